@@ -1,0 +1,181 @@
+//! Files inside a folder, opened through handles that do not lead out of it.
+//!
+//! A path that was checked and then opened can be swapped in between. Here a file is opened first,
+//! without following a link and without blocking on a pipe, and everything else is asked of the
+//! open handle.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
+use cap_std::fs::{Dir, MetadataExt as _, OpenOptions};
+
+/// A regular file, open, with what the handle says of it.
+#[derive(Debug)]
+pub struct OpenFile {
+    file: cap_std::fs::File,
+    /// What the file looked like when it was opened.
+    pub stamp: Stamp,
+    /// How many names the file has.
+    pub links: u64,
+}
+
+/// What identifies a file's content without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Stamp {
+    /// Bytes.
+    pub size: u64,
+    /// Last change.
+    pub modified: Option<SystemTime>,
+    /// Device and inode, where the system has them.
+    pub id: (u64, u64),
+}
+
+/// Why a file was not opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// There is no such file.
+    #[error("there is no such file")]
+    NotFound,
+    /// The last part of the path is a symbolic link.
+    #[error("it is a symbolic link")]
+    Link,
+    /// A pipe, device, socket or folder.
+    #[error("it is {0}, not a regular file")]
+    NotRegular(&'static str),
+    /// The system refused.
+    #[error(transparent)]
+    Io(io::Error),
+}
+
+/// Why a file was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file holds more than the limit.
+    #[error("it has {size} bytes, more than the limit of {limit}")]
+    TooLarge {
+        /// Bytes found; at least this many.
+        size: u64,
+        /// Bytes allowed.
+        limit: u64,
+    },
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Opens `path` below `dir` if it is a regular file; never follows a link in its last part, never
+/// leaves `dir`, never blocks.
+pub fn open_regular(dir: &Dir, path: &Path) -> Result<OpenFile, OpenError> {
+    let mut options = OpenOptions::new();
+    options.read(true).follow(FollowSymlinks::No).nonblock(true);
+    let file = match dir.open_with(path, &options) {
+        Ok(file) => file,
+        Err(error) => return Err(classify(dir, path, error)),
+    };
+    let metadata = file.metadata().map_err(OpenError::Io)?;
+    if !metadata.is_file() {
+        return Err(OpenError::NotRegular(kind(metadata.file_type())));
+    }
+    Ok(OpenFile { file, stamp: stamp(&metadata), links: metadata.nlink() })
+}
+
+/// The stamp of a regular file below `dir`, without opening it.
+pub fn stamp_of(dir: &Dir, path: &Path) -> io::Result<Stamp> {
+    dir.symlink_metadata(path).map(|metadata| stamp(&metadata))
+}
+
+impl OpenFile {
+    /// Reads the file, unless it is or grows larger than `limit`.
+    pub fn read(mut self, limit: u64) -> Result<Vec<u8>, ReadError> {
+        if self.stamp.size > limit {
+            return Err(ReadError::TooLarge { size: self.stamp.size, limit });
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(self.stamp.size).unwrap_or(0) + 1);
+        self.file.by_ref().take(limit + 1).read_to_end(&mut bytes)?;
+        let size = bytes.len() as u64;
+        if size > limit {
+            return Err(ReadError::TooLarge { size, limit });
+        }
+        Ok(bytes)
+    }
+}
+
+fn stamp(metadata: &cap_std::fs::Metadata) -> Stamp {
+    Stamp {
+        size: metadata.len(),
+        modified: metadata.modified().ok().map(cap_std::time::SystemTime::into_std),
+        id: (metadata.dev(), metadata.ino()),
+    }
+}
+
+fn classify(dir: &Dir, path: &Path, error: io::Error) -> OpenError {
+    if error.kind() == io::ErrorKind::NotFound {
+        return OpenError::NotFound;
+    }
+    match dir.symlink_metadata(path) {
+        Ok(metadata) if metadata.is_symlink() => OpenError::Link,
+        Ok(metadata) if !metadata.is_file() => OpenError::NotRegular(kind(metadata.file_type())),
+        _ => OpenError::Io(error),
+    }
+}
+
+fn kind(file_type: cap_std::fs::FileType) -> &'static str {
+    #[cfg(unix)]
+    {
+        use cap_std::fs::FileTypeExt as _;
+        if file_type.is_fifo() {
+            return "a pipe";
+        }
+        if file_type.is_socket() {
+            return "a socket";
+        }
+        if file_type.is_block_device() || file_type.is_char_device() {
+            return "a device";
+        }
+    }
+    if file_type.is_dir() { "a folder" } else { "something else" }
+}
+
+/// Resolves every link in `path`; the result lies in `root`'s own real path or is refused.
+pub fn resolve_inside(root: &Path, path: &Path) -> io::Result<Option<PathBuf>> {
+    let root = fs::canonicalize(root)?;
+    let path = fs::canonicalize(path)?;
+    Ok(path.starts_with(&root).then_some(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_growing_file_cannot_pass_the_limit() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        fs::write(folder.path().join("a"), "12345")?;
+        let dir = Dir::open_ambient_dir(folder.path(), cap_std::ambient_authority())?;
+        let file = open_regular(&dir, Path::new("a")).expect("a regular file");
+        fs::write(folder.path().join("a"), "1234567890")?;
+        assert!(matches!(file.read(5), Err(ReadError::TooLarge { size: 6, limit: 5 })));
+        Ok(())
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_pipes_and_ways_out_are_refused() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let inside = folder.path().join("in");
+        fs::create_dir(&inside)?;
+        fs::write(folder.path().join("secret"), "x")?;
+        std::os::unix::fs::symlink(folder.path().join("secret"), inside.join("link"))?;
+        rustix::fs::mkfifoat(rustix::fs::CWD, inside.join("pipe"), 0o600.into())?;
+        let dir = Dir::open_ambient_dir(&inside, cap_std::ambient_authority())?;
+        let open = |name: &str| open_regular(&dir, Path::new(name)).err().map(|e| e.to_string());
+        assert_eq!(open("link").as_deref(), Some("it is a symbolic link"));
+        assert_eq!(open("pipe").as_deref(), Some("it is a pipe, not a regular file"));
+        assert_eq!(open("none").as_deref(), Some("there is no such file"));
+        assert!(open("../secret").is_some());
+        Ok(())
+    }
+}

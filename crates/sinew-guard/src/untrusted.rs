@@ -1,0 +1,132 @@
+//! Text that somebody else wrote, and the places it may be shown.
+
+use std::fmt::Write as _;
+
+/// Text from a skill, a registry, a file name or a server.
+///
+/// It has no `Display`: whoever wants to show it must say where, and gets the form that is safe
+/// there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Untrusted<'a>(&'a str);
+
+impl<'a> Untrusted<'a> {
+    /// Marks text as somebody else's.
+    pub fn new(text: &'a str) -> Self {
+        Self(text)
+    }
+
+    /// One line for a terminal: controls, escape sequences and invisible characters become visible.
+    pub fn for_terminal(self) -> String {
+        self.terminal(|_| false)
+    }
+
+    /// Several lines for a terminal: as [`Self::for_terminal`], but line ends and tabs stay.
+    pub fn for_terminal_block(self) -> String {
+        self.terminal(|c| matches!(c, '\n' | '\t'))
+    }
+
+    fn terminal(self, allowed: fn(char) -> bool) -> String {
+        let mut shown = String::with_capacity(self.0.len());
+        for c in self.0.chars() {
+            if !allowed(c) && (c.is_control() || is_invisible(c)) {
+                let _ = write!(shown, "\\u{{{:x}}}", c as u32);
+            } else {
+                shown.push(c);
+            }
+        }
+        shown
+    }
+
+    /// The inside of an XML element in a prompt: all five characters escaped, controls and
+    /// invisible characters removed. Nothing that comes out of here can close an element.
+    pub fn for_prompt_xml(self) -> String {
+        self.xml("&apos;")
+    }
+
+    /// As [`Self::for_prompt_xml`], in OpenPocket's form, which leaves the apostrophe alone.
+    pub fn for_prompt_xml_keeping_apostrophe(self) -> String {
+        self.xml("'")
+    }
+
+    fn xml(self, apostrophe: &str) -> String {
+        let mut escaped = String::with_capacity(self.0.len() + 16);
+        for c in self.0.chars() {
+            match c {
+                '&' => escaped.push_str("&amp;"),
+                '<' => escaped.push_str("&lt;"),
+                '>' => escaped.push_str("&gt;"),
+                '"' => escaped.push_str("&quot;"),
+                '\'' => escaped.push_str(apostrophe),
+                '\t' | '\n' => escaped.push(c),
+                c if c.is_control() || is_invisible(c) || is_not_xml(c) => {}
+                c => escaped.push(c),
+            }
+        }
+        escaped
+    }
+
+    /// Text inside JSON that people read: controls but tab and line ends removed.
+    pub fn for_json(self) -> String {
+        let keep = |c: char| !c.is_control() || matches!(c, '\t' | '\n' | '\r');
+        self.0.chars().filter(|&c| keep(c)).collect()
+    }
+}
+
+/// Bidi controls, zero-width characters and tag characters: they change what is read without being
+/// seen. Joiners inside emoji go too; a prompt and a log lose nothing by it.
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{2064}'
+        | '\u{2066}'..='\u{206f}'
+        | '\u{feff}'
+        | '\u{61c}'
+        | '\u{180e}'
+        | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Code points that XML 1.0 forbids and `char` allows.
+fn is_not_xml(c: char) -> bool {
+    matches!(c, '\u{fffe}' | '\u{ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check_terminal(text: &str, shown: &str) {
+        assert_eq!(Untrusted::new(text).for_terminal(), shown);
+    }
+
+    #[test]
+    fn terminals_see_escapes_as_text() {
+        check_terminal("plain ünïcode 漢字", "plain ünïcode 漢字");
+        check_terminal("\u{1b}]52;c;ZXZpbA==\u{7}", "\\u{1b}]52;c;ZXZpbA==\\u{7}");
+        check_terminal("a\rb\u{8}c\u{9b}2J", "a\\u{d}b\\u{8}c\\u{9b}2J");
+        check_terminal("two\nlines", "two\\u{a}lines");
+        check_terminal("rtl\u{202e}txt", "rtl\\u{202e}txt");
+    }
+
+    #[test]
+    fn prompts_see_text_only() {
+        let hostile = Untrusted::new("</available_skills>]]> & 'a' \"b\"\u{0}\u{200b}");
+        assert_eq!(
+            hostile.for_prompt_xml(),
+            "&lt;/available_skills&gt;]]&gt; &amp; &apos;a&apos; &quot;b&quot;"
+        );
+        assert!(hostile.for_prompt_xml_keeping_apostrophe().contains("'a'"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_control_reaches_a_terminal_and_no_markup_a_prompt(text in any::<String>()) {
+            let text = Untrusted::new(&text);
+            prop_assert!(!text.for_terminal().chars().any(char::is_control));
+            prop_assert!(!text.for_prompt_xml().contains(['<', '>', '"', '\'']));
+            let json = text.for_json();
+            prop_assert!(!json.bytes().any(|byte| byte == 0x1b));
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Where the front matter is: whole lines of `---`, and a few tolerated accidents.
+
+use crate::{Code, Reason};
+
+/// A file split into front matter and body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fenced<'a> {
+    /// The text between the fences, if there are any.
+    pub front: Option<&'a str>,
+    /// The line of the file on which `front` starts, from 1.
+    pub front_line: usize,
+    /// Everything after the closing fence.
+    pub body: &'a str,
+    /// The line of the file on which the body starts, from 1.
+    pub body_line: usize,
+    /// What was tolerated or is missing.
+    pub reasons: Vec<Reason>,
+}
+
+/// Splits a decoded file at its fences.
+///
+/// Blank lines and HTML comments before the opening fence are tolerated with a reason, and so is a
+/// block that stands as a whole inside a code fence. Prose before the fence is not guessed at.
+pub fn split(text: &str) -> Result<Fenced<'_>, Reason> {
+    let mut lines = Lines::new(text);
+    let mut reasons = Vec::new();
+    let Some(opening) = find_opening(&mut lines, text, &mut reasons) else {
+        return Ok(Fenced { front: None, front_line: 1, body: text, body_line: 1, reasons });
+    };
+    let front_start = lines.offset;
+    let front_line = lines.number + 1;
+    while let Some(line) = lines.next() {
+        if is_fence(line.text) {
+            let front = &text[front_start..line.start];
+            if opening == Opening::InCodeFence {
+                skip_code_fence_end(&mut lines);
+            }
+            return Ok(Fenced {
+                front: Some(front),
+                front_line,
+                body: &text[lines.offset..],
+                body_line: lines.number + 1,
+                reasons,
+            });
+        }
+    }
+    Err(Reason::new(
+        Code::FrontmatterUnterminated,
+        "UNTERMINATED_FRONTMATTER: the front matter has no closing `---` line",
+    )
+    .line(front_line - 1)
+    .remedy("add a line `---` after the last field"))
+}
+
+/// Whether the line is a fence: `---` and nothing but blanks after it.
+pub(crate) fn is_fence(line: &str) -> bool {
+    line.strip_prefix("---").is_some_and(|rest| rest.trim_matches([' ', '\t']).is_empty())
+}
+
+#[derive(PartialEq)]
+enum Opening {
+    Plain,
+    InCodeFence,
+}
+
+/// Moves `lines` past the opening fence.
+fn find_opening<'a>(
+    lines: &mut Lines<'a>,
+    text: &'a str,
+    reasons: &mut Vec<Reason>,
+) -> Option<Opening> {
+    let first = lines.next()?;
+    if is_fence(first.text) {
+        return Some(Opening::Plain);
+    }
+    *lines = Lines::new(text);
+    let mut in_comment = false;
+    let mut opening = Opening::Plain;
+    while let Some(line) = lines.next() {
+        let trimmed = line.text.trim();
+        if in_comment {
+            in_comment = !trimmed.ends_with("-->");
+        } else if trimmed.starts_with("<!--") {
+            in_comment = !trimmed.ends_with("-->");
+        } else if is_fence(line.text) {
+            let what = match opening {
+                Opening::Plain => "the front matter does not start on line 1",
+                Opening::InCodeFence => "the front matter stands inside a code fence",
+            };
+            reasons.push(
+                Reason::new(Code::FrontmatterRepaired, what)
+                    .line(line.number)
+                    .remedy("make `---` the first line of the file"),
+            );
+            return Some(opening);
+        } else if opening == Opening::Plain && matches!(trimmed, "```" | "```yaml" | "```yml") {
+            opening = Opening::InCodeFence;
+        } else if !trimmed.is_empty() {
+            break;
+        }
+    }
+    reasons.push(missing(text));
+    None
+}
+
+fn skip_code_fence_end(lines: &mut Lines<'_>) {
+    let mut ahead = *lines;
+    if let Some(line) = ahead.next()
+        && line.text.trim() == "```"
+    {
+        *lines = ahead;
+    }
+}
+
+/// The reason for a missing block, with a remedy that names a line where one can be named.
+fn missing(text: &str) -> Reason {
+    let reason = Reason::new(Code::FrontmatterMissing, "the file does not start with `---`");
+    let fence = Lines::new(text).find(|line| is_fence(line.text));
+    if let Some(fence) = fence {
+        return reason.line(1).remedy(format!(
+            "move the block that starts with `---` on line {} to the top of the file",
+            fence.number
+        ));
+    }
+    let looks_like_field = |line: &str| {
+        let key = line.split(':').next().unwrap_or_default();
+        line.contains(':') && matches!(key, "name" | "description")
+    };
+    match Lines::new(text).find(|line| looks_like_field(line.text)) {
+        Some(field) => reason.line(field.number).remedy(format!(
+            "put a line `---` before line {} and another after the last field",
+            field.number
+        )),
+        None => reason.line(1).remedy(
+            "start the file with a line `---`, then `name:` and `description:`, then `---` again",
+        ),
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Lines<'a> {
+    text: &'a str,
+    offset: usize,
+    /// The number of the line that was returned last.
+    number: usize,
+}
+
+struct Line<'a> {
+    text: &'a str,
+    start: usize,
+    number: usize,
+}
+
+impl<'a> Lines<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, offset: 0, number: 0 }
+    }
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = Line<'a>;
+
+    fn next(&mut self) -> Option<Line<'a>> {
+        let rest = self.text.get(self.offset..).filter(|rest| !rest.is_empty())?;
+        let length = rest.find('\n').unwrap_or(rest.len());
+        let line = Line { text: &rest[..length], start: self.offset, number: self.number + 1 };
+        self.offset = (self.offset + length + 1).min(self.text.len());
+        self.number += 1;
+        Some(line)
+    }
+}

@@ -1,0 +1,46 @@
+//! The SKILL.md format: what a skill file says, and what is wrong with it.
+//!
+//! A skill is a folder with a `SKILL.md`: YAML front matter between `---` lines, then Markdown.
+//! Real authors write front matter that no YAML parser accepts, so reading happens in two steps:
+//! a strict parse, then a bounded repair of single top-level fields. What was repaired, dropped or
+//! doubted comes back as [`Reason`]s beside the value.
+//!
+//! ```
+//! use sinew_skill::{ReadOptions, read};
+//!
+//! let file = b"---\nname: mail\ndescription: Send mail: list, read\n---\n# Mail\n";
+//! let outcome = read(file, &ReadOptions::openclaw("mail"));
+//! let skill = outcome.skill.expect("the unquoted colon is repaired");
+//! assert_eq!(skill.description, "Send mail: list, read");
+//! assert_eq!(outcome.reasons[0].code.as_str(), "frontmatter-repaired");
+//! ```
+//!
+//! **Promise:** no input makes this crate panic, and no input is dropped without a reason.
+//! **Left out on purpose:** files, folders and the machine. Bytes come in, values go out.
+
+mod fence;
+mod header;
+mod metadata;
+pub mod names;
+mod read;
+mod reason;
+mod repair;
+mod sections;
+mod text;
+
+mod value;
+mod yaml;
+
+pub use header::{Dispatch, Invocation};
+pub use metadata::{InstallSpec, Metadata, MetadataHealth, Requires, Triggers};
+pub use read::{Dialect, Outcome, ReadOptions, Repair, Skill, content_hash, read};
+pub use reason::{Code, Reason, Severity, Stage};
+pub use repair::Repaired;
+pub use sections::{Section, first_heading, first_text_line, sections};
+pub use value::{Mapping, Number, Value};
+
+/// The front matter of `text` and where the body starts, without judging either.
+///
+/// This is the reading step below [`read`], for validators and tools that need the typed map.
+pub use fence::{Fenced, split};
+pub use repair::{FrontMatter, parse_front_matter};

@@ -1,0 +1,321 @@
+//! The vendor block under `metadata`: what a skill needs, and how to get it.
+
+use serde::Serialize;
+
+use crate::value::{Mapping, Value};
+use crate::{Code, Dialect, Reason};
+
+/// Vendor blocks in the order in which the first present one wins.
+const VENDORS: &[&str] = &["sinew", "openclaw", "clawdbot", "clawdis", "moltbot"];
+
+/// The vendor block, typed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Metadata {
+    /// Which vendor's block was read.
+    pub vendor: String,
+    /// A picture for lists.
+    pub emoji: Option<String>,
+    /// Skips the requirement checks.
+    pub always: bool,
+    /// The key under `skills.entries`.
+    pub skill_key: Option<String>,
+    /// The environment variable that receives the configured API key.
+    pub primary_env: Option<String>,
+    /// Where to read more.
+    pub homepage: Option<String>,
+    /// Operating systems the skill is for; empty means all.
+    pub os: Vec<String>,
+    /// What the machine must have.
+    pub requires: Requires,
+    /// How to get it.
+    pub install: Vec<InstallSpec>,
+    /// Hints about when to use the skill.
+    pub triggers: Triggers,
+}
+
+/// What the machine must have before the skill works.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Requires {
+    /// Programs, all of them.
+    pub bins: Vec<String>,
+    /// Programs, at least one.
+    pub any_bins: Vec<String>,
+    /// Environment variables, all of them.
+    pub env: Vec<String>,
+    /// Environment variables, at least one.
+    pub any_env: Vec<String>,
+    /// Configuration paths, all truthy.
+    pub config: Vec<String>,
+}
+
+/// Hints about when to use a skill.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Triggers {
+    /// Any of these suggests the skill.
+    pub any: Vec<String>,
+    /// All of these together suggest it.
+    pub all: Vec<String>,
+    /// Any of these speaks against it.
+    pub none: Vec<String>,
+}
+
+/// One way to install what a skill needs, as data; nothing here is ever run by this crate.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InstallSpec {
+    /// Its name within the skill.
+    pub id: String,
+    /// The manager: `brew`, `node`, `go`, `uv`, `apt`, `download`, in lower case.
+    pub kind: String,
+    /// What people see.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Programs that are there afterwards.
+    pub bins: Vec<String>,
+    /// Operating systems this way is for.
+    pub os: Vec<String>,
+    /// The other text fields (`formula`, `package`, `module`, `url` …) under their own names.
+    #[serde(flatten)]
+    pub fields: std::collections::BTreeMap<String, String>,
+}
+
+/// Whether the metadata could be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MetadataHealth {
+    /// Read in full, or absent.
+    #[default]
+    Sound,
+    /// Something that could hold a requirement was unreadable: the gate stays closed.
+    Unreadable,
+}
+
+/// Everything read from `metadata`.
+#[derive(Debug, Default)]
+pub(crate) struct MetadataOutcome {
+    pub(crate) metadata: Option<Metadata>,
+    pub(crate) health: MetadataHealth,
+    /// `metadata.triggers`, Netclaw's form.
+    pub(crate) triggers: Vec<String>,
+    pub(crate) reasons: Vec<Reason>,
+}
+
+/// Reads the vendor block from the front matter's fields.
+pub(crate) fn read_metadata(fields: &Mapping, dialect: Dialect) -> MetadataOutcome {
+    let mut reader = Reader { dialect, outcome: MetadataOutcome::default() };
+    reader.read(fields);
+    reader.outcome
+}
+
+struct Reader {
+    dialect: Dialect,
+    outcome: MetadataOutcome,
+}
+
+impl Reader {
+    fn read(&mut self, fields: &Mapping) {
+        let value = match self.field(fields, "metadata") {
+            // JSON as text is one of the four forms.
+            Some(Value::String(text)) if text.trim_start().starts_with('{') => {
+                match crate::repair::parse_json(text) {
+                    Some(value) => Some(value),
+                    None => {
+                        self.unreadable("`metadata` is text, but neither JSON nor JSON5");
+                        None
+                    }
+                }
+            }
+            other => other.cloned(),
+        };
+        let map = match value {
+            Some(Value::Map(map)) => Some(map),
+            None | Some(Value::Null) => None,
+            Some(Value::String(text)) if text.trim().is_empty() => None,
+            Some(other) => {
+                self.unreadable(format!("`metadata` is {}, not a map", other.kind()));
+                None
+            }
+        };
+        if let Some(map) = &map
+            && let Some(triggers) = map.get("triggers")
+        {
+            self.outcome.triggers = loose_list(triggers);
+        }
+        let block = map.as_ref().and_then(vendor_block).or_else(|| {
+            let top = self.dialect.is_openpocket().then(|| self.field(fields, "openclaw"))??;
+            Some(("openclaw", top.as_map()?))
+        });
+        if let Some((vendor, block)) = block {
+            self.block(vendor, block);
+        }
+    }
+
+    fn field<'a>(&self, map: &'a Mapping, key: &str) -> Option<&'a Value> {
+        if self.dialect.is_openpocket() { map.get_ignore_case(key) } else { map.get(key) }
+    }
+
+    fn block(&mut self, vendor: &str, block: &Mapping) {
+        let mut metadata = Metadata { vendor: vendor.to_owned(), ..Metadata::default() };
+        metadata.emoji = self.text(block, "emoji");
+        metadata.skill_key = self.text(block, "skillKey");
+        metadata.primary_env = self.text(block, "primaryEnv");
+        metadata.homepage = self.text(block, "homepage");
+        metadata.always = match self.field(block, "always") {
+            None | Some(Value::Null) => false,
+            Some(Value::Bool(value)) => *value,
+            Some(other) => {
+                self.bad_field("always", other, "write `always: true` without quotes");
+                false
+            }
+        };
+        metadata.os = self.gating_list(block, "os");
+        match self.field(block, "requires") {
+            None | Some(Value::Null) => {}
+            Some(Value::Map(requires)) => {
+                metadata.requires = Requires {
+                    bins: self.gating_list(requires, "bins"),
+                    any_bins: self.gating_list(requires, "anyBins"),
+                    env: self.gating_list(requires, "env"),
+                    any_env: self.gating_list(requires, "anyEnv"),
+                    config: self.gating_list(requires, "config"),
+                };
+            }
+            Some(other) => {
+                self.bad_field("requires", other, "write a map with bins, env or config");
+                self.unreadable("`requires` is not a map");
+            }
+        }
+        metadata.install = self.install(block);
+        if let Some(Value::Map(triggers)) = self.field(block, "triggers") {
+            let list = |key| self.field(triggers, key).map(loose_list).unwrap_or_default();
+            metadata.triggers = Triggers { any: list("any"), all: list("all"), none: list("none") };
+        }
+        self.outcome.metadata = Some(metadata);
+    }
+
+    fn text(&mut self, block: &Mapping, key: &str) -> Option<String> {
+        match self.field(block, key)? {
+            Value::Null => None,
+            Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+            other => {
+                self.bad_field(key, other, "write text");
+                None
+            }
+        }
+    }
+
+    /// A list that decides whether the skill may run: what cannot be read closes the gate.
+    fn gating_list(&mut self, block: &Mapping, key: &str) -> Vec<String> {
+        let Some(value) = self.field(block, key) else { return Vec::new() };
+        match value {
+            Value::Null => Vec::new(),
+            Value::String(text) => self.split(text),
+            Value::List(items) if items.iter().all(|item| item.as_str().is_some()) => items
+                .iter()
+                .filter_map(Value::as_str)
+                .map(|item| item.trim().to_owned())
+                .filter(|item| !item.is_empty())
+                .collect(),
+            other => {
+                self.bad_field(key, other, "write a list of names");
+                self.unreadable(format!("`{key}` is not a list of names"));
+                Vec::new()
+            }
+        }
+    }
+
+    fn split(&self, text: &str) -> Vec<String> {
+        let blanks = self.dialect.is_openpocket();
+        text.split(|c: char| c == ',' || (blanks && c.is_whitespace()))
+            .map(|part| part.trim().to_owned())
+            .filter(|part| !part.is_empty())
+            .collect()
+    }
+
+    fn install(&mut self, block: &Mapping) -> Vec<InstallSpec> {
+        let specs: Vec<&Value> = match self.field(block, "install") {
+            None | Some(Value::Null) => return Vec::new(),
+            Some(Value::List(items)) => items.iter().collect(),
+            Some(single @ Value::Map(_)) => vec![single],
+            Some(other) => {
+                self.bad_field("install", other, "write a list of maps");
+                return Vec::new();
+            }
+        };
+        let mut read = Vec::new();
+        for (index, spec) in specs.into_iter().enumerate() {
+            match spec {
+                Value::Map(map) => read.extend(self.install_spec(map, index)),
+                other => self.bad_field("install", other, "write a list of maps"),
+            }
+        }
+        read
+    }
+
+    fn install_spec(&mut self, map: &Mapping, index: usize) -> Option<InstallSpec> {
+        let kind = map.get("kind").or_else(|| map.get("type")).and_then(Value::as_str);
+        let Some(kind) = kind.map(|kind| kind.trim().to_ascii_lowercase()) else {
+            self.outcome.reasons.push(
+                Reason::new(Code::BadMetadataField, format!("install[{index}] has no `kind`"))
+                    .remedy("name one of brew, node, go, uv, apt, download"),
+            );
+            return None;
+        };
+        let list = |key| map.get(key).map(loose_list).unwrap_or_default();
+        let known = ["kind", "type", "id", "label", "bins", "os"];
+        Some(InstallSpec {
+            id: map
+                .get("id")
+                .and_then(Value::source_text)
+                .map(|id| id.trim().to_owned())
+                .filter(|id| !id.is_empty())
+                .unwrap_or_else(|| format!("{kind}-{index}")),
+            label: map.get("label").and_then(Value::as_str).map(str::to_owned),
+            bins: list("bins"),
+            os: list("os"),
+            fields: map
+                .iter()
+                .filter(|(key, _)| !known.contains(key))
+                .filter_map(|(key, value)| Some((key.to_owned(), value.source_text()?)))
+                .collect(),
+            kind,
+        })
+    }
+
+    fn bad_field(&mut self, key: &str, value: &Value, remedy: &str) {
+        self.outcome.reasons.push(
+            Reason::new(Code::BadMetadataField, format!("`{key}` is {}", value.kind()))
+                .remedy(remedy),
+        );
+    }
+
+    fn unreadable(&mut self, detail: impl Into<String>) {
+        self.outcome.health = MetadataHealth::Unreadable;
+        self.outcome.reasons.push(metadata_invalid(detail));
+    }
+}
+
+/// The reason that closes the gate over unreadable metadata.
+pub(crate) fn metadata_invalid(detail: impl Into<String>) -> Reason {
+    Reason::new(Code::MetadataInvalid, detail.into()).remedy(
+        "correct the metadata, or set skills.load.tolerateBadMetadata to use the skill without it",
+    )
+}
+
+fn vendor_block(metadata: &Mapping) -> Option<(&'static str, &Mapping)> {
+    VENDORS.iter().find_map(|vendor| Some((*vendor, metadata.get(vendor)?.as_map()?)))
+}
+
+/// A list that only informs: a list of scalars, or one comma-separated string.
+pub(crate) fn loose_list(value: &Value) -> Vec<String> {
+    let trim = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+    match value {
+        Value::String(text) => text.split(',').filter_map(trim).collect(),
+        Value::List(items) => {
+            items.iter().filter_map(Value::source_text).filter_map(|text| trim(&text)).collect()
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,278 @@
+//! Why something was left out, shortened, repaired or overridden.
+//!
+//! A [`Code`] is stable, written in kebab-case, and knows its stage and how much it matters, so
+//! that every surface tells the same story. Codes are never renamed once released.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Where in the flow of data a reason arose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// Walking the roots.
+    Discover,
+    /// Reading one file.
+    Parse,
+    /// Two skills of one name.
+    Merge,
+    /// What this machine and this configuration allow.
+    Gate,
+    /// Who may see an eligible skill.
+    Visibility,
+    /// Fitting skills into the prompt.
+    Prompt,
+    /// Reading the configuration.
+    Config,
+    /// Watching the roots for changes.
+    Watch,
+}
+
+/// How much a reason matters to the person who reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing.
+    Info,
+    /// Something is not as its author meant it.
+    Warn,
+    /// The skill cannot be used.
+    Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Error => "error",
+        })
+    }
+}
+
+macro_rules! codes {
+    ($($stage:ident { $($variant:ident $name:literal $severity:ident, $doc:literal;)* })*) => {
+        /// The stable name of a reason.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code {
+            $($(#[doc = $doc] $variant,)*)*
+        }
+
+        impl Code {
+            /// Every code, in the order of the stages.
+            pub const ALL: &'static [Self] = &[$($(Self::$variant,)*)*];
+
+            /// The kebab-case name that scripts rely on.
+            pub fn as_str(self) -> &'static str {
+                match self { $($(Self::$variant => $name,)*)* }
+            }
+
+            /// The stage that raises this code.
+            pub fn stage(self) -> Stage {
+                match self { $($(Self::$variant => Stage::$stage,)*)* }
+            }
+
+            /// How much it matters.
+            pub fn severity(self) -> Severity {
+                match self { $($(Self::$variant => Severity::$severity,)*)* }
+            }
+
+            /// What it means, in one line.
+            pub fn meaning(self) -> &'static str {
+                match self { $($(Self::$variant => $doc,)*)* }
+            }
+        }
+    };
+}
+
+codes! {
+    Discover {
+        RootMissing "root-missing" Info, "A folder that may hold skills does not exist.";
+        RootUnreadable "root-unreadable" Warn, "A folder that may hold skills cannot be listed.";
+        ScanTruncated "scan-truncated" Warn, "A folder has more entries than the scan looks at.";
+        CandidatesCapped "candidates-capped" Warn, "A root holds more skill folders than are considered.";
+        SourceCapped "source-capped" Warn, "A root holds more skills than are loaded.";
+        DepthCapped "depth-capped" Warn, "A skill lies deeper than the walk goes.";
+        FilenameCase "filename-case" Warn, "The file must be named exactly SKILL.md.";
+        SymlinkEscape "symlink-escape" Error, "A link leads out of the root.";
+        PathEscape "path-escape" Error, "A path leads out of its folder.";
+        BundledSymlinkEscape "bundled-symlink-escape" Error, "A link leads out of the bundled skills.";
+        BundledRootEscape "bundled-root-escape" Error, "A bundled skill lies outside the bundled folder.";
+        HardLink "hard-link" Error, "The file is shared with another place through a hard link.";
+        NotRegularFile "not-regular-file" Error, "SKILL.md is not a regular file.";
+        Unreadable "unreadable" Error, "The file cannot be read.";
+    }
+    Parse {
+        FileTooLarge "file-too-large" Error, "The file exceeds the size limit.";
+        NotUtf8 "not-utf8" Error, "The file is not UTF-8 text.";
+        NulByte "nul-byte" Error, "The file holds a NUL byte.";
+        FrontmatterMissing "frontmatter-missing" Warn, "The file does not start with front matter.";
+        FrontmatterUnterminated "frontmatter-unterminated" Error, "The front matter is opened and never closed.";
+        FrontmatterInvalid "frontmatter-invalid" Error, "The front matter is not valid YAML.";
+        FrontmatterRepaired "frontmatter-repaired" Warn, "The front matter was read after a repair.";
+        DuplicateKey "duplicate-key" Error, "A front matter key occurs twice.";
+        RootNotMap "root-not-map" Error, "The front matter is not a list of fields.";
+        NameMissing "name-missing" Error, "The skill has no usable name.";
+        DescriptionMissing "description-missing" Error, "The skill has no description.";
+        MetadataInvalid "metadata-invalid" Warn, "The metadata cannot be read, so the skill's requirements are unknown.";
+        BadMetadataField "bad-metadata-field" Warn, "A metadata field has a value of the wrong kind.";
+        BadBoolean "bad-boolean" Info, "A yes-or-no field holds something else.";
+        UnusedField "unused-field" Info, "A field has no effect where it stands.";
+        DescriptionJoined "description-joined" Warn, "The description is a list; its items were joined.";
+        StrictInvalid "strict-invalid" Error, "The skill does not pass the strict rules of this profile.";
+    }
+    Merge {
+        Shadowed "shadowed" Info, "Another skill of the same name is used instead.";
+        ConfusableName "confusable-name" Warn, "Two skills have names that differ only in case or separators.";
+    }
+    Gate {
+        Disabled "disabled" Info, "The configuration switches the skill off.";
+        SecretUnavailable "secret-unavailable" Error, "A configured secret cannot be resolved.";
+        NotInAllowBundled "not-in-allow-bundled" Info, "The list of allowed bundled skills leaves it out.";
+        OsMismatch "os-mismatch" Info, "The skill is for another operating system.";
+        MissingEnv "missing-env" Warn, "An environment variable is not set.";
+        MissingAnyEnv "missing-any-env" Warn, "None of several environment variables is set.";
+        MissingConfig "missing-config" Warn, "A configuration value is not set.";
+        MissingBin "missing-bin" Warn, "A program is not installed.";
+        MissingAnyBin "missing-any-bin" Warn, "None of several programs is installed.";
+        Quarantined "quarantined" Error, "The guard blocks the skill's content.";
+        DraftUnreviewed "draft-unreviewed" Warn, "A generated draft waits for review.";
+    }
+    Visibility {
+        AgentFilter "agent-filter" Info, "The agent's own list leaves it out.";
+        SessionOverride "session-override" Info, "This session shows or hides it.";
+        ModelInvocationDisabled "model-invocation-disabled" Info, "Only people may call it, not the model.";
+        NotUserInvocable "not-user-invocable" Info, "It is no slash command.";
+    }
+    Prompt {
+        PromptCount "prompt-count" Warn, "More skills are visible than the prompt may list.";
+        PromptBudget "prompt-budget" Warn, "The prompt has no room left for it.";
+        DescriptionShortened "description-shortened" Info, "The description was cut to fit the prompt.";
+        DescriptionOmitted "description-omitted" Info, "The description was left out to fit the prompt.";
+        PromptMode "prompt-mode" Info, "This prompt mode lists no skills.";
+        ReadToolMissing "read-tool-missing" Info, "The agent has no tool to read a skill.";
+        RemoteNoteDropped "remote-note-dropped" Info, "The note about remote skills did not fit.";
+    }
+    Config {
+        BadConfigValue "bad-config-value" Warn, "A configuration value is not usable; the default holds.";
+        UnknownConfigKey "unknown-config-key" Warn, "The configuration holds a key that means nothing.";
+        UnknownSkillKey "unknown-skill-key" Info, "The configuration names a skill that does not exist.";
+        UnknownFilterName "unknown-filter-name" Warn, "An agent's list names a skill that does not exist.";
+        PluginSkipped "plugin-skipped" Info, "A plugin contributes no skills.";
+    }
+    Watch {
+        WatchUnavailable "watch-unavailable" Warn, "Changes cannot be watched on this machine right now.";
+        WatchDegraded "watch-degraded" Info, "Changes are looked for at each use instead of being watched.";
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// One record: what happened to a skill, a file or a description, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reason {
+    /// The stable name.
+    pub code: Code,
+    /// Where it arose.
+    pub stage: Stage,
+    /// How much it matters.
+    pub severity: Severity,
+    /// The skill concerned, where one is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
+    /// The source concerned, where one is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The file or folder concerned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The line in that file, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// What happened, in a sentence.
+    pub detail: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+}
+
+impl Reason {
+    /// A reason with its code's own stage and severity.
+    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+        Self {
+            code,
+            stage: code.stage(),
+            severity: code.severity(),
+            skill: None,
+            source: None,
+            path: None,
+            line: None,
+            detail: detail.into(),
+            remedy: None,
+        }
+    }
+
+    /// Names the skill.
+    #[must_use]
+    pub fn skill(mut self, skill: impl Into<String>) -> Self {
+        self.skill = Some(skill.into());
+        self
+    }
+
+    /// Names the source.
+    #[must_use]
+    pub fn source(mut self, source: impl Into<String>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// Names the file or folder.
+    #[must_use]
+    pub fn path(mut self, path: impl Into<String>) -> Self {
+        self.path = Some(path.into());
+        self
+    }
+
+    /// Names the line, counted from 1.
+    #[must_use]
+    pub fn line(mut self, line: usize) -> Self {
+        self.line = u32::try_from(line).ok();
+        self
+    }
+
+    /// Says what to do.
+    #[must_use]
+    pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+
+    /// Raises or lowers the severity where the code's own does not fit the case.
+    #[must_use]
+    pub fn severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.detail)?;
+        if let Some(line) = self.line {
+            write!(f, " (line {line})")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,29 @@
+//! Bytes to text: one BOM off, line ends to LF, and nothing that is not text.
+
+use std::borrow::Cow;
+
+use crate::{Code, Reason};
+
+/// Decodes the bytes of a skill file.
+pub(crate) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Reason> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        Reason::new(Code::NotUtf8, format!("byte 0x{:02X} at offset {at} is not UTF-8", bytes[at]))
+            .line(line_at(bytes, at))
+            .remedy("save the file as UTF-8")
+    })?;
+    if let Some(at) = bytes.iter().position(|&byte| byte == 0) {
+        return Err(Reason::new(Code::NulByte, format!("NUL byte at offset {at}"))
+            .line(line_at(bytes, at))
+            .remedy("remove the NUL byte; a skill file is plain text"));
+    }
+    if !text.contains('\r') {
+        return Ok(Cow::Borrowed(text));
+    }
+    Ok(Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")))
+}
+
+fn line_at(bytes: &[u8], offset: usize) -> usize {
+    1 + bytes[..offset].iter().filter(|&&byte| byte == b'\n').count()
+}
