@@ -54,8 +54,11 @@ pub fn split(text: &str) -> Result<Fenced<'_>, Reason> {
 
 /// Whether the line is a fence: `---` and nothing but blanks after it.
 pub(crate) fn is_fence(line: &str) -> bool {
-    line.strip_prefix("---").is_some_and(|rest| rest.trim_matches([' ', '\t']).is_empty())
+    line.strip_prefix("---").is_some_and(|rest| rest.bytes().all(|b| matches!(b, b' ' | b'\t')))
 }
+
+/// Lines that wrap a front matter which was pasted together with its code fence.
+const CODE_FENCES: &[&str] = &["```", "```yaml", "```yml", "```markdown", "```md"];
 
 #[derive(PartialEq)]
 enum Opening {
@@ -76,12 +79,16 @@ fn find_opening<'a>(
     *lines = Lines::new(text);
     let mut in_comment = false;
     let mut opening = Opening::Plain;
-    while let Some(line) = lines.next() {
+    for line in lines.by_ref() {
         let trimmed = line.text.trim();
-        if in_comment {
-            in_comment = !trimmed.ends_with("-->");
-        } else if trimmed.starts_with("<!--") {
-            in_comment = !trimmed.ends_with("-->");
+        let comment = if in_comment { Some(trimmed) } else { trimmed.strip_prefix("<!--") };
+        if let Some(comment) = comment {
+            let after = comment.split_once("-->").map(|(_, after)| after.trim());
+            // Prose behind a comment is prose: what follows is not guessed at.
+            if after.is_some_and(|after| !after.is_empty()) {
+                break;
+            }
+            in_comment = after.is_none();
         } else if is_fence(line.text) {
             let what = match opening {
                 Opening::Plain => "the front matter does not start on line 1",
@@ -93,7 +100,7 @@ fn find_opening<'a>(
                     .remedy("make `---` the first line of the file"),
             );
             return Some(opening);
-        } else if opening == Opening::Plain && matches!(trimmed, "```" | "```yaml" | "```yml") {
+        } else if opening == Opening::Plain && CODE_FENCES.contains(&trimmed) {
             opening = Opening::InCodeFence;
         } else if !trimmed.is_empty() {
             break;

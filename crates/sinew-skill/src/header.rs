@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::value::{Mapping, Value};
-use crate::{Code, Reason};
+use crate::{Code, Dialect, FrontMatter, Reason};
 
 /// Who may call the skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -31,21 +31,30 @@ pub struct Dispatch {
     pub arg_mode: String,
 }
 
-pub(crate) fn invocation(fields: &Mapping, reasons: &mut Vec<Reason>) -> Invocation {
+pub(crate) fn invocation(
+    front: &FrontMatter,
+    dialect: Dialect,
+    reasons: &mut Vec<Reason>,
+) -> Invocation {
+    let mut boolean = |key, default| boolean(front, dialect, key, default, reasons);
     let default = Invocation::default();
     Invocation {
-        user_invocable: boolean(fields, "user-invocable", default.user_invocable, reasons),
+        user_invocable: boolean("user-invocable", default.user_invocable),
         disable_model_invocation: boolean(
-            fields,
             "disable-model-invocation",
             default.disable_model_invocation,
-            reasons,
         ),
     }
 }
 
-fn boolean(fields: &Mapping, key: &str, default: bool, reasons: &mut Vec<Reason>) -> bool {
-    let text = match fields.get(key) {
+fn boolean(
+    front: &FrontMatter,
+    dialect: Dialect,
+    key: &str,
+    default: bool,
+    reasons: &mut Vec<Reason>,
+) -> bool {
+    let text = match dialect.get(&front.fields, key) {
         None | Some(Value::Null) => return default,
         Some(value) => value.flattened().unwrap_or_default(),
     };
@@ -58,6 +67,7 @@ fn boolean(fields: &Mapping, key: &str, default: bool, reasons: &mut Vec<Reason>
                     Code::BadBoolean,
                     format!("`{key}` is neither yes nor no, so it counts as {default}"),
                 )
+                .at(front.line_of(key))
                 .remedy("write true or false"),
             );
             default
@@ -65,16 +75,15 @@ fn boolean(fields: &Mapping, key: &str, default: bool, reasons: &mut Vec<Reason>
     }
 }
 
-pub(crate) fn dispatch(fields: &Mapping) -> Option<Dispatch> {
+pub(crate) fn dispatch(fields: &Mapping, dialect: Dialect) -> Option<Dispatch> {
     let text = |kebab: &str| {
-        let value = fields.get(kebab).or_else(|| fields.get(&kebab.replace('-', "_")))?;
+        let value = dialect.get(fields, kebab);
+        let value = value.or_else(|| dialect.get(fields, &kebab.replace('-', "_")))?;
         value.source_text().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
     };
     if !text("command-dispatch")?.eq_ignore_ascii_case("tool") {
         return None;
     }
-    Some(Dispatch {
-        tool: text("command-tool")?,
-        arg_mode: text("command-arg-mode").unwrap_or_else(|| "raw".to_owned()),
-    })
+    // `raw` is the only mode there is; another word in `command-arg-mode` means raw as well.
+    Some(Dispatch { tool: text("command-tool")?, arg_mode: "raw".to_owned() })
 }

@@ -18,6 +18,9 @@
 //! **Promise:** no input makes this crate panic, and no input is dropped without a reason.
 //! **Left out on purpose:** files, folders and the machine. Bytes come in, values go out.
 
+// A `Reason` is a report for people, made at most once per file; boxing it would buy nothing.
+#![allow(clippy::result_large_err)]
+
 mod fence;
 mod header;
 mod metadata;
@@ -27,7 +30,6 @@ mod reason;
 mod repair;
 mod sections;
 mod text;
-
 mod value;
 mod yaml;
 

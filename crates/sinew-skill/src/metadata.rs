@@ -10,7 +10,7 @@ const VENDORS: &[&str] = &["sinew", "openclaw", "clawdbot", "clawdis", "moltbot"
 
 /// The vendor block, typed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub struct Metadata {
     /// Which vendor's block was read.
     pub vendor: String,
@@ -61,6 +61,24 @@ pub struct Triggers {
     pub none: Vec<String>,
 }
 
+impl Triggers {
+    /// Reads a map with `any`, `all` and `none`; a list or one string counts as `any`.
+    pub(crate) fn from_value(value: &Value) -> Self {
+        let Value::Map(map) = value else {
+            return Self { any: loose_list(value), ..Self::default() };
+        };
+        let list = |key| map.get_ignore_case(key).map(loose_list).unwrap_or_default();
+        Self { any: list("any"), all: list("all"), none: list("none") }
+    }
+
+    /// Adds the hints of another place behind these.
+    pub(crate) fn append(&mut self, other: Self) {
+        self.any.extend(other.any);
+        self.all.extend(other.all);
+        self.none.extend(other.none);
+    }
+}
+
 /// One way to install what a skill needs, as data; nothing here is ever run by this crate.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -98,7 +116,7 @@ pub(crate) struct MetadataOutcome {
     pub(crate) metadata: Option<Metadata>,
     pub(crate) health: MetadataHealth,
     /// `metadata.triggers`, Netclaw's form.
-    pub(crate) triggers: Vec<String>,
+    pub(crate) triggers: Triggers,
     pub(crate) reasons: Vec<Reason>,
 }
 
@@ -138,22 +156,39 @@ impl Reader {
                 None
             }
         };
-        if let Some(map) = &map
-            && let Some(triggers) = map.get("triggers")
-        {
-            self.outcome.triggers = loose_list(triggers);
+        if let Some(map) = &map {
+            let triggers = self.field(map, "triggers");
+            self.outcome.triggers = triggers.map(Triggers::from_value).unwrap_or_default();
+            if let Some((vendor, block)) = self.vendor_block(map) {
+                self.block(vendor, block);
+                return;
+            }
         }
-        let block = map.as_ref().and_then(vendor_block).or_else(|| {
-            let top = self.dialect.is_openpocket().then(|| self.field(fields, "openclaw"))??;
-            Some(("openclaw", top.as_map()?))
-        });
-        if let Some((vendor, block)) = block {
+        // OpenPocket also reads a block that stands beside `metadata`.
+        if self.dialect.is_openpocket()
+            && let Some((vendor, block)) = self.vendor_block(fields)
+        {
             self.block(vendor, block);
         }
     }
 
+    /// The first vendor's map; a block that is no map may have held requirements.
+    fn vendor_block<'a>(&mut self, map: &'a Mapping) -> Option<(&'static str, &'a Mapping)> {
+        let vendors = VENDORS.iter().filter_map(|name| Some((*name, self.field(map, name)?)));
+        let found: Vec<(&str, &Value)> = vendors.collect();
+        let block = found.iter().find_map(|(name, value)| Some((*name, value.as_map()?)));
+        let odd = found.iter().find(|(_, value)| !matches!(value, Value::Null | Value::Map(_)));
+        if block.is_none()
+            && let Some((name, value)) = odd
+        {
+            self.bad_field(name, value, "write a map");
+            self.unreadable(format!("`{name}` is not a map"));
+        }
+        block
+    }
+
     fn field<'a>(&self, map: &'a Mapping, key: &str) -> Option<&'a Value> {
-        if self.dialect.is_openpocket() { map.get_ignore_case(key) } else { map.get(key) }
+        self.dialect.get(map, key)
     }
 
     fn block(&mut self, vendor: &str, block: &Mapping) {
@@ -188,10 +223,8 @@ impl Reader {
             }
         }
         metadata.install = self.install(block);
-        if let Some(Value::Map(triggers)) = self.field(block, "triggers") {
-            let list = |key| self.field(triggers, key).map(loose_list).unwrap_or_default();
-            metadata.triggers = Triggers { any: list("any"), all: list("all"), none: list("none") };
-        }
+        let triggers = self.field(block, "triggers");
+        metadata.triggers = triggers.map(Triggers::from_value).unwrap_or_default();
         self.outcome.metadata = Some(metadata);
     }
 
@@ -302,10 +335,6 @@ pub(crate) fn metadata_invalid(detail: impl Into<String>) -> Reason {
     Reason::new(Code::MetadataInvalid, detail.into()).remedy(
         "correct the metadata, or set skills.load.tolerateBadMetadata to use the skill without it",
     )
-}
-
-fn vendor_block(metadata: &Mapping) -> Option<(&'static str, &Mapping)> {
-    VENDORS.iter().find_map(|vendor| Some((*vendor, metadata.get(vendor)?.as_map()?)))
 }
 
 /// A list that only informs: a list of scalars, or one comma-separated string.

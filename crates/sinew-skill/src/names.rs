@@ -35,10 +35,31 @@ pub fn command_name(name: &str) -> String {
         }
     }
     let mut command = command.trim_matches('_').to_owned();
+    // Cut after trimming, as the reference does: the cut may leave a `_` at the end.
     command.truncate(MAX_COMMAND);
-    let command = command.trim_end_matches('_');
-    if command.is_empty() { "skill".to_owned() } else { command.to_owned() }
+    if command.is_empty() { "skill".to_owned() } else { command }
 }
+
+/// The folder name that fits a name: lower case, runs of anything else as one `-`.
+///
+/// ```
+/// assert_eq!(sinew_skill::names::slug("Open Mail!"), "open-mail");
+/// ```
+pub fn slug(name: &str) -> String {
+    let mut slug = String::with_capacity(name.len());
+    for c in name.to_lowercase().chars() {
+        match c {
+            'a'..='z' | '0'..='9' => slug.push(c),
+            _ => push_once(&mut slug, '-'),
+        }
+    }
+    let slug = slug.trim_matches('-');
+    let cut = slug.get(..MAX_SLUG).unwrap_or(slug);
+    cut.trim_end_matches('-').to_owned()
+}
+
+/// The longest folder name the strict rules accept.
+pub const MAX_SLUG: usize = 64;
 
 /// A name for people: separators become blanks, words start with a capital.
 pub fn display_name(name: &str) -> String {
@@ -59,7 +80,7 @@ pub fn display_name(name: &str) -> String {
 pub fn is_slug(name: &str) -> bool {
     let first = name.bytes().next();
     first.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-        && name.len() <= 64
+        && name.len() <= MAX_SLUG
         && name
             .bytes()
             .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')

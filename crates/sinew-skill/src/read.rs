@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::metadata::{MetadataHealth, loose_list, metadata_invalid, read_metadata};
+use crate::metadata::{MetadataHealth, metadata_invalid, read_metadata};
 use crate::value::{Mapping, Value};
 use crate::{
-    Code, Dispatch, Invocation, Metadata, Reason, Triggers, fence, header, names, repair, sections,
-    text,
+    Code, Dispatch, Invocation, Metadata, Reason, Severity, Triggers, fence, header, names, repair,
+    sections, text,
 };
 
 /// Whose reading of the format applies.
@@ -27,6 +27,11 @@ pub enum Dialect {
 impl Dialect {
     pub(crate) fn is_openpocket(self) -> bool {
         self == Self::OpenPocket
+    }
+
+    /// A field under its exact name, or in any case where the dialect does not mind.
+    pub(crate) fn get<'a>(self, map: &'a Mapping, key: &str) -> Option<&'a Value> {
+        if self.is_openpocket() { map.get_ignore_case(key) } else { map.get(key) }
     }
 }
 
@@ -122,24 +127,23 @@ pub fn content_hash(bytes: &[u8]) -> String {
 pub fn read<'a>(bytes: &'a [u8], options: &ReadOptions<'_>) -> Outcome<'a> {
     let text = match text::decode(bytes) {
         Ok(text) => text,
-        Err(reason) => return failed(Cow::Borrowed(""), vec![reason]),
+        Err(reason) => return Outcome::failed(Cow::Borrowed(""), vec![reason]),
     };
     let fenced = match fence::split(&text) {
         Ok(fenced) => fenced,
-        Err(reason) => return failed(text.clone(), vec![reason]),
+        Err(reason) => return Outcome::failed(text, vec![reason]),
     };
-    let mut reasons = fenced.reasons;
     let body_at = text.len() - fenced.body.len();
-    let front = match fenced.front.map(|front| repair::parse_front_matter(front, fenced.front_line))
-    {
-        None => repair::FrontMatter::default(),
-        Some(Ok(front)) => front,
-        Some(Err(reason)) => {
+    let mut reasons = fenced.reasons;
+    let front = fenced.front.map(|front| repair::parse_front_matter(front, fenced.front_line));
+    let front = match front.transpose() {
+        Ok(front) => front,
+        Err(reason) => {
             reasons.push(reason);
-            return failed(tail(text.clone(), body_at), reasons);
+            return Outcome::failed(tail(text, body_at), reasons);
         }
     };
-    for repaired in &front.repaired {
+    for repaired in front.iter().flat_map(|front| &front.repaired) {
         reasons.push(
             Reason::new(
                 Code::FrontmatterRepaired,
@@ -149,9 +153,14 @@ pub fn read<'a>(bytes: &'a [u8], options: &ReadOptions<'_>) -> Outcome<'a> {
             .remedy(format!("put the value of `{}` in quotes", repaired.key)),
         );
     }
-    let has_front = fenced.front.is_some();
-    let skill = assemble(front, fenced.body, has_front, options, &mut reasons);
-    Outcome { skill, body: tail(text.clone(), body_at), reasons }
+    let skill = assemble(front, fenced.body, options, &mut reasons);
+    Outcome { skill, body: tail(text, body_at), reasons }
+}
+
+impl<'a> Outcome<'a> {
+    fn failed(body: Cow<'a, str>, reasons: Vec<Reason>) -> Self {
+        Self { skill: None, body, reasons }
+    }
 }
 
 fn tail(text: Cow<'_, str>, at: usize) -> Cow<'_, str> {
@@ -161,104 +170,102 @@ fn tail(text: Cow<'_, str>, at: usize) -> Cow<'_, str> {
     }
 }
 
-fn failed(body: Cow<'_, str>, reasons: Vec<Reason>) -> Outcome<'_> {
-    Outcome { skill: None, body, reasons }
-}
-
 fn assemble(
-    front: repair::FrontMatter,
+    front: Option<repair::FrontMatter>,
     body: &str,
-    has_front: bool,
     options: &ReadOptions<'_>,
     reasons: &mut Vec<Reason>,
 ) -> Option<Skill> {
-    let fields = front.fields;
-    let openpocket = options.dialect.is_openpocket();
-    let field = |key: &str| if openpocket { fields.get_ignore_case(key) } else { fields.get(key) };
+    let has_front = front.is_some();
+    let front = front.unwrap_or_default();
+    let dialect = options.dialect;
+    let text = |key: &str| {
+        let text = dialect.get(&front.fields, key)?.source_text()?;
+        Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+    };
 
     let heading = sections::first_heading(body);
-    let name = read_name(field("name"), heading.filter(|_| openpocket), options, reasons);
-    let description =
-        read_description(field("description"), body, heading, has_front, options, reasons);
+    let name = read_name(&front, heading, options, reasons);
+    let description = read_description(&front, body, heading, has_front, options, reasons);
 
-    let outcome = read_metadata(&fields, options.dialect);
-    reasons.extend(outcome.reasons);
-    let mut health = outcome.health;
-    if let Some(detail) = front.unreadable_metadata {
-        reasons.push(metadata_invalid(format!("`metadata` cannot be read: {detail}")));
-        health = MetadataHealth::Unreadable;
+    let mut outcome = read_metadata(&front.fields, dialect);
+    if let Some(detail) = &front.unreadable_metadata {
+        outcome.reasons.push(metadata_invalid(format!("`metadata` cannot be read: {detail}")));
+        outcome.health = MetadataHealth::Unreadable;
     }
-    note_unused(&fields, reasons);
-    let invocation = header::invocation(&fields, reasons);
+    let line = front.line_of("metadata");
+    reasons.extend(outcome.reasons.into_iter().map(|reason| reason.at(line)));
+    note_unused(&front, dialect, reasons);
+    let invocation = header::invocation(&front, dialect, reasons);
+
     let (name, description) = (name?, description?);
-    let text = |key: &str| {
-        field(key)
-            .and_then(Value::source_text)
-            .map(|t| t.trim().to_owned())
-            .filter(|t| !t.is_empty())
-    };
     let vendor_homepage = outcome.metadata.as_ref().and_then(|metadata| metadata.homepage.clone());
+    let triggers =
+        gather_triggers(&front.fields, dialect, outcome.metadata.as_ref(), outcome.triggers, body);
+    let repair =
+        |repaired: &repair::Repaired| Repair { key: repaired.key.clone(), line: repaired.line };
     Some(Skill {
         display_name: heading.map_or_else(|| names::display_name(&name), str::to_owned),
         homepage: vendor_homepage.or_else(|| text("homepage")),
         invocation,
-        dispatch: header::dispatch(&fields),
-        triggers: gather_triggers(&fields, outcome.triggers, outcome.metadata.as_ref(), body),
+        dispatch: header::dispatch(&front.fields, dialect),
+        triggers,
         metadata: outcome.metadata,
-        metadata_health: health,
+        metadata_health: outcome.health,
         fingerprint: text("behavior_fingerprint"),
-        repairs: front
-            .repaired
-            .into_iter()
-            .map(|repaired| Repair { key: repaired.key, line: repaired.line })
-            .collect(),
-        frontmatter: fields,
+        repairs: front.repaired.iter().map(repair).collect(),
+        frontmatter: front.fields,
         name,
         description,
     })
 }
 
 fn read_name(
-    field: Option<&Value>,
+    front: &repair::FrontMatter,
     heading: Option<&str>,
     options: &ReadOptions<'_>,
     reasons: &mut Vec<Reason>,
 ) -> Option<String> {
-    let missing = |detail: String| {
-        Reason::new(Code::NameMissing, detail).remedy("add `name: <the folder's name>`")
+    let openpocket = options.dialect.is_openpocket();
+    let fallback = heading.filter(|_| openpocket).unwrap_or(options.default_name).trim();
+    let detail = match options.dialect.get(&front.fields, "name") {
+        None | Some(Value::Null) if fallback.is_empty() => {
+            "there is no `name` and no folder name".to_owned()
+        }
+        None | Some(Value::Null) => return Some(fallback.to_owned()),
+        Some(value) => match written(front, "name", value) {
+            Some(name) if !name.trim().is_empty() => return Some(name.trim().to_owned()),
+            Some(_) => "`name` is blank".to_owned(),
+            None => format!("`name` is {}, not text", value.kind()),
+        },
     };
-    match field {
-        Some(other @ (Value::List(_) | Value::Map(_))) => {
-            reasons.push(missing(format!("`name` is {}, not text", other.kind())));
-            None
-        }
-        Some(value) if !matches!(value, Value::Null) => {
-            let name = value.source_text().unwrap_or_default().trim().to_owned();
-            if name.is_empty() {
-                reasons.push(missing("`name` is blank".to_owned()));
-                return None;
-            }
-            Some(name)
-        }
-        _ => {
-            let name = heading.unwrap_or(options.default_name).trim();
-            if name.is_empty() {
-                reasons.push(missing("there is no `name` and no folder name".to_owned()));
-                return None;
-            }
-            Some(name.to_owned())
-        }
+    let reason = Reason::new(Code::NameMissing, detail)
+        .at(front.line_of("name"))
+        .remedy("write `name: <the folder's name>`");
+    // OpenPocket's permissive modes find a name elsewhere; the author should still know.
+    if openpocket && !fallback.is_empty() {
+        reasons.push(reason.severity(Severity::Warn));
+        return Some(fallback.to_owned());
     }
+    reasons.push(reason);
+    None
+}
+
+/// The scalar as its author wrote it, also where YAML takes it for something else.
+fn written(front: &repair::FrontMatter, key: &str, value: &Value) -> Option<String> {
+    front.written(key).map(str::to_owned).or_else(|| value.source_text())
 }
 
 fn read_description(
-    field: Option<&Value>,
+    front: &repair::FrontMatter,
     body: &str,
     heading: Option<&str>,
     has_front: bool,
     options: &ReadOptions<'_>,
     reasons: &mut Vec<Reason>,
 ) -> Option<String> {
+    let line = front.line_of("description");
+    let field = options.dialect.get(&front.fields, "description");
     let from_field = match field {
         Some(Value::List(items)) => {
             let joined: Vec<String> = items.iter().filter_map(Value::source_text).collect();
@@ -267,11 +274,12 @@ fn read_description(
                     Code::DescriptionJoined,
                     format!("`description` is a list of {}; its items were joined", items.len()),
                 )
+                .at(line)
                 .remedy("write the description as one text"),
             );
             joined.join("; ")
         }
-        Some(value) => value.source_text().unwrap_or_default(),
+        Some(value) => written(front, "description", value).unwrap_or_default(),
         None => String::new(),
     };
     let from_field = from_field.trim();
@@ -283,8 +291,14 @@ fn read_description(
         let line = title.or_else(|| sections::first_text_line(body)).unwrap_or("(no description)");
         return Some(line.chars().take(MAX_BODY_DESCRIPTION).collect());
     }
+    let detail = match field {
+        Some(value @ Value::Map(_)) => format!("`description` is {}, not text", value.kind()),
+        Some(_) => "`description` is blank".to_owned(),
+        None => "there is no `description`".to_owned(),
+    };
     reasons.push(
-        Reason::new(Code::DescriptionMissing, "there is no `description`")
+        Reason::new(Code::DescriptionMissing, detail)
+            .at(line)
             .remedy("add `description:` with what the skill does and when to use it"),
     );
     None
@@ -294,38 +308,35 @@ fn read_description(
 const UNUSED: &[(&str, &str)] =
     &[("platforms", "metadata.openclaw.os"), ("requires", "metadata.openclaw.requires")];
 
-fn note_unused(fields: &Mapping, reasons: &mut Vec<Reason>) {
+fn note_unused(front: &repair::FrontMatter, dialect: Dialect, reasons: &mut Vec<Reason>) {
     for (field, instead) in UNUSED {
-        if fields.get(field).is_some() {
+        if dialect.get(&front.fields, field).is_some() {
             reasons.push(
                 Reason::new(Code::UnusedField, format!("a top-level `{field}` has no effect"))
+                    .at(front.line_of(field))
                     .remedy(format!("write `{instead}`")),
             );
         }
     }
 }
 
+/// What the author offers the router: fields, the vendor block, and a *Trigger* section.
 fn gather_triggers(
     fields: &Mapping,
-    from_metadata: Vec<String>,
+    dialect: Dialect,
     metadata: Option<&Metadata>,
+    from_metadata: Triggers,
     body: &str,
 ) -> Triggers {
     let mut triggers = metadata.map(|metadata| metadata.triggers.clone()).unwrap_or_default();
     for key in ["triggers", "keywords", "tags"] {
-        match fields.get(key) {
-            Some(Value::Map(map)) => {
-                let list = |key| map.get(key).map(loose_list).unwrap_or_default();
-                triggers.any.extend(list("any"));
-                triggers.all.extend(list("all"));
-                triggers.none.extend(list("none"));
-            }
-            Some(value) => triggers.any.extend(loose_list(value)),
-            None => {}
+        if let Some(value) = dialect.get(fields, key) {
+            triggers.append(Triggers::from_value(value));
         }
     }
-    triggers.any.extend(from_metadata);
+    triggers.append(from_metadata);
     let is_trigger = |title: &str| matches!(title.to_lowercase().as_str(), "trigger" | "triggers");
+    // Cutting a body into sections costs more than everything else here; most have no such word.
     if body.contains("rigger") {
         let section = sections::sections(body).into_iter().find(|s| is_trigger(s.title));
         let lines = section.map(|section| section.text.lines()).into_iter().flatten();

@@ -252,6 +252,15 @@ impl Reason {
         self
     }
 
+    /// Names the line where one is known.
+    #[must_use]
+    pub(crate) fn at(self, line: Option<usize>) -> Self {
+        match line {
+            Some(line) => self.line(line),
+            None => self,
+        }
+    }
+
     /// Says what to do.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {

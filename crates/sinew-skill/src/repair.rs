@@ -6,8 +6,8 @@
 //! skill whose needs were misread would look as if it had none.
 
 use crate::fence::is_fence;
-use crate::value::{Mapping, Value, quote};
-use crate::yaml::{self, YamlError, YamlErrorKind};
+use crate::value::{Mapping, Value, flow};
+use crate::yaml::{self, Place, YamlError, YamlErrorKind};
 use crate::{Code, Reason};
 
 /// A front matter larger than this is an attack or a mistake: the longest of 100,000 real ones is
@@ -25,6 +25,21 @@ pub struct FrontMatter {
     pub unreadable_metadata: Option<String>,
     /// The first line of the file with a flow collection (`[…]` or `{…}`).
     pub flow_line: Option<usize>,
+    /// What a strict parser says of the block, where it had to be repaired.
+    pub strict_error: Option<Reason>,
+    places: Vec<Place>,
+}
+
+impl FrontMatter {
+    /// The line of the file on which a field starts.
+    pub fn line_of(&self, key: &str) -> Option<usize> {
+        self.places.iter().find(|place| place.key == key).map(|place| place.line)
+    }
+
+    /// The text of a scalar field as its author wrote it: `True` stays `True`.
+    pub(crate) fn written(&self, key: &str) -> Option<&str> {
+        self.places.iter().find(|place| place.key == key)?.written.as_deref()
+    }
 }
 
 /// A field that was put right, and how its line would have to read.
@@ -59,6 +74,7 @@ pub fn parse_front_matter(text: &str, first_line: usize) -> Result<FrontMatter, 
             Value::Map(fields) => Ok(FrontMatter {
                 fields,
                 flow_line: parsed.flow_line.map(in_file),
+                places: places_in_file(parsed.places, first_line),
                 ..FrontMatter::default()
             }),
             other => Err(Reason::new(
@@ -74,10 +90,21 @@ pub fn parse_front_matter(text: &str, first_line: usize) -> Result<FrontMatter, 
                 error.kind,
                 YamlErrorKind::DuplicateKey | YamlErrorKind::Control | YamlErrorKind::Limit
             );
-            let repaired = if hopeless { None } else { repair(text, first_line) };
-            repaired.ok_or_else(|| as_reason(&error, in_file(error.line)))
+            let reason = as_reason(&error, in_file(error.line));
+            match if hopeless { None } else { repair(text, first_line) } {
+                Some(front) => Ok(FrontMatter { strict_error: Some(reason), ..front }),
+                None => Err(reason),
+            }
         }
     }
+}
+
+/// Moves the lines of `places` from the text to the file.
+fn places_in_file(mut places: Vec<Place>, first_line: usize) -> Vec<Place> {
+    for place in &mut places {
+        place.line += first_line - 1;
+    }
+    places
 }
 
 fn as_reason(error: &YamlError, line: usize) -> Reason {
@@ -96,6 +123,9 @@ fn as_reason(error: &YamlError, line: usize) -> Reason {
     Reason::new(code, format!("{openclaw}: {}", error.message)).line(line).remedy(remedy)
 }
 
+/// More fields than this are not repaired one by one: real front matters have a dozen.
+const MAX_FIELDS: usize = 200;
+
 /// One top-level field: its key, and the lines that belong to it.
 struct Field<'a> {
     key: &'a str,
@@ -107,38 +137,68 @@ struct Field<'a> {
 fn repair(text: &str, first_line: usize) -> Option<FrontMatter> {
     let mut front = FrontMatter::default();
     for field in top_level_fields(text)? {
+        let line = first_line + field.line;
         if front.fields.get(field.key).is_some() {
             return None;
         }
-        let source = field.lines.join("\n");
-        if let Ok(parsed) = yaml::parse(&source)
-            && let Value::Map(map) = parsed.value
-            && map.len() == 1
-        {
-            front.flow_line =
-                front.flow_line.or(parsed.flow_line.map(|l| l + first_line - 1 + field.line));
-            front.fields.0.extend(map.0);
+        let place = Place { key: field.key.to_owned(), line, written: None };
+        if let Some(parsed) = strict_field(&field.lines.join("\n"), field.key) {
+            front.flow_line = front.flow_line.or(parsed.flow_line.map(|l| l + line - 1));
+            front.fields.set(field.key, parsed.value);
+            front.places.push(Place { written: parsed.written, ..place });
             continue;
         }
-        if field.key == "metadata" {
-            match metadata_as_json(&field) {
-                Some(value) => {
-                    front.repaired.push(field.repaired(
-                        first_line,
-                        &json_of(&value),
-                        "JSON that YAML does not accept",
-                    ));
-                    front.fields.set(field.key, value);
-                }
-                None => front.unreadable_metadata = Some("it is neither YAML nor JSON".to_owned()),
+        front.places.push(place);
+        let holds_requirements = GATING.iter().any(|key| field.key.eq_ignore_ascii_case(key));
+        let repair = if holds_requirements {
+            metadata_as_json(&field).map(|value| (value, NOT_YAML))
+        } else {
+            let (text, symptom) = field.quoted()?;
+            Some((Value::String(text), symptom))
+        };
+        let repair = repair.and_then(|(value, symptom)| {
+            let repaired = field.repaired(first_line, &flow(&value), symptom);
+            // A repair counts only if a strict parser reads the very same from it.
+            let same = strict_field(&repaired.replacement, field.key)?.value == value;
+            same.then_some((value, repaired))
+        });
+        match repair {
+            Some((value, repaired)) => {
+                front.repaired.push(repaired);
+                front.fields.set(field.key, value);
             }
-            continue;
+            None if holds_requirements => {
+                front.unreadable_metadata = Some("it is neither YAML nor JSON".to_owned());
+            }
+            None => return None,
         }
-        let (value, symptom) = field.quoted()?;
-        front.repaired.push(field.repaired(first_line, &quote(&value), symptom));
-        front.fields.set(field.key, Value::String(value));
     }
-    Some(front)
+    // Where each field is fine alone, the trouble lies between them, and a repair would hide it.
+    let helped = !front.repaired.is_empty() || front.unreadable_metadata.is_some();
+    helped.then_some(front)
+}
+
+/// Fields that say what a skill needs. They are never guessed at: quoted as text they would look
+/// as if the skill needed nothing.
+const GATING: &[&str] = &["metadata", "openclaw"];
+
+struct StrictField {
+    value: Value,
+    flow_line: Option<usize>,
+    written: Option<String>,
+}
+
+/// Reads one field alone, strictly.
+fn strict_field(source: &str, key: &str) -> Option<StrictField> {
+    let parsed = yaml::parse(source).ok()?;
+    let Value::Map(mut map) = parsed.value else { return None };
+    let written = parsed.places.into_iter().next().and_then(|place| place.written);
+    match (map.0.pop(), map.is_empty()) {
+        (Some((name, value)), true) if name == key => {
+            Some(StrictField { value, flow_line: parsed.flow_line, written })
+        }
+        _ => None,
+    }
 }
 
 /// Cuts the block at its top-level keys.
@@ -156,11 +216,14 @@ fn top_level_fields(text: &str) -> Option<Vec<Field<'_>>> {
                 return None;
             }
         } else if let Some(key) = top_level_key(line) {
+            if fields.len() == MAX_FIELDS {
+                return None;
+            }
             fields.push(Field { key, line: number, lines: vec![line] });
         } else {
             let field = fields.last_mut()?;
             // An unindented list, or the closing bracket of a flow collection, is legal YAML.
-            let may_continue = line.starts_with(['-', '}', ']']) || field.key == "description";
+            let may_continue = line.starts_with(['-', '}', ']']) || field.is_description();
             if !may_continue || is_fence(line) {
                 return None;
             }
@@ -183,57 +246,79 @@ impl Field<'_> {
         self.lines[0][self.key.len() + 1..].trim()
     }
 
-    /// The field's text as one quoted scalar, where its trouble is a known one.
+    /// The field's text as one line, where its trouble is a known one.
     fn quoted(&self) -> Option<(String, &'static str)> {
         let value = self.first_value();
-        let symptom = symptom(value).or_else(|| {
-            (self.lines.len() > 1).then_some("a line that is neither field nor indented")
-        })?;
-        let mut parts = vec![value];
+        let marker_alone = is_block_marker(value);
+        let symptom = match symptom(value) {
+            Some(_) if marker_alone => "text that is not indented below a block marker",
+            Some(symptom) => symptom,
+            // A key without a value on its line opens a nested block; that is not one text.
+            None if self.lines.len() > 1 && (!value.is_empty() || self.is_description()) => {
+                "a line that is neither field nor indented, or that holds an unquoted `: `"
+            }
+            None => return None,
+        };
+        let mut parts = if marker_alone { Vec::new() } else { vec![value] };
         parts.extend(self.lines[1..].iter().map(|line| line.trim()));
         parts.retain(|part| !part.is_empty() && !part.starts_with('#'));
-        let text = parts.join(" ");
-        let text = match symptom {
-            TEXT_AFTER_BLOCK_MARKER => {
-                text.trim_start_matches(['|', '>', '+', '-']).trim().to_owned()
-            }
-            TEXT_AFTER_QUOTE => text.replace(['"'], ""),
-            _ => text,
-        };
-        Some((text, symptom))
+        Some((parts.join(" "), symptom))
     }
 
+    fn is_description(&self) -> bool {
+        self.key.eq_ignore_ascii_case("description")
+    }
+
+    /// The edit that a fix would make. Comments between the lines of the value move below it.
     fn repaired(&self, first_line: usize, value: &str, symptom: &'static str) -> Repaired {
-        let trailing = self.lines.iter().rev().take_while(|line| line.trim().is_empty()).count();
+        let is_comment = |line: &&str| line.trim_start().starts_with('#');
+        let trailing = self.lines[1..].iter().rev();
+        let trailing = trailing.take_while(|line| line.trim().is_empty() || is_comment(line));
+        let lines = self.lines.len() - trailing.count();
+        let mut replacement = format!("{}: {value}", self.key);
+        for comment in self.lines[1..lines].iter().filter(|line| is_comment(line)) {
+            replacement.push('\n');
+            replacement.push_str(comment);
+        }
         Repaired {
             key: self.key.to_owned(),
             line: first_line + self.line,
-            lines: self.lines.len() - trailing,
-            replacement: format!("{}: {value}", self.key),
+            lines,
+            replacement,
             symptom,
         }
     }
 }
 
-const TEXT_AFTER_QUOTE: &str = "text after a closing quote";
-const TEXT_AFTER_BLOCK_MARKER: &str = "text after a block marker";
+const NOT_YAML: &str = "JSON that YAML does not accept";
 
 /// What is wrong with a value, if it is one of the known slips.
 fn symptom(value: &str) -> Option<&'static str> {
-    let first = value.chars().next()?;
+    let mut chars = value.chars();
+    let first = chars.next()?;
     match first {
-        '"' | '\'' => Some(TEXT_AFTER_QUOTE),
+        '"' | '\'' if value[1..].contains(first) => Some("text after a closing quote"),
+        '"' | '\'' => Some("a quote that is never closed"),
         '{' if value.starts_with("{{") => Some("a template marker"),
         '[' => Some("brackets that are not one list"),
-        '|' | '>' => Some(TEXT_AFTER_BLOCK_MARKER),
-        '*' | '&' | '@' | '`' | '%' | '!' => Some("a reserved character at the start"),
+        '{' => Some("braces that are not one map"),
+        '|' | '>' => Some("text after a block marker"),
+        '*' | '&' | '@' | '`' | '%' | '!' | ',' | ']' | '}' => {
+            Some("a reserved character at the start")
+        }
         '-' | '?' if value[1..].starts_with(' ') => Some("a reserved character at the start"),
-        '{' => None,
         _ if value.contains(": ") || value.ends_with(':') || value.contains(":\t") => {
             Some("an unquoted `: `")
         }
         _ => None,
     }
+}
+
+/// `|`, `>`, and these with their indicators: the text starts on the next line.
+fn is_block_marker(value: &str) -> bool {
+    value.strip_prefix(['|', '>']).is_some_and(|rest| {
+        rest.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-'))
+    })
 }
 
 fn metadata_as_json(field: &Field<'_>) -> Option<Value> {
@@ -248,26 +333,24 @@ fn metadata_as_json(field: &Field<'_>) -> Option<Value> {
 /// JSON, then JSON5.
 pub(crate) fn parse_json(text: &str) -> Option<Value> {
     let text = text.trim();
-    let json: serde_json::Value = serde_json::from_str(text).ok().or_else(|| json5_value(text))?;
+    // JSON5 has no nesting limit of its own; ours keeps it from exhausting the stack.
+    if is_too_deep(text) {
+        return None;
+    }
+    let json: serde_json::Value =
+        serde_json::from_str(text).ok().or_else(|| json5::from_str(text).ok())?;
     Some(Value::from(json))
 }
 
-/// JSON5 has no nesting limit of its own; ours keeps it from exhausting the stack.
-fn json5_value(text: &str) -> Option<serde_json::Value> {
+/// Brackets inside strings count as well: that only makes the limit stricter for odd texts.
+fn is_too_deep(text: &str) -> bool {
     let mut depth = 0_usize;
-    for byte in text.bytes() {
+    text.bytes().any(|byte| {
         match byte {
             b'{' | b'[' => depth += 1,
             b'}' | b']' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        if depth > yaml::MAX_DEPTH {
-            return None;
-        }
-    }
-    json5::from_str(text).ok()
-}
-
-fn json_of(value: &Value) -> String {
-    serde_json::to_string(value).unwrap_or_default()
+        depth > yaml::MAX_DEPTH
+    })
 }

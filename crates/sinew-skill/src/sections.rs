@@ -51,7 +51,11 @@ fn heading(line: &str) -> Option<(usize, &str)> {
     if !(1..=6).contains(&level) || !(rest.is_empty() || rest.starts_with([' ', '\t'])) {
         return None;
     }
-    Some((level, rest.trim().trim_end_matches('#').trim_end()))
+    let title = rest.trim();
+    // Closing marks stand behind a blank: `## Title ##` loses them, `# C#` does not.
+    let open = title.trim_end_matches('#');
+    let closed = open.is_empty() || open.ends_with([' ', '\t']);
+    Some((level, if closed { open.trim_end() } else { title }))
 }
 
 struct ProseLine<'a> {

@@ -24,6 +24,10 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Reason> {
     Ok(Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")))
 }
 
+/// The line of an offset, where LF, CRLF and CR each end one.
 fn line_at(bytes: &[u8], offset: usize) -> usize {
-    1 + bytes[..offset].iter().filter(|&&byte| byte == b'\n').count()
+    let before = &bytes[..offset];
+    let lf = before.iter().filter(|&&byte| byte == b'\n').count();
+    let lone_cr = |pair: &[u8]| pair[0] == b'\r' && pair[1] != b'\n';
+    1 + lf + before.windows(2).filter(|pair| lone_cr(pair)).count()
 }

@@ -225,6 +225,40 @@ impl Serialize for Mapping {
     }
 }
 
+/// A value as YAML on one line, in a form that JSON readers take as well.
+pub(crate) fn flow(value: &Value) -> String {
+    let mut text = String::new();
+    write_flow(value, &mut text);
+    text
+}
+
+fn write_flow(value: &Value, text: &mut String) {
+    match value {
+        Value::Null => text.push_str("null"),
+        Value::Bool(value) => text.push_str(if *value { "true" } else { "false" }),
+        Value::Number(number) => text.push_str(&number.0),
+        Value::String(string) => text.push_str(&quote(string)),
+        Value::List(items) => {
+            text.push('[');
+            for (index, item) in items.iter().enumerate() {
+                text.push_str(if index == 0 { "" } else { ", " });
+                write_flow(item, text);
+            }
+            text.push(']');
+        }
+        Value::Map(map) => {
+            text.push('{');
+            for (index, (key, item)) in map.iter().enumerate() {
+                text.push_str(if index == 0 { "" } else { ", " });
+                text.push_str(&quote(key));
+                text.push_str(": ");
+                write_flow(item, text);
+            }
+            text.push('}');
+        }
+    }
+}
+
 /// Text as a YAML double-quoted scalar, on one line.
 pub(crate) fn quote(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
@@ -235,8 +269,9 @@ pub(crate) fn quote(text: &str) -> String {
             '\\' => quoted.push_str("\\\\"),
             '\n' => quoted.push_str("\\n"),
             '\t' => quoted.push_str("\\t"),
+            // JSON knows `\u0085` and not `\x85`, and YAML knows both.
             c if c.is_control() => {
-                let _ = write!(quoted, "\\x{:02x}", c as u32);
+                let _ = write!(quoted, "\\u{:04x}", c as u32);
             }
             c => quoted.push(c),
         }

@@ -20,6 +20,18 @@ pub(crate) struct Parsed {
     pub(crate) value: Value,
     /// The first line (from 1) that opens a flow collection.
     pub(crate) flow_line: Option<usize>,
+    /// Where the fields of the root map stand.
+    pub(crate) places: Vec<Place>,
+}
+
+/// Where a field of the root map stands, and what a value of another kind was written as.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) key: String,
+    /// The line of the key within the text, from 1.
+    pub(crate) line: usize,
+    /// `True` where the value is a plain `true`: a name keeps the spelling of its author.
+    pub(crate) written: Option<String>,
 }
 
 /// Why a YAML text was refused.
@@ -74,9 +86,10 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, YamlError> {
         parser: Parser::new_from_str_with_options(text, options),
         nodes: 0,
         flow_line: None,
+        places: Vec::new(),
     };
     let value = builder.document()?;
-    Ok(Parsed { value, flow_line: builder.flow_line })
+    Ok(Parsed { value, flow_line: builder.flow_line, places: builder.places })
 }
 
 /// YAML's printable set leaves out C0 but for tab and line ends, DEL, and C1 but for NEL.
@@ -91,6 +104,7 @@ struct Builder<'a> {
     parser: Parser<'a, granit_parser::StrInput<'a>>,
     nodes: usize,
     flow_line: Option<usize>,
+    places: Vec<Place>,
 }
 
 impl<'a> Builder<'a> {
@@ -189,8 +203,17 @@ impl<'a> Builder<'a> {
                     message: format!("the key `{key}` occurs twice"),
                 });
             }
-            let Some((event, line)) = self.next()? else { break };
-            let value = self.node(event, line, depth + 1)?;
+            let Some((event, value_line)) = self.next()? else { break };
+            let written = match &event {
+                Event::Scalar(text, ScalarStyle::Plain, ..) if depth == 1 => Some(text.clone()),
+                _ => None,
+            };
+            let value = self.node(event, value_line, depth + 1)?;
+            if depth == 1 {
+                let written = written.filter(|_| matches!(value, Value::Bool(_)));
+                let written = written.map(std::borrow::Cow::into_owned);
+                self.places.push(Place { key: key.clone(), line, written });
+            }
             map.0.push((key, value));
         }
         Ok(map)
