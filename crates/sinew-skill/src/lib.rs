@@ -23,6 +23,7 @@
 
 mod fence;
 mod header;
+mod layout;
 mod metadata;
 pub mod names;
 mod read;
@@ -30,6 +31,7 @@ mod reason;
 mod repair;
 mod sections;
 mod text;
+pub mod validate;
 mod value;
 mod yaml;
 

@@ -279,8 +279,8 @@ fn read_description(
             );
             joined.join("; ")
         }
+        None | Some(Value::Null) => String::new(),
         Some(value) => written(front, "description", value).unwrap_or_default(),
-        None => String::new(),
     };
     let from_field = from_field.trim();
     if !from_field.is_empty() {

@@ -36,6 +36,11 @@ impl FrontMatter {
         self.places.iter().find(|place| place.key == key).map(|place| place.line)
     }
 
+    /// Fields without a file around them.
+    pub(crate) fn of_fields(fields: Mapping) -> Self {
+        Self { fields, ..Self::default() }
+    }
+
     /// The text of a scalar field as its author wrote it: `True` stays `True`.
     pub(crate) fn written(&self, key: &str) -> Option<&str> {
         self.places.iter().find(|place| place.key == key)?.written.as_deref()
@@ -248,6 +253,9 @@ impl Field<'_> {
 
     /// The field's text as one line, where its trouble is a known one.
     fn quoted(&self) -> Option<(String, &'static str)> {
+        if let Some(text) = self.indented() {
+            return Some((text, "a quoted text whose next lines are not indented"));
+        }
         let value = self.first_value();
         let marker_alone = is_block_marker(value);
         let symptom = match symptom(value) {
@@ -263,6 +271,17 @@ impl Field<'_> {
         parts.extend(self.lines[1..].iter().map(|line| line.trim()));
         parts.retain(|part| !part.is_empty() && !part.starts_with('#'));
         Some((parts.join(" "), symptom))
+    }
+
+    /// The text of a quoted value whose only trouble is that its next lines start at the left.
+    fn indented(&self) -> Option<String> {
+        if self.lines.len() < 2 || !self.first_value().starts_with(['"', '\'']) {
+            return None;
+        }
+        match strict_field(&self.lines.join("\n "), self.key)?.value {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
     }
 
     fn is_description(&self) -> bool {

@@ -1,4 +1,4 @@
-//! The one place that touches the YAML parser.
+//! The one place that reads values from the YAML parser.
 //!
 //! It builds values from parse events rather than through serde, because a skill file needs what
 //! serde throws away: the line of an error, how a number was written, which collections are in flow
@@ -30,7 +30,7 @@ pub(crate) struct Place {
     pub(crate) key: String,
     /// The line of the key within the text, from 1.
     pub(crate) line: usize,
-    /// `True` where the value is a plain `true`: a name keeps the spelling of its author.
+    /// `True` or `~` where the value is that: a name keeps the spelling of its author.
     pub(crate) written: Option<String>,
 }
 
@@ -79,6 +79,8 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, YamlError> {
         });
     }
     let options = granit_parser::options! {
+        // Another crate in the build may switch the feature on; comments are no values.
+        emit_comments: false,
         flow_nesting_limit: MAX_DEPTH + 1,
         block_nesting_limit: MAX_DEPTH + 1
     };
@@ -87,6 +89,7 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, YamlError> {
         nodes: 0,
         flow_line: None,
         places: Vec::new(),
+        is_written: false,
     };
     let value = builder.document()?;
     Ok(Parsed { value, flow_line: builder.flow_line, places: builder.places })
@@ -105,13 +108,18 @@ struct Builder<'a> {
     nodes: usize,
     flow_line: Option<usize>,
     places: Vec<Place>,
+    /// Whether the last event stands for text of the file; the parser says `~` for an empty value.
+    is_written: bool,
 }
 
 impl<'a> Builder<'a> {
     fn next(&mut self) -> Result<Option<(Event<'a>, usize)>, YamlError> {
         match self.parser.next_event() {
             None => Ok(None),
-            Some(Ok((event, span))) => Ok(Some((event, span.start.line()))),
+            Some(Ok((event, span))) => {
+                self.is_written = span.start.index() < span.end.index();
+                Ok(Some((event, span.start.line())))
+            }
             Some(Err(error)) => Err(syntax(&error)),
         }
     }
@@ -205,12 +213,14 @@ impl<'a> Builder<'a> {
             }
             let Some((event, value_line)) = self.next()? else { break };
             let written = match &event {
-                Event::Scalar(text, ScalarStyle::Plain, ..) if depth == 1 => Some(text.clone()),
+                Event::Scalar(text, ScalarStyle::Plain, ..) if depth == 1 && self.is_written => {
+                    Some(text.clone())
+                }
                 _ => None,
             };
             let value = self.node(event, value_line, depth + 1)?;
             if depth == 1 {
-                let written = written.filter(|_| matches!(value, Value::Bool(_)));
+                let written = written.filter(|_| matches!(value, Value::Bool(_) | Value::Null));
                 let written = written.map(std::borrow::Cow::into_owned);
                 self.places.push(Place { key: key.clone(), line, written });
             }

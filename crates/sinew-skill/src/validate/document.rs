@@ -1,0 +1,86 @@
+//! A file as the rule sets see it: decoded, split and parsed once.
+
+use super::{Edit, Fix, Issue};
+use crate::fence::Fenced;
+use crate::repair::{FrontMatter, Repaired};
+use crate::{Reason, fence, parse_front_matter};
+
+/// The parts of a file that decodes and whose fences are sound.
+pub(super) struct Document<'a> {
+    pub(super) text: &'a str,
+    pub(super) fenced: Fenced<'a>,
+    /// The fields, or why there are none; absent where there is no front matter.
+    pub(super) front: Option<Result<FrontMatter, Reason>>,
+}
+
+impl<'a> Document<'a> {
+    /// Splits and parses a decoded file.
+    pub(super) fn parse(text: &'a str) -> Result<Self, Reason> {
+        let fenced = fence::split(text)?;
+        let front = fenced.front.map(|front| parse_front_matter(front, fenced.front_line));
+        Ok(Self { text, fenced, front })
+    }
+
+    /// The line of the opening fence.
+    pub(super) fn fence_line(&self) -> usize {
+        self.fenced.front_line - 1
+    }
+
+    /// The text of one line of the file, from 1.
+    pub(super) fn line(&self, number: usize) -> &'a str {
+        self.text.split('\n').nth(number - 1).unwrap_or_default()
+    }
+
+    /// The fix for a front matter that does not start on line 1: what stands before it goes behind
+    /// it, and a code fence around it goes away.
+    pub(super) fn fence_fix(&self) -> Option<Fix> {
+        let opening = self.fence_line();
+        if opening <= 1 || self.front.is_none() {
+            return None;
+        }
+        let before: Vec<&str> = self.text.split('\n').take(opening - 1).collect();
+        let wrapped = before.iter().any(|line| line.trim_start().starts_with("```"));
+        let closing = self.closing_fence_line();
+        if wrapped && self.fenced.body_line == closing + 1 {
+            // The code fence was not closed right behind the block: where it ends is a guess.
+            return None;
+        }
+        let keep = |line: &&&str| {
+            let line = line.trim();
+            !line.is_empty() && !line.starts_with("```")
+        };
+        let kept: Vec<String> = before.iter().filter(keep).map(|&line| line.to_owned()).collect();
+        let mut edits = vec![Edit::remove(1, opening - 1)];
+        let behind = usize::from(wrapped);
+        if behind > 0 || !kept.is_empty() {
+            edits.push(Edit::Lines { line: closing + 1, remove: behind, insert: kept });
+        }
+        Some(Fix::new("make `---` the first line", edits))
+    }
+
+    fn closing_fence_line(&self) -> usize {
+        let front = self.fenced.front.unwrap_or_default();
+        self.fenced.front_line + front.matches('\n').count()
+    }
+
+    /// The fix that puts one repaired field in quotes.
+    pub(super) fn repair_fix(repaired: &Repaired) -> Fix {
+        Fix::new(
+            format!("put the value of `{}` in quotes", repaired.key),
+            vec![Edit::replace(repaired.line, repaired.lines, &repaired.replacement)],
+        )
+    }
+}
+
+/// Puts the fix for a field in place of the quoting fix where both would touch it.
+pub(super) fn prefer(name_fix: Option<&Fix>, repaired: &Repaired) -> Fix {
+    match name_fix {
+        Some(fix) if repaired.key == "name" => fix.clone(),
+        _ => Document::repair_fix(repaired),
+    }
+}
+
+/// Adds the line of a field to an issue.
+pub(super) fn at_field(issue: Issue, front: &FrontMatter, key: &str) -> Issue {
+    issue.at(front.line_of(key))
+}

@@ -1,0 +1,74 @@
+//! What a rule set has to say.
+
+use serde::Serialize;
+
+use super::Fix;
+use crate::{Reason, Severity};
+
+/// One thing a rule set has to say about a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Issue {
+    /// How much it matters.
+    pub severity: Severity,
+    /// The stable name: SCREAMING_CASE, but for `openclaw`, which uses the reason codes.
+    pub code: &'static str,
+    /// What is wrong, in a sentence.
+    pub message: String,
+    /// The line of the file, from 1, where one can be named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The edit that puts it right, where there is no doubt about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<Fix>,
+}
+
+impl Issue {
+    pub(super) fn new(severity: Severity, code: &'static str, message: impl Into<String>) -> Self {
+        Self { severity, code, message: message.into(), line: None, fix: None }
+    }
+
+    pub(super) fn error(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, code, message)
+    }
+
+    /// An issue that says what the reader said, under another rule set's code.
+    pub(super) fn of_reason(code: &'static str, reason: &Reason) -> Self {
+        Self { line: reason.line, ..Self::error(code, reason.detail.clone()) }
+    }
+
+    #[must_use]
+    pub(super) fn at(mut self, line: Option<usize>) -> Self {
+        self.line = line.and_then(|line| u32::try_from(line).ok());
+        self
+    }
+
+    #[must_use]
+    pub(super) fn fixed_by(mut self, fix: Option<Fix>) -> Self {
+        self.fix = fix;
+        self
+    }
+}
+
+/// What came of judging a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Validation {
+    /// Everything there is to say, in the order of the rules.
+    pub issues: Vec<Issue>,
+}
+
+impl Validation {
+    /// Whether the file passes: nothing said is an error.
+    pub fn passed(&self) -> bool {
+        self.issues.iter().all(|issue| issue.severity != Severity::Error)
+    }
+
+    /// Whether [`super::fix`] has something to do.
+    pub fn is_fixable(&self) -> bool {
+        self.issues.iter().any(|issue| issue.fix.is_some())
+    }
+
+    /// Whether an issue of this code was raised.
+    pub fn has(&self, code: &str) -> bool {
+        self.issues.iter().any(|issue| issue.code == code)
+    }
+}
