@@ -21,4 +21,4 @@ pub mod atomic;
 pub mod contained;
 mod untrusted;
 
-pub use untrusted::Untrusted;
+pub use untrusted::{Untrusted, xml_escape};

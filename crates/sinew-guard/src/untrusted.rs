@@ -50,19 +50,20 @@ impl<'a> Untrusted<'a> {
 
     fn xml(self, apostrophe: &str) -> String {
         let mut escaped = String::with_capacity(self.0.len() + 16);
-        for c in self.0.chars() {
-            match c {
-                '&' => escaped.push_str("&amp;"),
-                '<' => escaped.push_str("&lt;"),
-                '>' => escaped.push_str("&gt;"),
-                '"' => escaped.push_str("&quot;"),
-                '\'' => escaped.push_str(apostrophe),
-                '\t' | '\n' => escaped.push(c),
-                c if c.is_control() || is_invisible(c) || is_not_xml(c) => {}
-                c => escaped.push(c),
+        for c in self.prompt_chars() {
+            match xml_escape(c) {
+                Some(_) if c == '\'' => escaped.push_str(apostrophe),
+                Some(escape) => escaped.push_str(escape),
+                None => escaped.push(c),
             }
         }
         escaped
+    }
+
+    /// The characters that may reach a prompt, not yet escaped: whoever shortens or measures a text
+    /// does it on these, so that a cut never splits an escape.
+    pub fn prompt_chars(self) -> impl Iterator<Item = char> + Clone + 'a {
+        self.0.chars().filter(|&c| matches!(c, '\t' | '\n') || !is_unprintable(c))
     }
 
     /// Text inside JSON that people read: controls but tab and line ends removed.
@@ -70,6 +71,22 @@ impl<'a> Untrusted<'a> {
         let keep = |c: char| !c.is_control() || matches!(c, '\t' | '\n' | '\r');
         self.0.chars().filter(|&c| keep(c)).collect()
     }
+}
+
+/// What stands for `c` inside an XML element, where it may not stand for itself.
+pub fn xml_escape(c: char) -> Option<&'static str> {
+    match c {
+        '&' => Some("&amp;"),
+        '<' => Some("&lt;"),
+        '>' => Some("&gt;"),
+        '"' => Some("&quot;"),
+        '\'' => Some("&apos;"),
+        _ => None,
+    }
+}
+
+fn is_unprintable(c: char) -> bool {
+    c.is_control() || is_invisible(c) || is_not_xml(c)
 }
 
 /// Bidi controls, zero-width characters and tag characters: they change what is read without being

@@ -1,0 +1,146 @@
+//! How long a prompt block for 1,000 eligible skills takes, beside plain rendering of the same
+//! entries in the same run. The budget is 5 ms on one core.
+
+use sinew_catalog::prompt::{Limits, Planner, PromptRequest, PromptSkill, build};
+use sinew_guard::Untrusted;
+
+fn main() {
+    divan::main();
+}
+
+const SKILLS: usize = 1_000;
+
+const WORDS: [&str; 12] = [
+    "read",
+    "write",
+    "files & folders",
+    "the user's",
+    "calendar",
+    "search",
+    "<tag>",
+    "deploy",
+    "when asked",
+    "summarise",
+    "über",
+    "images",
+];
+
+/// A library of about 300 characters per description, with what real ones hold.
+struct Library {
+    names: Vec<String>,
+    descriptions: Vec<String>,
+    locations: Vec<String>,
+}
+
+impl Library {
+    fn new() -> Self {
+        let name =
+            |i: usize| format!("{}-{:03}", ["mail", "Git", "pdf", "notes"][i % 4], i * 7 % SKILLS);
+        let description = |i: usize| {
+            let words = (0..).map(|word| WORDS[(i * 5 + word * (i % 11 + 1)) % WORDS.len()]);
+            let mut text = String::new();
+            for word in words {
+                if text.len() > 200 + i % 200 {
+                    break;
+                }
+                text.push_str(word);
+                text.push(' ');
+            }
+            text.trim_end().to_owned()
+        };
+        let names: Vec<String> = (0..SKILLS).map(name).collect();
+        let locations = names.iter().map(|name| format!("~/.sinew/skills/{name}/SKILL.md"));
+        Self {
+            locations: locations.collect(),
+            descriptions: (0..SKILLS).map(description).collect(),
+            names,
+        }
+    }
+
+    fn skills(&self) -> Vec<PromptSkill<'_>> {
+        (0..SKILLS)
+            .map(|i| PromptSkill {
+                name: &self.names[i],
+                description: &self.descriptions[i],
+                location: &self.locations[i],
+                path: &self.locations[i],
+                source: "managed",
+                own: i % 3 == 0,
+                score: (i % 5 == 0).then_some(i as f64 / SKILLS as f64),
+                ..PromptSkill::default()
+            })
+            .collect()
+    }
+}
+
+/// Limits that lead a planner down each of its ways.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    /// 150 skills, 30,000 characters.
+    Defaults,
+    /// All skills, all text.
+    Everything,
+    /// All skills, texts shortened: the most counting.
+    Shortened,
+    /// All names, no text for most.
+    Names,
+    /// Most skills dropped.
+    Dropped,
+}
+
+const WAYS: [Way; 5] = [Way::Defaults, Way::Everything, Way::Shortened, Way::Names, Way::Dropped];
+
+impl Way {
+    fn limits(self) -> Limits {
+        let all = |max_chars| Limits { max_skills: SKILLS, max_chars };
+        match self {
+            Self::Defaults => Limits::default(),
+            Self::Everything => all(usize::MAX),
+            Self::Shortened => all(250_000),
+            Self::Names => all(120_000),
+            Self::Dropped => all(30_000),
+        }
+    }
+}
+
+fn planner(bencher: divan::Bencher<'_, '_>, planner: Planner, way: Way) {
+    let library = Library::new();
+    let skills = library.skills();
+    let mut request = PromptRequest::new(&skills);
+    request.planner = planner;
+    request.limits = way.limits();
+    request.message_known = true;
+    bencher.bench(|| build(&request));
+}
+
+#[divan::bench(args = WAYS)]
+fn graded(bencher: divan::Bencher<'_, '_>, way: Way) {
+    planner(bencher, Planner::Graded, way);
+}
+
+#[divan::bench(args = WAYS)]
+fn openclaw(bencher: divan::Bencher<'_, '_>, way: Way) {
+    planner(bencher, Planner::Openclaw, way);
+}
+
+#[divan::bench(args = WAYS)]
+fn prefix(bencher: divan::Bencher<'_, '_>, way: Way) {
+    planner(bencher, Planner::Prefix, way);
+}
+
+/// The floor: every entry escaped and written, in the order given, with no plan at all.
+#[divan::bench]
+fn baseline_plain_rendering(bencher: divan::Bencher<'_, '_>) {
+    let library = Library::new();
+    let skills = library.skills();
+    bencher.bench(|| {
+        let mut text = String::new();
+        for skill in &skills {
+            for field in [skill.name, skill.description, skill.location] {
+                text.push_str(&Untrusted::new(field).for_prompt_xml());
+                text.push('\n');
+            }
+        }
+        text
+    });
+}

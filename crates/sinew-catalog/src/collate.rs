@@ -1,0 +1,123 @@
+//! The order in which people expect names: the collation of CLDR's `en`.
+//!
+//! `_` before `-` before `.` before digits before letters; letters by base letter, then accent,
+//! then lower before upper case; digits as characters, so that `skill-10` precedes `skill-2`.
+//!
+//! **Invariant:** there is one order. Plain ASCII names take a short cut through a table, and that
+//! table is read off the collator itself, so the two cannot disagree.
+
+use std::cmp::Ordering;
+use std::sync::OnceLock;
+
+use icu_collator::options::CollatorOptions;
+use icu_collator::{Collator, CollatorBorrowed};
+use icu_locale_core::locale;
+
+/// Compares two names; `Equal` means canonically equivalent, not the same bytes.
+pub fn compare(a: &str, b: &str) -> Ordering {
+    Collation::shared().compare(a, b)
+}
+
+struct Collation {
+    collator: CollatorBorrowed<'static>,
+    ascii: [Weight; 128],
+}
+
+/// Where an ASCII character stands. A primary of zero marks one that the table does not cover.
+#[derive(Clone, Copy, Default)]
+struct Weight {
+    primary: u8,
+    upper: bool,
+}
+
+impl Collation {
+    fn shared() -> &'static Self {
+        static SHARED: OnceLock<Collation> = OnceLock::new();
+        SHARED.get_or_init(Self::new)
+    }
+
+    fn new() -> Self {
+        let collator = Collator::try_new(locale!("en").into(), CollatorOptions::default())
+            .expect("the collation data is compiled in");
+        let mut printable: Vec<u8> = (b' '..=b'~').collect();
+        printable.sort_by(|a, b| compare_bytes(&collator, *a, *b));
+        let mut ascii = [Weight::default(); 128];
+        let mut primary = 0;
+        for (at, &byte) in printable.iter().enumerate() {
+            let previous = at.checked_sub(1).map(|before| printable[before]);
+            let same_letter = previous.is_some_and(|before| before.eq_ignore_ascii_case(&byte));
+            primary += u8::from(!same_letter);
+            ascii[usize::from(byte)] = Weight { primary, upper: byte.is_ascii_uppercase() };
+        }
+        Self { collator, ascii }
+    }
+
+    fn compare(&self, a: &str, b: &str) -> Ordering {
+        self.compare_ascii(a.as_bytes(), b.as_bytes())
+            .unwrap_or_else(|| self.collator.compare(a, b))
+    }
+
+    /// `None` where either name holds a character that the table does not cover.
+    fn compare_ascii(&self, a: &[u8], b: &[u8]) -> Option<Ordering> {
+        let mut by_primary = Ordering::Equal;
+        let mut by_case = Ordering::Equal;
+        for (a, b) in a.iter().zip(b) {
+            let (a, b) = (self.weight(*a)?, self.weight(*b)?);
+            by_primary = by_primary.then(a.primary.cmp(&b.primary));
+            by_case = by_case.then(a.upper.cmp(&b.upper));
+        }
+        // A covered prefix says nothing about the rest: an accent there can combine backwards.
+        let common = a.len().min(b.len());
+        for byte in a[common..].iter().chain(&b[common..]) {
+            self.weight(*byte)?;
+        }
+        Some(by_primary.then(a.len().cmp(&b.len())).then(by_case))
+    }
+
+    fn weight(&self, byte: u8) -> Option<Weight> {
+        self.ascii.get(usize::from(byte)).copied().filter(|weight| weight.primary != 0)
+    }
+}
+
+fn compare_bytes(collator: &CollatorBorrowed<'_>, a: u8, b: u8) -> Ordering {
+    let (mut first, mut second) = ([0; 4], [0; 4]);
+    let a = char::from(a).encode_utf8(&mut first);
+    let b = char::from(b).encode_utf8(&mut second);
+    collator.compare(a, b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(names: &str) {
+        let expected: Vec<&str> = names.split(' ').collect();
+        let mut sorted = expected.clone();
+        sorted.reverse();
+        sorted.sort_by(|a, b| compare(a, b));
+        assert_eq!(sorted, expected);
+    }
+
+    #[test]
+    fn names_stand_where_people_look_for_them() {
+        check("_a -a .a 1a a A b B é z");
+        check("a_b a-b a.b a1 ab");
+        check("skill-1 skill-10 skill-2");
+        check("cafe Cafe café cafes");
+        check("ab aB Ab AB abc");
+    }
+
+    proptest! {
+        #[test]
+        fn the_short_cut_agrees_with_the_collator(a in "[ -~]{0,8}", b in "[ -~]{0,8}") {
+            prop_assert_eq!(compare(&a, &b), Collation::shared().collator.compare(&a, &b));
+        }
+
+        #[test]
+        fn every_pair_has_one_order(a in any::<String>(), b in any::<String>()) {
+            prop_assert_eq!(compare(&a, &b), Collation::shared().collator.compare(&a, &b));
+            prop_assert_eq!(compare(&a, &b), compare(&b, &a).reverse());
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! Slash commands: their names, and what a message that starts with `/` asks for.
+//!
+//! A person's own skills are named first, so that they get the plain names and survive a channel
+//! that takes only so many commands.
+//!
+//! **Invariant:** names are unique, at most 32 characters of `[a-z0-9_]`, never reserved, and the
+//! same for the same set of skills in any order.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Serialize;
+use sinew_skill::Dispatch;
+use sinew_skill::names::{MAX_COMMAND, command_name, display_name};
+
+use crate::collate;
+
+/// Beyond this a numbered name tells people nothing; the name is marked instead.
+const LAST_SUFFIX: usize = 999;
+
+/// What older chat channels show of a command's description.
+pub const CHANNEL_DESCRIPTION: usize = 100;
+
+/// The marker in a plain command that stands for the arguments.
+const ARGUMENTS: &str = "$ARGUMENTS";
+
+/// Where a command's skill comes from, as hosts know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SkillSource {
+    /// Shipped with the program.
+    Bundled,
+    /// Found in the workspace.
+    Workspace,
+    /// Anywhere else.
+    #[default]
+    Unknown,
+}
+
+/// A skill that wants a command: eligible and open to users.
+#[derive(Debug, Clone, Default)]
+pub struct CommandSkill<'a> {
+    /// The skill's name.
+    pub name: &'a str,
+    /// What it is for; the name stands in where it is empty.
+    pub description: &'a str,
+    /// Its `SKILL.md`, or the command's own file.
+    pub file: &'a str,
+    /// The source's name, which breaks ties between equal names.
+    pub source: &'a str,
+    /// What hosts call that source.
+    pub skill_source: SkillSource,
+    /// Whether it is the person's own rather than shipped.
+    pub own: bool,
+    /// Whether the model sees it in the prompt.
+    pub model_visible: bool,
+    /// Whether the agent's list leaves it out: it gets no command, only an answer.
+    pub filtered: bool,
+    /// The tool that takes the arguments without asking the model.
+    pub dispatch: Option<Dispatch>,
+    /// The text of a plain command (`commands/dir/file.md`, named `dir:file`).
+    pub template: Option<&'a str>,
+}
+
+/// One slash command.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CommandSpec {
+    /// What a person types after `/`.
+    pub name: String,
+    /// The skill's name for people.
+    pub display_name: String,
+    /// The skill.
+    pub skill_name: String,
+    /// Its file.
+    pub skill_file: String,
+    /// What it is for, whole.
+    pub description: String,
+    /// Whether the model sees the skill in the prompt.
+    pub model_visible: bool,
+    /// Where the skill comes from.
+    pub skill_source: SkillSource,
+    /// The tool that takes the arguments without asking the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dispatch: Option<Dispatch>,
+    /// The text of a plain command; hosts get it filled in, not as data.
+    #[serde(skip)]
+    pub template: Option<String>,
+}
+
+/// What a message that may start with `/` asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Invocation<'c> {
+    /// An ordinary message, or a slash word that means nothing here.
+    None,
+    /// A command and its arguments.
+    Run {
+        /// The command.
+        command: &'c CommandSpec,
+        /// Everything after the first blanks, where there is something.
+        arguments: Option<String>,
+    },
+    /// A command that this agent's list leaves out.
+    Unavailable(&'c CommandSpec),
+}
+
+impl Invocation<'_> {
+    /// The answer to a command that is not available, in a sentence.
+    pub fn refusal(&self) -> Option<String> {
+        match self {
+            Self::Unavailable(command) => Some(unavailable(&command.skill_name)),
+            _ => None,
+        }
+    }
+}
+
+/// The sentence for a skill that this agent's list leaves out.
+pub(crate) fn unavailable(skill: &str) -> String {
+    format!("the skill {skill} is not available for this agent")
+}
+
+/// All commands of a catalog, and those that only answer that they are not available.
+#[derive(Debug, Clone, Default)]
+pub struct Commands {
+    specs: Vec<CommandSpec>,
+    filtered: Vec<CommandSpec>,
+    index: Index,
+    filtered_index: Index,
+}
+
+impl Commands {
+    /// Names the commands; `reserved` are the host's own.
+    pub fn assign<'r>(
+        skills: &[CommandSkill<'_>],
+        reserved: impl IntoIterator<Item = &'r str>,
+    ) -> Self {
+        let mut names = Names::reserving(reserved);
+        let mut order: Vec<&CommandSkill<'_>> = skills.iter().collect();
+        order.sort_by(|a, b| {
+            // Filtered ones come last, so that they never take a usable command's name.
+            (a.filtered.cmp(&b.filtered))
+                .then(b.own.cmp(&a.own))
+                .then_with(|| collate::compare(a.name, b.name))
+                .then_with(|| (a.name, a.source, a.file).cmp(&(b.name, b.source, b.file)))
+        });
+        let (mut specs, mut filtered) = (Vec::new(), Vec::new());
+        for skill in order {
+            let spec = spec(skill, names.take(&command_name(skill.name)));
+            if skill.filtered { filtered.push(spec) } else { specs.push(spec) }
+        }
+        Self::from_specs(specs, filtered)
+    }
+
+    /// Commands that already have their names.
+    pub fn from_specs(specs: Vec<CommandSpec>, filtered: Vec<CommandSpec>) -> Self {
+        let (index, filtered_index) = (Index::of(&specs), Index::of(&filtered));
+        Self { specs, filtered, index, filtered_index }
+    }
+
+    /// The commands, own skills first, then by name.
+    pub fn specs(&self) -> &[CommandSpec] {
+        &self.specs
+    }
+
+    /// What `message` asks for.
+    pub fn invocation(&self, message: &str) -> Invocation<'_> {
+        let Some(typed) = message.trim_start().strip_prefix('/') else {
+            return Invocation::None;
+        };
+        if typed.starts_with(char::is_whitespace) {
+            return Invocation::None;
+        }
+        let (word, rest) = split_word(typed);
+        if word.eq_ignore_ascii_case("skill") {
+            let (wanted, arguments) = split_word(rest);
+            let found = self.find(wanted, Index::find);
+            if found != Found::Nothing {
+                return invoke(found, arguments);
+            }
+        }
+        invoke(self.find(word, Index::command), rest)
+    }
+
+    /// The command that `wanted` means, by command or skill name, in any case, with blanks and `_`
+    /// read as `-`.
+    pub(crate) fn lookup(&self, wanted: &str) -> Found<'_> {
+        self.find(wanted, Index::find)
+    }
+
+    fn find(&self, wanted: &str, by: fn(&Index, &str) -> Option<usize>) -> Found<'_> {
+        if let Some(at) = by(&self.index, wanted) {
+            Found::Usable(&self.specs[at])
+        } else if let Some(at) = by(&self.filtered_index, wanted) {
+            Found::Filtered(&self.filtered[at])
+        } else {
+            Found::Nothing
+        }
+    }
+}
+
+/// What a look-up found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found<'c> {
+    Nothing,
+    Usable(&'c CommandSpec),
+    Filtered(&'c CommandSpec),
+}
+
+/// A plain command's text with the arguments in their place, or after it where it has none.
+pub fn fill_arguments(template: &str, arguments: Option<&str>) -> String {
+    let arguments = arguments.unwrap_or_default().trim();
+    if template.contains(ARGUMENTS) {
+        return template.replace(ARGUMENTS, arguments);
+    }
+    if arguments.is_empty() {
+        return template.to_owned();
+    }
+    format!("{}\n\nUser input:\n{arguments}", template.trim_end())
+}
+
+/// A description for a channel that shows at most `limit` UTF-16 units of it.
+pub fn clamp(description: &str, limit: usize) -> String {
+    let units = |text: &str| text.encode_utf16().count();
+    if units(description) <= limit {
+        return description.to_owned();
+    }
+    let mut room = limit.saturating_sub(1);
+    let mut clamped = String::new();
+    for c in description.chars() {
+        match room.checked_sub(c.len_utf16()) {
+            Some(left) => room = left,
+            None => break,
+        }
+        clamped.push(c);
+    }
+    clamped.truncate(clamped.trim_end().len());
+    if limit > 0 {
+        clamped.push('…');
+    }
+    clamped
+}
+
+fn spec(skill: &CommandSkill<'_>, name: String) -> CommandSpec {
+    let described = !skill.description.trim().is_empty();
+    CommandSpec {
+        name,
+        display_name: display_name(skill.name),
+        skill_name: skill.name.to_owned(),
+        skill_file: skill.file.to_owned(),
+        description: (if described { skill.description } else { skill.name }).to_owned(),
+        model_visible: skill.model_visible,
+        skill_source: skill.skill_source,
+        dispatch: skill.dispatch.clone(),
+        template: skill.template.map(str::to_owned),
+    }
+}
+
+fn invoke<'c>(found: Found<'c>, rest: &str) -> Invocation<'c> {
+    match found {
+        Found::Nothing => Invocation::None,
+        Found::Filtered(command) => Invocation::Unavailable(command),
+        Found::Usable(command) => {
+            let rest = rest.trim();
+            let arguments = (!rest.is_empty()).then(|| rest.to_owned());
+            Invocation::Run { command, arguments }
+        }
+    }
+}
+
+fn split_word(text: &str) -> (&str, &str) {
+    let text = text.trim_start();
+    let end = text.find(char::is_whitespace).unwrap_or(text.len());
+    (&text[..end], &text[end..])
+}
+
+/// The names that are gone.
+struct Names {
+    taken: HashSet<String>,
+    /// The next suffix worth trying, so that a thousand equal names cost a thousand steps.
+    next: HashMap<String, usize>,
+}
+
+impl Names {
+    fn reserving<'r>(reserved: impl IntoIterator<Item = &'r str>) -> Self {
+        let bare = |name: &str| name.trim_start_matches('/').to_lowercase();
+        Self { taken: reserved.into_iter().map(bare).collect(), next: HashMap::new() }
+    }
+
+    fn take(&mut self, base: &str) -> String {
+        if self.taken.insert(base.to_owned()) {
+            return base.to_owned();
+        }
+        let next = self.next.entry(base.to_owned()).or_insert(2);
+        loop {
+            let name = numbered(base, *next);
+            *next += 1;
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
+    }
+}
+
+/// `base_2` … `base_999`, then `base_x`, then, because names are unique, `base_x2` and on.
+fn numbered(base: &str, number: usize) -> String {
+    let suffix = match number {
+        0..=LAST_SUFFIX => format!("_{number}"),
+        n if n == LAST_SUFFIX + 1 => "_x".to_owned(),
+        n => format!("_x{}", n - LAST_SUFFIX),
+    };
+    let kept = base.len().min(MAX_COMMAND - suffix.len());
+    format!("{}{suffix}", &base[..kept])
+}
+
+/// Command and skill names in the three forms in which people type them.
+#[derive(Debug, Clone, Default)]
+struct Index {
+    commands: HashMap<String, usize>,
+    skills: HashMap<String, usize>,
+    dashed: HashMap<String, usize>,
+}
+
+impl Index {
+    fn of(specs: &[CommandSpec]) -> Self {
+        let mut index = Self::default();
+        for (at, spec) in specs.iter().enumerate() {
+            index.commands.entry(spec.name.to_lowercase()).or_insert(at);
+            index.skills.entry(spec.skill_name.to_lowercase()).or_insert(at);
+        }
+        for (at, spec) in specs.iter().enumerate() {
+            index.dashed.entry(dashed(&spec.skill_name)).or_insert(at);
+        }
+        for (at, spec) in specs.iter().enumerate() {
+            index.dashed.entry(dashed(&spec.name)).or_insert(at);
+        }
+        index
+    }
+
+    fn command(&self, word: &str) -> Option<usize> {
+        self.commands.get(&word.to_lowercase()).copied()
+    }
+
+    fn find(&self, wanted: &str) -> Option<usize> {
+        if wanted.is_empty() {
+            return None;
+        }
+        let lower = wanted.to_lowercase();
+        let exact = self.commands.get(&lower).or_else(|| self.skills.get(&lower));
+        exact.or_else(|| self.dashed.get(&dashed(wanted))).copied()
+    }
+}
+
+/// Lower case, with each run of blanks, `_` and `-` as one `-`.
+fn dashed(name: &str) -> String {
+    let mut dashed = String::with_capacity(name.len());
+    for c in name.trim().to_lowercase().chars() {
+        if c != '_' && c != '-' && !c.is_whitespace() {
+            dashed.push(c);
+        } else if !dashed.ends_with('-') {
+            dashed.push('-');
+        }
+    }
+    dashed
+}

@@ -1,0 +1,35 @@
+//! A last pass for small context windows: shorter descriptions, the same skills.
+
+use super::sheet::{Plan, Sheet, Shown, largest};
+use super::text::OMITTED;
+use super::wording::Form;
+
+/// Below this a description no longer says what a skill is for, whatever the window.
+const SHORTEST: usize = 64;
+/// Above this nothing would be gained.
+const LONGEST: usize = 220;
+
+/// Cuts every description to the longest common cap that meets the target of the context window,
+/// or to the shortest where none does. A plan that already meets it is left alone.
+pub(super) fn fit(sheet: &Sheet<'_>, plan: Plan) -> Plan {
+    let Some(target) = sheet.context_target() else { return plan };
+    if plan.form == Form::NamesOnly || sheet.cost(&plan) <= target {
+        return plan;
+    }
+    let meets = |cap: usize| sheet.cost(&capped(sheet, &plan, cap)) <= target;
+    let cap = largest(SHORTEST, LONGEST, meets).unwrap_or(SHORTEST);
+    let shorter = capped(sheet, &plan, cap);
+    let gains = sheet.cost(&shorter) < sheet.cost(&plan);
+    if gains { shorter } else { plan }
+}
+
+fn capped(sheet: &Sheet<'_>, plan: &Plan, cap: usize) -> Plan {
+    let cut = |shown: &Shown| Shown { entry: shown.entry, cap: shown.cap.min(cap) };
+    let shown: Vec<Shown> = plan.shown.iter().map(cut).collect();
+    let is_cut =
+        |shown: &Shown| shown.cap != OMITTED && sheet.entries[shown.entry].text.is_cut(shown.cap);
+    let form = if shown.iter().any(is_cut) { Form::Shortened } else { plan.form };
+    let notice = sheet.owes_notice(form, shown.len());
+    let capped = Plan { shown, form, notice };
+    if sheet.cost(&capped) <= sheet.budget { capped } else { Plan { notice: false, ..capped } }
+}

@@ -1,0 +1,114 @@
+//! The prompt block: what an agent's system prompt says about the skills it has.
+//!
+//! A [`PromptRequest`] goes in, a [`PromptBlock`] comes out: the text, a [`PromptReport`] of what
+//! was shortened or left out, and a reason for each of those. Lengths are UTF-16 code units, after
+//! escaping.
+//!
+//! ```
+//! use sinew_catalog::prompt::{PromptRequest, PromptSkill, build};
+//!
+//! let skills = [PromptSkill {
+//!     name: "weather",
+//!     description: "Forecasts & warnings",
+//!     location: "~/skills/weather/SKILL.md",
+//!     ..PromptSkill::default()
+//! }];
+//! let block = build(&PromptRequest::new(&skills));
+//! assert!(block.text.contains("<description>Forecasts &amp; warnings</description>"));
+//! assert_eq!(block.report.included, 1);
+//! ```
+//!
+//! **Invariant:** the text never exceeds the budget, no field can close the block, and a skill that
+//! ranks higher is never dropped before one that ranks lower (planner `graded`). Planning counts;
+//! only the chosen plan is rendered. **Left out on purpose:** scores (`sinew-route`) and who may see
+//! a skill (the gate).
+
+mod context;
+mod graded;
+mod openclaw;
+mod prefix;
+mod rank;
+mod render;
+mod report;
+mod request;
+mod sheet;
+mod text;
+mod wording;
+
+use sinew_skill::{Code, Reason};
+
+pub use report::{OmittedSkill, PromptReport, ShortenedSkill};
+pub use request::{
+    Escapes, Limits, OPENPOCKET_MAX_CHARS, OPENPOCKET_MIN_CHARS, Order, Planner, PromptMode,
+    PromptRequest, PromptSkill, trigger_hints,
+};
+pub use wording::{Form, NoticeLength, Overhead, Wording};
+
+use sheet::{Plan, Sheet};
+
+/// What goes into the system prompt, and what became of each skill.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PromptBlock {
+    /// The section, or nothing.
+    pub text: String,
+    /// What was shown, shortened and left out.
+    pub report: PromptReport,
+    /// One record for each thing that was not shown as its author wrote it.
+    pub reasons: Vec<Reason>,
+    /// The skills in the text, as positions in the request, in the order of the text.
+    pub shown: Vec<usize>,
+}
+
+/// Plans and renders the block.
+pub fn build(request: &PromptRequest<'_>) -> PromptBlock {
+    let Some(code) = refusal(request) else {
+        return build_section(request);
+    };
+    let reason = match code {
+        Code::PromptMode => Reason::new(code, "this prompt mode carries no skills section")
+            .remedy("use prompt mode `full` where the agent should see skills"),
+        _ => Reason::new(code, "no `read` tool is active, so no skill could be opened")
+            .remedy("give the agent a `read` tool"),
+    };
+    PromptBlock {
+        text: String::new(),
+        report: PromptReport::empty(request),
+        reasons: vec![reason],
+        shown: Vec::new(),
+    }
+}
+
+fn refusal(request: &PromptRequest<'_>) -> Option<Code> {
+    match request.mode {
+        PromptMode::Minimal | PromptMode::None => Some(Code::PromptMode),
+        PromptMode::Full if !request.read_tool => Some(Code::ReadToolMissing),
+        PromptMode::Full => None,
+    }
+}
+
+fn build_section(request: &PromptRequest<'_>) -> PromptBlock {
+    let ranks = rank::Ranks::of(request);
+    let sheet = Sheet::new(request, &ranks);
+    let plan = match request.planner {
+        Planner::Graded => graded::plan(&sheet),
+        Planner::Openclaw => openclaw::plan(&sheet),
+        Planner::Prefix => prefix::plan(&sheet),
+    };
+    let plan = context::fit(&sheet, plan);
+    let note = remote_note(&sheet, &plan);
+    let (report, reasons) = report::describe(&sheet, &ranks, &plan, note.as_deref());
+    PromptBlock {
+        text: render::render(&sheet, &plan, note.as_deref()),
+        report,
+        reasons,
+        shown: plan.shown.iter().map(|shown| sheet.entries[shown.entry].position).collect(),
+    }
+}
+
+/// The note on remote skills, where it fits beside everything else: it is the first thing to go.
+fn remote_note(sheet: &Sheet<'_>, plan: &Plan) -> Option<String> {
+    let note = render::note_line(sheet.request.remote_note?);
+    let limit = sheet.context_target().map_or(sheet.budget, |target| target.min(sheet.budget));
+    let fits = sheet.cost(plan) + text::units(&note) + "\n".len() <= limit;
+    (fits && !note.is_empty() && !plan.shown.is_empty()).then_some(note)
+}

@@ -1,0 +1,181 @@
+//! What a prompt block is built from.
+
+use serde::{Deserialize, Serialize};
+
+use super::wording::{Overhead, Wording};
+
+/// The cap of a prompt in the OpenPocket profile.
+pub const OPENPOCKET_MAX_CHARS: usize = 12_000;
+
+/// The least that a caller of the OpenPocket profile may ask for.
+pub const OPENPOCKET_MIN_CHARS: usize = 200;
+
+/// More hints than these say no more about when a skill applies.
+pub(super) const MAX_HINTS: usize = 8;
+
+/// One skill that the model may see.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PromptSkill<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What it is for, whole.
+    pub description: &'a str,
+    /// Words that suggest it, shown after the description; see [`trigger_hints`].
+    pub hints: Vec<&'a str>,
+    /// Where the model reads it, already compacted.
+    pub location: &'a str,
+    /// A remark on that location.
+    pub location_note: Option<&'a str>,
+    /// The source's name, which orders equal names.
+    pub source: &'a str,
+    /// The file, which orders equal names of one source.
+    pub path: &'a str,
+    /// Whether it is the person's own rather than shipped.
+    pub own: bool,
+    /// Whether the configuration pins it.
+    pub pinned: bool,
+    /// Whether the message names it outright.
+    pub referenced: bool,
+    /// How well the router thinks it fits the message.
+    pub score: Option<f64>,
+    /// When it was last used with success, on any clock that runs forward.
+    pub last_success: Option<u64>,
+}
+
+/// Hints from a skill's triggers: `any` before `all`, each once, the first eight.
+pub fn trigger_hints<'a>(any: &'a [String], all: &'a [String]) -> Vec<&'a str> {
+    let mut hints: Vec<&str> = Vec::new();
+    for hint in any.iter().chain(all).map(|hint| hint.trim()) {
+        if hints.len() < MAX_HINTS && !hint.is_empty() && !hints.contains(&hint) {
+            hints.push(hint);
+        }
+    }
+    hints
+}
+
+/// How skills are fitted into the budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Planner {
+    /// Shorten by rank before anything is dropped.
+    #[default]
+    Graded,
+    /// What current OpenClaw does.
+    Openclaw,
+    /// The longest run of whole entries.
+    Prefix,
+}
+
+/// The order of the entries in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// By name, so that prompt caches stay warm.
+    #[default]
+    Name,
+    /// Best first.
+    Rank,
+}
+
+/// How much of a system prompt the agent gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PromptMode {
+    /// Everything.
+    #[default]
+    Full,
+    /// What a sub-agent needs.
+    Minimal,
+    /// Nothing.
+    None,
+}
+
+/// Which characters are escaped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Escapes {
+    /// All five of XML.
+    #[default]
+    All,
+    /// OpenPocket's four: the apostrophe stays.
+    KeepApostrophe,
+}
+
+/// How much room the block may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Limits {
+    /// Skills at most.
+    #[serde(rename = "maxSkillsInPrompt")]
+    pub max_skills: usize,
+    /// UTF-16 code units at most.
+    #[serde(rename = "maxSkillsPromptChars")]
+    pub max_chars: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_skills: 150, max_chars: 30_000 }
+    }
+}
+
+/// Everything that decides the text of a block.
+#[derive(Debug, Clone)]
+pub struct PromptRequest<'a> {
+    /// The skills that the model may see.
+    pub skills: &'a [PromptSkill<'a>],
+    /// How they are fitted.
+    pub planner: Planner,
+    /// Into how much room.
+    pub limits: Limits,
+    /// In which order they stand.
+    pub order: Order,
+    /// How much of a prompt this agent gets.
+    pub mode: PromptMode,
+    /// Whether the agent can read files.
+    pub read_tool: bool,
+    /// A line on skills of other machines.
+    pub remote_note: Option<&'a str>,
+    /// The tokens that the model's context leaves for the prompt.
+    pub context_tokens: Option<u64>,
+    /// How many of the best ranked keep their text longest, when a message is known.
+    pub full_descriptions: usize,
+    /// Whether this block is for a known message; without one, scores do not count.
+    pub message_known: bool,
+    /// Which characters are escaped.
+    pub escapes: Escapes,
+    /// The host's tool that finds the skills that are not shown.
+    pub search_tool: Option<&'a str>,
+    /// The command that shows what was left out.
+    pub audit_command: &'a str,
+    /// The sentences around the block.
+    pub wording: Wording,
+    /// Lengths to plan with instead of the wording's own, to compare plans across programs.
+    pub overhead: Option<Overhead>,
+    /// Planner `prefix`: show the first entry even where it exceeds the budget (OpenPocket).
+    pub keep_first: bool,
+}
+
+impl<'a> PromptRequest<'a> {
+    /// A request with every default.
+    pub fn new(skills: &'a [PromptSkill<'a>]) -> Self {
+        Self {
+            skills,
+            planner: Planner::default(),
+            limits: Limits::default(),
+            order: Order::default(),
+            mode: PromptMode::default(),
+            read_tool: true,
+            remote_note: None,
+            context_tokens: None,
+            full_descriptions: 8,
+            message_known: false,
+            escapes: Escapes::default(),
+            search_tool: None,
+            audit_command: "sinew check",
+            wording: Wording::default(),
+            overhead: None,
+            keep_first: false,
+        }
+    }
+}

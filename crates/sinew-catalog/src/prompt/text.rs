@@ -1,0 +1,248 @@
+//! A description as the planner sees it: what each cap would cost, without rendering it.
+//!
+//! **Invariant:** [`Text::cost`] equals the length of what [`Text::cut`] gives, after escaping, and
+//! never falls as the cap grows.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use sinew_guard::{Untrusted, xml_escape};
+
+use super::request::{Escapes, MAX_HINTS, PromptSkill};
+
+/// The cap of a text that is shown whole.
+pub(super) const FULL: usize = usize::MAX;
+/// The cap of a text that is not shown.
+pub(super) const OMITTED: usize = 0;
+/// Below this cap nothing but dots would be left.
+pub(super) const SHORTEST: usize = 4;
+
+const DOTS: &str = "...";
+
+/// Length in UTF-16 code units, the unit of every prompt number.
+pub(super) fn units(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
+}
+
+/// Length of a field in UTF-16 code units once it is cleaned and escaped.
+pub(super) fn escaped_units(text: &str, escapes: Escapes) -> usize {
+    Untrusted::new(text).prompt_chars().map(|c| c.len_utf16() + extra(c, escapes)).sum()
+}
+
+/// How many more units a character takes when it is escaped.
+fn extra(c: char, escapes: Escapes) -> usize {
+    match xml_escape(c) {
+        Some(_) if c == '\'' && escapes == Escapes::KeepApostrophe => 0,
+        Some(escape) => escape.len() - 1,
+        None => 0,
+    }
+}
+
+/// A skill's description and hints.
+pub(super) struct Text<'a> {
+    whole: Cow<'a, str>,
+    description: &'a str,
+    escapes: Escapes,
+    /// Length of the whole text, before escaping.
+    pub(super) units: usize,
+    cost: usize,
+    body: OnceCell<Body<'a>>,
+}
+
+impl<'a> Text<'a> {
+    pub(super) fn of(skill: &PromptSkill<'a>, escapes: Escapes) -> Self {
+        let whole = with_hints(skill);
+        let mut text = Self {
+            units: 0,
+            cost: 0,
+            whole,
+            description: skill.description,
+            escapes,
+            body: OnceCell::new(),
+        };
+        for c in Untrusted::new(&text.whole).prompt_chars() {
+            text.units += c.len_utf16();
+            text.cost += c.len_utf16() + extra(c, escapes);
+        }
+        text
+    }
+
+    /// Units of the text at this cap, escaped.
+    pub(super) fn cost(&self, cap: usize) -> usize {
+        if cap >= self.units.max(SHORTEST) {
+            return self.cost;
+        }
+        let body = self.body();
+        match cap {
+            _ if cap < SHORTEST => 0,
+            _ if cap >= body.units => body.cost,
+            _ => body.prefix_cost(cap - DOTS.len()) + DOTS.len(),
+        }
+    }
+
+    /// The text at this cap, not yet escaped.
+    pub(super) fn cut(&self, cap: usize) -> Cow<'_, str> {
+        if cap >= self.units.max(SHORTEST) {
+            return Cow::Borrowed(&self.whole);
+        }
+        let body = self.body();
+        match cap {
+            _ if cap < SHORTEST => Cow::Borrowed(""),
+            _ if cap >= body.units => Cow::Borrowed(&body.text),
+            _ => Cow::Owned(format!("{}{DOTS}", body.prefix(cap - DOTS.len()))),
+        }
+    }
+
+    /// Whether this cap shows less than the author wrote.
+    pub(super) fn is_cut(&self, cap: usize) -> bool {
+        self.units > 0 && cap < self.units.max(SHORTEST)
+    }
+
+    fn body(&self) -> &Body<'a> {
+        self.body.get_or_init(|| Body::of(self.description, self.escapes))
+    }
+}
+
+fn with_hints<'a>(skill: &PromptSkill<'a>) -> Cow<'a, str> {
+    if skill.hints.is_empty() {
+        return Cow::Borrowed(skill.description);
+    }
+    let hints = skill.hints[..skill.hints.len().min(MAX_HINTS)].join("; ");
+    let blank = if skill.description.is_empty() { "" } else { " " };
+    Cow::Owned(format!("{}{blank}Trigger hints: {hints}", skill.description))
+}
+
+/// A description without its hints, on one line: what is left of it when it is cut.
+struct Body<'a> {
+    text: Cow<'a, str>,
+    units: usize,
+    cost: usize,
+    /// Where each escaped character ends, and what all escapes up to there add.
+    escapes: Vec<(usize, usize)>,
+    /// The units at which a cut would split a character.
+    splits: Vec<usize>,
+}
+
+impl<'a> Body<'a> {
+    fn of(description: &'a str, escapes: Escapes) -> Self {
+        let mut body = Body {
+            text: on_one_line(description),
+            units: 0,
+            cost: 0,
+            escapes: Vec::new(),
+            splits: Vec::new(),
+        };
+        let mut added = 0;
+        for c in body.text.chars() {
+            if c.len_utf16() == 2 {
+                body.splits.push(body.units + 1);
+            }
+            body.units += c.len_utf16();
+            let extra = extra(c, escapes);
+            if extra > 0 {
+                added += extra;
+                body.escapes.push((body.units, added));
+            }
+        }
+        body.cost = body.units + added;
+        body
+    }
+
+    /// The last place at or before `end` where no character is split.
+    fn whole_characters(&self, end: usize) -> usize {
+        if self.splits.binary_search(&end).is_ok() { end - 1 } else { end }
+    }
+
+    fn prefix_cost(&self, end: usize) -> usize {
+        let end = self.whole_characters(end);
+        let escapes = self.escapes.partition_point(|&(at, _)| at <= end);
+        end + escapes.checked_sub(1).map_or(0, |last| self.escapes[last].1)
+    }
+
+    fn prefix(&self, end: usize) -> &str {
+        let end = self.whole_characters(end);
+        if self.text.is_ascii() {
+            return &self.text[..end];
+        }
+        let mut units = 0;
+        let cut = self.text.char_indices().find(|(_, c)| {
+            let past = units >= end;
+            units += c.len_utf16();
+            past
+        });
+        &self.text[..cut.map_or(self.text.len(), |(at, _)| at)]
+    }
+}
+
+/// Clean, with each run of blanks as one space and none at the ends.
+fn on_one_line(text: &str) -> Cow<'_, str> {
+    if is_on_one_line(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut line = String::with_capacity(text.len());
+    let mut blank = false;
+    for c in Untrusted::new(text).prompt_chars() {
+        if c.is_whitespace() {
+            blank = !line.is_empty();
+            continue;
+        }
+        if std::mem::take(&mut blank) {
+            line.push(' ');
+        }
+        line.push(c);
+    }
+    Cow::Owned(line)
+}
+
+/// The common case, decided on bytes: printable ASCII with single blanks between words.
+fn is_on_one_line(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let ends_bare = bytes.first() != Some(&b' ') && bytes.last() != Some(&b' ');
+    ends_bare
+        && bytes.iter().all(|byte| (b' '..=b'~').contains(byte))
+        && !bytes.windows(2).any(|pair| pair == b"  ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(description: &str, hints: &[&str], cap: usize, expected: &str) {
+        let skill = PromptSkill { description, hints: hints.to_vec(), ..PromptSkill::default() };
+        assert_eq!(Text::of(&skill, Escapes::All).cut(cap), expected);
+    }
+
+    #[test]
+    fn a_cut_text_ends_in_dots_and_never_inside_a_character() {
+        check("Reads mail & sends it", &[], 10, "Reads m...");
+        check("Reads mail", &[], 10, "Reads mail");
+        check("two  blanks\n here", &[], FULL, "two  blanks\n here");
+        check("two  blanks\n here", &[], 15, "two blanks here");
+        check("two  blanks\n here", &[], 12, "two blank...");
+        check("ab🙂cd", &[], 5, "ab...");
+        check("abcdef", &[], 3, "");
+    }
+
+    #[test]
+    fn hints_go_before_the_description_does() {
+        check("Mail", &["send", "read"], FULL, "Mail Trigger hints: send; read");
+        check("Mail", &["send", "read"], 29, "Mail");
+    }
+
+    proptest! {
+        #[test]
+        fn the_cost_is_the_length_of_the_cut(
+            description in "[ a<&'🙂é\u{200b}\n]{0,24}",
+            hint in "[a']{0,3}",
+            cap in 0_usize..40,
+        ) {
+            let hints = if hint.is_empty() { vec![] } else { vec![hint.as_str()] };
+            let skill = PromptSkill { description: &description, hints, ..PromptSkill::default() };
+            let text = Text::of(&skill, Escapes::All);
+            let rendered = Untrusted::new(&text.cut(cap)).for_prompt_xml();
+            prop_assert_eq!(units(&rendered), text.cost(cap));
+            prop_assert!(text.cost(cap) <= text.cost(cap + 1));
+        }
+    }
+}

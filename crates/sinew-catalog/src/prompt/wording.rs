@@ -1,0 +1,194 @@
+//! The sentences around the block, and their lengths.
+//!
+//! Planners never see sentences: they see an [`Overhead`], so that a plan can be tested with any
+//! wording, also with another program's.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::render::{BLOCK_CLOSE, BLOCK_OPEN};
+use super::sheet::block_units;
+use super::text::units;
+
+/// What became of the descriptions, which decides the introduction and the notice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// All are whole.
+    Full,
+    /// Some are shortened or left out.
+    Shortened,
+    /// None is shown.
+    NamesOnly,
+}
+
+/// The templates of the introduction and of the notice (`skills.prompt.template`).
+///
+/// `{basis}` in the introduction says what the model scans. In the notices `{included}` and
+/// `{total}` are numbers, `{descriptions}` says what happened to them, `{audit}` is the command that
+/// shows more, and `{search}` a sentence on the host's search tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Wording {
+    /// Before the block; ends where the block begins.
+    pub introduction: Cow<'static, str>,
+    /// The notice when skills are missing from the block.
+    pub some_listed: Cow<'static, str>,
+    /// The notice when all skills are there and their descriptions are not.
+    pub all_listed: Cow<'static, str>,
+}
+
+const INTRODUCTION: &str = "\
+## Skills: look here before you answer
+Every entry below is a skill, a proven way to do one kind of task. Scan every {basis} before replying.
+- One clearly applies: open its file with `read` at the location given, then do as it says.
+- Several could apply: choose the most specific of them.
+- None applies: read none.
+Open no more than one up front, and never invent a location. A relative path in a skill starts from the directory of its SKILL.md.
+
+";
+
+const SOME_LISTED: &str =
+    "({included} of {total} skills are listed{descriptions}. `{audit}` shows the rest.{search})";
+
+const ALL_LISTED: &str =
+    "(All {total} skills are listed{descriptions}. `{audit}` shows them whole.{search})";
+
+impl Default for Wording {
+    fn default() -> Self {
+        Self {
+            introduction: INTRODUCTION.into(),
+            some_listed: SOME_LISTED.into(),
+            all_listed: ALL_LISTED.into(),
+        }
+    }
+}
+
+impl Wording {
+    /// The usual notices after another introduction.
+    pub fn with_introduction(introduction: impl Into<String>) -> Self {
+        let introduction = introduction.into();
+        let gap = if introduction.ends_with('\n') { "" } else { "\n" };
+        Self { introduction: format!("{introduction}{gap}").into(), ..Self::default() }
+    }
+
+    pub(super) fn introduction(&self, form: Form) -> String {
+        let basis = match form {
+            Form::Full => "description",
+            Form::Shortened => "name and description",
+            Form::NamesOnly => "name",
+        };
+        self.introduction.replace("{basis}", basis)
+    }
+
+    /// The notice as a line of its own.
+    pub(super) fn notice(
+        &self,
+        form: Form,
+        counts: (&str, &str),
+        complete: bool,
+        audit: &str,
+        search: Option<&str>,
+    ) -> String {
+        let search = search
+            .map(|tool| format!(" The tool `{tool}` finds a skill by what it does."))
+            .unwrap_or_default();
+        let descriptions = match form {
+            Form::Full => "",
+            Form::Shortened => ", with descriptions cut short",
+            Form::NamesOnly => ", without descriptions",
+        };
+        let template = if complete { &self.all_listed } else { &self.some_listed };
+        let notice = template
+            .replace("{included}", counts.0)
+            .replace("{total}", counts.1)
+            .replace("{descriptions}", descriptions)
+            .replace("{audit}", audit)
+            .replace("{search}", &search);
+        format!("{notice}\n")
+    }
+
+    /// The lengths of these sentences.
+    pub fn overhead(&self, audit: &str, search: Option<&str>) -> Overhead {
+        let introduction = |form| units(&self.introduction(form));
+        let notice = |form, complete: bool| {
+            let template = if complete { &self.all_listed } else { &self.some_listed };
+            NoticeLength {
+                fixed: units(&self.notice(form, ("", ""), complete, audit, search)),
+                included: template.matches("{included}").count(),
+                total: template.matches("{total}").count(),
+            }
+        };
+        Overhead {
+            intro_full: introduction(Form::Full),
+            intro_shortened: introduction(Form::Shortened),
+            intro_names_only: introduction(Form::NamesOnly),
+            block: block_units(BLOCK_OPEN, BLOCK_CLOSE),
+            some_full: notice(Form::Full, false),
+            some_shortened: notice(Form::Shortened, false),
+            some_names_only: notice(Form::NamesOnly, false),
+            all_shortened: notice(Form::Shortened, true),
+            all_names_only: notice(Form::NamesOnly, true),
+        }
+    }
+}
+
+/// The length of a notice line with its line end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NoticeLength {
+    /// Everything but the numbers.
+    pub fixed: usize,
+    /// How often the number of skills shown occurs.
+    pub included: usize,
+    /// How often the number of all skills occurs.
+    pub total: usize,
+}
+
+/// The lengths of everything that is not an entry, in UTF-16 code units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Overhead {
+    /// The introduction to whole descriptions.
+    pub intro_full: usize,
+    /// The introduction to shortened descriptions.
+    pub intro_shortened: usize,
+    /// The introduction to names alone.
+    pub intro_names_only: usize,
+    /// The first and the last line of the block.
+    pub block: usize,
+    /// Some skills are missing, descriptions are whole.
+    pub some_full: NoticeLength,
+    /// Some skills are missing, descriptions are shortened.
+    pub some_shortened: NoticeLength,
+    /// Some skills are missing, and so are descriptions.
+    pub some_names_only: NoticeLength,
+    /// All skills are there, descriptions are shortened.
+    pub all_shortened: NoticeLength,
+    /// All skills are there, descriptions are not.
+    pub all_names_only: NoticeLength,
+}
+
+impl Overhead {
+    pub(super) fn introduction(&self, form: Form) -> usize {
+        match form {
+            Form::Full => self.intro_full,
+            Form::Shortened => self.intro_shortened,
+            Form::NamesOnly => self.intro_names_only,
+        }
+    }
+
+    pub(super) fn notice(&self, form: Form, included: usize, total: usize) -> usize {
+        let length = match (form, included < total) {
+            (Form::Full, true) => self.some_full,
+            (Form::Shortened, true) => self.some_shortened,
+            (Form::NamesOnly, true) => self.some_names_only,
+            (Form::Full, false) => NoticeLength::default(),
+            (Form::Shortened, false) => self.all_shortened,
+            (Form::NamesOnly, false) => self.all_names_only,
+        };
+        length.fixed + length.included * digits(included) + length.total * digits(total)
+    }
+}
+
+fn digits(number: usize) -> usize {
+    number.checked_ilog10().map_or(1, |log| log as usize + 1)
+}
