@@ -1,7 +1,76 @@
-//! Placeholder.
+//! The catalog: every skill that was found, and what became of it.
+//!
+//! A [`Catalog`] is built from the roots of a [`Profile`] and never fails as a whole: a file that
+//! cannot be read becomes an entry with a [`Reason`](sinew_skill::Reason), so that a list can show
+//! it. What is eligible, who may see it, how it fits into a prompt and which slash command it gets
+//! are decided here, once, for every surface.
+//!
+//! ```
+//! use sinew_catalog::{Builder, Config, Environment, FixedClock, Places, Profile, Request};
+//! use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+//!
+//! let env = Environment {
+//!     home: PathBuf::from("/nowhere"),
+//!     cwd: PathBuf::from("/nowhere"),
+//!     vars: BTreeMap::new(),
+//!     os: "linux".into(),
+//!     exe: None,
+//!     clock: Arc::new(FixedClock(0)),
+//! };
+//! let config = Config::default();
+//! let catalog = Builder::default().build(&Request {
+//!     profile: Profile::default_profile(),
+//!     places: Places { workspace: "/nowhere".into(), ..Places::default() },
+//!     config: &config,
+//!     env: &env,
+//!     agent: None,
+//!     overrides: BTreeMap::new(),
+//!     remote_platforms: Vec::new(),
+//!     reserved_commands: Vec::new(),
+//! });
+//! assert!(catalog.entries.is_empty());
+//! assert!(catalog.issues.iter().all(|reason| reason.code.as_str() == "root-missing"));
+//! ```
+//!
+//! **Invariant:** this crate reads skill folders and nothing else. The environment, the clock and
+//! the configuration arrive from outside. **Left out on purpose:** ranking by meaning
+//! (`sinew-route`), and writing anything.
 
+mod bins;
+mod catalog;
 pub mod collate;
 pub mod commands;
+pub mod config;
+mod discover;
+mod entry;
+mod environment;
+mod filter;
+mod gate;
+mod load;
 pub mod locations;
+mod lookup;
+mod merge;
+mod plugins;
+mod profile;
 pub mod prompt;
 pub mod references;
+mod roots;
+mod snapshot;
+pub mod watch;
+
+pub use catalog::{Builder, Catalog, Request};
+pub use config::Config;
+pub use discover::SKILL_FILE;
+pub use entry::{ConfigCheck, Entry, Requirements, State};
+pub use environment::{
+    Clock, Environment, FixedClock, Moved, path_text, platform_alias, platform_name,
+};
+pub use filter::Overrides;
+pub use lookup::LookupError;
+pub use profile::{
+    AGENT_ROOTS, AgentRoots, Links, PROFILES, Place, Profile, RootTemplate, Tier, Winner,
+};
+pub use roots::{Places, Root, Shape, expand_place, find_bundled, resolve};
+pub use snapshot::{
+    Cause, Change, LiveCatalog, PROMPT_FORMAT_VERSION, Snapshot, SnapshotRecord, SnapshotSkill,
+};

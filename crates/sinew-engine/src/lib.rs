@@ -1,1 +1,38 @@
-//! Placeholder.
+//! The engine: composes the parts of sinew, and is the only place where rules meet.
+//!
+//! Every surface (command line, HTTP, MCP, dashboard) opens an [`Engine`] and renders what it
+//! answers. The engine prints nothing and asks nobody; it gives values, reasons and errors that say
+//! what to do next.
+//!
+//! **Invariant:** the machine arrives in an [`Environment`]; nothing below a surface looks at the
+//! process. **Left out on purpose:** terminals, HTTP, and how an answer looks.
+
+mod actor;
+mod bundled;
+mod check;
+mod doctor;
+mod engine;
+mod error;
+mod explain;
+mod files;
+mod openpocket;
+mod prompt;
+mod settings;
+mod validate;
+mod watch;
+
+pub use actor::Actor;
+pub use check::{CheckReport, MissingSkill, NotInjected, Summary};
+pub use doctor::{Diagnosis, Health, Probe};
+pub use engine::{Engine, Options};
+pub use error::{Error, ErrorKind};
+pub use explain::{Explanation, Mark, Step};
+pub use files::{MAX_READ_BYTES, SkillFile};
+pub use openpocket::{CopyReport, MigrationReport};
+pub use prompt::PromptOptions;
+pub use settings::{ConfigSource, Import};
+pub use validate::{Fixed, ValidatedFile, ValidationReport, ValidationTarget};
+
+pub use watch::WatchEvent;
+
+pub use sinew_catalog::Environment;

@@ -27,8 +27,11 @@ pub struct OpenFile {
 pub struct Stamp {
     /// Bytes.
     pub size: u64,
-    /// Last change.
+    /// When the content changed last.
     pub modified: Option<SystemTime>,
+    /// When the file's record changed last, where the system tells: content put back with its old
+    /// time still shows here.
+    pub changed: Option<SystemTime>,
     /// Device and inode, where the system has them.
     pub id: (u64, u64),
 }
@@ -82,9 +85,34 @@ pub fn open_regular(dir: &Dir, path: &Path) -> Result<OpenFile, OpenError> {
     Ok(OpenFile { file, stamp: stamp(&metadata), links: metadata.nlink() })
 }
 
-/// The stamp of a regular file below `dir`, without opening it.
+/// The stamp of a file below `dir`, without opening it.
+///
+/// This is for comparing with an earlier [`OpenFile::stamp`] and costs one system call; it checks
+/// nothing, so content still has to come through [`open_regular`].
 pub fn stamp_of(dir: &Dir, path: &Path) -> io::Result<Stamp> {
+    #[cfg(unix)]
+    {
+        let stat = rustix::fs::statat(dir, path, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)?;
+        let time = |seconds: i64, nanos: u64| {
+            let seconds = std::time::Duration::from_secs(u64::try_from(seconds).ok()?);
+            let nanos = std::time::Duration::from_nanos(nanos);
+            SystemTime::UNIX_EPOCH.checked_add(seconds)?.checked_add(nanos)
+        };
+        #[allow(clippy::useless_conversion, reason = "the fields' types differ between systems")]
+        Ok(Stamp {
+            size: u64::try_from(stat.st_size).unwrap_or(0),
+            modified: time(stat.st_mtime.into(), u64::try_from(stat.st_mtime_nsec).unwrap_or(0)),
+            changed: time(stat.st_ctime.into(), u64::try_from(stat.st_ctime_nsec).unwrap_or(0)),
+            id: (u64::from(stat.st_dev), u64::from(stat.st_ino)),
+        })
+    }
+    #[cfg(not(unix))]
     dir.symlink_metadata(path).map(|metadata| stamp(&metadata))
+}
+
+/// Whether anything of that name is there, a link that leads nowhere included.
+pub fn exists(dir: &Dir, path: &Path) -> bool {
+    stamp_of(dir, path).is_ok()
 }
 
 impl OpenFile {
@@ -104,9 +132,19 @@ impl OpenFile {
 }
 
 fn stamp(metadata: &cap_std::fs::Metadata) -> Stamp {
+    #[cfg(unix)]
+    let changed = {
+        let seconds = u64::try_from(metadata.ctime()).ok().map(std::time::Duration::from_secs);
+        let nanos =
+            std::time::Duration::from_nanos(u64::try_from(metadata.ctime_nsec()).unwrap_or(0));
+        seconds.and_then(|seconds| SystemTime::UNIX_EPOCH.checked_add(seconds)?.checked_add(nanos))
+    };
+    #[cfg(not(unix))]
+    let changed = None;
     Stamp {
         size: metadata.len(),
         modified: metadata.modified().ok().map(cap_std::time::SystemTime::into_std),
+        changed,
         id: (metadata.dev(), metadata.ino()),
     }
 }

@@ -1,0 +1,444 @@
+//! Building a catalog: roots → candidates → skills → merge → gate → filter.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use sinew_skill::{Code, Reason, names};
+
+use crate::bins::BinCache;
+use crate::commands::{CommandSkill, Commands, SkillSource};
+use crate::config::{Config, SpecMode};
+use crate::discover::{self, Candidate, WalkRules};
+use crate::entry::{Entry, Requirements, State};
+use crate::environment::{Environment, path_text};
+use crate::filter::{Filter, Overrides};
+use crate::gate::{Gate, Subject};
+use crate::load::{FileCache, LoadRules, LoadedFile};
+use crate::merge;
+use crate::profile::{Profile, Tier};
+use crate::roots::{self, Places, Root};
+
+/// What to build a catalog from.
+#[derive(Debug, Clone)]
+pub struct Request<'a> {
+    /// Whose habits apply.
+    pub profile: &'a Profile,
+    /// Where the caller stands.
+    pub places: Places,
+    /// The configuration.
+    pub config: &'a Config,
+    /// The machine.
+    pub env: &'a Environment,
+    /// The agent whose list applies.
+    pub agent: Option<&'a str>,
+    /// The session's own switches.
+    pub overrides: Overrides,
+    /// Platforms of connected remote machines.
+    pub remote_platforms: Vec<String>,
+    /// Commands that the host has taken.
+    pub reserved_commands: Vec<String>,
+}
+
+/// Every skill that was found, and what became of it.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog {
+    /// The skills in the order in which people see them, shadowed and broken ones included.
+    pub entries: Vec<Entry>,
+    /// What is worth knowing and belongs to no single skill.
+    pub issues: Vec<Reason>,
+    /// The roots that were walked, lowest rank first.
+    pub roots: Vec<Root>,
+    /// The agent's list, where one applies.
+    pub skill_filter: Option<Vec<String>>,
+    /// The slash commands.
+    pub commands: Commands,
+}
+
+/// Builds catalogs, and remembers what it read.
+#[derive(Debug, Default)]
+pub struct Builder {
+    files: FileCache,
+    bins: BinCache,
+}
+
+impl Builder {
+    /// Builds the catalog. It never fails: what cannot be read is an entry or an issue.
+    pub fn build(&self, request: &Request<'_>) -> Catalog {
+        let (roots, mut issues) =
+            roots::resolve(request.profile, &request.places, request.config, request.env);
+        let mut entries = Vec::new();
+        for root in &roots {
+            self.read_root(root, request, &mut entries, &mut issues);
+        }
+        let openpocket = request.profile.is_openpocket();
+        merge::merge(&mut entries, |entry| if openpocket { &entry.id } else { &entry.name });
+        merge::confusable(&mut entries);
+        self.gate(request, &mut entries);
+        let skill_filter = filter(request, &mut entries, &mut issues);
+        let commands = name_commands(request, &mut entries);
+        issues.extend(unknown_skill_keys(request.config, &entries));
+        sort(&mut entries, &roots, openpocket);
+        Catalog { entries, issues, roots, skill_filter, commands }
+    }
+
+    /// Forgets what was read below a folder.
+    pub fn forget_below(&self, folder: &std::path::Path) {
+        self.files.forget_below(folder);
+    }
+
+    fn read_root(
+        &self,
+        root: &Root,
+        request: &Request<'_>,
+        entries: &mut Vec<Entry>,
+        issues: &mut Vec<Reason>,
+    ) {
+        let limits = &request.config.limits;
+        let openpocket = request.profile.is_openpocket();
+        let mode = request.config.openpocket.mode;
+        let max_candidates =
+            limits.max_candidates_per_root.unwrap_or(request.profile.max_candidates);
+        let rules = WalkRules {
+            any_case: openpocket,
+            single_files: openpocket && mode != SpecMode::Strict,
+            max_candidates,
+            link_targets: link_targets(request),
+        };
+        let load = LoadRules {
+            dialect: request.profile.dialect,
+            tier: root.tier,
+            max_bytes: limits.max_skill_file_bytes,
+            strict: openpocket && mode == SpecMode::Strict,
+        };
+        let mut found = discover::walk(root, &rules);
+        issues.append(&mut found.reasons);
+        let mut candidates = found.candidates;
+        let mut files = self.files.load(&candidates, load);
+        if !found.below.is_empty() && files.iter().all(|file| file.skill.is_none()) {
+            // The root's own file is broken; what lies below it need not suffer for that.
+            files.extend(self.files.load(&found.below, load));
+            candidates.append(&mut found.below);
+        }
+        if candidates.len() > max_candidates {
+            issues.push(capped(
+                root,
+                Code::CandidatesCapped,
+                candidates.len() - max_candidates,
+                &candidates[max_candidates],
+                "skills.limits.maxCandidatesPerRoot",
+                max_candidates,
+            ));
+            candidates.truncate(max_candidates);
+            files.truncate(max_candidates);
+        }
+        let max_loaded = limits.max_skills_loaded_per_source.unwrap_or(request.profile.max_loaded);
+        let mut loaded = 0;
+        let mut left_out: Option<(usize, &Candidate)> = None;
+        for (candidate, file) in candidates.iter().zip(&files) {
+            if file.skill.is_some() {
+                if loaded >= max_loaded {
+                    left_out = Some(left_out.map_or((1, candidate), |(n, first)| (n + 1, first)));
+                    continue;
+                }
+                loaded += 1;
+            }
+            entries.push(entry(root, candidate, file));
+        }
+        if let Some((count, first)) = left_out {
+            let key = "skills.limits.maxSkillsLoadedPerSource";
+            issues.push(capped(root, Code::SourceCapped, count, first, key, max_loaded));
+        }
+    }
+
+    fn gate(&self, request: &Request<'_>, entries: &mut [Entry]) {
+        let bins = self.bins.get(request.env);
+        let gate = Gate {
+            config: request.config,
+            env: request.env,
+            bins: &bins,
+            remote_platforms: &request.remote_platforms,
+            openpocket: request.profile.is_openpocket(),
+        };
+        for entry in entries.iter_mut().filter(|entry| entry.state == State::Ready) {
+            let Some(skill) = entry.skill.clone() else { continue };
+            let decision = gate.decide(&Subject {
+                skill: &skill,
+                key: &entry.skill_key,
+                tier: entry.tier,
+                generated: entry.generated,
+                forced_on: request.overrides.get(&entry.skill_key) == Some(&true),
+            });
+            entry.eligible = decision.is_open();
+            entry.disabled = decision.disabled;
+            entry.blocked_by_allowlist = decision.blocked_by_allowlist;
+            entry.platform_incompatible = decision.platform_incompatible;
+            let held = |reason: &Reason| {
+                matches!(
+                    reason.code,
+                    Code::NotInAllowBundled
+                        | Code::MetadataInvalid
+                        | Code::Quarantined
+                        | Code::DraftUnreviewed
+                )
+            };
+            entry.state = if decision.disabled {
+                State::Disabled
+            } else if decision.reasons.iter().any(held) {
+                State::Blocked
+            } else if entry.eligible {
+                State::Ready
+            } else {
+                State::NeedsSetup
+            };
+            entry.missing = decision.missing;
+            entry.config_checks = decision.config_checks;
+            entry.reasons.extend(
+                decision
+                    .reasons
+                    .into_iter()
+                    .map(|reason| located(reason, entry.name.clone(), &entry.source)),
+            );
+        }
+    }
+}
+
+impl Catalog {
+    /// The skill that is used under that exact name.
+    pub fn get(&self, name: &str) -> Option<&Entry> {
+        self.active().find(|entry| entry.name == name)
+    }
+
+    /// Every entry that is not shadowed by another.
+    pub fn active(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| entry.state != State::Shadowed)
+    }
+
+    /// The copies that lost to the skill of that name, highest rank first.
+    pub fn shadowed_by<'a>(&'a self, winner: &'a Entry) -> Vec<&'a Entry> {
+        let mut copies: Vec<&Entry> = self
+            .entries
+            .iter()
+            .filter(|entry| entry.state == State::Shadowed && entry.name == winner.name)
+            .collect();
+        let rank = |entry: &Entry| self.roots.iter().rposition(|root| entry.source == root.source);
+        copies.sort_by_key(|entry| std::cmp::Reverse(rank(entry)));
+        copies
+    }
+}
+
+fn entry(root: &Root, candidate: &Candidate, file: &LoadedFile) -> Entry {
+    let skill = file.skill.clone();
+    let metadata = skill.as_ref().and_then(|skill| skill.metadata.clone()).unwrap_or_default();
+    let name = skill.as_ref().map_or_else(|| candidate.id.clone(), |skill| skill.name.clone());
+    let path = path_text(&candidate.file);
+    let reasons = file
+        .reasons
+        .iter()
+        .cloned()
+        .map(|reason| located(reason, name.clone(), &root.source).path(path.clone()))
+        .collect();
+    let requires = metadata.requires;
+    Entry {
+        display_name: skill
+            .as_ref()
+            .map_or_else(|| names::display_name(&name), |skill| skill.display_name.clone()),
+        description: skill.as_ref().map(|skill| skill.description.clone()).unwrap_or_default(),
+        state: if skill.is_some() { State::Ready } else { State::Broken },
+        eligible: false,
+        source: root.source.clone(),
+        tier: root.tier,
+        bundled: root.tier == Tier::Bundled,
+        file_path: candidate.file.clone(),
+        base_dir: candidate.dir.clone(),
+        id: candidate.id.clone(),
+        skill_key: metadata
+            .skill_key
+            .or_else(|| file.install_slug.clone())
+            .unwrap_or_else(|| name.clone()),
+        primary_env: metadata.primary_env,
+        emoji: metadata.emoji,
+        homepage: skill.as_ref().and_then(|skill| skill.homepage.clone()),
+        always: metadata.always,
+        disabled: false,
+        blocked_by_allowlist: false,
+        blocked_by_agent_filter: false,
+        platform_incompatible: false,
+        model_visible: false,
+        user_invocable: skill.as_ref().is_some_and(|skill| skill.invocation.user_invocable),
+        command_visible: false,
+        command_name: None,
+        requirements: Requirements {
+            bins: requires.bins,
+            any_bins: requires.any_bins,
+            env: requires.env,
+            any_env: requires.any_env,
+            config: requires.config,
+            os: metadata.os,
+        },
+        missing: Requirements::default(),
+        config_checks: Vec::new(),
+        install: metadata.install,
+        generated: candidate.generated,
+        content_hash: file.hash.clone(),
+        repairs: skill.as_ref().map(|skill| skill.repairs.clone()).unwrap_or_default(),
+        reasons,
+        skill,
+        name,
+    }
+}
+
+fn located(reason: Reason, skill: String, source: &str) -> Reason {
+    reason.skill(skill).source(source)
+}
+
+fn capped(
+    root: &Root,
+    code: Code,
+    count: usize,
+    first: &Candidate,
+    key: &str,
+    limit: usize,
+) -> Reason {
+    Reason::new(
+        code,
+        format!("{count} left out beyond {limit}, the first is {}", path_text(&first.dir)),
+    )
+    .source(&root.source)
+    .path(path_text(&root.path))
+    .remedy(format!("raise {key}, now {limit}"))
+}
+
+fn link_targets(request: &Request<'_>) -> Vec<PathBuf> {
+    request
+        .config
+        .load
+        .allow_symlink_targets
+        .iter()
+        .map(|target| request.env.expand_home(target))
+        .map(|target| std::fs::canonicalize(&target).unwrap_or(target))
+        .collect()
+}
+
+/// Applies the agent's list and the session's switches.
+fn filter(
+    request: &Request<'_>,
+    entries: &mut [Entry],
+    issues: &mut Vec<Reason>,
+) -> Option<Vec<String>> {
+    let names = request.config.agent_skills(request.agent);
+    let filter = names.map(Filter::new);
+    if let Some(filter) = &filter {
+        issues.extend(filter.unknown(entries));
+    }
+    for entry in entries.iter_mut() {
+        let Some(skill) = entry.skill.clone() else { continue };
+        if entry.state == State::Shadowed {
+            continue;
+        }
+        let switch = request.overrides.get(&entry.skill_key).copied();
+        let filtered = filter.as_ref().is_some_and(|filter| !filter.allows(entry));
+        let reason = match (switch, filtered) {
+            (Some(false), _) => Some(
+                Reason::new(Code::SessionOverride, "this session hides it")
+                    .remedy("lift the session's override"),
+            ),
+            (Some(true), _) | (None, false) => None,
+            (None, true) => Some(
+                Reason::new(Code::AgentFilter, "the agent's list of skills leaves it out")
+                    .remedy(format!("add {} to the agent's skills", entry.name)),
+            ),
+        };
+        let visible = reason.is_none();
+        entry.blocked_by_agent_filter = filtered && switch != Some(true);
+        if let Some(reason) = reason {
+            entry.reasons.push(located(reason, entry.name.clone(), &entry.source));
+            if entry.state == State::Ready {
+                entry.state = State::Excluded;
+            }
+        }
+        entry.model_visible =
+            entry.eligible && visible && !skill.invocation.disable_model_invocation;
+        entry.command_visible = entry.eligible && visible && entry.user_invocable;
+        if skill.invocation.disable_model_invocation {
+            let reason =
+                Reason::new(Code::ModelInvocationDisabled, "its author keeps it from the model");
+            entry.reasons.push(located(reason, entry.name.clone(), &entry.source));
+        }
+        if !entry.user_invocable {
+            let reason = Reason::new(Code::NotUserInvocable, "its author made it no command");
+            entry.reasons.push(located(reason, entry.name.clone(), &entry.source));
+        }
+    }
+    names.map(<[String]>::to_vec)
+}
+
+/// Names the commands; a skill that only the agent's list hides keeps one, so that whoever types
+/// it can be told.
+fn name_commands(request: &Request<'_>, entries: &mut [Entry]) -> Commands {
+    let files: Vec<String> = entries.iter().map(|entry| path_text(&entry.file_path)).collect();
+    let wanting: Vec<CommandSkill<'_>> = entries
+        .iter()
+        .zip(&files)
+        .filter(|(entry, _)| {
+            entry.eligible && entry.user_invocable && entry.state != State::Shadowed
+        })
+        .map(|(entry, file)| CommandSkill {
+            name: &entry.name,
+            description: &entry.description,
+            file,
+            source: &entry.source,
+            skill_source: match entry.tier {
+                Tier::Bundled => SkillSource::Bundled,
+                Tier::Workspace => SkillSource::Workspace,
+                _ => SkillSource::Unknown,
+            },
+            own: entry.tier.is_own(),
+            model_visible: entry.model_visible,
+            dispatch: entry.skill.as_ref().and_then(|skill| skill.dispatch.clone()),
+            template: None,
+            filtered: !entry.command_visible,
+        })
+        .collect();
+    let commands = Commands::assign(&wanting, request.reserved_commands.iter().map(String::as_str));
+    let names: HashMap<&str, &str> = commands
+        .specs()
+        .iter()
+        .map(|spec| (spec.skill_file.as_str(), spec.name.as_str()))
+        .collect();
+    for (entry, file) in entries.iter_mut().zip(&files).filter(|(entry, _)| entry.command_visible) {
+        entry.command_name = names.get(file.as_str()).map(|name| (*name).to_owned());
+    }
+    commands
+}
+
+fn unknown_skill_keys(config: &Config, entries: &[Entry]) -> Vec<Reason> {
+    let known: std::collections::HashSet<&str> =
+        entries.iter().map(|entry| entry.skill_key.as_str()).collect();
+    config
+        .entries
+        .keys()
+        .filter(|key| !known.contains(key.as_str()))
+        .map(|key| {
+            let near = names::nearest(key, known.iter().copied());
+            let remedy = match near.first() {
+                Some(near) => format!("did you mean skills.entries.{near}?"),
+                None => "remove it, or install the skill".to_owned(),
+            };
+            Reason::new(Code::UnknownSkillKey, format!("skills.entries.{key} matches no skill"))
+                .remedy(remedy)
+        })
+        .collect()
+}
+
+/// By name as people sort; OpenPocket shows its sources one after the other.
+fn sort(entries: &mut [Entry], roots: &[Root], openpocket: bool) {
+    entries.sort_by(|a, b| {
+        crate::collate::compare(&a.name, &b.name).then_with(|| {
+            (&a.name, &a.source, &a.file_path).cmp(&(&b.name, &b.source, &b.file_path))
+        })
+    });
+    if openpocket {
+        let rank = |entry: &Entry| roots.iter().rposition(|root| root.source == entry.source);
+        entries.sort_by_key(|entry| std::cmp::Reverse(rank(entry)));
+    }
+}

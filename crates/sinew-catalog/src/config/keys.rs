@@ -1,0 +1,105 @@
+//! Every key the catalog reads, as data: the reader checks against it, and the reference page is
+//! made from it.
+
+/// One documented configuration key.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// The dotted path; `<…>` stands for any name.
+    pub path: &'static str,
+    /// What holds when it is absent.
+    pub default: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+}
+
+const fn key(path: &'static str, default: &'static str, doc: &'static str) -> Key {
+    Key { path, default, doc }
+}
+
+/// The keys, grouped as in the file.
+pub const KEYS: &[Key] = &[
+    key("skills.allowBundled", "all", "Bundled skills that may load, by name or skill key."),
+    key("skills.load.extraDirs", "[]", "Further folders with skills; `~` is the home."),
+    key(
+        "skills.load.allowSymlinkTargets",
+        "[]",
+        "Real paths that links in a workspace may lead to.",
+    ),
+    key("skills.load.watch", "true", "Watch the folders for changes."),
+    key("skills.load.debounceMs", "250", "How long changes gather before they are acted on."),
+    key(
+        "skills.load.reloadWindowMs",
+        "30000",
+        "How long costly follow-ups of a change are gathered.",
+    ),
+    key("skills.load.personal", "auto", "Read ~/.agents/skills: auto, true or false."),
+    key("skills.load.agents", "true", "Read the skill folders of other agents on this machine."),
+    key(
+        "skills.load.maxDepth",
+        "6",
+        "How deep a root is walked; 2 for extra folders not named skills.",
+    ),
+    key("skills.load.tolerateBadMetadata", "false", "Use skills whose metadata cannot be read."),
+    key(
+        "skills.limits.maxCandidatesPerRoot",
+        "20000",
+        "Skill folders considered per root (300 in the openclaw profile).",
+    ),
+    key(
+        "skills.limits.maxSkillsLoadedPerSource",
+        "20000",
+        "Skills loaded per root (200 in the openclaw profile).",
+    ),
+    key("skills.limits.maxSkillsInPrompt", "150", "Skills listed in the prompt."),
+    key(
+        "skills.limits.maxSkillsPromptChars",
+        "30000",
+        "Length of the prompt block in UTF-16 code units.",
+    ),
+    key("skills.limits.maxSkillFileBytes", "256000", "Size of one skill file."),
+    key(
+        "skills.prompt.planner",
+        "graded",
+        "How the prompt budget is spent: graded, openclaw or prefix.",
+    ),
+    key("skills.prompt.order", "name", "Order of the prompt block: name or rank."),
+    key("skills.prompt.pin", "[]", "Skills that keep their place when room is short."),
+    key(
+        "skills.prompt.fullDescriptions",
+        "8",
+        "How many of the best ranked keep their description longest.",
+    ),
+    key("skills.prompt.template", "", "Your own introduction of the prompt block."),
+    key(
+        "skills.profile.openpocket.userFirst",
+        "false",
+        "In the openpocket profile, let your copy win over the bundled one.",
+    ),
+    key("skills.install.preferBrew", "true", "Offer brew first where it is installed."),
+    key("skills.install.nodeManager", "npm", "npm, pnpm, yarn or bun."),
+    key("skills.install.allowUploadedArchives", "false", "Read for compatibility; has no effect."),
+    key(
+        "skills.env.allowDeclaredCredentials",
+        "true",
+        "Let a skill's own entry set a credential that the skill declares.",
+    ),
+    key("skills.entries.<key>.enabled", "true", "false switches the skill off."),
+    key(
+        "skills.entries.<key>.apiKey",
+        "",
+        "The skill's API key: text, or {source, id} with source env, file or exec.",
+    ),
+    key("skills.entries.<key>.env", "{}", "Variables for the skill's runs."),
+    key("skills.entries.<key>.config", "{}", "Passed through to the skill."),
+];
+
+/// The names that may stand directly below a dotted path, `<…>` included.
+pub(super) fn children(path: &str) -> Vec<&'static str> {
+    let mut names: Vec<&'static str> = KEYS
+        .iter()
+        .filter_map(|key| key.path.strip_prefix(path)?.strip_prefix('.'))
+        .map(|rest| rest.split('.').next().unwrap_or(rest))
+        .collect();
+    names.dedup();
+    names
+}

@@ -1,0 +1,302 @@
+//! The configuration: OpenClaw's tree, with sinew's additions under the same names.
+//!
+//! A value that cannot be used is reported and its default holds; an unknown key under `skills` is
+//! reported with the nearest known one. Nothing in a configuration can make loading fail.
+
+mod keys;
+mod reader;
+mod truthy;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Serialize;
+use sinew_skill::Reason;
+
+pub use keys::{KEYS, Key};
+pub use truthy::is_truthy;
+
+/// The configuration that the catalog reads.
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    /// The whole tree, for `requires.config`.
+    pub tree: serde_json::Value,
+    /// Bundled skills that may load; empty means all.
+    pub allow_bundled: Vec<String>,
+    /// `skills.load`.
+    pub load: Load,
+    /// `skills.limits`.
+    pub limits: Limits,
+    /// `skills.prompt`.
+    pub prompt: Prompt,
+    /// `skills.entries`.
+    pub entries: BTreeMap<String, Entry>,
+    /// `agents`.
+    pub agents: Agents,
+    /// `plugins`.
+    pub plugins: Plugins,
+    /// OpenPocket's own settings.
+    pub openpocket: OpenPocket,
+}
+
+/// `skills.load`: where skills come from and how they are watched.
+#[derive(Debug, Clone)]
+pub struct Load {
+    /// Further folders with skills, lowest tier.
+    pub extra_dirs: Vec<String>,
+    /// Real paths that links in a workspace may lead to.
+    pub allow_symlink_targets: Vec<String>,
+    /// Whether changes are watched.
+    pub watch: bool,
+    /// How long changes gather before they are acted on.
+    pub debounce_ms: u64,
+    /// How long costly follow-ups of a change are gathered.
+    pub reload_window_ms: u64,
+    /// Whether `~/.agents/skills` is read.
+    pub personal: Personal,
+    /// Whether other agents' skill folders are read.
+    pub agents: bool,
+    /// How deep a root is walked; the profile's own number where absent.
+    pub max_depth: Option<usize>,
+    /// Whether a skill with unreadable metadata may be used.
+    pub tolerate_bad_metadata: bool,
+}
+
+impl Default for Load {
+    fn default() -> Self {
+        Self {
+            extra_dirs: Vec::new(),
+            allow_symlink_targets: Vec::new(),
+            watch: true,
+            debounce_ms: 250,
+            reload_window_ms: 30_000,
+            personal: Personal::Auto,
+            agents: true,
+            max_depth: None,
+            tolerate_bad_metadata: false,
+        }
+    }
+}
+
+/// Whether `~/.agents/skills` is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Personal {
+    /// Unless the state folder was moved from its default place.
+    #[default]
+    Auto,
+    /// Always.
+    Yes,
+    /// Never.
+    No,
+}
+
+/// `skills.limits`.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Skill folders considered per root; the profile's number where absent.
+    pub max_candidates_per_root: Option<usize>,
+    /// Skills loaded per root; the profile's number where absent.
+    pub max_skills_loaded_per_source: Option<usize>,
+    /// Skills listed in the prompt.
+    pub max_skills_in_prompt: usize,
+    /// Length of the prompt block in UTF-16 code units.
+    pub max_skills_prompt_chars: usize,
+    /// Size of one skill file in bytes.
+    pub max_skill_file_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_candidates_per_root: None,
+            max_skills_loaded_per_source: None,
+            max_skills_in_prompt: 150,
+            max_skills_prompt_chars: 30_000,
+            max_skill_file_bytes: 256_000,
+        }
+    }
+}
+
+/// `skills.prompt`.
+#[derive(Debug, Clone)]
+pub struct Prompt {
+    /// `graded`, `openclaw` or `prefix`.
+    pub planner: String,
+    /// `name` or `rank`.
+    pub order: String,
+    /// Skills that keep their place when room is short.
+    pub pin: Vec<String>,
+    /// How many of the best ranked keep their description longest.
+    pub full_descriptions: usize,
+    /// The user's own introduction.
+    pub template: Option<String>,
+}
+
+impl Default for Prompt {
+    fn default() -> Self {
+        Self {
+            planner: "graded".to_owned(),
+            order: "name".to_owned(),
+            pin: Vec::new(),
+            full_descriptions: 8,
+            template: None,
+        }
+    }
+}
+
+/// `skills.entries.<key>`.
+#[derive(Debug, Clone, Default)]
+pub struct Entry {
+    /// `false` switches the skill off.
+    pub enabled: Option<bool>,
+    /// The API key, for `primaryEnv`.
+    pub api_key: Option<Secret>,
+    /// Variables for the skill's runs.
+    pub env: BTreeMap<String, Secret>,
+    /// Passed through to the skill.
+    pub config: serde_json::Value,
+}
+
+/// A secret: a value, or where to find it. It never shows itself.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Secret {
+    /// The value itself.
+    Literal(String),
+    /// Kept elsewhere.
+    Reference {
+        /// `env`, `file` or `exec`.
+        source: String,
+        /// The name within the source: a variable, a path or a command.
+        id: String,
+    },
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Literal(_) => f.write_str("Secret(set)"),
+            Self::Reference { source, .. } => write!(f, "Secret(from {source})"),
+        }
+    }
+}
+
+impl Secret {
+    /// Whether there is anything in it.
+    pub fn is_blank(&self) -> bool {
+        match self {
+            Self::Literal(value) => value.trim().is_empty(),
+            Self::Reference { id, .. } => id.trim().is_empty(),
+        }
+    }
+}
+
+/// `agents`: which skills each agent sees.
+#[derive(Debug, Clone, Default)]
+pub struct Agents {
+    /// `agents.defaults.skills`.
+    pub defaults: Option<Vec<String>>,
+    /// `agents.entries.<id>`.
+    pub entries: BTreeMap<String, Agent>,
+}
+
+/// One agent's settings.
+#[derive(Debug, Clone, Default)]
+pub struct Agent {
+    /// The skills it sees; `None` leaves it to the defaults.
+    pub skills: Option<Vec<String>>,
+    /// Its own prompt budget.
+    pub max_skills_prompt_chars: Option<usize>,
+}
+
+/// `plugins`.
+#[derive(Debug, Clone)]
+pub struct Plugins {
+    /// `false` silences all plugins.
+    pub enabled: bool,
+    /// Folders of plugins, in order.
+    pub paths: Vec<String>,
+    /// Plugins that are switched off.
+    pub disabled: Vec<String>,
+    /// The plugin that holds the memory slot.
+    pub memory_slot: Option<String>,
+}
+
+impl Default for Plugins {
+    fn default() -> Self {
+        Self { enabled: true, paths: Vec::new(), disabled: Vec::new(), memory_slot: None }
+    }
+}
+
+/// OpenPocket's own settings.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OpenPocket {
+    /// What counts as a skill.
+    pub mode: SpecMode,
+    /// Whether the user's copy wins over the bundled one.
+    pub user_first: bool,
+}
+
+/// What counts as a skill in OpenPocket's profile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SpecMode {
+    /// Any Markdown file.
+    Legacy,
+    /// Legacy files and strict skills.
+    #[default]
+    Mixed,
+    /// Only `SKILL.md` that passes strict validation.
+    Strict,
+}
+
+impl SpecMode {
+    /// Reads a mode; case and surrounding blanks do not matter.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.trim().to_ascii_lowercase().as_str() {
+            "legacy" => Some(Self::Legacy),
+            "mixed" => Some(Self::Mixed),
+            "strict" => Some(Self::Strict),
+            _ => None,
+        }
+    }
+}
+
+/// A configuration and what was wrong with it.
+#[derive(Debug, Clone, Default)]
+pub struct LoadedConfig {
+    /// The configuration, defaults where it says nothing usable.
+    pub config: Config,
+    /// What was wrong.
+    pub reasons: Vec<Reason>,
+    /// The file it was read from.
+    pub path: Option<PathBuf>,
+}
+
+impl Config {
+    /// Reads JSON5 text. Text that is no JSON5 at all gives the defaults and one reason.
+    pub fn from_text(text: &str) -> (Self, Vec<Reason>) {
+        reader::read_text(text)
+    }
+
+    /// Reads a tree.
+    pub fn from_tree(tree: serde_json::Value) -> (Self, Vec<Reason>) {
+        reader::read_tree(tree)
+    }
+
+    /// Which skills an agent may see; `None` means all.
+    pub fn agent_skills(&self, agent: Option<&str>) -> Option<&[String]> {
+        agent
+            .and_then(|id| self.agents.entries.get(id))
+            .and_then(|agent| agent.skills.as_deref())
+            .or(self.agents.defaults.as_deref())
+    }
+
+    /// The prompt budget of an agent.
+    pub fn prompt_chars(&self, agent: Option<&str>) -> usize {
+        agent
+            .and_then(|id| self.agents.entries.get(id))
+            .and_then(|agent| agent.max_skills_prompt_chars)
+            .unwrap_or(self.limits.max_skills_prompt_chars)
+    }
+}

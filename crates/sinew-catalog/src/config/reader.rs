@@ -1,0 +1,359 @@
+//! From a tree to a [`Config`], with a reason for everything that is not usable.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+use sinew_skill::{Code, Reason, names};
+
+use super::{Agent, Agents, Config, Entry, OpenPocket, Personal, Secret, SpecMode, keys};
+
+pub(super) fn read_text(text: &str) -> (Config, Vec<Reason>) {
+    if text.trim().is_empty() {
+        return (Config::default(), Vec::new());
+    }
+    match json5::from_str::<Value>(text) {
+        Ok(tree) => read_tree(tree),
+        Err(error) => (
+            Config::default(),
+            vec![
+                Reason::new(Code::BadConfigValue, format!("the file is not JSON5: {error}"))
+                    .remedy("correct the file; until then every default holds"),
+            ],
+        ),
+    }
+}
+
+pub(super) fn read_tree(tree: Value) -> (Config, Vec<Reason>) {
+    let mut reader = Reader { reasons: Vec::new() };
+    let mut config = Config::default();
+    if let Value::Object(root) = &tree {
+        reader.root(root, &mut config);
+    } else if !tree.is_null() {
+        reader.bad("the configuration", "a map");
+    }
+    config.tree = tree;
+    (config, reader.reasons)
+}
+
+struct Reader {
+    reasons: Vec<Reason>,
+}
+
+impl Reader {
+    fn root(&mut self, root: &Map<String, Value>, config: &mut Config) {
+        if let Some(skills) = self.map(root, "skills", "skills") {
+            self.unknown_keys(skills, "skills");
+            self.skills(skills, config);
+        }
+        if let Some(agents) = self.map(root, "agents", "agents") {
+            config.agents = self.agents(agents);
+        }
+        if let Some(plugins) = self.map(root, "plugins", "plugins") {
+            self.plugins(plugins, config);
+        }
+        if let Some(agent) = self.map(root, "agent", "agent") {
+            self.openpocket_mode(agent, &mut config.openpocket);
+        }
+    }
+
+    fn skills(&mut self, skills: &Map<String, Value>, config: &mut Config) {
+        self.set(&mut config.allow_bundled, skills, "skills.allowBundled", strings);
+        if let Some(load) = self.map(skills, "load", "skills.load") {
+            let to = &mut config.load;
+            self.set(&mut to.extra_dirs, load, "skills.load.extraDirs", strings);
+            self.set(
+                &mut to.allow_symlink_targets,
+                load,
+                "skills.load.allowSymlinkTargets",
+                strings,
+            );
+            self.set(&mut to.watch, load, "skills.load.watch", boolean);
+            self.set(&mut to.debounce_ms, load, "skills.load.debounceMs", integer);
+            self.set(&mut to.reload_window_ms, load, "skills.load.reloadWindowMs", integer);
+            self.set(&mut to.personal, load, "skills.load.personal", personal);
+            self.set(&mut to.agents, load, "skills.load.agents", boolean);
+            self.set(&mut to.max_depth, load, "skills.load.maxDepth", some_size);
+            self.set(
+                &mut to.tolerate_bad_metadata,
+                load,
+                "skills.load.tolerateBadMetadata",
+                boolean,
+            );
+        }
+        if let Some(limits) = self.map(skills, "limits", "skills.limits") {
+            let to = &mut config.limits;
+            self.set(
+                &mut to.max_candidates_per_root,
+                limits,
+                "skills.limits.maxCandidatesPerRoot",
+                some_size,
+            );
+            self.set(
+                &mut to.max_skills_loaded_per_source,
+                limits,
+                "skills.limits.maxSkillsLoadedPerSource",
+                some_size,
+            );
+            self.set(&mut to.max_skills_in_prompt, limits, "skills.limits.maxSkillsInPrompt", size);
+            self.set(
+                &mut to.max_skills_prompt_chars,
+                limits,
+                "skills.limits.maxSkillsPromptChars",
+                size,
+            );
+            self.set(
+                &mut to.max_skill_file_bytes,
+                limits,
+                "skills.limits.maxSkillFileBytes",
+                integer,
+            );
+        }
+        if let Some(prompt) = self.map(skills, "prompt", "skills.prompt") {
+            let to = &mut config.prompt;
+            self.set(&mut to.planner, prompt, "skills.prompt.planner", |value| {
+                one_of(value, &["graded", "openclaw", "prefix"])
+            });
+            self.set(&mut to.order, prompt, "skills.prompt.order", |value| {
+                one_of(value, &["name", "rank"])
+            });
+            self.set(&mut to.pin, prompt, "skills.prompt.pin", strings);
+            self.set(&mut to.full_descriptions, prompt, "skills.prompt.fullDescriptions", size);
+            self.set(&mut to.template, prompt, "skills.prompt.template", some_text);
+        }
+        if let Some(profile) = self.map(skills, "profile", "skills.profile")
+            && let Some(openpocket) = self.map(profile, "openpocket", "skills.profile.openpocket")
+        {
+            let path = "skills.profile.openpocket.userFirst";
+            self.set(&mut config.openpocket.user_first, openpocket, path, boolean);
+        }
+        if let Some(entries) = self.map(skills, "entries", "skills.entries") {
+            config.entries = self.entries(entries);
+        }
+    }
+
+    fn entries(&mut self, entries: &Map<String, Value>) -> BTreeMap<String, Entry> {
+        let mut read = BTreeMap::new();
+        for (key, value) in entries {
+            let path = format!("skills.entries.{key}");
+            let Value::Object(map) = value else {
+                self.bad(&path, "a map");
+                continue;
+            };
+            self.unknown_below(map, &path, &keys::children("skills.entries.<key>"));
+            let mut entry = Entry::default();
+            self.set(&mut entry.enabled, map, &format!("{path}.enabled"), |value| {
+                boolean(value).map(Some)
+            });
+            self.set(&mut entry.api_key, map, &format!("{path}.apiKey"), |value| {
+                secret(value).map(Some)
+            });
+            if let Some(env) = self.map(map, "env", &format!("{path}.env")) {
+                for (name, value) in env {
+                    match secret(value) {
+                        Some(secret) => drop(entry.env.insert(name.clone(), secret)),
+                        None => self.bad(&format!("{path}.env.{name}"), "text"),
+                    }
+                }
+            }
+            entry.config = map.get("config").cloned().unwrap_or_default();
+            read.insert(key.clone(), entry);
+        }
+        read
+    }
+
+    fn agents(&mut self, agents: &Map<String, Value>) -> Agents {
+        let mut read = Agents::default();
+        if let Some(defaults) = self.map(agents, "defaults", "agents.defaults") {
+            self.set(&mut read.defaults, defaults, "agents.defaults.skills", |v| {
+                strings(v).map(Some)
+            });
+        }
+        if let Some(entries) = self.map(agents, "entries", "agents.entries") {
+            for (id, value) in entries {
+                if let Some(agent) = self.agent(value, &format!("agents.entries.{id}")) {
+                    read.entries.insert(id.clone(), agent);
+                }
+            }
+        }
+        // The older form: a list of agents that name themselves.
+        if let Some(Value::Array(list)) = agents.get("list") {
+            for (index, value) in list.iter().enumerate() {
+                let Some(id) = value.get("id").and_then(Value::as_str) else {
+                    self.bad(&format!("agents.list[{index}].id"), "text");
+                    continue;
+                };
+                if let Some(agent) = self.agent(value, &format!("agents.list[{index}]")) {
+                    read.entries.entry(id.to_owned()).or_insert(agent);
+                }
+            }
+        }
+        read
+    }
+
+    fn agent(&mut self, value: &Value, path: &str) -> Option<Agent> {
+        let Value::Object(map) = value else {
+            self.bad(path, "a map");
+            return None;
+        };
+        let mut agent = Agent::default();
+        self.set(&mut agent.skills, map, &format!("{path}.skills"), |v| strings(v).map(Some));
+        let limits = format!("{path}.skillsLimits");
+        if let Some(map) = self.map(map, "skillsLimits", &limits) {
+            let path = format!("{limits}.maxSkillsPromptChars");
+            self.set(&mut agent.max_skills_prompt_chars, map, &path, some_size);
+        }
+        Some(agent)
+    }
+
+    fn plugins(&mut self, plugins: &Map<String, Value>, config: &mut Config) {
+        self.set(&mut config.plugins.enabled, plugins, "plugins.enabled", boolean);
+        if let Some(load) = self.map(plugins, "load", "plugins.load") {
+            self.set(&mut config.plugins.paths, load, "plugins.load.paths", strings);
+        }
+        if let Some(slots) = self.map(plugins, "slots", "plugins.slots") {
+            self.set(&mut config.plugins.memory_slot, slots, "plugins.slots.memory", some_text);
+        }
+        if let Some(entries) = self.map(plugins, "entries", "plugins.entries") {
+            let off = |value: &Value| value.get("enabled") == Some(&Value::Bool(false));
+            config.plugins.disabled =
+                entries.iter().filter(|(_, value)| off(value)).map(|(id, _)| id.clone()).collect();
+        }
+    }
+
+    fn openpocket_mode(&mut self, agent: &Map<String, Value>, to: &mut OpenPocket) {
+        let key =
+            ["skillsSpecMode", "skills_spec_mode"].into_iter().find(|key| agent.contains_key(*key));
+        let Some(key) = key else { return };
+        match agent[key].as_str().and_then(SpecMode::parse) {
+            Some(mode) => to.mode = mode,
+            None => self.bad(&format!("agent.{key}"), "legacy, mixed or strict; mixed holds"),
+        }
+    }
+
+    /// Sets `to` from the last segment of `path`, or says why not.
+    fn set<T>(
+        &mut self,
+        to: &mut T,
+        map: &Map<String, Value>,
+        path: &str,
+        read: impl Fn(&Value) -> Option<T>,
+    ) {
+        let key = path.rsplit('.').next().unwrap_or(path);
+        let Some(value) = map.get(key).filter(|value| !value.is_null()) else { return };
+        match read(value) {
+            Some(value) => *to = value,
+            None => self.bad(path, "a value of the right kind"),
+        }
+    }
+
+    fn map<'a>(
+        &mut self,
+        map: &'a Map<String, Value>,
+        key: &str,
+        path: &str,
+    ) -> Option<&'a Map<String, Value>> {
+        match map.get(key)? {
+            Value::Null => None,
+            Value::Object(map) => Some(map),
+            _ => {
+                self.bad(path, "a map");
+                None
+            }
+        }
+    }
+
+    fn bad(&mut self, path: &str, expected: &str) {
+        let known = keys::KEYS.iter().find(|key| key.path == path);
+        let remedy = match known {
+            Some(key) => format!("{} The default is {}.", key.doc, or_none(key.default)),
+            None => format!("write {expected}"),
+        };
+        self.reasons.push(
+            Reason::new(Code::BadConfigValue, format!("{path} is not {expected}")).remedy(remedy),
+        );
+    }
+
+    fn unknown_keys(&mut self, map: &Map<String, Value>, path: &str) {
+        let known = keys::children(path);
+        self.unknown_below(map, path, &known);
+        for (key, value) in map {
+            let below = format!("{path}.{key}");
+            if known.contains(&key.as_str())
+                && below != "skills.entries"
+                && let Value::Object(inner) = value
+                && !keys::children(&below).is_empty()
+            {
+                self.unknown_keys(inner, &below);
+            }
+        }
+    }
+
+    fn unknown_below(&mut self, map: &Map<String, Value>, path: &str, known: &[&str]) {
+        for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
+            let nearest =
+                names::nearest(key, known.iter().copied()).first().map(|name| (*name).to_owned());
+            let reason =
+                Reason::new(Code::UnknownConfigKey, format!("{path}.{key} means nothing here"));
+            self.reasons.push(match nearest {
+                Some(nearest) => reason.remedy(format!("did you mean {path}.{nearest}?")),
+                None => reason.remedy(format!("remove it, or use one of {}", known.join(", "))),
+            });
+        }
+    }
+}
+
+fn or_none(text: &str) -> &str {
+    if text.is_empty() { "none" } else { text }
+}
+
+fn boolean(value: &Value) -> Option<bool> {
+    value.as_bool()
+}
+
+fn integer(value: &Value) -> Option<u64> {
+    // JSON5 reads `250.0` and `2.5e2` as floats; both are whole numbers to their author.
+    value.as_u64().or_else(|| {
+        value.as_f64().filter(|n| n.fract() == 0.0 && (0.0..9e15).contains(n)).map(|n| n as u64)
+    })
+}
+
+fn size(value: &Value) -> Option<usize> {
+    integer(value).and_then(|number| usize::try_from(number).ok())
+}
+
+fn some_size(value: &Value) -> Option<Option<usize>> {
+    size(value).map(Some)
+}
+
+fn some_text(value: &Value) -> Option<Option<String>> {
+    value.as_str().map(|text| Some(text.to_owned()))
+}
+
+fn strings(value: &Value) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(|item| item.as_str().map(|text| text.trim().to_owned())).collect()
+}
+
+fn one_of(value: &Value, allowed: &[&str]) -> Option<String> {
+    let text = value.as_str()?.trim().to_ascii_lowercase();
+    allowed.contains(&text.as_str()).then_some(text)
+}
+
+fn personal(value: &Value) -> Option<Personal> {
+    match value {
+        Value::Bool(true) => Some(Personal::Yes),
+        Value::Bool(false) => Some(Personal::No),
+        Value::String(text) if text.trim().eq_ignore_ascii_case("auto") => Some(Personal::Auto),
+        _ => None,
+    }
+}
+
+fn secret(value: &Value) -> Option<Secret> {
+    match value {
+        Value::String(text) => Some(Secret::Literal(text.clone())),
+        Value::Object(map) => Some(Secret::Reference {
+            source: map.get("source")?.as_str()?.trim().to_ascii_lowercase(),
+            id: map.get("id")?.as_str()?.trim().to_owned(),
+        }),
+        _ => None,
+    }
+}

@@ -1,0 +1,396 @@
+//! Walking one root: which folders hold a skill.
+//!
+//! The walk looks at names and file types; it opens no skill file. It is bounded in depth, entries
+//! and folders, follows a link only where the root allows it, and visits a link's target once, so
+//! that no tree, however it is knotted, keeps it busy.
+
+use std::collections::{HashSet, VecDeque};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use sinew_guard::contained;
+use sinew_skill::{Code, Reason};
+
+use crate::environment::path_text;
+use crate::profile::{Links, Tier};
+use crate::roots::{Root, Shape};
+
+/// The one name a skill file has.
+pub const SKILL_FILE: &str = "SKILL.md";
+
+/// What counts as a skill, and how many are considered.
+#[derive(Debug, Clone)]
+pub(crate) struct WalkRules {
+    /// Accept `skill.md` in any case.
+    pub(crate) any_case: bool,
+    /// Accept single Markdown files.
+    pub(crate) single_files: bool,
+    pub(crate) max_candidates: usize,
+    /// Real paths that links may lead to.
+    pub(crate) link_targets: Vec<PathBuf>,
+}
+
+/// A file that may be a skill.
+#[derive(Debug, Clone)]
+pub(crate) struct Candidate {
+    /// The skill's folder, as its root was named.
+    pub(crate) dir: PathBuf,
+    /// The skill's file.
+    pub(crate) file: PathBuf,
+    /// The folder relative to the root, with `/`.
+    pub(crate) relative: String,
+    /// The folder's name, or the file's without `.md`.
+    pub(crate) id: String,
+    /// Lies below `auto/`: made by a program from a run.
+    pub(crate) generated: bool,
+    /// The handle that all reading goes through, and the folder below it.
+    pub(crate) handle: Arc<Dir>,
+    pub(crate) inside: PathBuf,
+    pub(crate) file_name: String,
+}
+
+/// What a walk found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) reasons: Vec<Reason>,
+    /// The root is itself a skill; should it not load, these are the skills below it.
+    pub(crate) below: Vec<Candidate>,
+}
+
+/// Raw entries of one folder that are looked at.
+fn raw_cap(max_candidates: usize) -> usize {
+    max_candidates.max(max_candidates.saturating_mul(10).clamp(1_000, 10_000))
+}
+
+/// Walks a root.
+pub(crate) fn walk(root: &Root, rules: &WalkRules) -> Found {
+    let mut found = Found::default();
+    let handle = match Dir::open_ambient_dir(&root.path, ambient_authority()) {
+        Ok(handle) => Arc::new(handle),
+        Err(error) => {
+            found.reasons.push(unopened(root, &error));
+            return found;
+        }
+    };
+    let mut walk = Walk {
+        root,
+        rules,
+        real_root: fs::canonicalize(&root.path).unwrap_or_else(|_| root.path.clone()),
+        seen_links: HashSet::new(),
+        folders_left: rules.max_candidates.saturating_mul(6).max(6),
+        entries_left: raw_cap(rules.max_candidates).saturating_mul(rules.max_candidates + 1),
+        truncated: false,
+        found,
+    };
+    walk.run(handle);
+    let mut found = walk.found;
+    order(&mut found.candidates);
+    order(&mut found.below);
+    found
+}
+
+fn unopened(root: &Root, error: &io::Error) -> Reason {
+    let (code, remedy) = match error.kind() {
+        io::ErrorKind::NotFound => (Code::RootMissing, "create it to put skills there"),
+        io::ErrorKind::NotADirectory => (Code::RootUnreadable, "it must be a folder"),
+        _ => (Code::RootUnreadable, "check who may read it"),
+    };
+    Reason::new(code, format!("{}: {error}", path_text(&root.path)))
+        .source(&root.source)
+        .path(path_text(&root.path))
+        .remedy(remedy)
+}
+
+/// Candidates in the order of their relative path, so that a cap leaves out the same ones always.
+fn order(candidates: &mut [Candidate]) {
+    candidates.sort_by(|a, b| {
+        crate::collate::compare(&a.relative, &b.relative).then_with(|| a.relative.cmp(&b.relative))
+    });
+}
+
+struct Walk<'a> {
+    root: &'a Root,
+    rules: &'a WalkRules,
+    real_root: PathBuf,
+    seen_links: HashSet<PathBuf>,
+    folders_left: usize,
+    entries_left: usize,
+    truncated: bool,
+    found: Found,
+}
+
+/// A folder to look at.
+struct Folder {
+    handle: Arc<Dir>,
+    /// Below the handle; empty for the handle itself.
+    inside: PathBuf,
+    /// As its root was named.
+    shown: PathBuf,
+    relative: String,
+    depth: usize,
+    generated: bool,
+}
+
+enum Kind {
+    Folder,
+    Link,
+    File,
+}
+
+struct Child {
+    name: String,
+    kind: Kind,
+}
+
+impl Walk<'_> {
+    fn run(&mut self, handle: Arc<Dir>) {
+        let top = Folder {
+            handle: Arc::clone(&handle),
+            inside: PathBuf::new(),
+            shown: self.root.path.clone(),
+            relative: String::new(),
+            depth: 0,
+            generated: false,
+        };
+        self.seen_links.insert(self.real_root.clone());
+        if self.root.shape == Shape::Any
+            && let Some(file) = self.skill_file(&top)
+        {
+            let root_skill = self.candidate(&top, file);
+            let nested = Folder {
+                inside: PathBuf::from("skills"),
+                shown: self.root.path.join("skills"),
+                relative: "skills".to_owned(),
+                ..top
+            };
+            if handle.is_dir("skills") {
+                self.breadth_first(nested);
+            }
+            let candidates = std::mem::replace(&mut self.found.candidates, vec![root_skill]);
+            self.found.below = candidates;
+            return;
+        }
+        self.breadth_first(top);
+    }
+
+    fn breadth_first(&mut self, top: Folder) {
+        let mut queue = VecDeque::from([top]);
+        while let Some(folder) = queue.pop_front() {
+            if folder.depth > 0
+                && let Some(file) = self.skill_file(&folder)
+            {
+                if folder.depth > self.root.max_depth {
+                    self.too_deep(&folder);
+                } else {
+                    let candidate = self.candidate(&folder, file);
+                    self.found.candidates.push(candidate);
+                }
+                continue;
+            }
+            if folder.depth > self.root.max_depth || self.folders_left == 0 {
+                self.truncated |= self.folders_left == 0;
+                continue;
+            }
+            self.folders_left -= 1;
+            self.descend(&folder, &mut queue);
+        }
+        if self.truncated {
+            self.report(
+                Reason::new(
+                    Code::ScanTruncated,
+                    format!("{} has more entries than are looked at", path_text(&self.root.path)),
+                )
+                .remedy("raise skills.limits.maxCandidatesPerRoot, or name a smaller folder"),
+            );
+        }
+    }
+
+    /// The exact file is one look-up; anything else needs the listing.
+    fn skill_file(&mut self, folder: &Folder) -> Option<String> {
+        if contained::exists(&folder.handle, &folder.inside.join(SKILL_FILE)) {
+            return Some(SKILL_FILE.to_owned());
+        }
+        None
+    }
+
+    fn descend(&mut self, folder: &Folder, queue: &mut VecDeque<Folder>) {
+        let children = match self.children(folder) {
+            Ok(children) => children,
+            Err(error) => {
+                self.report(
+                    Reason::new(Code::Unreadable, format!("the folder cannot be listed: {error}"))
+                        .path(path_text(&folder.shown))
+                        .remedy("check who may read it"),
+                );
+                return;
+            }
+        };
+        if let Some(other_case) =
+            children.iter().find(|child| is_skill_file_in_other_case(&child.name))
+        {
+            if self.rules.any_case {
+                let candidate = self.candidate(folder, other_case.name.clone());
+                self.found.candidates.push(candidate);
+                return;
+            }
+            self.report(
+                Reason::new(
+                    Code::FilenameCase,
+                    format!("{} is not named {SKILL_FILE}", other_case.name),
+                )
+                .path(path_text(&folder.shown.join(&other_case.name)))
+                .remedy(format!("rename it to {SKILL_FILE}")),
+            );
+        }
+        for child in children {
+            match child.kind {
+                Kind::File => self.single_file(folder, &child.name),
+                Kind::Folder => queue.push_back(self.child_folder(folder, &child.name)),
+                Kind::Link => queue.extend(self.linked_folder(folder, &child.name)),
+            }
+        }
+    }
+
+    fn children(&mut self, folder: &Folder) -> io::Result<Vec<Child>> {
+        let listing = if folder.inside.as_os_str().is_empty() {
+            folder.handle.entries()?
+        } else {
+            folder.handle.read_dir(&folder.inside)?
+        };
+        let cap = raw_cap(self.rules.max_candidates).min(self.entries_left);
+        let mut children = Vec::new();
+        for (count, entry) in listing.enumerate() {
+            if count >= cap {
+                self.truncated = true;
+                break;
+            }
+            self.entries_left = self.entries_left.saturating_sub(1);
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with('.') || name == "node_modules" {
+                continue;
+            }
+            let kind = match entry.file_type()? {
+                kind if kind.is_dir() => Kind::Folder,
+                kind if kind.is_symlink() => Kind::Link,
+                _ => Kind::File,
+            };
+            children.push(Child { name, kind });
+        }
+        children.sort_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
+        Ok(children)
+    }
+
+    fn child_folder(&self, folder: &Folder, name: &str) -> Folder {
+        let relative = match folder.relative.as_str() {
+            "" => name.to_owned(),
+            parent => format!("{parent}/{name}"),
+        };
+        // A `skills` folder directly below the root is the root, one step further down.
+        let is_nested_root = folder.relative.is_empty() && folder.depth == 0 && name == "skills";
+        Folder {
+            handle: Arc::clone(&folder.handle),
+            inside: folder.inside.join(name),
+            shown: folder.shown.join(name),
+            relative,
+            depth: if is_nested_root { 0 } else { folder.depth + 1 },
+            generated: folder.generated || (self.rules.single_files && name == "auto"),
+        }
+    }
+
+    fn linked_folder(&mut self, folder: &Folder, name: &str) -> Option<Folder> {
+        let link = folder.shown.join(name);
+        let target = fs::canonicalize(&link).ok().filter(|target| target.is_dir())?;
+        if !self.may_link_to(&target) {
+            let code = match self.root.tier {
+                Tier::Bundled => Code::BundledRootEscape,
+                _ => Code::SymlinkEscape,
+            };
+            self.report(
+                Reason::new(code, format!("the link leads to {}", path_text(&target)))
+                    .path(path_text(&link))
+                    .remedy(format!(
+                        "add {} to skills.load.allowSymlinkTargets, or copy the folder here",
+                        path_text(&target)
+                    )),
+            );
+            return None;
+        }
+        if !self.seen_links.insert(target.clone()) {
+            return None;
+        }
+        let handle = Arc::new(Dir::open_ambient_dir(&target, ambient_authority()).ok()?);
+        Some(Folder { handle, inside: PathBuf::new(), ..self.child_folder(folder, name) })
+    }
+
+    fn may_link_to(&self, target: &Path) -> bool {
+        if target.starts_with(&self.real_root) {
+            return true;
+        }
+        match self.root.links {
+            Links::Free => true,
+            Links::Inside => false,
+            Links::Listed => {
+                self.rules.link_targets.iter().any(|allowed| target.starts_with(allowed))
+            }
+        }
+    }
+
+    fn single_file(&mut self, folder: &Folder, name: &str) {
+        let Some(stem) = name.strip_suffix(".md").filter(|_| self.rules.single_files) else {
+            return;
+        };
+        if stem.eq_ignore_ascii_case("readme") || stem.eq_ignore_ascii_case("skill") {
+            return;
+        }
+        let mut candidate = self.candidate(folder, name.to_owned());
+        candidate.id = stem.to_owned();
+        candidate.relative = match folder.relative.as_str() {
+            "" => name.to_owned(),
+            parent => format!("{parent}/{name}"),
+        };
+        self.found.candidates.push(candidate);
+    }
+
+    fn candidate(&self, folder: &Folder, file_name: String) -> Candidate {
+        let id = folder.shown.file_name().map(|name| name.to_string_lossy().into_owned());
+        Candidate {
+            dir: folder.shown.clone(),
+            file: folder.shown.join(&file_name),
+            relative: folder.relative.clone(),
+            id: id.unwrap_or_default(),
+            generated: folder.generated,
+            handle: Arc::clone(&folder.handle),
+            inside: folder.inside.clone(),
+            file_name,
+        }
+    }
+
+    fn too_deep(&mut self, folder: &Folder) {
+        self.report(
+            Reason::new(
+                Code::DepthCapped,
+                format!("the skill lies more than {} folders deep", self.root.max_depth),
+            )
+            .path(path_text(&folder.shown))
+            .remedy("move it up, or raise skills.load.maxDepth"),
+        );
+    }
+
+    fn report(&mut self, reason: Reason) {
+        let reason = match reason.path {
+            Some(_) => reason,
+            None => reason.path(path_text(&self.root.path)),
+        };
+        self.found.reasons.push(reason.source(&self.root.source));
+    }
+}
+
+fn is_skill_file_in_other_case(name: &str) -> bool {
+    name != SKILL_FILE && name.eq_ignore_ascii_case(SKILL_FILE)
+}

@@ -1,0 +1,176 @@
+//! One skill of the catalog, with everything that was decided about it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Serialize;
+use sinew_skill::{InstallSpec, Reason, Repair, Skill};
+
+use crate::profile::Tier;
+
+/// The one word people see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// Usable now.
+    Ready,
+    /// Something on this machine or in the configuration is missing.
+    NeedsSetup,
+    /// Switched off.
+    Disabled,
+    /// Held back by an allow-list, the guard, a review, or unreadable requirements.
+    Blocked,
+    /// Usable, but not for this agent or in this session.
+    Excluded,
+    /// Another skill of the same name is used.
+    Shadowed,
+    /// Could not be loaded.
+    Broken,
+}
+
+impl State {
+    /// The word itself.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::NeedsSetup => "needs-setup",
+            Self::Disabled => "disabled",
+            Self::Blocked => "blocked",
+            Self::Excluded => "excluded",
+            Self::Shadowed => "shadowed",
+            Self::Broken => "broken",
+        }
+    }
+}
+
+/// What a skill asks for, or what of it is missing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Requirements {
+    /// Programs, all of them.
+    pub bins: Vec<String>,
+    /// Programs, at least one.
+    pub any_bins: Vec<String>,
+    /// Environment variables, all of them.
+    pub env: Vec<String>,
+    /// Environment variables, at least one.
+    pub any_env: Vec<String>,
+    /// Configuration paths.
+    pub config: Vec<String>,
+    /// Operating systems.
+    pub os: Vec<String>,
+}
+
+impl Requirements {
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        [&self.bins, &self.any_bins, &self.env, &self.any_env, &self.config, &self.os]
+            .iter()
+            .all(|list| list.is_empty())
+    }
+}
+
+/// Whether a configuration path is set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ConfigCheck {
+    /// The dotted path.
+    pub path: String,
+    /// Whether it is set.
+    pub satisfied: bool,
+}
+
+/// A skill that was found, and what became of it.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    /// The identifier and merge key; a broken skill has its folder's name.
+    pub name: String,
+    /// The name for people.
+    pub display_name: String,
+    /// What it is for.
+    pub description: String,
+    /// The one word people see.
+    pub state: State,
+    /// Whether it passes the gate.
+    pub eligible: bool,
+    /// The source it came from.
+    pub source: String,
+    /// That source's rank.
+    pub tier: Tier,
+    /// Whether it came with the program.
+    pub bundled: bool,
+    /// The skill's file.
+    pub file_path: PathBuf,
+    /// The skill's folder.
+    pub base_dir: PathBuf,
+    /// The folder's name, or the file's without `.md`: OpenPocket's id.
+    pub id: String,
+    /// The key under `skills.entries`.
+    pub skill_key: String,
+    /// The variable that receives the configured API key.
+    pub primary_env: Option<String>,
+    /// A picture for lists.
+    pub emoji: Option<String>,
+    /// Where to read more.
+    pub homepage: Option<String>,
+    /// Skips the requirement checks.
+    pub always: bool,
+    /// Switched off by the configuration.
+    pub disabled: bool,
+    /// Left out by `skills.allowBundled`.
+    pub blocked_by_allowlist: bool,
+    /// Left out by the agent's own list.
+    pub blocked_by_agent_filter: bool,
+    /// For another operating system.
+    pub platform_incompatible: bool,
+    /// The model sees it.
+    pub model_visible: bool,
+    /// People may call it.
+    pub user_invocable: bool,
+    /// It is a slash command now.
+    pub command_visible: bool,
+    /// That command.
+    pub command_name: Option<String>,
+    /// What it asks for.
+    pub requirements: Requirements,
+    /// What of that is missing.
+    pub missing: Requirements,
+    /// Each configuration path it asks for.
+    pub config_checks: Vec<ConfigCheck>,
+    /// How to get what is missing.
+    pub install: Vec<InstallSpec>,
+    /// Made by a program from a run.
+    pub generated: bool,
+    /// SHA-256 of the file.
+    pub content_hash: String,
+    /// Fields that were put right while reading.
+    pub repairs: Vec<Repair>,
+    /// Everything worth knowing, the primary reason first among those of the gate.
+    pub reasons: Vec<Reason>,
+    /// The skill itself, unless it is broken.
+    #[serde(skip)]
+    pub skill: Option<Arc<Skill>>,
+}
+
+impl Entry {
+    /// Whether an agent can use it now.
+    pub fn is_eligible(&self) -> bool {
+        self.eligible
+    }
+
+    /// The reason that decides, if something does.
+    pub fn primary_reason(&self) -> Option<&Reason> {
+        let stage = match self.state {
+            State::Ready => return None,
+            State::Broken => {
+                return self.reasons.iter().max_by_key(|reason| reason.severity);
+            }
+            State::Shadowed => sinew_skill::Stage::Merge,
+            State::Excluded => sinew_skill::Stage::Visibility,
+            State::NeedsSetup | State::Disabled | State::Blocked => sinew_skill::Stage::Gate,
+        };
+        self.reasons.iter().find(|reason| reason.stage == stage).or_else(|| {
+            self.reasons.iter().find(|reason| reason.code == sinew_skill::Code::MetadataInvalid)
+        })
+    }
+}

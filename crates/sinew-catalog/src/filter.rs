@@ -1,0 +1,64 @@
+//! Which skills an agent and a session may see. Applied once, so that prompt, commands, references
+//! and routing agree.
+
+use std::collections::BTreeMap;
+
+use sinew_skill::{Code, Reason};
+
+use crate::entry::Entry;
+
+/// An agent's list, read.
+#[derive(Debug)]
+pub(crate) struct Filter<'a>(&'a [String]);
+
+impl<'a> Filter<'a> {
+    pub(crate) fn new(names: &'a [String]) -> Self {
+        Self(names)
+    }
+
+    /// Whether the list lets the skill through. Denials win; a list of denials alone allows the
+    /// rest.
+    pub(crate) fn allows(&self, entry: &Entry) -> bool {
+        let matches = |pattern: &str| {
+            matches_name(pattern, &entry.name) || matches_name(pattern, &entry.skill_key)
+        };
+        let denied = self.0.iter().filter_map(|name| name.strip_prefix('!')).any(matches);
+        let mut positive = self.0.iter().filter(|name| !name.starts_with('!')).peekable();
+        let only_denials = positive.peek().is_none() && !self.0.is_empty();
+        !denied && (only_denials || positive.any(|name| matches(name)))
+    }
+
+    /// Names that match nothing.
+    pub(crate) fn unknown(&self, entries: &[Entry]) -> Vec<Reason> {
+        let names = || entries.iter().map(|entry| entry.name.as_str());
+        self.0
+            .iter()
+            .filter(|name| {
+                let pattern = name.strip_prefix('!').unwrap_or(name);
+                !entries.iter().any(|entry| {
+                    matches_name(pattern, &entry.name) || matches_name(pattern, &entry.skill_key)
+                })
+            })
+            .map(|name| {
+                let near = sinew_skill::names::nearest(name, names());
+                let remedy = match near.first() {
+                    Some(near) => format!("did you mean {near}?"),
+                    None => "remove it from the agent's list".to_owned(),
+                };
+                Reason::new(Code::UnknownFilterName, format!("no skill is called {name}"))
+                    .remedy(remedy)
+            })
+            .collect()
+    }
+}
+
+/// Exact, or up to a trailing `*`.
+fn matches_name(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix),
+        None => pattern == name,
+    }
+}
+
+/// A session's own switches, by skill key.
+pub type Overrides = BTreeMap<String, bool>;

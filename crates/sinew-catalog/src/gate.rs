@@ -1,0 +1,296 @@
+//! The gate: what this machine and this configuration allow.
+//!
+//! Every check runs and every failure is recorded, in one fixed order; the first is the primary
+//! reason. `always: true` skips the checks of requirements and nothing else.
+
+use sinew_skill::{Code, InstallSpec, MetadataHealth, Reason, Requires, Skill};
+
+use crate::bins::{Bins, is_executable};
+use crate::config::{self, Config, Secret};
+use crate::entry::{ConfigCheck, Requirements};
+use crate::environment::{Environment, platform_alias};
+use crate::profile::Tier;
+
+/// What the gate looks at beside the skill.
+pub(crate) struct Gate<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) env: &'a Environment,
+    pub(crate) bins: &'a Bins,
+    /// Platforms of connected remote machines.
+    pub(crate) remote_platforms: &'a [String],
+    /// Absolute program paths are accepted.
+    pub(crate) openpocket: bool,
+}
+
+/// What the gate decided.
+#[derive(Debug, Default)]
+pub(crate) struct Decision {
+    pub(crate) reasons: Vec<Reason>,
+    pub(crate) missing: Requirements,
+    pub(crate) config_checks: Vec<ConfigCheck>,
+    pub(crate) disabled: bool,
+    pub(crate) blocked_by_allowlist: bool,
+    pub(crate) platform_incompatible: bool,
+}
+
+impl Decision {
+    pub(crate) fn is_open(&self) -> bool {
+        self.reasons.is_empty()
+    }
+}
+
+/// The skill and where it came from.
+pub(crate) struct Subject<'a> {
+    pub(crate) skill: &'a Skill,
+    pub(crate) key: &'a str,
+    pub(crate) tier: Tier,
+    pub(crate) generated: bool,
+    /// The session forces it on: `enabled: false` does not count.
+    pub(crate) forced_on: bool,
+}
+
+impl Gate<'_> {
+    pub(crate) fn decide(&self, subject: &Subject<'_>) -> Decision {
+        let mut decision = Decision::default();
+        let metadata = subject.skill.metadata.as_ref();
+        let always = metadata.is_some_and(|metadata| metadata.always);
+        self.switched_off(subject, &mut decision);
+        self.secrets(subject, &mut decision);
+        self.allow_list(subject, &mut decision);
+        let os = metadata.map(|metadata| metadata.os.as_slice()).unwrap_or_default();
+        self.platform(os, &mut decision);
+        if let Some(metadata) = metadata {
+            let mut checks = Decision::default();
+            self.requirements(subject, &metadata.requires, &metadata.install, &mut checks);
+            decision.config_checks = checks.config_checks;
+            if !always {
+                decision.reasons.extend(checks.reasons);
+                decision.missing = Requirements { os: decision.missing.os, ..checks.missing };
+            }
+        }
+        if subject.skill.metadata_health == MetadataHealth::Unreadable
+            && !self.config.load.tolerate_bad_metadata
+        {
+            decision.reasons.push(
+                Reason::new(
+                    Code::MetadataInvalid,
+                    "its requirements cannot be read, so it stays closed",
+                )
+                .remedy("correct the metadata, or set skills.load.tolerateBadMetadata"),
+            );
+        }
+        let reviewed =
+            self.config.entries.get(subject.key).is_some_and(|e| e.enabled == Some(true));
+        if subject.generated && !reviewed {
+            decision.reasons.push(
+                Reason::new(Code::DraftUnreviewed, "a program wrote it and nobody has reviewed it")
+                    .remedy(format!(
+                        "read it, then set skills.entries.{}.enabled to true",
+                        subject.key
+                    )),
+            );
+        }
+        decision
+    }
+
+    fn switched_off(&self, subject: &Subject<'_>, decision: &mut Decision) {
+        let off = self.config.entries.get(subject.key).is_some_and(|e| e.enabled == Some(false));
+        if off && !subject.forced_on {
+            decision.disabled = true;
+            decision.reasons.push(
+                Reason::new(
+                    Code::Disabled,
+                    format!("skills.entries.{}.enabled is false", subject.key),
+                )
+                .remedy(format!("set skills.entries.{}.enabled to true", subject.key)),
+            );
+        }
+    }
+
+    fn secrets(&self, subject: &Subject<'_>, decision: &mut Decision) {
+        let Some(entry) = self.config.entries.get(subject.key) else { return };
+        let named = entry.env.iter().map(|(name, secret)| (format!("env.{name}"), secret));
+        let key = entry.api_key.iter().map(|secret| ("apiKey".to_owned(), secret));
+        for (field, secret) in key.chain(named) {
+            if let Some(problem) = self.unavailable(secret) {
+                decision.reasons.push(
+                    Reason::new(
+                        Code::SecretUnavailable,
+                        format!("skills.entries.{}.{field}: {problem}", subject.key),
+                    )
+                    .remedy("make the secret available, or remove the reference"),
+                );
+            }
+        }
+    }
+
+    /// What keeps a secret from being read; commands are only tried when they are needed.
+    fn unavailable(&self, secret: &Secret) -> Option<String> {
+        let Secret::Reference { source, id } = secret else { return None };
+        match source.as_str() {
+            "env" if self.env.var(id).is_none() => Some(format!("the variable {id} is not set")),
+            "file" if !self.env.expand_home(id).is_file() => Some(format!("there is no file {id}")),
+            "env" | "file" | "exec" | "command" => None,
+            other => Some(format!("{other} is not a source of secrets")),
+        }
+    }
+
+    fn allow_list(&self, subject: &Subject<'_>, decision: &mut Decision) {
+        let allowed = &self.config.allow_bundled;
+        let listed = |name: &str| allowed.iter().any(|allowed| allowed == name);
+        if subject.tier == Tier::Bundled
+            && !allowed.is_empty()
+            && !listed(subject.key)
+            && !listed(&subject.skill.name)
+        {
+            decision.blocked_by_allowlist = true;
+            decision.reasons.push(
+                Reason::new(Code::NotInAllowBundled, "skills.allowBundled does not list it")
+                    .remedy(format!("add {} to skills.allowBundled", subject.skill.name)),
+            );
+        }
+    }
+
+    fn platform(&self, os: &[String], decision: &mut Decision) {
+        let here = |wanted: &String| {
+            let wanted = platform_alias(wanted);
+            wanted == platform_alias(&self.env.os)
+                || self.remote_platforms.iter().any(|remote| platform_alias(remote) == wanted)
+        };
+        if !os.is_empty() && !os.iter().any(here) {
+            decision.platform_incompatible = true;
+            decision.missing.os = os.to_vec();
+            decision.reasons.push(
+                Reason::new(
+                    Code::OsMismatch,
+                    format!("it is for {}, and this is {}", os.join(", "), self.env.os),
+                )
+                .remedy("use it on another machine"),
+            );
+        }
+    }
+
+    fn requirements(
+        &self,
+        subject: &Subject<'_>,
+        requires: &Requires,
+        install: &[InstallSpec],
+        decision: &mut Decision,
+    ) {
+        let has_env = |name: &String| self.has_env(subject, name);
+        for name in requires.env.iter().filter(|name| !has_env(name)) {
+            decision.missing.env.push(name.clone());
+            decision.reasons.push(
+                Reason::new(Code::MissingEnv, format!("{name} is not set"))
+                    .remedy(env_remedy(subject, name)),
+            );
+        }
+        if !requires.any_env.is_empty() && !requires.any_env.iter().any(has_env) {
+            decision.missing.any_env = requires.any_env.clone();
+            decision.reasons.push(
+                Reason::new(
+                    Code::MissingAnyEnv,
+                    format!("none of {} is set", requires.any_env.join(", ")),
+                )
+                .remedy(format!("set one of them, or skills.entries.{}.env", subject.key)),
+            );
+        }
+        for path in &requires.config {
+            let satisfied = config::is_truthy(&self.config.tree, path);
+            decision.config_checks.push(ConfigCheck { path: path.clone(), satisfied });
+            if !satisfied {
+                decision.missing.config.push(path.clone());
+                decision.reasons.push(
+                    Reason::new(Code::MissingConfig, format!("{path} is not configured"))
+                        .remedy(format!("set {path} in the configuration")),
+                );
+            }
+        }
+        for bin in requires.bins.iter().filter(|bin| !self.has_bin(bin)) {
+            decision.missing.bins.push(bin.clone());
+            decision.reasons.push(if is_path(bin) && !self.openpocket {
+                Reason::new(Code::BadMetadataField, format!("`bins` names a path: {bin}"))
+                    .remedy("name the program alone; it is looked for on PATH")
+            } else {
+                Reason::new(Code::MissingBin, format!("{bin} is not installed"))
+                    .remedy(install_remedy(bin, install, &self.env.os))
+            });
+        }
+        let has_bin = |bin: &String| self.has_bin(bin);
+        if !requires.any_bins.is_empty() && !requires.any_bins.iter().any(has_bin) {
+            decision.missing.any_bins = requires.any_bins.clone();
+            decision.reasons.push(
+                Reason::new(
+                    Code::MissingAnyBin,
+                    format!("none of {} is installed", requires.any_bins.join(", ")),
+                )
+                .remedy(install_remedy(
+                    &requires.any_bins[0],
+                    install,
+                    &self.env.os,
+                )),
+            );
+        }
+    }
+
+    fn has_env(&self, subject: &Subject<'_>, name: &str) -> bool {
+        if self.env.var(name).is_some() {
+            return true;
+        }
+        let Some(entry) = self.config.entries.get(subject.key) else { return false };
+        let primary = subject.skill.metadata.as_ref().and_then(|m| m.primary_env.as_deref());
+        entry.env.get(name).is_some_and(|secret| !secret.is_blank())
+            || (primary == Some(name) && entry.api_key.as_ref().is_some_and(|key| !key.is_blank()))
+    }
+
+    fn has_bin(&self, bin: &str) -> bool {
+        if is_path(bin) {
+            let path = std::path::Path::new(bin);
+            return self.openpocket && path.is_absolute() && is_executable(path);
+        }
+        self.bins.has(bin)
+    }
+}
+
+fn is_path(bin: &str) -> bool {
+    bin.contains(['/', '\\'])
+}
+
+fn env_remedy(subject: &Subject<'_>, name: &str) -> String {
+    let primary = subject.skill.metadata.as_ref().and_then(|m| m.primary_env.as_deref());
+    let field = if primary == Some(name) { "apiKey".to_owned() } else { format!("env.{name}") };
+    format!("set {name}, or skills.entries.{}.{field}", subject.key)
+}
+
+/// The next step for a missing program, in the words of the first installer that fits.
+fn install_remedy(bin: &str, install: &[InstallSpec], os: &str) -> String {
+    let fits = |spec: &&InstallSpec| {
+        let for_os = spec.os.is_empty() || spec.os.iter().any(|o| platform_alias(o) == os);
+        for_os && (spec.bins.is_empty() || spec.bins.iter().any(|b| b == bin))
+    };
+    match install.iter().filter(fits).find_map(install_command) {
+        Some(command) => format!("install {bin}: {command}"),
+        None => format!("install {bin} and make sure it is on PATH"),
+    }
+}
+
+/// What a person would type; nothing runs it from here.
+fn install_command(spec: &InstallSpec) -> Option<String> {
+    let field = |name: &str| spec.fields.get(name).map(String::as_str);
+    let plain = |text: &str| {
+        let ok = |c: char| c.is_ascii_alphanumeric() || "@+._/-=:~^".contains(c);
+        !text.is_empty() && !text.starts_with('-') && text.chars().all(ok)
+    };
+    let (verb, what) = match spec.kind.as_str() {
+        "brew" => match field("formula") {
+            Some(formula) => ("brew install", formula),
+            None => ("brew install --cask", field("cask")?),
+        },
+        "apt" => ("sudo apt-get install", field("package")?),
+        "node" => ("npm install -g --ignore-scripts", field("package")?),
+        "uv" => ("uv tool install", field("package")?),
+        "go" => ("go install", field("module")?),
+        _ => return None,
+    };
+    plain(what).then(|| format!("{verb} {what}"))
+}

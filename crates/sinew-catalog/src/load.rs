@@ -1,0 +1,226 @@
+//! Reading candidates: each file opened once, checked on its handle, and remembered.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::prelude::*;
+use sinew_guard::contained::{self, OpenError, OpenFile, ReadError, Stamp};
+use sinew_skill::validate::{RuleSet, Target, validate};
+use sinew_skill::{Code, Dialect, ReadOptions, Reason, Skill};
+
+use crate::discover::{Candidate, SKILL_FILE};
+use crate::environment::path_text;
+use crate::profile::Tier;
+
+/// How files are read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LoadRules {
+    pub(crate) dialect: Dialect,
+    pub(crate) tier: Tier,
+    pub(crate) max_bytes: u64,
+    /// Reject what does not pass OpenPocket's strict rules.
+    pub(crate) strict: bool,
+}
+
+/// A candidate's file, read.
+#[derive(Debug)]
+pub(crate) struct LoadedFile {
+    stamp: Option<Stamp>,
+    dialect: Dialect,
+    max_bytes: u64,
+    strict: bool,
+    pub(crate) skill: Option<Arc<Skill>>,
+    pub(crate) hash: String,
+    pub(crate) reasons: Vec<Reason>,
+    /// The slug it was installed under, where a registry client left a note.
+    pub(crate) install_slug: Option<String>,
+}
+
+/// Files that were read before, by path. A file whose stamp is unchanged is not opened again.
+#[derive(Debug, Default)]
+pub(crate) struct FileCache(Mutex<HashMap<PathBuf, Arc<LoadedFile>>>);
+
+impl FileCache {
+    /// Reads the candidates in parallel, in their order.
+    pub(crate) fn load(&self, candidates: &[Candidate], rules: LoadRules) -> Vec<Arc<LoadedFile>> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone_for(candidates);
+        let loaded: Vec<Arc<LoadedFile>> = candidates
+            .par_iter()
+            .zip(known)
+            .with_min_len(32)
+            .map(|(candidate, known)| {
+                known
+                    .filter(|known| known.is_fresh(candidate, rules))
+                    .unwrap_or_else(|| Arc::new(load(candidate, rules)))
+            })
+            .collect();
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for (candidate, file) in candidates.iter().zip(&loaded) {
+            match cache.get_mut(&candidate.file) {
+                Some(slot) if Arc::ptr_eq(slot, file) => {}
+                Some(slot) => *slot = Arc::clone(file),
+                None => drop(cache.insert(candidate.file.clone(), Arc::clone(file))),
+            }
+        }
+        loaded
+    }
+
+    /// Forgets what lies below a folder, for changes that leave the skill file itself alone.
+    pub(crate) fn forget_below(&self, folder: &Path) {
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.retain(|path, _| !path.starts_with(folder));
+    }
+}
+
+trait CloneFor {
+    fn clone_for(&self, candidates: &[Candidate]) -> Vec<Option<Arc<LoadedFile>>>;
+}
+
+impl CloneFor for HashMap<PathBuf, Arc<LoadedFile>> {
+    fn clone_for(&self, candidates: &[Candidate]) -> Vec<Option<Arc<LoadedFile>>> {
+        candidates.iter().map(|candidate| self.get(&candidate.file).cloned()).collect()
+    }
+}
+
+impl LoadedFile {
+    fn is_fresh(&self, candidate: &Candidate, rules: LoadRules) -> bool {
+        self.stamp.is_some()
+            && (self.dialect, self.max_bytes, self.strict)
+                == (rules.dialect, rules.max_bytes, rules.strict)
+            && self.stamp
+                == contained::stamp_of(
+                    &candidate.handle,
+                    &candidate.inside.join(&candidate.file_name),
+                )
+                .ok()
+    }
+
+    fn refused(rules: LoadRules, reasons: Vec<Reason>) -> Self {
+        Self {
+            stamp: None,
+            dialect: rules.dialect,
+            max_bytes: rules.max_bytes,
+            strict: rules.strict,
+            skill: None,
+            hash: String::new(),
+            reasons,
+            install_slug: None,
+        }
+    }
+}
+
+fn load(candidate: &Candidate, rules: LoadRules) -> LoadedFile {
+    let opened = match open(candidate, rules.tier) {
+        Ok(opened) => opened,
+        Err(reason) => return LoadedFile::refused(rules, vec![reason]),
+    };
+    let stamp = opened.stamp;
+    let bytes = match opened.read(rules.max_bytes) {
+        Ok(bytes) => bytes,
+        Err(ReadError::TooLarge { size, limit }) => {
+            let reason = Reason::new(
+                Code::FileTooLarge,
+                format!("the file has at least {size} bytes, more than {limit}"),
+            )
+            .remedy("move long text to references/, or raise skills.limits.maxSkillFileBytes");
+            return LoadedFile { stamp: Some(stamp), ..LoadedFile::refused(rules, vec![reason]) };
+        }
+        Err(ReadError::Io(error)) => {
+            return LoadedFile::refused(rules, vec![unreadable(&error.to_string())]);
+        }
+    };
+    let options = ReadOptions {
+        default_name: &candidate.id,
+        dialect: rules.dialect,
+        generated: candidate.generated,
+    };
+    let outcome = sinew_skill::read(&bytes, &options);
+    let mut reasons = outcome.reasons;
+    let mut skill = outcome.skill;
+    if rules.strict
+        && let Some(reason) = strict_reason(candidate, &bytes)
+    {
+        reasons.push(reason);
+        skill = None;
+    }
+    LoadedFile {
+        stamp: Some(stamp),
+        skill: skill.map(Arc::new),
+        hash: sinew_skill::content_hash(&bytes),
+        install_slug: install_slug(candidate),
+        ..LoadedFile::refused(rules, reasons)
+    }
+}
+
+fn open(candidate: &Candidate, tier: Tier) -> Result<OpenFile, Reason> {
+    let path = candidate.inside.join(&candidate.file_name);
+    let opened = match contained::open_regular(&candidate.handle, &path) {
+        Ok(opened) => opened,
+        Err(OpenError::Link) => open_link(candidate, tier)?,
+        Err(OpenError::NotRegular(kind)) => {
+            return Err(Reason::new(
+                Code::NotRegularFile,
+                format!("{} is {kind}", candidate.file_name),
+            )
+            .remedy(format!("{SKILL_FILE} must be a regular file")));
+        }
+        Err(error) => return Err(unreadable(&error.to_string())),
+    };
+    if opened.links > 1 && tier != Tier::Bundled && !candidate.file.starts_with("/nix/store") {
+        return Err(Reason::new(
+            Code::HardLink,
+            format!("the file has {} names; it may change from outside", opened.links),
+        )
+        .remedy("copy the file instead of linking it"));
+    }
+    Ok(opened)
+}
+
+/// A linked skill file is read only where the link stays inside the skill's own folder.
+fn open_link(candidate: &Candidate, tier: Tier) -> Result<OpenFile, Reason> {
+    let escape = |to: String| {
+        let code = match tier {
+            Tier::Bundled => Code::BundledSymlinkEscape,
+            _ => Code::SymlinkEscape,
+        };
+        Reason::new(code, format!("{} is a link to {to}", candidate.file_name))
+            .remedy("copy the file into the skill's folder")
+    };
+    let real_dir =
+        fs::canonicalize(&candidate.dir).map_err(|error| unreadable(&error.to_string()))?;
+    let target =
+        fs::canonicalize(&candidate.file).map_err(|error| unreadable(&error.to_string()))?;
+    let Ok(below) = target.strip_prefix(&real_dir) else {
+        return Err(escape(path_text(&target)));
+    };
+    contained::open_regular(&candidate.handle, &candidate.inside.join(below))
+        .map_err(|error| unreadable(&error.to_string()))
+}
+
+fn unreadable(detail: &str) -> Reason {
+    Reason::new(Code::Unreadable, format!("the file cannot be read: {detail}"))
+        .remedy("check that the file exists and who may read it")
+}
+
+fn strict_reason(candidate: &Candidate, bytes: &[u8]) -> Option<Reason> {
+    let target = Target { directory: &candidate.id, file_name: &candidate.file_name, bytes };
+    let issues = validate(&target, RuleSet::OpenPocketStrict).issues;
+    let codes: Vec<&str> = issues.iter().map(|issue| issue.code).collect();
+    (!codes.is_empty()).then(|| {
+        Reason::new(Code::StrictInvalid, codes.join(", "))
+            .remedy("run `sinew validate --rules openpocket-strict` on the file")
+    })
+}
+
+/// A note larger than this is none of ours.
+const MAX_ORIGIN: u64 = 16 * 1024;
+
+fn install_slug(candidate: &Candidate) -> Option<String> {
+    let path = candidate.inside.join(".openclaw/source-origin.json");
+    let bytes = contained::open_regular(&candidate.handle, &path).ok()?.read(MAX_ORIGIN).ok()?;
+    let origin: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
+    let slug = origin.get("slug")?.as_str()?.trim();
+    (!slug.is_empty()).then(|| slug.to_owned())
+}

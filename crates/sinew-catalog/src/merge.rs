@@ -1,0 +1,93 @@
+//! Two skills of one name: the higher tier wins, and the other stays visible as shadowed.
+
+use std::collections::HashMap;
+
+use sinew_skill::{Code, Reason, Severity, names};
+
+use crate::entry::{Entry, State};
+use crate::environment::path_text;
+
+/// Names in messages are cut to this many characters: a name is untrusted and may be a page long.
+const MAX_NAME_IN_MESSAGE: usize = 128;
+
+/// Decides between entries of one name. `entries` come lowest rank first; `key` is what they are
+/// merged by.
+pub(crate) fn merge(entries: &mut [Entry], key: impl Fn(&Entry) -> &str) {
+    let mut winners: HashMap<String, usize> = HashMap::new();
+    for (index, entry) in entries.iter().enumerate() {
+        if entry.skill.is_some() {
+            winners.insert(key(entry).to_owned(), index);
+        }
+    }
+    for index in 0..entries.len() {
+        let Some(&winner) = winners.get(key(&entries[index])) else { continue };
+        if winner == index || entries[index].skill.is_none() {
+            continue;
+        }
+        let reason = shadowed(&entries[index], &entries[winner]);
+        let loser = &mut entries[index];
+        loser.state = State::Shadowed;
+        loser.reasons.push(reason);
+    }
+}
+
+fn shadowed(loser: &Entry, winner: &Entry) -> Reason {
+    let same = same_content(loser, winner);
+    let detail = format!(
+        "{} from {} is used instead: {}",
+        clipped(&winner.name),
+        winner.source,
+        path_text(&winner.file_path)
+    );
+    let reason = Reason::new(Code::Shadowed, detail);
+    if same {
+        return reason;
+    }
+    reason
+        .severity(Severity::Warn)
+        .remedy("rename one of the two, or remove the copy you do not want")
+}
+
+fn same_content(a: &Entry, b: &Entry) -> bool {
+    let hidden =
+        |entry: &Entry| entry.skill.as_ref().map(|skill| skill.invocation.disable_model_invocation);
+    let equal = a.content_hash == b.content_hash
+        && a.name == b.name
+        && a.description == b.description
+        && hidden(a) == hidden(b);
+    equal || std::fs::canonicalize(&a.file_path).ok() == std::fs::canonicalize(&b.file_path).ok()
+}
+
+/// Warns about names that differ only in case or separators.
+pub(crate) fn confusable(entries: &mut [Entry]) {
+    let mut by_index: HashMap<String, Vec<usize>> = HashMap::new();
+    for (position, entry) in entries.iter().enumerate() {
+        let index = names::index_name(&entry.name);
+        if entry.skill.is_some() && entry.state != State::Shadowed && !index.is_empty() {
+            by_index.entry(index).or_default().push(position);
+        }
+    }
+    for group in by_index.into_values().filter(|group| group.len() > 1) {
+        let listed: Vec<String> = group.iter().map(|&at| clipped(&entries[at].name)).collect();
+        for &at in &group {
+            let others: Vec<&str> = listed
+                .iter()
+                .map(String::as_str)
+                .filter(|name| *name != entries[at].name)
+                .collect();
+            if others.is_empty() {
+                continue;
+            }
+            let reason = Reason::new(
+                Code::ConfusableName,
+                format!("its name looks like {}", others.join(", ")),
+            )
+            .remedy("give the two clearly different names");
+            entries[at].reasons.push(reason);
+        }
+    }
+}
+
+fn clipped(name: &str) -> String {
+    name.chars().take(MAX_NAME_IN_MESSAGE).collect()
+}

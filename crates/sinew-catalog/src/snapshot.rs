@@ -1,0 +1,272 @@
+//! Snapshots: one immutable version of the catalog, cheap to share.
+//!
+//! Readers hold an [`Arc`] and never wait for the builder. A version number only ever grows, also
+//! across restarts and when the clock goes back, so that whoever stored an old one knows it is old.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwapOption;
+use serde::Serialize;
+use sinew_skill::Reason;
+
+use crate::catalog::{Builder, Catalog, Request};
+use crate::entry::Entry;
+use crate::environment::path_text;
+use crate::filter::Overrides;
+
+/// Raised when the prompt block changes its form, so that stored ones are not reused.
+pub const PROMPT_FORMAT_VERSION: u32 = 1;
+
+/// One version of the catalog.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// Grows with every change.
+    pub version: u64,
+    /// Whose habits applied.
+    pub profile: &'static str,
+    /// The platform it was built for.
+    pub platform: String,
+    /// Names, keys, sources, paths and contents, in one digest.
+    pub fingerprint: String,
+    /// The session's switches.
+    pub overrides: Overrides,
+    /// The skills.
+    pub catalog: Catalog,
+    /// What else the result depends on: states, commands, limits.
+    inputs: u64,
+}
+
+/// A snapshot in the fields that OpenClaw's own snapshots have, and sinew's beside them.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SnapshotRecord<'a> {
+    /// Grows with every change.
+    pub version: u64,
+    /// The form of the prompt block.
+    pub prompt_format_version: u32,
+    /// Whose habits applied.
+    pub profile: &'a str,
+    /// The platform it was built for.
+    pub platform: &'a str,
+    /// Names, keys, sources, paths and contents, in one digest.
+    pub fingerprint: &'a str,
+    /// The skills an agent may use.
+    pub skills: Vec<SnapshotSkill<'a>>,
+    /// The agent's list, where one applies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skill_filter: Option<&'a [String]>,
+    /// The session's switches.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub skill_overrides: &'a Overrides,
+    /// What is worth knowing and belongs to no single skill.
+    pub issues: &'a [Reason],
+}
+
+/// One skill of a snapshot.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SnapshotSkill<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its key under `skills.entries`.
+    pub skill_key: &'a str,
+    /// The variable that receives the configured API key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primary_env: Option<&'a str>,
+    /// Variables it needs.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub required_env: &'a [String],
+}
+
+impl Snapshot {
+    /// The snapshot as other programs read it.
+    pub fn record(&self) -> SnapshotRecord<'_> {
+        SnapshotRecord {
+            version: self.version,
+            prompt_format_version: PROMPT_FORMAT_VERSION,
+            profile: self.profile,
+            platform: &self.platform,
+            fingerprint: &self.fingerprint,
+            skills: self
+                .catalog
+                .active()
+                .filter(|entry| entry.eligible && !entry.blocked_by_agent_filter)
+                .map(|entry| SnapshotSkill {
+                    name: &entry.name,
+                    skill_key: &entry.skill_key,
+                    primary_env: entry.primary_env.as_deref(),
+                    required_env: &entry.requirements.env,
+                })
+                .collect(),
+            skill_filter: self.catalog.skill_filter.as_deref(),
+            skill_overrides: &self.overrides,
+            issues: &self.catalog.issues,
+        }
+    }
+}
+
+/// Why a snapshot was looked at again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// The first one.
+    Start,
+    /// Something asked for a fresh look; files may have changed.
+    Files,
+    /// The configuration, an agent's list, the roots or an installation changed.
+    Settings,
+    /// Watching was lost: something may have been missed.
+    WatchLost,
+}
+
+/// What became of a look at the roots.
+#[derive(Debug, Clone, Serialize)]
+pub struct Change {
+    /// The version after it.
+    pub version: u64,
+    /// Skills that were not there before.
+    pub added: Vec<String>,
+    /// Skills that are gone.
+    pub removed: Vec<String>,
+    /// Skills that are not what they were.
+    pub changed: Vec<String>,
+    /// Why it was looked at.
+    pub cause: Cause,
+    /// The snapshot that holds now.
+    #[serde(skip)]
+    pub snapshot: Arc<Snapshot>,
+}
+
+impl Change {
+    /// Whether any skill differs.
+    pub fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
+    }
+}
+
+/// The catalog over time.
+#[derive(Debug, Default)]
+pub struct LiveCatalog {
+    builder: Builder,
+    current: ArcSwapOption<Snapshot>,
+    /// Held while building, so that versions come out in order.
+    building: Mutex<u64>,
+}
+
+impl LiveCatalog {
+    /// The snapshot that holds now, if one was built.
+    pub fn current(&self) -> Option<Arc<Snapshot>> {
+        self.current.load_full()
+    }
+
+    /// Forgets what was read below a folder, before a look that must not trust it.
+    pub fn forget_below(&self, folder: &std::path::Path) {
+        self.builder.forget_below(folder);
+    }
+
+    /// Looks at the roots again. The version grows when something differs, or when the cause says
+    /// that it must.
+    pub fn refresh(&self, request: &Request<'_>, cause: Cause) -> Change {
+        let mut version = self.building.lock().unwrap_or_else(PoisonError::into_inner);
+        let catalog = self.builder.build(request);
+        let fingerprint = fingerprint(&catalog);
+        let inputs = inputs(&catalog, request);
+        let before = self.current();
+        if let Some(before) = &before
+            && matches!(cause, Cause::Files | Cause::Start)
+            && before.fingerprint == fingerprint
+            && before.inputs == inputs
+        {
+            return change(Some(before), Arc::clone(before), cause);
+        }
+        *version = (*version + 1).max(request.env.clock.now_ms());
+        let snapshot = Arc::new(Snapshot {
+            version: *version,
+            profile: request.profile.name,
+            platform: request.env.os.clone(),
+            fingerprint,
+            overrides: request.overrides.clone(),
+            catalog,
+            inputs,
+        });
+        self.current.store(Some(Arc::clone(&snapshot)));
+        change(before.as_ref(), snapshot, cause)
+    }
+}
+
+fn change(before: Option<&Arc<Snapshot>>, after: Arc<Snapshot>, cause: Cause) -> Change {
+    let mut change = Change {
+        version: after.version,
+        added: Vec::new(),
+        removed: Vec::new(),
+        changed: Vec::new(),
+        cause,
+        snapshot: Arc::clone(&after),
+    };
+    let Some(before) = before.filter(|before| !Arc::ptr_eq(before, &after)) else { return change };
+    let old: BTreeMap<&str, u64> = by_name(&before.catalog);
+    let new: BTreeMap<&str, u64> = by_name(&after.catalog);
+    let gone = |name: &&str| !new.contains_key(*name);
+    change.removed = old.keys().filter(|name| gone(name)).map(|name| (*name).to_owned()).collect();
+    for (name, digest) in &new {
+        match old.get(name) {
+            None => change.added.push((*name).to_owned()),
+            Some(before) if before != digest => change.changed.push((*name).to_owned()),
+            Some(_) => {}
+        }
+    }
+    change
+}
+
+fn by_name(catalog: &Catalog) -> BTreeMap<&str, u64> {
+    catalog.active().map(|entry| (entry.name.as_str(), digest(entry))).collect()
+}
+
+/// What makes one entry differ from its earlier self.
+fn digest(entry: &Entry) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    entry.content_hash.hash(&mut hasher);
+    entry.file_path.hash(&mut hasher);
+    entry.skill_key.hash(&mut hasher);
+    entry.state.hash(&mut hasher);
+    entry.model_visible.hash(&mut hasher);
+    entry.command_name.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn fingerprint(catalog: &Catalog) -> String {
+    let mut text = String::new();
+    for entry in &catalog.entries {
+        for part in [
+            &entry.name,
+            &entry.skill_key,
+            &entry.source,
+            &path_text(&entry.file_path),
+            &entry.content_hash,
+        ] {
+            text.push_str(part);
+            text.push('\0');
+        }
+        text.push('\n');
+    }
+    sinew_skill::content_hash(text.as_bytes())
+}
+
+fn inputs(catalog: &Catalog, request: &Request<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    request.profile.name.hash(&mut hasher);
+    request.overrides.hash(&mut hasher);
+    request.config.limits.max_skills_in_prompt.hash(&mut hasher);
+    request.config.prompt_chars(request.agent).hash(&mut hasher);
+    let mut filter = catalog.skill_filter.clone();
+    if let Some(filter) = &mut filter {
+        filter.sort();
+    }
+    filter.hash(&mut hasher);
+    for entry in &catalog.entries {
+        digest(entry).hash(&mut hasher);
+    }
+    hasher.finish()
+}

@@ -1,0 +1,82 @@
+//! The command line: what people type.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use sinew_engine::Options;
+
+use crate::commands;
+use crate::printer::Color;
+
+/// The skills engine for AI agents: finds, gates, explains and prompts with SKILL.md folders
+#[derive(Debug, Parser)]
+#[command(name = "sinew", version, propagate_version = true, max_term_width = 100)]
+#[command(after_help = "Examples:\n  \
+    sinew list                      every skill on this machine, and whether it can be used\n  \
+    sinew why github                why a skill is in or out, and what to do about it\n  \
+    sinew prompt                    the block an agent's system prompt gets\n  \
+    sinew validate ./my-skill       what readers of the format would refuse\n\n\
+    Exit codes: 0 done, 1 the answer is no, 2 usage, 3 refused, 4 environment.")]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options that every command takes.
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// Answer in JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Whose folders and rules apply: sinew, openclaw, openpocket, claude-code, codex, cursor, goose, gemini, opencode, directory
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    /// The agent's workspace [default: the current folder]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// The agent whose list of skills applies
+    #[arg(long, global = true, value_name = "ID")]
+    pub(crate) agent: Option<String>,
+    /// The configuration file
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Say only what was asked for
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+}
+
+impl Global {
+    /// What the engine needs of them.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            profile: self.profile.clone(),
+            workspace: self.workspace.clone(),
+            agent: self.agent.clone(),
+            config: self.config.clone(),
+            ..Options::default()
+        }
+    }
+}
+
+/// The commands, in the order in which a newcomer needs them.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    List(commands::list::ListArgs),
+    Info(commands::info::InfoArgs),
+    Why(commands::why::WhyArgs),
+    Check(commands::check::CheckArgs),
+    Prompt(commands::prompt::PromptArgs),
+    Read(commands::read::ReadArgs),
+    Validate(commands::validate::ValidateArgs),
+    Commands(commands::commands::CommandsArgs),
+    Watch(commands::watch::WatchArgs),
+    Doctor(commands::doctor::DoctorArgs),
+    Config(commands::config::ConfigArgs),
+    Skills(commands::skills::SkillsArgs),
+    Completions(commands::completions::CompletionsArgs),
+}

@@ -1,0 +1,103 @@
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use sinew_catalog::Entry;
+use sinew_engine::{Engine, PromptOptions};
+
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+use crate::render;
+
+/// Show everything known about one skill
+///
+/// Examples:
+///   sinew info github
+///   sinew info github --json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct InfoArgs {
+    /// The skill's name or key
+    skill: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Info<'a> {
+    #[serde(flatten)]
+    entry: &'a Entry,
+    /// Copies that lost to it, highest rank first.
+    shadowed: Vec<&'a Entry>,
+    /// What it costs in the prompt, in UTF-16 code units; absent when the model does not see it.
+    prompt_chars: Option<usize>,
+}
+
+pub(crate) fn run(args: &InfoArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let snapshot = engine.snapshot();
+    let catalog = &snapshot.catalog;
+    let entry = engine.find(catalog, &args.skill)?;
+    let block = engine.prompt(catalog, &PromptOptions::default());
+    let visible = catalog.active().filter(|entry| entry.model_visible);
+    let position =
+        visible.enumerate().find(|(_, other)| other.name == entry.name).map(|(at, _)| at);
+    let shown = position.and_then(|at| block.shown.iter().position(|&shown| shown == at));
+    let info = Info {
+        entry,
+        shadowed: catalog.shadowed_by(entry),
+        prompt_chars: shown.and_then(|at| block.report.per_skill_chars.get(at).copied()),
+    };
+    out.data(&info, |text| write_info(text, &info))?;
+    Ok(Exit::Done)
+}
+
+fn write_info(text: &mut String, info: &Info<'_>) -> std::fmt::Result {
+    let entry = info.entry;
+    let emoji =
+        entry.emoji.as_deref().map(|emoji| format!("{} ", render::safe(emoji))).unwrap_or_default();
+    render::heading(
+        text,
+        &format!("{emoji}{} — {}", render::safe(&entry.name), entry.state.as_str()),
+    )?;
+    writeln!(text, "{}\n", render::safe(&entry.description))?;
+    let mut field = |name: &str, value: &str| -> std::fmt::Result {
+        if value.is_empty() {
+            return Ok(());
+        }
+        writeln!(text, "  {:<12} {}", name, render::safe(value))
+    };
+    field("file", &entry.file_path.to_string_lossy())?;
+    field("source", &format!("{} (tier {})", entry.source, entry.tier.as_str()))?;
+    field("key", &entry.skill_key)?;
+    field("homepage", entry.homepage.as_deref().unwrap_or_default())?;
+    field("command", &entry.command_name.as_deref().map(|c| format!("/{c}")).unwrap_or_default())?;
+    field("model", if entry.model_visible { "sees it" } else { "does not see it" })?;
+    if let Some(chars) = info.prompt_chars {
+        field("prompt cost", &format!("{chars} characters"))?;
+    }
+    let needs = &entry.requirements;
+    field("needs", &join(&[&needs.bins, &needs.env, &needs.config]))?;
+    field("needs one of", &join(&[&needs.any_bins, &needs.any_env]))?;
+    field("only on", &needs.os.join(", "))?;
+    field("digest", &entry.content_hash)?;
+    if !entry.reasons.is_empty() {
+        writeln!(text)?;
+        for reason in &entry.reasons {
+            render::reason(text, reason)?;
+        }
+    }
+    if !info.shadowed.is_empty() {
+        writeln!(text, "\n  used instead of")?;
+        for copy in &info.shadowed {
+            writeln!(
+                text,
+                "    {} ({})",
+                render::safe(&copy.file_path.to_string_lossy()),
+                copy.source
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn join(lists: &[&Vec<String>]) -> String {
+    lists.iter().flat_map(|list| list.iter().map(String::as_str)).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,65 @@
+//! One file per command: its arguments, whose doc comment is its help, and how it runs.
+
+pub(crate) mod check;
+#[allow(clippy::module_inception, reason = "`sinew commands` is a command like the others")]
+pub(crate) mod commands;
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod doctor;
+pub(crate) mod info;
+pub(crate) mod list;
+pub(crate) mod prompt;
+pub(crate) mod read;
+pub(crate) mod skills;
+pub(crate) mod validate;
+pub(crate) mod watch;
+pub(crate) mod why;
+
+use sinew_catalog::Catalog;
+use sinew_engine::Engine;
+use sinew_skill::Severity;
+
+use crate::cli::{Cli, Command};
+use crate::environment;
+use crate::exit::CommandResult;
+use crate::printer::Printer;
+
+/// Runs the command that was typed.
+pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
+    if let Command::Completions(args) = &cli.command {
+        return completions::run(args, out);
+    }
+    let mut options = cli.global.options();
+    if matches!(cli.command, Command::Skills(_)) {
+        // These are OpenPocket's own commands; they mean its folders unless told otherwise.
+        options.profile.get_or_insert_with(|| "openpocket".to_owned());
+    }
+    let engine = Engine::open(environment::of_process()?, options)?;
+    match &cli.command {
+        Command::List(args) => list::run(args, &engine, out),
+        Command::Info(args) => info::run(args, &engine, out),
+        Command::Why(args) => why::run(args, &engine, out),
+        Command::Check(args) => check::run(args, &engine, out),
+        Command::Prompt(args) => prompt::run(args, &engine, out),
+        Command::Read(args) => read::run(args, &engine, out),
+        Command::Validate(args) => validate::run(args, &engine, out),
+        Command::Commands(args) => commands::run(args, &engine, out),
+        Command::Watch(args) => watch::run(args, &engine, out),
+        Command::Doctor(args) => doctor::run(args, &engine, out),
+        Command::Config(args) => config::run(args, &engine, out),
+        Command::Skills(args) => skills::run(args, &engine, out),
+        Command::Completions(args) => completions::run(args, out),
+    }
+}
+
+/// Tells what is worth knowing beside the answer; JSON answers carry it themselves.
+fn tell_issues(engine: &Engine, catalog: &Catalog, out: &mut Printer) {
+    if out.is_json() {
+        return;
+    }
+    for reason in engine.issues(catalog) {
+        if reason.severity > Severity::Info {
+            out.reason(&reason);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+use clap::ValueEnum;
+use serde::Serialize;
+use sinew_catalog::SnapshotRecord;
+use sinew_catalog::prompt::{Planner, PromptMode, PromptReport};
+use sinew_engine::{Engine, PromptOptions};
+use sinew_skill::Reason;
+
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+
+/// Print the block that an agent's system prompt gets
+///
+/// Examples:
+///   sinew prompt
+///   sinew prompt --for "use \$github for this"
+///   sinew prompt --planner openclaw --max-chars 18000 --json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct PromptArgs {
+    /// The message it is for: what it names keeps its description longest
+    #[arg(long = "for", value_name = "MESSAGE")]
+    message: Option<String>,
+    /// How the budget is spent
+    #[arg(long, value_enum)]
+    planner: Option<PlannerArg>,
+    /// The budget in UTF-16 code units
+    #[arg(long, value_name = "N")]
+    max_chars: Option<usize>,
+    /// How much of a prompt this agent gets
+    #[arg(long, value_enum, default_value = "full")]
+    mode: ModeArg,
+    /// The tools the agent has; without `read` among them no skill is listed
+    #[arg(long, value_delimiter = ',', value_name = "TOOL,…")]
+    tools: Option<Vec<String>>,
+    /// The tokens that the model's context leaves
+    #[arg(long, value_name = "N")]
+    context_tokens: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PlannerArg {
+    Graded,
+    Openclaw,
+    Prefix,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ModeArg {
+    Full,
+    Minimal,
+    None,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    prompt: &'a str,
+    report: &'a PromptReport,
+    reasons: &'a [Reason],
+    snapshot: SnapshotRecord<'a>,
+}
+
+pub(crate) fn run(args: &PromptArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let snapshot = engine.snapshot();
+    let options = PromptOptions {
+        message: args.message.clone(),
+        mode: match args.mode {
+            ModeArg::Full => PromptMode::Full,
+            ModeArg::Minimal => PromptMode::Minimal,
+            ModeArg::None => PromptMode::None,
+        },
+        planner: args.planner.map(|planner| match planner {
+            PlannerArg::Graded => Planner::Graded,
+            PlannerArg::Openclaw => Planner::Openclaw,
+            PlannerArg::Prefix => Planner::Prefix,
+        }),
+        max_chars: args.max_chars,
+        tools: args.tools.clone(),
+        context_tokens: args.context_tokens,
+        search_tool: None,
+    };
+    let block = engine.prompt(&snapshot.catalog, &options);
+    super::tell_issues(engine, &snapshot.catalog, out);
+    let answer = Answer {
+        prompt: &block.text,
+        report: &block.report,
+        reasons: &block.reasons,
+        snapshot: snapshot.record(),
+    };
+    out.data(&answer, |text| {
+        text.push_str(&block.text);
+        if !block.text.is_empty() {
+            text.push('\n');
+        }
+        Ok(())
+    })?;
+    if !out.is_json() {
+        if let Some(warning) = block.report.warning() {
+            out.warn(&warning);
+            out.hint("`sinew check` lists them; skills.prompt.pin keeps one in its place");
+        }
+        if block.text.is_empty() {
+            match block.reasons.first() {
+                Some(reason) => out.reason(reason),
+                None => out.note("no skill is visible to the model"),
+            }
+        }
+    }
+    Ok(Exit::Done)
+}

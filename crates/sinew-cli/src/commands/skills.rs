@@ -1,0 +1,168 @@
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use serde::Serialize;
+use sinew_catalog::{Entry, State};
+use sinew_engine::{Engine, Error, ErrorKind, ValidationTarget};
+use sinew_skill::validate::RuleSet;
+
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+use crate::render;
+
+/// OpenPocket's own commands, with its folders and its behaviour
+///
+/// Examples:
+///   sinew skills list --all
+///   sinew skills load --all
+///   sinew skills validate --strict
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct SkillsArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List the workspace's skills; gates do not count here
+    List {
+        /// Every source
+        #[arg(long)]
+        all: bool,
+    },
+    /// Copy bundled skills into the workspace; an existing one is never overwritten
+    Load {
+        /// All of them, without asking
+        #[arg(long)]
+        all: bool,
+    },
+    /// Validate the skills of every source
+    Validate {
+        /// The strict rules
+        #[arg(long)]
+        strict: bool,
+    },
+    /// Turn single files (foo.md) in the workspace into folders (foo/SKILL.md)
+    Migrate,
+}
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    source: &'a str,
+    name: &'a str,
+    id: &'a str,
+    description: &'a str,
+    path: &'a PathBuf,
+}
+
+pub(crate) fn run(args: &SkillsArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    match args.action {
+        Action::List { all } => list(all, engine, out),
+        Action::Load { all } => load(all, engine, out),
+        Action::Validate { strict } => {
+            let strict = strict
+                || engine.config().openpocket.mode == sinew_catalog::config::SpecMode::Strict;
+            let rules = if strict { RuleSet::OpenPocketStrict } else { RuleSet::OpenPocket };
+            super::validate::validate(&ValidationTarget::Sources, rules, false, engine, out)
+        }
+        Action::Migrate => migrate(engine, out),
+    }
+}
+
+fn list(all: bool, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let snapshot = engine.snapshot();
+    let listed: Vec<Listed<'_>> = snapshot
+        .catalog
+        .entries
+        .iter()
+        .filter(|entry| entry.skill.is_some())
+        .filter(
+            |entry| if all { entry.state != State::Shadowed } else { entry.source == "workspace" },
+        )
+        .map(|entry| Listed {
+            source: &entry.source,
+            name: &entry.name,
+            id: &entry.id,
+            description: &entry.description,
+            path: &entry.file_path,
+        })
+        .collect();
+    super::tell_issues(engine, &snapshot.catalog, out);
+    out.data(&listed, |text| {
+        for skill in &listed {
+            let (name, description) = (render::safe(skill.name), render::safe(skill.description));
+            writeln!(
+                text,
+                "[{}] {name} ({}): {description}",
+                skill.source,
+                render::safe(skill.id)
+            )?;
+            writeln!(text, "    {}", render::safe(&skill.path.to_string_lossy()))?;
+        }
+        Ok(())
+    })?;
+    if listed.is_empty() {
+        out.warn("there are no skills here");
+        out.hint("`sinew skills load --all` copies the bundled ones");
+    }
+    Ok(Exit::Done)
+}
+
+fn load(all: bool, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let snapshot = engine.snapshot();
+    let loadable = engine.loadable(&snapshot.catalog);
+    let there_were_none = loadable.is_empty();
+    let chosen: Vec<&Entry> = if all || there_were_none {
+        loadable
+    } else if out.can_ask() {
+        ask(&loadable)?
+    } else {
+        return Err(Error::new(
+            ErrorKind::No,
+            "needs-terminal",
+            "there is no terminal to choose skills on",
+        )
+        .hint("`sinew skills load --all` copies them all")
+        .into());
+    };
+    let report = engine.load_into_workspace(&chosen)?;
+    out.data(&report, |text| {
+        for id in &report.copied {
+            writeln!(text, "copied {}", render::safe(id))?;
+        }
+        writeln!(
+            text,
+            "selected={} copied={} skipped={}",
+            report.selected,
+            report.copied.len(),
+            report.skipped.len()
+        )
+    })?;
+    Ok(if there_were_none || !report.copied.is_empty() { Exit::Done } else { Exit::No })
+}
+
+fn ask<'a>(loadable: &[&'a Entry]) -> Result<Vec<&'a Entry>, Error> {
+    let options: Vec<String> = loadable
+        .iter()
+        .map(|entry| format!("{}: {}", render::safe(&entry.id), render::safe(&entry.description)))
+        .collect();
+    let chosen =
+        inquire::MultiSelect::new("Which skills?", options).raw_prompt().map_err(|error| {
+            Error::new(ErrorKind::Refused, "not-chosen", format!("nothing was chosen: {error}"))
+        })?;
+    Ok(chosen.into_iter().map(|choice| loadable[choice.index]).collect())
+}
+
+fn migrate(engine: &Engine, out: &mut Printer) -> CommandResult {
+    let snapshot = engine.snapshot();
+    let report = engine.migrate_single_files(&snapshot.catalog)?;
+    out.data(&report, |text| {
+        for path in &report.migrated {
+            writeln!(text, "wrote {}", render::safe(&path.to_string_lossy()))?;
+        }
+        writeln!(text, "migrated={} skipped={}", report.migrated.len(), report.skipped.len())
+    })?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,44 @@
+use std::fmt::Write as _;
+
+use sinew_engine::{Engine, Explanation, Mark, PromptOptions};
+
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+use crate::render;
+
+/// Say why a skill is in or out, shadowed or cut, and what to do about it
+///
+/// Examples:
+///   sinew why github
+///   sinew why github --agent writer
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct WhyArgs {
+    /// The skill's name or key
+    skill: String,
+}
+
+pub(crate) fn run(args: &WhyArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let snapshot = engine.snapshot();
+    let catalog = &snapshot.catalog;
+    let entry = engine.find(catalog, &args.skill)?;
+    let why = engine.explain(catalog, entry, &PromptOptions::default());
+    out.data(&why, |text| write_explanation(text, &why))?;
+    Ok(if why.usable { Exit::Done } else { Exit::No })
+}
+
+fn write_explanation(text: &mut String, why: &Explanation) -> std::fmt::Result {
+    render::heading(text, &render::safe(&why.answer))?;
+    for step in &why.steps {
+        let mark = match step.mark {
+            Mark::Pass => render::good("✓"),
+            Mark::Fail => render::bad("✗"),
+            Mark::Note => render::dim("·"),
+        };
+        writeln!(text, "  {mark} {:<8} {}", step.stage, render::safe(&step.text))?;
+        if let Some(remedy) = &step.remedy {
+            writeln!(text, "             {} {}", render::dim("→"), render::safe(remedy))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! Exit codes, and how an error becomes one.
+
+use std::io;
+use std::process::ExitCode;
+
+use sinew_engine::{Error, ErrorKind};
+
+use crate::printer::Printer;
+use crate::render;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done.
+    Done,
+    /// The answer is no: nothing fits, invalid, findings.
+    No,
+    /// It could not be done.
+    Failed(ErrorKind),
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::No | Exit::Failed(ErrorKind::No) => 1,
+            Exit::Failed(ErrorKind::Usage) => 2,
+            Exit::Failed(ErrorKind::Refused) => 3,
+            Exit::Failed(ErrorKind::Environment) => 4,
+        })
+    }
+}
+
+/// What a command may fail with.
+#[derive(Debug)]
+pub(crate) enum CommandError {
+    /// The engine said so.
+    Engine(Error),
+    /// The answer could not be written.
+    Output(io::Error),
+}
+
+impl From<Error> for CommandError {
+    fn from(error: Error) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl From<io::Error> for CommandError {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+/// The result of a command.
+pub(crate) type CommandResult = Result<Exit, CommandError>;
+
+/// Says what went wrong and what to do, and gives the exit code for it.
+pub(crate) fn report(error: &CommandError, out: &mut Printer) -> Exit {
+    match error {
+        CommandError::Output(error) => {
+            out.error(&format!("cannot write the answer: {error}"));
+            Exit::Failed(ErrorKind::Environment)
+        }
+        CommandError::Engine(error) => {
+            if out.is_json() {
+                // Scripts that asked for JSON get the error in it too; people read the lines below.
+                let _ = out.json_line(&serde_json::json!({ "error": error }));
+            }
+            out.error(&render::safe(&error.message));
+            for hint in &error.hints {
+                out.hint(&render::safe(hint));
+            }
+            Exit::Failed(error.kind)
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The one place that writes to the terminal.
+//!
+//! Data goes to standard output, everything else to standard error. With `--json` the data is one
+//! JSON document; otherwise a closure renders it for people. Colours vanish where `NO_COLOR` is
+//! set or the output is no terminal. A pipe that closes early is not an error.
+
+use std::fmt;
+use std::io::{self, IsTerminal as _, Write as _};
+
+use anstream::ColorChoice;
+use owo_colors::{OwoColorize as _, Style};
+use serde::Serialize;
+use sinew_guard::Untrusted;
+use sinew_skill::{Reason, Severity};
+
+/// Writes what commands have to say.
+#[derive(Debug)]
+pub(crate) struct Printer {
+    json: bool,
+    quiet: bool,
+    out: anstream::AutoStream<io::Stdout>,
+    err: anstream::AutoStream<io::Stderr>,
+}
+
+/// When output is coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl Printer {
+    pub(crate) fn new(json: bool, quiet: bool, color: Color) -> Self {
+        let choice = match color {
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+        };
+        Self {
+            json,
+            quiet,
+            out: anstream::AutoStream::new(io::stdout(), choice),
+            err: anstream::AutoStream::new(io::stderr(), choice),
+        }
+    }
+
+    /// Whether the caller asked for JSON.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Whether a person can be asked something.
+    pub(crate) fn can_ask(&self) -> bool {
+        !self.json && io::stdin().is_terminal() && io::stderr().is_terminal()
+    }
+
+    /// How wide the terminal is; pipes get long lines.
+    pub(crate) fn width(&self) -> usize {
+        match io::stdout().is_terminal() {
+            true => terminal_width().unwrap_or(100),
+            false => usize::MAX,
+        }
+    }
+
+    /// The command's answer: JSON when asked for, else what `render` writes.
+    pub(crate) fn data<T: Serialize>(
+        &mut self,
+        data: &T,
+        render: impl FnOnce(&mut String) -> fmt::Result,
+    ) -> io::Result<()> {
+        if self.json {
+            let text = serde_json::to_string_pretty(&readable(data)?).map_err(io::Error::other)?;
+            return self.write(&format!("{text}\n"));
+        }
+        let mut text = String::new();
+        render(&mut text).map_err(io::Error::other)?;
+        self.write(&text)
+    }
+
+    /// One JSON document on one line, for streams of records.
+    pub(crate) fn json_line<T: Serialize>(&mut self, data: &T) -> io::Result<()> {
+        let text = serde_json::to_string(&readable(data)?).map_err(io::Error::other)?;
+        self.write(&format!("{text}\n"))?;
+        self.out.flush()
+    }
+
+    /// Text that is itself the answer.
+    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
+        self.write(text)?;
+        self.out.flush()
+    }
+
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        match self.out.write_all(text.as_bytes()) {
+            // Whoever reads has seen enough.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Something worth knowing that is not the answer.
+    pub(crate) fn note(&mut self, text: &str) {
+        if !self.quiet {
+            self.say(&format!("{text}\n"));
+        }
+    }
+
+    /// Something that is not as it should be.
+    pub(crate) fn warn(&mut self, text: &str) {
+        self.say(&format!("{} {text}\n", "warning:".style(Style::new().yellow().bold())));
+    }
+
+    /// A next step.
+    pub(crate) fn hint(&mut self, text: &str) {
+        self.say(&format!("{} {text}\n", "hint:".style(Style::new().cyan().bold())));
+    }
+
+    /// What went wrong.
+    pub(crate) fn error(&mut self, text: &str) {
+        self.say(&format!("{} {text}\n", "error:".style(Style::new().red().bold())));
+    }
+
+    /// A reason that belongs to no answer, with its next step.
+    pub(crate) fn reason(&mut self, reason: &Reason) {
+        let place = reason.path.as_deref().map(|path| format!(" ({path})")).unwrap_or_default();
+        let text = format!("{}{place}", crate::render::safe(&reason.detail));
+        match reason.severity {
+            Severity::Info => self.note(&text),
+            Severity::Warn | Severity::Error => self.warn(&text),
+        }
+        if let Some(remedy) = &reason.remedy
+            && reason.severity > Severity::Info
+        {
+            self.hint(&crate::render::safe(remedy));
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        // Standard error may be closed; there is nobody left to tell.
+        let _ = self.err.write_all(text.as_bytes());
+    }
+}
+
+/// The data with control characters taken out of its texts: JSON is read on terminals too.
+fn readable<T: Serialize>(data: &T) -> io::Result<serde_json::Value> {
+    let mut value = serde_json::to_value(data).map_err(io::Error::other)?;
+    clean(&mut value);
+    Ok(value)
+}
+
+fn clean(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::String(text) if text.chars().any(char::is_control) => {
+            *text = Untrusted::new(text).for_json();
+        }
+        serde_json::Value::Array(items) => items.iter_mut().for_each(clean),
+        serde_json::Value::Object(fields) => fields.values_mut().for_each(clean),
+        _ => {}
+    }
+}
+
+fn terminal_width() -> Option<usize> {
+    let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    named.or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)))
+}

@@ -1,0 +1,195 @@
+//! How answers look on a terminal. Text from skills passes [`safe`] before it gets here.
+
+use std::fmt::{self, Write as _};
+
+use owo_colors::{OwoColorize as _, Style};
+use sinew_catalog::State;
+use sinew_guard::Untrusted;
+use sinew_skill::{Reason, Severity};
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// Somebody else's text on one line of a terminal.
+pub(crate) fn safe(text: &str) -> String {
+    Untrusted::new(text.trim()).for_terminal()
+}
+
+/// A piece of text and how it looks.
+#[derive(Debug, Clone)]
+pub(crate) struct Styled {
+    text: String,
+    style: Style,
+}
+
+impl fmt::Display for Styled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.text.style(self.style))
+    }
+}
+
+fn styled(text: &str, style: Style) -> Styled {
+    Styled { text: safe(text), style }
+}
+
+pub(crate) fn plain(text: &str) -> Styled {
+    styled(text, Style::new())
+}
+
+pub(crate) fn dim(text: &str) -> Styled {
+    styled(text, Style::new().dimmed())
+}
+
+pub(crate) fn good(text: &str) -> Styled {
+    styled(text, Style::new().green())
+}
+
+pub(crate) fn bad(text: &str) -> Styled {
+    styled(text, Style::new().red())
+}
+
+pub(crate) fn warning(text: &str) -> Styled {
+    styled(text, Style::new().yellow())
+}
+
+/// A state in its colour.
+pub(crate) fn state(state: State) -> Styled {
+    let style = match state {
+        State::Ready => Style::new().green(),
+        State::NeedsSetup => Style::new().yellow(),
+        State::Broken | State::Blocked => Style::new().red(),
+        State::Disabled | State::Excluded | State::Shadowed => Style::new().dimmed(),
+    };
+    styled(state.as_str(), style)
+}
+
+/// The answer in one line, before the details.
+pub(crate) fn heading(text: &mut String, heading: &str) -> fmt::Result {
+    writeln!(text, "{}", heading.bold())
+}
+
+/// A reason and its next step.
+pub(crate) fn reason(text: &mut String, reason: &Reason) -> fmt::Result {
+    let mark = match reason.severity {
+        Severity::Error => bad("✗"),
+        Severity::Warn => warning("!"),
+        Severity::Info => dim("·"),
+    };
+    writeln!(text, "  {mark} {}", safe(&reason.to_string()))?;
+    match &reason.remedy {
+        Some(remedy) => writeln!(text, "      {} {}", dim("→"), safe(remedy)),
+        None => Ok(()),
+    }
+}
+
+/// A column of a table.
+#[derive(Debug)]
+pub(crate) struct Column {
+    title: &'static str,
+    flexible: bool,
+}
+
+impl Column {
+    /// As wide as what it holds.
+    pub(crate) fn fixed(title: &'static str) -> Self {
+        Self { title, flexible: false }
+    }
+
+    /// Cut to what the terminal leaves.
+    pub(crate) fn flexible(title: &'static str) -> Self {
+        Self { title, flexible: true }
+    }
+}
+
+/// Rows under titles, cut to the terminal and whole in a pipe.
+#[derive(Debug)]
+pub(crate) struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Vec<Styled>>,
+}
+
+/// A flexible column is not made narrower than this.
+const MIN_FLEXIBLE: usize = 24;
+const GAP: usize = 2;
+/// A fixed column is not wider than this on a terminal: one skill with a page-long name must not
+/// push everything else off the screen.
+const MAX_FIXED: usize = 40;
+
+impl Table {
+    pub(crate) fn new(columns: Vec<Column>) -> Self {
+        Self { columns, rows: Vec::new() }
+    }
+
+    pub(crate) fn row(&mut self, cells: Vec<Styled>) {
+        self.rows.push(cells);
+    }
+
+    pub(crate) fn write(&self, text: &mut String, width: usize) -> fmt::Result {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let widths = self.widths(width);
+        let titles: Vec<Styled> = self.columns.iter().map(|column| dim(column.title)).collect();
+        for row in std::iter::once(&titles).chain(&self.rows) {
+            let mut line = String::new();
+            for (at, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+                let cut = clipped(&cell.text, width);
+                let pad = match width {
+                    _ if at + 1 == row.len() => 0,
+                    usize::MAX => GAP,
+                    width => width.saturating_sub(cut.width()) + GAP,
+                };
+                write!(line, "{}{}", cut.style(cell.style), " ".repeat(pad))?;
+            }
+            writeln!(text, "{line}")?;
+        }
+        Ok(())
+    }
+
+    fn widths(&self, width: usize) -> Vec<usize> {
+        let natural: Vec<usize> = (0..self.columns.len())
+            .map(|at| {
+                let cells =
+                    self.rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.text.width());
+                cells.chain([self.columns[at].title.width()]).max().unwrap_or(0)
+            })
+            .collect();
+        if width == usize::MAX {
+            // A pipe gets everything; only short columns are worth lining up there.
+            return natural
+                .iter()
+                .zip(&self.columns)
+                .map(|(n, c)| if c.flexible { usize::MAX } else { *n })
+                .collect();
+        }
+        let fixed: usize = natural
+            .iter()
+            .zip(&self.columns)
+            .filter(|(_, column)| !column.flexible)
+            .map(|(natural, _)| (*natural).min(MAX_FIXED) + GAP)
+            .sum();
+        let flexible = self.columns.iter().filter(|column| column.flexible).count().max(1);
+        let share = (width.saturating_sub(fixed + GAP * flexible) / flexible).max(MIN_FLEXIBLE);
+        natural
+            .iter()
+            .zip(&self.columns)
+            .map(|(&natural, column)| natural.min(if column.flexible { share } else { MAX_FIXED }))
+            .collect()
+    }
+}
+
+/// The text, cut to a width with an ellipsis.
+fn clipped(text: &str, width: usize) -> String {
+    if width == usize::MAX || text.width() <= width {
+        return text.to_owned();
+    }
+    let mut used = 0;
+    let mut cut = String::new();
+    for c in text.chars() {
+        used += c.width().unwrap_or(0);
+        if used + 1 > width {
+            break;
+        }
+        cut.push(c);
+    }
+    cut.push('…');
+    cut
+}

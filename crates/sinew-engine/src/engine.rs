@@ -1,0 +1,222 @@
+//! `Engine`: one agent's view of its skills.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sinew_catalog::{
+    Catalog, Cause, Change, Config, Entry, Environment, LiveCatalog, Overrides, PROFILES, Places,
+    Profile, Request, Snapshot,
+};
+use sinew_skill::{Code, Reason, names};
+
+use crate::{ConfigSource, Error, ErrorKind, Import, bundled, settings};
+
+/// What a surface may say about how it wants to look at skills.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The profile's name; sinew's own where absent.
+    pub profile: Option<String>,
+    /// The agent's workspace; the current folder where absent.
+    pub workspace: Option<PathBuf>,
+    /// Where commands run, when that is another folder.
+    pub execution_workspace: Option<PathBuf>,
+    /// Load the workspace's own skills alone.
+    pub workspace_only: bool,
+    /// The agent whose list applies.
+    pub agent: Option<String>,
+    /// The configuration file.
+    pub config: Option<PathBuf>,
+    /// The session's own switches.
+    pub overrides: Overrides,
+    /// Commands that the host has taken.
+    pub reserved_commands: Vec<String>,
+}
+
+/// Answers every question about the skills of one agent on one machine.
+#[derive(Debug)]
+pub struct Engine {
+    pub(crate) env: Environment,
+    pub(crate) profile: &'static Profile,
+    pub(crate) config: Config,
+    pub(crate) places: Places,
+    pub(crate) agent: Option<String>,
+    options: Options,
+    config_source: ConfigSource,
+    /// Trouble that was met before the first look at the roots.
+    opening: Vec<Reason>,
+    live: LiveCatalog,
+}
+
+impl Engine {
+    /// Opens the engine. Only a request that makes no sense fails; whatever is missing on the
+    /// machine is an issue of the catalog.
+    pub fn open(env: Environment, options: Options) -> Result<Self, Error> {
+        let profile = find_profile(options.profile.as_deref())?;
+        if let Some(path) = &options.config
+            && !path.is_file()
+        {
+            return Err(Error::new(
+                ErrorKind::Usage,
+                "no-such-config",
+                format!("there is no configuration file {}", path.display()),
+            )
+            .hint("`sinew config path` shows the file that is read by default"));
+        }
+        let path = options.config.clone().unwrap_or_else(|| settings::default_path(profile, &env));
+        let loaded = settings::load(path);
+        let mut opening = loaded.reasons;
+        let workspace = workspace(profile, &options, &loaded.config, &env);
+        if !workspace.is_dir() {
+            opening.push(
+                Reason::new(
+                    Code::RootMissing,
+                    format!("there is no workspace {}", workspace.display()),
+                )
+                .severity(sinew_skill::Severity::Warn)
+                .path(sinew_catalog::path_text(&workspace))
+                .remedy("name another folder with --workspace; skills from elsewhere are shown"),
+            );
+        }
+        let bundled = match bundled::locate(&env) {
+            Ok(folder) => Some(folder),
+            Err(reason) => {
+                opening.push(reason);
+                None
+            }
+        };
+        Ok(Self {
+            profile,
+            config: loaded.config,
+            places: Places {
+                workspace,
+                execution_workspace: options.execution_workspace.clone(),
+                bundled,
+                workspace_only: options.workspace_only,
+            },
+            agent: options.agent.clone(),
+            options,
+            config_source: loaded.source,
+            opening,
+            live: LiveCatalog::default(),
+            env,
+        })
+    }
+
+    /// The skills as they are now. Files that did not change are not read again.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.refresh(Cause::Files).snapshot
+    }
+
+    /// Looks at the roots again and says what differs.
+    pub fn refresh(&self, cause: Cause) -> Change {
+        self.live.refresh(&self.request(), cause)
+    }
+
+    /// Forgets what was read below a folder, before a look that must not trust it.
+    pub fn forget_below(&self, folder: &Path) {
+        self.live.forget_below(folder);
+    }
+
+    fn request(&self) -> Request<'_> {
+        Request {
+            profile: self.profile,
+            places: self.places.clone(),
+            config: &self.config,
+            env: &self.env,
+            agent: self.agent.as_deref(),
+            overrides: self.options.overrides.clone(),
+            remote_platforms: Vec::new(),
+            reserved_commands: self.options.reserved_commands.clone(),
+        }
+    }
+
+    /// Everything worth knowing that belongs to no single skill: configuration first.
+    pub fn issues(&self, catalog: &Catalog) -> Vec<Reason> {
+        self.opening.iter().chain(&catalog.issues).cloned().collect()
+    }
+
+    /// The skill that `wanted` names.
+    pub fn find<'a>(&self, catalog: &'a Catalog, wanted: &str) -> Result<&'a Entry, Error> {
+        Ok(catalog.lookup(wanted)?)
+    }
+
+    /// Whose habits apply.
+    pub fn profile(&self) -> &'static Profile {
+        self.profile
+    }
+
+    /// The agent's workspace.
+    pub fn workspace(&self) -> &Path {
+        &self.places.workspace
+    }
+
+    /// Where installed skills live in this profile.
+    pub fn managed_folder(&self) -> PathBuf {
+        match self.profile.name {
+            "openclaw" => self.env.openclaw_state().0.join("skills"),
+            "openpocket" => self.env.openpocket_home().join("skills"),
+            _ => self.env.sinew_home().join("skills"),
+        }
+    }
+
+    /// The agent whose list applies.
+    pub fn agent(&self) -> Option<&str> {
+        self.agent.as_deref()
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Where the configuration was read from.
+    pub fn config_source(&self) -> &ConfigSource {
+        &self.config_source
+    }
+
+    /// The machine.
+    pub fn environment(&self) -> &Environment {
+        &self.env
+    }
+
+    /// Copies the sections that both programs share from OpenClaw's configuration into sinew's;
+    /// without `write`, only says what it would do.
+    pub fn import_openclaw_config(&self, write: bool) -> Result<Import, Error> {
+        settings::import_openclaw(&self.env, write)
+    }
+}
+
+fn find_profile(name: Option<&str>) -> Result<&'static Profile, Error> {
+    let Some(name) = name else { return Ok(Profile::default_profile()) };
+    Profile::find(name).ok_or_else(|| {
+        let known = || PROFILES.iter().map(|profile| profile.name);
+        let error = Error::new(
+            ErrorKind::Usage,
+            "unknown-profile",
+            format!("there is no profile `{name}`"),
+        );
+        let error = match names::nearest(name, known()).first() {
+            Some(near) => error.hint(format!("did you mean `{near}`?")),
+            None => error,
+        };
+        error.hint(format!("profiles: {}", known().collect::<Vec<_>>().join(", ")))
+    })
+}
+
+/// The folder an agent works in: named, configured, OpenClaw's default, or the current one.
+fn workspace(profile: &Profile, options: &Options, config: &Config, env: &Environment) -> PathBuf {
+    if let Some(named) = &options.workspace {
+        return env.cwd.join(named);
+    }
+    if profile.name == "openclaw" {
+        let configured = config.tree.pointer("/agents/defaults/workspace");
+        if let Some(configured) = configured.and_then(|value| value.as_str()) {
+            return env.expand_home(configured);
+        }
+        let usual = env.openclaw_state().0.join("workspace");
+        if usual.is_dir() {
+            return usual;
+        }
+    }
+    env.cwd.clone()
+}

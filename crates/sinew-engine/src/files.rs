@@ -1,0 +1,189 @@
+//! Reading a skill's body and the files beside it, and nothing outside its folder.
+
+use std::path::{Component, Path, PathBuf};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use serde::Serialize;
+use sinew_catalog::locations::Homes;
+use sinew_catalog::{Catalog, Entry, SKILL_FILE, path_text};
+use sinew_guard::contained::{self, OpenError, ReadError};
+
+use crate::{Engine, Error, ErrorKind};
+
+/// A file larger than this is no reading matter for a model.
+pub const MAX_READ_BYTES: u64 = 1024 * 1024;
+
+/// A file of a skill, read.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SkillFile {
+    /// The skill.
+    pub skill: String,
+    /// The file below the skill's folder.
+    pub file: String,
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Its text; bytes that are not UTF-8 are shown as replacement characters.
+    pub text: String,
+    /// The other files of the skill, for whoever wants to read on.
+    pub files: Vec<String>,
+}
+
+/// Files listed beside the one that was read: enough to choose from, never a whole checkout.
+const MAX_LISTED: usize = 200;
+
+impl Engine {
+    /// Reads a skill's own file, or `file` below its folder. `wanted` is a name, or a location as
+    /// the prompt block gives it.
+    pub fn read_file(
+        &self,
+        catalog: &Catalog,
+        wanted: &str,
+        file: Option<&str>,
+    ) -> Result<SkillFile, Error> {
+        let (entry, file) = match self.located(catalog, wanted)? {
+            Some((entry, inside)) => (entry, inside),
+            None => {
+                let entry = self.find(catalog, wanted)?;
+                let own = path_text(
+                    entry.file_path.strip_prefix(&entry.base_dir).unwrap_or(Path::new(SKILL_FILE)),
+                );
+                (entry, file.map_or(own, str::to_owned))
+            }
+        };
+        let relative = Path::new(&file);
+        let plain = relative
+            .components()
+            .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        if !plain || file.is_empty() {
+            return Err(outside(entry, &file));
+        }
+        let unreadable = |detail: String| {
+            Error::new(
+                ErrorKind::Environment,
+                "unreadable",
+                format!("cannot read {}: {detail}", entry.base_dir.join(relative).display()),
+            )
+        };
+        let dir = Dir::open_ambient_dir(&entry.base_dir, ambient_authority())
+            .map_err(|error| unreadable(error.to_string()))?;
+        let opened = match contained::open_regular(&dir, relative) {
+            Ok(opened) => opened,
+            Err(OpenError::NotFound) => {
+                let error = Error::new(
+                    ErrorKind::No,
+                    "no-such-file",
+                    format!("the skill {} has no file {file}", entry.name),
+                );
+                let files = list_files(&dir);
+                let nearest = sinew_skill::names::nearest(&file, files.iter().map(String::as_str));
+                return Err(match nearest.first() {
+                    Some(near) => error.hint(format!("did you mean {near}?")),
+                    None if files.is_empty() => error,
+                    None => error.hint(format!("its files: {}", files.join(", "))),
+                });
+            }
+            Err(OpenError::Link) => self.open_link(entry, &dir, relative)?,
+            Err(error) => return Err(unreadable(error.to_string())),
+        };
+        let bytes = opened.read(MAX_READ_BYTES).map_err(|error| match error {
+            ReadError::TooLarge { .. } => unreadable(error.to_string())
+                .hint("a skill's files are meant to be read whole; split the file"),
+            ReadError::Io(error) => unreadable(error.to_string()),
+        })?;
+        Ok(SkillFile {
+            skill: entry.name.clone(),
+            path: entry.base_dir.join(relative),
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+            files: list_files(&dir).into_iter().filter(|other| *other != file).collect(),
+            file,
+        })
+    }
+
+    /// The skill and file that a location means; `None` when `wanted` is no location.
+    fn located<'a>(
+        &self,
+        catalog: &'a Catalog,
+        wanted: &str,
+    ) -> Result<Option<(&'a Entry, String)>, Error> {
+        let looks_like_path =
+            wanted.starts_with(['~', '/', '.']) || Path::new(wanted).is_absolute();
+        if !looks_like_path {
+            return Ok(None);
+        }
+        let homes = self.homes();
+        let expanded = match homes.expand(wanted) {
+            Some(path) => PathBuf::from(path.into_owned()),
+            None => self.env.home.join(wanted),
+        };
+        let entry = catalog
+            .active()
+            .filter(|entry| expanded.starts_with(&entry.base_dir))
+            .max_by_key(|entry| entry.base_dir.as_os_str().len());
+        let Some(entry) = entry else {
+            return Err(Error::new(
+                ErrorKind::Refused,
+                "outside-skills",
+                format!("{wanted} lies in no skill's folder"),
+            )
+            .hint("`sinew list` shows the skills and `sinew info <skill>` where each one lies"));
+        };
+        let inside = path_text(expanded.strip_prefix(&entry.base_dir).unwrap_or(&expanded));
+        let file = if inside.is_empty() { SKILL_FILE.to_owned() } else { inside };
+        Ok(Some((entry, file)))
+    }
+
+    /// A link is followed only where it stays inside the skill's own folder.
+    fn open_link(
+        &self,
+        entry: &Entry,
+        dir: &Dir,
+        relative: &Path,
+    ) -> Result<contained::OpenFile, Error> {
+        let target = contained::resolve_inside(&entry.base_dir, &entry.base_dir.join(relative));
+        let real = std::fs::canonicalize(&entry.base_dir);
+        let (Ok(Some(target)), Ok(real)) = (target, real) else {
+            return Err(outside(entry, &path_text(relative)));
+        };
+        let inside = target.strip_prefix(&real).unwrap_or(&target);
+        contained::open_regular(dir, inside).map_err(|_| outside(entry, &path_text(relative)))
+    }
+
+    pub(crate) fn homes(&self) -> Homes {
+        Homes::of(path_text(&self.env.home))
+    }
+}
+
+fn outside(entry: &Entry, file: &str) -> Error {
+    Error::new(
+        ErrorKind::Refused,
+        "path-escape",
+        format!("{file} does not lie in the folder of the skill {}", entry.name),
+    )
+    .hint("name a file by its path below the skill's folder, without `..`")
+}
+
+/// The files of a skill, in order, hidden ones and links left out.
+fn list_files(dir: &Dir) -> Vec<String> {
+    let mut files = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        let here = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
+        let Ok(entries) = dir.read_dir(here) else { continue };
+        for entry in entries.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let Ok(kind) = entry.file_type() else { continue };
+            if name.starts_with('.') || name == "node_modules" || files.len() >= MAX_LISTED {
+                continue;
+            }
+            if kind.is_dir() {
+                folders.push(folder.join(name));
+            } else if kind.is_file() {
+                files.push(path_text(&folder.join(name)).replace('\\', "/"));
+            }
+        }
+    }
+    files.sort();
+    files
+}

@@ -1,0 +1,131 @@
+//! OpenPocket's own commands: copying bundled skills into a workspace, and moving old files over.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use sinew_catalog::{Catalog, Entry, SKILL_FILE, State};
+use sinew_guard::atomic::{self, Access};
+
+use crate::{Engine, Error};
+
+/// What copying did.
+#[derive(Debug, Default, Serialize)]
+pub struct CopyReport {
+    /// Skills that were chosen.
+    pub selected: usize,
+    /// Skills that were copied.
+    pub copied: Vec<String>,
+    /// Skills whose place was taken.
+    pub skipped: Vec<String>,
+}
+
+/// What moving old single files over did.
+#[derive(Debug, Default, Serialize)]
+pub struct MigrationReport {
+    /// Files that became folders.
+    pub migrated: Vec<PathBuf>,
+    /// Files whose folder exists already.
+    pub skipped: Vec<PathBuf>,
+}
+
+impl Engine {
+    /// The bundled skills that the workspace does not have yet.
+    pub fn loadable<'a>(&self, catalog: &'a Catalog) -> Vec<&'a Entry> {
+        let here = |id: &str| {
+            catalog.entries.iter().any(|entry| entry.source == "workspace" && entry.id == id)
+                || self.workspace_skills().join(id).exists()
+        };
+        let bundled =
+            catalog.entries.iter().filter(|entry| entry.bundled && entry.state != State::Broken);
+        bundled.filter(|entry| !here(&entry.id)).collect()
+    }
+
+    fn workspace_skills(&self) -> PathBuf {
+        self.workspace().join("skills")
+    }
+
+    /// Copies bundled skills into the workspace, each as a whole, never over an existing one.
+    pub fn load_into_workspace(&self, chosen: &[&Entry]) -> Result<CopyReport, Error> {
+        let mut report = CopyReport { selected: chosen.len(), ..CopyReport::default() };
+        for entry in chosen {
+            let target = self.workspace_skills().join(&entry.id);
+            if target.exists() {
+                report.skipped.push(entry.id.clone());
+                continue;
+            }
+            copy_skill(entry, &target).map_err(|error| Error::file("write", &target, &error))?;
+            report.copied.push(entry.id.clone());
+        }
+        Ok(report)
+    }
+
+    /// Turns `foo.md` in the workspace into `foo/SKILL.md` with front matter.
+    pub fn migrate_single_files(&self, catalog: &Catalog) -> Result<MigrationReport, Error> {
+        let mut report = MigrationReport::default();
+        let single = |entry: &&Entry| {
+            let is_skill_file = entry
+                .file_path
+                .file_name()
+                .is_some_and(|name| name.eq_ignore_ascii_case(SKILL_FILE));
+            entry.source == "workspace" && entry.skill.is_some() && !is_skill_file
+        };
+        for entry in catalog.entries.iter().filter(single) {
+            let target = entry.base_dir.join(&entry.id).join(SKILL_FILE);
+            if target.exists() {
+                report.skipped.push(entry.file_path.clone());
+                continue;
+            }
+            migrate(entry, &target).map_err(|error| Error::file("write", &target, &error))?;
+            report.migrated.push(target);
+        }
+        Ok(report)
+    }
+}
+
+fn migrate(entry: &Entry, target: &Path) -> io::Result<()> {
+    let text = fs::read_to_string(&entry.file_path)?;
+    let has_front = sinew_skill::split(&text).is_ok_and(|fenced| fenced.front.is_some());
+    let text = if has_front {
+        text
+    } else {
+        // JSON strings are YAML strings, and quote whatever a title may hold.
+        let quoted = |value: &str| serde_json::Value::String(value.to_owned()).to_string();
+        format!(
+            "---\nname: {}\ndescription: {}\n---\n\n{text}",
+            entry.id,
+            quoted(&entry.description)
+        )
+    };
+    atomic::write(target, text.as_bytes(), Access::Shared)
+}
+
+/// Copies through a temporary sibling and a rename; links are not followed.
+fn copy_skill(entry: &Entry, target: &Path) -> io::Result<()> {
+    let parent = target.parent().unwrap_or(target);
+    fs::create_dir_all(parent)?;
+    let staging = tempfile::Builder::new().prefix(".sinew-").tempdir_in(parent)?;
+    let is_folder = entry.base_dir.file_name().is_some_and(|name| *name == *entry.id);
+    if is_folder {
+        copy_folder(&entry.base_dir, staging.path())?;
+    } else {
+        fs::copy(&entry.file_path, staging.path().join(SKILL_FILE))?;
+    }
+    fs::rename(staging.keep(), target)
+}
+
+fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        let target = to.join(entry.file_name());
+        if kind.is_dir() {
+            fs::create_dir(&target)?;
+            copy_folder(&entry.path(), &target)?;
+        } else if kind.is_file() {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! The block that an agent's system prompt gets.
+
+use sinew_catalog::prompt::{
+    Escapes, Limits, OPENPOCKET_MAX_CHARS, Order, Planner, PromptBlock, PromptMode, PromptRequest,
+    PromptSkill, Wording, build, trigger_hints,
+};
+use sinew_catalog::{Catalog, Entry, path_text, references};
+
+use crate::Engine;
+
+/// How a prompt block is wanted.
+#[derive(Debug, Clone, Default)]
+pub struct PromptOptions {
+    /// The message it is for.
+    pub message: Option<String>,
+    /// How much of a prompt this agent gets.
+    pub mode: PromptMode,
+    /// The planner; the configuration's where absent.
+    pub planner: Option<Planner>,
+    /// The budget in UTF-16 code units; the configuration's where absent.
+    pub max_chars: Option<usize>,
+    /// The tools the agent has; `None` when that is not known.
+    pub tools: Option<Vec<String>>,
+    /// The tokens that the model's context leaves.
+    pub context_tokens: Option<u64>,
+    /// The host's tool that finds skills which are not shown.
+    pub search_tool: Option<String>,
+}
+
+impl Engine {
+    /// Builds the block from the skills that the model may see.
+    pub fn prompt(&self, catalog: &Catalog, options: &PromptOptions) -> PromptBlock {
+        let config = &self.config.prompt;
+        let openpocket = self.profile.is_openpocket();
+        let visible: Vec<&Entry> = catalog.active().filter(|entry| entry.model_visible).collect();
+        let homes = self.homes();
+        let paths: Vec<String> = visible.iter().map(|entry| path_text(&entry.file_path)).collect();
+        let locations: Vec<_> = paths.iter().map(|path| homes.compact(path)).collect();
+        let referenced = options
+            .message
+            .as_deref()
+            .map(|message| references::expand(message, &catalog.commands).skill_names)
+            .unwrap_or_default();
+        let skills: Vec<PromptSkill<'_>> = visible
+            .iter()
+            .zip(&paths)
+            .zip(&locations)
+            .map(|((entry, path), location)| PromptSkill {
+                name: &entry.name,
+                description: &entry.description,
+                hints: match &entry.skill {
+                    Some(skill) if openpocket => skill
+                        .metadata
+                        .as_ref()
+                        .map(|metadata| {
+                            trigger_hints(&metadata.triggers.any, &metadata.triggers.all)
+                        })
+                        .unwrap_or_default(),
+                    _ => Vec::new(),
+                },
+                location,
+                source: &entry.source,
+                path,
+                own: entry.tier.is_own(),
+                pinned: config.pin.contains(&entry.name) || config.pin.contains(&entry.skill_key),
+                referenced: referenced.contains(&entry.name),
+                ..PromptSkill::default()
+            })
+            .collect();
+        let configured = self.config.prompt_chars(self.agent.as_deref());
+        let budget = if openpocket { configured.min(OPENPOCKET_MAX_CHARS) } else { configured };
+        build(&PromptRequest {
+            planner: options.planner.unwrap_or(match config.planner.as_str() {
+                "openclaw" => Planner::Openclaw,
+                "prefix" => Planner::Prefix,
+                _ => Planner::Graded,
+            }),
+            limits: Limits {
+                max_skills: self.config.limits.max_skills_in_prompt,
+                max_chars: options.max_chars.unwrap_or(budget),
+            },
+            order: if config.order == "rank" { Order::Rank } else { Order::Name },
+            mode: options.mode,
+            read_tool: options
+                .tools
+                .as_ref()
+                .is_none_or(|tools| tools.iter().any(|tool| tool == "read")),
+            context_tokens: options.context_tokens,
+            full_descriptions: config.full_descriptions,
+            message_known: options.message.is_some(),
+            escapes: if openpocket { Escapes::KeepApostrophe } else { Escapes::All },
+            search_tool: options.search_tool.as_deref(),
+            wording: match &config.template {
+                Some(template) => Wording::with_introduction(template.clone()),
+                None => Wording::default(),
+            },
+            keep_first: openpocket,
+            ..PromptRequest::new(&skills)
+        })
+    }
+}

@@ -1,0 +1,196 @@
+//! Validating files on disk, and putting right what can be put right without guessing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use sinew_catalog::{Catalog, SKILL_FILE, path_text};
+use sinew_guard::atomic::{self, Access};
+use sinew_skill::validate::{Issue, RuleSet, Target, fix, missing_file, validate};
+
+use crate::{Engine, Error, ErrorKind};
+
+/// What to validate.
+#[derive(Debug, Clone)]
+pub enum ValidationTarget {
+    /// These files and folders.
+    Paths(Vec<PathBuf>),
+    /// Every skill file that the active sources hold.
+    Sources,
+}
+
+/// What validation found.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ValidationReport {
+    /// The rule set that applied.
+    pub rules: String,
+    /// Files without an error.
+    pub valid: usize,
+    /// Files with one.
+    pub invalid: usize,
+    /// All of them.
+    pub total: usize,
+    /// Each file, in order.
+    pub files: Vec<ValidatedFile>,
+}
+
+/// One file's result.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ValidatedFile {
+    /// The file.
+    pub path: PathBuf,
+    /// Whether it has no error.
+    pub passed: bool,
+    /// What is wrong with it.
+    pub issues: Vec<Issue>,
+    /// What was put right, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fixed: Option<Fixed>,
+}
+
+/// A file that was put right.
+#[derive(Debug, Serialize)]
+pub struct Fixed {
+    /// The file as it was before.
+    pub backup: PathBuf,
+}
+
+/// Whether issues that carry an edit are put right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fixing {
+    Yes,
+    No,
+}
+
+/// A file larger than this is judged by its first bytes alone; no rule looks further.
+const MAX_VALIDATED_BYTES: u64 = 4 * 1024 * 1024;
+
+impl Engine {
+    /// Validates, and with `fixing` puts right what carries an edit, keeping a backup.
+    pub fn validate(
+        &self,
+        catalog: &Catalog,
+        target: &ValidationTarget,
+        rules: RuleSet,
+        fixing: bool,
+    ) -> Result<ValidationReport, Error> {
+        let files = match target {
+            ValidationTarget::Paths(paths) => self.named_files(paths)?,
+            ValidationTarget::Sources => source_files(catalog),
+        };
+        let fixing = if fixing { Fixing::Yes } else { Fixing::No };
+        let files: Vec<ValidatedFile> =
+            files.into_iter().map(|path| judge(path, rules, fixing)).collect::<Result<_, _>>()?;
+        let valid = files.iter().filter(|file| file.passed).count();
+        Ok(ValidationReport {
+            rules: rules.to_string(),
+            valid,
+            invalid: files.len() - valid,
+            total: files.len(),
+            files,
+        })
+    }
+
+    fn named_files(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+        let mut files = Vec::new();
+        for path in paths {
+            let path = self.env.cwd.join(path);
+            let metadata = fs::metadata(&path).map_err(|error| {
+                Error::new(
+                    ErrorKind::Usage,
+                    "no-such-path",
+                    format!("cannot validate {}: {error}", path.display()),
+                )
+                .hint("name a SKILL.md, a skill's folder, or a folder of skills")
+            })?;
+            if metadata.is_dir() {
+                files.extend(files_in(&path));
+            } else {
+                files.push(path);
+            }
+        }
+        files.sort();
+        files.dedup();
+        Ok(files)
+    }
+}
+
+fn source_files(catalog: &Catalog) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> =
+        catalog.entries.iter().map(|entry| entry.file_path.clone()).collect();
+    files.sort();
+    files.dedup();
+    files
+}
+
+/// The skill file of a folder, or of each folder below it; a folder without any stands for itself.
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    if let Some(file) = skill_file(folder) {
+        return vec![file];
+    }
+    let mut found: Vec<PathBuf> = Vec::new();
+    let mut folders = vec![(folder.to_owned(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        for entry in entries.flatten() {
+            let hidden = entry.file_name().to_string_lossy().starts_with('.');
+            if hidden || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            match skill_file(&entry.path()) {
+                Some(file) => found.push(file),
+                None if depth < 6 => folders.push((entry.path(), depth + 1)),
+                None => {}
+            }
+        }
+    }
+    if found.is_empty() {
+        found.push(folder.join(SKILL_FILE));
+    }
+    found
+}
+
+fn skill_file(folder: &Path) -> Option<PathBuf> {
+    [SKILL_FILE, "skill.md"].iter().map(|name| folder.join(name)).find(|path| path.is_file())
+}
+
+fn judge(path: PathBuf, rules: RuleSet, fixing: Fixing) -> Result<ValidatedFile, Error> {
+    let folder = path.parent().and_then(Path::file_name);
+    let directory = folder.map(|name| path_text(Path::new(name))).unwrap_or_default();
+    if !path.exists() {
+        let found = missing_file(&directory);
+        return Ok(ValidatedFile { path, passed: false, issues: found.issues, fixed: None });
+    }
+    let bytes = read_bounded(&path).map_err(|error| Error::file("read", &path, &error))?;
+    let file_name = path.file_name().map(|name| path_text(Path::new(name))).unwrap_or_default();
+    let look = |bytes: &[u8]| {
+        validate(&Target { directory: &directory, file_name: &file_name, bytes }, rules)
+    };
+    let mut found = look(&bytes);
+    let mut fixed = None;
+    let is_whole = (bytes.len() as u64) < MAX_VALIDATED_BYTES;
+    if fixing == Fixing::Yes
+        && is_whole
+        && let Some(better) = fix(&bytes, &found.issues)
+    {
+        let failed = |error: std::io::Error| Error::file("write", &path, &error);
+        let backup = atomic::backup(&path).map_err(failed)?;
+        atomic::write(&path, &better, Access::Shared).map_err(failed)?;
+        found = look(&better);
+        fixed = Some(Fixed { backup });
+    }
+    Ok(ValidatedFile { passed: found.passed(), issues: found.issues, path, fixed })
+}
+
+fn read_bounded(path: &Path) -> std::io::Result<Vec<u8>> {
+    use std::io::Read as _;
+    let file = fs::File::open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(std::io::Error::other("it is not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_VALIDATED_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

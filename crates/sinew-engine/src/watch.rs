@@ -1,0 +1,114 @@
+//! Following the skills over time.
+
+use std::ops::ControlFlow;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use sinew_catalog::watch::{RETRY, Waited, Watch};
+use sinew_catalog::{Cause, Change};
+use sinew_skill::{Code, Reason};
+
+use crate::Engine;
+
+/// How often the roots are looked at while they cannot be watched.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// What happened to the skills, or to watching them.
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum WatchEvent {
+    /// Watching began.
+    Started {
+        /// Skills at that time.
+        skills: usize,
+        /// Folders that are watched.
+        folders: usize,
+    },
+    /// Skills changed.
+    Changed(Change),
+    /// Something about watching itself.
+    Notice(Reason),
+}
+
+impl Engine {
+    /// Reports changes until `report` has had enough.
+    pub fn watch(&self, mut report: impl FnMut(WatchEvent) -> ControlFlow<()>) {
+        let debounce = Duration::from_millis(self.config.load.debounce_ms);
+        let mut change = self.refresh(Cause::Start);
+        let mut watch = None;
+        let mut retry_at = Instant::now();
+        let mut started = false;
+        loop {
+            if watch.is_none() && self.config.load.watch && Instant::now() >= retry_at {
+                match start(debounce, &change) {
+                    Ok(begun) => watch = Some(begun),
+                    Err(reason) => {
+                        retry_at = Instant::now() + RETRY;
+                        let degraded = Reason::new(
+                            Code::WatchDegraded,
+                            "looking for changes every second instead",
+                        );
+                        for reason in [reason, degraded] {
+                            if report(WatchEvent::Notice(reason)).is_break() {
+                                return;
+                            }
+                        }
+                    }
+                }
+            }
+            if !started {
+                started = true;
+                let catalog = &change.snapshot.catalog;
+                let begun = WatchEvent::Started {
+                    skills: catalog.active().count(),
+                    folders: sinew_catalog::watch::folders(catalog).len(),
+                };
+                if report(begun).is_break() {
+                    return;
+                }
+            }
+            let cause = match &watch {
+                None => {
+                    thread::sleep(LOOK_EVERY);
+                    Cause::Files
+                }
+                Some(watch) => match watch.wait(RETRY) {
+                    Waited::Quiet => continue,
+                    Waited::Changed(paths) => {
+                        for path in paths.iter().filter(|path| path.ends_with("source-origin.json"))
+                        {
+                            let skill = path.parent().and_then(std::path::Path::parent);
+                            self.forget_below(skill.unwrap_or(path));
+                        }
+                        Cause::Files
+                    }
+                },
+            };
+            let before = change.version;
+            change = self.refresh(cause);
+            if let Some(open) = &mut watch
+                && let Err(reason) = open.follow(&change.snapshot.catalog)
+            {
+                watch = None;
+                retry_at = Instant::now() + RETRY;
+                change = self.refresh(Cause::WatchLost);
+                if report(WatchEvent::Notice(reason)).is_break() {
+                    return;
+                }
+            }
+            if change.version != before
+                && !change.is_empty()
+                && report(WatchEvent::Changed(change.clone())).is_break()
+            {
+                return;
+            }
+        }
+    }
+}
+
+fn start(debounce: Duration, change: &Change) -> Result<Watch, Reason> {
+    let mut watch = Watch::start(debounce)?;
+    watch.follow(&change.snapshot.catalog)?;
+    Ok(watch)
+}
