@@ -1,10 +1,19 @@
 //! The catalog's tests, in one binary.
 
 mod commands;
+mod discovery;
+mod filters;
+mod gate;
+mod golden_gate;
 mod golden_prompt;
 mod locations;
+mod lookup;
+mod openpocket;
 mod prompt;
 mod references;
+mod snapshot;
+mod sources;
+mod watch;
 
 use std::path::PathBuf;
 

@@ -1,0 +1,227 @@
+//! Walking a root, reading its files, and staying inside it (§3.1, §6).
+
+use std::fmt::Write as _;
+
+use insta::assert_snapshot;
+use sinew_catalog::State;
+use sinew_testkit::Machine;
+
+fn extra(machine: Machine) -> Machine {
+    machine.config("{skills: {load: {extraDirs: ['$ROOT/r']}}}")
+}
+
+#[test]
+fn a_root_that_only_holds_skills_is_one_step_further_down() {
+    let machine = extra(Machine::new()).skill("r/skills/a", "a");
+    assert_snapshot!(machine.shown(), @"ready a [openclaw-extra]");
+    let machine = extra(Machine::new()).skill("r/skills/a", "a").skill("r/b", "b");
+    assert_snapshot!(machine.shown(), @r"
+    ready a [openclaw-extra]
+    ready b [openclaw-extra]
+    ");
+}
+
+#[test]
+fn a_root_with_its_own_file_is_one_skill_and_its_nested_ones_if_that_is_broken() {
+    let machine = extra(Machine::new()).skill("r", "whole").skill("r/skills/a", "a");
+    assert_snapshot!(machine.shown(), @"ready whole [openclaw-extra]");
+    let machine =
+        extra(Machine::new()).file("r/SKILL.md", "no front matter").skill("r/skills/a", "a");
+    assert_snapshot!(machine.shown(), @r"
+    ready a [openclaw-extra]
+    broken r [openclaw-extra]
+      frontmatter-missing: the file does not start with `---`
+      description-missing: there is no `description`
+    ");
+}
+
+#[test]
+fn nothing_below_a_skill_is_a_skill() {
+    let machine = Machine::new().skill("work/skills/a", "a").skill("work/skills/a/b", "b");
+    assert_snapshot!(machine.shown(), @"ready a [openclaw-workspace]");
+}
+
+#[test]
+fn hidden_folders_and_node_modules_are_passed_over() {
+    let machine =
+        Machine::new().skill("work/skills/.x/a", "a").skill("work/skills/node_modules/b", "b");
+    assert_snapshot!(machine.shown(), @"");
+}
+
+#[test]
+fn depth_is_limited_and_what_lies_just_below_is_reported() {
+    let machine = Machine::new()
+        .skill("work/skills/1/2/3/4/5/six", "six")
+        .skill("work/skills/1/2/3/4/5/6/seven", "seven");
+    assert_snapshot!(machine.shown(), @r"
+    ready six [openclaw-workspace]
+    ! depth-capped: the skill lies more than 6 folders deep
+    ");
+    let machine = extra(Machine::new()).skill("r/1/two", "two").skill("r/1/2/three", "three");
+    assert_snapshot!(machine.shown(), @r"
+    ready two [openclaw-extra]
+    ! depth-capped: the skill lies more than 2 folders deep
+    ");
+}
+
+#[test]
+fn openclaw_caps_apply_in_order_and_are_reported_with_the_key_to_raise() {
+    let mut machine = Machine::new().profile("openclaw");
+    for number in 0..301 {
+        machine = machine.skill(&format!("work/skills/s{number:03}"), &format!("s{number:03}"));
+    }
+    let catalog = machine.catalog();
+    assert_eq!(catalog.entries.len(), 200);
+    assert_eq!(catalog.entries[199].name, "s199");
+    let capped: Vec<String> = catalog
+        .issues
+        .iter()
+        .filter(|issue| issue.code.as_str().ends_with("capped"))
+        .map(|issue| {
+            machine.without_root(&format!("{issue} / {}", issue.remedy.as_deref().unwrap_or("")))
+        })
+        .collect();
+    assert_snapshot!(capped.join("\n"), @r"
+    candidates-capped: 1 left out beyond 300, the first is $ROOT/work/skills/s300 / raise skills.limits.maxCandidatesPerRoot, now 300
+    source-capped: 100 left out beyond 200, the first is $ROOT/work/skills/s200 / raise skills.limits.maxSkillsLoadedPerSource, now 200
+    ");
+}
+
+#[test]
+fn three_broken_skills_among_a_thousand_are_three_records() {
+    let mut machine = Machine::new();
+    for number in 0..1_000 {
+        machine = machine.skill(&format!("work/skills/s{number}"), &format!("s{number}"));
+    }
+    machine = machine
+        .file("work/skills/bad1/SKILL.md", "---\nname: bad1\n")
+        .file("work/skills/bad2/SKILL.md", b"---\nname: a\xff\n---\n")
+        .file("work/skills/bad3/SKILL.md", "---\nname: a\nname: b\ndescription: d\n---\n");
+    let catalog = machine.catalog();
+    let ready = catalog.entries.iter().filter(|entry| entry.state == State::Ready).count();
+    assert_eq!(ready, 1_000);
+    let mut broken = String::new();
+    for entry in catalog.entries.iter().filter(|entry| entry.state == State::Broken) {
+        let file = machine.without_root(&entry.file_path.to_string_lossy());
+        let _ = writeln!(broken, "{file} {}", entry.reasons[0].code);
+    }
+    assert_snapshot!(broken, @r"
+    $ROOT/work/skills/bad1/SKILL.md frontmatter-unterminated
+    $ROOT/work/skills/bad2/SKILL.md not-utf8
+    $ROOT/work/skills/bad3/SKILL.md duplicate-key
+    ");
+}
+
+#[test]
+fn a_file_over_the_limit_is_refused_and_one_at_the_limit_loads() {
+    let sized = |bytes: usize| {
+        let head = "---\nname: big\ndescription: d\n---\n";
+        format!("{head}{}", "x".repeat(bytes - head.len()))
+    };
+    let machine = Machine::new().file("work/skills/big/SKILL.md", sized(256_000));
+    assert_snapshot!(machine.shown(), @"ready big [openclaw-workspace]");
+    let machine = Machine::new().file("work/skills/big/SKILL.md", sized(256_001));
+    assert_snapshot!(machine.shown(), @r"
+    broken big [openclaw-workspace]
+      file-too-large: the file has at least 256001 bytes, more than 256000
+    ");
+}
+
+#[test]
+fn a_file_in_another_case_is_reported_and_openpocket_reads_it() {
+    let text = "---\nname: a\ndescription: d\n---\n";
+    let machine = Machine::new().file("work/skills/a/skill.md", text);
+    assert_snapshot!(machine.shown(), @"! filename-case: skill.md is not named SKILL.md");
+    let machine = Machine::new().profile("openpocket").file("work/skills/a/skill.md", text);
+    assert_snapshot!(machine.shown(), @"ready a [workspace]");
+}
+
+#[cfg(unix)]
+mod unix {
+    use super::*;
+
+    #[test]
+    fn links_out_of_a_workspace_need_to_be_listed_and_managed_ones_do_not() {
+        let linked = || Machine::new().skill("out/x", "x").link("work/skills/x", "out/x");
+        assert_snapshot!(linked().shown(), @"! symlink-escape: the link leads to $ROOT/out/x");
+        let listed = linked().config("{skills: {load: {allowSymlinkTargets: ['$ROOT/out']}}}");
+        assert_snapshot!(listed.shown(), @"ready x [openclaw-workspace]");
+        let managed = Machine::new().skill("out/x", "x").link("home/.sinew/skills/x", "out/x");
+        assert_snapshot!(managed.shown(), @"ready x [openclaw-managed]");
+        let bundled =
+            Machine::new().skill("out/x", "x").bundled("b").skill("b/y", "y").link("b/x", "out/x");
+        assert_snapshot!(bundled.shown(), @r"
+        ready y [openclaw-bundled]
+        ! bundled-root-escape: the link leads to $ROOT/out/x
+        ");
+    }
+
+    #[test]
+    fn a_skill_file_that_is_a_link_must_stay_in_its_folder() {
+        let outside = Machine::new()
+            .file("secret.md", "---\nname: s\ndescription: d\n---\n")
+            .link("home/.sinew/skills/x/SKILL.md", "secret.md");
+        assert_snapshot!(outside.shown(), @r"
+        broken x [openclaw-managed]
+          symlink-escape: SKILL.md is a link to $ROOT/secret.md
+        ");
+        let inside = Machine::new()
+            .file("work/skills/x/real.md", "---\nname: x\ndescription: d\n---\n")
+            .link("work/skills/x/SKILL.md", "work/skills/x/real.md");
+        assert_snapshot!(inside.shown(), @"ready x [openclaw-workspace]");
+    }
+
+    #[test]
+    fn a_hard_link_is_refused_but_in_bundled_skills() {
+        let linked = |folder: &str| {
+            let machine =
+                Machine::new().bundled("b").skill("out", "x").file(&format!("{folder}/x/note"), "");
+            std::fs::hard_link(
+                machine.path("out/SKILL.md"),
+                machine.path(&format!("{folder}/x/SKILL.md")),
+            )
+            .expect("a hard link");
+            machine
+        };
+        assert_snapshot!(linked("work/skills").shown(), @r"
+        broken x [openclaw-workspace]
+          hard-link: the file has 2 names; it may change from outside
+        ");
+        assert_snapshot!(linked("b").shown(), @"ready x [openclaw-bundled]");
+    }
+
+    #[test]
+    fn a_pipe_named_skill_md_is_refused_without_waiting() {
+        let machine = Machine::new().file("work/skills/p/note", "");
+        let made = std::process::Command::new("mkfifo")
+            .arg(machine.path("work/skills/p/SKILL.md"))
+            .status();
+        assert!(made.expect("mkfifo").success());
+        assert_snapshot!(machine.shown(), @r"
+        broken p [openclaw-workspace]
+          not-regular-file: SKILL.md is a pipe
+        ");
+    }
+
+    #[test]
+    fn a_knot_of_links_ends() {
+        let machine = Machine::new()
+            .skill("work/skills/a", "a")
+            .link("work/skills/loop", "work/skills")
+            .link("work/skills/deep/loop", "work/skills/deep");
+        assert_snapshot!(machine.shown(), @"ready a [openclaw-workspace]");
+    }
+
+    #[test]
+    fn an_unreadable_file_or_folder_is_a_record_and_the_rest_loads() {
+        // Root reads everything, so the refusal cannot be seen there.
+        if std::process::Command::new("id").arg("-u").output().is_ok_and(|out| out.stdout == b"0\n")
+        {
+            return;
+        }
+        let machine = Machine::new().skill("work/skills/a", "a").skill("work/skills/b", "b");
+        machine.chmod("work/skills/b/SKILL.md", 0o000);
+        let shown = machine.shown();
+        assert!(shown.contains("ready a") && shown.contains("broken b"), "{shown}");
+    }
+}

@@ -1,0 +1,164 @@
+//! The gate (§10): what this machine and this configuration allow.
+
+use insta::assert_snapshot;
+use sinew_testkit::Machine;
+
+fn skill(metadata: &str) -> Machine {
+    Machine::new().workspace_skill("demo", &format!("metadata: {{openclaw: {metadata}}}"))
+}
+
+fn remedies(machine: &Machine) -> String {
+    let catalog = machine.catalog();
+    let entry = &catalog.entries[0];
+    let lines = entry
+        .reasons
+        .iter()
+        .filter_map(|reason| Some(format!("{} -> {}", reason.code, reason.remedy.as_deref()?)));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn always_does_not_lift_the_operating_system() {
+    let machine = skill("{os: [win32], always: true}");
+    assert_snapshot!(machine.shown(), @r"
+    needs-setup demo [openclaw-workspace]
+      os-mismatch: it is for win32, and this is linux
+    ");
+    assert_snapshot!(skill("{os: [macOS]}").os("darwin").shown(), @"ready demo [openclaw-workspace]");
+}
+
+#[test]
+fn always_lifts_the_requirements_and_only_as_a_real_boolean() {
+    assert_snapshot!(skill("{always: true, requires: {bins: [nope]}}").shown(), @"ready demo [openclaw-workspace]");
+    assert_snapshot!(skill("{always: 'true', requires: {bins: [nope]}}").shown(), @r"
+    needs-setup demo [openclaw-workspace]
+      bad-metadata-field: `always` is text
+      missing-bin: nope is not installed
+    ");
+}
+
+#[test]
+fn a_key_can_come_from_the_host_the_entry_or_the_api_key() {
+    let needs = "{requires: {env: [K]}, primaryEnv: K}";
+    let with = |config: &str| skill(needs).config(config).shown();
+    assert_snapshot!(with("{skills: {entries: {demo: {apiKey: 's'}}}}"), @"ready demo [openclaw-workspace]");
+    assert_snapshot!(with("{skills: {entries: {demo: {env: {K: 's'}}}}}"), @"ready demo [openclaw-workspace]");
+    assert_snapshot!(skill(needs).var("K", "v").shown(), @"ready demo [openclaw-workspace]");
+    assert_snapshot!(skill(needs).var("K", "  ").shown(), @r"
+    needs-setup demo [openclaw-workspace]
+      missing-env: K is not set
+    ");
+}
+
+#[test]
+fn a_secret_that_cannot_be_found_closes_the_gate() {
+    let with = |secret: &str| {
+        skill("{}").config(&format!("{{skills: {{entries: {{demo: {{apiKey: {secret}}}}}}}}}"))
+    };
+    assert_snapshot!(with("{source: 'env', id: 'NOT_SET'}").shown(), @r"
+    needs-setup demo [openclaw-workspace]
+      secret-unavailable: skills.entries.demo.apiKey: the variable NOT_SET is not set
+    ");
+    assert_snapshot!(with("{source: 'env', id: 'K'}").var("K", "v").shown(), @"ready demo [openclaw-workspace]");
+}
+
+#[test]
+fn configuration_paths_must_be_truthy() {
+    let needs = "{requires: {config: [channels.slack]}}";
+    let with = |config: &str| skill(needs).config(config).shown();
+    assert_snapshot!(with("{channels: {slack: {}}}"), @"ready demo [openclaw-workspace]");
+    assert_snapshot!(with("{channels: {slack: ''}}"), @r"
+    needs-setup demo [openclaw-workspace]
+      missing-config: channels.slack is not configured
+    ");
+}
+
+#[test]
+fn every_failure_is_recorded_and_the_first_in_order_is_primary() {
+    let machine = skill(
+        "{requires: {bins: [gh], config: [a.b], env: [GH_TOKEN]}, primaryEnv: GH_TOKEN, install: [{kind: brew, formula: gh, bins: [gh]}]}",
+    );
+    assert_snapshot!(machine.shown(), @r"
+    needs-setup demo [openclaw-workspace]
+      missing-env: GH_TOKEN is not set
+      missing-config: a.b is not configured
+      missing-bin: gh is not installed
+    ");
+    assert_snapshot!(remedies(&machine), @r"
+    missing-env -> set GH_TOKEN, or skills.entries.demo.apiKey
+    missing-config -> set a.b in the configuration
+    missing-bin -> install gh: brew install gh
+    ");
+    let catalog = machine.catalog();
+    let primary = catalog.entries[0].primary_reason().expect("it is not ready");
+    assert_eq!(primary.code.as_str(), "missing-env");
+}
+
+#[test]
+fn an_installer_never_reaches_a_remedy_unchecked() {
+    let machine =
+        skill("{requires: {bins: [gh]}, install: [{kind: brew, formula: 'gh; rm -rf ~'}]}");
+    assert_snapshot!(remedies(&machine), @"missing-bin -> install gh and make sure it is on PATH");
+}
+
+#[test]
+fn the_list_of_allowed_bundled_skills_knows_keys_and_leaves_own_skills_alone() {
+    let text = "---\nname: github\ndescription: d\nmetadata: {openclaw: {skillKey: gh-key}}\n---\n";
+    let machine = Machine::new()
+        .bundled("b")
+        .file("b/github/SKILL.md", text)
+        .skill("b/other", "other")
+        .skill("work/skills/mine", "mine")
+        .config("{skills: {allowBundled: ['gh-key']}}");
+    assert_snapshot!(machine.shown(), @r"
+    ready github [openclaw-bundled]
+    ready mine [openclaw-workspace]
+    blocked other [openclaw-bundled]
+      not-in-allow-bundled: skills.allowBundled does not list it
+    ");
+}
+
+#[test]
+fn a_switched_off_skill_stays_visible_with_its_reason() {
+    let machine = skill("{}").config("{skills: {entries: {demo: {enabled: false}, gone: {}}}}");
+    assert_snapshot!(machine.shown(), @r"
+    disabled demo [openclaw-workspace]
+      disabled: skills.entries.demo.enabled is false
+    ! unknown-skill-key: skills.entries.gone matches no skill
+    ");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_counts_only_where_it_can_be_run_and_never_in_the_current_folder() {
+    let needs = || skill("{requires: {bins: [tool]}}");
+    let not_executable = needs().file("bin/tool", "");
+    assert!(not_executable.shown().contains("missing-bin"));
+    let in_cwd = needs().file("work/tool", "").var("PATH", ":.:");
+    in_cwd.chmod("work/tool", 0o755);
+    assert!(in_cwd.shown().contains("missing-bin"));
+    assert_snapshot!(needs().bin("tool").shown(), @"ready demo [openclaw-workspace]");
+    assert_snapshot!(skill("{requires: {anyBins: [nope, tool]}}").bin("tool").shown(), @"ready demo [openclaw-workspace]");
+    assert_snapshot!(skill("{requires: {bins: [/bin/sh]}}").shown(), @r"
+    needs-setup demo [openclaw-workspace]
+      bad-metadata-field: `bins` names a path: /bin/sh
+    ");
+}
+
+#[test]
+fn unreadable_metadata_closes_the_gate_unless_tolerated() {
+    let broken = || {
+        Machine::new()
+            .workspace_skill("demo", r#"metadata: {"openclaw":{"requires":{"bins":["gh"]}"#)
+    };
+    assert_snapshot!(broken().shown(), @r"
+    blocked demo [openclaw-workspace]
+      metadata-invalid: `metadata` cannot be read: it is neither YAML nor JSON
+      metadata-invalid: its requirements cannot be read, so it stays closed
+    ");
+    let tolerated = broken().config("{skills: {load: {tolerateBadMetadata: true}}}");
+    assert_snapshot!(tolerated.shown(), @r"
+    ready demo [openclaw-workspace]
+      metadata-invalid: `metadata` cannot be read: it is neither YAML nor JSON
+    ");
+}

@@ -1,0 +1,36 @@
+//! Finding a skill by what a person typed (§12.3).
+
+use sinew_testkit::Machine;
+
+fn check(wanted: &str, expected: &str) {
+    let machine = Machine::new()
+        .skill("work/skills/a", "PDF Tools")
+        .skill("work/skills/b", "notes")
+        .skill("work/skills/c", "Notes")
+        .workspace_skill("keyed", "metadata: {openclaw: {skillKey: the-key}}");
+    let catalog = machine.catalog();
+    let found = match catalog.lookup(wanted) {
+        Ok(entry) => entry.name.clone(),
+        Err(error) => machine.without_root(&error.to_string()),
+    };
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn names_keys_case_and_separators_are_tried_in_turn() {
+    check("notes", "notes");
+    check("Notes", "Notes");
+    check("the-key", "keyed");
+    check("THE-KEY", "keyed");
+    check("pdf_tools", "PDF Tools");
+    check("nothing", "there is no skill `nothing`");
+    check("☔", "there is no skill `☔`");
+}
+
+#[test]
+fn several_answers_are_named_instead_of_guessed() {
+    check(
+        "NOTES",
+        "`NOTES` could be notes ($ROOT/work/skills/b/SKILL.md) or Notes ($ROOT/work/skills/c/SKILL.md)",
+    );
+}

@@ -1,0 +1,105 @@
+//! Snapshots and versions (§14.1, §14.2).
+
+use std::sync::Arc;
+
+use sinew_catalog::{Cause, FixedClock, LiveCatalog, Request};
+use sinew_testkit::Machine;
+
+fn refresh(live: &LiveCatalog, machine: &Machine, cause: Cause) -> sinew_catalog::Change {
+    machine.request(|request| live.refresh(request, cause))
+}
+
+#[test]
+fn a_change_bumps_the_version_and_names_what_changed() {
+    let machine = Machine::new().skill("work/skills/a", "a").skill("work/skills/b", "b");
+    let live = LiveCatalog::default();
+    let first = refresh(&live, &machine, Cause::Start);
+    let same = refresh(&live, &machine, Cause::Files);
+    assert_eq!(same.version, first.version);
+    assert!(same.is_empty() && Arc::ptr_eq(&same.snapshot, &first.snapshot));
+
+    machine.write("work/skills/a/SKILL.md", "---\nname: a\ndescription: Now different\n---\n");
+    machine.write("work/skills/c/SKILL.md", "---\nname: c\ndescription: New\n---\n");
+    std::fs::remove_dir_all(machine.path("work/skills/b")).expect("b goes");
+    let change = refresh(&live, &machine, Cause::Files);
+    assert!(change.version > first.version);
+    assert_eq!(
+        (change.added, change.removed, change.changed),
+        (vec!["c".to_owned()], vec!["b".to_owned()], vec!["a".to_owned()])
+    );
+    assert_eq!(
+        first.snapshot.catalog.get("a").expect("a").description,
+        "About a",
+        "snapshots do not change"
+    );
+}
+
+#[test]
+fn touching_a_file_or_editing_a_reference_changes_nothing() {
+    let machine =
+        Machine::new().skill("work/skills/a", "a").file("work/skills/a/references/r.md", "1");
+    let live = LiveCatalog::default();
+    let first = refresh(&live, &machine, Cause::Start);
+    let same_text = "---\nname: a\ndescription: About a\n---\n";
+    machine.write("work/skills/a/SKILL.md", same_text);
+    machine.write("work/skills/a/references/r.md", "2");
+    assert_eq!(refresh(&live, &machine, Cause::Files).version, first.version);
+}
+
+#[test]
+fn settings_and_a_lost_watch_always_bump() {
+    let machine = Machine::new().skill("work/skills/a", "a");
+    let live = LiveCatalog::default();
+    let first = refresh(&live, &machine, Cause::Start).version;
+    let second = refresh(&live, &machine, Cause::WatchLost).version;
+    let third = refresh(&live, &machine, Cause::Settings).version;
+    assert!(first < second && second < third);
+}
+
+#[test]
+fn what_the_gate_sees_counts_as_a_change() {
+    let machine =
+        Machine::new().workspace_skill("a", "metadata: {openclaw: {requires: {bins: [tool]}}}");
+    let live = LiveCatalog::default();
+    let first = refresh(&live, &machine, Cause::Start);
+    machine.write("bin/tool", "");
+    machine.chmod("bin/tool", 0o755);
+    let after = refresh(&live, &machine, Cause::Files);
+    #[cfg(unix)]
+    assert_eq!((after.version > first.version, after.changed), (true, vec!["a".to_owned()]));
+}
+
+#[test]
+fn a_restart_begins_above_every_earlier_version_and_a_clock_that_goes_back_does_not_matter() {
+    let machine = Machine::new().skill("work/skills/a", "a");
+    let at = |live: &LiveCatalog, now: u64| {
+        machine.request(|request| {
+            let env = sinew_catalog::Environment {
+                clock: Arc::new(FixedClock(now)),
+                ..request.env.clone()
+            };
+            live.refresh(&Request { env: &env, ..request.clone() }, Cause::Settings).version
+        })
+    };
+    let live = LiveCatalog::default();
+    let last = (0..5).map(|_| at(&live, 5_000)).last().expect("five");
+    assert_eq!(at(&live, 1), last + 1);
+    assert!(at(&LiveCatalog::default(), 6_000) > last);
+}
+
+#[test]
+fn the_record_holds_what_other_programs_read() {
+    let machine = Machine::new()
+        .workspace_skill("a", "metadata: {openclaw: {primaryEnv: K, requires: {env: [K]}}}")
+        .var("K", "v")
+        .workspace_skill("off", "")
+        .config("{skills: {entries: {off: {enabled: false}}}}");
+    let live = LiveCatalog::default();
+    let change = refresh(&live, &machine, Cause::Start);
+    let record = serde_json::to_value(change.snapshot.record()).expect("JSON");
+    assert_eq!(
+        record["skills"],
+        serde_json::json!([{"name": "a", "skillKey": "a", "primaryEnv": "K", "requiredEnv": ["K"]}])
+    );
+    assert_eq!(record["version"], 1_000);
+}

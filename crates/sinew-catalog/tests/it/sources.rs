@@ -1,0 +1,204 @@
+//! Sources, tiers and merging (§5, §7, §17).
+
+use insta::assert_snapshot;
+use proptest::prelude::*;
+use sinew_catalog::State;
+use sinew_testkit::Machine;
+
+#[test]
+fn a_workspace_skill_wins_over_all_other_tiers() {
+    let machine = Machine::new()
+        .config("{skills: {load: {extraDirs: ['$ROOT/extra/skills']}}}")
+        .bundled("bundled")
+        .skill("extra/skills/a", "a")
+        .skill("bundled/a", "a")
+        .skill("home/.sinew/skills/a", "a")
+        .skill("home/.agents/skills/a", "a")
+        .skill("work/.agents/skills/a", "a")
+        .skill("work/skills/a", "a");
+    let catalog = machine.catalog();
+    let winner = catalog.get("a").expect("one of the six");
+    assert_eq!(winner.source, "openclaw-workspace");
+    let copies: Vec<&str> =
+        catalog.shadowed_by(winner).iter().map(|copy| copy.source.as_str()).collect();
+    assert_eq!(
+        copies,
+        [
+            "agents-skills-project",
+            "agents-skills-personal",
+            "openclaw-managed",
+            "openclaw-bundled",
+            "openclaw-extra"
+        ]
+    );
+}
+
+#[test]
+fn equal_copies_are_shadowed_quietly_and_different_ones_with_a_warning() {
+    let machine = Machine::new()
+        .skill("home/.agents/skills/same", "same")
+        .skill("work/skills/same", "same")
+        .skill("home/.agents/skills/other", "other")
+        .file("work/skills/other/SKILL.md", "---\nname: other\ndescription: Not the same\n---\n");
+    let catalog = machine.catalog();
+    let severity = |name: &str| {
+        let copy = catalog.entries.iter().find(|e| e.name == name && e.state == State::Shadowed);
+        copy.expect("a copy").reasons[0].severity.to_string()
+    };
+    assert_eq!(severity("same"), "info");
+    assert_eq!(severity("other"), "warn");
+}
+
+#[test]
+fn names_that_only_look_alike_stay_apart_and_are_warned_about() {
+    let machine =
+        Machine::new().skill("work/skills/a", "PDF Tools").skill("work/skills/b", "pdf-tools");
+    assert_snapshot!(machine.shown(), @r"
+    ready PDF Tools [openclaw-workspace]
+      confusable-name: its name looks like pdf-tools
+    ready pdf-tools [openclaw-workspace]
+      confusable-name: its name looks like PDF Tools
+    ");
+}
+
+#[test]
+fn other_agents_folders_are_read_unless_switched_off() {
+    let machine =
+        Machine::new().skill("home/.claude/skills/c", "c").skill("work/.cursor/skills/d", "d");
+    assert_snapshot!(machine.shown(), @r"
+    ready c [claude-code-personal]
+    ready d [cursor-project]
+    ");
+    let machine = Machine::new()
+        .config("{skills: {load: {agents: false}}}")
+        .skill("home/.claude/skills/c", "c");
+    assert_snapshot!(machine.shown(), @"");
+}
+
+#[test]
+fn each_agents_profile_reads_its_own_folders() {
+    let machine = |profile: &str| {
+        Machine::new()
+            .profile(profile)
+            .skill("home/.claude/skills/c", "c")
+            .skill("home/.codex/skills/x", "x")
+            .skill("work/.gemini/skills/g", "g")
+            .skill("work/.opencode/skills/o", "o")
+            .skill("work/.goose/skills/s", "s")
+            .skill("work/.cursor/skills/u", "u")
+            .skill("home/.agents/skills/p", "p")
+            .skill("work/skills/w", "w")
+    };
+    let names = |profile: &str| -> String {
+        let catalog = machine(profile).catalog();
+        catalog.entries.iter().map(|entry| entry.name.as_str()).collect()
+    };
+    assert_eq!(names("sinew"), "cgopsuwx");
+    assert_eq!(names("openclaw"), "pw");
+    assert_eq!(names("openpocket"), "w");
+    assert_eq!(names("claude-code"), "c");
+    assert_eq!(names("codex"), "px");
+    assert_eq!(names("cursor"), "cux");
+    assert_eq!(names("goose"), "cps");
+    assert_eq!(names("gemini"), "gp");
+    assert_eq!(names("opencode"), "cop");
+}
+
+#[test]
+fn the_directory_profile_reads_one_folder() {
+    let machine =
+        Machine::new().profile("directory").skill("work/a", "a").skill("work/deep/b", "b");
+    assert_snapshot!(machine.shown(), @r"
+    ready a [directory]
+    ready b [directory]
+    ");
+}
+
+#[test]
+fn personal_skills_are_left_out_when_the_state_folder_was_moved() {
+    let moved = || {
+        Machine::new().var("OPENCLAW_STATE_DIR", "/elsewhere").skill("home/.agents/skills/p", "p")
+    };
+    assert_snapshot!(moved().shown(), @"");
+    let forced = moved().config("{skills: {load: {personal: true}}}");
+    assert_snapshot!(forced.shown(), @"ready p [agents-skills-personal]");
+}
+
+#[test]
+fn plugin_skills_are_the_lowest_tier_and_the_first_plugin_wins() {
+    let plugin = |machine: Machine, id: &str, skills: &str| {
+        let manifest = format!("{{id: '{id}', skills: [{skills}]}}");
+        machine.file(&format!("plugins/{id}/openclaw.plugin.json"), manifest)
+    };
+    let paths = "{load: {paths: ['$ROOT/plugins/one', '$ROOT/plugins/two', '$ROOT/plugins/bad', '$ROOT/plugins/off']}, entries: {off: {enabled: false}}}";
+    let mut machine = Machine::new().config(&format!("{{plugins: {paths}}}"));
+    machine = plugin(machine, "one", "'skills'").skill("plugins/one/skills/a", "a");
+    machine = plugin(machine, "two", "'skills'")
+        .skill("plugins/two/skills/a", "a")
+        .skill("plugins/two/skills/b", "b");
+    machine = plugin(machine, "bad", "'../one/skills'");
+    machine = plugin(machine, "off", "'skills'").skill("plugins/off/skills/z", "z");
+    assert_snapshot!(machine.shown(), @r"
+    ready a [openclaw-extra]
+    shadowed a [openclaw-extra]
+      shadowed: a from openclaw-extra is used instead: $ROOT/plugins/one/skills/a/SKILL.md
+    ready b [openclaw-extra]
+    ! path-escape: the plugin bad names ../one/skills, outside its folder
+    ! plugin-skipped: the plugin off is switched off
+    ");
+}
+
+#[test]
+fn bad_configuration_values_are_reported_and_the_defaults_hold() {
+    let (config, reasons) = sinew_catalog::Config::from_text(
+        "{skills: {limits: {maxSkillsInPrompt: -1, maxSkilsPromptChars: 5}, load: {watch: 'yes'}, entries: {x: {enable: true}}}, agent: {skillsSpecMode: 'lax'}}",
+    );
+    assert_eq!(config.limits.max_skills_in_prompt, 150);
+    assert!(config.load.watch);
+    let shown: Vec<String> = reasons
+        .iter()
+        .map(|reason| format!("{reason} -> {}", reason.remedy.as_deref().unwrap_or_default()))
+        .collect();
+    assert_snapshot!(shown.join("\n"), @r"
+    unknown-config-key: skills.limits.maxSkilsPromptChars means nothing here -> did you mean skills.limits.maxSkillsPromptChars?
+    bad-config-value: skills.load.watch is not a value of the right kind -> Watch the folders for changes. The default is true.
+    bad-config-value: skills.limits.maxSkillsInPrompt is not a value of the right kind -> Skills listed in the prompt. The default is 150.
+    unknown-config-key: skills.entries.x.enable means nothing here -> did you mean skills.entries.x.enabled?
+    bad-config-value: agent.skillsSpecMode is not legacy, mixed or strict; mixed holds -> write legacy, mixed or strict; mixed holds
+    ");
+}
+
+#[test]
+fn a_secret_never_shows_itself() {
+    let (config, _) = sinew_catalog::Config::from_text(
+        "{skills: {entries: {x: {apiKey: 'hunter2', env: {A: 'hunter3'}}}}}",
+    );
+    let shown = format!("{:?}", config.entries);
+    assert!(!shown.contains("hunter"), "{shown}");
+}
+
+proptest! {
+    /// Whatever skills lie where, the winner of a name is the highest tier that has it.
+    #[test]
+    fn the_winner_does_not_depend_on_what_else_is_there(
+        places in proptest::collection::vec((0..4_usize, 0..3_usize), 1..8),
+    ) {
+        const TIERS: [(&str, &str); 4] = [
+            ("home/.sinew/skills", "openclaw-managed"),
+            ("home/.agents/skills", "agents-skills-personal"),
+            ("work/.agents/skills", "agents-skills-project"),
+            ("work/skills", "openclaw-workspace"),
+        ];
+        const NAMES: [&str; 3] = ["a", "b", "c"];
+        let mut machine = Machine::new();
+        for &(tier, name) in &places {
+            machine = machine.skill(&format!("{}/{}", TIERS[tier].0, NAMES[name]), NAMES[name]);
+        }
+        let catalog = machine.catalog();
+        for (at, name) in NAMES.iter().enumerate() {
+            let highest = places.iter().filter(|place| place.1 == at).map(|place| place.0).max();
+            let source = catalog.get(name).map(|entry| entry.source.as_str());
+            prop_assert_eq!(source, highest.map(|tier| TIERS[tier].1));
+        }
+    }
+}
