@@ -49,21 +49,31 @@ impl<'a> Untrusted<'a> {
     }
 
     fn xml(self, apostrophe: &str) -> String {
-        let mut escaped = String::with_capacity(self.0.len() + 16);
-        for c in self.prompt_chars() {
-            match xml_escape(c) {
-                Some(_) if c == '\'' => escaped.push_str(apostrophe),
-                Some(escape) => escaped.push_str(escape),
-                None => escaped.push(c),
+        let mut escaped = String::with_capacity(self.0.len() + self.0.len() / 8);
+        let mut rest = self.0;
+        // Most text is plain: it is copied in runs, and only what stands between is looked at.
+        while let Some(at) = rest.bytes().position(|byte| !is_plain(byte)) {
+            escaped.push_str(&rest[..at]);
+            let mut chars = rest[at..].chars();
+            match chars.next() {
+                Some('\'') => escaped.push_str(apostrophe),
+                Some(c) if may_reach_prompt(c) => match xml_escape(c) {
+                    Some(escape) => escaped.push_str(escape),
+                    None => escaped.push(c),
+                },
+                _ => {}
             }
+            rest = chars.as_str();
         }
+        escaped.push_str(rest);
         escaped
     }
 
     /// The characters that may reach a prompt, not yet escaped: whoever shortens or measures a text
     /// does it on these, so that a cut never splits an escape.
+    #[inline]
     pub fn prompt_chars(self) -> impl Iterator<Item = char> + Clone + 'a {
-        self.0.chars().filter(|&c| matches!(c, '\t' | '\n') || !is_unprintable(c))
+        self.0.chars().filter(|&c| may_reach_prompt(c))
     }
 
     /// Text inside JSON that people read: controls but tab and line ends removed.
@@ -74,6 +84,7 @@ impl<'a> Untrusted<'a> {
 }
 
 /// What stands for `c` inside an XML element, where it may not stand for itself.
+#[inline]
 pub fn xml_escape(c: char) -> Option<&'static str> {
     match c {
         '&' => Some("&amp;"),
@@ -85,8 +96,17 @@ pub fn xml_escape(c: char) -> Option<&'static str> {
     }
 }
 
-fn is_unprintable(c: char) -> bool {
-    c.is_control() || is_invisible(c) || is_not_xml(c)
+#[inline]
+fn may_reach_prompt(c: char) -> bool {
+    match c {
+        ' '..='~' | '\t' | '\n' => true,
+        c => !(c.is_control() || is_invisible(c) || is_not_xml(c)),
+    }
+}
+
+/// Printable ASCII that stands for itself in XML.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && !matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\'')
 }
 
 /// Bidi controls, zero-width characters and tag characters: they change what is read without being

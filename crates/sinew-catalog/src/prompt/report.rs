@@ -119,6 +119,7 @@ pub(super) fn describe(
     let about = |code, position: usize, detail: String| {
         let skill = &request.skills[position];
         let reason = Reason::new(code, detail).skill(skill.name);
+        let reason = if skill.source.is_empty() { reason } else { reason.source(skill.source) };
         if skill.path.is_empty() { reason } else { reason.path(skill.path) }
     };
     for shown in &plan.shown {
@@ -135,7 +136,7 @@ pub(super) fn describe(
                 about(Code::DescriptionOmitted, entry.position, detail).remedy(raise(CHARS_KEY)),
             );
         } else {
-            let to = units(&entry.text.cut(shown.cap));
+            let to = entry.text.cut_units(shown.cap);
             let name = request.skills[entry.position].name.to_owned();
             report.shortened.push(ShortenedSkill { name, from, to });
             let detail = format!("its description was cut from {from} to {to} characters");
@@ -158,7 +159,7 @@ pub(super) fn describe(
         let detail = format!("{detail}, and it ranks {rank} of {}", sheet.total);
         reasons.push(about(code, position, detail).remedy(raise(key)));
     }
-    if let Some(note) = request.remote_note.filter(|_| remote_note.is_none()) {
+    if let Some(note) = request.remote_note.filter(|_| remote_note.is_none() && sheet.total > 0) {
         let detail = format!("the note of {} characters did not fit", units(note));
         reasons.push(Reason::new(Code::RemoteNoteDropped, detail).remedy(raise(CHARS_KEY)));
     }

@@ -26,12 +26,33 @@ pub(super) fn units(text: &str) -> usize {
 
 /// Length of a field in UTF-16 code units once it is cleaned and escaped.
 pub(super) fn escaped_units(text: &str, escapes: Escapes) -> usize {
-    Untrusted::new(text).prompt_chars().map(|c| c.len_utf16() + extra(c, escapes)).sum()
+    measure(text, escapes).1
+}
+
+/// Units of a cleaned field, before and after escaping.
+fn measure(text: &str, escapes: Escapes) -> (usize, usize) {
+    let (mut units, mut added) = (0, 0);
+    if is_printable_ascii(text) {
+        units = text.len();
+        added = text.bytes().map(|byte| extra(char::from(byte), escapes)).sum();
+    } else {
+        for c in Untrusted::new(text).prompt_chars() {
+            units += c.len_utf16();
+            added += extra(c, escapes);
+        }
+    }
+    (units, units + added)
+}
+
+fn is_printable_ascii(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 /// How many more units a character takes when it is escaped.
 fn extra(c: char, escapes: Escapes) -> usize {
     match xml_escape(c) {
+        // Nearly every character: all that are escaped stand below `?`.
+        _ if c > '>' => 0,
         Some(_) if c == '\'' && escapes == Escapes::KeepApostrophe => 0,
         Some(escape) => escape.len() - 1,
         None => 0,
@@ -52,55 +73,69 @@ pub(super) struct Text<'a> {
 impl<'a> Text<'a> {
     pub(super) fn of(skill: &PromptSkill<'a>, escapes: Escapes) -> Self {
         let whole = with_hints(skill);
-        let mut text = Self {
-            units: 0,
-            cost: 0,
-            whole,
-            description: skill.description,
-            escapes,
-            body: OnceCell::new(),
-        };
-        for c in Untrusted::new(&text.whole).prompt_chars() {
-            text.units += c.len_utf16();
-            text.cost += c.len_utf16() + extra(c, escapes);
-        }
-        text
+        let (units, cost) = measure(&whole, escapes);
+        let description = skill.description;
+        Self { whole, description, escapes, units, cost, body: OnceCell::new() }
     }
 
     /// Units of the text at this cap, escaped.
     pub(super) fn cost(&self, cap: usize) -> usize {
-        if cap >= self.units.max(SHORTEST) {
-            return self.cost;
+        match self.piece(cap) {
+            Piece::Nothing => 0,
+            Piece::Whole => self.cost,
+            Piece::Body(body) => body.cost,
+            Piece::Start(body, end) => body.start_cost(end) + DOTS.len(),
         }
-        let body = self.body();
-        match cap {
-            _ if cap < SHORTEST => 0,
-            _ if cap >= body.units => body.cost,
-            _ => body.prefix_cost(cap - DOTS.len()) + DOTS.len(),
+    }
+
+    /// Units of the text at this cap, before escaping.
+    pub(super) fn cut_units(&self, cap: usize) -> usize {
+        match self.piece(cap) {
+            Piece::Nothing => 0,
+            Piece::Whole => self.units,
+            Piece::Body(body) => body.units,
+            Piece::Start(_, end) => end + DOTS.len(),
         }
     }
 
     /// The text at this cap, not yet escaped.
     pub(super) fn cut(&self, cap: usize) -> Cow<'_, str> {
-        if cap >= self.units.max(SHORTEST) {
-            return Cow::Borrowed(&self.whole);
+        match self.piece(cap) {
+            Piece::Nothing => Cow::Borrowed(""),
+            Piece::Whole => Cow::Borrowed(&self.whole),
+            Piece::Body(body) => Cow::Borrowed(&body.text),
+            Piece::Start(body, end) => Cow::Owned(format!("{}{DOTS}", body.start(end))),
         }
-        let body = self.body();
-        match cap {
-            _ if cap < SHORTEST => Cow::Borrowed(""),
-            _ if cap >= body.units => Cow::Borrowed(&body.text),
-            _ => Cow::Owned(format!("{}{DOTS}", body.prefix(cap - DOTS.len()))),
+    }
+
+    fn piece(&self, cap: usize) -> Piece<'_, 'a> {
+        if cap < SHORTEST {
+            return Piece::Nothing;
         }
+        if cap >= self.units {
+            return Piece::Whole;
+        }
+        let body = self.body.get_or_init(|| Body::of(self.description, self.escapes));
+        if cap >= body.units {
+            return Piece::Body(body);
+        }
+        Piece::Start(body, body.whole_characters(cap - DOTS.len()))
     }
 
     /// Whether this cap shows less than the author wrote.
     pub(super) fn is_cut(&self, cap: usize) -> bool {
-        self.units > 0 && cap < self.units.max(SHORTEST)
+        self.units > 0 && (cap < SHORTEST || cap < self.units)
     }
+}
 
-    fn body(&self) -> &Body<'a> {
-        self.body.get_or_init(|| Body::of(self.description, self.escapes))
-    }
+/// What a cap leaves of a text.
+enum Piece<'t, 'a> {
+    Nothing,
+    Whole,
+    /// The description without its hints, on one line.
+    Body(&'t Body<'a>),
+    /// As much of it as these units hold, before the dots.
+    Start(&'t Body<'a>, usize),
 }
 
 fn with_hints<'a>(skill: &PromptSkill<'a>) -> Cow<'a, str> {
@@ -153,14 +188,13 @@ impl<'a> Body<'a> {
         if self.splits.binary_search(&end).is_ok() { end - 1 } else { end }
     }
 
-    fn prefix_cost(&self, end: usize) -> usize {
-        let end = self.whole_characters(end);
+    /// Units of the text up to `end`, escaped.
+    fn start_cost(&self, end: usize) -> usize {
         let escapes = self.escapes.partition_point(|&(at, _)| at <= end);
         end + escapes.checked_sub(1).map_or(0, |last| self.escapes[last].1)
     }
 
-    fn prefix(&self, end: usize) -> &str {
-        let end = self.whole_characters(end);
+    fn start(&self, end: usize) -> &str {
         if self.text.is_ascii() {
             return &self.text[..end];
         }
@@ -240,6 +274,8 @@ mod tests {
             let hints = if hint.is_empty() { vec![] } else { vec![hint.as_str()] };
             let skill = PromptSkill { description: &description, hints, ..PromptSkill::default() };
             let text = Text::of(&skill, Escapes::All);
+            let clean: String = Untrusted::new(&text.cut(cap)).prompt_chars().collect();
+            prop_assert_eq!(units(&clean), text.cut_units(cap));
             let rendered = Untrusted::new(&text.cut(cap)).for_prompt_xml();
             prop_assert_eq!(units(&rendered), text.cost(cap));
             prop_assert!(text.cost(cap) <= text.cost(cap + 1));

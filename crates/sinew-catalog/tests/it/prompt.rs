@@ -24,7 +24,7 @@ fn entries(block: &PromptBlock) -> Vec<(String, Option<String>)> {
     document
         .root_element()
         .children()
-        .filter(|node| node.is_element())
+        .filter(roxmltree::Node::is_element)
         .map(|skill| (field(skill, "name").expect("a name"), field(skill, "description")))
         .collect()
 }
