@@ -87,7 +87,7 @@ pub(crate) fn walk(root: &Root, rules: &WalkRules) -> Found {
         truncated: false,
         found,
     };
-    walk.run(handle);
+    walk.run(&handle);
     let mut found = walk.found;
     order(&mut found.candidates);
     order(&mut found.below);
@@ -148,9 +148,9 @@ struct Child {
 }
 
 impl Walk<'_> {
-    fn run(&mut self, handle: Arc<Dir>) {
+    fn run(&mut self, handle: &Arc<Dir>) {
         let top = Folder {
-            handle: Arc::clone(&handle),
+            handle: Arc::clone(handle),
             inside: PathBuf::new(),
             shown: self.root.path.clone(),
             relative: String::new(),

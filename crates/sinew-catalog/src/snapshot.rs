@@ -179,7 +179,7 @@ impl LiveCatalog {
             && before.fingerprint == fingerprint
             && before.inputs == inputs
         {
-            return change(Some(before), Arc::clone(before), cause);
+            return change(Some(before), before, cause);
         }
         *version = (*version + 1).max(request.env.clock.now_ms());
         let snapshot = Arc::new(Snapshot {
@@ -192,20 +192,20 @@ impl LiveCatalog {
             inputs,
         });
         self.current.store(Some(Arc::clone(&snapshot)));
-        change(before.as_ref(), snapshot, cause)
+        change(before.as_ref(), &snapshot, cause)
     }
 }
 
-fn change(before: Option<&Arc<Snapshot>>, after: Arc<Snapshot>, cause: Cause) -> Change {
+fn change(before: Option<&Arc<Snapshot>>, after: &Arc<Snapshot>, cause: Cause) -> Change {
     let mut change = Change {
         version: after.version,
         added: Vec::new(),
         removed: Vec::new(),
         changed: Vec::new(),
         cause,
-        snapshot: Arc::clone(&after),
+        snapshot: Arc::clone(after),
     };
-    let Some(before) = before.filter(|before| !Arc::ptr_eq(before, &after)) else { return change };
+    let Some(before) = before.filter(|before| !Arc::ptr_eq(before, after)) else { return change };
     let old: BTreeMap<&str, u64> = by_name(&before.catalog);
     let new: BTreeMap<&str, u64> = by_name(&after.catalog);
     let gone = |name: &&str| !new.contains_key(*name);

@@ -197,7 +197,7 @@ fn unavailable(detail: &str) -> Reason {
 /// Whether a changed path can matter: a skill file, a note about its origin, or a folder.
 fn concerns(path: &Path) -> bool {
     let ignored = |part: &std::ffi::OsStr| IGNORED.iter().any(|name| part == *name);
-    let mut parts = path.components().rev().map(|part| part.as_os_str());
+    let mut parts = path.components().rev().map(std::path::Component::as_os_str);
     let Some(name) = parts.next().map(|name| name.to_string_lossy().into_owned()) else {
         return false;
     };
