@@ -72,8 +72,7 @@ fn find_opening<'a>(
     text: &'a str,
     reasons: &mut Vec<Reason>,
 ) -> Option<Opening> {
-    let first = lines.next()?;
-    if is_fence(first.text) {
+    if lines.next().is_some_and(|first| is_fence(first.text)) {
         return Some(Opening::Plain);
     }
     *lines = Lines::new(text);

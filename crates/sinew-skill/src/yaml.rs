@@ -5,7 +5,7 @@
 //! style, and that an alias or a tag was there at all. Both are refused: front matter has no use for
 //! them, and aliases are how a few bytes become a gigabyte.
 
-use granit_parser::{Event, Parser, ScalarStyle, ScanError, StructureStyle};
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StructureStyle};
 
 use crate::value::{Mapping, Number, Value};
 
@@ -260,7 +260,9 @@ fn alias(line: usize) -> YamlError {
 
 fn syntax(error: &ScanError) -> YamlError {
     let message = error.kind().to_string();
-    let kind = if message.contains("alias") || message.contains("anchor") {
+    let kind = if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
+        YamlErrorKind::Limit
+    } else if message.contains("alias") || message.contains("anchor") {
         YamlErrorKind::AliasOrTag
     } else {
         YamlErrorKind::Syntax

@@ -3,5 +3,7 @@
 //! Only ever a dev-dependency.
 
 mod machine;
+mod shared;
 
 pub use machine::Machine;
+pub use shared::{shared_data, shared_rows};

@@ -128,11 +128,12 @@ impl Checker<'_> {
 
     /// The very first bytes must be `---`.
     fn start(&mut self, document: &Document<'_>) {
-        let missing = "the file does not start with `---`";
         if document.front.is_none() || document.fence_line() > 1 {
-            let issue = self.issue("FRONTMATTER_MISSING", missing).at(Some(1));
+            let message = "the file does not start with `---`";
+            let issue = self.issue("FRONTMATTER_MISSING", message).at(Some(1));
             self.issues.push(issue.fixed_by(document.fence_fix()));
-        } else if self.target.bytes.starts_with(b"\xef\xbb\xbf") {
+        }
+        if document.front.is_some() && self.target.bytes.starts_with(b"\xef\xbb\xbf") {
             let fix = Fix::new("take the byte order mark off", vec![Edit::StripBom]);
             let code = if self.parity { "FRONTMATTER_MISSING" } else { "REF_DIVERGENCE" };
             let message = "the file starts with a byte order mark, which the reference validator \

@@ -146,13 +146,36 @@ impl FromStr for RuleSet {
 
 /// Judges a file by a rule set.
 pub fn validate(target: &Target<'_>, rules: RuleSet) -> Validation {
-    let issues = match rules {
+    let mut found = Validation { issues: check(target, rules) };
+    if let Some(fixed) = fix(target.bytes, &found.issues) {
+        let again = check(&Target { bytes: &fixed, ..*target }, rules);
+        if !settles(&found.issues, &again) {
+            found.issues.iter_mut().for_each(|issue| issue.fix = None);
+        }
+    }
+    found
+}
+
+fn check(target: &Target<'_>, rules: RuleSet) -> Vec<Issue> {
+    match rules {
         RuleSet::OpenClaw => openclaw::check(target),
         RuleSet::OpenPocket => openpocket::check(target, false),
         RuleSet::OpenPocketStrict => openpocket::check(target, true),
         RuleSet::AgentSkills { level, parity } => agentskills::check(target, level, parity),
-    };
-    Validation { issues }
+    }
+}
+
+/// Whether the fixes do what they promise: what carried one is gone, and no new one is needed.
+///
+/// This is tried rather than proved, because front matter has more shapes than an edit can foresee;
+/// an edit that would not settle the matter is not offered.
+fn settles(before: &[Issue], after: &[Issue]) -> bool {
+    let count = |issues: &[Issue], code: &str| issues.iter().filter(|i| i.code == code).count();
+    let gone = before.iter().filter(|issue| issue.fix.is_some()).all(|issue| {
+        let fixed = before.iter().filter(|i| i.code == issue.code && i.fix.is_some()).count();
+        count(after, issue.code) + fixed <= count(before, issue.code)
+    });
+    gone && after.iter().all(|issue| issue.fix.is_none())
 }
 
 /// What to say of a folder that holds no skill file.
