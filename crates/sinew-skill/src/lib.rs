@@ -18,9 +18,6 @@
 //! **Promise:** no input makes this crate panic, and no input is dropped without a reason.
 //! **Left out on purpose:** files, folders and the machine. Bytes come in, values go out.
 
-// A `Reason` is a report for people, made at most once per file; boxing it would buy nothing.
-#![allow(clippy::result_large_err)]
-
 mod fence;
 mod header;
 mod layout;

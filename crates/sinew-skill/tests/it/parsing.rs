@@ -154,7 +154,9 @@ fn bom_and_crlf_change_the_hash_and_nothing_else() {
     let plain = file("name: a\ndescription: b: c\nmetadata: {openclaw: {always: true}}");
     let twin = format!("\u{feff}{}", plain.replace('\n', "\r\n"));
     let (one, two) = (openclaw(plain.as_bytes()), openclaw(twin.as_bytes()));
-    let json = |outcome: &sinew_skill::Outcome<'_>| serde_json::to_string(&outcome.skill).unwrap();
+    let json = |outcome: &sinew_skill::Outcome<'_>| {
+        serde_json::to_string(&outcome.skill).expect("a skill is JSON")
+    };
     assert_eq!(json(&one), json(&two));
     assert_eq!((&one.body, &one.reasons), (&two.body, &two.reasons));
     assert_ne!(content_hash(plain.as_bytes()), content_hash(twin.as_bytes()));

@@ -1,0 +1,32 @@
+# Thin names for the usual commands; `./test` is what CI runs.
+
+# List the recipes
+default:
+    @just --list
+
+# Run all the tests, as CI does
+test:
+    ./test
+
+# Add the full counts, soaks and benches
+long:
+    ./test --long
+
+# What CI refuses: format and lints
+lint:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+
+# Format everything
+fmt:
+    cargo fmt --all
+
+# Run the benches, or the one that is named
+bench *args:
+    cargo bench --workspace {{args}}
+
+# Fuzz one target for a minute, from a copy of its own seeds
+fuzz target="frontmatter" seconds="60":
+    mkdir -p fuzz/corpus/{{target}}
+    cp -n fuzz/seeds/{{target}}/* fuzz/corpus/{{target}}/ || true
+    cargo +nightly fuzz run {{target}} fuzz/corpus/{{target}} -- -max_total_time={{seconds}}
