@@ -39,8 +39,14 @@ fn main() {
     let (floor, cold, warm) = (median(floors), median(colds), median(warms));
     println!("{SKILLS} skills, median of {ROUNDS} rounds");
     println!("  floor (walk + read + hash)  {floor:>9.2?}");
-    println!("  cold load                   {cold:>9.2?}  {:.2}x the floor (goal 1.6)", ratio(cold, floor));
-    println!("  warm reload                 {warm:>9.2?}  {:.2}x the floor (goal 0.15)", ratio(warm, floor));
+    println!(
+        "  cold load                   {cold:>9.2?}  {:.2}x the floor (goal 1.6)",
+        ratio(cold, floor)
+    );
+    println!(
+        "  warm reload                 {warm:>9.2?}  {:.2}x the floor (goal 0.15)",
+        ratio(warm, floor)
+    );
 }
 
 fn ratio(a: Duration, b: Duration) -> f64 {
@@ -86,9 +92,12 @@ fn machine() -> Machine {
         }
         text.push_str("---\n\n# A skill\n\n");
         for line in 0..60 {
-            let _ = writeln!(text, "{line}. Look at thing {number}, then write down what was found in step {line}.");
+            let _ = writeln!(
+                text,
+                "{line}. Look at thing {number}, then write down what was found in step {line}."
+            );
         }
         machine.write(&format!("work/skills/skill-{number:04}/SKILL.md"), text);
     }
-    machine
+    machine.long_after()
 }

@@ -2,18 +2,20 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use sinew_skill::{Code, Reason, names};
 
-use crate::bins::BinCache;
+use crate::bins::{BinCache, Bins};
 use crate::commands::{CommandSkill, Commands, SkillSource};
 use crate::config::{Config, SpecMode};
-use crate::discover::{self, Candidate, WalkRules};
+use crate::discover::{Candidate, Found, WalkRules};
 use crate::entry::{Entry, Requirements, State};
 use crate::environment::{Environment, path_text};
 use crate::filter::{Filter, Overrides};
 use crate::gate::{Gate, Subject};
 use crate::load::{FileCache, LoadRules, LoadedFile};
+use crate::memory::{CatalogMemory, Inputs, Remembered, WalkMemory, Walked};
 use crate::merge;
 use crate::profile::{Profile, Tier};
 use crate::roots::{self, Places, Root};
@@ -59,36 +61,68 @@ pub struct Catalog {
 pub struct Builder {
     files: FileCache,
     bins: BinCache,
+    walks: WalkMemory,
+    last: CatalogMemory,
 }
 
 impl Builder {
     /// Builds the catalog. It never fails: what cannot be read is an entry or an issue.
-    pub fn build(&self, request: &Request<'_>) -> Catalog {
-        let (roots, mut issues) =
-            roots::resolve(request.profile, &request.places, request.config, request.env);
+    ///
+    /// Where nothing changed since the last build, the same catalog comes back.
+    pub fn build(&self, request: &Request<'_>) -> Arc<Catalog> {
+        let roots = roots::resolve(request.profile, &request.places, request.config, request.env);
+        let rules = walk_rules(request);
+        let now = request.env.clock.now_ms();
+        let walks: Vec<Arc<Walked>> =
+            roots.0.iter().map(|root| self.walks.walk(root, &rules, now)).collect();
+        let bins = self.bins.get(request.env);
+        let inputs = Inputs::of(request);
+        if let Some(inputs) = &inputs
+            && let Some(catalog) = self.last.recall(inputs, &roots, &walks, &bins)
+        {
+            return catalog;
+        }
+        let catalog = Arc::new(self.assemble(request, &roots, &walks, &bins));
+        if let Some(inputs) = inputs {
+            let catalog = Arc::clone(&catalog);
+            self.last.remember(Remembered { inputs, roots, walks, bins, catalog });
+        }
+        catalog
+    }
+
+    fn assemble(
+        &self,
+        request: &Request<'_>,
+        (roots, issues): &(Vec<Root>, Vec<Reason>),
+        walks: &[Arc<Walked>],
+        bins: &Bins,
+    ) -> Catalog {
+        let mut issues = issues.clone();
         let mut entries = Vec::new();
-        for root in &roots {
-            self.read_root(root, request, &mut entries, &mut issues);
+        for (root, walked) in roots.iter().zip(walks) {
+            self.read_root(root, &walked.found, request, &mut entries, &mut issues);
         }
         let openpocket = request.profile.is_openpocket();
         merge::merge(&mut entries, |entry| if openpocket { &entry.id } else { &entry.name });
         merge::confusable(&mut entries);
-        self.gate(request, &mut entries);
+        gate(request, bins, &mut entries);
         let skill_filter = filter(request, &mut entries, &mut issues);
         let commands = name_commands(request, &mut entries);
         issues.extend(unknown_skill_keys(request.config, &entries));
-        sort(&mut entries, &roots, openpocket);
-        Catalog { entries, issues, roots, skill_filter, commands }
+        sort(&mut entries, roots, openpocket);
+        Catalog { entries, issues, roots: roots.clone(), skill_filter, commands }
     }
 
     /// Forgets what was read below a folder.
     pub fn forget_below(&self, folder: &std::path::Path) {
         self.files.forget_below(folder);
+        self.last.forget();
     }
 
     fn read_root(
         &self,
         root: &Root,
+        found: &Found,
         request: &Request<'_>,
         entries: &mut Vec<Entry>,
         issues: &mut Vec<Reason>,
@@ -96,35 +130,27 @@ impl Builder {
         let limits = &request.config.limits;
         let openpocket = request.profile.is_openpocket();
         let mode = request.config.openpocket.mode;
-        let max_candidates =
-            limits.max_candidates_per_root.unwrap_or(request.profile.max_candidates);
-        let rules = WalkRules {
-            any_case: openpocket,
-            single_files: openpocket && mode != SpecMode::Strict,
-            max_candidates,
-            link_targets: link_targets(request),
-        };
+        let max_candidates = max_candidates(request);
         let load = LoadRules {
             dialect: request.profile.dialect,
             tier: root.tier,
             max_bytes: limits.max_skill_file_bytes,
             strict: openpocket && mode == SpecMode::Strict,
         };
-        let mut found = discover::walk(root, &rules);
-        issues.append(&mut found.reasons);
-        let mut candidates = found.candidates;
-        let mut files = self.files.load(&candidates, load);
+        issues.extend(found.reasons.iter().cloned());
+        let mut candidates: Vec<&Candidate> = found.candidates.iter().collect();
+        let mut files = self.files.load(&found.candidates, load);
         if !found.below.is_empty() && files.iter().all(|file| file.skill.is_none()) {
             // The root's own file is broken; what lies below it need not suffer for that.
             files.extend(self.files.load(&found.below, load));
-            candidates.append(&mut found.below);
+            candidates.extend(&found.below);
         }
         if candidates.len() > max_candidates {
             issues.push(capped(
                 root,
                 Code::CandidatesCapped,
                 candidates.len() - max_candidates,
-                &candidates[max_candidates],
+                candidates[max_candidates],
                 "skills.limits.maxCandidatesPerRoot",
                 max_candidates,
             ));
@@ -134,7 +160,7 @@ impl Builder {
         let max_loaded = limits.max_skills_loaded_per_source.unwrap_or(request.profile.max_loaded);
         let mut loaded = 0;
         let mut left_out: Option<(usize, &Candidate)> = None;
-        for (candidate, file) in candidates.iter().zip(&files) {
+        for (candidate, file) in candidates.into_iter().zip(&files) {
             if file.skill.is_some() {
                 if loaded >= max_loaded {
                     left_out = Some(left_out.map_or((1, candidate), |(n, first)| (n + 1, first)));
@@ -149,56 +175,69 @@ impl Builder {
             issues.push(capped(root, Code::SourceCapped, count, first, key, max_loaded));
         }
     }
+}
 
-    fn gate(&self, request: &Request<'_>, entries: &mut [Entry]) {
-        let bins = self.bins.get(request.env);
-        let gate = Gate {
-            config: request.config,
-            env: request.env,
-            bins: &bins,
-            remote_platforms: &request.remote_platforms,
-            openpocket: request.profile.is_openpocket(),
+fn gate(request: &Request<'_>, bins: &Bins, entries: &mut [Entry]) {
+    let gate = Gate {
+        config: request.config,
+        env: request.env,
+        bins,
+        remote_platforms: &request.remote_platforms,
+        openpocket: request.profile.is_openpocket(),
+    };
+    for entry in entries.iter_mut().filter(|entry| entry.state == State::Ready) {
+        let Some(skill) = entry.skill.clone() else { continue };
+        let decision = gate.decide(&Subject {
+            skill: &skill,
+            key: &entry.skill_key,
+            tier: entry.tier,
+            generated: entry.generated,
+            forced_on: request.overrides.get(&entry.skill_key) == Some(&true),
+        });
+        entry.eligible = decision.is_open();
+        entry.disabled = decision.disabled;
+        entry.blocked_by_allowlist = decision.blocked_by_allowlist;
+        entry.platform_incompatible = decision.platform_incompatible;
+        let held = |reason: &Reason| {
+            matches!(
+                reason.code,
+                Code::NotInAllowBundled
+                    | Code::MetadataInvalid
+                    | Code::Quarantined
+                    | Code::DraftUnreviewed
+            )
         };
-        for entry in entries.iter_mut().filter(|entry| entry.state == State::Ready) {
-            let Some(skill) = entry.skill.clone() else { continue };
-            let decision = gate.decide(&Subject {
-                skill: &skill,
-                key: &entry.skill_key,
-                tier: entry.tier,
-                generated: entry.generated,
-                forced_on: request.overrides.get(&entry.skill_key) == Some(&true),
-            });
-            entry.eligible = decision.is_open();
-            entry.disabled = decision.disabled;
-            entry.blocked_by_allowlist = decision.blocked_by_allowlist;
-            entry.platform_incompatible = decision.platform_incompatible;
-            let held = |reason: &Reason| {
-                matches!(
-                    reason.code,
-                    Code::NotInAllowBundled
-                        | Code::MetadataInvalid
-                        | Code::Quarantined
-                        | Code::DraftUnreviewed
-                )
-            };
-            entry.state = if decision.disabled {
-                State::Disabled
-            } else if decision.reasons.iter().any(held) {
-                State::Blocked
-            } else if entry.eligible {
-                State::Ready
-            } else {
-                State::NeedsSetup
-            };
-            entry.missing = decision.missing;
-            entry.config_checks = decision.config_checks;
-            entry.reasons.extend(
-                decision
-                    .reasons
-                    .into_iter()
-                    .map(|reason| located(reason, entry.name.clone(), &entry.source)),
-            );
-        }
+        entry.state = if decision.disabled {
+            State::Disabled
+        } else if decision.reasons.iter().any(held) {
+            State::Blocked
+        } else if entry.eligible {
+            State::Ready
+        } else {
+            State::NeedsSetup
+        };
+        entry.missing = decision.missing;
+        entry.config_checks = decision.config_checks;
+        entry.reasons.extend(
+            decision
+                .reasons
+                .into_iter()
+                .map(|reason| located(reason, entry.name.clone(), &entry.source)),
+        );
+    }
+}
+
+fn max_candidates(request: &Request<'_>) -> usize {
+    request.config.limits.max_candidates_per_root.unwrap_or(request.profile.max_candidates)
+}
+
+fn walk_rules(request: &Request<'_>) -> WalkRules {
+    let openpocket = request.profile.is_openpocket();
+    WalkRules {
+        any_case: openpocket,
+        single_files: openpocket && request.config.openpocket.mode != SpecMode::Strict,
+        max_candidates: max_candidates(request),
+        link_targets: link_targets(request),
     }
 }
 

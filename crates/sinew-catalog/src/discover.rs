@@ -9,10 +9,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use sinew_guard::contained;
+use sinew_guard::contained::{self, Stamp};
 use sinew_skill::{Code, Reason};
 
 use crate::environment::path_text;
@@ -23,7 +24,7 @@ use crate::roots::{Root, Shape};
 pub const SKILL_FILE: &str = "SKILL.md";
 
 /// What counts as a skill, and how many are considered.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WalkRules {
     /// Accept `skill.md` in any case.
     pub(crate) any_case: bool,
@@ -51,6 +52,50 @@ pub(crate) struct Candidate {
     pub(crate) handle: Arc<Dir>,
     pub(crate) inside: PathBuf,
     pub(crate) file_name: String,
+    /// What the file looked like when it was found.
+    pub(crate) stamp: Option<Stamp>,
+}
+
+impl Candidate {
+    /// The file below the handle.
+    pub(crate) fn file_inside(&self) -> PathBuf {
+        self.inside.join(&self.file_name)
+    }
+}
+
+/// A folder whose entries were listed, and what it looked like just before.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    handle: Arc<Dir>,
+    inside: PathBuf,
+    stamp: Option<Stamp>,
+}
+
+impl Listed {
+    fn before(folder: &Folder) -> Self {
+        Self {
+            handle: Arc::clone(&folder.handle),
+            inside: folder.inside.clone(),
+            stamp: stamp_of(&folder.handle, &folder.inside).ok(),
+        }
+    }
+
+    /// Whether the same listing would come out again. A folder that changed so shortly before it
+    /// was listed that a later change may carry the same time is not trusted.
+    pub(crate) fn is_unchanged(&self, now_ms: u64) -> bool {
+        let Some(stamp) = self.stamp else { return false };
+        let settled = stamp.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let settled =
+            settled.is_some_and(|time| time + CLOCK_SLACK < Duration::from_millis(now_ms));
+        settled && stamp_of(&self.handle, &self.inside).is_ok_and(|now| now == stamp)
+    }
+}
+
+/// File systems keep time in steps; the coarsest that matter, FAT and old NFS, in steps of 2 s.
+const CLOCK_SLACK: Duration = Duration::from_secs(2);
+
+fn stamp_of(handle: &Dir, inside: &Path) -> io::Result<Stamp> {
+    contained::stamp_of(handle, if inside.as_os_str().is_empty() { Path::new(".") } else { inside })
 }
 
 /// What a walk found.
@@ -60,6 +105,8 @@ pub(crate) struct Found {
     pub(crate) reasons: Vec<Reason>,
     /// The root is itself a skill; should it not load, these are the skills below it.
     pub(crate) below: Vec<Candidate>,
+    /// The folders whose entries were listed on the way.
+    pub(crate) listed: Vec<Listed>,
 }
 
 /// Raw entries of one folder that are looked at.
@@ -159,9 +206,10 @@ impl Walk<'_> {
         };
         self.seen_links.insert(self.real_root.clone());
         if self.root.shape == Shape::Any
-            && let Some(file) = self.skill_file(&top)
+            && let Some(root_skill) = self.skill_file(&top)
         {
-            let root_skill = self.candidate(&top, file);
+            // Whether there are skills below matters too, should the root's own file break.
+            self.found.listed.push(Listed::before(&top));
             let nested = Folder {
                 inside: PathBuf::from("skills"),
                 shown: self.root.path.join("skills"),
@@ -182,12 +230,11 @@ impl Walk<'_> {
         let mut queue = VecDeque::from([top]);
         while let Some(folder) = queue.pop_front() {
             if folder.depth > 0
-                && let Some(file) = self.skill_file(&folder)
+                && let Some(candidate) = self.skill_file(&folder)
             {
                 if folder.depth > self.root.max_depth {
                     self.too_deep(&folder);
                 } else {
-                    let candidate = self.candidate(&folder, file);
                     self.found.candidates.push(candidate);
                 }
                 continue;
@@ -211,11 +258,9 @@ impl Walk<'_> {
     }
 
     /// The exact file is one look-up; anything else needs the listing.
-    fn skill_file(&mut self, folder: &Folder) -> Option<String> {
-        if contained::exists(&folder.handle, &folder.inside.join(SKILL_FILE)) {
-            return Some(SKILL_FILE.to_owned());
-        }
-        None
+    fn skill_file(&self, folder: &Folder) -> Option<Candidate> {
+        let stamp = contained::stamp_of(&folder.handle, &folder.inside.join(SKILL_FILE)).ok()?;
+        Some(self.candidate(folder, SKILL_FILE.to_owned(), Some(stamp)))
     }
 
     fn descend(&mut self, folder: &Folder, queue: &mut VecDeque<Folder>) {
@@ -234,7 +279,7 @@ impl Walk<'_> {
             children.iter().find(|child| is_skill_file_in_other_case(&child.name))
         {
             if self.rules.any_case {
-                let candidate = self.candidate(folder, other_case.name.clone());
+                let candidate = self.candidate_of(folder, other_case.name.clone());
                 self.found.candidates.push(candidate);
                 return;
             }
@@ -257,6 +302,7 @@ impl Walk<'_> {
     }
 
     fn children(&mut self, folder: &Folder) -> io::Result<Vec<Child>> {
+        self.found.listed.push(Listed::before(folder));
         let listing = if folder.inside.as_os_str().is_empty() {
             folder.handle.entries()?
         } else {
@@ -348,7 +394,7 @@ impl Walk<'_> {
         if stem.eq_ignore_ascii_case("readme") || stem.eq_ignore_ascii_case("skill") {
             return;
         }
-        let mut candidate = self.candidate(folder, name.to_owned());
+        let mut candidate = self.candidate_of(folder, name.to_owned());
         candidate.id = stem.to_owned();
         candidate.relative = match folder.relative.as_str() {
             "" => name.to_owned(),
@@ -357,7 +403,12 @@ impl Walk<'_> {
         self.found.candidates.push(candidate);
     }
 
-    fn candidate(&self, folder: &Folder, file_name: String) -> Candidate {
+    fn candidate_of(&self, folder: &Folder, file_name: String) -> Candidate {
+        let stamp = contained::stamp_of(&folder.handle, &folder.inside.join(&file_name)).ok();
+        self.candidate(folder, file_name, stamp)
+    }
+
+    fn candidate(&self, folder: &Folder, file_name: String, stamp: Option<Stamp>) -> Candidate {
         let id = folder.shown.file_name().map(|name| name.to_string_lossy().into_owned());
         Candidate {
             dir: folder.shown.clone(),
@@ -368,6 +419,7 @@ impl Walk<'_> {
             handle: Arc::clone(&folder.handle),
             inside: folder.inside.clone(),
             file_name,
+            stamp,
         }
     }
 

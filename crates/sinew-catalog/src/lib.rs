@@ -49,6 +49,7 @@ mod gate;
 mod load;
 pub mod locations;
 mod lookup;
+mod memory;
 mod merge;
 mod plugins;
 mod profile;

@@ -89,12 +89,7 @@ impl LoadedFile {
         self.stamp.is_some()
             && (self.dialect, self.max_bytes, self.strict)
                 == (rules.dialect, rules.max_bytes, rules.strict)
-            && self.stamp
-                == contained::stamp_of(
-                    &candidate.handle,
-                    &candidate.inside.join(&candidate.file_name),
-                )
-                .ok()
+            && self.stamp == candidate.stamp
     }
 
     fn refused(rules: LoadRules, reasons: Vec<Reason>) -> Self {
@@ -155,8 +150,7 @@ fn load(candidate: &Candidate, rules: LoadRules) -> LoadedFile {
 }
 
 fn open(candidate: &Candidate, tier: Tier) -> Result<OpenFile, Reason> {
-    let path = candidate.inside.join(&candidate.file_name);
-    let opened = match contained::open_regular(&candidate.handle, &path) {
+    let opened = match contained::open_regular(&candidate.handle, &candidate.file_inside()) {
         Ok(opened) => opened,
         Err(OpenError::Link) => open_link(candidate, tier)?,
         Err(OpenError::NotRegular(kind)) => {

@@ -37,7 +37,7 @@ pub enum Shape {
 }
 
 /// Where the caller stands.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Places {
     /// The agent's workspace.
     pub workspace: PathBuf,

@@ -33,7 +33,7 @@ pub struct Snapshot {
     /// The session's switches.
     pub overrides: Overrides,
     /// The skills.
-    pub catalog: Catalog,
+    pub catalog: Arc<Catalog>,
     /// What else the result depends on: states, commands, limits.
     inputs: u64,
 }
@@ -171,11 +171,18 @@ impl LiveCatalog {
     pub fn refresh(&self, request: &Request<'_>, cause: Cause) -> Change {
         let mut version = self.building.lock().unwrap_or_else(PoisonError::into_inner);
         let catalog = self.builder.build(request);
+        let before = self.current();
+        let may_stay = matches!(cause, Cause::Files | Cause::Start);
+        if let Some(before) = &before
+            && may_stay
+            && Arc::ptr_eq(&before.catalog, &catalog)
+        {
+            return change(Some(before), before, cause);
+        }
         let fingerprint = fingerprint(&catalog);
         let inputs = inputs(&catalog, request);
-        let before = self.current();
         if let Some(before) = &before
-            && matches!(cause, Cause::Files | Cause::Start)
+            && may_stay
             && before.fingerprint == fingerprint
             && before.inputs == inputs
         {

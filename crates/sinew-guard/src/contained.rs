@@ -34,6 +34,8 @@ pub struct Stamp {
     pub changed: Option<SystemTime>,
     /// Device and inode, where the system has them.
     pub id: (u64, u64),
+    /// A symbolic link: what it leads to may change while the link itself does not.
+    pub is_link: bool,
 }
 
 /// Why a file was not opened.
@@ -104,15 +106,11 @@ pub fn stamp_of(dir: &Dir, path: &Path) -> io::Result<Stamp> {
             modified: time(stat.st_mtime.into(), u64::try_from(stat.st_mtime_nsec).unwrap_or(0)),
             changed: time(stat.st_ctime.into(), u64::try_from(stat.st_ctime_nsec).unwrap_or(0)),
             id: (u64::from(stat.st_dev), u64::from(stat.st_ino)),
+            is_link: rustix::fs::FileType::from_raw_mode(stat.st_mode).is_symlink(),
         })
     }
     #[cfg(not(unix))]
     dir.symlink_metadata(path).map(|metadata| stamp(&metadata))
-}
-
-/// Whether anything of that name is there, a link that leads nowhere included.
-pub fn exists(dir: &Dir, path: &Path) -> bool {
-    stamp_of(dir, path).is_ok()
 }
 
 impl OpenFile {
@@ -146,6 +144,7 @@ fn stamp(metadata: &cap_std::fs::Metadata) -> Stamp {
         modified: metadata.modified().ok().map(cap_std::time::SystemTime::into_std),
         changed,
         id: (metadata.dev(), metadata.ino()),
+        is_link: metadata.is_symlink(),
     }
 }
 

@@ -23,6 +23,7 @@ mod header;
 mod layout;
 mod metadata;
 pub mod names;
+mod plain;
 mod read;
 mod reason;
 mod repair;

@@ -1,7 +1,6 @@
 //! A skill file, read: the value and everything worth knowing about it.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -117,10 +116,9 @@ const MAX_BODY_DESCRIPTION: usize = 180;
 
 /// The lower-case hexadecimal SHA-256 of a file's bytes.
 pub fn content_hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
+    Sha256::digest(bytes).iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// Reads a skill file.

@@ -13,7 +13,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Reason> {
             .line(line_at(bytes, at))
             .remedy("save the file as UTF-8")
     })?;
-    if let Some(at) = bytes.iter().position(|&byte| byte == 0) {
+    if let Some(at) = text.find('\0') {
         return Err(Reason::new(Code::NulByte, format!("NUL byte at offset {at}"))
             .line(line_at(bytes, at))
             .remedy("remove the NUL byte; a skill file is plain text"));

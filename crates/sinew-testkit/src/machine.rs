@@ -25,6 +25,7 @@ pub struct Machine {
     bundled: Option<PathBuf>,
     reserved: Vec<String>,
     builder: Builder,
+    clock: FixedClock,
 }
 
 impl Machine {
@@ -46,6 +47,7 @@ impl Machine {
             bundled: None,
             reserved: Vec::new(),
             builder: Builder::default(),
+            clock: FixedClock(1_000),
         }
     }
 
@@ -169,6 +171,13 @@ impl Machine {
         self
     }
 
+    /// Lets a long time pass, so that everything on the machine has been as it is for a while.
+    #[must_use]
+    pub fn long_after(mut self) -> Self {
+        self.clock = FixedClock(u64::MAX / 2);
+        self
+    }
+
     /// The machine as a library sees it.
     pub fn environment(&self) -> Environment {
         Environment {
@@ -177,7 +186,7 @@ impl Machine {
             vars: self.vars.clone(),
             os: self.os.clone(),
             exe: None,
-            clock: Arc::new(FixedClock(1_000)),
+            clock: Arc::new(self.clock),
         }
     }
 
@@ -201,7 +210,7 @@ impl Machine {
     }
 
     /// Builds the catalog; a second call trusts what the first one read.
-    pub fn catalog(&self) -> Catalog {
+    pub fn catalog(&self) -> Arc<Catalog> {
         self.request(|request| self.builder.build(request))
     }
 

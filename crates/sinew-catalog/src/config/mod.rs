@@ -18,7 +18,7 @@ pub use keys::{KEYS, Key};
 pub use truthy::is_truthy;
 
 /// The configuration that the catalog reads.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Config {
     /// The whole tree, for `requires.config`.
     pub tree: serde_json::Value,
@@ -41,7 +41,7 @@ pub struct Config {
 }
 
 /// `skills.load`: where skills come from and how they are watched.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Load {
     /// Further folders with skills, lowest tier.
     pub extra_dirs: Vec<String>,
@@ -92,7 +92,7 @@ pub enum Personal {
 }
 
 /// `skills.limits`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// Skill folders considered per root; the profile's number where absent.
     pub max_candidates_per_root: Option<usize>,
@@ -119,7 +119,7 @@ impl Default for Limits {
 }
 
 /// `skills.prompt`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
     /// `graded`, `openclaw` or `prefix`.
     pub planner: String,
@@ -146,7 +146,7 @@ impl Default for Prompt {
 }
 
 /// `skills.entries.<key>`.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Entry {
     /// `false` switches the skill off.
     pub enabled: Option<bool>,
@@ -192,7 +192,7 @@ impl Secret {
 }
 
 /// `agents`: which skills each agent sees.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Agents {
     /// `agents.defaults.skills`.
     pub defaults: Option<Vec<String>>,
@@ -201,7 +201,7 @@ pub struct Agents {
 }
 
 /// One agent's settings.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Agent {
     /// The skills it sees; `None` leaves it to the defaults.
     pub skills: Option<Vec<String>>,
@@ -210,7 +210,7 @@ pub struct Agent {
 }
 
 /// `plugins`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Plugins {
     /// `false` silences all plugins.
     pub enabled: bool,
@@ -229,7 +229,7 @@ impl Default for Plugins {
 }
 
 /// OpenPocket's own settings.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct OpenPocket {
     /// What counts as a skill.
     pub mode: SpecMode,

@@ -15,16 +15,8 @@ mod snapshot;
 mod sources;
 mod watch;
 
-use std::path::PathBuf;
-
-/// A file of the shared test data, or a loud note that the test did not run.
-#[allow(clippy::print_stderr, reason = "a skipped test must be seen")]
+/// The text of a shared data file, or a loud note that the test did not run.
 fn shared(path: &str) -> Option<String> {
-    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared"));
-    let root = std::env::var_os("SINEW_SHARED").map_or_else(beside, PathBuf::from);
-    let text = std::fs::read_to_string(root.join(path)).ok();
-    if text.is_none() {
-        eprintln!("SKIPPED: no {path} under {}; set SINEW_SHARED", root.display());
-    }
-    text
+    let path = sinew_testkit::shared_data(path)?;
+    Some(std::fs::read_to_string(path).expect("shared data can be read"))
 }

@@ -47,6 +47,31 @@ fn touching_a_file_or_editing_a_reference_changes_nothing() {
 }
 
 #[test]
+fn an_unchanged_machine_gives_the_same_catalog_and_a_changed_one_never_does() {
+    let machine = Machine::new()
+        .skill("work/skills/a", "a")
+        .skill("work/skills/deep/b", "b")
+        .workspace_skill("needy", "metadata: {openclaw: {requires: {bins: [tool]}}}")
+        .long_after();
+    let same = |before: &Arc<sinew_catalog::Catalog>| Arc::ptr_eq(before, &machine.catalog());
+    let first = machine.catalog();
+    assert!(same(&first));
+    machine.write("work/skills/deep/c/SKILL.md", "---\nname: c\ndescription: New\n---\n");
+    assert!(!same(&first), "a new folder far down");
+    let second = machine.catalog();
+    assert!(same(&second));
+    machine.write("work/skills/a/SKILL.md", "---\nname: a\ndescription: Edited\n---\n");
+    assert!(!same(&second), "an edit");
+    let third = machine.catalog();
+    machine.write("bin/tool", "");
+    assert!(!same(&third), "a new program");
+    let fourth = machine.catalog();
+    std::fs::remove_file(machine.path("work/skills/deep/b/SKILL.md")).expect("b goes");
+    assert!(!same(&fourth), "a skill that is gone");
+    assert!(machine.catalog().get("b").is_none());
+}
+
+#[test]
 fn settings_and_a_lost_watch_always_bump() {
     let machine = Machine::new().skill("work/skills/a", "a");
     let live = LiveCatalog::default();

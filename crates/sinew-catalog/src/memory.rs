@@ -1,0 +1,153 @@
+//! What a builder remembers, so that looking again at an unchanged machine costs one question per
+//! folder and file.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sinew_guard::contained::{self, Stamp};
+use sinew_skill::{Code, Reason};
+
+use crate::bins::Bins;
+use crate::catalog::{Catalog, Request};
+use crate::config::{Config, Secret};
+use crate::discover::{self, Candidate, Found, WalkRules};
+use crate::filter::Overrides;
+use crate::roots::{Places, Root};
+
+/// The walks of earlier builds, by root.
+#[derive(Debug, Default)]
+pub(crate) struct WalkMemory(Mutex<HashMap<PathBuf, Arc<Walked>>>);
+
+/// One root's walk, with the stamps its files have now.
+#[derive(Debug)]
+pub(crate) struct Walked {
+    root: Root,
+    rules: WalkRules,
+    pub(crate) found: Found,
+}
+
+impl WalkMemory {
+    /// Walks a root, or answers with the last walk where every folder it listed and every file it
+    /// found is as it was.
+    pub(crate) fn walk(&self, root: &Root, rules: &WalkRules, now_ms: u64) -> Arc<Walked> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&root.path).cloned();
+        if let Some(known) = known
+            && known.root == *root
+            && known.rules == *rules
+            && known.is_unchanged(now_ms)
+        {
+            return known;
+        }
+        let walked = Arc::new(Walked {
+            root: root.clone(),
+            rules: rules.clone(),
+            found: discover::walk(root, rules),
+        });
+        let mut memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        memory.insert(root.path.clone(), Arc::clone(&walked));
+        walked
+    }
+}
+
+impl Walked {
+    fn is_unchanged(&self, now_ms: u64) -> bool {
+        let same = |candidate: &Candidate| {
+            let now = contained::stamp_of(&candidate.handle, &candidate.file_inside()).ok();
+            // A link may lead to other content without changing itself.
+            now.is_some_and(|now: Stamp| !now.is_link) && now == candidate.stamp
+        };
+        if self.found.listed.is_empty() {
+            // The root could not be opened; only one that is simply not there stays as it is.
+            return self.found.reasons.iter().all(|reason| reason.code == Code::RootMissing)
+                && !self.root.path.exists();
+        }
+        self.found.listed.iter().all(|listed| listed.is_unchanged(now_ms))
+            && self.found.candidates.iter().chain(&self.found.below).all(same)
+    }
+}
+
+/// Everything a catalog was built from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Inputs {
+    profile: &'static str,
+    places: Places,
+    config: Config,
+    vars: BTreeMap<String, String>,
+    home: PathBuf,
+    os: String,
+    agent: Option<String>,
+    overrides: Overrides,
+    remote_platforms: Vec<String>,
+    reserved_commands: Vec<String>,
+}
+
+impl Inputs {
+    /// `None` when the result also depends on files that nobody asks about.
+    pub(crate) fn of(request: &Request<'_>) -> Option<Self> {
+        let in_file = |secret: &Secret| matches!(secret, Secret::Reference { source, .. } if source == "file");
+        let reads_files = request
+            .config
+            .entries
+            .values()
+            .any(|entry| entry.api_key.iter().chain(entry.env.values()).any(in_file));
+        if reads_files {
+            return None;
+        }
+        Some(Self {
+            profile: request.profile.name,
+            places: request.places.clone(),
+            config: request.config.clone(),
+            vars: request.env.vars.clone(),
+            home: request.env.home.clone(),
+            os: request.env.os.clone(),
+            agent: request.agent.map(str::to_owned),
+            overrides: request.overrides.clone(),
+            remote_platforms: request.remote_platforms.clone(),
+            reserved_commands: request.reserved_commands.clone(),
+        })
+    }
+}
+
+/// The last catalog, and what it was made of.
+#[derive(Debug)]
+pub(crate) struct Remembered {
+    pub(crate) inputs: Inputs,
+    pub(crate) roots: (Vec<Root>, Vec<Reason>),
+    pub(crate) walks: Vec<Arc<Walked>>,
+    pub(crate) bins: Arc<Bins>,
+    pub(crate) catalog: Arc<Catalog>,
+}
+
+/// Remembers the last catalog.
+#[derive(Debug, Default)]
+pub(crate) struct CatalogMemory(Mutex<Option<Remembered>>);
+
+impl CatalogMemory {
+    /// The last catalog, if the same would come out again.
+    pub(crate) fn recall(
+        &self,
+        inputs: &Inputs,
+        roots: &(Vec<Root>, Vec<Reason>),
+        walks: &[Arc<Walked>],
+        bins: &Arc<Bins>,
+    ) -> Option<Arc<Catalog>> {
+        let memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = memory.as_ref()?;
+        let same_walks = last.walks.len() == walks.len()
+            && last.walks.iter().zip(walks).all(|(last, now)| Arc::ptr_eq(last, now));
+        let same = same_walks
+            && Arc::ptr_eq(&last.bins, bins)
+            && last.roots == *roots
+            && last.inputs == *inputs;
+        same.then(|| Arc::clone(&last.catalog))
+    }
+
+    pub(crate) fn remember(&self, remembered: Remembered) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(remembered);
+    }
+
+    pub(crate) fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
