@@ -26,6 +26,7 @@ pub(crate) struct Cli {
 
 /// Options that every command takes.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
     /// Answer in JSON
     #[arg(long, global = true)]

@@ -104,7 +104,7 @@ impl Printer {
 
     /// Something worth knowing that is not the answer.
     pub(crate) fn note(&mut self, text: &str) {
-        if !self.quiet {
+        if !self.quiet && !self.json {
             self.say(&format!("{text}\n"));
         }
     }

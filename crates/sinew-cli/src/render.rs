@@ -126,20 +126,25 @@ impl Table {
         if self.rows.is_empty() {
             return Ok(());
         }
-        let widths = self.widths(width);
         let titles: Vec<Styled> = self.columns.iter().map(|column| dim(column.title)).collect();
-        for row in std::iter::once(&titles).chain(&self.rows) {
-            let mut line = String::new();
+        let rows = std::iter::once(&titles).chain(&self.rows);
+        if width == usize::MAX {
+            // Whoever reads a pipe wants whole cells that `cut` can tell apart.
+            for row in rows {
+                let cells: Vec<String> = row.iter().map(Styled::to_string).collect();
+                writeln!(text, "{}", cells.join("\t"))?;
+            }
+            return Ok(());
+        }
+        let widths = self.widths(width);
+        for row in rows {
             for (at, (cell, &width)) in row.iter().zip(&widths).enumerate() {
                 let cut = clipped(&cell.text, width);
-                let pad = match width {
-                    _ if at + 1 == row.len() => 0,
-                    usize::MAX => GAP,
-                    width => width.saturating_sub(cut.width()) + GAP,
-                };
-                write!(line, "{}{}", cut.style(cell.style), " ".repeat(pad))?;
+                let is_last = at + 1 == row.len();
+                let pad = if is_last { 0 } else { width.saturating_sub(cut.width()) + GAP };
+                write!(text, "{}{}", cut.style(cell.style), " ".repeat(pad))?;
             }
-            writeln!(text, "{line}")?;
+            writeln!(text)?;
         }
         Ok(())
     }
@@ -152,14 +157,6 @@ impl Table {
                 cells.chain([self.columns[at].title.width()]).max().unwrap_or(0)
             })
             .collect();
-        if width == usize::MAX {
-            // A pipe gets everything; only short columns are worth lining up there.
-            return natural
-                .iter()
-                .zip(&self.columns)
-                .map(|(n, c)| if c.flexible { usize::MAX } else { *n })
-                .collect();
-        }
         let fixed: usize = natural
             .iter()
             .zip(&self.columns)
@@ -178,7 +175,7 @@ impl Table {
 
 /// The text, cut to a width with an ellipsis.
 fn clipped(text: &str, width: usize) -> String {
-    if width == usize::MAX || text.width() <= width {
+    if text.width() <= width {
         return text.to_owned();
     }
     let mut used = 0;

@@ -68,13 +68,12 @@ impl Engine {
         let workspace = workspace(profile, &options, &loaded.config, &env);
         if !workspace.is_dir() {
             opening.push(
-                Reason::new(
-                    Code::RootMissing,
-                    format!("there is no workspace {}", workspace.display()),
-                )
-                .severity(sinew_skill::Severity::Warn)
-                .path(sinew_catalog::path_text(&workspace))
-                .remedy("name another folder with --workspace; skills from elsewhere are shown"),
+                Reason::new(Code::RootMissing, "the workspace does not exist")
+                    .severity(sinew_skill::Severity::Warn)
+                    .path(sinew_catalog::path_text(&workspace))
+                    .remedy(
+                        "name another folder with --workspace; skills from elsewhere are shown",
+                    ),
             );
         }
         let bundled = match bundled::locate(&env) {

@@ -1,0 +1,74 @@
+//! Bad input: a clear message with the next step, the rest still works, the exit code fits.
+
+use insta::assert_snapshot;
+use sinew_testkit::Machine;
+
+use crate::support::sinew;
+
+fn one() -> Machine {
+    Machine::new().skill("work/skills/a", "a")
+}
+
+#[test]
+fn a_missing_workspace() {
+    let machine = Machine::new().skill("home/.agents/skills/p", "p");
+    assert_snapshot!(sinew(&machine, &["list", "--workspace", "nowhere"]));
+}
+
+#[test]
+fn an_unknown_profile() {
+    assert_snapshot!(sinew(&one(), &["list", "--profile", "opnclaw"]));
+}
+
+#[test]
+fn an_unknown_skill_file_or_command() {
+    assert_snapshot!(sinew(&one(), &["info", "b"]));
+    assert_snapshot!(sinew(&one(), &["read", "a", "../../../etc/passwd"]));
+    assert_snapshot!(sinew(&one(), &["read", "/etc/passwd"]));
+    let typo = sinew(&one(), &["lsit"]);
+    assert!(typo.contains("'list'") && typo.ends_with("exit 2"), "{typo}");
+}
+
+#[test]
+fn a_configuration_that_is_none() {
+    let machine = one().file("home/.sinew/config.json5", "{skills: [");
+    assert_snapshot!(sinew(&machine, &["list"]));
+    assert_snapshot!(sinew(&one(), &["list", "--config", "nowhere.json5"]));
+}
+
+#[test]
+fn a_very_large_file() {
+    let machine = one();
+    machine.write("work/skills/big/SKILL.md", "");
+    let file = std::fs::File::create(machine.path("work/skills/big/SKILL.md")).expect("a file");
+    file.set_len(300 * 1024 * 1024).expect("a sparse file");
+    assert_snapshot!(sinew(&machine, &["list"]));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_and_a_loop() {
+    let machine = one().link("work/skills/loop", "work/skills").file("work/skills/p/note", "");
+    let made =
+        std::process::Command::new("mkfifo").arg(machine.path("work/skills/p/SKILL.md")).status();
+    assert!(made.expect("mkfifo").success());
+    assert_snapshot!(sinew(&machine, &["list"]));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_home_that_cannot_be_written() {
+    let machine = one();
+    let exe = machine.path("bin/sinew");
+    std::fs::copy(env!("CARGO_BIN_EXE_sinew"), &exe).expect("a copy");
+    // A file where the folder should be: also the superuser cannot write below it.
+    machine.write("home/.sinew", "not a folder");
+    let mut command = std::process::Command::new(exe);
+    command
+        .args(["list"])
+        .env_clear()
+        .env("HOME", machine.path("home"))
+        .current_dir(machine.path("work"));
+    let shown = crate::support::shown(&machine, &command.output().expect("sinew runs"));
+    assert!(shown.contains("ready\ta") && shown.ends_with("exit 0"), "{shown}");
+}

@@ -1,0 +1,46 @@
+//! The words of the command line: a change to them is a change people see.
+
+use insta::assert_snapshot;
+use sinew_testkit::Machine;
+
+use crate::support::sinew;
+
+const COMMANDS: &[&str] = &[
+    "list",
+    "info",
+    "why",
+    "check",
+    "prompt",
+    "read",
+    "validate",
+    "commands",
+    "watch",
+    "doctor",
+    "config",
+    "skills",
+    "completions",
+];
+
+#[test]
+fn help_of_the_program() {
+    assert_snapshot!(sinew(&Machine::new(), &["--help"]));
+}
+
+#[test]
+fn help_of_every_command_has_examples() {
+    let machine = Machine::new();
+    for command in COMMANDS {
+        let help = sinew(&machine, &[command, "--help"]);
+        assert!(help.contains("Examples:") && help.ends_with("exit 0"), "{command}: {help}");
+        assert_snapshot!(format!("help_{command}"), help);
+    }
+}
+
+#[test]
+fn every_shell_gets_completions() {
+    let machine = Machine::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = sinew(&machine, &["completions", shell]);
+        assert!(script.contains("validate") && script.ends_with("exit 0"), "{shell}");
+    }
+}

@@ -1,0 +1,9 @@
+//! The `sinew` command as people run it: real processes on hermetic machines.
+
+mod bad_input;
+mod commands;
+mod help;
+mod openpocket;
+mod output;
+mod support;
+mod watch;

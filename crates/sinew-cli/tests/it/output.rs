@@ -1,0 +1,94 @@
+//! What reaches a terminal or a pipe (attack class 21, §12.2).
+
+use sinew_testkit::Machine;
+
+use crate::support::{command, sinew};
+
+/// Every control character there is, and the sequences that terminals obey.
+fn hostile() -> String {
+    let mut text: String = (1..=0x9f_u32)
+        .filter_map(char::from_u32)
+        .filter(|c| c.is_control() && *c != '\n' && *c != '\r')
+        .collect();
+    text.push_str("\u{1b}]52;c;ZXZpbA==\u{7}\u{1b}[2J\u{202e}");
+    text
+}
+
+#[test]
+fn no_escape_from_a_skill_reaches_the_output() {
+    let quoted = serde_json::to_string(&format!("x {} y", hostile())).expect("JSON");
+    let yaml = quoted.replace("\\b", "\\x08").replace("\\f", "\\x0c");
+    // YAML forbids raw C1 controls and DEL; written as escapes they pass.
+    let yaml: String = yaml
+        .chars()
+        .map(|c| if c.is_control() { format!("\\x{:02x}", c as u32) } else { c.to_string() })
+        .collect();
+    let machine = Machine::new().file(
+        "work/skills/evil/SKILL.md",
+        format!("---\nname: evil\ndescription: {yaml}\nhomepage: {yaml}\n---\n"),
+    );
+    for args in [
+        &["list"][..],
+        &["list", "--all", "-v"],
+        &["list", "--json"],
+        &["info", "evil"],
+        &["info", "evil", "--json"],
+        &["why", "evil"],
+        &["check"],
+        &["check", "--json"],
+        &["commands"],
+        &["commands", "--json"],
+        &["prompt"],
+        &["prompt", "--json"],
+        &["doctor"],
+        &["validate"],
+        &["skills", "list"],
+    ] {
+        let output = command(&machine, args).output().expect("sinew runs");
+        for bytes in [&output.stdout, &output.stderr] {
+            let text = String::from_utf8(bytes.clone()).expect("UTF-8");
+            let bad = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t'));
+            assert_eq!(bad, None, "{args:?}: {text:?}");
+            assert!(!text.contains("\\u001b"), "{args:?} carries an escape in JSON");
+        }
+    }
+}
+
+#[test]
+fn colours_are_for_terminals_and_for_those_who_ask() {
+    let machine = Machine::new().skill("work/skills/a", "a");
+    assert!(!sinew(&machine, &["list"]).contains('\u{1b}'));
+    assert!(sinew(&machine, &["list", "--color", "always"]).contains('\u{1b}'));
+    let quiet =
+        command(&machine, &["list"]).env("NO_COLOR", "1").env("CLICOLOR_FORCE", "0").output();
+    assert!(!quiet.expect("sinew runs").stdout.contains(&0x1b));
+}
+
+#[test]
+fn data_goes_to_standard_output_and_everything_else_to_standard_error() {
+    let machine = Machine::new()
+        .skill("work/skills/a", "a")
+        .file("home/.sinew/config.json5", "{skills: {load: {watch: 7}}}");
+    let output = command(&machine, &["list", "--json"]).output().expect("sinew runs");
+    assert!(serde_json::from_slice::<serde_json::Value>(&output.stdout).is_ok());
+    let output = command(&machine, &["list"]).output().expect("sinew runs");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("skills.load.watch"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_that_closes_early_is_no_error() {
+    let mut machine = Machine::new();
+    for number in 0..300 {
+        machine = machine.skill(&format!("work/skills/s{number}"), &format!("s{number}"));
+    }
+    let shell = format!("'{}' list --json | head -c 10", env!("CARGO_BIN_EXE_sinew"));
+    let output = std::process::Command::new("/bin/bash")
+        .args(["-o", "pipefail", "-c", &shell])
+        .env("HOME", machine.path("home"))
+        .current_dir(machine.path("work"))
+        .output()
+        .expect("bash runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
