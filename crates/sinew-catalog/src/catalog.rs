@@ -12,11 +12,12 @@ use crate::config::{Config, SpecMode};
 use crate::discover::{Candidate, Found, WalkRules};
 use crate::entry::{Entry, Requirements, State};
 use crate::environment::{Environment, path_text};
-use crate::filter::{Filter, Overrides};
+use crate::filter::{self, Overrides};
 use crate::gate::{Gate, Subject};
 use crate::load::{FileCache, LoadRules, LoadedFile};
 use crate::memory::{CatalogMemory, Inputs, Remembered, WalkMemory, Walked};
 use crate::merge;
+use crate::plain_commands;
 use crate::profile::{Profile, Tier};
 use crate::roots::{self, Places, Root};
 
@@ -106,7 +107,7 @@ impl Builder {
         merge::merge(&mut entries, |entry| if openpocket { &entry.id } else { &entry.name });
         merge::confusable(&mut entries);
         gate(request, bins, &mut entries);
-        let skill_filter = filter(request, &mut entries, &mut issues);
+        let skill_filter = filter::apply(request, &mut entries, &mut issues);
         let commands = name_commands(request, &mut entries);
         issues.extend(unknown_skill_keys(request.config, &entries));
         sort(&mut entries, roots, openpocket);
@@ -218,12 +219,9 @@ fn gate(request: &Request<'_>, bins: &Bins, entries: &mut [Entry]) {
         };
         entry.missing = decision.missing;
         entry.config_checks = decision.config_checks;
-        entry.reasons.extend(
-            decision
-                .reasons
-                .into_iter()
-                .map(|reason| located(reason, entry.name.clone(), &entry.source)),
-        );
+        for reason in decision.reasons {
+            entry.note(reason);
+        }
     }
 }
 
@@ -358,64 +356,11 @@ fn link_targets(request: &Request<'_>) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Applies the agent's list and the session's switches.
-fn filter(
-    request: &Request<'_>,
-    entries: &mut [Entry],
-    issues: &mut Vec<Reason>,
-) -> Option<Vec<String>> {
-    let names = request.config.agent_skills(request.agent);
-    let filter = names.map(Filter::new);
-    if let Some(filter) = &filter {
-        issues.extend(filter.unknown(entries));
-    }
-    for entry in entries.iter_mut() {
-        let Some(skill) = entry.skill.clone() else { continue };
-        if entry.state == State::Shadowed {
-            continue;
-        }
-        let switch = request.overrides.get(&entry.skill_key).copied();
-        let filtered = filter.as_ref().is_some_and(|filter| !filter.allows(entry));
-        let reason = match (switch, filtered) {
-            (Some(false), _) => Some(
-                Reason::new(Code::SessionOverride, "this session hides it")
-                    .remedy("lift the session's override"),
-            ),
-            (Some(true), _) | (None, false) => None,
-            (None, true) => Some(
-                Reason::new(Code::AgentFilter, "the agent's list of skills leaves it out")
-                    .remedy(format!("add {} to the agent's skills", entry.name)),
-            ),
-        };
-        let visible = reason.is_none();
-        entry.blocked_by_agent_filter = filtered && switch != Some(true);
-        if let Some(reason) = reason {
-            entry.reasons.push(located(reason, entry.name.clone(), &entry.source));
-            if entry.state == State::Ready {
-                entry.state = State::Excluded;
-            }
-        }
-        entry.model_visible =
-            entry.eligible && visible && !skill.invocation.disable_model_invocation;
-        entry.command_visible = entry.eligible && visible && entry.user_invocable;
-        if skill.invocation.disable_model_invocation {
-            let reason =
-                Reason::new(Code::ModelInvocationDisabled, "its author keeps it from the model");
-            entry.reasons.push(located(reason, entry.name.clone(), &entry.source));
-        }
-        if !entry.user_invocable {
-            let reason = Reason::new(Code::NotUserInvocable, "its author made it no command");
-            entry.reasons.push(located(reason, entry.name.clone(), &entry.source));
-        }
-    }
-    names.map(<[String]>::to_vec)
-}
-
 /// Names the commands; a skill that only the agent's list hides keeps one, so that whoever types
 /// it can be told.
 fn name_commands(request: &Request<'_>, entries: &mut [Entry]) -> Commands {
     let files: Vec<String> = entries.iter().map(|entry| path_text(&entry.file_path)).collect();
-    let wanting: Vec<CommandSkill<'_>> = entries
+    let mut wanting: Vec<CommandSkill<'_>> = entries
         .iter()
         .zip(&files)
         .filter(|(entry, _)| {
@@ -438,6 +383,14 @@ fn name_commands(request: &Request<'_>, entries: &mut [Entry]) -> Commands {
             filtered: !entry.command_visible,
         })
         .collect();
+    let plain = plain_commands::read(request.config, request.env);
+    wanting.extend(plain.iter().map(|command| CommandSkill {
+        name: &command.name,
+        description: &command.description,
+        file: &command.file,
+        template: Some(&command.template),
+        ..CommandSkill::default()
+    }));
     let commands = Commands::assign(&wanting, request.reserved_commands.iter().map(String::as_str));
     let names: HashMap<&str, &str> = commands
         .specs()

@@ -153,6 +153,12 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Records a reason with the skill's name and source.
+    pub(crate) fn note(&mut self, reason: Reason) {
+        let reason = reason.skill(&*self.name).source(&*self.source);
+        self.reasons.push(reason);
+    }
+
     /// Whether an agent can use it now.
     pub fn is_eligible(&self) -> bool {
         self.eligible

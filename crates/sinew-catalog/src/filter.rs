@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use sinew_skill::{Code, Reason};
 
-use crate::entry::Entry;
+use crate::catalog::Request;
+use crate::entry::{Entry, State};
 
 /// An agent's list, read.
 #[derive(Debug)]
@@ -62,3 +63,56 @@ fn matches_name(pattern: &str, name: &str) -> bool {
 
 /// A session's own switches, by skill key.
 pub type Overrides = BTreeMap<String, bool>;
+
+/// Applies the agent's list and the session's switches.
+pub(crate) fn apply(
+    request: &Request<'_>,
+    entries: &mut [Entry],
+    issues: &mut Vec<Reason>,
+) -> Option<Vec<String>> {
+    let names = request.config.agent_skills(request.agent);
+    let filter = names.map(Filter::new);
+    if let Some(filter) = &filter {
+        issues.extend(filter.unknown(entries));
+    }
+    for entry in entries.iter_mut() {
+        let Some(skill) = entry.skill.clone() else { continue };
+        if entry.state == State::Shadowed {
+            continue;
+        }
+        let switch = request.overrides.get(&entry.skill_key).copied();
+        let filtered = filter.as_ref().is_some_and(|filter| !filter.allows(entry));
+        let reason = match (switch, filtered) {
+            (Some(false), _) => Some(
+                Reason::new(Code::SessionOverride, "this session hides it")
+                    .remedy("lift the session's override"),
+            ),
+            (Some(true), _) | (None, false) => None,
+            (None, true) => Some(
+                Reason::new(Code::AgentFilter, "the agent's list of skills leaves it out")
+                    .remedy(format!("add {} to the agent's skills", entry.name)),
+            ),
+        };
+        let visible = reason.is_none();
+        entry.blocked_by_agent_filter = filtered && switch != Some(true);
+        if let Some(reason) = reason {
+            entry.note(reason);
+            if entry.state == State::Ready {
+                entry.state = State::Excluded;
+            }
+        }
+        entry.model_visible =
+            entry.eligible && visible && !skill.invocation.disable_model_invocation;
+        entry.command_visible = entry.eligible && visible && entry.user_invocable;
+        if skill.invocation.disable_model_invocation {
+            entry.note(Reason::new(
+                Code::ModelInvocationDisabled,
+                "its author keeps it from the model",
+            ));
+        }
+        if !entry.user_invocable {
+            entry.note(Reason::new(Code::NotUserInvocable, "its author made it no command"));
+        }
+    }
+    names.map(<[String]>::to_vec)
+}

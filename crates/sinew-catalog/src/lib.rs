@@ -51,6 +51,7 @@ pub mod locations;
 mod lookup;
 mod memory;
 mod merge;
+mod plain_commands;
 mod plugins;
 mod profile;
 pub mod prompt;

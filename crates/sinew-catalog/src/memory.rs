@@ -91,7 +91,8 @@ impl Inputs {
             .entries
             .values()
             .any(|entry| entry.api_key.iter().chain(entry.env.values()).any(in_file));
-        if reads_files {
+        // Nobody asks about the files of a plugin's plain commands either.
+        if reads_files || !request.config.plugins.paths.is_empty() {
             return None;
         }
         Some(Self {

@@ -1,7 +1,7 @@
 //! Skills that come with plugins: folders named in a manifest, inside the plugin's own folder.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 use sinew_guard::contained;
@@ -44,9 +44,23 @@ pub(crate) fn skill_folders(config: &Config, env: &Environment) -> (Vec<PathBuf>
     (folders, reasons)
 }
 
+/// The folders of the plugins that may contribute, in plugin order.
+pub(crate) fn active_plugins(config: &Config, env: &Environment) -> Vec<PathBuf> {
+    let paths = config.plugins.paths.iter().map(|path| env.expand_home(path));
+    paths.filter(|plugin| read_manifest(plugin, config).is_ok()).collect()
+}
+
 fn plugin_folders(plugin: &Path, config: &Config) -> Result<Vec<PathBuf>, Reason> {
-    let skipped =
-        |detail: String, remedy: &str| Reason::new(Code::PluginSkipped, detail).remedy(remedy);
+    let manifest = read_manifest(plugin, config)?;
+    manifest.skills.iter().map(|relative| skill_folder(plugin, &manifest.id, relative)).collect()
+}
+
+fn skipped(detail: String, remedy: &str) -> Reason {
+    Reason::new(Code::PluginSkipped, detail).remedy(remedy)
+}
+
+/// The manifest of a plugin that is allowed to contribute.
+fn read_manifest(plugin: &Path, config: &Config) -> Result<Manifest, Reason> {
     if !config.plugins.enabled {
         return Err(skipped("plugins are switched off".to_owned(), "set plugins.enabled to true"));
     }
@@ -75,23 +89,20 @@ fn plugin_folders(plugin: &Path, config: &Config) -> Result<Vec<PathBuf>, Reason
             "set plugins.slots.memory",
         ));
     }
-    manifest
-        .skills
-        .iter()
-        .map(|relative| {
-            let inside = contained::resolve_inside(plugin, &plugin.join(relative));
-            let lexical = Path::new(relative).components().all(|part| {
-                matches!(part, std::path::Component::Normal(_) | std::path::Component::CurDir)
-            });
-            match inside {
-                Ok(Some(_)) if lexical => Ok(plugin.join(relative)),
-                Ok(_) => Err(Reason::new(
-                    Code::PathEscape,
-                    format!("the plugin {} names {relative}, outside its folder", manifest.id),
-                )
-                .remedy("keep a plugin's skills inside the plugin")),
-                Err(error) => Err(skipped(format!("{relative}: {error}"), "correct the manifest")),
-            }
-        })
-        .collect()
+    Ok(manifest)
+}
+
+/// A skill folder inside its plugin, by name and by where its links lead.
+fn skill_folder(plugin: &Path, id: &str, relative: &str) -> Result<PathBuf, Reason> {
+    let plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+    let folder = plugin.join(relative);
+    match contained::resolve_inside(plugin, &folder) {
+        Ok(Some(_)) if Path::new(relative).components().all(plain) => Ok(folder),
+        Ok(_) => Err(Reason::new(
+            Code::PathEscape,
+            format!("the plugin {id} names {relative}, outside its folder"),
+        )
+        .remedy("keep a plugin's skills inside the plugin")),
+        Err(error) => Err(skipped(format!("{relative}: {error}"), "correct the manifest")),
+    }
 }

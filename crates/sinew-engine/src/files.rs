@@ -115,7 +115,9 @@ impl Engine {
         let homes = self.homes();
         let expanded = match homes.expand(wanted) {
             Some(path) => PathBuf::from(path.into_owned()),
-            None => self.env.home.join(wanted),
+            // OpenPocket names files from the home without `~`.
+            None if self.profile.is_openpocket() => self.env.home.join(wanted),
+            None => self.env.cwd.join(wanted),
         };
         let entry = catalog
             .active()

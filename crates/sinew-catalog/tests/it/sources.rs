@@ -149,6 +149,36 @@ fn plugin_skills_are_the_lowest_tier_and_the_first_plugin_wins() {
 }
 
 #[test]
+fn a_plugins_plain_commands_join_the_namespace() {
+    let machine = Machine::new()
+        .config("{plugins: {load: {paths: ['$ROOT/p']}}}")
+        .file("p/openclaw.plugin.json", "{id: 'p'}")
+        .file("p/commands/deploy.md", "---\ndescription: Ships it\n---\nShip $ARGUMENTS now.\n")
+        .file("p/commands/git/tidy.md", "Tidy the history.\n");
+    let catalog = machine.catalog();
+    let shown: Vec<String> = catalog
+        .commands
+        .specs()
+        .iter()
+        .map(|spec| {
+            format!(
+                "/{} {} -> {}",
+                spec.name,
+                spec.description,
+                spec.template.as_deref().unwrap_or("").trim()
+            )
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "/deploy Ships it -> Ship $ARGUMENTS now.",
+            "/git_tidy Tidy the history. -> Tidy the history.",
+        ]
+    );
+}
+
+#[test]
 fn bad_configuration_values_are_reported_and_the_defaults_hold() {
     let (config, reasons) = sinew_catalog::Config::from_text(
         "{skills: {limits: {maxSkillsInPrompt: -1, maxSkilsPromptChars: 5}, load: {watch: 'yes'}, entries: {x: {enable: true}}}, agent: {skillsSpecMode: 'lax'}}",
