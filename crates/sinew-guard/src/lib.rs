@@ -1,7 +1,10 @@
 //! The guard: no skill text, path or file passes unchecked.
 //!
-//! Three things every other crate needs when it touches what strangers wrote:
+//! What every other crate needs when it touches what strangers wrote:
 //!
+//! - the [`scan`]ner, which reads a skill as its reader would and says what it found;
+//! - [`archive`]s, opened under caps, and [`staging`], from which a tree replaces another at once;
+//! - the [`env`] policy, the table of [`secrets`], and files that only their owner reads ([`private`]);
 //! - [`Untrusted`] text, which cannot be printed before it is rendered for a place;
 //! - [`contained`] access to files, through directory handles that do not follow links out;
 //! - [`atomic`] writes, so that a file shared with other programs is old or new, never half.
@@ -17,8 +20,13 @@
 //! **Invariant:** this crate decides nothing about policy; it says what is the case.
 //! **Left out on purpose:** approvals (`sinew-engine`) and what to do with a finding.
 
+pub mod archive;
 pub mod atomic;
 pub mod contained;
+pub mod digest;
+pub mod eval;
+pub mod scan;
+pub mod secrets;
 mod untrusted;
 
 pub use untrusted::{Untrusted, xml_escape};

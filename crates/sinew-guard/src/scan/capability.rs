@@ -1,0 +1,194 @@
+//! The capability summary: what a skill can reach and change, sorted and stable.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+
+use super::facts::{Fact, URL};
+use super::filetype::Kind;
+use super::hosts::HostClass;
+use super::inventory::ScannedFile;
+use super::metadata::Declared;
+use super::table::Table;
+
+/// Entries kept per list: a person reads the summary before approving.
+const MAX_ENTRIES: usize = 200;
+
+/// A host and what it is used for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct HostUse {
+    /// The host.
+    pub host: String,
+    /// How it is known.
+    pub class: HostClass,
+    /// `send`, `fetch` or `mention`.
+    pub purpose: String,
+}
+
+/// An environment variable and whether the front matter names it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct EnvUse {
+    /// The variable.
+    pub name: String,
+    /// Whether `primaryEnv` or `requires.env` names it.
+    pub declared: bool,
+}
+
+/// What a skill can do, as far as its text says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Capabilities {
+    /// Hosts it names.
+    pub hosts: Vec<HostUse>,
+    /// Programs it needs or starts.
+    pub binaries: Vec<String>,
+    /// Packages it installs.
+    pub packages: Vec<String>,
+    /// Environment variables it reads.
+    pub env: Vec<EnvUse>,
+    /// Classes of paths it reads.
+    pub reads: Vec<String>,
+    /// Classes of paths it writes.
+    pub writes: Vec<String>,
+    /// Ways in which it starts programs.
+    pub exec: Vec<String>,
+    /// Ways in which it stays.
+    pub persistence: Vec<String>,
+    /// Files that steer agents and that it writes.
+    pub agent_files: Vec<String>,
+    /// Archives and documents it brings.
+    pub containers: Vec<String>,
+    /// Languages of its scripts.
+    pub languages: Vec<String>,
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// Number of files.
+    pub files: usize,
+}
+
+pub(crate) fn summarise(
+    table: &Table,
+    files: &[ScannedFile],
+    facts: &[Fact],
+    kinds: &[(String, Kind, Option<&'static str>)],
+    declared: &Declared,
+    bytes: u64,
+) -> Capabilities {
+    let mut hosts: BTreeMap<String, (HostClass, &'static str)> = BTreeMap::new();
+    let (mut reads, mut writes, mut exec) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let (mut persistence, mut agent_files) = (BTreeSet::new(), BTreeSet::new());
+    for fact in facts.iter().filter(|fact| !fact.negated) {
+        let kind = table.kinds[usize::from(fact.kind)].as_str();
+        if fact.kind == URL {
+            if let (Some(url), Some(class)) = (&fact.target, fact.class)
+                && !matches!(class, HostClass::Placeholder)
+            {
+                let host = url.split("://").nth(1).unwrap_or(url);
+                let host = host.split(['/', ':', '?', '#']).next().unwrap_or(host).to_owned();
+                hosts.entry(host).or_insert((class, "mention"));
+            }
+            continue;
+        }
+        match kind {
+            "cred-file" | "wallet-file" | "browser-store" | "keychain" | "dotenv" | "passwd-file" | "clipboard" => {
+                reads.insert(kind.to_owned());
+            }
+            "fetch-save" | "write-file" => {
+                writes.insert("files".to_owned());
+            }
+            "pipe-exec" | "subst-exec" | "decode-pipe" | "proc-exec" | "dyn-exec" | "exec-file" | "code-decode-exec" => {
+                exec.insert(kind.to_owned());
+            }
+            "persist" | "git-hook" | "cron" | "authorized-keys" => {
+                persistence.insert(kind.to_owned());
+            }
+            "agent-write" | "agent-write-prose" => {
+                agent_files.insert("agent-instructions".to_owned());
+            }
+            _ => {}
+        }
+        let purpose = match kind {
+            "net-sink" | "sink-prose" => "send",
+            "fetch" | "fetch-save" | "pipe-exec" | "subst-exec" => "fetch",
+            _ => continue,
+        };
+        for place in facts.iter().filter(|p| p.kind == URL && p.file == fact.file && p.line == fact.line) {
+            if let Some(url) = &place.target {
+                let host = url.split("://").nth(1).unwrap_or(url);
+                let host = host.split(['/', ':', '?', '#']).next().unwrap_or(host);
+                if let Some(entry) = hosts.get_mut(host)
+                    && entry.1 != "send"
+                {
+                    entry.1 = purpose;
+                }
+            }
+        }
+    }
+    let (env, packages) = names_in(files, declared);
+    let languages: BTreeSet<String> = kinds
+        .iter()
+        .filter_map(|(_, kind, _)| match kind {
+            Kind::Script(language) => Some((*language).to_owned()),
+            _ => None,
+        })
+        .collect();
+    let containers = kinds
+        .iter()
+        .filter(|(_, kind, _)| matches!(kind, Kind::Archive | Kind::Document))
+        .map(|(path, ..)| path.clone())
+        .take(MAX_ENTRIES)
+        .collect();
+    Capabilities {
+        hosts: hosts
+            .into_iter()
+            .take(MAX_ENTRIES)
+            .map(|(host, (class, purpose))| HostUse { host, class, purpose: purpose.to_owned() })
+            .collect(),
+        binaries: declared.bins.iter().cloned().collect::<BTreeSet<_>>().into_iter().take(MAX_ENTRIES).collect(),
+        packages,
+        env,
+        reads: reads.into_iter().collect(),
+        writes: writes.into_iter().collect(),
+        exec: exec.into_iter().collect(),
+        persistence: persistence.into_iter().collect(),
+        agent_files: agent_files.into_iter().collect(),
+        containers,
+        languages: languages.into_iter().collect(),
+        bytes,
+        files: kinds.len(),
+    }
+}
+
+fn names_in(files: &[ScannedFile], declared: &Declared) -> (Vec<EnvUse>, Vec<String>) {
+    static ENV: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r#"(?:process\.env\.|environ(?:\.get\(|\[)\s*["']|getenv\(\s*["']|\$\{?|Deno\.env\.get\(["'])([A-Z][A-Z0-9_]{2,63})"#).ok()
+    });
+    static PACKAGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"\b(?:pip3?|uv pip|npm|pnpm|brew|cargo|gem|apt(?:-get)?|go) (?:install|i|add)(?: -[-\w]+)* ([A-Za-z0-9@][\w./@-]{1,80})").ok()
+    });
+    const COMMON: &[&str] = &["HOME", "PATH", "USER", "PWD", "SHELL", "TMPDIR", "LANG"];
+    let (mut env, mut packages) = (BTreeMap::new(), BTreeSet::new());
+    for name in &declared.env {
+        env.insert(name.clone(), true);
+    }
+    for file in files.iter().filter(|file| file.text.len() < 1_000_000) {
+        for (regex, is_env) in [(ENV.as_ref(), true), (PACKAGE.as_ref(), false)] {
+            let Some(regex) = regex else { continue };
+            if is_env && !(file.text.contains("env") || file.text.contains('$')) || !is_env && !(file.text.contains("install") || file.text.contains(" add ")) {
+                continue;
+            }
+            for name in regex.captures_iter(&file.text).filter_map(|c| c.get(1)).take(MAX_ENTRIES) {
+                let name = name.as_str().to_owned();
+                if !is_env {
+                    packages.insert(name);
+                } else if !COMMON.contains(&name.as_str()) {
+                    env.entry(name).or_insert(false);
+                }
+            }
+        }
+    }
+    let env = env.into_iter().take(MAX_ENTRIES).map(|(name, declared)| EnvUse { name, declared }).collect();
+    (env, packages.into_iter().take(MAX_ENTRIES).collect())
+}

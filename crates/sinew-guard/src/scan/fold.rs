@@ -1,0 +1,222 @@
+//! Folding: one spelling for what looks or reads the same, for matching only.
+//!
+//! The folded text has exactly the lines of the original, so that a match is on the line a person
+//! sees: a continued command moves up to its first line and leaves blank lines behind.
+
+use unicode_normalization::UnicodeNormalization as _;
+
+/// Folded text and what was odd about the original.
+#[derive(Debug, Default)]
+pub(crate) struct Folded {
+    pub(crate) text: String,
+    /// Lines (from 0) with a zero-width or format character inside a word.
+    pub(crate) zero_width: Vec<usize>,
+    /// Lines with a bidi override or isolate.
+    pub(crate) bidi: Vec<usize>,
+    /// Lines where a look-alike of a Latin letter stands inside a Latin word.
+    pub(crate) lookalike: Vec<usize>,
+    /// Text spelled in tag characters, and its line.
+    pub(crate) tags: Vec<(usize, String)>,
+}
+
+/// Oddities kept per file; beyond these another one says nothing new.
+const MAX_ODDITIES: usize = 64;
+/// The longest line that joins make; more is not a command any more.
+const MAX_JOINED: usize = 64 * 1024;
+
+/// Folds `text`: case, compatibility forms, look-alikes, invisible characters, continued lines.
+pub(crate) fn fold(text: &str) -> Folded {
+    let mut folded = Folded { text: String::with_capacity(text.len() + 16), ..Folded::default() };
+    let mut owed = 0usize;
+    let mut joined_from = 0usize;
+    for (number, line) in text.split('\n').enumerate() {
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        if number > 0 {
+            if owed > 0 && continues(&folded.text[joined_from..]) && folded.text.len() - joined_from < MAX_JOINED {
+                drop_continuation(&mut folded.text);
+            } else {
+                for _ in 0..owed {
+                    folded.text.push('\n');
+                }
+                owed = 0;
+                joined_from = folded.text.len();
+            }
+        }
+        owed += 1;
+        if line.is_ascii() {
+            let start = folded.text.len();
+            folded.text.push_str(line);
+            folded.text[start..].make_ascii_lowercase();
+        } else {
+            fold_line(line, number, &mut folded);
+        }
+    }
+    for _ in 1..owed {
+        folded.text.push('\n');
+    }
+    folded
+}
+
+fn continues(line: &str) -> bool {
+    let line = line.trim_end();
+    if line.ends_with('\\') {
+        return line.bytes().rev().take_while(|b| *b == b'\\').count() % 2 == 1;
+    }
+    // A table row ends in a bar as well.
+    (line.ends_with('|') && !line.trim_start().starts_with('|') && !line.ends_with("||"))
+        || line.ends_with("&&")
+}
+
+fn drop_continuation(text: &mut String) {
+    let end = text.trim_end().len();
+    text.truncate(end);
+    if text.ends_with('\\') {
+        text.pop();
+    }
+    text.push(' ');
+}
+
+fn fold_line(line: &str, number: usize, folded: &mut Folded) {
+    let mut tags = String::new();
+    let mut previous = ' ';
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            c if c.is_ascii() => folded.text.push(c.to_ascii_lowercase()),
+            '\u{e0001}' | '\u{e0020}'..='\u{e007f}' => {
+                if let Some(plain) = char::from_u32(c as u32 - 0xe0000).filter(|p| !p.is_control()) {
+                    tags.push(plain);
+                }
+            }
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => note(&mut folded.bidi, number),
+            c if is_format(c) => {
+                // Between two letters of one Latin word nothing invisible has any business.
+                let next = chars.peek().copied().unwrap_or(' ');
+                if previous.is_ascii_alphanumeric() && next.is_ascii_alphanumeric() {
+                    note(&mut folded.zero_width, number);
+                }
+                continue;
+            }
+            '\u{fe00}'..='\u{fe0f}' => {}
+            c => match lookalike(c) {
+                Some(plain) => {
+                    let next = chars.peek().copied().unwrap_or(' ');
+                    if previous.is_ascii_alphabetic() || next.is_ascii_alphabetic() {
+                        note(&mut folded.lookalike, number);
+                    }
+                    folded.text.push(plain);
+                }
+                None if is_compatibility(c) => {
+                    for plain in std::iter::once(c).nfkc().flat_map(char::to_lowercase) {
+                        folded.text.push(if plain == '\n' { ' ' } else { plain });
+                    }
+                }
+                None => folded.text.extend(c.to_lowercase()),
+            },
+        }
+        previous = c;
+    }
+    if tags.len() >= 3 && folded.tags.len() < MAX_ODDITIES {
+        folded.tags.push((number, tags));
+    }
+}
+
+fn note(lines: &mut Vec<usize>, number: usize) {
+    if lines.last() != Some(&number) && lines.len() < MAX_ODDITIES {
+        lines.push(number);
+    }
+}
+
+/// Characters that take no room: they split a word for a program and not for a reader.
+fn is_format(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}'
+        | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{3164}'
+        | '\u{feff}' | '\u{ffa0}' | '\u{1d173}'..='\u{1d17a}')
+}
+
+fn is_compatibility(c: char) -> bool {
+    matches!(c,
+        '\u{a0}' | '\u{aa}' | '\u{b2}' | '\u{b3}' | '\u{b9}' | '\u{ba}' | '\u{2b0}'..='\u{2b8}'
+        | '\u{1d2c}'..='\u{1d6a}' | '\u{2000}'..='\u{200a}' | '\u{2024}'..='\u{2026}' | '\u{202f}'
+        | '\u{205f}' | '\u{2070}'..='\u{209c}' | '\u{2100}'..='\u{214f}' | '\u{2160}'..='\u{217f}'
+        | '\u{2460}'..='\u{24ff}' | '\u{3000}' | '\u{fb00}'..='\u{fb06}' | '\u{ff01}'..='\u{ff5e}'
+        | '\u{1d400}'..='\u{1d7ff}' | '\u{1f100}'..='\u{1f1ff}')
+}
+
+/// Letters of other scripts that are drawn like Latin ones (from the confusables of UTS 39).
+pub(crate) fn lookalike(c: char) -> Option<char> {
+    Some(match c {
+        'а' | 'А' | 'α' | 'Α' | 'ɑ' => 'a',
+        'Ь' | 'В' | 'Β' | 'ƅ' => 'b',
+        'с' | 'С' | 'ϲ' | 'ⅽ' => 'c',
+        'ԁ' | 'ⅾ' => 'd',
+        'е' | 'Е' | 'Ε' | 'ҽ' | 'ё' => 'e',
+        'ғ' | 'ϝ' => 'f',
+        'ɡ' | 'ց' => 'g',
+        'һ' | 'Н' | 'Η' | 'հ' => 'h',
+        'і' | 'І' | 'Ι' | 'ι' | 'ı' | 'ӏ' => 'i',
+        'ј' | 'Ј' => 'j',
+        'к' | 'К' | 'Κ' | 'κ' => 'k',
+        'ⅼ' | 'Ӏ' | 'ʟ' => 'l',
+        'М' | 'Μ' | 'м' | 'ⅿ' => 'm',
+        'Ν' | 'ո' => 'n',
+        'о' | 'О' | 'ο' | 'Ο' | 'օ' | 'σ' => 'o',
+        'р' | 'Р' | 'ρ' | 'Ρ' => 'p',
+        'ԛ' => 'q',
+        'г' => 'r',
+        'ѕ' | 'Ѕ' | 'ꜱ' => 's',
+        'т' | 'Т' | 'τ' | 'Τ' => 't',
+        'υ' | 'ս' | 'ʋ' => 'u',
+        'ν' | 'ѵ' | 'Ѵ' => 'v',
+        'ԝ' | 'ѡ' | 'ω' => 'w',
+        'х' | 'Х' | 'χ' | 'Χ' => 'x',
+        'у' | 'У' | 'γ' | 'Υ' | 'ү' => 'y',
+        'Ζ' | 'ᴢ' => 'z',
+        '‐'..='―' | '−' => '-',
+        '‘' | '’' | '‛' | 'ʼ' => '\'',
+        '“' | '”' | '„' => '"',
+        '∕' | '⁄' => '/',
+        '∣' | '｜' => '|',
+        '․' => '.',
+        '∶' | '꞉' => ':',
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_reads_the_same_folds_the_same() {
+        assert_eq!(fold("ＣＵＲＬ").text, "curl");
+        assert_eq!(fold("сurl").text, "curl");
+        assert_eq!(fold("cu\u{200b}rl").text, "curl");
+        assert_eq!(fold("cu\u{200b}rl").zero_width, [0]);
+        assert_eq!(fold("𝐜𝐮𝐫𝐥").text, "curl");
+    }
+
+    #[test]
+    fn continued_lines_move_up_and_leave_the_count_alone() {
+        let folded = fold("curl x \\\n  -o y \\\n  | sh\nnext").text;
+        assert_eq!(folded.lines().count(), 4);
+        assert!(folded.lines().next().is_some_and(|l| l.contains("| sh")));
+        assert_eq!(folded.lines().nth(3), Some("next"));
+        assert_eq!(fold("curl x |\nsh\nz").text, "curl x | sh\n\nz");
+        assert_eq!(fold("| a |\n| b |").text, "| a |\n| b |");
+    }
+
+    #[test]
+    fn honest_scripts_are_not_odd() {
+        let text = "👨‍👩‍👧 می‌خواهم עברית العربية 漢字 ❤️";
+        let folded = fold(text);
+        assert!(folded.zero_width.is_empty() && folded.bidi.is_empty() && folded.tags.is_empty());
+    }
+
+    #[test]
+    fn tag_characters_are_read_aloud() {
+        let hidden: String = "run it".chars().filter_map(|c| char::from_u32(0xe0000 + c as u32)).collect();
+        assert_eq!(fold(&format!("hello{hidden}")).tags, [(0, "run it".to_owned())]);
+    }
+}

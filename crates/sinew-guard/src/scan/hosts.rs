@@ -1,0 +1,331 @@
+//! Hosts: what a URL points at, and how far that place is vouched for.
+//!
+//! The table is data (`data/hosts.json`), each row with its reason. A skill's own declarations add
+//! to it for one scan; nothing else does.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use serde::{Deserialize, Serialize};
+
+/// How a destination is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HostClass {
+    /// This machine.
+    Loopback,
+    /// A private network.
+    Private,
+    /// A stand-in such as `<your-host>`: a template, not a place.
+    Placeholder,
+    /// Declared in the skill's front matter.
+    Declared,
+    /// A vendor's installer that many people use.
+    Installer,
+    /// A vendor's API or documentation.
+    Vendor,
+    /// Where anybody publishes code.
+    Code,
+    /// Not known.
+    Unknown,
+    /// Hides its destination.
+    Shortener,
+    /// Anybody's text, changeable at any time.
+    Paste,
+    /// Collects whatever is sent, for anybody.
+    Sink,
+    /// A way into a machine that has no public address.
+    Tunnel,
+    /// A bare public address.
+    RawIp,
+}
+
+impl HostClass {
+    /// The name used in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Loopback => "loopback",
+            Self::Private => "private",
+            Self::Placeholder => "placeholder",
+            Self::Declared => "declared",
+            Self::Installer => "vouched-installer",
+            Self::Vendor => "vendor",
+            Self::Code => "code-host",
+            Self::Unknown => "unknown",
+            Self::Shortener => "shortener",
+            Self::Paste => "paste",
+            Self::Sink => "sink",
+            Self::Tunnel => "tunnel",
+            Self::RawIp => "raw-ip",
+        }
+    }
+}
+
+/// One place a text names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place<'a> {
+    pub(crate) url: &'a str,
+    pub(crate) host: &'a str,
+    pub(crate) class: HostClass,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    host: String,
+    class: HostClass,
+    #[serde(rename = "why")]
+    _why: String,
+}
+
+/// The table of known hosts.
+#[derive(Debug)]
+pub(crate) struct Hosts {
+    /// Host or `host/path-prefix`, lower case.
+    known: BTreeMap<String, HostClass>,
+    /// Hosts that have rows with a path.
+    with_paths: Vec<(String, String, HostClass)>,
+}
+
+impl Hosts {
+    pub(crate) fn from_json(json: &str) -> Result<Self, serde_json::Error> {
+        let rows: Vec<Row> = serde_json::from_str(json)?;
+        let mut known = BTreeMap::new();
+        let mut with_paths = Vec::new();
+        for row in rows {
+            match row.host.split_once('/') {
+                Some((host, path)) => {
+                    with_paths.push((host.to_owned(), path.to_owned(), row.class));
+                }
+                None => {
+                    known.insert(row.host, row.class);
+                }
+            }
+        }
+        Ok(Self { known, with_paths })
+    }
+
+    /// Hosts whose bare mention matters, for the literal filter.
+    pub(crate) fn mentionable(&self) -> impl Iterator<Item = &str> {
+        self.known
+            .iter()
+            .filter(|(_, class)| {
+                matches!(class, HostClass::Paste | HostClass::Sink | HostClass::Tunnel)
+            })
+            .map(|(host, _)| host.as_str())
+    }
+
+    /// The class of a lower-case `host` with what follows it in the URL.
+    pub(crate) fn classify(&self, host: &str, path: &str, declared: &[String]) -> HostClass {
+        let host = host.trim_end_matches('.');
+        if is_placeholder(host) {
+            return HostClass::Placeholder;
+        }
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        if let Some(address) = parse_address(bare) {
+            return of_address(address);
+        }
+        if host == "localhost" || host.ends_with(".localhost") {
+            return HostClass::Loopback;
+        }
+        if [".local", ".internal", ".lan", ".test", ".invalid"].iter().any(|end| host.ends_with(end))
+            || !host.contains('.') && !host.contains('[')
+        {
+            return HostClass::Private;
+        }
+        let path = path.trim_start_matches('/');
+        for (known, prefix, class) in &self.with_paths {
+            if (host == known || is_below(host, known)) && path.starts_with(prefix.as_str()) {
+                return *class;
+            }
+        }
+        let mut rest = host;
+        let known = loop {
+            if let Some(class) = self.known.get(rest) {
+                break Some(*class);
+            }
+            match rest.split_once('.') {
+                Some((_, parent)) if parent.contains('.') => rest = parent,
+                _ => break None,
+            }
+        };
+        // What a stranger can fill cannot be declared trustworthy by that stranger.
+        if let Some(class @ (HostClass::Paste | HostClass::Sink | HostClass::Tunnel)) = known {
+            return class;
+        }
+        if known != Some(HostClass::Code)
+            && known != Some(HostClass::Shortener)
+            && declared.iter().any(|own| is_own(host, own))
+        {
+            return HostClass::Declared;
+        }
+        known.unwrap_or(HostClass::Unknown)
+    }
+
+    /// The place a URL starting at `at` (the `://`) names; `line` is lower case.
+    pub(crate) fn place_at<'a>(
+        &self,
+        line: &'a str,
+        at: usize,
+        declared: &[String],
+    ) -> Option<Place<'a>> {
+        let scheme = line[..at].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '+').map_or(0, |i| {
+            i + line[i..].chars().next().map_or(1, char::len_utf8)
+        });
+        if !matches!(&line[scheme..at], "http" | "https" | "ftp" | "ws" | "wss" | "tcp" | "git" | "ssh") {
+            return None;
+        }
+        let rest = &line[at + 3..];
+        let end = rest
+            .find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '|' | ';' | '\\' | '^'))
+            .unwrap_or(rest.len());
+        let rest = &rest[..end];
+        let authority_end = rest.find(['/', '?', '#', ',']).unwrap_or(rest.len());
+        let authority = &rest[..authority_end];
+        let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+        let host = split_port(authority);
+        let host = host.trim_end_matches([')', '>', '.', '*', ':']);
+        if host.is_empty() {
+            return None;
+        }
+        let class = self.classify(host, &rest[authority_end..], declared);
+        let url = &line[scheme..at + 3 + end];
+        Some(Place { url: url.trim_end_matches([')', '>', '.', ',', ']', '*']), host, class })
+    }
+}
+
+fn split_port(authority: &str) -> &str {
+    if let Some(rest) = authority.strip_prefix('[')
+        && let Some(end) = rest.find(']')
+        && rest[..end].contains(':')
+    {
+        return &authority[..end + 2];
+    }
+    authority.split(':').next().unwrap_or(authority)
+}
+
+/// `own` is a registered host, or `label.*` for a vendor whose key the skill declares.
+fn is_own(host: &str, own: &str) -> bool {
+    match own.strip_suffix(".*") {
+        Some(label) => {
+            let labels: Vec<&str> = host.split('.').collect();
+            labels.len() >= 2 && labels[labels.len() - 2] == label
+        }
+        None => host == own || is_below(host, own),
+    }
+}
+
+fn is_below(host: &str, parent: &str) -> bool {
+    host.len() > parent.len()
+        && host.ends_with(parent)
+        && host.as_bytes()[host.len() - parent.len() - 1] == b'.'
+}
+
+/// Words that stand for "put your own here". `example.com` is not among them: it is written into
+/// samples as if it were a place, and a rule that excuses it excuses everything.
+fn is_placeholder(host: &str) -> bool {
+    const MARKS: &[char] = &['<', '>', '{', '}', '$', '%', '*', '…', '(', ')'];
+    const WORDS: &[&str] = &[
+        "your", "attacker", "lhost", "rhost", "target", "<", "xxx", "victim", "placeholder",
+        "kali", "c2_", "c2-server", "callback_host", "listener",
+    ];
+    host.contains(MARKS)
+        || host == "..."
+        || WORDS.iter().any(|word| host.starts_with(word))
+        || ["your-", "your_", "yourdomain", "yourcompany", "mycompany"].iter().any(|w| host.contains(w))
+}
+
+/// Every spelling of an address that a downloader accepts: dotted, shortened, hexadecimal, octal.
+fn parse_address(host: &str) -> Option<IpAddr> {
+    if host.contains(':') {
+        return host.parse::<Ipv6Addr>().ok().map(IpAddr::V6);
+    }
+    let parts: Vec<&str> = host.split('.').collect();
+    if parts.len() > 4 || parts.iter().any(|part| part.is_empty()) {
+        return None;
+    }
+    let numbers: Option<Vec<u32>> = parts.iter().map(|part| parse_number(part)).collect();
+    let numbers = numbers?;
+    let (last, head) = numbers.split_last()?;
+    if head.iter().any(|number| *number > 255) {
+        return None;
+    }
+    let mut value = *last;
+    for (index, number) in head.iter().enumerate() {
+        value |= number.checked_shl(24 - 8 * u32::try_from(index).ok()?)?;
+    }
+    Some(IpAddr::V4(Ipv4Addr::from(value)))
+}
+
+fn parse_number(part: &str) -> Option<u32> {
+    if let Some(hex) = part.strip_prefix("0x") {
+        return u32::from_str_radix(hex, 16).ok();
+    }
+    if part.len() > 1 && part.starts_with('0') && part.bytes().all(|b| b.is_ascii_digit()) {
+        return u32::from_str_radix(part, 8).ok();
+    }
+    part.parse().ok()
+}
+
+fn of_address(address: IpAddr) -> HostClass {
+    let v4 = match address {
+        IpAddr::V4(v4) => v4,
+        IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
+            Some(v4) => v4,
+            None if v6.is_loopback() || v6.is_unspecified() => return HostClass::Loopback,
+            None if (v6.segments()[0] & 0xfe00) == 0xfc00 || (v6.segments()[0] & 0xffc0) == 0xfe80 => {
+                return HostClass::Private;
+            }
+            None => return HostClass::RawIp,
+        },
+    };
+    if v4.is_loopback() || v4.is_unspecified() {
+        HostClass::Loopback
+    } else if v4.is_private() || v4.is_link_local() || v4.octets()[0] == 100 && v4.octets()[1] & 0xc0 == 64
+    {
+        HostClass::Private
+    } else if v4.is_documentation() {
+        HostClass::Placeholder
+    } else {
+        HostClass::RawIp
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hosts() -> Hosts {
+        Hosts::from_json(super::super::table::HOSTS).expect("the shipped table")
+    }
+
+    fn check(url: &str, class: HostClass) {
+        let at = url.find("://").expect("a URL");
+        let place = hosts().place_at(url, at, &["acme.dev".to_owned()]).expect("a place");
+        assert_eq!(place.class, class, "{url} -> {}", place.host);
+    }
+
+    #[test]
+    fn hosts_are_known_by_what_they_are() {
+        check("http://localhost:3000/health", HostClass::Loopback);
+        check("http://[::1]:80/", HostClass::Loopback);
+        check("http://192.168.1.4/x", HostClass::Private);
+        check("http://0x7f.1/x", HostClass::Loopback);
+        check("http://2130706433/", HostClass::Loopback);
+        check("http://45.9.148.3/x", HostClass::RawIp);
+        check("https://glot.io/snippets/x", HostClass::Paste);
+        check("https://api.acme.dev/v1", HostClass::Declared);
+        check("https://notacme.dev/v1", HostClass::Unknown);
+        check("https://user:pw@evil.example.net:8443/x", HostClass::Unknown);
+        check("https://<your-host>/x", HostClass::Placeholder);
+        check("https://sh.rustup.rs", HostClass::Installer);
+        check("https://raw.githubusercontent.com/homebrew/install/head/install.sh", HostClass::Installer);
+        check("https://raw.githubusercontent.com/someone/x/install.sh", HostClass::Code);
+        check("https://[redacted].example.com/x", HostClass::Unknown);
+    }
+
+    #[test]
+    fn a_stranger_cannot_declare_a_paste_site_trustworthy() {
+        let class = hosts().classify("pastebin.com", "/x", &["pastebin.com".to_owned()]);
+        assert_eq!(class, HostClass::Paste);
+    }
+}

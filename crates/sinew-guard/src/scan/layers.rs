@@ -1,0 +1,153 @@
+//! Layers: every reading of a file's text, from the plain one down to what five decoders reveal.
+
+use super::decode::{self, Budget};
+use super::fold::{self, Folded};
+use super::role::{LineIndex, Span};
+use super::subst;
+
+/// One reading of a text, folded.
+#[derive(Debug)]
+pub(crate) struct Layer {
+    pub(crate) text: String,
+    /// 0 for the text itself and its rewritten lines, 1 and more for what was decoded.
+    pub(crate) depth: u8,
+    pub(crate) codec: &'static str,
+    /// The decoded text as it is, for showing.
+    pub(crate) shown: Option<String>,
+    map: Map,
+}
+
+#[derive(Debug)]
+enum Map {
+    Same,
+    Fixed(usize),
+    Table(Vec<usize>),
+}
+
+impl Layer {
+    /// The line of the original that line `line` of this layer stands for.
+    pub(crate) fn origin(&self, line: usize) -> usize {
+        match &self.map {
+            Map::Same => line,
+            Map::Fixed(origin) => *origin,
+            Map::Table(lines) => lines.get(line).copied().unwrap_or(0),
+        }
+    }
+
+    /// Lines of the original, read in another way.
+    pub(crate) fn of_lines(lines: Vec<(usize, String)>, depth: u8, codec: &'static str) -> Self {
+        let mut text = String::new();
+        let mut map = Vec::with_capacity(lines.len());
+        for (number, line) in lines {
+            text.push_str(&line.replace('\n', " "));
+            text.push('\n');
+            map.push(number);
+        }
+        text.pop();
+        Self { text, depth, codec, shown: None, map: Map::Table(map) }
+    }
+}
+
+/// All readings of one file.
+#[derive(Debug)]
+pub(crate) struct Layers {
+    pub(crate) list: Vec<Layer>,
+    /// What folding noticed in the text itself.
+    pub(crate) odd: Folded,
+    /// Binary payloads that came out of a decoder: line and bytes.
+    pub(crate) payloads: Vec<(usize, Vec<u8>)>,
+    /// Longest run that went into a decoder, by line: the raw material of obfuscation.
+    pub(crate) decoded_lines: Vec<(usize, &'static str, usize)>,
+}
+
+/// Builds the layers of one file.
+pub(crate) fn build(
+    text: &str,
+    index: &LineIndex,
+    spans: &[Span],
+    file: usize,
+    budget: &mut Budget,
+) -> Layers {
+    let mut odd = fold::fold(text);
+    let plain = std::mem::take(&mut odd.text);
+    let mut layers = Layers { list: Vec::new(), odd, payloads: Vec::new(), decoded_lines: Vec::new() };
+    let rewritten = rewrite(&plain, spans);
+    layers.list.push(Layer { text: plain, depth: 0, codec: "", shown: None, map: Map::Same });
+    if !rewritten.is_empty() {
+        layers.list.push(Layer::of_lines(rewritten, 0, "assembled"));
+    }
+    for (line, hidden) in std::mem::take(&mut layers.odd.tags) {
+        let text = fold::fold(&hidden).text;
+        layers.list.push(Layer { text, depth: 1, codec: "tag-characters", shown: Some(hidden), map: Map::Fixed(line) });
+    }
+    reveal(text, &|at| index.line_of(at), 1, file, budget, &mut layers);
+    layers
+}
+
+/// Lines of code that read differently once strings are put together.
+fn rewrite(plain: &str, spans: &[Span]) -> Vec<(usize, String)> {
+    let mut out = Vec::new();
+    let mut lines = plain.split('\n').enumerate().peekable();
+    for span in spans {
+        while lines.peek().is_some_and(|(number, _)| *number < span.lines.start) {
+            lines.next();
+        }
+        let mut block = Vec::new();
+        while let Some((number, line)) = lines.next_if(|(number, _)| *number < span.lines.end) {
+            if span.code || line.contains('`') {
+                block.push((number, line));
+            }
+        }
+        if !block.is_empty() {
+            out.extend(subst::rewritten(block.into_iter()));
+        }
+    }
+    out
+}
+
+fn reveal(
+    text: &str,
+    line_of: &dyn Fn(usize) -> usize,
+    depth: u8,
+    file: usize,
+    budget: &mut Budget,
+    layers: &mut Layers,
+) {
+    if depth > decode::MAX_DEPTH {
+        budget.exhausted.get_or_insert((file, line_of(0)));
+        return;
+    }
+    for decoded in decode::find(text) {
+        let line = line_of(decoded.at);
+        if !budget.take(decoded.bytes.len(), file, line) {
+            return;
+        }
+        layers.decoded_lines.push((line, decoded.codec, decoded.bytes.len()));
+        let shown = if decode::is_utf16_ascii(&decoded.bytes) {
+            decoded.bytes.iter().step_by(2).map(|b| *b as char).collect()
+        } else if decode::is_text(&decoded.bytes) {
+            String::from_utf8_lossy(&decoded.bytes).into_owned()
+        } else {
+            layers.payloads.push((line, decoded.bytes));
+            continue;
+        };
+        let folded = fold::fold(&shown).text;
+        let assembled = subst::rewritten(folded.split('\n').enumerate());
+        layers.list.push(Layer {
+            text: folded,
+            depth,
+            codec: decoded.codec,
+            shown: Some(shown.clone()),
+            map: Map::Fixed(line),
+        });
+        if !assembled.is_empty() {
+            let mut layer = Layer::of_lines(assembled, depth, "assembled");
+            layer.map = Map::Fixed(line);
+            layers.list.push(layer);
+        }
+        // Escapes are decoded in place: the rest of the line was there already.
+        if decoded.codec != "escapes" || depth == 1 {
+            reveal(&shown, &|_| line, depth + 1, file, budget, layers);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Front matter: what it declares, and what in it would reach a prompt.
+
+use sinew_skill::{Code, ReadOptions};
+
+use super::finding::Severity;
+use super::fold;
+
+/// What a skill declares about itself; it decides which hosts and names are its own.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Declared {
+    pub(crate) name: Option<String>,
+    pub(crate) description: Option<String>,
+    /// Hosts of `homepage` and of other URLs in the metadata, and of APIs whose key is declared.
+    pub(crate) hosts: Vec<String>,
+    pub(crate) env: Vec<String>,
+    pub(crate) bins: Vec<String>,
+    /// Rule, severity and detail of what is wrong with the front matter itself.
+    pub(crate) problems: Vec<(&'static str, Severity, String)>,
+}
+
+/// Names that others imitate, and imitations that were seen.
+const WELL_KNOWN: &[&str] = &["clawhub", "clawdhub", "openclaw", "clawdbot", "moltbot", "anthropic", "openai"];
+const SQUATS: &[&str] = &["clawhub1", "cllawhub", "clawwhub"];
+/// Install kinds that the engine knows how to run from an argument vector.
+const KINDS: &[&str] = &["brew", "node", "go", "uv", "download", "apt"];
+
+/// Reads the declarations of a skill file.
+pub(crate) fn declared(bytes: &[u8], folder: &str) -> Declared {
+    let outcome = sinew_skill::read(bytes, &ReadOptions::openclaw(folder));
+    let mut declared = Declared::default();
+    for reason in &outcome.reasons {
+        let rule = match reason.code {
+            Code::DuplicateKey => "yaml-duplicate-key",
+            Code::FrontmatterInvalid if reason.detail.contains("BAD_ALIAS") || reason.detail.contains("alias") || reason.detail.contains("tag") => "yaml-alias-or-tag",
+            Code::FrontmatterInvalid if reason.detail.contains("RESOURCE_EXHAUSTION") => "yaml-too-deep",
+            _ => continue,
+        };
+        declared.problems.push((rule, Severity::Critical, reason.detail.clone()));
+    }
+    let Some(skill) = outcome.skill else { return declared };
+    let mut urls: Vec<String> = skill.homepage.iter().cloned().collect();
+    for (key, value) in skill.frontmatter.flattened() {
+        if !matches!(key.as_str(), "description" | "name") {
+            urls.push(value);
+        }
+    }
+    if let Some(metadata) = &skill.metadata {
+        declared.env.extend(metadata.primary_env.iter().cloned());
+        declared.env.extend(metadata.requires.env.iter().chain(&metadata.requires.any_env).cloned());
+        declared.bins.extend(metadata.requires.bins.iter().chain(&metadata.requires.any_bins).cloned());
+        for spec in &metadata.install {
+            declared.bins.extend(spec.bins.iter().cloned());
+            check_install(&spec.kind, &spec.fields, &mut declared.problems);
+        }
+    }
+    for url in &urls {
+        let lower = url.to_ascii_lowercase();
+        for (at, _) in lower.match_indices("://").take(32) {
+            let rest = &lower[at + 3..];
+            let host = rest.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-'))).next().unwrap_or("");
+            if host.contains('.') {
+                declared.hosts.push(registrable(host).to_owned());
+            }
+        }
+    }
+    // `ACME_API_KEY` declares acme's hosts, whatever their ending.
+    let labels: Vec<String> = declared.env.iter().filter_map(|env| vendor_label(env)).collect();
+    declared.hosts.extend(labels.into_iter().map(|label| format!("{label}.*")));
+    declared.name = Some(skill.name);
+    declared.description = Some(skill.description);
+    declared
+}
+
+/// The part of a host that somebody registers: the last two labels, three under `co.uk` and alike.
+fn registrable(host: &str) -> &str {
+    let labels: Vec<&str> = host.split('.').collect();
+    let long_ending = labels.len() >= 3
+        && matches!(labels[labels.len() - 2], "co" | "com" | "org" | "net" | "ac" | "gov")
+        && labels[labels.len() - 1].len() == 2;
+    let keep = if long_ending { 3 } else { 2 };
+    let start = labels.len().saturating_sub(keep);
+    let skipped: usize = labels[..start].iter().map(|label| label.len() + 1).sum();
+    &host[skipped..]
+}
+
+/// The label an API key's name gives to its vendor: `ACME_API_KEY` → `acme`.
+pub(crate) fn vendor_label(env: &str) -> Option<String> {
+    let lower = env.to_ascii_lowercase();
+    let label = lower.split('_').next()?;
+    (label.len() >= 4 && lower.len() > label.len()).then(|| label.to_owned())
+}
+
+fn check_install(
+    kind: &str,
+    fields: &std::collections::BTreeMap<String, String>,
+    problems: &mut Vec<(&'static str, Severity, String)>,
+) {
+    let lower = kind.to_ascii_lowercase();
+    let runs_text = matches!(lower.as_str(), "shell" | "bash" | "sh" | "script" | "exec" | "cmd" | "powershell" | "curl");
+    if runs_text {
+        problems.push(("installer-kind-unknown", Severity::Critical, format!("install kind {kind:?} runs text")));
+    } else if !KINDS.contains(&lower.as_str()) {
+        // Nothing runs such a spec; it is worth a word, not a wall.
+        problems.push(("installer-kind-unknown", Severity::Warn, format!("install kind {kind:?} is not known")));
+    }
+    for (key, value) in fields {
+        let package = matches!(key.as_str(), "package" | "formula" | "cask" | "module" | "tap");
+        let value = value.trim();
+        if package && (value.starts_with('-') || value.contains(['\0', '\n', ';', '|', '&', '`', '$', '\\'])) {
+            problems.push(("installer-arg-injection", Severity::Critical, format!("install {key} {value:?}")));
+        }
+    }
+}
+
+/// Problems of a name or description that would reach a prompt.
+pub(crate) fn prompt_problems(field: &str, text: &str) -> Vec<(&'static str, Severity, String)> {
+    const TAGS: &[&str] = &["available_skills", "skill", "name", "description", "location"];
+    const MARKERS: &[&str] = &["<|im_start|>", "<|im_end|>", "<|system|>", "[inst]", "[/inst]", "<<sys>>", "\nsystem:", "\nassistant:", "\nhuman:", "]]>"];
+    let mut problems = Vec::new();
+    let lower = fold::fold(text).text;
+    let own_tag = TAGS.iter().any(|tag| {
+        lower.contains(&format!("<{tag}>")) || lower.contains(&format!("</{tag}>")) || lower.contains(&format!("<{tag} "))
+    });
+    let control = text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t' | '\r'));
+    if own_tag || control || MARKERS.iter().any(|marker| lower.contains(marker)) {
+        problems.push(("prompt-markup-in-metadata", Severity::Critical, format!("{field} holds the prompt's own markup")));
+    } else if text.contains('<') && text.contains('>') {
+        problems.push(("prompt-markup-in-metadata", Severity::Info, format!("{field} holds angle brackets")));
+    }
+    problems
+}
+
+/// Problems of a skill's name; `known` are the names that are taken.
+pub(crate) fn name_problems(name: &str, known: &[String]) -> Vec<(&'static str, Severity, String)> {
+    let mut problems = Vec::new();
+    let folded = fold::fold(name);
+    if !folded.lookalike.is_empty() {
+        problems.push(("homoglyph-name", Severity::Warn, format!("the name reads as {:?}", folded.text)));
+    }
+    let lower = folded.text.trim().to_owned();
+    let taken = |other: &str| other != lower && other.len() >= 5 && distance_within(&lower, other, if other.len() >= 8 { 2 } else { 1 });
+    if SQUATS.contains(&lower.as_str()) {
+        problems.push(("typosquat-name", Severity::Warn, "the name is a known imitation".to_owned()));
+    } else if !WELL_KNOWN.contains(&lower.as_str()) {
+        let near = WELL_KNOWN.iter().copied().chain(known.iter().map(String::as_str)).find(|other| taken(other));
+        if let Some(near) = near {
+            problems.push(("typosquat-name", Severity::Warn, format!("the name is one slip away from {near:?}")));
+        }
+    }
+    problems
+}
+
+/// Whether two words are at most `most` slips apart: insertions, deletions, changes, swapped letters.
+fn distance_within(a: &str, b: &str, most: usize) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().abs_diff(b.len()) > most || a.len() > 64 {
+        return false;
+    }
+    let mut before: Vec<usize> = vec![0; b.len() + 1];
+    let mut previous: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut current = vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let cost = usize::from(a[i - 1] != b[j - 1]);
+            current[j] = (previous[j] + 1).min(current[j - 1] + 1).min(previous[j - 1] + cost);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                current[j] = current[j].min(before[j - 2] + 1);
+            }
+        }
+        before = std::mem::replace(&mut previous, current);
+    }
+    previous[b.len()] <= most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_skill_declares_its_own_hosts() {
+        let file = b"---\nname: a\ndescription: b\nhomepage: https://docs.acme.co.uk/x\n---\n";
+        assert_eq!(declared(file, "a").hosts, ["acme.co.uk"]);
+        assert_eq!(vendor_label("ACME_API_KEY").as_deref(), Some("acme"));
+        assert_eq!(vendor_label("API_KEY"), None);
+    }
+
+    #[test]
+    fn imitations_are_named() {
+        assert!(!name_problems("cllawhub", &[]).is_empty());
+        assert!(!name_problems("clawhbu", &[]).is_empty());
+        assert!(!name_problems("clаwhub", &[]).is_empty(), "Cyrillic a");
+        assert!(name_problems("clawhub", &[]).is_empty() && name_problems("weather", &[]).is_empty());
+        assert!(!name_problems("wether-cast", &["weather-cast".to_owned()]).is_empty());
+    }
+}

@@ -1,0 +1,393 @@
+//! The scanner: bytes in, a verdict with its reasons out.
+//!
+//! inventory → spans → layers → facts → rules → demotion → findings → verdict and capabilities.
+//! It runs offline, without a model, and gives the same answer for the same bytes on every machine.
+//!
+//! **Must never happen here:** a file that is skipped in silence, a skill that turns a rule off, an
+//! error that opens the gate. Panics and missing tables end in `block` with rule `scan-failed`.
+
+mod bundle;
+mod capability;
+mod decode;
+mod explain;
+mod facts;
+mod filetype;
+mod finding;
+mod fold;
+mod hosts;
+mod inventory;
+mod layers;
+mod metadata;
+mod polarity;
+mod role;
+mod rules;
+mod sarif;
+mod structure;
+mod subst;
+mod table;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+pub use bundle::{Bundle, BundleFile, MAX_FILE, MAX_FILES, MAX_SKILL};
+pub use capability::{Capabilities, EnvUse, HostUse};
+pub use explain::explain;
+pub use finding::{FactRef, Finding, ScanReport, Scope, Severity, Verdict};
+pub use hosts::HostClass;
+pub use sarif::to_sarif;
+pub use table::TableError;
+
+pub(crate) use decode::base64;
+use decode::Budget;
+use facts::{Extracted, Fact, Work};
+use filetype::Kind;
+use inventory::ScannedFile;
+use layers::Layer;
+use metadata::Declared;
+use table::Table;
+
+/// A rule, for listings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RuleInfo {
+    /// Stable id.
+    pub id: String,
+    /// The gravest it can be.
+    pub severity: Severity,
+    /// What it says.
+    pub message: String,
+    /// Why it matters.
+    pub reason: String,
+    /// What to do.
+    pub remedy: String,
+    /// Entry of the OWASP Agentic Skills Top 10.
+    pub ast: String,
+}
+
+/// The scanner: a rule table, ready for use from any thread.
+#[derive(Debug, Clone)]
+pub struct Scanner {
+    table: Result<Arc<Table>, String>,
+    known_names: Vec<String>,
+}
+
+impl Default for Scanner {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Scanner {
+    /// A scanner with the shipped rules. It never fails: without its table it blocks everything.
+    pub fn new() -> Self {
+        let table = match Table::load() {
+            Ok(_) if !crate::secrets::is_ready() => Err("the table of secrets is unusable".to_owned()),
+            Ok(table) => Ok(Arc::new(table)),
+            Err(error) => Err(error.to_string()),
+        };
+        Self { table, known_names: Vec::new() }
+    }
+
+    /// Names of bundled and installed skills, which others must not imitate.
+    #[must_use]
+    pub fn with_known_names(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.known_names = names.into_iter().collect();
+        self
+    }
+
+    /// The digest of the rule table: part of every cache key and approval.
+    pub fn ruleset(&self) -> &str {
+        self.table.as_ref().map_or("", |table| &table.ruleset)
+    }
+
+    /// All rules, in order of their ids.
+    pub fn rules(&self) -> Vec<RuleInfo> {
+        let rules = self.table.as_ref().map_or(&[][..], |table| &table.rules);
+        rules
+            .iter()
+            .map(|rule| RuleInfo {
+                id: rule.id.clone(),
+                severity: rule.severity,
+                message: rule.message.clone(),
+                reason: rule.reason.clone(),
+                remedy: rule.remedy.clone(),
+                ast: rule.ast.clone(),
+            })
+            .collect()
+    }
+
+    /// Scans the files of a skill.
+    pub fn scan_bundle(&self, bundle: &Bundle) -> ScanReport {
+        self.guarded(Scope::Bundle, || bundle.digest(), |table| {
+            let (findings, capabilities) = scan_files(table, bundle, &self.known_names, 0);
+            (findings, capabilities)
+        })
+    }
+
+    /// Scans a generated change: the resulting `SKILL.md` and its support files.
+    pub fn scan_proposal(&self, bundle: &Bundle) -> ScanReport {
+        self.guarded(Scope::Proposal, || bundle.digest(), |table| {
+            let (mut findings, capabilities) = scan_files(table, bundle, &self.known_names, 0);
+            // The seven reference rules match by their plain patterns here, and nothing lowers them.
+            let reference = |id: &str| table.rule(id).is_some_and(|rule| rule.base.is_some());
+            findings.retain(|finding| !reference(&finding.rule));
+            findings.extend(proposal_findings(table, bundle));
+            for finding in findings.iter_mut().filter(|finding| finding.rule == "literal-secret") {
+                finding.severity = Severity::Critical;
+                finding.base_severity = Severity::Critical;
+            }
+            (findings, capabilities)
+        })
+    }
+
+    /// Scans one text as the `SKILL.md` of a proposal.
+    pub fn scan_proposal_text(&self, text: &str) -> ScanReport {
+        self.scan_proposal(&Bundle::from_files([("SKILL.md".to_owned(), text.as_bytes().to_vec())]))
+    }
+
+    /// Scans front matter text that reaches a prompt: pairs of field and value. Strict.
+    pub fn scan_metadata(&self, fields: &[(&str, &str)]) -> ScanReport {
+        let digest = || crate::digest::tree(fields.iter().map(|(name, value)| (*name, value.as_bytes())));
+        self.guarded(Scope::Metadata, digest, |table| {
+            let mut findings = Vec::new();
+            for (field, value) in fields {
+                for (rule, severity, detail) in metadata::prompt_problems(field, value) {
+                    findings.push(structure::about(table, rule, severity, field, &detail));
+                }
+                if *field == "name" {
+                    for (rule, severity, detail) in metadata::name_problems(value, &self.known_names) {
+                        findings.push(structure::about(table, rule, severity, field, &detail));
+                    }
+                }
+                findings.extend(text_findings(table, field, value, &["prompt-injection-ignore-instructions", "prompt-injection-tool"]));
+            }
+            (findings, Capabilities::default())
+        })
+    }
+
+    /// Scans any string for hidden text.
+    pub fn scan_text(&self, text: &str) -> ScanReport {
+        let digest = || crate::digest::tree([("text", text.as_bytes())]);
+        self.guarded(Scope::Text, digest, |table| {
+            (text_findings(table, "text", text, &[]), Capabilities::default())
+        })
+    }
+
+    fn guarded(
+        &self,
+        scope: Scope,
+        digest: impl FnOnce() -> String,
+        scan: impl FnOnce(&Table) -> (Vec<Finding>, Capabilities),
+    ) -> ScanReport {
+        let digest = digest();
+        let failed = |detail: &str| {
+            let finding = Finding {
+                rule: "scan-failed".to_owned(),
+                severity: Severity::Critical,
+                base_severity: Severity::Critical,
+                variant: false,
+                role: "structure".to_owned(),
+                file: String::new(),
+                line: 0,
+                column: 0,
+                end_line: 0,
+                message: "The scan did not finish, so nothing is known about this skill.".to_owned(),
+                evidence: detail.to_owned(),
+                decoded: None,
+                reason: "A scanner that stops early must not open the gate.".to_owned(),
+                remedy: "Report the skill; it stays blocked.".to_owned(),
+                demotions: Vec::new(),
+                facts: Vec::new(),
+                ast: "AST08".to_owned(),
+            };
+            ScanReport::new(scope, vec![finding], Capabilities::default(), self.ruleset(), digest.clone())
+        };
+        let table = match &self.table {
+            Ok(table) => table,
+            Err(detail) => return failed(detail),
+        };
+        match catch_unwind(AssertUnwindSafe(|| scan(table))) {
+            Ok((findings, capabilities)) => {
+                ScanReport::new(scope, rules::truncate(findings), capabilities, &table.ruleset, digest.clone())
+            }
+            Err(_) => failed("a rule panicked"),
+        }
+    }
+}
+
+/// The pipeline over one bundle; containers inside come back here with a higher `depth`.
+fn scan_files(table: &Table, bundle: &Bundle, known_names: &[String], depth: u8) -> (Vec<Finding>, Capabilities) {
+    #[cfg(feature = "panic-rule")]
+    assert!(!bundle.files().iter().any(|file| file.path == "panic-rule"), "asked to panic");
+    let mut budget = Budget::new();
+    let (files, kinds) = inventory::read(bundle, &mut budget);
+    let declared = declarations(bundle, &kinds);
+    let mut work = Work::new(bundle.bytes());
+    let mut findings = Vec::new();
+    let mut facts: Vec<Fact> = Vec::new();
+    let mut files = files;
+    for number in 0..files.len() {
+        let extracted = read_facts(table, &mut files[number], number, &declared, &mut work);
+        if extracted.exhausted {
+            findings.push(structure::about(table, "scan-failed", Severity::Critical, &files[number].path, "the work budget ran out"));
+        }
+        if extracted.flooded {
+            findings.push(structure::about(table, "decode-limit", Severity::Warn, &files[number].path, "more matches than are kept"));
+        }
+        facts.extend(extracted.facts);
+    }
+    findings.extend(rules::evaluate(table, &files, &facts));
+    for file in &files {
+        findings.extend(structure::check_text(table, file, Severity::Warn));
+    }
+    findings.extend(hidden_text(table, &files, &facts));
+    if let Some((file, line)) = budget.exhausted {
+        findings.push(decode_limit(table, &files[file], line, &facts, file));
+    }
+    raise_zero_width(&mut findings);
+    findings.extend(front_matter(table, &files, &declared, known_names));
+    let inner = |bundle: &Bundle, depth: u8| scan_files(table, bundle, &[], depth).0;
+    findings.extend(structure::check(table, bundle, &kinds, depth, &inner));
+    let capabilities = capability::summarise(table, &files, &facts, &kinds, &declared, bundle.bytes());
+    (findings, capabilities)
+}
+
+fn declarations(bundle: &Bundle, kinds: &[(String, Kind, Option<&'static str>)]) -> Declared {
+    let skill_md = kinds.iter().position(|(_, kind, _)| *kind == Kind::SkillMd);
+    let Some(at) = skill_md else { return Declared::default() };
+    let file = &bundle.files()[at];
+    let folder = bundle.name().or_else(|| file.path.rsplit('/').nth(1)).unwrap_or("skill");
+    metadata::declared(&file.bytes, folder)
+}
+
+fn read_facts(table: &Table, file: &mut ScannedFile, number: usize, declared: &Declared, work: &mut Work) -> Extracted {
+    let mut extracted = Extracted::default();
+    for (at, layer) in file.layers.list.iter().enumerate() {
+        facts::extract(table, file, number, at, layer, &declared.hosts, work, &mut extracted);
+    }
+    if !extracted.rot13.is_empty() {
+        let lines = extracted.rot13.iter().map(|line| {
+            let text = file.layers.list[0].text.split('\n').nth(*line).unwrap_or("");
+            (*line, decode::rot13(text))
+        });
+        let mut lines: Vec<(usize, String)> = lines.collect();
+        lines.dedup_by_key(|(line, _)| *line);
+        file.layers.list.push(Layer::of_lines(lines, 1, "rot13"));
+        let at = file.layers.list.len() - 1;
+        facts::extract(table, file, number, at, &file.layers.list[at], &declared.hosts, work, &mut extracted);
+    }
+    facts::resolve_places(table, &mut extracted.facts);
+    extracted
+}
+
+/// Text that nobody sees and that tells somebody to do something.
+fn hidden_text(table: &Table, files: &[ScannedFile], facts: &[Fact]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (number, file) in files.iter().enumerate() {
+        for (at, layer) in file.layers.list.iter().enumerate() {
+            if layer.codec != "tag-characters" {
+                continue;
+            }
+            let speaks = facts.iter().any(|fact| fact.file == number && fact.layer == at && fact.kind != facts::URL)
+                || layer.shown.as_deref().is_some_and(|text| text.split_whitespace().count() >= 2);
+            let severity = if speaks { Severity::Critical } else { Severity::Warn };
+            let mut finding = structure::on_line(table, "hidden-text-instruction", severity, file, layer.origin(0));
+            finding.decoded = layer.shown.as_deref().map(|text| rules::shorten(text, 0));
+            findings.push(finding);
+        }
+    }
+    findings
+}
+
+fn decode_limit(table: &Table, file: &ScannedFile, line: usize, facts: &[Fact], number: usize) -> Finding {
+    let block = file.span_at(line).block;
+    let runs = facts.iter().any(|fact| {
+        fact.file == number && fact.block == block && matches!(table.kinds[usize::from(fact.kind)].as_str(), "dyn-exec" | "decode-pipe" | "code-decode-exec")
+    });
+    let severity = if runs { Severity::Critical } else { Severity::Warn };
+    structure::on_line(table, "decode-limit", severity, file, line)
+}
+
+/// A word that is only a command once its invisible parts are gone was hidden on purpose.
+fn raise_zero_width(findings: &mut [Finding]) {
+    let grave: Vec<(String, usize)> = findings
+        .iter()
+        .filter(|f| f.severity == Severity::Critical && f.rule != "zero-width-in-word" && f.line > 0)
+        .map(|f| (f.file.clone(), f.line))
+        .collect();
+    for finding in findings.iter_mut().filter(|f| f.rule == "zero-width-in-word") {
+        if grave.iter().any(|(file, line)| *file == finding.file && *line == finding.line) {
+            finding.severity = Severity::Critical;
+            finding.base_severity = Severity::Critical;
+        }
+    }
+}
+
+fn front_matter(table: &Table, files: &[ScannedFile], declared: &Declared, known_names: &[String]) -> Vec<Finding> {
+    let Some(file) = files.iter().find(|file| file.is_skill_md()) else { return Vec::new() };
+    let mut problems = declared.problems.clone();
+    for (field, text) in [("name", &declared.name), ("description", &declared.description)] {
+        if let Some(text) = text {
+            problems.extend(metadata::prompt_problems(field, text));
+        }
+    }
+    if let Some(name) = &declared.name {
+        problems.extend(metadata::name_problems(name, known_names));
+    }
+    problems
+        .into_iter()
+        .map(|(rule, severity, detail)| {
+            let mut finding = structure::about(table, rule, severity, &file.path, &detail);
+            finding.line = 1;
+            finding.end_line = 1;
+            finding.role = "frontmatter".to_owned();
+            finding
+        })
+        .collect()
+}
+
+/// The reference rules by their plain patterns, line by line, over every text of a proposal.
+fn proposal_findings(table: &Table, bundle: &Bundle) -> Vec<Finding> {
+    let mut budget = Budget::new();
+    let (files, _) = inventory::read(bundle, &mut budget);
+    let mut findings = Vec::new();
+    for file in &files {
+        for line in 0..file.index.len() {
+            let text = file.line(line);
+            for rule in table.rules.iter().filter(|rule| rule.base.is_some()) {
+                let base = rule.base.as_ref().is_some_and(|base| base.is_match(text));
+                if !base && !rule.variants.iter().any(|variant| variant.is_match(text)) {
+                    continue;
+                }
+                let mut finding = structure::on_line(table, &rule.id, rule.severity, file, line);
+                finding.variant = !base;
+                findings.push(finding);
+            }
+        }
+    }
+    findings
+}
+
+/// Hidden-text rules, and the named reference rules, over one string.
+fn text_findings(table: &Table, name: &str, text: &str, reference: &[&str]) -> Vec<Finding> {
+    let mut budget = Budget::new();
+    let file = ScannedFile::new(name, Kind::Text, text.to_owned(), 0, true, &mut budget);
+    let mut findings: Vec<Finding> = structure::check_text(table, &file, Severity::Warn)
+        .into_iter()
+        .filter(|finding| matches!(finding.rule.as_str(), "bidi-override" | "zero-width-in-word"))
+        .collect();
+    findings.extend(hidden_text(table, std::slice::from_ref(&file), &[]));
+    let folded = &file.layers.list[0].text;
+    for rule in reference.iter().filter_map(|id| table.rule(id)) {
+        for (line, text) in folded.split('\n').enumerate() {
+            let base = rule.base.as_ref().is_some_and(|base| base.is_match(text));
+            if base || rule.variants.iter().any(|variant| variant.is_match(text)) {
+                let mut finding = structure::on_line(table, &rule.id, rule.severity, &file, line);
+                finding.variant = !base;
+                findings.push(finding);
+            }
+        }
+    }
+    findings
+}

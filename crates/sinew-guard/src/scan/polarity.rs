@@ -1,0 +1,261 @@
+//! Polarity: whether a text tells its reader to do something, or not to.
+//!
+//! Negation is asked of the clause that governs a match. "Never skip this step: run X" does not
+//! negate X, and "Run X. Never Y." does not either.
+
+use super::role::{Role, Span};
+
+/// What surrounds a line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Context {
+    /// Under a heading or an introduction that says not to.
+    pub(crate) negated: bool,
+    /// In a list of patterns.
+    pub(crate) pattern: bool,
+    /// A comment or docstring of code.
+    pub(crate) comment: bool,
+}
+
+/// Negators that govern what follows them in a clause.
+const NEGATORS: &[&str] = &[
+    "never", "do not", "don't", "dont ", "must not", "mustn't", "should not", "shouldn't", "avoid",
+    "refuse", "reject", "forbid", "prohibit", "disallow", "cannot", "can't", "won't", "not to ",
+    "beware", "instead of", "rather than", "detect", "flags ", "flagged", "flag any", "block ",
+    "blocks ", "blocked", "prevent", "look for", "looks for", "search for", "scan for", "scans for",
+    "check for", "checks for", "watch for", "patterns like", "pattern:", "examples of", "attempts to",
+    "tries to", "trying to", "red flag", "warn about", "warn if", "malicious:", "anti-pattern", "wrong:", "bad:", "❌", "🚫", "⛔", "✗", "unsafe:",
+];
+/// Verbs after which a negator asks for the deed: "never skip", "don't forget".
+const DOUBLE: &[&str] = &["skip", "forget", "omit", "fail", "hesitate", "miss", "worry", "ignore", "tell", "mention", "inform", "notify", "warn", "ask", "stop", "refuse"];
+
+/// Whether the clause before byte `at` of a folded line negates what stands there.
+pub(crate) fn negates(line: &str, at: usize) -> bool {
+    let mut before = &line[..floor(line, at)];
+    // What a bracket or a code mark opens belongs to the clause outside it.
+    if before.len() > 400 {
+        before = &before[floor(before, before.len() - 400)..];
+    }
+    let clause_start = before
+        .rmatch_indices(['.', ';', '!', '?', '\n'])
+        .find(|(i, mark)| {
+            let next = before[i + mark.len()..].chars().next();
+            next.is_none_or(char::is_whitespace)
+        })
+        .map_or(0, |(i, _)| i + 1);
+    let mut clause = &before[clause_start..];
+    for turn in [" but ", " however ", ", then ", " and then ", " always "] {
+        if let Some(i) = clause.rfind(turn) {
+            clause = &clause[i + turn.len()..];
+        }
+    }
+    if let Some((head, tail)) = clause.rsplit_once(": ") {
+        // A colon ends the clause unless what stands before it is the order itself.
+        if !negator_governs(tail) && !ends_in_order(head) {
+            return false;
+        }
+    }
+    negator_governs(clause)
+}
+
+fn ends_in_order(head: &str) -> bool {
+    let words: Vec<&str> = head.split_whitespace().collect();
+    negator_governs(head) && words.len() <= 12
+}
+
+fn negator_governs(clause: &str) -> bool {
+    NEGATORS.iter().any(|negator| {
+        clause.match_indices(negator).any(|(at, _)| {
+            let starts_word = at == 0
+                || !clause[..at].ends_with(|c: char| c.is_alphanumeric())
+                || !negator.starts_with(|c: char| c.is_alphanumeric());
+            let after = clause[at + negator.len()..].trim_start();
+            starts_word && !DOUBLE.iter().any(|verb| after.starts_with(verb))
+        })
+    })
+}
+
+/// Headings under which things are shown in order not to be done.
+fn is_negative_heading(line: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "don't", "do not", "never", "avoid", "anti-pattern", "antipattern", "bad ", "red flag",
+        "forbidden", "prohibited", "what not", "not allowed", "❌", "wrong", "deny list", "denylist",
+        "blocklist", "blocked", "insecure", "vulnerable", "out of scope",
+    ];
+    WORDS.iter().any(|word| line.contains(word))
+}
+
+fn is_bad_comment(line: &str) -> bool {
+    const WORDS: &[&str] = &["bad", "wrong", "vulnerable", "insecure", "don't", "never", "unsafe", "avoid", "❌"];
+    let text = line.trim_start_matches(['#', '/', '*', '-', ' ']);
+    WORDS.iter().any(|word| text.starts_with(word))
+}
+
+fn opens_pattern_list(line: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "deny", "block", "pattern", "signature", "ioc", "rule", "malicious", "suspicious", "dangerous",
+        "forbidden", "blacklist", "indicator", "risky", "sensitive", "detect", "regex", "keyword",
+    ];
+    let Some(at) = line.find(['=', ':']) else { return false };
+    let (name, value) = line.split_at(at);
+    let value = value[1..].trim_start_matches(['=', ' ', '>']);
+    let opens = value.starts_with(['[', '{', '(']) || value.is_empty() && line.ends_with(':') || value.starts_with("new set(") || value.starts_with("re.compile") || value.starts_with("frozenset");
+    opens && name.len() < 80 && NAMES.iter().any(|word| name.contains(word))
+}
+
+/// The context of each line of folded text, in one pass.
+pub(crate) fn contexts(text: &str, spans: &[Span]) -> Vec<Context> {
+    let mut contexts = Vec::new();
+    let mut span_at = 0;
+    let mut heading = false;
+    let mut intro = false;
+    let mut in_docstring = false;
+    let mut bad_comment = false;
+    let mut list_depth: Option<(i32, usize)> = None;
+    let mut previous_block = u32::MAX;
+    for (number, line) in text.split('\n').enumerate() {
+        while span_at + 1 < spans.len() && spans[span_at].lines.end <= number {
+            span_at += 1;
+        }
+        let Some(span) = spans.get(span_at) else { break };
+        let trimmed = line.trim();
+        let mut context = Context::default();
+        if span.code {
+            if span.block != previous_block {
+                in_docstring = false;
+                bad_comment = false;
+                list_depth = None;
+            }
+            if span.role != Role::Frontmatter {
+                code_line(trimmed, &mut context, &mut in_docstring, &mut bad_comment, &mut list_depth, number);
+                context.negated |= heading || intro || bad_comment;
+            }
+        } else if trimmed.starts_with('#') {
+            heading = is_negative_heading(trimmed);
+            intro = false;
+            context.negated = heading;
+        } else if !trimmed.is_empty() {
+            let item = trimmed.starts_with(['-', '*', '+', '|', '>']) || trimmed.starts_with(|c: char| c.is_ascii_digit());
+            if !item {
+                intro = false;
+            }
+            context.negated = heading || intro;
+            if trimmed.ends_with(':') || trimmed.ends_with(":**") {
+                intro = negator_governs(trimmed) || is_negative_heading(trimmed);
+            } else if trimmed.contains('❌') && trimmed.len() < 80 {
+                intro = true;
+            }
+        }
+        previous_block = span.block;
+        contexts.push(context);
+    }
+    contexts
+}
+
+fn code_line(
+    line: &str,
+    context: &mut Context,
+    in_docstring: &mut bool,
+    bad_comment: &mut bool,
+    list: &mut Option<(i32, usize)>,
+    number: usize,
+) {
+    let quotes = line.matches("\"\"\"").count() + line.matches("'''").count();
+    let comment = line.starts_with('#') && !line.starts_with("#!")
+        || line.starts_with("//")
+        || line.starts_with("/*")
+        || line.starts_with("* ")
+        || line.starts_with("<!--")
+        || line.starts_with("rem ");
+    context.comment = comment || *in_docstring || quotes > 0 && line.starts_with(['"', '\'']);
+    if quotes % 2 == 1 {
+        *in_docstring = !*in_docstring;
+    }
+    if line.is_empty() {
+        *bad_comment = false;
+    } else if comment {
+        *bad_comment = is_bad_comment(line);
+    }
+    // A list of patterns lasts until its bracket closes; an unclosed one not for ever.
+    let delta = line.matches(['[', '{', '(']).count() as i32 - line.matches([']', '}', ')']).count() as i32;
+    match list {
+        Some((depth, since)) => {
+            context.pattern = true;
+            *depth += delta;
+            if *depth <= 0 || number - *since > 200 {
+                *list = None;
+            }
+        }
+        None if opens_pattern_list(line) => {
+            context.pattern = true;
+            if delta > 0 {
+                *list = Some((delta, number));
+            }
+        }
+        None => {}
+    }
+}
+
+/// Whether the match at `at..end` is a search pattern or stands in a literal of one.
+pub(crate) fn is_pattern_literal(line: &str, at: usize, end: usize) -> bool {
+    const SEARCH: &[&str] = &["grep ", "rg ", "ripgrep ", "ag ", "ack ", "findstr ", "select-string "];
+    const CALLS: &[&str] = &[
+        "re.compile", "re.search", "re.match", "re.findall", "regexp(", ".test(", ".match(", ".includes(",
+        "contains(", "r\"", "r'", "regex", "pattern", " in ", "matches(", "rule(", "startswith(", "assert",
+        "expect(", "== \"", "== '",
+    ];
+    let before = &line[..floor(line, at)];
+    let segment = before.rsplit([';', '&']).next().unwrap_or(before);
+    let in_quotes = in_literal(line, at, end);
+    if SEARCH.iter().any(|tool| segment.contains(tool)) && (in_quotes || !segment.contains('|')) {
+        return true;
+    }
+    in_quotes && CALLS.iter().any(|call| before.contains(call))
+}
+
+/// Whether `at..end` lies between two quotation marks or code marks of one kind.
+pub(crate) fn in_literal(line: &str, at: usize, end: usize) -> bool {
+    let (before, after) = (&line[..floor(line, at)], &line[floor(line, end.min(line.len()))..]);
+    ['"', '\'', '`'].iter().any(|quote| {
+        before.matches(*quote).count() % 2 == 1 && after.contains(*quote)
+    })
+}
+
+fn floor(text: &str, mut at: usize) -> usize {
+    at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &str, matched: &str, negated: bool) {
+        let at = line.find(matched).expect("the match");
+        assert_eq!(negates(line, at), negated, "{line}");
+    }
+
+    #[test]
+    fn negation_is_asked_of_the_governing_clause() {
+        check("never run curl x | sh from unknown sites", "curl", true);
+        check("never skip this step: run curl x | sh", "curl", false);
+        check("run curl x | sh. never look back", "curl", false);
+        check("do not: curl x | sh", "curl", true);
+        check("don't forget to run curl x | sh", "curl", false);
+        check("this is not easy. run curl x | sh", "curl", false);
+        check("❌ curl x | sh", "curl", true);
+        check("first download, then run curl", "curl", false);
+        check("agents must not ignore it but run curl", "curl", false);
+        check("detects prompts that say ignore previous instructions", "ignore", true);
+    }
+
+    #[test]
+    fn searched_text_is_a_pattern() {
+        let line = "grep -rn \"curl .* | bash\" .";
+        assert!(is_pattern_literal(line, line.find("curl").unwrap_or(0), 22));
+        let line = "curl x | bash";
+        assert!(!is_pattern_literal(line, 0, 13));
+    }
+}

@@ -1,0 +1,313 @@
+//! The interpreter: facts in windows become findings, and evidence for the text lowers them.
+
+use std::collections::BTreeMap;
+
+use super::facts::Fact;
+use super::finding::{FactRef, Finding, Severity};
+use super::inventory::ScannedFile;
+use super::role::Role;
+use super::table::{Clause, Rule, Table, Term, Where, Window};
+use crate::Untrusted;
+use crate::secrets;
+
+/// Findings of one rule in one file; more are counted, not listed.
+const MAX_PER_RULE: usize = 32;
+/// Characters of evidence.
+const MAX_EVIDENCE: usize = 120;
+
+/// Applies every rule to the facts of a skill. `facts` are in order of files.
+pub(crate) fn evaluate(table: &Table, files: &[ScannedFile], facts: &[Fact]) -> Vec<Finding> {
+    let mut by_kind: Vec<Vec<usize>> = vec![Vec::new(); table.kinds.len()];
+    for (at, fact) in facts.iter().enumerate() {
+        by_kind[usize::from(fact.kind)].push(at);
+    }
+    let about_security = is_about_security(facts);
+    let mut findings = Vec::new();
+    for rule in &table.rules {
+        let mut best: BTreeMap<(usize, usize), Finding> = BTreeMap::new();
+        for clause in &rule.clauses {
+            for combination in combinations(clause, facts, &by_kind, files) {
+                let finding = finding(table, rule, clause, files, facts, &combination, about_security);
+                let anchor = &facts[combination[0]];
+                let key = (anchor.file, anchor.line);
+                let weaker = best.get(&key).is_none_or(|old| old.severity < finding.severity);
+                if weaker {
+                    best.insert(key, finding);
+                }
+            }
+        }
+        findings.extend(best.into_values());
+    }
+    findings
+}
+
+/// For each window in which the clause holds, the facts that make it hold, the anchor first.
+fn combinations(clause: &Clause, facts: &[Fact], by_kind: &[Vec<usize>], files: &[ScannedFile]) -> Vec<Vec<usize>> {
+    let groups: Vec<Vec<usize>> = clause
+        .all
+        .iter()
+        .map(|terms| matching(terms, facts, by_kind, files))
+        .collect();
+    if groups.iter().any(Vec::is_empty) {
+        return Vec::new();
+    }
+    let none = matching(&clause.none, facts, by_kind, files);
+    let mut found: BTreeMap<(usize, u64), (u8, Vec<usize>)> = BTreeMap::new();
+    'anchors: for &anchor in &groups[0] {
+        let here = &facts[anchor];
+        let mut chosen = vec![anchor];
+        for group in &groups[1..] {
+            let candidates = within(group, facts, here, clause.window)
+                .filter(|at| !clause.same_target || same_target(here, &facts[**at]))
+                .min_by_key(|at| {
+                    let fact = &facts[**at];
+                    (doubt(fact), fact.line.abs_diff(here.line), **at)
+                });
+            match candidates {
+                Some(at) => chosen.push(*at),
+                None => continue 'anchors,
+            }
+        }
+        if clause.min > 1 {
+            let mut different: Vec<_> = within(&groups[0], facts, here, clause.window)
+                .map(|at| (facts[*at].kind, facts[*at].target.as_deref().unwrap_or(""), facts[*at].line))
+                .collect();
+            different.sort_unstable();
+            different.dedup_by_key(|entry| entry.2);
+            if different.len() < clause.min {
+                continue;
+            }
+        }
+        if within(&none, facts, here, clause.window).next().is_some() {
+            continue;
+        }
+        let key = (here.file, window_key(here, clause.window));
+        let weight: u8 = chosen.iter().map(|at| doubt(&facts[*at])).max().unwrap_or(0);
+        match found.get(&key) {
+            Some((old, _)) if *old <= weight => {}
+            _ => {
+                found.insert(key, (weight, chosen));
+            }
+        }
+    }
+    found.into_values().map(|(_, chosen)| chosen).collect()
+}
+
+fn doubt(fact: &Fact) -> u8 {
+    u8::from(fact.negated) * 2
+        + u8::from(fact.quoted || matches!(fact.role, Role::Pattern | Role::Quoted))
+        + u8::from(matches!(fact.role, Role::Comment | Role::Test | Role::Reference | Role::Data))
+}
+
+fn same_target(a: &Fact, b: &Fact) -> bool {
+    match (a.target.as_deref(), b.target.as_deref()) {
+        (Some(a), Some(b)) => a.len() > 1 && a == b,
+        _ => false,
+    }
+}
+
+fn window_key(fact: &Fact, window: Window) -> u64 {
+    match window {
+        Window::Line | Window::Near(_) => fact.line as u64,
+        Window::Block => u64::from(fact.block) << 32 | u64::from(fact.section),
+        Window::Section => u64::from(fact.section),
+        Window::File | Window::Skill => 0,
+    }
+}
+
+/// The facts of `group` in the window around `here`; `group` is in order of files.
+fn within<'a>(
+    group: &'a [usize],
+    facts: &'a [Fact],
+    here: &'a Fact,
+    window: Window,
+) -> impl Iterator<Item = &'a usize> {
+    let range = if window == Window::Skill {
+        0..group.len()
+    } else {
+        group.partition_point(|at| facts[*at].file < here.file)
+            ..group.partition_point(|at| facts[*at].file <= here.file)
+    };
+    group[range].iter().filter(move |at| {
+        let fact = &facts[**at];
+        match window {
+            Window::Line => fact.line == here.line && (fact.layer == here.layer && fact.layer_line == here.layer_line || fact.depth == here.depth),
+            Window::Near(lines) => fact.rank.abs_diff(here.rank) <= lines,
+            Window::Block => fact.block == here.block && fact.section == here.section && (fact.block != 0 || fact.rank.abs_diff(here.rank) <= 12),
+            Window::Section => fact.section == here.section,
+            Window::File | Window::Skill => true,
+        }
+    })
+}
+
+fn matching(terms: &[Term], facts: &[Fact], by_kind: &[Vec<usize>], files: &[ScannedFile]) -> Vec<usize> {
+    let mut found: Vec<usize> = terms
+        .iter()
+        .flat_map(|term| by_kind[usize::from(term.kind)].iter().filter(move |at| holds(term, &facts[**at], files)))
+        .copied()
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn holds(term: &Term, fact: &Fact, files: &[ScannedFile]) -> bool {
+    let place = match term.place {
+        Where::Any => true,
+        Where::Code => fact.code || fact.depth > 0,
+        Where::Prose => !fact.code || fact.role == Role::Frontmatter,
+    };
+    let acting = !term.acting
+        || fact.depth > 0
+        || matches!(fact.role, Role::Instruction | Role::Command | Role::Frontmatter | Role::HiddenComment)
+        || fact.role == Role::Code && (files[fact.file].is_skill_md() || files[fact.file].linked || files[fact.file].kind.is_code());
+    place && acting && term.class.holds(fact.class) && (!term.decoded || fact.depth > 0)
+}
+
+/// Text about security says so by what it quotes and forbids, not by its name.
+fn is_about_security(facts: &[Fact]) -> bool {
+    facts.iter().filter(|fact| fact.kind != super::facts::URL && (fact.negated || fact.quoted || fact.role == Role::Pattern)).count() >= 3
+}
+
+fn finding(
+    table: &Table,
+    rule: &Rule,
+    clause: &Clause,
+    files: &[ScannedFile],
+    facts: &[Fact],
+    chosen: &[usize],
+    about_security: bool,
+) -> Finding {
+    let anchor = &facts[chosen[0]];
+    let file = &files[anchor.file];
+    let layer = &file.layers.list[anchor.layer];
+    let demotions = demotions(rule, anchor, chosen.iter().map(|at| &facts[*at]), files, about_security);
+    let steps = u8::try_from(demotions.len()).unwrap_or(2).min(2);
+    let decoded = (anchor.depth > 0 || !layer.codec.is_empty()).then(|| {
+        let line = layer.text.split('\n').nth(anchor.layer_line).unwrap_or("");
+        let text = layer.shown.as_deref().filter(|shown| shown.len() <= MAX_EVIDENCE).unwrap_or(line);
+        shorten(text, 0)
+    });
+    Finding {
+        rule: rule.id.clone(),
+        severity: clause.severity.lowered(steps),
+        base_severity: clause.severity,
+        variant: rule.base.is_some(),
+        role: anchor.role.as_str().to_owned(),
+        file: file.path.clone(),
+        line: anchor.line + 1,
+        column: anchor.column + 1,
+        end_line: chosen.iter().map(|at| &facts[*at]).filter(|f| f.file == anchor.file).map(|f| f.line + 1).max().unwrap_or(0).max(anchor.line + 1),
+        message: rule.message.clone(),
+        evidence: evidence(file, anchor.line, if anchor.depth > 0 { 0 } else { anchor.column }),
+        decoded,
+        reason: rule.reason.clone(),
+        remedy: rule.remedy.clone(),
+        demotions,
+        facts: chosen
+            .iter()
+            .map(|at| {
+                let fact = &facts[*at];
+                FactRef { kind: table.kinds[usize::from(fact.kind)].clone(), file: files[fact.file].path.clone(), line: fact.line + 1 }
+            })
+            .collect(),
+        ast: rule.ast.clone(),
+    }
+}
+
+fn demotions<'a>(
+    rule: &Rule,
+    anchor: &Fact,
+    chosen: impl Iterator<Item = &'a Fact> + Clone,
+    files: &[ScannedFile],
+    about_security: bool,
+) -> Vec<String> {
+    // Whoever hides something cannot say that it was a quotation.
+    if anchor.depth > 0 || matches!(anchor.role, Role::Frontmatter | Role::HiddenComment) {
+        return Vec::new();
+    }
+    let mut down = Vec::new();
+    let quoted = chosen.clone().any(|fact| fact.quoted || matches!(fact.role, Role::Quoted | Role::Pattern));
+    if chosen.clone().any(|fact| fact.negated && fact.depth == 0) {
+        down.push("the sentence forbids it".to_owned());
+    }
+    if quoted {
+        down.push("it is quoted or a search pattern".to_owned());
+    }
+    let aside = matches!(anchor.role, Role::Comment | Role::Test | Role::Reference | Role::Data)
+        && !files[anchor.file].linked;
+    if aside && down.len() < 2 {
+        down.push(format!("it is in a {} that no instruction sends anybody to", anchor.role.as_str()));
+    }
+    if about_security
+        && down.len() < 2
+        && rule.id.starts_with("prompt-injection")
+        && (quoted || anchor.role == Role::Reference)
+    {
+        down.push("the skill is about such attacks".to_owned());
+    }
+    down
+}
+
+/// A line as it may be shown: one line, safe for a terminal, no secrets, at most 120 characters.
+pub(crate) fn evidence(file: &ScannedFile, line: usize, column: usize) -> String {
+    shorten(file.line(line), column)
+}
+
+pub(crate) fn shorten(line: &str, column: usize) -> String {
+    let mut start = if line.len() > 4 * MAX_EVIDENCE { column.saturating_sub(20).min(line.len()) } else { 0 };
+    while !line.is_char_boundary(start) {
+        start -= 1;
+    }
+    let mut end = (start + 8 * MAX_EVIDENCE).min(line.len());
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    let masked = secrets::mask(line[start..end].trim());
+    let shown = Untrusted::new(&masked).for_terminal();
+    if shown.chars().count() <= MAX_EVIDENCE {
+        return shown;
+    }
+    let mut cut: String = shown.chars().take(MAX_EVIDENCE - 1).collect();
+    cut.push('…');
+    cut
+}
+
+/// Keeps the first findings of each rule and file, and says how many there were.
+pub(crate) fn truncate(mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.sort_by(|a, b| {
+        (&a.file, &a.rule, b.severity, a.line, a.column).cmp(&(&b.file, &b.rule, a.severity, b.line, b.column))
+    });
+    let mut kept: Vec<Finding> = Vec::with_capacity(findings.len().min(1024));
+    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+    let mut rest: BTreeMap<(String, String), (Severity, usize)> = BTreeMap::new();
+    for finding in findings {
+        let key = (finding.file.clone(), finding.rule.clone());
+        let count = counts.entry(key.clone()).or_default();
+        *count += 1;
+        if *count <= MAX_PER_RULE {
+            kept.push(finding);
+        } else {
+            let entry = rest.entry(key).or_insert((finding.severity, 0));
+            entry.0 = entry.0.max(finding.severity);
+            entry.1 += 1;
+        }
+    }
+    for ((file, rule), (severity, count)) in rest {
+        if let Some(like) = kept.iter().find(|f| f.file == file && f.rule == rule).cloned() {
+            kept.push(Finding {
+                rule: format!("{rule}-truncated"),
+                severity,
+                message: format!("{count} more findings of {rule} in this file"),
+                evidence: String::new(),
+                decoded: None,
+                facts: Vec::new(),
+                line: 0,
+                column: 0,
+                end_line: 0,
+                ..like
+            });
+        }
+    }
+    kept
+}

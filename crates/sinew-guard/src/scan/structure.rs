@@ -1,0 +1,233 @@
+//! Structural rules: what a file is, rather than what it says.
+//!
+//! Containers are opened in memory to depth 2 and scanned like the skill itself; what is inside is
+//! reported under `container!inner`.
+
+use super::bundle::Bundle;
+use super::filetype::{self, Kind};
+use super::finding::{Finding, Severity};
+use super::inventory::ScannedFile;
+use super::role::Role;
+use super::rules;
+use super::table::Table;
+use crate::archive::{self, Limits};
+use crate::secrets;
+
+/// Containers inside containers that are opened.
+const MAX_NESTING: u8 = 2;
+/// A skill file above this is not loaded.
+const MAX_SKILL_MD: usize = 256_000;
+/// Bytes after an image's end that are no padding.
+const MIN_APPENDED: usize = 16;
+
+/// Caps for a container inside a skill: it counts as part of the skill.
+const INNER: Limits = Limits { archive: 10_000_000, unpacked: 20_000_000, entry: 10_000_000, entries: 1_000, ratio: 200, strip: 0 };
+
+/// A finding about a file as a whole.
+pub(crate) fn about(table: &Table, rule: &str, severity: Severity, file: &str, detail: &str) -> Finding {
+    let known = table.rule(rule);
+    let text = |field: fn(&super::table::Rule) -> &String| known.map_or_else(String::new, |rule| field(rule).clone());
+    Finding {
+        rule: rule.to_owned(),
+        severity,
+        base_severity: severity,
+        variant: false,
+        role: Role::Structure.as_str().to_owned(),
+        file: file.to_owned(),
+        line: 0,
+        column: 0,
+        end_line: 0,
+        message: text(|rule| &rule.message),
+        evidence: rules::shorten(detail, 0),
+        decoded: None,
+        reason: text(|rule| &rule.reason),
+        remedy: text(|rule| &rule.remedy),
+        demotions: Vec::new(),
+        facts: Vec::new(),
+        ast: text(|rule| &rule.ast),
+    }
+}
+
+/// A finding on one line, by a rule that needs no facts.
+pub(crate) fn on_line(table: &Table, rule: &str, severity: Severity, file: &ScannedFile, line: usize) -> Finding {
+    let mut finding = about(table, rule, severity, &file.path, "");
+    finding.line = line + 1;
+    finding.end_line = line + 1;
+    finding.column = 1;
+    finding.role = file.span_at(line).role.as_str().to_owned();
+    finding.evidence = rules::evidence(file, line, 0);
+    finding
+}
+
+/// Scans what lies inside a container; given by the scanner, so that this module knows no pipeline.
+pub(crate) type Inner<'a> = &'a dyn Fn(&Bundle, u8) -> Vec<Finding>;
+
+/// Findings about kinds of files, troubles of reading, and containers.
+pub(crate) fn check(
+    table: &Table,
+    bundle: &Bundle,
+    kinds: &[(String, Kind, Option<&'static str>)],
+    depth: u8,
+    inner: Inner<'_>,
+) -> Vec<Finding> {
+    use Severity::{Critical, Warn};
+    let mut findings: Vec<Finding> = bundle
+        .troubles()
+        .iter()
+        .map(|trouble| {
+            let severity = if trouble.rule == "too-many-files" { Warn } else { Critical };
+            about(table, trouble.rule, severity, &trouble.path, &trouble.detail)
+        })
+        .collect();
+    for (file, (path, kind, mismatch)) in bundle.files().iter().zip(kinds) {
+        let mut add = |rule: &str, severity, detail: &str| findings.push(about(table, rule, severity, path, detail));
+        match kind {
+            Kind::Executable => add("executable-file", Critical, "a program for a machine, not text for a reader"),
+            Kind::Library => add("native-library", Critical, "a native library"),
+            Kind::Bytecode => add("bytecode-file", Critical, "compiled code"),
+            Kind::LfsPointer => add("lfs-pointer", Warn, "a pointer; the content itself is not here"),
+            Kind::UnknownBinary if mismatch.is_some() => {
+                add("encoding-unscannable", Critical, "its name says text, its bytes do not");
+            }
+            Kind::SkillMd if file.bytes.len() > MAX_SKILL_MD => {
+                let detail = format!("{} bytes; a skill file this large is not loaded", file.bytes.len());
+                add("oversize-unscannable", Warn, &detail);
+            }
+            _ => {}
+        }
+        if let Some(what) = mismatch {
+            let severity = if kind.is_code() { Critical } else { Warn };
+            add("type-mismatch", severity, &format!("its name disagrees with {what}"));
+        }
+        match kind {
+            Kind::Archive | Kind::Document => {
+                findings.extend(container(table, path, &file.bytes, depth, inner));
+            }
+            Kind::Image => {
+                if let Some(end) = filetype::image_end(&file.bytes)
+                    && file.bytes.len() - end >= MIN_APPENDED
+                {
+                    findings.extend(appended(table, path, &file.bytes[end..], depth, inner));
+                }
+            }
+            _ => {}
+        }
+    }
+    findings
+}
+
+fn container(table: &Table, path: &str, bytes: &[u8], depth: u8, inner: Inner<'_>) -> Vec<Finding> {
+    if depth >= MAX_NESTING {
+        return vec![about(table, "nested-archive-code", Severity::Critical, path, "containers are nested too deep to be read")];
+    }
+    let files = match open(path, bytes) {
+        Ok(files) => files,
+        Err(detail) => return vec![about(table, "encoding-unscannable", Severity::Critical, path, &detail)],
+    };
+    let macros = files.iter().any(|(name, _)| {
+        let name = name.to_ascii_lowercase();
+        name.ends_with("vbaproject.bin") || name.ends_with("vbadata.xml") || name.starts_with("basic/") && name.ends_with(".xml")
+    });
+    let mut findings = Vec::new();
+    if macros {
+        findings.push(about(table, "macro-document", Severity::Critical, path, "it carries macros"));
+    }
+    let bundle = Bundle::from_files(files);
+    let holds_code = bundle.files().iter().any(|file| filetype::kind_of(&file.path, &file.bytes).0.is_code());
+    let mut inside = inner(&bundle, depth + 1);
+    let worst = inside.iter().map(|finding| finding.severity).max();
+    for finding in &mut inside {
+        finding.file = format!("{path}!{}", finding.file);
+        for fact in &mut finding.facts {
+            fact.file = format!("{path}!{}", fact.file);
+        }
+    }
+    if worst == Some(Severity::Critical) {
+        findings.push(about(table, "nested-archive-code", Severity::Critical, path, "what is inside is blocked"));
+    } else if holds_code {
+        findings.push(about(table, "nested-archive-code", Severity::Warn, path, "it holds code"));
+    }
+    findings.extend(inside);
+    findings
+}
+
+fn open(path: &str, bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
+    if bytes.starts_with(b"\xd0\xcf\x11\xe0") {
+        // The old document format: macros are streams whose names stand in the file as UTF-16.
+        let macros: Vec<u8> = "_VBA_PROJECT".bytes().flat_map(|b| [b, 0]).collect();
+        let found = bytes.windows(macros.len()).any(|window| window == macros.as_slice());
+        return if found { Ok(vec![("vbaProject.bin".to_owned(), Vec::new())]) } else { Ok(Vec::new()) };
+    }
+    if archive::format_of(bytes) == Some(archive::Format::TarGz) {
+        // A single compressed file is no tar; it is read under its name without the ending.
+        let plain = inflate(bytes)?;
+        if plain.get(257..262) != Some(b"ustar") {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            let name = name.strip_suffix(".gz").unwrap_or(name);
+            return Ok(vec![(name.to_owned(), plain)]);
+        }
+    }
+    match archive::unpack(bytes, &INNER) {
+        Ok(entries) => Ok(entries.into_iter().map(|entry| (entry.path, entry.bytes)).collect()),
+        Err(error) => Err(format!("it cannot be opened: {error}")),
+    }
+}
+
+fn inflate(bytes: &[u8]) -> Result<Vec<u8>, String> {
+    use std::io::Read as _;
+    let mut plain = Vec::new();
+    let cap = INNER.unpacked;
+    match flate2::read::MultiGzDecoder::new(bytes).take(cap + 1).read_to_end(&mut plain) {
+        Ok(_) if plain.len() as u64 > cap => Err("it unpacks to too much".to_owned()),
+        Ok(_) => Ok(plain),
+        Err(error) => Err(format!("it cannot be opened: {error}")),
+    }
+}
+
+fn appended(table: &Table, path: &str, rest: &[u8], depth: u8, inner: Inner<'_>) -> Vec<Finding> {
+    let archive_at = rest.windows(4).position(|w| w == b"PK\x03\x04" || w[..3] == [0x1f, 0x8b, 8]);
+    let mut findings = match archive_at {
+        Some(at) => container(table, &format!("{path}+{at}"), &rest[at..], depth, inner),
+        None => {
+            let name = "appended.txt".to_owned();
+            inner(&Bundle::from_files([(name, rest.to_vec())]), depth + 1)
+        }
+    };
+    let coded = archive_at.is_some() && findings.iter().any(|f| f.rule == "nested-archive-code")
+        || findings.iter().any(|finding| finding.severity == Severity::Critical)
+        || rest.starts_with(b"#!");
+    let severity = if coded { Severity::Critical } else { Severity::Warn };
+    findings.push(about(table, "appended-data", severity, path, &format!("{} bytes after the end of the image", rest.len())));
+    findings
+}
+
+/// Invisible characters, overrides and secrets, line by line.
+pub(crate) fn check_text(table: &Table, file: &ScannedFile, secret_severity: Severity) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for &line in &file.layers.odd.bidi {
+        let severity = if file.span_at(line).code { Severity::Critical } else { Severity::Warn };
+        findings.push(on_line(table, "bidi-override", severity, file, line));
+    }
+    for &line in &file.layers.odd.zero_width {
+        findings.push(on_line(table, "zero-width-in-word", Severity::Warn, file, line));
+    }
+    for secret in secrets::find(&file.text).into_iter().take(64) {
+        let line = file.index.line_of(secret.range.start);
+        let mut finding = on_line(table, "literal-secret", secret_severity, file, line);
+        finding.evidence = secrets::REDACTED.to_owned();
+        let role = file.span_at(line).role;
+        if secret_severity == Severity::Warn && (matches!(role, Role::Test | Role::Reference) || secret.id == "private-key" && !file.is_skill_md()) {
+            finding.severity = Severity::Info;
+        }
+        findings.push(finding);
+    }
+    for (line, bytes) in &file.layers.payloads {
+        let (kind, _) = filetype::kind_of("payload", bytes);
+        if matches!(kind, Kind::Executable | Kind::Library | Kind::Archive | Kind::Bytecode) {
+            let mut finding = on_line(table, "decode-exec", Severity::Critical, file, *line);
+            finding.decoded = Some(format!("{} bytes of a program or archive", bytes.len()));
+            findings.push(finding);
+        }
+    }
+    findings
+}

@@ -1,0 +1,348 @@
+//! The rule table: hosts, fact patterns and rules, all data, read once.
+//!
+//! Engines are linear-time only: a literal filter finds the lines that matter, and a regular
+//! expression without look-around or back-references confirms each. A pattern that does not compile
+//! makes the scanner refuse to start, and a scanner that does not start blocks.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use regex::Regex;
+use serde::Deserialize;
+
+use super::finding::Severity;
+use super::hosts::{HostClass, Hosts};
+use crate::digest::sha256_hex;
+
+pub(crate) const HOSTS: &str = include_str!("../../data/hosts.json");
+pub(crate) const FACTS: &str = include_str!("../../data/facts.json");
+pub(crate) const RULES: &str = include_str!("../../data/rules.json");
+
+/// Where a pattern may match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Where {
+    #[default]
+    Any,
+    /// Commands, scripts, configuration; inline code in prose counts.
+    Code,
+    /// Prose, front matter, comments.
+    Prose,
+}
+
+#[derive(Deserialize)]
+struct PatternRow {
+    kind: String,
+    any: Vec<String>,
+    re: Option<String>,
+    #[serde(default, rename = "in")]
+    place: Where,
+    #[serde(default)]
+    net: bool,
+}
+
+/// One way to recognise a fact.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    pub(crate) kind: u16,
+    pub(crate) place: Where,
+    /// Whether the fact has a destination.
+    pub(crate) net: bool,
+    source: Option<String>,
+    compiled: OnceLock<Option<Regex>>,
+}
+
+impl Pattern {
+    /// The expression that confirms a literal; `None` where the literal is enough.
+    pub(crate) fn regex(&self) -> Option<&Regex> {
+        let source = self.source.as_ref()?;
+        self.compiled.get_or_init(|| Regex::new(source).ok()).as_ref()
+    }
+
+    pub(crate) fn has_regex(&self) -> bool {
+        self.source.is_some()
+    }
+}
+
+/// What a literal starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trigger {
+    /// `://`
+    Url,
+    /// A host that matters without a scheme.
+    Host,
+    /// A word in rot13.
+    Rot13,
+    Pattern(u16),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Window {
+    Line,
+    /// Within so many non-blank lines.
+    Near(u32),
+    Block,
+    Section,
+    File,
+    Skill,
+}
+
+/// One alternative of one condition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Term {
+    pub(crate) kind: u16,
+    pub(crate) class: ClassSet,
+    pub(crate) place: Where,
+    pub(crate) acting: bool,
+    pub(crate) decoded: bool,
+}
+
+/// Sets of host classes that rules speak of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClassSet {
+    Any,
+    /// Not loopback, private, placeholder, declared or a vouched installer.
+    Unvouched,
+    /// Neither this machine nor a place that is declared or belongs to a vendor.
+    Foreign,
+    /// Places that anybody can fill or that hide who owns them.
+    Bad,
+    /// Declared or a vouched installer.
+    Vouched,
+}
+
+impl ClassSet {
+    pub(crate) fn holds(self, class: Option<HostClass>) -> bool {
+        use HostClass as C;
+        match (self, class) {
+            (Self::Any, _) => true,
+            (_, None) => false,
+            (Self::Unvouched, Some(class)) => {
+                matches!(class, C::Vendor | C::Code | C::Unknown | C::Shortener | C::Paste | C::Sink | C::Tunnel | C::RawIp)
+            }
+            (Self::Foreign, Some(class)) => {
+                matches!(class, C::Unknown | C::Shortener | C::Paste | C::Sink | C::Tunnel | C::RawIp)
+            }
+            (Self::Bad, Some(class)) => {
+                matches!(class, C::Shortener | C::Paste | C::Sink | C::Tunnel | C::RawIp)
+            }
+            (Self::Vouched, Some(class)) => matches!(class, C::Declared | C::Installer),
+        }
+    }
+}
+
+/// One way in which a rule holds.
+#[derive(Debug, Clone)]
+pub(crate) struct Clause {
+    pub(crate) severity: Severity,
+    pub(crate) window: Window,
+    /// Every group needs one fact; the first is where the finding stands.
+    pub(crate) all: Vec<Vec<Term>>,
+    pub(crate) none: Vec<Term>,
+    /// How many different facts the first group needs.
+    pub(crate) min: usize,
+    pub(crate) same_target: bool,
+}
+
+/// A rule, as `sinew scan rules` lists it.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    pub(crate) id: String,
+    pub(crate) severity: Severity,
+    pub(crate) ast: String,
+    pub(crate) message: String,
+    pub(crate) reason: String,
+    pub(crate) remedy: String,
+    pub(crate) base: Option<Regex>,
+    pub(crate) variants: Vec<Regex>,
+    pub(crate) clauses: Vec<Clause>,
+}
+
+#[derive(Deserialize)]
+struct RuleRow {
+    id: String,
+    severity: Severity,
+    ast: String,
+    message: String,
+    reason: String,
+    remedy: String,
+    base: Option<String>,
+    #[serde(default)]
+    variants: Vec<String>,
+    #[serde(default)]
+    clauses: Vec<ClauseRow>,
+}
+
+#[derive(Deserialize)]
+struct ClauseRow {
+    severity: Severity,
+    window: Window,
+    all: Vec<String>,
+    #[serde(default)]
+    none: Vec<String>,
+    #[serde(default = "one")]
+    min: usize,
+    #[serde(default)]
+    same_target: bool,
+}
+
+fn one() -> usize {
+    1
+}
+
+/// Everything the scanner knows.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) hosts: Hosts,
+    pub(crate) patterns: Vec<Pattern>,
+    pub(crate) kinds: Vec<String>,
+    pub(crate) literals: AhoCorasick,
+    pub(crate) triggers: Vec<Vec<Trigger>>,
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) by_id: BTreeMap<String, usize>,
+    pub(crate) ruleset: String,
+}
+
+/// Why the table cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("the rule table is unusable: {0}")]
+pub struct TableError(String);
+
+/// Words whose rot13 form gives a payload away.
+const ROT13_WORDS: &[&str] = &["phey ", "jtrg ", "uggc:", "uggcf:", "vzcbeg bf", "onfu", "fhocebprff"];
+
+impl Table {
+    pub(crate) fn load() -> Result<Self, TableError> {
+        let fail = |error: &dyn std::fmt::Display| TableError(error.to_string());
+        let hosts = Hosts::from_json(HOSTS).map_err(|e| fail(&e))?;
+        let rows: Vec<PatternRow> = serde_json::from_str(FACTS).map_err(|e| fail(&e))?;
+        let rule_rows: Vec<RuleRow> = serde_json::from_str(RULES).map_err(|e| fail(&e))?;
+
+        let mut kinds: Vec<String> = vec!["url".to_owned()];
+        let mut literals: BTreeMap<String, Vec<Trigger>> = BTreeMap::new();
+        let mut patterns = Vec::with_capacity(rows.len());
+        for row in rows {
+            let kind = kinds.iter().position(|kind| *kind == row.kind).unwrap_or_else(|| {
+                kinds.push(row.kind.clone());
+                kinds.len() - 1
+            });
+            let id = u16::try_from(patterns.len()).map_err(|e| fail(&e))?;
+            for literal in row.any {
+                literals.entry(literal).or_default().push(Trigger::Pattern(id));
+            }
+            patterns.push(Pattern {
+                kind: u16::try_from(kind).map_err(|e| fail(&e))?,
+                place: row.place,
+                net: row.net,
+                source: row.re,
+                compiled: OnceLock::new(),
+            });
+        }
+        literals.entry("://".to_owned()).or_default().push(Trigger::Url);
+        for host in hosts.mentionable() {
+            literals.entry(host.to_owned()).or_default().push(Trigger::Host);
+        }
+        for word in ROT13_WORDS {
+            literals.entry((*word).to_owned()).or_default().push(Trigger::Rot13);
+        }
+        let (words, triggers): (Vec<String>, Vec<Vec<Trigger>>) = literals.into_iter().unzip();
+        let literals = AhoCorasick::builder()
+            .match_kind(MatchKind::Standard)
+            .kind(Some(aho_corasick::AhoCorasickKind::DFA))
+            .build(&words)
+            .map_err(|e| fail(&e))?;
+
+        let mut rules = Vec::with_capacity(rule_rows.len());
+        for row in rule_rows {
+            rules.push(read_rule(row, &kinds)?);
+        }
+        rules.sort_by(|a, b| a.id.cmp(&b.id));
+        let by_id = rules.iter().enumerate().map(|(at, rule)| (rule.id.clone(), at)).collect();
+        let source = [HOSTS, FACTS, RULES, env!("CARGO_PKG_VERSION")].join("\u{0}");
+        let ruleset = format!("sha256:{}", sha256_hex(source.as_bytes()));
+        Ok(Self { hosts, patterns, kinds, literals, triggers, rules, by_id, ruleset })
+    }
+
+    pub(crate) fn rule(&self, id: &str) -> Option<&Rule> {
+        self.by_id.get(id).map(|at| &self.rules[*at])
+    }
+}
+
+fn read_rule(row: RuleRow, kinds: &[String]) -> Result<Rule, TableError> {
+    let regex = |source: &str| {
+        Regex::new(&format!("(?i){source}")).map_err(|error| TableError(format!("{}: {error}", row.id)))
+    };
+    let base = row.base.as_deref().map(regex).transpose()?;
+    let variants = row.variants.iter().map(|source| regex(source)).collect::<Result<_, _>>()?;
+    let mut clauses = Vec::with_capacity(row.clauses.len());
+    for clause in row.clauses {
+        let group = |text: &String| {
+            text.split('|').map(|term| read_term(term, kinds, &row.id)).collect::<Result<Vec<_>, _>>()
+        };
+        clauses.push(Clause {
+            severity: clause.severity,
+            window: clause.window,
+            all: clause.all.iter().map(group).collect::<Result<_, _>>()?,
+            none: clause.none.iter().map(group).collect::<Result<Vec<_>, _>>()?.concat(),
+            min: clause.min,
+            same_target: clause.same_target,
+        });
+    }
+    Ok(Rule {
+        id: row.id,
+        severity: row.severity,
+        ast: row.ast,
+        message: row.message,
+        reason: row.reason,
+        remedy: row.remedy,
+        base,
+        variants,
+        clauses,
+    })
+}
+
+/// `kind`, then any of `@class-set`, `#place`, `^` (found in a decoded layer).
+fn read_term(term: &str, kinds: &[String], rule: &str) -> Result<Term, TableError> {
+    let unknown = |what: &str| TableError(format!("{rule}: {what} in `{term}`"));
+    let (rest, decoded) = term.strip_suffix('^').map_or((term, false), |rest| (rest, true));
+    let (rest, place) = rest.split_once('#').map_or((rest, None), |(rest, place)| (rest, Some(place)));
+    let (name, class) = rest.split_once('@').map_or((rest, None), |(name, class)| (name, Some(class)));
+    let kind = kinds.iter().position(|kind| kind == name).ok_or_else(|| unknown("an unknown fact"))?;
+    Ok(Term {
+        kind: u16::try_from(kind).map_err(|error| TableError(error.to_string()))?,
+        class: match class {
+            None => ClassSet::Any,
+            Some("unvouched") => ClassSet::Unvouched,
+            Some("foreign") => ClassSet::Foreign,
+            Some("bad") => ClassSet::Bad,
+            Some("vouched") => ClassSet::Vouched,
+            Some(_) => return Err(unknown("an unknown class")),
+        },
+        place: match place {
+            None | Some("act") => Where::Any,
+            Some("code") => Where::Code,
+            Some("prose") => Where::Prose,
+            Some(_) => return Err(unknown("an unknown place")),
+        },
+        acting: place == Some("act"),
+        decoded,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_table_loads_and_every_pattern_compiles() {
+        let table = Table::load().expect("the shipped table");
+        for pattern in &table.patterns {
+            assert_eq!(pattern.has_regex(), pattern.regex().is_some(), "{:?}", pattern.source);
+        }
+        for rule in &table.rules {
+            assert!(!rule.message.is_empty() && !rule.reason.is_empty() && !rule.remedy.is_empty());
+        }
+    }
+}
