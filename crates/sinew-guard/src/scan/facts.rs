@@ -40,6 +40,8 @@ pub(crate) struct Fact {
     pub(crate) target: Option<Box<str>>,
     pub(crate) negated: bool,
     pub(crate) quoted: bool,
+    /// Whether the match itself named its destination.
+    pub(crate) resolved: bool,
 }
 
 /// How much expression work one skill may cost, in bytes looked at; a deterministic stand-in for
@@ -153,12 +155,15 @@ pub(crate) fn extract(
                     }
                     let whole = window.end == line.len() && shift == 0;
                     seen_until[id] = (cursor.line, if whole { usize::MAX } else { at + LOOK_AHEAD / 2 });
+                    let mut own_class = None;
                     let matched = match pattern.regex() {
                         None if pattern.has_regex() => continue,
                         None => Some((at, at + hit.len(), None)),
                         Some(regex) => regex.captures(&line[window]).and_then(|captures| {
                             let whole = captures.get(0)?;
                             let target = captures.name("t").map(|t| base_name(t.as_str()));
+                            let host = captures.name("h").or_else(|| captures.name("h2"));
+                            own_class = host.map(|host| table.hosts.classify(host.as_str(), "", declared));
                             Some((whole.start() + shift, whole.end() + shift, target))
                         }),
                     };
@@ -182,7 +187,8 @@ pub(crate) fn extract(
                         fact.quoted = true;
                     }
                     // A destination is resolved once the whole file is known; mark it for that.
-                    fact.class = pattern.net.then_some(HostClass::Loopback);
+                    fact.class = own_class.or(pattern.net.then_some(HostClass::Loopback));
+                    fact.resolved = own_class.is_some();
                     out.facts.push(fact);
                 }
             }
@@ -201,7 +207,7 @@ pub(crate) fn resolve_places(table: &Table, facts: &mut [Fact]) {
             Some((fact.layer, fact.layer_line, fact.line, fact.block, fact.rank, quiet, fact.class?))
         })
         .collect();
-    let has_destination = |fact: &Fact| fact.kind != URL && fact.class.is_some();
+    let has_destination = |fact: &Fact| fact.kind != URL && fact.class.is_some() && !fact.resolved;
     let _ = table;
     for fact in facts.iter_mut().filter(|fact| has_destination(fact)) {
         let best = |test: &dyn Fn(&(usize, usize, usize, u32, u32, bool, HostClass)) -> bool| {
@@ -250,6 +256,7 @@ fn base_fact(
         target: None,
         negated: context.negated,
         quoted: matches!(role, Role::Quoted),
+        resolved: false,
     }
 }
 

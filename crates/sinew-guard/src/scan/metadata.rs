@@ -100,8 +100,13 @@ fn check_install(
     if runs_text {
         problems.push(("installer-kind-unknown", Severity::Critical, format!("install kind {kind:?} runs text")));
     } else if !KINDS.contains(&lower.as_str()) {
-        // Nothing runs such a spec; it is worth a word, not a wall.
-        problems.push(("installer-kind-unknown", Severity::Warn, format!("install kind {kind:?} is not known")));
+        // Nothing runs such a spec; another package manager is worth a word, not a wall.
+        const MANAGERS: &[&str] = &[
+            "pip", "pipx", "npm", "pnpm", "yarn", "bun", "cargo", "gem", "python", "poetry", "conda",
+            "winget", "scoop", "choco", "skill", "manual",
+        ];
+        let severity = if MANAGERS.contains(&lower.as_str()) { Severity::Info } else { Severity::Warn };
+        problems.push(("installer-kind-unknown", severity, format!("install kind {kind:?} is not known")));
     }
     for (key, value) in fields {
         let package = matches!(key.as_str(), "package" | "formula" | "cask" | "module" | "tap");

@@ -216,7 +216,9 @@ pub(crate) fn is_pattern_literal(line: &str, at: usize, end: usize) -> bool {
 pub(crate) fn in_literal(line: &str, at: usize, end: usize) -> bool {
     let (before, after) = (&line[..floor(line, at)], &line[floor(line, end.min(line.len()))..]);
     ['"', '\'', '`'].iter().any(|quote| {
-        before.matches(*quote).count() % 2 == 1 && after.contains(*quote)
+        let open = before.matches(*quote).count() % 2 == 1;
+        // A quotation may go on in the next line; an apostrophe is none.
+        open && (after.contains(*quote) || *quote == '"')
     })
 }
 

@@ -11,14 +11,18 @@ const MAX_VARIABLES: usize = 128;
 const MAX_VALUE: usize = 2048;
 /// Text added per block, so that nested values cannot multiply.
 const MAX_ADDED: usize = 128 * 1024;
+/// Lines and bytes of one call that are put on one line.
+const MAX_CALL_LINES: usize = 12;
+const MAX_CALL: usize = 2000;
 /// Lines longer than this are data.
 const MAX_LINE: usize = 4096;
 
 /// Lines of `block` (folded text) that read differently once the pieces are in place.
 pub(crate) fn rewritten<'a>(block: impl Iterator<Item = (usize, &'a str)>) -> Vec<(usize, String)> {
+    let block: Vec<(usize, &str)> = block.collect();
     let mut values: BTreeMap<String, String> = BTreeMap::new();
-    let mut out = Vec::new();
-    let mut added = 0usize;
+    let mut out = joined_calls(&block);
+    let mut added: usize = out.iter().map(|(_, line)| line.len()).sum();
     for (number, line) in block {
         if line.len() > MAX_LINE || line.trim().is_empty() {
             continue;
@@ -45,6 +49,33 @@ pub(crate) fn rewritten<'a>(block: impl Iterator<Item = (usize, &'a str)>) -> Ve
             added += text.len();
             out.push((number, text));
         }
+    }
+    out
+}
+
+/// Calls whose arguments stand on lines of their own, each on one line.
+fn joined_calls(block: &[(usize, &str)]) -> Vec<(usize, String)> {
+    let mut out = Vec::new();
+    let mut added = 0usize;
+    for (at, (number, line)) in block.iter().enumerate() {
+        if !line.trim_end().ends_with('(') || line.len() > MAX_CALL || added > MAX_ADDED / 2 {
+            continue;
+        }
+        let mut call = line.trim_end().to_owned();
+        let mut open = 1i32;
+        for (_, next) in block[at + 1..].iter().take(MAX_CALL_LINES) {
+            if call.len() + next.len() > MAX_CALL {
+                break;
+            }
+            call.push_str(next.trim());
+            call.push(' ');
+            open += next.matches('(').count() as i32 - next.matches(')').count() as i32;
+            if open <= 0 {
+                break;
+            }
+        }
+        added += call.len();
+        out.push((*number, call));
     }
     out
 }
