@@ -159,11 +159,12 @@ pub(crate) fn extract(
                     let matched = match pattern.regex() {
                         None if pattern.has_regex() => continue,
                         None => Some((at, at + hit.len(), None)),
-                        Some(regex) => regex.captures(&line[window]).and_then(|captures| {
+                        Some(regex) => regex.captures(&line.as_bytes()[window]).and_then(|captures| {
+                            let text = |found: regex::bytes::Match<'_>| String::from_utf8_lossy(found.as_bytes()).into_owned();
                             let whole = captures.get(0)?;
-                            let target = captures.name("t").map(|t| base_name(t.as_str()));
+                            let target = captures.name("t").map(|t| base_name(&text(t)));
                             let host = captures.name("h").or_else(|| captures.name("h2"));
-                            own_class = host.map(|host| table.hosts.classify(host.as_str(), "", declared));
+                            own_class = host.map(|host| table.hosts.classify(&text(host), "", declared));
                             Some((whole.start() + shift, whole.end() + shift, target))
                         }),
                     };
@@ -183,7 +184,7 @@ pub(crate) fn extract(
                         if polarity::is_pattern_literal(line, start, end) {
                             fact.role = Role::Pattern;
                         }
-                    } else if pattern.place == Where::Prose && polarity::in_literal(line, start, end) && fact.role != Role::Frontmatter {
+                    } else if (pattern.place == Where::Prose || pattern.speech) && polarity::in_literal(line, start, end) && fact.role != Role::Frontmatter {
                         fact.quoted = true;
                     }
                     // A destination is resolved once the whole file is known; mark it for that.

@@ -3,6 +3,10 @@
 //! Negation is asked of the clause that governs a match. "Never skip this step: run X" does not
 //! negate X, and "Run X. Never Y." does not either.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 use super::role::{Role, Span};
 
 /// What surrounds a line.
@@ -63,14 +67,15 @@ fn ends_in_order(head: &str) -> bool {
 }
 
 fn negator_governs(clause: &str) -> bool {
-    NEGATORS.iter().any(|negator| {
-        clause.match_indices(negator).any(|(at, _)| {
-            let starts_word = at == 0
-                || !clause[..at].ends_with(|c: char| c.is_alphanumeric())
-                || !negator.starts_with(|c: char| c.is_alphanumeric());
-            let after = clause[at + negator.len()..].trim_start();
-            starts_word && !DOUBLE.iter().any(|verb| after.starts_with(verb))
-        })
+    static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(NEGATORS).ok());
+    let Some(words) = WORDS.as_ref() else { return false };
+    words.find_overlapping_iter(clause).any(|found| {
+        let (at, negator) = (found.start(), NEGATORS[found.pattern().as_usize()]);
+        let starts_word = at == 0
+            || !clause[..at].ends_with(|c: char| c.is_alphanumeric())
+            || !negator.starts_with(|c: char| c.is_alphanumeric());
+        let after = clause[found.end()..].trim_start();
+        starts_word && !DOUBLE.iter().any(|verb| after.starts_with(verb))
     })
 }
 
