@@ -24,9 +24,13 @@ pub mod archive;
 pub mod atomic;
 pub mod contained;
 pub mod digest;
+pub mod env;
 pub mod eval;
+pub mod private;
+pub mod record;
 pub mod scan;
 pub mod secrets;
+pub mod staging;
 mod untrusted;
 
 pub use untrusted::{Untrusted, xml_escape};

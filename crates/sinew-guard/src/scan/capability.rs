@@ -79,15 +79,22 @@ pub(crate) fn summarise(
     let mut hosts: BTreeMap<String, (HostClass, &'static str)> = BTreeMap::new();
     let (mut reads, mut writes, mut exec) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let (mut persistence, mut agent_files) = (BTreeSet::new(), BTreeSet::new());
+    let mut places: BTreeMap<(usize, usize), Vec<&str>> = BTreeMap::new();
+    for place in facts.iter().filter(|place| place.kind == URL) {
+        if let Some(url) = &place.target {
+            let on_line = places.entry((place.file, place.line)).or_default();
+            if on_line.len() < 8 {
+                on_line.push(host_of(url));
+            }
+        }
+    }
     for fact in facts.iter().filter(|fact| !fact.negated) {
         let kind = table.kinds[usize::from(fact.kind)].as_str();
         if fact.kind == URL {
             if let (Some(url), Some(class)) = (&fact.target, fact.class)
                 && !matches!(class, HostClass::Placeholder)
             {
-                let host = url.split("://").nth(1).unwrap_or(url);
-                let host = host.split(['/', ':', '?', '#']).next().unwrap_or(host).to_owned();
-                hosts.entry(host).or_insert((class, "mention"));
+                hosts.entry(host_of(url).to_owned()).or_insert((class, "mention"));
             }
             continue;
         }
@@ -114,15 +121,11 @@ pub(crate) fn summarise(
             "fetch" | "fetch-save" | "pipe-exec" | "subst-exec" => "fetch",
             _ => continue,
         };
-        for place in facts.iter().filter(|p| p.kind == URL && p.file == fact.file && p.line == fact.line) {
-            if let Some(url) = &place.target {
-                let host = url.split("://").nth(1).unwrap_or(url);
-                let host = host.split(['/', ':', '?', '#']).next().unwrap_or(host);
-                if let Some(entry) = hosts.get_mut(host)
-                    && entry.1 != "send"
-                {
-                    entry.1 = purpose;
-                }
+        for host in places.get(&(fact.file, fact.line)).into_iter().flatten() {
+            if let Some(entry) = hosts.get_mut(*host)
+                && entry.1 != "send"
+            {
+                entry.1 = purpose;
             }
         }
     }
@@ -159,6 +162,11 @@ pub(crate) fn summarise(
         bytes,
         files: kinds.len(),
     }
+}
+
+fn host_of(url: &str) -> &str {
+    let host = url.split("://").nth(1).unwrap_or(url);
+    host.split(['/', ':', '?', '#']).next().unwrap_or(host)
 }
 
 fn names_in(files: &[ScannedFile], declared: &Declared) -> (Vec<EnvUse>, Vec<String>) {

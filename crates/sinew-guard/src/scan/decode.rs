@@ -241,27 +241,35 @@ fn number_lists(text: &str, found: &mut Vec<Decoded>) {
             })
             .collect();
         let Some(bytes) = numbers else { continue };
-        if is_text(&bytes) {
-            keep(list.start(), "character-codes", bytes, found);
-        } else if let Some(plain) = inflate(&bytes) {
+        if let Some(plain) = inflate(&bytes) {
             found.push(Decoded { at: list.start(), codec: "compressed", bytes: plain });
         } else if bytes.len() <= 4096
+            && !has_telling_word(&bytes)
             && let Some(plain) = single_byte_xor(&bytes)
         {
             found.push(Decoded { at: list.start(), codec: "xor", bytes: plain });
+        } else if is_text(&bytes) {
+            keep(list.start(), "character-codes", bytes, found);
         }
     }
 }
 
-fn single_byte_xor(bytes: &[u8]) -> Option<Vec<u8>> {
+/// Words that tell a command from noise.
+fn has_telling_word(bytes: &[u8]) -> bool {
     const WORDS: &[&str] = &["http", "curl", "wget", "bash", "import ", "exec", "system", "powershell", "/bin/"];
+    std::str::from_utf8(bytes).is_ok_and(|text| {
+        let text = text.to_ascii_lowercase();
+        WORDS.iter().any(|word| text.contains(word))
+    })
+}
+
+fn single_byte_xor(bytes: &[u8]) -> Option<Vec<u8>> {
     (1..=255u8).find_map(|key| {
         if !bytes.iter().take(12).all(|b| is_plain(b ^ key)) {
             return None;
         }
         let plain: Vec<u8> = bytes.iter().map(|b| b ^ key).collect();
-        let text = std::str::from_utf8(&plain).ok()?.to_ascii_lowercase();
-        WORDS.iter().any(|word| text.contains(word)).then_some(plain)
+        has_telling_word(&plain).then_some(plain)
     })
 }
 

@@ -95,8 +95,13 @@ pub(crate) fn extract(
             return;
         }
         cursor.advance(hit.start());
-        let line = &text[cursor.start..cursor.end];
-        let at = hit.start() - cursor.start;
+        // A long line is seen through a window, so that its length never multiplies.
+        let whole = &text[cursor.start..cursor.end];
+        let view = window(whole, hit.start() - cursor.start);
+        let shift = view.start;
+        let is_whole = view.len() == whole.len();
+        let line = &whole[view];
+        let at = hit.start() - cursor.start - shift;
         for trigger in &table.triggers[hit.pattern().as_usize()] {
             match *trigger {
                 Trigger::Url => {
@@ -106,7 +111,7 @@ pub(crate) fn extract(
                     last_url = hit.start();
                     if let Some(place) = table.hosts.place_at(line, at, declared) {
                         let column = at.saturating_sub(5);
-                        let mut fact = base_fact(file, number, layer_number, layer, cursor.line, column);
+                        let mut fact = base_fact(file, number, layer_number, layer, cursor.line, column + shift);
                         fact.kind = URL;
                         fact.class = Some(place.class);
                         fact.target = Some(place.url.into());
@@ -120,7 +125,7 @@ pub(crate) fn extract(
                         let end = line[at..].find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ')' | '>' | ',')).map_or(line.len(), |e| at + e);
                         let place = &line[at..end];
                         let (host, path) = place.split_once('/').unwrap_or((place, ""));
-                        let mut fact = base_fact(file, number, layer_number, layer, cursor.line, at);
+                        let mut fact = base_fact(file, number, layer_number, layer, cursor.line, at + shift);
                         fact.kind = URL;
                         fact.class = Some(table.hosts.classify(host, path, declared));
                         fact.target = Some(place.into());
@@ -136,7 +141,7 @@ pub(crate) fn extract(
                 Trigger::Pattern(id) => {
                     let id = usize::from(id);
                     let (seen_line, until) = seen_until[id];
-                    if seen_line == cursor.line && at < until {
+                    if seen_line == cursor.line && at + shift < until {
                         continue;
                     }
                     let pattern = &table.patterns[id];
@@ -144,28 +149,25 @@ pub(crate) fn extract(
                     if pattern.place == Where::Code && !fact.code && !has_code_mark(line)
                         || pattern.place == Where::Prose && fact.code && fact.role != Role::Frontmatter && layer.depth == 0 && !is_prose_in_code(&fact)
                     {
-                        seen_until[id] = (cursor.line, usize::MAX);
+                        seen_until[id] = (cursor.line, if is_whole { usize::MAX } else { at + shift + LOOK_AHEAD / 2 });
                         continue;
                     }
-                    let window = window(line, at);
-                    let shift = window.start;
-                    if !work.spend(window.len()) {
+                    if !work.spend(line.len()) {
                         out.exhausted = true;
                         return;
                     }
-                    let whole = window.end == line.len() && shift == 0;
-                    seen_until[id] = (cursor.line, if whole { usize::MAX } else { at + LOOK_AHEAD / 2 });
+                    seen_until[id] = (cursor.line, if is_whole { usize::MAX } else { at + shift + LOOK_AHEAD / 2 });
                     let mut own_class = None;
                     let matched = match pattern.regex() {
                         None if pattern.has_regex() => continue,
                         None => Some((at, at + hit.len(), None)),
-                        Some(regex) => regex.captures(&line.as_bytes()[window]).and_then(|captures| {
+                        Some(regex) => regex.captures(line.as_bytes()).and_then(|captures| {
                             let text = |found: regex::bytes::Match<'_>| String::from_utf8_lossy(found.as_bytes()).into_owned();
                             let whole = captures.get(0)?;
                             let target = captures.name("t").map(|t| base_name(&text(t)));
                             let host = captures.name("h").or_else(|| captures.name("h2"));
                             own_class = host.map(|host| table.hosts.classify(&text(host), "", declared));
-                            Some((whole.start() + shift, whole.end() + shift, target))
+                            Some((whole.start(), whole.end(), target))
                         }),
                     };
                     let Some((start, end, target)) = matched else { continue };
@@ -177,7 +179,7 @@ pub(crate) fn extract(
                         continue;
                     }
                     fact.kind = pattern.kind;
-                    fact.column = start;
+                    fact.column = start + shift;
                     fact.target = target;
                     fact.negated = fact.negated || polarity::negates(line, start);
                     if fact.code {

@@ -61,6 +61,9 @@ impl HostClass {
     }
 }
 
+/// Bytes of a URL that are looked at; browsers cut at about this length.
+const MAX_URL: usize = 2048;
+
 /// One place a text names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place<'a> {
@@ -168,13 +171,22 @@ impl Hosts {
         at: usize,
         declared: &[String],
     ) -> Option<Place<'a>> {
-        let scheme = line[..at].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '+').map_or(0, |i| {
-            i + line[i..].chars().next().map_or(1, char::len_utf8)
+        let mut from = at.saturating_sub(16);
+        while !line.is_char_boundary(from) {
+            from -= 1;
+        }
+        let scheme = from + line[from..at].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '+').map_or(0, |i| {
+            i + line[from + i..].chars().next().map_or(1, char::len_utf8)
         });
         if !matches!(&line[scheme..at], "http" | "https" | "ftp" | "ws" | "wss" | "tcp" | "git" | "ssh") {
             return None;
         }
         let rest = &line[at + 3..];
+        let mut cap = rest.len().min(MAX_URL);
+        while !rest.is_char_boundary(cap) {
+            cap -= 1;
+        }
+        let rest = &rest[..cap];
         let end = rest
             .find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '|' | ';' | '\\' | '^'))
             .unwrap_or(rest.len());

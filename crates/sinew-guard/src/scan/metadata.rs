@@ -65,6 +65,8 @@ pub(crate) fn declared(bytes: &[u8], folder: &str) -> Declared {
     }
     // `ACME_API_KEY` declares acme's hosts, whatever their ending.
     let labels: Vec<String> = declared.env.iter().filter_map(|env| vendor_label(env)).collect();
+    declared.hosts.sort();
+    declared.hosts.dedup();
     declared.hosts.extend(labels.into_iter().map(|label| format!("{label}.*")));
     declared.name = Some(skill.name);
     declared.description = Some(skill.description);
@@ -143,6 +145,10 @@ pub(crate) fn name_problems(name: &str, known: &[String]) -> Vec<(&'static str, 
         problems.push(("homoglyph-name", Severity::Warn, format!("the name reads as {:?}", folded.text)));
     }
     let lower = folded.text.trim().to_owned();
+    let skeleton = |other: &str| fold::fold(other).text.trim().replace(['-', '_', ' '], "");
+    if known.iter().any(|other| other != name && skeleton(other) == skeleton(name)) {
+        problems.push(("name-collision", Severity::Warn, "the name reads like that of another skill".to_owned()));
+    }
     let taken = |other: &str| other != lower && other.len() >= 5 && distance_within(&lower, other, if other.len() >= 8 { 2 } else { 1 });
     if SQUATS.contains(&lower.as_str()) {
         problems.push(("typosquat-name", Severity::Warn, "the name is a known imitation".to_owned()));

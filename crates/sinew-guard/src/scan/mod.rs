@@ -70,6 +70,7 @@ pub struct RuleInfo {
 pub struct Scanner {
     table: Result<Arc<Table>, String>,
     known_names: Vec<String>,
+    panics: bool,
 }
 
 impl Default for Scanner {
@@ -86,7 +87,15 @@ impl Scanner {
             Ok(table) => Ok(Arc::new(table)),
             Err(error) => Err(error.to_string()),
         };
-        Self { table, known_names: Vec::new() }
+        Self { table, known_names: Vec::new(), panics: false }
+    }
+
+    /// A scanner whose first rule panics, for the test that this closes the gate.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn that_panics(mut self) -> Self {
+        self.panics = true;
+        self
     }
 
     /// Names of bundled and installed skills, which others must not imitate.
@@ -207,7 +216,11 @@ impl Scanner {
             Ok(table) => table,
             Err(detail) => return failed(detail),
         };
-        match catch_unwind(AssertUnwindSafe(|| scan(table))) {
+        let run = || {
+            assert!(!self.panics, "asked to panic");
+            scan(table)
+        };
+        match catch_unwind(AssertUnwindSafe(run)) {
             Ok((findings, capabilities)) => {
                 ScanReport::new(scope, rules::truncate(findings), capabilities, &table.ruleset, digest.clone())
             }
@@ -218,8 +231,6 @@ impl Scanner {
 
 /// The pipeline over one bundle; containers inside come back here with a higher `depth`.
 fn scan_files(table: &Table, bundle: &Bundle, known_names: &[String], depth: u8) -> (Vec<Finding>, Capabilities) {
-    #[cfg(feature = "panic-rule")]
-    assert!(!bundle.files().iter().any(|file| file.path == "panic-rule"), "asked to panic");
     let mut budget = Budget::new();
     let (files, kinds) = inventory::read(bundle, &mut budget);
     let declared = declarations(bundle, &kinds);
@@ -250,7 +261,22 @@ fn scan_files(table: &Table, bundle: &Bundle, known_names: &[String], depth: u8)
     let inner = |bundle: &Bundle, depth: u8| scan_files(table, bundle, &[], depth).0;
     findings.extend(structure::check(table, bundle, &kinds, depth, &inner));
     let capabilities = capability::summarise(table, &files, &facts, &kinds, &declared, bundle.bytes());
+    findings.extend(undeclared(table, &files, &capabilities));
     (findings, capabilities)
+}
+
+/// Data that goes to a host which nothing in the front matter prepares for.
+fn undeclared(table: &Table, files: &[ScannedFile], capabilities: &Capabilities) -> Option<Finding> {
+    use HostClass as C;
+    let file = files.iter().find(|file| file.is_skill_md())?;
+    let sent = |classes: &[HostClass]| {
+        capabilities.hosts.iter().find(|host| host.purpose == "send" && classes.contains(&host.class))
+    };
+    let (host, severity) = match sent(&[C::Shortener, C::Paste, C::Sink, C::Tunnel, C::RawIp]) {
+        Some(host) => (host, Severity::Warn),
+        None => (sent(&[C::Unknown])?, Severity::Info),
+    };
+    Some(structure::about(table, "undeclared-capability", severity, &file.path, &format!("sends to {}", host.host)))
 }
 
 fn declarations(bundle: &Bundle, kinds: &[(String, Kind, Option<&'static str>)]) -> Declared {

@@ -17,6 +17,8 @@ use crate::secrets;
 const MAX_NESTING: u8 = 2;
 /// A skill file above this is not loaded.
 const MAX_SKILL_MD: usize = 256_000;
+/// A line of code this long was not written by a person.
+const MIN_PACKED: usize = 5_000;
 /// Bytes after an image's end that are no padding.
 const MIN_APPENDED: usize = 16;
 
@@ -221,6 +223,13 @@ pub(crate) fn check_text(table: &Table, file: &ScannedFile, secret_severity: Sev
         }
         findings.push(finding);
     }
+    if let Some(line) = packed_line(file) {
+        // A library says whose it is and under which licence.
+        let head = file.text.get(..1024.min(file.text.len())).unwrap_or("").to_ascii_lowercase();
+        let library = head.starts_with("/*!") || head.contains("license") || head.contains("copyright");
+        let severity = if library { Severity::Info } else { Severity::Warn };
+        findings.push(on_line(table, "unanalysable-code", severity, file, line));
+    }
     for (line, bytes) in &file.layers.payloads {
         let (kind, _) = filetype::kind_of("payload", bytes);
         if matches!(kind, Kind::Executable | Kind::Library | Kind::Archive | Kind::Bytecode) {
@@ -230,4 +239,13 @@ pub(crate) fn check_text(table: &Table, file: &ScannedFile, secret_severity: Sev
         }
     }
     findings
+}
+
+/// The first line of a script that is too long to be read and calls what it builds.
+fn packed_line(file: &ScannedFile) -> Option<usize> {
+    const CALLS: &[&str] = &["eval(", "Function(", "exec(", "atob("];
+    if !matches!(file.kind, Kind::Script(_)) || file.text.len() < MIN_PACKED {
+        return None;
+    }
+    file.text.lines().position(|line| line.len() >= MIN_PACKED && CALLS.iter().any(|call| line.contains(call)))
 }

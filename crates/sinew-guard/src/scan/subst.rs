@@ -29,7 +29,8 @@ pub(crate) fn rewritten<'a>(block: impl Iterator<Item = (usize, &'a str)>) -> Ve
         }
         let cleaned = unquote_shell(line);
         let base = cleaned.as_deref().unwrap_or(line);
-        if let Some((name, value)) = assignment(base, &values)
+        if base.contains('=')
+            && let Some((name, value)) = assignment(base, &values)
             && values.len() < MAX_VARIABLES
             && value.len() <= MAX_VALUE
         {
@@ -83,6 +84,9 @@ fn joined_calls(block: &[(usize, &str)]) -> Vec<(usize, String)> {
 /// `c""url`, `c\url`, `$IFS`, `$'…'`: what a shell throws away.
 fn unquote_shell(line: &str) -> Option<String> {
     let bytes = line.as_bytes();
+    if !bytes.iter().any(|b| matches!(b, b'$' | b'"' | b'\'' | b'\\')) {
+        return None;
+    }
     let tricky = line.contains("$ifs")
         || line.contains("${ifs")
         || line.contains("$@")
@@ -231,6 +235,11 @@ fn split_terms(text: &str, separator: char) -> Option<Vec<&str>> {
 
 /// `"cu" + "rl"` becomes `"curl"`, and `"lruc"[::-1]` is read backwards, anywhere in a line.
 fn join_literals(line: &str, values: &BTreeMap<String, String>) -> Option<String> {
+    let glued = line.contains("\"+") || line.contains("\" +") || line.contains("'+") || line.contains("' +")
+        || line.contains("\" . ") || line.contains("' . ");
+    if !glued && !line.contains("[::-1]") {
+        return None;
+    }
     let mut text = line.to_owned();
     for quote in ['"', '\''] {
         for glue in [format!("{quote} + {quote}"), format!("{quote}+{quote}"), format!("{quote} . {quote}")] {

@@ -1,0 +1,258 @@
+//! The environment policy: which variables a skill may set for a child, and which no child gets.
+//!
+//! A pure function of names, values and what is declared; the lists are data
+//! (`data/env-policy.json`). **Must never happen here:** the process environment read or changed, a
+//! value in a record, a name dropped without one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use regex::{RegexSet, RegexSetBuilder};
+use serde::{Deserialize, Serialize};
+
+const POLICY: &str = include_str!("../data/env-policy.json");
+
+/// Why a variable is not handed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// Steers loaders, interpreters or compilers; stripped from every child.
+    BlockedEverywhere,
+    /// Never for a skill, whatever it declares.
+    SkillAlwaysBlocked,
+    /// Blocked by sinew beyond the reference.
+    ExtraBlocked,
+    /// May be inherited, may not be set by a skill.
+    BlockedOverride,
+    /// Needs a declaration that is missing.
+    Undeclared,
+    /// Only declared and configured names reach an unreviewed skill's run.
+    Unreviewed,
+    /// Not a name.
+    BadName,
+    /// A NUL in the value.
+    NulValue,
+}
+
+impl Class {
+    /// The stable code of the record.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::BlockedEverywhere | Self::SkillAlwaysBlocked | Self::ExtraBlocked | Self::BlockedOverride => {
+                "env-blocked"
+            }
+            Self::Undeclared | Self::Unreviewed => "env-undeclared",
+            Self::BadName => "env-bad-name",
+            Self::NulValue => "env-nul",
+        }
+    }
+}
+
+/// What a skill declares, and how far it is trusted.
+#[derive(Debug, Clone, Default)]
+pub struct SkillEnv<'a> {
+    /// The skill, for the record.
+    pub skill: &'a str,
+    /// `primaryEnv` and `requires.env`.
+    pub declared: &'a [String],
+    /// Whether a person has approved this digest, or the source is reviewed.
+    pub reviewed: bool,
+    /// Whether declared credentials such as `GH_TOKEN` may be set (`skills.env.allowDeclaredCredentials`).
+    pub allow_declared_credentials: bool,
+}
+
+/// A variable that was refused or doubted. It never holds the value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EnvRecord {
+    /// `env-blocked`, `env-undeclared`, `env-bad-name`, `env-nul` or `env-suspicious`.
+    pub code: &'static str,
+    /// The skill.
+    pub skill: String,
+    /// The variable.
+    pub key: String,
+    /// The class that decided, where one did.
+    pub class: Option<Class>,
+}
+
+#[derive(Default, Deserialize)]
+struct List {
+    #[serde(default)]
+    keys: Vec<String>,
+    #[serde(default)]
+    prefixes: Vec<String>,
+    #[serde(default)]
+    regexes: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawPolicy {
+    blocked_everywhere: List,
+    blocked_override: List,
+    skill_always_blocked: List,
+    allowed_inherited: List,
+    sensitive: List,
+    extra_blocked: List,
+    declarable_credentials: List,
+    unreviewed_prefixes: Vec<String>,
+}
+
+struct Names {
+    keys: BTreeSet<String>,
+    prefixes: Vec<String>,
+    regexes: RegexSet,
+}
+
+impl Names {
+    fn new(list: List) -> Option<Self> {
+        let upper = |names: Vec<String>| names.into_iter().map(|name| name.to_uppercase());
+        Some(Self {
+            keys: upper(list.keys).collect(),
+            prefixes: upper(list.prefixes).collect(),
+            regexes: RegexSetBuilder::new(list.regexes).case_insensitive(true).build().ok()?,
+        })
+    }
+
+    fn holds(&self, upper: &str) -> bool {
+        self.keys.contains(upper)
+            || self.prefixes.iter().any(|prefix| upper.starts_with(prefix.as_str()))
+            || self.regexes.is_match(upper)
+    }
+}
+
+struct Policy {
+    everywhere: Names,
+    always: Names,
+    extra: Names,
+    overridden: Names,
+    inherited: Names,
+    sensitive: Names,
+    declarable: Names,
+    unreviewed: Vec<String>,
+}
+
+static LISTS: LazyLock<Option<Policy>> = LazyLock::new(|| {
+    let raw: RawPolicy = serde_json::from_str(POLICY).ok()?;
+    Some(Policy {
+        everywhere: Names::new(raw.blocked_everywhere)?,
+        always: Names::new(raw.skill_always_blocked)?,
+        extra: Names::new(raw.extra_blocked)?,
+        overridden: Names::new(raw.blocked_override)?,
+        inherited: Names::new(raw.allowed_inherited)?,
+        sensitive: Names::new(raw.sensitive)?,
+        declarable: Names::new(raw.declarable_credentials)?,
+        unreviewed: raw.unreviewed_prefixes,
+    })
+});
+
+/// Bytes of a value above which it is doubted.
+const LONG_VALUE: usize = 32_768;
+/// Shortest value that looks like an encoded blob.
+const BLOB_VALUE: usize = 80;
+
+/// Whether a name is blocked for everybody and stripped from children.
+pub fn is_blocked_everywhere(name: &str) -> bool {
+    // Without its lists the policy blocks everything.
+    LISTS.as_ref().is_none_or(|lists| lists.everywhere.holds(&name.to_uppercase()))
+}
+
+/// Whether a name may be inherited and not set.
+pub fn is_blocked_override(name: &str) -> bool {
+    LISTS.as_ref().is_none_or(|lists| lists.overridden.holds(&name.to_uppercase()))
+}
+
+/// Whether a name needs a declaration.
+pub fn is_sensitive(name: &str) -> bool {
+    LISTS.as_ref().is_none_or(|lists| lists.sensitive.holds(&name.to_uppercase()))
+}
+
+/// Whether the skill may set the variable, and if not, why.
+pub fn check(skill: &SkillEnv<'_>, name: &str, value: &str) -> Result<(), Class> {
+    if !is_name(name) {
+        return Err(Class::BadName);
+    }
+    if value.contains('\0') {
+        return Err(Class::NulValue);
+    }
+    let Some(lists) = LISTS.as_ref() else { return Err(Class::BlockedEverywhere) };
+    let upper = name.to_uppercase();
+    if lists.everywhere.holds(&upper) {
+        return Err(Class::BlockedEverywhere);
+    }
+    if lists.always.holds(&upper) {
+        return Err(Class::SkillAlwaysBlocked);
+    }
+    if lists.extra.holds(&upper) {
+        return Err(Class::ExtraBlocked);
+    }
+    let declared = skill.declared.iter().any(|own| own.eq_ignore_ascii_case(name));
+    if lists.overridden.holds(&upper) {
+        let credential = lists.declarable.holds(&upper);
+        if !(credential && declared && skill.allow_declared_credentials && skill.reviewed) {
+            return Err(Class::BlockedOverride);
+        }
+    }
+    if lists.sensitive.holds(&upper) && !declared {
+        return Err(Class::Undeclared);
+    }
+    if !skill.reviewed
+        && (!declared || lists.unreviewed.iter().any(|prefix| upper.starts_with(prefix.as_str())))
+    {
+        return Err(Class::Unreviewed);
+    }
+    Ok(())
+}
+
+/// The variables a skill's configuration puts into a child, and a record for each that it does not.
+pub fn filter(
+    skill: &SkillEnv<'_>,
+    wanted: &BTreeMap<String, String>,
+) -> (BTreeMap<String, String>, Vec<EnvRecord>) {
+    let mut given = BTreeMap::new();
+    let mut records = Vec::new();
+    for (name, value) in wanted {
+        let mut record = |code, class| {
+            records.push(EnvRecord { code, skill: skill.skill.to_owned(), key: shown(name), class });
+        };
+        match check(skill, name, value) {
+            Ok(()) => {
+                if is_suspicious(value) {
+                    record("env-suspicious", None);
+                }
+                given.insert(name.clone(), value.clone());
+            }
+            Err(class) => record(class.code(), Some(class)),
+        }
+    }
+    (given, records)
+}
+
+/// What a child inherits of `host`: nothing that is blocked everywhere, nothing that is blocked from
+/// being set unless it may be inherited.
+pub fn inherited(host: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let Some(lists) = LISTS.as_ref() else { return BTreeMap::new() };
+    host.iter()
+        .filter(|(name, _)| {
+            let upper = name.to_uppercase();
+            !lists.everywhere.holds(&upper) && (!lists.overridden.holds(&upper) || lists.inherited.holds(&upper))
+        })
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
+fn is_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+        && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+fn is_suspicious(value: &str) -> bool {
+    value.len() > LONG_VALUE
+        || value.len() >= BLOB_VALUE
+            && value.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'='))
+}
+
+/// A name as a record may hold it: somebody may have put the value where the name belongs.
+fn shown(name: &str) -> String {
+    name.split('=').next().unwrap_or("").chars().filter(|c| !c.is_control()).take(128).collect()
+}

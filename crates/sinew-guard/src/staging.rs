@@ -1,0 +1,298 @@
+//! Staging: a tree is made ready beside its place and takes it in one step.
+//!
+//! While a tree is staged, its parent folder is locked. The new tree is written through directory
+//! handles that follow no link, flushed, and exchanged with the old one; where the system cannot
+//! exchange, a journal lets the next start finish or undo the step.
+//!
+//! **Must never happen here:** a mix of two trees under the target's name, or litter that outlives
+//! the next start.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
+use cap_std::fs::{Dir, OpenOptions};
+use serde::{Deserialize, Serialize};
+
+use crate::archive::{self, ArchiveError, Limits, NameError, components};
+use crate::atomic::{self, Access, Lock};
+
+/// The folder beside the targets that holds what is in the making.
+pub const STAGING_FOLDER: &str = ".sinew-staging";
+const LOCK: &str = "lock";
+const JOURNAL: &str = "journal.json";
+const NEW: &str = "new";
+const OLD: &str = "old";
+
+/// Why staging stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum StageError {
+    /// A file's name.
+    #[error("{path:?}: {error}")]
+    Name {
+        /// The name.
+        path: String,
+        /// What is wrong with it.
+        error: NameError,
+    },
+    /// The archive.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Whether a file keeps an execute bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// 0644.
+    Plain,
+    /// 0755, for scripts of an approved skill.
+    Script,
+}
+
+/// What a start found to clean up.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recovered {
+    /// A target whose exchange was cut short and has been finished or undone.
+    pub target: Option<String>,
+    /// Trees that were removed.
+    pub removed: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Journal {
+    target: String,
+}
+
+/// A tree in the making. Dropped without [`Stage::commit`], it disappears.
+#[derive(Debug)]
+pub struct Stage {
+    parent: PathBuf,
+    work: PathBuf,
+    dir: Dir,
+    _lock: Lock,
+}
+
+impl Stage {
+    /// Locks `parent`, cleans up after whoever was cut short there, and starts an empty tree.
+    pub fn begin(parent: &Path) -> io::Result<Self> {
+        let lock = lock(parent)?;
+        recover_locked(parent)?;
+        let work = parent.join(STAGING_FOLDER);
+        let tree = work.join(NEW);
+        crate::private::create_folder(&tree)?;
+        let dir = Dir::open_ambient_dir(&tree, cap_std::ambient_authority())?;
+        Ok(Self { parent: parent.to_owned(), work, dir, _lock: lock })
+    }
+
+    /// The tree, for scanning and hashing before it is committed.
+    pub fn path(&self) -> PathBuf {
+        self.work.join(NEW)
+    }
+
+    /// Adds a file. The name is checked again here, whoever checked it before.
+    pub fn write(&self, path: &str, bytes: &[u8], mode: Mode) -> Result<(), StageError> {
+        let parts = components(path).map_err(|error| StageError::Name { path: path.to_owned(), error })?;
+        let (name, folders) = parts.split_last().ok_or_else(|| StageError::Name {
+            path: path.to_owned(),
+            error: NameError::Empty,
+        })?;
+        let mut dir = self.dir.try_clone()?;
+        for folder in folders {
+            match dir.create_dir(folder) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                other => other?,
+            }
+            dir = cap_fs_ext::DirExt::open_dir_nofollow(&dir, folder)?;
+        }
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).follow(FollowSymlinks::No);
+        let mut file = dir.open_with(name, &options)?.into_std();
+        file.write_all(bytes)?;
+        set_mode(&file, mode)?;
+        file.sync_all()?;
+        Ok(())
+    }
+
+    /// Unpacks an archive into the tree. After an error the stage must be dropped.
+    pub fn unpack(&self, bytes: &[u8], limits: &Limits, scripts: Mode) -> Result<(), StageError> {
+        let mut failed = None;
+        let result = archive::walk(bytes, limits, &mut |entry| {
+            let mode = if entry.executable { scripts } else { Mode::Plain };
+            match self.write(&entry.path, &entry.bytes, mode) {
+                Ok(()) => Ok(()),
+                Err(StageError::Io(error)) => Err(error),
+                Err(other) => {
+                    failed = Some(other);
+                    Err(io::Error::other("refused"))
+                }
+            }
+        });
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(result?),
+        }
+    }
+
+    /// Puts the tree in place of `parent/name`: afterwards that is the new tree, or, after an
+    /// error, the old one.
+    pub fn commit(self, name: &str) -> Result<(), StageError> {
+        let single = components(name).map_err(|error| StageError::Name { path: name.to_owned(), error })?;
+        if single.len() != 1 || name == STAGING_FOLDER {
+            return Err(StageError::Name { path: name.to_owned(), error: NameError::Dots });
+        }
+        let (new, target) = (self.work.join(NEW), self.parent.join(name));
+        set_folder_mode(&new)?;
+        sync_tree(&new)?;
+        if fs::symlink_metadata(&target).is_err() {
+            fs::rename(&new, &target)?;
+        } else if !exchange(&new, &target)? {
+            self.swap_with_journal(name, &new, &target)?;
+        }
+        sync_folder(&self.parent)?;
+        // Dropping removes what is left, which after an exchange is the old tree.
+        Ok(())
+    }
+
+    fn swap_with_journal(&self, name: &str, new: &Path, target: &Path) -> io::Result<()> {
+        let journal = self.work.join(JOURNAL);
+        let record = serde_json::to_vec(&Journal { target: name.to_owned() }).map_err(io::Error::other)?;
+        atomic::write(&journal, &record, Access::OwnerOnly)?;
+        fs::rename(target, self.work.join(OLD))?;
+        fs::rename(new, target)?;
+        sync_folder(&self.parent)?;
+        fs::remove_file(&journal)
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // What cannot be removed now is removed at the next start.
+        let _ = recover_locked(&self.parent);
+    }
+}
+
+/// Cleans up below `parent` after whoever was cut short; call it at every start.
+pub fn recover(parent: &Path) -> io::Result<Recovered> {
+    if fs::symlink_metadata(parent.join(STAGING_FOLDER)).is_err() {
+        return Ok(Recovered::default());
+    }
+    let _lock = lock(parent)?;
+    recover_locked(parent)
+}
+
+fn lock(parent: &Path) -> io::Result<Lock> {
+    let work = parent.join(STAGING_FOLDER);
+    crate::private::create_folder(&work)?;
+    if !fs::symlink_metadata(&work)?.is_dir() {
+        return Err(io::Error::other("the staging folder is not a folder"));
+    }
+    Lock::acquire(&work.join(LOCK))
+}
+
+fn recover_locked(parent: &Path) -> io::Result<Recovered> {
+    let work = parent.join(STAGING_FOLDER);
+    let mut recovered = Recovered::default();
+    let journal = work.join(JOURNAL);
+    if let Ok(bytes) = fs::read(&journal)
+        && let Ok(record) = serde_json::from_slice::<Journal>(&bytes)
+        && components(&record.target).is_ok_and(|parts| parts.len() == 1)
+    {
+        let (target, old, new) = (parent.join(&record.target), work.join(OLD), work.join(NEW));
+        if fs::symlink_metadata(&target).is_err() {
+            // The new tree was flushed before the journal was written, so it is whole.
+            let from = if new.exists() { new } else { old };
+            fs::rename(from, &target)?;
+            sync_folder(parent)?;
+        }
+        recovered.target = Some(record.target);
+    }
+    for name in [JOURNAL, NEW, OLD] {
+        recovered.removed += usize::from(remove(&work.join(name))?);
+    }
+    // Atomic writes that were cut short leave their temporary file.
+    for entry in fs::read_dir(&work)? {
+        let entry = entry?;
+        if entry.file_name() != LOCK {
+            recovered.removed += usize::from(remove(&entry.path())?);
+        }
+    }
+    Ok(recovered)
+}
+
+fn remove(path: &Path) -> io::Result<bool> {
+    let result = match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) => Err(error),
+    };
+    match result {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Exchanges two folders in one step; `false` where the system or file system cannot.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+fn exchange(new: &Path, target: &Path) -> io::Result<bool> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    match renameat_with(CWD, new, CWD, target, RenameFlags::EXCHANGE) {
+        Ok(()) => Ok(true),
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS | rustix::io::Errno::NOTSUP) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+fn exchange(_new: &Path, _target: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
+fn sync_tree(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sync_tree(&entry.path())?;
+        }
+    }
+    sync_folder(folder)
+}
+
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// A folder cannot be opened as a file on Windows, and its rename is journalled.
+#[cfg(not(unix))]
+fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(unix)]
+fn set_mode(file: &File, mode: Mode) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bits = if mode == Mode::Script { 0o755 } else { 0o644 };
+    file.set_permissions(fs::Permissions::from_mode(bits))
+}
+
+#[cfg(not(unix))]
+fn set_mode(_file: &File, _mode: Mode) -> io::Result<()> {
+    Ok(())
+}
+
+/// The staged tree was private; in its place it is an ordinary folder.
+#[cfg(unix)]
+fn set_folder_mode(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o755))
+}
+
+#[cfg(not(unix))]
+fn set_folder_mode(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}

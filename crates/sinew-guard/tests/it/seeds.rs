@@ -1,0 +1,38 @@
+//! Starting inputs of the fuzz targets, and whatever they once broke, replayed.
+
+use std::path::Path;
+
+use sinew_guard::Untrusted;
+use sinew_guard::archive::{Limits, components, unpack};
+use sinew_guard::env::{SkillEnv, check};
+use sinew_guard::scan::Bundle;
+
+use crate::support::scanner;
+
+#[test]
+fn every_seed_is_survived() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
+    let mut count = 0;
+    for target in std::fs::read_dir(&root).unwrap() {
+        let target = target.unwrap();
+        let name = target.file_name().to_string_lossy().into_owned();
+        for seed in std::fs::read_dir(target.path()).unwrap() {
+            let bytes = std::fs::read(seed.unwrap().path()).unwrap();
+            let text = String::from_utf8_lossy(&bytes);
+            match name.as_str() {
+                "zip_extract" | "tar_extract" => drop(unpack(&bytes, &Limits::SKILL)),
+                "entry_name" => drop(components(&text).is_ok()),
+                "terminal_text" => assert!(!Untrusted::new(&text).for_terminal().chars().any(char::is_control)),
+                "prompt_xml" => assert!(!Untrusted::new(&text).for_prompt_xml().contains('<')),
+                "env_filter" => drop(check(&SkillEnv::default(), &text, &text)),
+                _ => {
+                    let bundle = Bundle::from_files([("SKILL.md".to_owned(), bytes.clone()), ("a.sh".to_owned(), bytes)]);
+                    let first = serde_json::to_string(&scanner().scan_bundle(&bundle)).unwrap();
+                    assert_eq!(first, serde_json::to_string(&scanner().scan_bundle(&bundle)).unwrap());
+                }
+            }
+            count += 1;
+        }
+    }
+    assert!(count >= 20, "{count} seeds");
+}
