@@ -99,5 +99,5 @@ fn machine() -> Machine {
         }
         machine.write(&format!("work/skills/skill-{number:04}/SKILL.md"), text);
     }
-    machine.long_after()
+    machine.long_after().scanned()
 }

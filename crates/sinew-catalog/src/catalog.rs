@@ -20,6 +20,7 @@ use crate::merge;
 use crate::plain_commands;
 use crate::profile::{Profile, Tier};
 use crate::roots::{self, Places, Root};
+use crate::scan::ScanGate;
 
 /// What to build a catalog from.
 #[derive(Debug, Clone)]
@@ -40,6 +41,8 @@ pub struct Request<'a> {
     pub remote_platforms: Vec<String>,
     /// Commands that the host has taken.
     pub reserved_commands: Vec<String>,
+    /// The guard that scans what is loaded; `None` loads unseen.
+    pub scan: Option<&'a ScanGate>,
 }
 
 /// Every skill that was found, and what became of it.
@@ -79,14 +82,15 @@ impl Builder {
         let bins = self.bins.get(request.env);
         let inputs = Inputs::of(request);
         if let Some(inputs) = &inputs
-            && let Some(catalog) = self.last.recall(inputs, &roots, &walks, &bins)
+            && let Some(catalog) = self.last.recall(inputs, &roots, &walks, &bins, now)
         {
             return catalog;
         }
-        let catalog = Arc::new(self.assemble(request, &roots, &walks, &bins));
+        let mut files = Vec::new();
+        let catalog = Arc::new(self.assemble(request, &roots, &walks, &bins, &mut files));
         if let Some(inputs) = inputs {
             let catalog = Arc::clone(&catalog);
-            self.last.remember(Remembered { inputs, roots, walks, bins, catalog });
+            self.last.remember(Remembered { inputs, roots, walks, bins, files, catalog });
         }
         catalog
     }
@@ -97,11 +101,13 @@ impl Builder {
         (roots, issues): &(Vec<Root>, Vec<Reason>),
         walks: &[Arc<Walked>],
         bins: &Bins,
+        all_files: &mut Vec<Arc<LoadedFile>>,
     ) -> Catalog {
         let mut issues = issues.clone();
         let mut entries = Vec::new();
         for (root, walked) in roots.iter().zip(walks) {
-            self.read_root(root, &walked.found, request, &mut entries, &mut issues);
+            let files = self.read_root(root, &walked.found, request, &mut entries, &mut issues);
+            all_files.extend(files);
         }
         let openpocket = request.profile.is_openpocket();
         merge::merge(&mut entries, |entry| if openpocket { &entry.id } else { &entry.name });
@@ -127,13 +133,15 @@ impl Builder {
         request: &Request<'_>,
         entries: &mut Vec<Entry>,
         issues: &mut Vec<Reason>,
-    ) {
+    ) -> Vec<Arc<LoadedFile>> {
         let limits = &request.config.limits;
         let openpocket = request.profile.is_openpocket();
         let mode = request.config.openpocket.mode;
         let max_candidates = max_candidates(request);
         let load = LoadRules {
             dialect: request.profile.dialect,
+            scan: request.scan,
+            now_ms: request.env.clock.now_ms(),
             tier: root.tier,
             max_bytes: limits.max_skill_file_bytes,
             strict: openpocket && mode == SpecMode::Strict,
@@ -175,6 +183,7 @@ impl Builder {
             let key = "skills.limits.maxSkillsLoadedPerSource";
             issues.push(capped(root, Code::SourceCapped, count, first, key, max_loaded));
         }
+        files
     }
 }
 
@@ -188,13 +197,14 @@ fn gate(request: &Request<'_>, bins: &Bins, entries: &mut [Entry]) {
     };
     for entry in entries.iter_mut().filter(|entry| entry.state == State::Ready) {
         let Some(skill) = entry.skill.clone() else { continue };
-        let decision = gate.decide(&Subject {
+        let mut decision = gate.decide(&Subject {
             skill: &skill,
             key: &entry.skill_key,
             tier: entry.tier,
             generated: entry.generated,
             forced_on: request.overrides.get(&entry.skill_key) == Some(&true),
         });
+        decision.reasons.extend(entry.blocked.take());
         entry.eligible = decision.is_open();
         entry.disabled = decision.disabled;
         entry.blocked_by_allowlist = decision.blocked_by_allowlist;
@@ -319,6 +329,8 @@ fn entry(root: &Root, candidate: &Candidate, file: &LoadedFile) -> Entry {
         content_hash: file.hash.clone(),
         repairs: skill.as_ref().map(|skill| skill.repairs.clone()).unwrap_or_default(),
         reasons,
+        scan: file.judgement.as_ref().map(|judgement| judgement.summary.clone()),
+        blocked: file.judgement.as_ref().and_then(|judgement| judgement.blocked.clone()),
         skill,
         name,
     }

@@ -57,6 +57,11 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
+    /// Whether the skill is a folder, rather than a single file among others.
+    pub(crate) fn is_folder(&self) -> bool {
+        self.file_name.eq_ignore_ascii_case(SKILL_FILE)
+    }
+
     /// The file below the handle.
     pub(crate) fn file_inside(&self) -> PathBuf {
         self.inside.join(&self.file_name)
@@ -72,11 +77,17 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
-    fn before(folder: &Folder) -> Self {
-        Self {
-            handle: Arc::clone(&folder.handle),
-            inside: folder.inside.clone(),
-            stamp: stamp_of(&folder.handle, &folder.inside).ok(),
+    /// Looks at a folder, which is to be listed right after.
+    pub(crate) fn of(handle: Arc<Dir>, inside: PathBuf) -> Self {
+        let stamp = stamp_of(&handle, &inside).ok();
+        Self { handle, inside, stamp }
+    }
+
+    /// Lists it.
+    pub(crate) fn entries(&self) -> io::Result<cap_std::fs::ReadDir> {
+        match self.inside.as_os_str().is_empty() {
+            true => self.handle.entries(),
+            false => self.handle.read_dir(&self.inside),
         }
     }
 
@@ -209,7 +220,7 @@ impl Walk<'_> {
             && let Some(root_skill) = self.skill_file(&top)
         {
             // Whether there are skills below matters too, should the root's own file break.
-            self.found.listed.push(Listed::before(&top));
+            self.found.listed.push(Listed::of(Arc::clone(&top.handle), PathBuf::new()));
             let nested = Folder {
                 inside: PathBuf::from("skills"),
                 shown: self.root.path.join("skills"),
@@ -302,12 +313,10 @@ impl Walk<'_> {
     }
 
     fn children(&mut self, folder: &Folder) -> io::Result<Vec<Child>> {
-        self.found.listed.push(Listed::before(folder));
-        let listing = if folder.inside.as_os_str().is_empty() {
-            folder.handle.entries()?
-        } else {
-            folder.handle.read_dir(&folder.inside)?
-        };
+        let listed = Listed::of(Arc::clone(&folder.handle), folder.inside.clone());
+        let listing = listed.entries();
+        self.found.listed.push(listed);
+        let listing = listing?;
         let cap = raw_cap(self.rules.max_candidates).min(self.entries_left);
         let mut children = Vec::new();
         for (count, entry) in listing.enumerate() {

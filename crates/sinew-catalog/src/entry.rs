@@ -7,6 +7,7 @@ use serde::Serialize;
 use sinew_skill::{InstallSpec, Reason, Repair, Skill};
 
 use crate::profile::Tier;
+use crate::scan::ScanSummary;
 
 /// The one word people see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -147,6 +148,12 @@ pub struct Entry {
     pub repairs: Vec<Repair>,
     /// Everything worth knowing, the primary reason first among those of the gate.
     pub reasons: Vec<Reason>,
+    /// What the guard says of its files, where it was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scan: Option<ScanSummary>,
+    /// Why the guard holds it back, until the gate has taken note.
+    #[serde(skip)]
+    pub(crate) blocked: Option<Reason>,
     /// The skill itself, unless it is broken.
     #[serde(skip)]
     pub skill: Option<Arc<Skill>>,

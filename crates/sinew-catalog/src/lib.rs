@@ -27,6 +27,7 @@
 //!     overrides: BTreeMap::new(),
 //!     remote_platforms: Vec::new(),
 //!     reserved_commands: Vec::new(),
+//!     scan: None,
 //! });
 //! assert!(catalog.entries.is_empty());
 //! assert!(catalog.issues.iter().all(|reason| reason.code.as_str() == "root-missing"));
@@ -57,6 +58,7 @@ mod profile;
 pub mod prompt;
 pub mod references;
 mod roots;
+mod scan;
 mod snapshot;
 pub mod watch;
 
@@ -73,6 +75,7 @@ pub use profile::{
     AGENT_ROOTS, AgentRoots, Links, PROFILES, Place, Profile, RootTemplate, Tier, Winner,
 };
 pub use roots::{Places, Root, Shape, expand_place, find_bundled, resolve};
+pub use scan::{ScanGate, ScanSummary};
 pub use snapshot::{
     Cause, Change, LiveCatalog, PROMPT_FORMAT_VERSION, Snapshot, SnapshotRecord, SnapshotSkill,
 };

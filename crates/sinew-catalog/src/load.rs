@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use cap_std::fs::Dir;
 use rayon::prelude::*;
 use sinew_guard::contained::{self, OpenError, OpenFile, ReadError, Stamp};
 use sinew_skill::validate::{RuleSet, Target, validate};
@@ -13,11 +14,15 @@ use sinew_skill::{Code, Dialect, ReadOptions, Reason, Skill};
 use crate::discover::{Candidate, SKILL_FILE};
 use crate::environment::path_text;
 use crate::profile::Tier;
+use crate::scan::{Judgement, ScanGate};
 
 /// How files are read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct LoadRules {
+pub(crate) struct LoadRules<'a> {
     pub(crate) dialect: Dialect,
+    /// The guard; `None` loads unseen.
+    pub(crate) scan: Option<&'a ScanGate>,
+    pub(crate) now_ms: u64,
     pub(crate) tier: Tier,
     pub(crate) max_bytes: u64,
     /// Reject what does not pass OpenPocket's strict rules.
@@ -36,6 +41,9 @@ pub(crate) struct LoadedFile {
     pub(crate) reasons: Vec<Reason>,
     /// The slug it was installed under, where a registry client left a note.
     pub(crate) install_slug: Option<String>,
+    /// What the guard says of it.
+    pub(crate) judgement: Option<Judgement>,
+    handle: Option<Arc<Dir>>,
 }
 
 /// Files that were read before, by path. A file whose stamp is unchanged is not opened again.
@@ -44,7 +52,11 @@ pub(crate) struct FileCache(Mutex<HashMap<PathBuf, Arc<LoadedFile>>>);
 
 impl FileCache {
     /// Reads the candidates in parallel, in their order.
-    pub(crate) fn load(&self, candidates: &[Candidate], rules: LoadRules) -> Vec<Arc<LoadedFile>> {
+    pub(crate) fn load(
+        &self,
+        candidates: &[Candidate],
+        rules: LoadRules<'_>,
+    ) -> Vec<Arc<LoadedFile>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone_for(candidates);
         let loaded: Vec<Arc<LoadedFile>> = candidates
             .par_iter()
@@ -85,14 +97,23 @@ impl CloneFor for HashMap<PathBuf, Arc<LoadedFile>> {
 }
 
 impl LoadedFile {
-    fn is_fresh(&self, candidate: &Candidate, rules: LoadRules) -> bool {
+    fn is_fresh(&self, candidate: &Candidate, rules: LoadRules<'_>) -> bool {
         self.stamp.is_some()
             && (self.dialect, self.max_bytes, self.strict)
                 == (rules.dialect, rules.max_bytes, rules.strict)
             && self.stamp == candidate.stamp
+            && self.is_unchanged_beside(rules.now_ms)
     }
 
-    fn refused(rules: LoadRules, reasons: Vec<Reason>) -> Self {
+    /// Whether everything that was scanned beside the file itself is as it was.
+    pub(crate) fn is_unchanged_beside(&self, now_ms: u64) -> bool {
+        match (&self.judgement, &self.handle) {
+            (Some(judgement), Some(handle)) => judgement.survey.is_unchanged(handle, now_ms),
+            _ => true,
+        }
+    }
+
+    fn refused(rules: LoadRules<'_>, reasons: Vec<Reason>) -> Self {
         Self {
             stamp: None,
             dialect: rules.dialect,
@@ -102,11 +123,13 @@ impl LoadedFile {
             hash: String::new(),
             reasons,
             install_slug: None,
+            judgement: None,
+            handle: None,
         }
     }
 }
 
-fn load(candidate: &Candidate, rules: LoadRules) -> LoadedFile {
+fn load(candidate: &Candidate, rules: LoadRules<'_>) -> LoadedFile {
     let opened = match open(candidate, rules.tier) {
         Ok(opened) => opened,
         Err(reason) => return LoadedFile::refused(rules, vec![reason]),
@@ -140,11 +163,18 @@ fn load(candidate: &Candidate, rules: LoadRules) -> LoadedFile {
         reasons.push(reason);
         skill = None;
     }
+    let hash = sinew_skill::content_hash(&bytes);
+    let judgement = match rules.scan {
+        Some(gate) if skill.is_some() => Some(gate.judge(candidate, &hash)),
+        _ => None,
+    };
     LoadedFile {
         stamp: Some(stamp),
         skill: skill.map(Arc::new),
-        hash: sinew_skill::content_hash(&bytes),
+        hash,
         install_slug: install_slug(candidate),
+        judgement,
+        handle: Some(Arc::clone(&candidate.handle)),
         ..LoadedFile::refused(rules, reasons)
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rayon::prelude::*;
 use sinew_guard::contained::{self, Stamp};
 use sinew_skill::{Code, Reason};
 
@@ -13,6 +14,7 @@ use crate::catalog::{Catalog, Request};
 use crate::config::{Config, Secret};
 use crate::discover::{self, Candidate, Found, WalkRules};
 use crate::filter::Overrides;
+use crate::load::LoadedFile;
 use crate::roots::{Places, Root};
 
 /// The walks of earlier builds, by root.
@@ -80,6 +82,7 @@ pub(crate) struct Inputs {
     overrides: Overrides,
     remote_platforms: Vec<String>,
     reserved_commands: Vec<String>,
+    scanned: bool,
 }
 
 impl Inputs {
@@ -106,6 +109,7 @@ impl Inputs {
             overrides: request.overrides.clone(),
             remote_platforms: request.remote_platforms.clone(),
             reserved_commands: request.reserved_commands.clone(),
+            scanned: request.scan.is_some(),
         })
     }
 }
@@ -117,6 +121,7 @@ pub(crate) struct Remembered {
     pub(crate) roots: (Vec<Root>, Vec<Reason>),
     pub(crate) walks: Vec<Arc<Walked>>,
     pub(crate) bins: Arc<Bins>,
+    pub(crate) files: Vec<Arc<LoadedFile>>,
     pub(crate) catalog: Arc<Catalog>,
 }
 
@@ -132,6 +137,7 @@ impl CatalogMemory {
         roots: &(Vec<Root>, Vec<Reason>),
         walks: &[Arc<Walked>],
         bins: &Arc<Bins>,
+        now_ms: u64,
     ) -> Option<Arc<Catalog>> {
         let memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let last = memory.as_ref()?;
@@ -140,7 +146,8 @@ impl CatalogMemory {
         let same = same_walks
             && Arc::ptr_eq(&last.bins, bins)
             && last.roots == *roots
-            && last.inputs == *inputs;
+            && last.inputs == *inputs
+            && last.files.par_iter().with_min_len(128).all(|file| file.is_unchanged_beside(now_ms));
         same.then(|| Arc::clone(&last.catalog))
     }
 

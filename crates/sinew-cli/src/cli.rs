@@ -74,6 +74,8 @@ pub(crate) enum Command {
     Prompt(commands::prompt::PromptArgs),
     Read(commands::read::ReadArgs),
     Validate(commands::validate::ValidateArgs),
+    Scan(commands::scan::ScanArgs),
+    Eval(commands::eval::EvalArgs),
     Commands(commands::commands::CommandsArgs),
     Watch(commands::watch::WatchArgs),
     Doctor(commands::doctor::DoctorArgs),

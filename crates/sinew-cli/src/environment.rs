@@ -40,3 +40,8 @@ pub(crate) fn of_process() -> Result<Environment, Error> {
 fn canonical(path: &std::path::Path) -> Option<PathBuf> {
     std::fs::canonicalize(path).ok()
 }
+
+/// The time now, as records carry it.
+pub(crate) fn now_rfc3339() -> String {
+    jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string()
+}

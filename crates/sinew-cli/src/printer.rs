@@ -53,6 +53,21 @@ impl Printer {
         self.json
     }
 
+    /// A bar for work that may take longer than a second; nothing where nobody looks.
+    pub(crate) fn progress(&self, doing: &'static str, total: usize) -> Progress {
+        let shown = !self.json && !self.quiet && io::stderr().is_terminal();
+        let target = match shown {
+            true => indicatif::ProgressDrawTarget::stderr(),
+            false => indicatif::ProgressDrawTarget::hidden(),
+        };
+        let bar = indicatif::ProgressBar::with_draw_target(Some(total as u64), target);
+        bar.set_message(doing);
+        if let Ok(style) = indicatif::ProgressStyle::with_template("{msg} {bar:30} {pos}/{len}") {
+            bar.set_style(style);
+        }
+        Progress(bar)
+    }
+
     /// Whether a person can be asked something.
     pub(crate) fn can_ask(&self) -> bool {
         !self.json && io::stdin().is_terminal() && io::stderr().is_terminal()
@@ -160,6 +175,20 @@ fn clean(value: &mut serde_json::Value) {
         serde_json::Value::Array(items) => items.iter_mut().for_each(clean),
         serde_json::Value::Object(fields) => fields.values_mut().for_each(clean),
         _ => {}
+    }
+}
+
+/// How far a piece of work has come.
+#[derive(Debug)]
+pub(crate) struct Progress(indicatif::ProgressBar);
+
+impl Progress {
+    pub(crate) fn set(&self, done: usize) {
+        self.0.set_position(done as u64);
+    }
+
+    pub(crate) fn finish(&self) {
+        self.0.finish_and_clear();
     }
 }
 

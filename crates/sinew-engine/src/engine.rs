@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use sinew_catalog::{
     Catalog, Cause, Change, Config, Entry, Environment, LiveCatalog, Overrides, PROFILES, Places,
-    Profile, Request, Snapshot,
+    Profile, Request, ScanGate, Snapshot,
 };
 use sinew_skill::{Code, Reason, names};
 
+use crate::scan::ScanFiles;
 use crate::{ConfigSource, Error, ErrorKind, Import, bundled, settings};
 
 /// What a surface may say about how it wants to look at skills.
@@ -45,6 +46,8 @@ pub struct Engine {
     /// Trouble that was met before the first look at the roots.
     opening: Vec<Reason>,
     live: LiveCatalog,
+    pub(crate) scan_files: ScanFiles,
+    scan_gate: ScanGate,
 }
 
 impl Engine {
@@ -76,6 +79,7 @@ impl Engine {
                     ),
             );
         }
+        let scan_files = ScanFiles::below(&env.sinew_home());
         let bundled = match bundled::locate(&env) {
             Ok(folder) => Some(folder),
             Err(reason) => {
@@ -97,6 +101,8 @@ impl Engine {
             config_source: loaded.source,
             opening,
             live: LiveCatalog::default(),
+            scan_gate: scan_files.gate(),
+            scan_files,
             env,
         })
     }
@@ -108,7 +114,9 @@ impl Engine {
 
     /// Looks at the roots again and says what differs.
     pub fn refresh(&self, cause: Cause) -> Change {
-        self.live.refresh(&self.request(), cause)
+        let change = self.live.refresh(&self.request(), cause);
+        self.scan_files.remember(&self.scan_gate);
+        change
     }
 
     /// Forgets what was read below a folder, before a look that must not trust it.
@@ -126,6 +134,7 @@ impl Engine {
             overrides: self.options.overrides.clone(),
             remote_platforms: Vec::new(),
             reserved_commands: self.options.reserved_commands.clone(),
+            scan: Some(&self.scan_gate),
         }
     }
 

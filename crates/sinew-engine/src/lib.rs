@@ -17,6 +17,7 @@ mod explain;
 mod files;
 mod openpocket;
 mod prompt;
+mod scan;
 mod settings;
 mod validate;
 mod watch;
@@ -30,6 +31,7 @@ pub use explain::{Explanation, Mark, Step};
 pub use files::{MAX_READ_BYTES, SkillFile};
 pub use openpocket::{CopyReport, MigrationReport};
 pub use prompt::PromptOptions;
+pub use scan::{Acceptance, Scanned};
 pub use settings::{ConfigSource, Import};
 pub use validate::{Fixed, ValidatedFile, ValidationReport, ValidationTarget};
 

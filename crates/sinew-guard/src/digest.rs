@@ -14,15 +14,34 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
 /// Times, modes and the order of the listing play no part, so that the same files have the same
 /// digest on every machine.
 pub fn tree<'a>(files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> String {
+    tree_of(files.into_iter().map(|(path, bytes)| (path, Sha256::digest(bytes).into())))
+}
+
+/// The digest of a tree whose files were hashed before.
+pub fn tree_of<'a>(files: impl IntoIterator<Item = (&'a str, [u8; 32])>) -> String {
     let mut files: Vec<_> = files.into_iter().collect();
     files.sort_unstable_by(|a, b| a.0.cmp(b.0));
     let mut whole = Sha256::new();
-    for (path, bytes) in files {
+    for (path, digest) in files {
         whole.update((path.len() as u64).to_be_bytes());
         whole.update(path.as_bytes());
-        whole.update(Sha256::digest(bytes));
+        whole.update(digest);
     }
     format!("sha256:{}", hex(&whole.finalize()))
+}
+
+/// The bytes of a hexadecimal SHA-256.
+pub fn from_hex(text: &str) -> Option<[u8; 32]> {
+    let digits = text.as_bytes();
+    let mut bytes = [0; 32];
+    if digits.len() != 64 {
+        return None;
+    }
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
+        let digit = |digit: u8| char::from(digit).to_digit(16);
+        *byte = u8::try_from(digit(pair[0])? * 16 + digit(pair[1])?).ok()?;
+    }
+    Some(bytes)
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -42,5 +61,8 @@ mod tests {
         assert_eq!(one, tree([("a", b"1".as_slice()), ("b", b"2")]));
         assert_ne!(one, tree([("a", b"2".as_slice()), ("b", b"1")]));
         assert_ne!(tree([("ab", b"".as_slice())]), tree([("a", b"b".as_slice())]));
+        let known = from_hex(&sha256_hex(b"1")).unwrap();
+        assert_eq!(tree_of([("a", known)]), tree([("a", b"1".as_slice())]));
+        assert_eq!(from_hex("not hex"), None);
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use sinew_catalog::{
     Builder, Catalog, Config, Environment, FixedClock, Overrides, Places, Profile, Request,
+    ScanGate,
 };
 use tempfile::TempDir;
 
@@ -26,6 +27,7 @@ pub struct Machine {
     reserved: Vec<String>,
     builder: Builder,
     clock: FixedClock,
+    scan: Option<ScanGate>,
 }
 
 impl Machine {
@@ -48,6 +50,7 @@ impl Machine {
             reserved: Vec::new(),
             builder: Builder::default(),
             clock: FixedClock(1_000),
+            scan: None,
         }
     }
 
@@ -171,6 +174,13 @@ impl Machine {
         self
     }
 
+    /// Puts the guard at the door.
+    #[must_use]
+    pub fn scanned(mut self) -> Self {
+        self.scan = Some(ScanGate::fresh());
+        self
+    }
+
     /// Lets a long time pass, so that everything on the machine has been as it is for a while.
     #[must_use]
     pub fn long_after(mut self) -> Self {
@@ -206,6 +216,7 @@ impl Machine {
             overrides: self.overrides.clone(),
             remote_platforms: Vec::new(),
             reserved_commands: self.reserved.clone(),
+            scan: self.scan.as_ref(),
         })
     }
 

@@ -11,6 +11,7 @@ mod lookup;
 mod openpocket;
 mod prompt;
 mod references;
+mod scan;
 mod snapshot;
 mod sources;
 mod watch;

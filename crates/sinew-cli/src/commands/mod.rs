@@ -6,10 +6,12 @@ pub(crate) mod commands;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
+pub(crate) mod eval;
 pub(crate) mod info;
 pub(crate) mod list;
 pub(crate) mod prompt;
 pub(crate) mod read;
+pub(crate) mod scan;
 pub(crate) mod skills;
 pub(crate) mod validate;
 pub(crate) mod watch;
@@ -43,6 +45,8 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         Command::Prompt(args) => prompt::run(args, &engine, out),
         Command::Read(args) => read::run(args, &engine, out),
         Command::Validate(args) => validate::run(args, &engine, out),
+        Command::Scan(args) => scan::run(args, &engine, out),
+        Command::Eval(args) => eval::run(args, &engine, out),
         Command::Commands(args) => commands::run(args, &engine, out),
         Command::Watch(args) => watch::run(args, &engine, out),
         Command::Doctor(args) => doctor::run(args, &engine, out),

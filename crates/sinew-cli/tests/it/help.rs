@@ -13,6 +13,8 @@ const COMMANDS: &[&str] = &[
     "prompt",
     "read",
     "validate",
+    "scan",
+    "eval",
     "commands",
     "watch",
     "doctor",

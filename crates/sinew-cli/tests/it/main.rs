@@ -5,5 +5,6 @@ mod commands;
 mod help;
 mod openpocket;
 mod output;
+mod scan;
 mod support;
 mod watch;

@@ -37,7 +37,7 @@ pub use explain::explain;
 pub use finding::{FactRef, Finding, ScanReport, Scope, Severity, Verdict};
 pub use hosts::HostClass;
 pub use sarif::to_sarif;
-pub use table::TableError;
+pub use table::{TableError, ruleset_digest};
 
 pub(crate) use decode::base64;
 use decode::Budget;

@@ -1,0 +1,211 @@
+//! The guard at the door: what a skill's files hold decides whether it is loaded.
+//!
+//! A scan is remembered by the digest of the whole folder and by the rules, so that an unchanged
+//! skill costs one look-up. A folder that holds nothing but its skill file is known by the digest
+//! that loading computed anyway.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use serde::Serialize;
+use sinew_guard::contained::{self, Stamp};
+use sinew_guard::digest;
+use sinew_guard::record::{Override, ScanCache};
+use sinew_guard::scan::{Bundle, Finding, Scanner, Severity, Verdict, ruleset_digest};
+use sinew_skill::{Code, Reason};
+
+use crate::discover::{Candidate, Listed};
+
+/// Files of one skill that are asked about before a remembered answer counts.
+const MAX_SURVEYED: usize = 1_000;
+
+/// Findings about links and odd files. At the door they do not count: the catalog opens nothing
+/// through a link that leaves the skill's folder, so such a file is out of reach, not a danger.
+const OUT_OF_REACH: &[&str] = &["link-entry", "hardlink-entry", "special-file"];
+
+/// What the guard says of a loaded skill.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ScanSummary {
+    /// Allow, warn or block.
+    pub verdict: Verdict,
+    /// The digest of the skill's folder.
+    pub digest: String,
+    /// How many findings there are at warn and above.
+    pub findings: usize,
+}
+
+/// Scans skills as they are loaded, and remembers what it said.
+#[derive(Debug)]
+pub struct ScanGate {
+    scanner: OnceLock<Scanner>,
+    cache: Mutex<ScanCache>,
+    overrides: Vec<Override>,
+    learned: AtomicBool,
+}
+
+impl ScanGate {
+    /// A gate that starts from what was remembered and what a person accepted.
+    pub fn new(cache: ScanCache, overrides: Vec<Override>) -> Self {
+        Self {
+            scanner: OnceLock::new(),
+            cache: Mutex::new(cache),
+            overrides,
+            learned: AtomicBool::new(false),
+        }
+    }
+
+    /// A gate that remembers nothing yet.
+    pub fn fresh() -> Self {
+        Self::new(ScanCache::new(&ruleset_digest()), Vec::new())
+    }
+
+    /// What is worth saving: everything remembered, if something was added since the last call.
+    pub fn take_learned(&self) -> Option<ScanCache> {
+        let learned = self.learned.swap(false, Ordering::Relaxed);
+        learned.then(|| self.cache.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+
+    /// Judges a candidate whose file hashes to `hash`.
+    pub(crate) fn judge(&self, candidate: &Candidate, hash: &str) -> Judgement {
+        let survey = Survey::of(candidate);
+        let known = survey
+            .is_only_the_skill_file
+            .then(|| digest::from_hex(hash))
+            .flatten()
+            .map(|hash| digest::tree_of([(candidate.file_name.as_str(), hash)]));
+        if let Some(judgement) = known.as_deref().and_then(|digest| self.recall(digest)) {
+            return Judgement { survey, ..judgement };
+        }
+        let bundle = match bundle(candidate) {
+            Ok(bundle) => bundle,
+            Err(error) => return Judgement::unreadable(survey, &error),
+        };
+        let found = bundle.digest();
+        if let Some(judgement) = self.recall(&found) {
+            return Judgement { survey, ..judgement };
+        }
+        let report = self.scanner.get_or_init(Scanner::new).scan_bundle(&bundle);
+        let findings: Vec<Finding> = report.at_least(Severity::Warn).cloned().collect();
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner).put(&report);
+        self.learned.store(true, Ordering::Relaxed);
+        Judgement { survey, ..self.weigh(&report.digest, &findings) }
+    }
+
+    fn recall(&self, digest: &str) -> Option<Judgement> {
+        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.get(digest).map(|report| self.weigh(digest, &report.findings))
+    }
+
+    /// What the findings come to here, once accepted rules and what is out of reach are set aside.
+    fn weigh(&self, digest: &str, findings: &[Finding]) -> Judgement {
+        let accepted = |rule: &str| {
+            self.overrides.iter().any(|given| given.rule == rule && given.digest == digest)
+        };
+        let counts = |finding: &&Finding| {
+            !OUT_OF_REACH.contains(&finding.rule.as_str()) && !accepted(&finding.rule)
+        };
+        let counted: Vec<&Finding> = findings.iter().filter(counts).collect();
+        let worst = counted.iter().find(|finding| finding.severity == Severity::Critical);
+        Judgement {
+            summary: ScanSummary {
+                verdict: Verdict::of(counted.iter().map(|finding| finding.severity)),
+                digest: digest.to_owned(),
+                findings: counted.len(),
+            },
+            blocked: worst.map(|finding| quarantined(finding)),
+            survey: Survey::default(),
+        }
+    }
+}
+
+/// What the guard says of one skill, and what it looked at.
+#[derive(Debug)]
+pub(crate) struct Judgement {
+    pub(crate) summary: ScanSummary,
+    pub(crate) blocked: Option<Reason>,
+    pub(crate) survey: Survey,
+}
+
+impl Judgement {
+    fn unreadable(survey: Survey, error: &io::Error) -> Self {
+        let reason =
+            Reason::new(Code::Quarantined, format!("its files cannot be scanned: {error}"))
+                .remedy("check who may read the skill's folder");
+        Self {
+            summary: ScanSummary { verdict: Verdict::Block, digest: String::new(), findings: 1 },
+            blocked: Some(reason),
+            survey,
+        }
+    }
+}
+
+fn quarantined(finding: &Finding) -> Reason {
+    let place = match finding.line {
+        0 => finding.file.clone(),
+        line => format!("{}:{line}", finding.file),
+    };
+    Reason::new(Code::Quarantined, format!("{} ({}, {place})", finding.message, finding.rule))
+        .remedy(
+            "`sinew scan <skill>` shows what was found; do not use the skill unless you wrote it",
+        )
+}
+
+/// The bytes to scan: the whole folder, or the one file of a skill that is a file.
+fn bundle(candidate: &Candidate) -> io::Result<Bundle> {
+    if candidate.is_folder() {
+        return Bundle::from_dir(&candidate.dir);
+    }
+    let bytes = contained::open_regular(&candidate.handle, &candidate.file_inside())
+        .map_err(io::Error::other)?
+        .read(sinew_guard::scan::MAX_FILE)
+        .map_err(io::Error::other)?;
+    Ok(Bundle::from_files([(candidate.file_name.clone(), bytes)]))
+}
+
+/// The folders and files of a skill and what they looked like.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    folders: Vec<Listed>,
+    files: Vec<(PathBuf, Option<Stamp>)>,
+    is_only_the_skill_file: bool,
+}
+
+impl Survey {
+    fn of(candidate: &Candidate) -> Self {
+        let mut survey = Self::default();
+        if !candidate.is_folder() {
+            survey.is_only_the_skill_file = true;
+            return survey;
+        }
+        let mut waiting = vec![candidate.inside.clone()];
+        while let Some(folder) = waiting.pop() {
+            let listed = Listed::of(Arc::clone(&candidate.handle), folder.clone());
+            let Ok(entries) = listed.entries() else { continue };
+            survey.folders.push(listed);
+            for entry in entries.flatten() {
+                let path = folder.join(entry.file_name());
+                if survey.files.len() + survey.folders.len() > MAX_SURVEYED {
+                    return survey;
+                }
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    waiting.push(path);
+                } else if path != candidate.file_inside() {
+                    let stamp = contained::stamp_of(&candidate.handle, &path).ok();
+                    survey.files.push((path, stamp));
+                }
+            }
+        }
+        survey.is_only_the_skill_file = survey.files.is_empty() && survey.folders.len() == 1;
+        survey
+    }
+
+    /// Whether the same files would be found again, unchanged.
+    pub(crate) fn is_unchanged(&self, handle: &cap_std::fs::Dir, now_ms: u64) -> bool {
+        let same = |(path, stamp): &(PathBuf, Option<Stamp>)| {
+            stamp.is_some() && contained::stamp_of(handle, path).ok() == *stamp
+        };
+        self.folders.iter().all(|listed| listed.is_unchanged(now_ms)) && self.files.iter().all(same)
+    }
+}

@@ -1,0 +1,214 @@
+use std::fmt::Write as _;
+
+use clap::{Subcommand, ValueEnum};
+use serde::Serialize;
+use sinew_engine::{Acceptance, Actor, Engine, Error, ErrorKind, Scanned};
+use sinew_guard::scan::{Severity, Verdict, explain, to_sarif};
+
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+use crate::render::{self, Column, Table};
+
+/// Look for malware, leaks and tricks in a skill's files
+///
+/// Exit 1 when the verdict is block; with --deny warn, also when it is warn.
+///
+/// Examples:
+///   sinew scan ./downloaded-skill
+///   sinew scan skill.zip --json
+///   sinew scan --all --deny warn
+///   sinew scan github --explain fetch-exec
+///   sinew scan rules
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, args_conflicts_with_subcommands = true)]
+pub(crate) struct ScanArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// Skills by name, folders, SKILL.md files, or archives (.zip, .tar.gz)
+    #[arg(required_unless_present = "all")]
+    targets: Vec<String>,
+    /// Every skill of the catalog
+    #[arg(long, conflicts_with = "targets")]
+    all: bool,
+    /// Print SARIF 2.1.0
+    #[arg(long, conflicts_with = "json")]
+    sarif: bool,
+    /// Explain the findings of one rule
+    #[arg(long, value_name = "RULE")]
+    explain: Option<String>,
+    /// From which verdict on the answer is no
+    #[arg(long, value_enum, default_value = "block")]
+    deny: Deny,
+    /// Accept one rule's findings for exactly these bytes; needs a terminal
+    #[arg(long, value_name = "RULE", requires_all = ["digest", "reason"])]
+    accept: Option<String>,
+    /// The digest that is accepted, as the scan shows it
+    #[arg(long, value_name = "sha256:…", requires = "accept")]
+    digest: Option<String>,
+    /// Why the finding is fine
+    #[arg(long, value_name = "TEXT", requires = "accept")]
+    reason: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List the rules
+    Rules,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Deny {
+    Warn,
+    Block,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    verdict: Verdict,
+    results: &'a [Scanned],
+}
+
+pub(crate) fn run(args: &ScanArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    if let Some(Action::Rules) = args.action {
+        return rules(engine, out);
+    }
+    let snapshot = engine.snapshot();
+    let catalog = &snapshot.catalog;
+    let scanned: Vec<Scanned> = if args.all {
+        let total = catalog.active().count();
+        let bar = out.progress("scanning", total);
+        let scanned = engine.scan_all(catalog, |done| bar.set(done))?;
+        bar.finish();
+        scanned
+    } else {
+        let each = args.targets.iter().map(|target| engine.scan(catalog, target));
+        each.collect::<Result<_, Error>>()?
+    };
+    if let Some(rule) = &args.accept {
+        return accept(args, rule, &scanned, engine, out);
+    }
+    let verdict = scanned.iter().map(|scanned| scanned.verdict).max().unwrap_or(Verdict::Allow);
+    if args.sarif {
+        let rules = engine.scan_rules();
+        for scanned in &scanned {
+            let sarif = to_sarif(&scanned.report, &rules);
+            out.text(&format!("{sarif:#}\n"))?;
+        }
+    } else if let [single] = scanned.as_slice() {
+        out.data(&single.report, |text| write_scan(text, single, args.explain.as_deref()))?;
+    } else {
+        out.data(&Answer { verdict, results: &scanned }, |text| {
+            for scanned in &scanned {
+                write_scan(text, scanned, args.explain.as_deref())?;
+            }
+            let blocked = scanned.iter().filter(|s| s.verdict == Verdict::Block).count();
+            let warned = scanned.iter().filter(|s| s.verdict == Verdict::Warn).count();
+            writeln!(text, "{} scanned, {blocked} blocked, {warned} with warnings", scanned.len())
+        })?;
+    }
+    let denied = match args.deny {
+        Deny::Warn => verdict >= Verdict::Warn,
+        Deny::Block => verdict >= Verdict::Block,
+    };
+    if verdict == Verdict::Block && !out.is_json() && !args.sarif {
+        out.hint("--explain <RULE> shows why; do not install what you cannot explain");
+    }
+    Ok(if denied { Exit::No } else { Exit::Done })
+}
+
+fn write_scan(text: &mut String, scanned: &Scanned, rule: Option<&str>) -> std::fmt::Result {
+    let verdict = match scanned.verdict {
+        Verdict::Allow => render::good("allow"),
+        Verdict::Warn => render::warning("warn"),
+        Verdict::Block => render::bad("block"),
+    };
+    writeln!(
+        text,
+        "{verdict} {} {}",
+        render::safe(&scanned.target),
+        render::dim(&scanned.report.digest)
+    )?;
+    let shown = scanned.report.findings.iter().filter(|finding| match rule {
+        Some(rule) => finding.rule == rule,
+        None => finding.severity >= Severity::Warn,
+    });
+    for finding in shown {
+        if rule.is_some() {
+            for line in explain(finding).lines() {
+                writeln!(text, "  {}", render::safe(line))?;
+            }
+            continue;
+        }
+        let severity = match finding.severity {
+            Severity::Critical => render::bad("critical"),
+            Severity::Warn => render::warning("warn"),
+            Severity::Info => render::dim("info"),
+        };
+        let place = match finding.line {
+            0 => finding.file.clone(),
+            line => format!("{}:{line}", finding.file),
+        };
+        writeln!(text, "  {severity} {} {}", finding.rule, render::safe(&place))?;
+        writeln!(text, "      {}", render::safe(&finding.message))?;
+        if !finding.evidence.is_empty() {
+            writeln!(text, "      {} {}", render::dim("|"), render::safe(&finding.evidence))?;
+        }
+        if let Some(decoded) = &finding.decoded {
+            writeln!(text, "      {} {}", render::dim("decodes to"), render::safe(decoded))?;
+        }
+        writeln!(text, "      {} {}", render::dim("→"), render::safe(&finding.remedy))?;
+    }
+    Ok(())
+}
+
+fn rules(engine: &Engine, out: &mut Printer) -> CommandResult {
+    let rules = engine.scan_rules();
+    let width = out.width();
+    out.data(&rules, |text| {
+        let columns = vec![
+            Column::fixed("SEVERITY"),
+            Column::fixed("RULE"),
+            Column::fixed("AST"),
+            Column::flexible("MESSAGE"),
+        ];
+        let mut table = Table::new(columns);
+        for rule in &rules {
+            table.row(vec![
+                render::plain(rule.severity.as_str()),
+                render::plain(&rule.id),
+                render::dim(&rule.ast),
+                render::plain(&rule.message),
+            ]);
+        }
+        table.write(text, width)
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Records an acceptance. A terminal stands for a person: an agent that runs commands has none.
+fn accept(
+    args: &ScanArgs,
+    rule: &str,
+    scanned: &[Scanned],
+    engine: &Engine,
+    out: &mut Printer,
+) -> CommandResult {
+    let [scanned] = scanned else {
+        return Err(
+            Error::new(ErrorKind::Usage, "one-target", "an acceptance is for one skill").into()
+        );
+    };
+    let acceptance = Acceptance {
+        rule: rule.to_owned(),
+        digest: args.digest.clone().unwrap_or_default(),
+        reason: args.reason.clone().unwrap_or_default(),
+    };
+    let actor = if out.can_ask() {
+        Actor::Person { name: engine.environment().var("USER").map(str::to_owned) }
+    } else {
+        Actor::Agent { name: "a program without a terminal".to_owned() }
+    };
+    engine.accept_finding(scanned, &acceptance, &actor, &crate::environment::now_rfc3339())?;
+    out.note(&format!("accepted {rule} for {}", acceptance.digest));
+    Ok(Exit::Done)
+}

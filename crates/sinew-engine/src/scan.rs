@@ -1,0 +1,189 @@
+//! Scanning on request, and what a person accepts.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use sinew_catalog::{Catalog, ScanGate};
+use sinew_guard::eval::{EvalReport, evaluate, read_rows};
+use sinew_guard::record::{
+    Override, OverrideError, ScanCache, accept, read_overrides, verdict_with,
+};
+use sinew_guard::scan::{Bundle, RuleInfo, ScanReport, Scanner, Verdict, ruleset_digest};
+
+use crate::{Actor, Engine, Error, ErrorKind};
+
+/// A larger archive is refused before it is read.
+const MAX_ARCHIVE: u64 = 100_000_000;
+
+/// One thing that was scanned.
+#[derive(Debug, Serialize)]
+pub struct Scanned {
+    /// What was asked for.
+    pub target: String,
+    /// Where it lies.
+    pub path: PathBuf,
+    /// The verdict, once what a person accepted counts as info.
+    pub verdict: Verdict,
+    /// Everything the scan says.
+    pub report: ScanReport,
+}
+
+/// What a person accepts, and why.
+#[derive(Debug, Clone)]
+pub struct Acceptance {
+    /// The rule.
+    pub rule: String,
+    /// The digest of exactly what was looked at.
+    pub digest: String,
+    /// Why it is fine.
+    pub reason: String,
+}
+
+/// Where scans are remembered and acceptances recorded.
+#[derive(Debug)]
+pub(crate) struct ScanFiles {
+    cache: PathBuf,
+    pub(crate) audit: PathBuf,
+}
+
+impl ScanFiles {
+    pub(crate) fn below(home: &Path) -> Self {
+        Self { cache: home.join("cache/scan.json"), audit: home.join("audit/overrides.jsonl") }
+    }
+
+    pub(crate) fn gate(&self) -> ScanGate {
+        let cache = ScanCache::load(&self.cache, &ruleset_digest());
+        // An audit that cannot be read accepts nothing: the strict side is the safe one.
+        ScanGate::new(cache, read_overrides(&self.audit).unwrap_or_default())
+    }
+
+    /// Saves what was learned. A cache that cannot be written only costs time, so nobody is told.
+    pub(crate) fn remember(&self, gate: &ScanGate) {
+        if let Some(cache) = gate.take_learned() {
+            let _ = cache.save(&self.cache);
+        }
+    }
+}
+
+impl Engine {
+    /// Scans a skill by its name, a skill's folder or file, or an archive.
+    pub fn scan(&self, catalog: &Catalog, target: &str) -> Result<Scanned, Error> {
+        let path = self.env.expand_home(target);
+        let looks_like_path = target.contains(['/', '\\']) || path.exists();
+        let path =
+            if looks_like_path { path } else { self.find(catalog, target)?.base_dir.clone() };
+        let bundle = read_bundle(&path)?;
+        Ok(self.judged(target, path, &Scanner::new(), &bundle))
+    }
+
+    /// Scans every skill of the catalog; `progress` is told how many are done.
+    pub fn scan_all(
+        &self,
+        catalog: &Catalog,
+        mut progress: impl FnMut(usize),
+    ) -> Result<Vec<Scanned>, Error> {
+        let scanner = Scanner::new();
+        let mut scanned = Vec::new();
+        for entry in catalog.active() {
+            let bundle = read_bundle(&entry.base_dir)?;
+            scanned.push(self.judged(&entry.name, entry.base_dir.clone(), &scanner, &bundle));
+            progress(scanned.len());
+        }
+        Ok(scanned)
+    }
+
+    fn judged(&self, target: &str, path: PathBuf, scanner: &Scanner, bundle: &Bundle) -> Scanned {
+        let report = scanner.scan_bundle(bundle);
+        let overrides = read_overrides(&self.scan_files.audit).unwrap_or_default();
+        let verdict = verdict_with(&report, &overrides);
+        Scanned { target: target.to_owned(), path, verdict, report }
+    }
+
+    /// Records that a person accepts a finding of exactly these bytes. An agent cannot.
+    pub fn accept_finding(
+        &self,
+        scanned: &Scanned,
+        acceptance: &Acceptance,
+        actor: &Actor,
+        at: &str,
+    ) -> Result<(), Error> {
+        if !actor.can_approve() {
+            return Err(Error::new(
+                ErrorKind::Refused,
+                "needs-person",
+                "only a person can accept a finding",
+            )
+            .hint("run the command yourself, in a terminal"));
+        }
+        let given = Override {
+            rule: acceptance.rule.clone(),
+            digest: acceptance.digest.clone(),
+            reason: acceptance.reason.clone(),
+            who: actor.to_string(),
+            at: at.to_owned(),
+        };
+        accept(&scanned.report, &given, &self.scan_files.audit).map_err(|error| {
+            let kind = match &error {
+                OverrideError::Io(_) => ErrorKind::Environment,
+                _ => ErrorKind::Refused,
+            };
+            Error::new(kind, "not-accepted", error.to_string())
+                .hint("`sinew scan` shows the digest and the rules that were found")
+        })
+    }
+
+    /// The scanner's rules.
+    pub fn scan_rules(&self) -> Vec<RuleInfo> {
+        Scanner::new().rules()
+    }
+
+    /// The scanner against labelled skills; `clock` gives the time since any fixed moment.
+    pub fn eval_scan(
+        &self,
+        data: &Path,
+        clock: &dyn Fn() -> std::time::Duration,
+    ) -> Result<EvalReport, Error> {
+        let path = self.env.cwd.join(data);
+        let file = fs::File::open(&path).map_err(|error| Error::file("read", &path, &error))?;
+        let rows = read_rows(file).map_err(|error| {
+            Error::new(ErrorKind::No, "bad-data", format!("{}: {error}", path.display()))
+                .hint("each line is one JSON object with id, label, tier and files")
+        })?;
+        Ok(evaluate(&Scanner::new(), &rows, clock))
+    }
+}
+
+/// A folder, the folder of a SKILL.md, or an archive.
+fn read_bundle(path: &Path) -> Result<Bundle, Error> {
+    let metadata = fs::metadata(path).map_err(|error| {
+        Error::new(
+            ErrorKind::Usage,
+            "no-such-path",
+            format!("cannot scan {}: {error}", path.display()),
+        )
+        .hint("name a skill, a skill's folder, a SKILL.md, or a .zip or .tar.gz")
+    })?;
+    let unreadable = |error: std::io::Error| Error::file("scan", path, &error);
+    if metadata.is_dir() {
+        return Bundle::from_dir(path).map_err(unreadable);
+    }
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let is_archive =
+        [".zip", ".tar", ".tar.gz", ".tgz", ".skill"].iter().any(|end| name.ends_with(end));
+    if !metadata.is_file() || metadata.len() > MAX_ARCHIVE {
+        return Err(Error::new(
+            ErrorKind::Refused,
+            "not-scannable",
+            format!("{} is no regular file, or too large", path.display()),
+        ));
+    }
+    let bytes = fs::read(path).map_err(unreadable)?;
+    if is_archive {
+        return Bundle::from_archive(&bytes).map_err(|error| {
+            Error::new(ErrorKind::No, "bad-archive", format!("{}: {error}", path.display()))
+                .hint("nothing was unpacked; do not install it")
+        });
+    }
+    Ok(Bundle::from_files([(name, bytes)]))
+}
