@@ -1,6 +1,6 @@
 //! Building a catalog: roots → candidates → skills → merge → gate → filter.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -58,6 +58,11 @@ pub struct Catalog {
     pub skill_filter: Option<Vec<String>>,
     /// The slash commands.
     pub commands: Commands,
+    /// The folders that decide what is found: every one that was listed or holds a skill, and
+    /// roots of other agents that are not there yet.
+    pub folders: BTreeSet<PathBuf>,
+    /// Whether skills are merged by their id rather than by their name.
+    pub(crate) merged_by_id: bool,
 }
 
 /// Builds catalogs, and remembers what it read.
@@ -82,7 +87,7 @@ impl Builder {
         let bins = self.bins.get(request.env);
         let inputs = Inputs::of(request);
         if let Some(inputs) = &inputs
-            && let Some(catalog) = self.last.recall(inputs, &roots, &walks, &bins, now)
+            && let Some(catalog) = self.last.recall(inputs, &roots, &walks, &bins)
         {
             return catalog;
         }
@@ -116,8 +121,23 @@ impl Builder {
         let skill_filter = filter::apply(request, &mut entries, &mut issues);
         let commands = name_commands(request, &mut entries);
         issues.extend(unknown_skill_keys(request.config, &entries));
+        issues.extend(unknown_agent(request));
         sort(&mut entries, roots, openpocket);
-        Catalog { entries, issues, roots: roots.clone(), skill_filter, commands }
+        let mut folders =
+            roots::absent(request.profile, &request.places, request.config, request.env);
+        for found in walks.iter().map(|walked| &walked.found) {
+            folders.extend(found.listed.iter().map(|listed| listed.shown.clone()));
+            folders.extend(found.candidates.iter().map(|candidate| candidate.dir.clone()));
+        }
+        Catalog {
+            entries,
+            issues,
+            roots: roots.clone(),
+            skill_filter,
+            commands,
+            folders,
+            merged_by_id: openpocket,
+        }
     }
 
     /// Forgets what was read below a folder.
@@ -143,33 +163,35 @@ impl Builder {
             scan: request.scan,
             now_ms: request.env.clock.now_ms(),
             tier: root.tier,
+            links: root.links,
             max_bytes: limits.max_skill_file_bytes,
             strict: openpocket && mode == SpecMode::Strict,
         };
         issues.extend(found.reasons.iter().cloned());
-        let mut candidates: Vec<&Candidate> = found.candidates.iter().collect();
-        let mut files = self.files.load(&found.candidates, load);
+        let within = |all: &'_ [Candidate], issues: &mut Vec<Reason>| {
+            let kept = all.len().min(max_candidates);
+            if let Some(first) = all.get(kept) {
+                let (key, count) = ("skills.limits.maxCandidatesPerRoot", all.len() - kept);
+                let code = Code::CandidatesCapped;
+                issues.push(capped(root, code, count, first, key, max_candidates));
+            }
+            kept
+        };
+        let mut candidates = &found.candidates[..within(&found.candidates, issues)];
+        let mut files = self.files.load(candidates, load);
+        let mut both: Vec<Candidate>;
         if !found.below.is_empty() && files.iter().all(|file| file.skill.is_none()) {
             // The root's own file is broken; what lies below it need not suffer for that.
-            files.extend(self.files.load(&found.below, load));
-            candidates.extend(&found.below);
-        }
-        if candidates.len() > max_candidates {
-            issues.push(capped(
-                root,
-                Code::CandidatesCapped,
-                candidates.len() - max_candidates,
-                candidates[max_candidates],
-                "skills.limits.maxCandidatesPerRoot",
-                max_candidates,
-            ));
-            candidates.truncate(max_candidates);
-            files.truncate(max_candidates);
+            let below = &found.below[..within(&found.below, issues)];
+            files.extend(self.files.load(below, load));
+            both = candidates.to_vec();
+            both.extend_from_slice(below);
+            candidates = &both;
         }
         let max_loaded = limits.max_skills_loaded_per_source.unwrap_or(request.profile.max_loaded);
         let mut loaded = 0;
         let mut left_out: Option<(usize, &Candidate)> = None;
-        for (candidate, file) in candidates.into_iter().zip(&files) {
+        for (candidate, file) in candidates.iter().zip(&files) {
             if file.skill.is_some() {
                 if loaded >= max_loaded {
                     left_out = Some(left_out.map_or((1, candidate), |(n, first)| (n + 1, first)));
@@ -260,12 +282,16 @@ impl Catalog {
         self.entries.iter().filter(|entry| entry.state != State::Shadowed)
     }
 
+    fn key<'a>(&self, entry: &'a Entry) -> &'a str {
+        if self.merged_by_id { &entry.id } else { &entry.name }
+    }
+
     /// The copies that lost to the skill of that name, highest rank first.
     pub fn shadowed_by<'a>(&'a self, winner: &'a Entry) -> Vec<&'a Entry> {
         let mut copies: Vec<&Entry> = self
             .entries
             .iter()
-            .filter(|entry| entry.state == State::Shadowed && entry.name == winner.name)
+            .filter(|entry| entry.state == State::Shadowed && self.key(entry) == self.key(winner))
             .collect();
         let rank = |entry: &Entry| self.roots.iter().rposition(|root| entry.source == root.source);
         copies.sort_by_key(|entry| std::cmp::Reverse(rank(entry)));
@@ -413,6 +439,22 @@ fn name_commands(request: &Request<'_>, entries: &mut [Entry]) -> Commands {
         entry.command_name = names.get(file.as_str()).map(|name| (*name).to_owned());
     }
     commands
+}
+
+/// A misspelt agent would otherwise see what was kept from the one that was meant.
+fn unknown_agent(request: &Request<'_>) -> Option<Reason> {
+    let agent = request.agent?;
+    let known = &request.config.agents.entries;
+    if known.is_empty() || known.contains_key(agent) {
+        return None;
+    }
+    let near = names::nearest(agent, known.keys().map(String::as_str));
+    let remedy = match near.first() {
+        Some(near) => format!("did you mean {near}?"),
+        None => "add it to agents.entries".to_owned(),
+    };
+    let detail = format!("the configuration knows no agent {agent}; the defaults apply");
+    Some(Reason::new(Code::UnknownAgent, detail).remedy(remedy))
 }
 
 fn unknown_skill_keys(config: &Config, entries: &[Entry]) -> Vec<Reason> {

@@ -23,6 +23,9 @@ use crate::roots::{Root, Shape};
 /// The one name a skill file has.
 pub const SKILL_FILE: &str = "SKILL.md";
 
+/// The folder below a root where programs put the drafts they write.
+const DRAFTS: &str = "auto";
+
 /// What counts as a skill, and how many are considered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WalkRules {
@@ -48,8 +51,8 @@ pub(crate) struct Candidate {
     pub(crate) id: String,
     /// Lies below `auto/`: made by a program from a run.
     pub(crate) generated: bool,
-    /// The handle that all reading goes through, and the folder below it.
-    pub(crate) handle: Arc<Dir>,
+    /// Where all reading starts, and the folder below it.
+    pub(crate) anchor: Anchor,
     pub(crate) inside: PathBuf,
     pub(crate) file_name: String,
     /// What the file looked like when it was found.
@@ -68,45 +71,80 @@ impl Candidate {
     }
 }
 
-/// A folder whose entries were listed, and what it looked like just before.
-#[derive(Debug)]
-pub(crate) struct Listed {
-    handle: Arc<Dir>,
-    inside: PathBuf,
-    stamp: Option<Stamp>,
+/// Where reading starts: the root's own handle, or the target of a link.
+///
+/// A target is opened for each use. Libraries made of links are common, and a handle for each of
+/// their skills would use up what a process may open.
+#[derive(Debug, Clone)]
+pub(crate) enum Anchor {
+    Root(Arc<Dir>),
+    Target(Arc<Path>),
 }
 
-impl Listed {
-    /// Looks at a folder, which is to be listed right after.
-    pub(crate) fn of(handle: Arc<Dir>, inside: PathBuf) -> Self {
-        let stamp = stamp_of(&handle, &inside).ok();
-        Self { handle, inside, stamp }
-    }
-
-    /// Lists it.
-    pub(crate) fn entries(&self) -> io::Result<cap_std::fs::ReadDir> {
-        match self.inside.as_os_str().is_empty() {
-            true => self.handle.entries(),
-            false => self.handle.read_dir(&self.inside),
+impl Anchor {
+    /// Calls `work` with the open folder.
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&Dir) -> io::Result<T>) -> io::Result<T> {
+        match self {
+            Self::Root(dir) => work(dir),
+            Self::Target(path) => work(&Dir::open_ambient_dir(path, ambient_authority())?),
         }
     }
 
-    /// Whether the same listing would come out again. A folder that changed so shortly before it
-    /// was listed that a later change may carry the same time is not trusted.
-    pub(crate) fn is_unchanged(&self, now_ms: u64) -> bool {
-        let Some(stamp) = self.stamp else { return false };
-        let settled = stamp.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        let settled =
-            settled.is_some_and(|time| time + CLOCK_SLACK < Duration::from_millis(now_ms));
-        settled && stamp_of(&self.handle, &self.inside).is_ok_and(|now| now == stamp)
+    /// What something below looks like now.
+    pub(crate) fn stamp(&self, inside: &Path) -> io::Result<Stamp> {
+        let inside = if inside.as_os_str().is_empty() { Path::new(".") } else { inside };
+        self.with(|dir| contained::stamp_of(dir, inside))
     }
 }
 
 /// File systems keep time in steps; the coarsest that matter, FAT and old NFS, in steps of 2 s.
 const CLOCK_SLACK: Duration = Duration::from_secs(2);
 
-fn stamp_of(handle: &Dir, inside: &Path) -> io::Result<Stamp> {
-    contained::stamp_of(handle, if inside.as_os_str().is_empty() { Path::new(".") } else { inside })
+/// Whether something had been as it was for long enough when it was looked at: a change right after
+/// the look could otherwise carry the same time and never be seen.
+pub(crate) fn is_settled(stamp: &Stamp, looked_at_ms: u64) -> bool {
+    let modified = stamp.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    modified.is_some_and(|time| time + CLOCK_SLACK < Duration::from_millis(looked_at_ms))
+}
+
+/// A folder whose entries were listed, and what it looked like just before.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    anchor: Anchor,
+    inside: PathBuf,
+    stamp: Option<Stamp>,
+    at_ms: u64,
+    /// As its root was named.
+    pub(crate) shown: PathBuf,
+}
+
+impl Listed {
+    /// Looks at a folder, which is to be listed right after.
+    pub(crate) fn of(anchor: Anchor, inside: PathBuf, shown: PathBuf, at_ms: u64) -> Self {
+        let stamp = anchor.stamp(&inside).ok();
+        Self { anchor, inside, stamp, at_ms, shown }
+    }
+
+    /// Lists it.
+    pub(crate) fn entries(&self) -> io::Result<cap_std::fs::ReadDir> {
+        self.anchor.with(|dir| match self.inside.as_os_str().is_empty() {
+            true => dir.entries(),
+            false => dir.read_dir(&self.inside),
+        })
+    }
+
+    /// Whether a path still leads to this very folder.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        let there = Anchor::Target(path.into()).stamp(Path::new(""));
+        self.stamp.is_some_and(|stamp| there.is_ok_and(|there| there.id == stamp.id))
+    }
+
+    /// Whether the same listing would come out again.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        let Some(stamp) = self.stamp else { return false };
+        is_settled(&stamp, self.at_ms)
+            && self.anchor.stamp(&self.inside).is_ok_and(|now| now == stamp)
+    }
 }
 
 /// What a walk found.
@@ -118,6 +156,10 @@ pub(crate) struct Found {
     pub(crate) below: Vec<Candidate>,
     /// The folders whose entries were listed on the way.
     pub(crate) listed: Vec<Listed>,
+    /// The links that were followed, and where they led.
+    pub(crate) links: Vec<(PathBuf, PathBuf)>,
+    /// When the walk began.
+    pub(crate) at_ms: u64,
 }
 
 /// Raw entries of one folder that are looked at.
@@ -125,9 +167,12 @@ fn raw_cap(max_candidates: usize) -> usize {
     max_candidates.max(max_candidates.saturating_mul(10).clamp(1_000, 10_000))
 }
 
+/// However large a folder is, more names than this are not even read.
+const MAX_NAMES: usize = 1_000_000;
+
 /// Walks a root.
-pub(crate) fn walk(root: &Root, rules: &WalkRules) -> Found {
-    let mut found = Found::default();
+pub(crate) fn walk(root: &Root, rules: &WalkRules, at_ms: u64) -> Found {
+    let mut found = Found { at_ms, ..Found::default() };
     let handle = match Dir::open_ambient_dir(&root.path, ambient_authority()) {
         Ok(handle) => Arc::new(handle),
         Err(error) => {
@@ -141,8 +186,9 @@ pub(crate) fn walk(root: &Root, rules: &WalkRules) -> Found {
         real_root: fs::canonicalize(&root.path).unwrap_or_else(|_| root.path.clone()),
         seen_links: HashSet::new(),
         folders_left: rules.max_candidates.saturating_mul(6).max(6),
-        entries_left: raw_cap(rules.max_candidates).saturating_mul(rules.max_candidates + 1),
-        truncated: false,
+        entries_left: raw_cap(rules.max_candidates)
+            .saturating_mul(rules.max_candidates.saturating_add(1)),
+        cut: 0,
         found,
     };
     walk.run(&handle);
@@ -178,19 +224,22 @@ struct Walk<'a> {
     seen_links: HashSet<PathBuf>,
     folders_left: usize,
     entries_left: usize,
-    truncated: bool,
+    /// Entries that were not looked at.
+    cut: usize,
     found: Found,
 }
 
 /// A folder to look at.
 struct Folder {
-    handle: Arc<Dir>,
-    /// Below the handle; empty for the handle itself.
+    anchor: Anchor,
+    /// Below the anchor; empty for the anchor itself.
     inside: PathBuf,
     /// As its root was named.
     shown: PathBuf,
     relative: String,
     depth: usize,
+    /// The root itself, whose own file is judged before the walk.
+    is_top: bool,
     generated: bool,
 }
 
@@ -208,11 +257,12 @@ struct Child {
 impl Walk<'_> {
     fn run(&mut self, handle: &Arc<Dir>) {
         let top = Folder {
-            handle: Arc::clone(handle),
+            anchor: Anchor::Root(Arc::clone(handle)),
             inside: PathBuf::new(),
             shown: self.root.path.clone(),
             relative: String::new(),
             depth: 0,
+            is_top: true,
             generated: false,
         };
         self.seen_links.insert(self.real_root.clone());
@@ -220,7 +270,9 @@ impl Walk<'_> {
             && let Some(root_skill) = self.skill_file(&top)
         {
             // Whether there are skills below matters too, should the root's own file break.
-            self.found.listed.push(Listed::of(Arc::clone(&top.handle), PathBuf::new()));
+            let listed =
+                Listed::of(top.anchor.clone(), PathBuf::new(), top.shown.clone(), self.found.at_ms);
+            self.found.listed.push(listed);
             let nested = Folder {
                 inside: PathBuf::from("skills"),
                 shown: self.root.path.join("skills"),
@@ -240,7 +292,7 @@ impl Walk<'_> {
     fn breadth_first(&mut self, top: Folder) {
         let mut queue = VecDeque::from([top]);
         while let Some(folder) = queue.pop_front() {
-            if folder.depth > 0
+            if !folder.is_top
                 && let Some(candidate) = self.skill_file(&folder)
             {
                 if folder.depth > self.root.max_depth {
@@ -251,17 +303,21 @@ impl Walk<'_> {
                 continue;
             }
             if folder.depth > self.root.max_depth || self.folders_left == 0 {
-                self.truncated |= self.folders_left == 0;
+                self.cut += usize::from(self.folders_left == 0);
                 continue;
             }
             self.folders_left -= 1;
             self.descend(&folder, &mut queue);
         }
-        if self.truncated {
+        if self.cut > 0 {
             self.report(
                 Reason::new(
                     Code::ScanTruncated,
-                    format!("{} has more entries than are looked at", path_text(&self.root.path)),
+                    format!(
+                        "{} entries of {} were not looked at",
+                        self.cut,
+                        path_text(&self.root.path)
+                    ),
                 )
                 .remedy("raise skills.limits.maxCandidatesPerRoot, or name a smaller folder"),
             );
@@ -270,7 +326,7 @@ impl Walk<'_> {
 
     /// The exact file is one look-up; anything else needs the listing.
     fn skill_file(&self, folder: &Folder) -> Option<Candidate> {
-        let stamp = contained::stamp_of(&folder.handle, &folder.inside.join(SKILL_FILE)).ok()?;
+        let stamp = folder.anchor.stamp(&folder.inside.join(SKILL_FILE)).ok()?;
         Some(self.candidate(folder, SKILL_FILE.to_owned(), Some(stamp)))
     }
 
@@ -313,18 +369,16 @@ impl Walk<'_> {
     }
 
     fn children(&mut self, folder: &Folder) -> io::Result<Vec<Child>> {
-        let listed = Listed::of(Arc::clone(&folder.handle), folder.inside.clone());
+        let listed = Listed::of(
+            folder.anchor.clone(),
+            folder.inside.clone(),
+            folder.shown.clone(),
+            self.found.at_ms,
+        );
         let listing = listed.entries();
         self.found.listed.push(listed);
-        let listing = listing?;
-        let cap = raw_cap(self.rules.max_candidates).min(self.entries_left);
         let mut children = Vec::new();
-        for (count, entry) in listing.enumerate() {
-            if count >= cap {
-                self.truncated = true;
-                break;
-            }
-            self.entries_left = self.entries_left.saturating_sub(1);
+        for entry in listing?.take(MAX_NAMES) {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
             if name.starts_with('.') || name == "node_modules" {
@@ -337,7 +391,14 @@ impl Walk<'_> {
             };
             children.push(Child { name, kind });
         }
-        children.sort_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
+        // Folders first: where a cap bites, a heap of files does not push out the skills among them.
+        let is_file = |child: &Child| matches!(child.kind, Kind::File);
+        children
+            .sort_by(|a, b| (is_file(a), a.name.as_bytes()).cmp(&(is_file(b), b.name.as_bytes())));
+        let cap = raw_cap(self.rules.max_candidates).min(self.entries_left);
+        self.cut += children.len().saturating_sub(cap);
+        children.truncate(cap);
+        self.entries_left -= children.len();
         Ok(children)
     }
 
@@ -349,18 +410,32 @@ impl Walk<'_> {
         // A `skills` folder directly below the root is the root, one step further down.
         let is_nested_root = folder.relative.is_empty() && folder.depth == 0 && name == "skills";
         Folder {
-            handle: Arc::clone(&folder.handle),
+            anchor: folder.anchor.clone(),
             inside: folder.inside.join(name),
             shown: folder.shown.join(name),
             relative,
             depth: if is_nested_root { 0 } else { folder.depth + 1 },
-            generated: folder.generated || (self.rules.single_files && name == "auto"),
+            is_top: false,
+            // Drafts that programs write lie below `auto`, whatever profile reads them.
+            generated: folder.generated || folder.relative == DRAFTS,
         }
     }
 
     fn linked_folder(&mut self, folder: &Folder, name: &str) -> Option<Folder> {
         let link = folder.shown.join(name);
-        let target = fs::canonicalize(&link).ok().filter(|target| target.is_dir())?;
+        let target = match fs::canonicalize(&link) {
+            Ok(target) if target.is_dir() => target,
+            Ok(_) => return None,
+            Err(error) => {
+                self.report(
+                    Reason::new(Code::Unreadable, format!("the link leads nowhere: {error}"))
+                        .severity(sinew_skill::Severity::Warn)
+                        .path(path_text(&link))
+                        .remedy("correct or remove the link"),
+                );
+                return None;
+            }
+        };
         if !self.may_link_to(&target) {
             let code = match self.root.tier {
                 Tier::Bundled => Code::BundledRootEscape,
@@ -376,11 +451,28 @@ impl Walk<'_> {
             );
             return None;
         }
-        if !self.seen_links.insert(target.clone()) {
+        self.found.links.push((link.clone(), target.clone()));
+        if self.is_walked_anyway(&target) {
             return None;
         }
-        let handle = Arc::new(Dir::open_ambient_dir(&target, ambient_authority()).ok()?);
-        Some(Folder { handle, inside: PathBuf::new(), ..self.child_folder(folder, name) })
+        if !self.seen_links.insert(target.clone()) {
+            self.report(
+                Reason::new(Code::Shadowed, "another link leads to the same folder")
+                    .path(path_text(&link)),
+            );
+            return None;
+        }
+        let below = self.child_folder(folder, name);
+        Some(Folder { anchor: Anchor::Target(target.into()), inside: PathBuf::new(), ..below })
+    }
+
+    /// Whether the walk comes past a folder by itself, so that a link to it is only an alias.
+    fn is_walked_anyway(&self, target: &Path) -> bool {
+        let Ok(inside) = target.strip_prefix(&self.real_root) else { return false };
+        inside.components().all(|part| {
+            let name = part.as_os_str().to_string_lossy();
+            !name.starts_with('.') && name != "node_modules"
+        })
     }
 
     fn may_link_to(&self, target: &Path) -> bool {
@@ -389,7 +481,7 @@ impl Walk<'_> {
         }
         match self.root.links {
             Links::Free => true,
-            Links::Inside => false,
+            Links::Inside | Links::None => false,
             Links::Listed => {
                 self.rules.link_targets.iter().any(|allowed| target.starts_with(allowed))
             }
@@ -405,6 +497,7 @@ impl Walk<'_> {
         }
         let mut candidate = self.candidate_of(folder, name.to_owned());
         candidate.id = stem.to_owned();
+        candidate.generated |= folder.relative == DRAFTS;
         candidate.relative = match folder.relative.as_str() {
             "" => name.to_owned(),
             parent => format!("{parent}/{name}"),
@@ -413,7 +506,7 @@ impl Walk<'_> {
     }
 
     fn candidate_of(&self, folder: &Folder, file_name: String) -> Candidate {
-        let stamp = contained::stamp_of(&folder.handle, &folder.inside.join(&file_name)).ok();
+        let stamp = folder.anchor.stamp(&folder.inside.join(&file_name)).ok();
         self.candidate(folder, file_name, stamp)
     }
 
@@ -425,7 +518,7 @@ impl Walk<'_> {
             relative: folder.relative.clone(),
             id: id.unwrap_or_default(),
             generated: folder.generated,
-            handle: Arc::clone(&folder.handle),
+            anchor: folder.anchor.clone(),
             inside: folder.inside.clone(),
             file_name,
             stamp,

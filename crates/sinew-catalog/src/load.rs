@@ -5,15 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cap_std::fs::Dir;
 use rayon::prelude::*;
 use sinew_guard::contained::{self, OpenError, OpenFile, ReadError, Stamp};
 use sinew_skill::validate::{RuleSet, Target, validate};
 use sinew_skill::{Code, Dialect, ReadOptions, Reason, Skill};
 
-use crate::discover::{Candidate, SKILL_FILE};
+use crate::discover::{Anchor, Candidate, SKILL_FILE, is_settled};
 use crate::environment::path_text;
-use crate::profile::Tier;
+use crate::profile::{Links, Tier};
 use crate::scan::{Judgement, ScanGate};
 
 /// How files are read.
@@ -24,6 +23,7 @@ pub(crate) struct LoadRules<'a> {
     pub(crate) scan: Option<&'a ScanGate>,
     pub(crate) now_ms: u64,
     pub(crate) tier: Tier,
+    pub(crate) links: Links,
     pub(crate) max_bytes: u64,
     /// Reject what does not pass OpenPocket's strict rules.
     pub(crate) strict: bool,
@@ -43,7 +43,8 @@ pub(crate) struct LoadedFile {
     pub(crate) install_slug: Option<String>,
     /// What the guard says of it.
     pub(crate) judgement: Option<Judgement>,
-    handle: Option<Arc<Dir>>,
+    anchor: Option<Anchor>,
+    read_at_ms: u64,
 }
 
 /// Files that were read before, by path. A file whose stamp is unchanged is not opened again.
@@ -102,13 +103,14 @@ impl LoadedFile {
             && (self.dialect, self.max_bytes, self.strict)
                 == (rules.dialect, rules.max_bytes, rules.strict)
             && self.stamp == candidate.stamp
-            && self.is_unchanged_beside(rules.now_ms)
+            && self.stamp.is_some_and(|stamp| is_settled(&stamp, self.read_at_ms))
+            && self.is_unchanged_beside()
     }
 
     /// Whether everything that was scanned beside the file itself is as it was.
-    pub(crate) fn is_unchanged_beside(&self, now_ms: u64) -> bool {
-        match (&self.judgement, &self.handle) {
-            (Some(judgement), Some(handle)) => judgement.survey.is_unchanged(handle, now_ms),
+    pub(crate) fn is_unchanged_beside(&self) -> bool {
+        match (&self.judgement, &self.anchor) {
+            (Some(judgement), Some(anchor)) => judgement.survey.is_unchanged(anchor),
             _ => true,
         }
     }
@@ -124,13 +126,14 @@ impl LoadedFile {
             reasons,
             install_slug: None,
             judgement: None,
-            handle: None,
+            anchor: None,
+            read_at_ms: rules.now_ms,
         }
     }
 }
 
 fn load(candidate: &Candidate, rules: LoadRules<'_>) -> LoadedFile {
-    let opened = match open(candidate, rules.tier) {
+    let opened = match open(candidate, rules) {
         Ok(opened) => opened,
         Err(reason) => return LoadedFile::refused(rules, vec![reason]),
     };
@@ -165,7 +168,7 @@ fn load(candidate: &Candidate, rules: LoadRules<'_>) -> LoadedFile {
     }
     let hash = sinew_skill::content_hash(&bytes);
     let judgement = match rules.scan {
-        Some(gate) if skill.is_some() => Some(gate.judge(candidate, &hash)),
+        Some(gate) if skill.is_some() => Some(gate.judge(candidate, &hash, rules.now_ms)),
         _ => None,
     };
     LoadedFile {
@@ -174,15 +177,15 @@ fn load(candidate: &Candidate, rules: LoadRules<'_>) -> LoadedFile {
         hash,
         install_slug: install_slug(candidate),
         judgement,
-        handle: Some(Arc::clone(&candidate.handle)),
+        anchor: Some(candidate.anchor.clone()),
         ..LoadedFile::refused(rules, reasons)
     }
 }
 
-fn open(candidate: &Candidate, tier: Tier) -> Result<OpenFile, Reason> {
-    let opened = match contained::open_regular(&candidate.handle, &candidate.file_inside()) {
+fn open(candidate: &Candidate, rules: LoadRules<'_>) -> Result<OpenFile, Reason> {
+    let opened = match open_inside(candidate, &candidate.file_inside()) {
         Ok(opened) => opened,
-        Err(OpenError::Link) => open_link(candidate, tier)?,
+        Err(OpenError::Link) => open_link(candidate, rules)?,
         Err(OpenError::NotRegular(kind)) => {
             return Err(Reason::new(
                 Code::NotRegularFile,
@@ -192,7 +195,7 @@ fn open(candidate: &Candidate, tier: Tier) -> Result<OpenFile, Reason> {
         }
         Err(error) => return Err(unreadable(&error.to_string())),
     };
-    if opened.links > 1 && tier != Tier::Bundled && !candidate.file.starts_with("/nix/store") {
+    if opened.links > 1 && rules.tier != Tier::Bundled && !is_in_read_only_store(candidate) {
         return Err(Reason::new(
             Code::HardLink,
             format!("the file has {} names; it may change from outside", opened.links),
@@ -202,25 +205,35 @@ fn open(candidate: &Candidate, tier: Tier) -> Result<OpenFile, Reason> {
     Ok(opened)
 }
 
+fn open_inside(candidate: &Candidate, path: &Path) -> Result<OpenFile, OpenError> {
+    let opened = candidate.anchor.with(|dir| Ok(contained::open_regular(dir, path)));
+    opened.unwrap_or_else(|error| Err(OpenError::Io(error)))
+}
+
+/// Nix shares equal files of its store through hard links; nobody writes there.
+fn is_in_read_only_store(candidate: &Candidate) -> bool {
+    fs::canonicalize(&candidate.file).is_ok_and(|real| real.starts_with("/nix/store"))
+}
+
 /// A linked skill file is read only where the link stays inside the skill's own folder.
-fn open_link(candidate: &Candidate, tier: Tier) -> Result<OpenFile, Reason> {
+fn open_link(candidate: &Candidate, rules: LoadRules<'_>) -> Result<OpenFile, Reason> {
     let escape = |to: String| {
-        let code = match tier {
+        let code = match rules.tier {
             Tier::Bundled => Code::BundledSymlinkEscape,
             _ => Code::SymlinkEscape,
         };
         Reason::new(code, format!("{} is a link to {to}", candidate.file_name))
             .remedy("copy the file into the skill's folder")
     };
-    let real_dir =
-        fs::canonicalize(&candidate.dir).map_err(|error| unreadable(&error.to_string()))?;
-    let target =
-        fs::canonicalize(&candidate.file).map_err(|error| unreadable(&error.to_string()))?;
-    let Ok(below) = target.strip_prefix(&real_dir) else {
-        return Err(escape(path_text(&target)));
-    };
-    contained::open_regular(&candidate.handle, &candidate.inside.join(below))
-        .map_err(|error| unreadable(&error.to_string()))
+    let real = |path: &Path| fs::canonicalize(path).map_err(|error| unreadable(&error.to_string()));
+    let (real_dir, target) = (real(&candidate.dir)?, real(&candidate.file)?);
+    match target.strip_prefix(&real_dir) {
+        Ok(below) if rules.links != Links::None => {
+            open_inside(candidate, &candidate.inside.join(below))
+                .map_err(|error| unreadable(&error.to_string()))
+        }
+        _ => Err(escape(path_text(&target))),
+    }
 }
 
 fn unreadable(detail: &str) -> Reason {
@@ -243,7 +256,7 @@ const MAX_ORIGIN: u64 = 16 * 1024;
 
 fn install_slug(candidate: &Candidate) -> Option<String> {
     let path = candidate.inside.join(".openclaw/source-origin.json");
-    let bytes = contained::open_regular(&candidate.handle, &path).ok()?.read(MAX_ORIGIN).ok()?;
+    let bytes = open_inside(candidate, &path).ok()?.read(MAX_ORIGIN).ok()?;
     let origin: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
     let slug = origin.get("slug")?.as_str()?.trim();
     (!slug.is_empty()).then(|| slug.to_owned())

@@ -27,26 +27,29 @@ pub enum LookupError {
 }
 
 impl Catalog {
-    /// The skill that `wanted` names: exact name, exact key, either in any case, either normalised.
-    /// A step with several answers stops there.
+    /// The skill that `wanted` names: its file, its exact name, its exact key, either in any case,
+    /// either normalised. A step with several answers stops there, unless only one of them loaded.
     pub fn lookup(&self, wanted: &str) -> Result<&Entry, LookupError> {
         let lower = wanted.to_lowercase();
         let index = index_name(wanted);
-        let steps: [&dyn Fn(&Entry) -> bool; 4] = [
+        let either = |entry: &Entry, same: &dyn Fn(&str) -> bool| {
+            same(&entry.name) || same(&entry.skill_key) || (self.merged_by_id && same(&entry.id))
+        };
+        let steps: [&dyn Fn(&Entry) -> bool; 5] = [
+            &|entry| entry.file_path.as_os_str() == wanted,
             &|entry| entry.name == wanted,
-            &|entry| entry.skill_key == wanted,
-            &|entry| entry.name.to_lowercase() == lower || entry.skill_key.to_lowercase() == lower,
-            &|entry| {
-                !index.is_empty()
-                    && (index_name(&entry.name) == index || index_name(&entry.skill_key) == index)
-            },
+            &|entry| either(entry, &|text| text == wanted),
+            &|entry| either(entry, &|text| text.to_lowercase() == lower),
+            &|entry| !index.is_empty() && either(entry, &|text| index_name(text) == index),
         ];
         for step in steps {
             let found: Vec<&Entry> = self.active().filter(|entry| step(entry)).collect();
-            match found.as_slice() {
-                [] => {}
-                [entry] => return Ok(entry),
-                several => return Err(self.ambiguous(wanted, several)),
+            let loaded: Vec<&Entry> =
+                found.iter().copied().filter(|entry| entry.skill.is_some()).collect();
+            match (found.as_slice(), loaded.as_slice()) {
+                ([], _) => {}
+                ([entry], _) | (_, [entry]) => return Ok(entry),
+                (several, _) => return Err(self.ambiguous(wanted, several)),
             }
         }
         let names = self.active().map(|entry| entry.name.as_str());

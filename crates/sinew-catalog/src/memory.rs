@@ -6,13 +6,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
-use sinew_guard::contained::{self, Stamp};
 use sinew_skill::{Code, Reason};
 
 use crate::bins::Bins;
 use crate::catalog::{Catalog, Request};
 use crate::config::{Config, Secret};
-use crate::discover::{self, Candidate, Found, WalkRules};
+use crate::discover::{self, Candidate, Found, Listed, WalkRules, is_settled};
 use crate::filter::Overrides;
 use crate::load::LoadedFile;
 use crate::roots::{Places, Root};
@@ -37,14 +36,14 @@ impl WalkMemory {
         if let Some(known) = known
             && known.root == *root
             && known.rules == *rules
-            && known.is_unchanged(now_ms)
+            && known.is_unchanged()
         {
             return known;
         }
         let walked = Arc::new(Walked {
             root: root.clone(),
             rules: rules.clone(),
-            found: discover::walk(root, rules),
+            found: discover::walk(root, rules, now_ms),
         });
         let mut memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         memory.insert(root.path.clone(), Arc::clone(&walked));
@@ -53,18 +52,25 @@ impl WalkMemory {
 }
 
 impl Walked {
-    fn is_unchanged(&self, now_ms: u64) -> bool {
-        let same = |candidate: &Candidate| {
-            let now = contained::stamp_of(&candidate.handle, &candidate.file_inside()).ok();
-            // A link may lead to other content without changing itself.
-            now.is_some_and(|now: Stamp| !now.is_link) && now == candidate.stamp
-        };
-        if self.found.listed.is_empty() {
+    fn is_unchanged(&self) -> bool {
+        let Some(top) = self.found.listed.first() else {
             // The root could not be opened; only one that is simply not there stays as it is.
             return self.found.reasons.iter().all(|reason| reason.code == Code::RootMissing)
                 && !self.root.path.exists();
-        }
-        self.found.listed.iter().all(|listed| listed.is_unchanged(now_ms))
+        };
+        let same = |candidate: &Candidate| {
+            let now = candidate.anchor.stamp(&candidate.file_inside()).ok();
+            // A link may lead to other content without changing itself.
+            now.is_some_and(|now| !now.is_link && is_settled(&now, self.found.at_ms))
+                && now == candidate.stamp
+        };
+        let leads_there = |(link, target): &(PathBuf, PathBuf)| {
+            std::fs::canonicalize(link).is_ok_and(|now| now == *target)
+        };
+        // The handle holds on to the folder it was opened on; the path may lead elsewhere by now.
+        top.is_at(&self.root.path)
+            && self.found.links.iter().all(leads_there)
+            && self.found.listed.iter().all(Listed::is_unchanged)
             && self.found.candidates.iter().chain(&self.found.below).all(same)
     }
 }
@@ -94,8 +100,11 @@ impl Inputs {
             .entries
             .values()
             .any(|entry| entry.api_key.iter().chain(entry.env.values()).any(in_file));
-        // Nobody asks about the files of a plugin's plain commands either.
-        if reads_files || !request.config.plugins.paths.is_empty() {
+        // Nobody asks about the files of a plugin's plain commands, nor about the programs that
+        // OpenPocket's skills name by their whole path.
+        let asks_elsewhere =
+            !request.config.plugins.paths.is_empty() || request.profile.is_openpocket();
+        if reads_files || asks_elsewhere {
             return None;
         }
         Some(Self {
@@ -137,7 +146,6 @@ impl CatalogMemory {
         roots: &(Vec<Root>, Vec<Reason>),
         walks: &[Arc<Walked>],
         bins: &Arc<Bins>,
-        now_ms: u64,
     ) -> Option<Arc<Catalog>> {
         let memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let last = memory.as_ref()?;
@@ -147,7 +155,7 @@ impl CatalogMemory {
             && Arc::ptr_eq(&last.bins, bins)
             && last.roots == *roots
             && last.inputs == *inputs
-            && last.files.par_iter().with_min_len(128).all(|file| file.is_unchanged_beside(now_ms));
+            && last.files.par_iter().with_min_len(128).all(|file| file.is_unchanged_beside());
         same.then(|| Arc::clone(&last.catalog))
     }
 

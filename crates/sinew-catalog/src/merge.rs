@@ -10,6 +10,9 @@ use crate::environment::path_text;
 /// Names in messages are cut to this many characters: a name is untrusted and may be a page long.
 const MAX_NAME_IN_MESSAGE: usize = 128;
 
+/// Look-alikes that one record names: a thousand of them must not become a million names.
+const MAX_NAMED: usize = 3;
+
 /// Decides between entries of one name. `entries` come lowest rank first; `key` is what they are
 /// merged by.
 pub(crate) fn merge(entries: &mut [Entry], key: impl Fn(&Entry) -> &str) {
@@ -68,21 +71,20 @@ pub(crate) fn confusable(entries: &mut [Entry]) {
         }
     }
     for group in by_index.into_values().filter(|group| group.len() > 1) {
-        let listed: Vec<String> = group.iter().map(|&at| clipped(&entries[at].name)).collect();
         for &at in &group {
-            let others: Vec<&str> = listed
-                .iter()
-                .map(String::as_str)
-                .filter(|name| *name != entries[at].name)
-                .collect();
-            if others.is_empty() {
+            let others = group.iter().map(|&other| &entries[other].name);
+            let mut others = others.filter(|name| **name != entries[at].name).peekable();
+            if others.peek().is_none() {
                 continue;
             }
-            let reason = Reason::new(
-                Code::ConfusableName,
-                format!("its name looks like {}", others.join(", ")),
-            )
-            .remedy("give the two clearly different names");
+            let named: Vec<String> =
+                others.by_ref().take(MAX_NAMED).map(|name| clipped(name)).collect();
+            let mut named = named.join(", ");
+            if others.next().is_some() {
+                named.push_str(" and more");
+            }
+            let reason = Reason::new(Code::ConfusableName, format!("its name looks like {named}"))
+                .remedy("give the two clearly different names");
             entries[at].reasons.push(reason);
         }
     }

@@ -32,6 +32,10 @@ pub(crate) fn read(config: &Config, env: &Environment) -> Vec<PlainCommand> {
     let mut commands = Vec::new();
     for plugin in plugins::active_plugins(config, env) {
         let folder = plugin.join("commands");
+        // A link may not bring in texts from outside the plugin.
+        if !matches!(contained::resolve_inside(&plugin, &folder), Ok(Some(_))) {
+            continue;
+        }
         if let Ok(dir) = Dir::open_ambient_dir(&folder, ambient_authority()) {
             read_folder(&dir, &folder, Path::new(""), 0, &mut commands);
         }

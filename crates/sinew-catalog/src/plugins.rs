@@ -1,11 +1,12 @@
 //! Skills that come with plugins: folders named in a manifest, inside the plugin's own folder.
 
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
 use serde::Deserialize;
 use sinew_guard::contained;
-use sinew_skill::{Code, Reason};
+use sinew_skill::{Code, Reason, Severity};
 
 use crate::config::Config;
 use crate::environment::{Environment, path_text};
@@ -33,9 +34,18 @@ pub(crate) fn skill_folders(config: &Config, env: &Environment) -> (Vec<PathBuf>
     // OpenClaw's own link folder is read where it exists, and never maintained.
     let links = env.openclaw_state().0.join("plugin-skills");
     for plugin in paths.drain(..) {
-        match plugin_folders(&plugin, config) {
-            Ok(found) => folders.extend(found),
-            Err(reason) => reasons.push(reason.path(path_text(&plugin))),
+        let manifest = match read_manifest(&plugin, config) {
+            Ok(manifest) => manifest,
+            Err(reason) => {
+                reasons.push(reason.path(path_text(&plugin)));
+                continue;
+            }
+        };
+        for relative in &manifest.skills {
+            match skill_folder(&plugin, &manifest.id, relative) {
+                Ok(folder) => folders.push(folder),
+                Err(reason) => reasons.push(reason.path(path_text(&plugin))),
+            }
         }
     }
     if links.is_dir() && config.plugins.enabled {
@@ -50,11 +60,6 @@ pub(crate) fn active_plugins(config: &Config, env: &Environment) -> Vec<PathBuf>
     paths.filter(|plugin| read_manifest(plugin, config).is_ok()).collect()
 }
 
-fn plugin_folders(plugin: &Path, config: &Config) -> Result<Vec<PathBuf>, Reason> {
-    let manifest = read_manifest(plugin, config)?;
-    manifest.skills.iter().map(|relative| skill_folder(plugin, &manifest.id, relative)).collect()
-}
-
 fn skipped(detail: String, remedy: &str) -> Reason {
     Reason::new(Code::PluginSkipped, detail).remedy(remedy)
 }
@@ -64,20 +69,16 @@ fn read_manifest(plugin: &Path, config: &Config) -> Result<Manifest, Reason> {
     if !config.plugins.enabled {
         return Err(skipped("plugins are switched off".to_owned(), "set plugins.enabled to true"));
     }
-    let path = plugin.join(MANIFEST);
-    let text = fs::metadata(&path)
-        .and_then(|metadata| {
-            if metadata.len() > MAX_MANIFEST {
-                return Err(std::io::Error::other("the manifest is too large"));
-            }
-            fs::read_to_string(&path)
-        })
-        .map_err(|error| {
-            skipped(format!("{MANIFEST}: {error}"), "correct the plugin's manifest")
-        })?;
-    let manifest: Manifest = json5::from_str(&text).map_err(|error| {
-        skipped(format!("{MANIFEST}: {error}"), "correct the plugin's manifest")
-    })?;
+    let bad = |detail: String| {
+        skipped(format!("{MANIFEST}: {detail}"), "correct the plugin's manifest")
+            .severity(Severity::Warn)
+    };
+    let dir = Dir::open_ambient_dir(plugin, ambient_authority()).map_err(|e| bad(e.to_string()))?;
+    let file =
+        contained::open_regular(&dir, Path::new(MANIFEST)).map_err(|e| bad(e.to_string()))?;
+    let bytes = file.read(MAX_MANIFEST).map_err(|e| bad(e.to_string()))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let manifest: Manifest = json5::from_str(&text).map_err(|e| bad(e.to_string()))?;
     if config.plugins.disabled.contains(&manifest.id) {
         let remedy = format!("set plugins.entries.{}.enabled to true", manifest.id);
         return Err(skipped(format!("the plugin {} is switched off", manifest.id), &remedy));
@@ -103,6 +104,7 @@ fn skill_folder(plugin: &Path, id: &str, relative: &str) -> Result<PathBuf, Reas
             format!("the plugin {id} names {relative}, outside its folder"),
         )
         .remedy("keep a plugin's skills inside the plugin")),
-        Err(error) => Err(skipped(format!("{relative}: {error}"), "correct the manifest")),
+        Err(error) => Err(skipped(format!("{relative}: {error}"), "correct the manifest")
+            .severity(Severity::Warn)),
     }
 }

@@ -53,6 +53,8 @@ pub enum Links {
     Listed,
     /// Only into the root.
     Inside,
+    /// Nowhere: neither folders nor files may be links.
+    None,
 }
 
 /// Where a root lies.
@@ -108,6 +110,9 @@ pub struct Profile {
     pub max_candidates: usize,
     /// Skills loaded per root.
     pub max_loaded: usize,
+    /// Whether `~/.agents/skills` is left out when OpenClaw's state folder was moved, and
+    /// `skills.load.personal` decides about it.
+    pub personal_follows_state: bool,
     /// The rows, lowest rank first.
     pub roots: &'static [RootTemplate],
 }
@@ -133,7 +138,7 @@ const CLAUDE_PERSONAL: RootTemplate = home("{claude}/skills", "claude-code-perso
 const CLAUDE_PROJECT: RootTemplate = project("{workspace}/.claude/skills", "claude-code-project");
 const BUNDLED: RootTemplate = row(Tier::Bundled, Place::Bundled, "openclaw-bundled", Links::Inside);
 const EXTRA: RootTemplate = row(Tier::Extra, Place::ExtraDirs, "openclaw-extra", Links::Listed);
-const PLUGINS: RootTemplate = row(Tier::Extra, Place::Plugins, "openclaw-extra", Links::Inside);
+const PLUGINS: RootTemplate = row(Tier::Extra, Place::Plugins, "openclaw-extra", Links::None);
 const WORKSPACE: RootTemplate =
     row(Tier::Workspace, Place::Path("{workspace}/skills"), "openclaw-workspace", Links::Listed);
 
@@ -145,29 +150,34 @@ const fn agent(name: &'static str, title: &'static str, roots: &'static [RootTem
         winner: Winner::Later,
         max_candidates: ROOMY,
         max_loaded: ROOMY,
+        personal_follows_state: false,
         roots,
     }
 }
 
 /// Every profile, the default first.
 pub const PROFILES: &[Profile] = &[
-    agent(
-        "sinew",
-        "sinew's own folders, and those of every agent on this machine",
-        &[
-            row(Tier::Extra, Place::OtherAgents, "other-agents", Links::Listed),
-            EXTRA,
-            PLUGINS,
-            BUNDLED,
-            row(Tier::Managed, Place::Path("{sinew}/skills"), "openclaw-managed", Links::Free),
-            AGENTS_PERSONAL,
-            AGENTS_PROJECT,
-            WORKSPACE,
-        ],
-    ),
+    Profile {
+        personal_follows_state: true,
+        ..agent(
+            "sinew",
+            "sinew's own folders, and those of every agent on this machine",
+            &[
+                row(Tier::Extra, Place::OtherAgents, "other-agents", Links::Listed),
+                EXTRA,
+                PLUGINS,
+                BUNDLED,
+                row(Tier::Managed, Place::Path("{sinew}/skills"), "openclaw-managed", Links::Free),
+                AGENTS_PERSONAL,
+                AGENTS_PROJECT,
+                WORKSPACE,
+            ],
+        )
+    },
     Profile {
         max_candidates: 300,
         max_loaded: 200,
+        personal_follows_state: true,
         ..agent(
             "openclaw",
             "OpenClaw",

@@ -1,5 +1,6 @@
 //! From a profile's rows to the folders of this machine.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -61,7 +62,8 @@ pub fn resolve(
     config: &Config,
     env: &Environment,
 ) -> (Vec<Root>, Vec<Reason>) {
-    let mut resolver = Resolver { places, config, env, roots: Vec::new(), reasons: Vec::new() };
+    let mut resolver =
+        Resolver { profile, places, config, env, roots: Vec::new(), reasons: Vec::new() };
     if let Some(execution) = &places.execution_workspace
         && *execution != places.workspace
         && !places.workspace_only
@@ -77,7 +79,8 @@ pub fn resolve(
             resolver.template(template);
         }
     }
-    let Resolver { mut roots, reasons, .. } = resolver;
+    let Resolver { roots, reasons, .. } = resolver;
+    let mut roots = without_doubles(roots);
     if profile.winner == Winner::Earlier && !config.openpocket.user_first {
         // The merge lets later rows win.
         roots.reverse();
@@ -85,7 +88,48 @@ pub fn resolve(
     (roots, reasons)
 }
 
+/// In the home folder, a personal and a project root can be the same folder. Then the one whose
+/// links may lead further stays: it is the user's own.
+fn without_doubles(roots: Vec<Root>) -> Vec<Root> {
+    let freedom = |root: &Root| match root.links {
+        Links::Free => 3,
+        Links::Listed => 2,
+        Links::Inside => 1,
+        Links::None => 0,
+    };
+    let mut kept: Vec<(PathBuf, Root)> = Vec::new();
+    for root in roots {
+        let real = fs::canonicalize(&root.path).unwrap_or_else(|_| root.path.clone());
+        match kept.iter_mut().find(|(known, _)| *known == real) {
+            Some((_, known)) if freedom(&root) > freedom(known) => *known = root,
+            Some(_) => {}
+            None => kept.push((real, root)),
+        }
+    }
+    kept.into_iter().map(|(_, root)| root).collect()
+}
+
+/// Folders of other agents that are not there, but would be read if they were.
+pub(crate) fn absent(
+    profile: &Profile,
+    places: &Places,
+    config: &Config,
+    env: &Environment,
+) -> BTreeSet<PathBuf> {
+    let reads_others = profile.roots.iter().any(|row| row.place == Place::OtherAgents);
+    if !reads_others || !config.load.agents || places.workspace_only {
+        return BTreeSet::new();
+    }
+    let templates = AGENT_ROOTS.iter().flat_map(|agent| agent.roots);
+    let paths = templates.filter_map(|template| match template.place {
+        Place::Path(path) => Some(expand_place(path, places, env)),
+        _ => None,
+    });
+    paths.filter(|path| !path.is_dir()).collect()
+}
+
 struct Resolver<'a> {
+    profile: &'a Profile,
     places: &'a Places,
     config: &'a Config,
     env: &'a Environment,
@@ -98,7 +142,8 @@ impl Resolver<'_> {
         let RootTemplate { tier, place, source, links } = *template;
         match place {
             Place::Path(path) => {
-                if source == "agents-skills-personal" && !self.personal_is_read() {
+                let follows = self.profile.personal_follows_state;
+                if follows && source == "agents-skills-personal" && !self.personal_is_read() {
                     return;
                 }
                 self.push(expand_place(path, self.places, self.env), source, tier, links);

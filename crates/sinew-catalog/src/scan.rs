@@ -7,16 +7,16 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use serde::Serialize;
 use sinew_guard::contained::{self, Stamp};
 use sinew_guard::digest;
 use sinew_guard::record::{Override, ScanCache};
-use sinew_guard::scan::{Bundle, Finding, Scanner, Severity, Verdict, ruleset_digest};
+use sinew_guard::scan::{Bundle, Finding, MAX_FILE, Scanner, Severity, Verdict, ruleset_digest};
 use sinew_skill::{Code, Reason};
 
-use crate::discover::{Candidate, Listed};
+use crate::discover::{Anchor, Candidate, Listed, is_settled};
 
 /// Files of one skill that are asked about before a remembered answer counts.
 const MAX_SURVEYED: usize = 1_000;
@@ -68,8 +68,8 @@ impl ScanGate {
     }
 
     /// Judges a candidate whose file hashes to `hash`.
-    pub(crate) fn judge(&self, candidate: &Candidate, hash: &str) -> Judgement {
-        let survey = Survey::of(candidate);
+    pub(crate) fn judge(&self, candidate: &Candidate, hash: &str, now_ms: u64) -> Judgement {
+        let survey = Survey::of(candidate, now_ms);
         let known = survey
             .is_only_the_skill_file
             .then(|| digest::from_hex(hash))
@@ -157,10 +157,10 @@ fn bundle(candidate: &Candidate) -> io::Result<Bundle> {
     if candidate.is_folder() {
         return Bundle::from_dir(&candidate.dir);
     }
-    let bytes = contained::open_regular(&candidate.handle, &candidate.file_inside())
-        .map_err(io::Error::other)?
-        .read(sinew_guard::scan::MAX_FILE)
-        .map_err(io::Error::other)?;
+    let bytes = candidate.anchor.with(|dir| {
+        let file = contained::open_regular(dir, &candidate.file_inside());
+        file.map_err(io::Error::other)?.read(MAX_FILE).map_err(io::Error::other)
+    })?;
     Ok(Bundle::from_files([(candidate.file_name.clone(), bytes)]))
 }
 
@@ -170,18 +170,20 @@ pub(crate) struct Survey {
     folders: Vec<Listed>,
     files: Vec<(PathBuf, Option<Stamp>)>,
     is_only_the_skill_file: bool,
+    at_ms: u64,
 }
 
 impl Survey {
-    fn of(candidate: &Candidate) -> Self {
-        let mut survey = Self::default();
+    fn of(candidate: &Candidate, now_ms: u64) -> Self {
+        let mut survey = Self { at_ms: now_ms, ..Self::default() };
         if !candidate.is_folder() {
             survey.is_only_the_skill_file = true;
             return survey;
         }
         let mut waiting = vec![candidate.inside.clone()];
         while let Some(folder) = waiting.pop() {
-            let listed = Listed::of(Arc::clone(&candidate.handle), folder.clone());
+            let anchor = candidate.anchor.clone();
+            let listed = Listed::of(anchor, folder.clone(), PathBuf::new(), now_ms);
             let Ok(entries) = listed.entries() else { continue };
             survey.folders.push(listed);
             for entry in entries.flatten() {
@@ -192,7 +194,7 @@ impl Survey {
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                     waiting.push(path);
                 } else if path != candidate.file_inside() {
-                    let stamp = contained::stamp_of(&candidate.handle, &path).ok();
+                    let stamp = candidate.anchor.stamp(&path).ok();
                     survey.files.push((path, stamp));
                 }
             }
@@ -202,10 +204,11 @@ impl Survey {
     }
 
     /// Whether the same files would be found again, unchanged.
-    pub(crate) fn is_unchanged(&self, handle: &cap_std::fs::Dir, now_ms: u64) -> bool {
+    pub(crate) fn is_unchanged(&self, anchor: &Anchor) -> bool {
         let same = |(path, stamp): &(PathBuf, Option<Stamp>)| {
-            stamp.is_some() && contained::stamp_of(handle, path).ok() == *stamp
+            let settled = stamp.is_some_and(|stamp| is_settled(&stamp, self.at_ms));
+            settled && anchor.stamp(path).ok() == *stamp
         };
-        self.folders.iter().all(|listed| listed.is_unchanged(now_ms)) && self.files.iter().all(same)
+        self.folders.iter().all(Listed::is_unchanged) && self.files.iter().all(same)
     }
 }

@@ -181,14 +181,13 @@ impl LiveCatalog {
         }
         let fingerprint = fingerprint(&catalog);
         let inputs = inputs(&catalog, request);
-        if let Some(before) = &before
-            && may_stay
-            && before.fingerprint == fingerprint
-            && before.inputs == inputs
-        {
-            return change(Some(before), before, cause);
+        let same = before.as_ref().is_some_and(|before| {
+            may_stay && before.fingerprint == fingerprint && before.inputs == inputs
+        });
+        if !same {
+            *version = (*version + 1).max(request.env.clock.now_ms());
         }
-        *version = (*version + 1).max(request.env.clock.now_ms());
+        // Also a snapshot of the same version is replaced: its reasons may be newer.
         let snapshot = Arc::new(Snapshot {
             version: *version,
             profile: request.profile.name,
@@ -228,7 +227,14 @@ fn change(before: Option<&Arc<Snapshot>>, after: &Arc<Snapshot>, cause: Cause) -
 }
 
 fn by_name(catalog: &Catalog) -> BTreeMap<&str, u64> {
-    catalog.active().map(|entry| (entry.name.as_str(), digest(entry))).collect()
+    let mut digests = BTreeMap::new();
+    // A broken copy beside a good one of the same name does not stand for it.
+    let broken_first = catalog.active().filter(|entry| entry.skill.is_none());
+    let loaded = catalog.active().filter(|entry| entry.skill.is_some());
+    for entry in broken_first.chain(loaded) {
+        digests.insert(entry.name.as_str(), digest(entry));
+    }
+    digests
 }
 
 /// What makes one entry differ from its earlier self.

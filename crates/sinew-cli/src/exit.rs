@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use sinew_engine::{Error, ErrorKind};
 
 use crate::printer::Printer;
-use crate::render;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,9 +66,9 @@ pub(crate) fn report(error: &CommandError, out: &mut Printer) -> Exit {
                 // Scripts that asked for JSON get the error in it too; people read the lines below.
                 let _ = out.json_line(&serde_json::json!({ "error": error }));
             }
-            out.error(&render::safe(&error.message));
+            out.error(&error.message);
             for hint in &error.hints {
-                out.hint(&render::safe(hint));
+                out.hint(hint);
             }
             Exit::Failed(error.kind)
         }

@@ -13,6 +13,8 @@ use serde::Serialize;
 use sinew_guard::Untrusted;
 use sinew_skill::{Reason, Severity};
 
+use crate::render::safe;
+
 /// Writes what commands have to say.
 #[derive(Debug)]
 pub(crate) struct Printer {
@@ -99,50 +101,57 @@ impl Printer {
     /// One JSON document on one line, for streams of records.
     pub(crate) fn json_line<T: Serialize>(&mut self, data: &T) -> io::Result<()> {
         let text = serde_json::to_string(&readable(data)?).map_err(io::Error::other)?;
-        self.write(&format!("{text}\n"))?;
+        self.text(&format!("{text}\n"))
+    }
+
+    /// Text that is itself the answer. A reader that went away is an error here: whoever writes a
+    /// stream has to stop.
+    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(text.as_bytes())?;
         self.out.flush()
     }
 
-    /// Text that is itself the answer.
-    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
-        self.write(text)?;
-        self.out.flush()
+    /// Text as it is, every byte of it, for a pipe.
+    pub(crate) fn raw(&mut self, text: &str) -> io::Result<()> {
+        ignore_closed(io::stdout().write_all(text.as_bytes()))
     }
 
     fn write(&mut self, text: &str) -> io::Result<()> {
-        match self.out.write_all(text.as_bytes()) {
-            // Whoever reads has seen enough.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            other => other,
-        }
+        ignore_closed(self.out.write_all(text.as_bytes()))
     }
 
     /// Something worth knowing that is not the answer.
     pub(crate) fn note(&mut self, text: &str) {
         if !self.quiet && !self.json {
-            self.say(&format!("{text}\n"));
+            self.say(&format!("{}\n", safe(text)));
         }
     }
 
     /// Something that is not as it should be.
     pub(crate) fn warn(&mut self, text: &str) {
-        self.say(&format!("{} {text}\n", "warning:".style(Style::new().yellow().bold())));
+        if !self.quiet {
+            let label = "warning:".style(Style::new().yellow().bold());
+            self.say(&format!("{label} {}\n", safe(text)));
+        }
     }
 
     /// A next step.
     pub(crate) fn hint(&mut self, text: &str) {
-        self.say(&format!("{} {text}\n", "hint:".style(Style::new().cyan().bold())));
+        if !self.quiet {
+            let label = "hint:".style(Style::new().cyan().bold());
+            self.say(&format!("{label} {}\n", safe(text)));
+        }
     }
 
     /// What went wrong.
     pub(crate) fn error(&mut self, text: &str) {
-        self.say(&format!("{} {text}\n", "error:".style(Style::new().red().bold())));
+        self.say(&format!("{} {}\n", "error:".style(Style::new().red().bold()), safe(text)));
     }
 
     /// A reason that belongs to no answer, with its next step.
     pub(crate) fn reason(&mut self, reason: &Reason) {
         let place = reason.path.as_deref().map(|path| format!(" ({path})")).unwrap_or_default();
-        let text = format!("{}{place}", crate::render::safe(&reason.detail));
+        let text = format!("{}{place}", reason.detail);
         match reason.severity {
             Severity::Info => self.note(&text),
             Severity::Warn | Severity::Error => self.warn(&text),
@@ -150,7 +159,7 @@ impl Printer {
         if let Some(remedy) = &reason.remedy
             && reason.severity > Severity::Info
         {
-            self.hint(&crate::render::safe(remedy));
+            self.hint(remedy);
         }
     }
 
@@ -192,7 +201,14 @@ impl Progress {
     }
 }
 
+/// Whoever reads has seen enough; that is no error.
+fn ignore_closed(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
 fn terminal_width() -> Option<usize> {
-    let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    named.or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)))
+    terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
 }

@@ -39,6 +39,7 @@ pub(crate) fn locate(env: &Environment) -> Result<PathBuf, Reason> {
             Code::RootMissing,
             format!("the bundled skills cannot be written to {}: {error}", folder.display()),
         )
+        .severity(sinew_skill::Severity::Warn)
         .remedy("make SINEW_HOME writable, or set SINEW_BUNDLED_SKILLS_DIR to a folder of skills")
     })?;
     Ok(folder)

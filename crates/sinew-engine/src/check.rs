@@ -125,7 +125,7 @@ impl Engine {
         );
         let missing_requirements: Vec<MissingSkill> = catalog
             .active()
-            .filter(|entry| !entry.missing.is_empty())
+            .filter(|entry| entry.state == State::NeedsSetup)
             .map(|entry| MissingSkill {
                 name: entry.name.clone(),
                 missing: entry.missing.clone(),

@@ -1,6 +1,6 @@
 //! `Engine`: one agent's view of its skills.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use sinew_catalog::{
@@ -145,7 +145,19 @@ impl Engine {
 
     /// The skill that `wanted` names.
     pub fn find<'a>(&self, catalog: &'a Catalog, wanted: &str) -> Result<&'a Entry, Error> {
-        Ok(catalog.lookup(wanted)?)
+        catalog.lookup(wanted).map_err(|error| {
+            // A folder that was looked at and left out has a record; that is the answer.
+            let record = catalog.issues.iter().find(|issue| {
+                let path = issue.path.as_deref().map(Path::new);
+                path.is_some_and(|path| {
+                    path.components().rev().take(2).any(|part| part.as_os_str() == wanted)
+                })
+            });
+            match record {
+                Some(record) => Error::from(error).hint(record.to_string()),
+                None => error.into(),
+            }
+        })
     }
 
     /// Whose habits apply.
@@ -190,7 +202,9 @@ impl Engine {
     /// Copies the sections that both programs share from OpenClaw's configuration into sinew's;
     /// without `write`, only says what it would do.
     pub fn import_openclaw_config(&self, write: bool) -> Result<Import, Error> {
-        settings::import_openclaw(&self.env, write)
+        let to = self.env.var_path("SINEW_CONFIG");
+        let to = to.unwrap_or_else(|| self.env.sinew_home().join("config.json5"));
+        settings::import_openclaw(&self.env, to, write)
     }
 }
 
@@ -211,10 +225,23 @@ fn find_profile(name: Option<&str>) -> Result<&'static Profile, Error> {
     })
 }
 
+/// A path without `.` and `..`: it is shown to models, and compared as text.
+fn tidy(path: &Path) -> PathBuf {
+    let mut tidied = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(tidied.pop()),
+            part => tidied.push(part),
+        }
+    }
+    tidied
+}
+
 /// The folder an agent works in: named, configured, OpenClaw's default, or the current one.
 fn workspace(profile: &Profile, options: &Options, config: &Config, env: &Environment) -> PathBuf {
     if let Some(named) = &options.workspace {
-        return env.cwd.join(named);
+        return tidy(&env.cwd.join(named));
     }
     if profile.name == "openclaw" {
         let configured = config.tree.pointer("/agents/defaults/workspace");

@@ -71,7 +71,8 @@ impl From<LookupError> for Error {
         let message = error.to_string();
         match error {
             LookupError::Ambiguous { .. } => {
-                Self::new(ErrorKind::Usage, "ambiguous-skill", message).hint("type the exact name")
+                Self::new(ErrorKind::Usage, "ambiguous-skill", message)
+                    .hint("name it by the path of its file")
             }
             LookupError::NotFound { nearest, .. } => {
                 let error = Self::new(ErrorKind::No, "unknown-skill", message);

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use sinew_catalog::{Catalog, Entry, SKILL_FILE, State};
+use sinew_catalog::{Catalog, Entry, SKILL_FILE, State, Tier};
 use sinew_guard::atomic::{self, Access};
 
 use crate::{Engine, Error};
@@ -34,7 +34,7 @@ impl Engine {
     /// The bundled skills that the workspace does not have yet.
     pub fn loadable<'a>(&self, catalog: &'a Catalog) -> Vec<&'a Entry> {
         let here = |id: &str| {
-            catalog.entries.iter().any(|entry| entry.source == "workspace" && entry.id == id)
+            catalog.entries.iter().any(|entry| entry.tier == Tier::Workspace && entry.id == id)
                 || self.workspace_skills().join(id).exists()
         };
         let bundled =
@@ -69,7 +69,7 @@ impl Engine {
                 .file_path
                 .file_name()
                 .is_some_and(|name| name.eq_ignore_ascii_case(SKILL_FILE));
-            entry.source == "workspace" && entry.skill.is_some() && !is_skill_file
+            entry.tier == Tier::Workspace && entry.skill.is_some() && !is_skill_file
         };
         for entry in catalog.entries.iter().filter(single) {
             let target = entry.base_dir.join(&entry.id).join(SKILL_FILE);
@@ -92,13 +92,17 @@ fn migrate(entry: &Entry, target: &Path) -> io::Result<()> {
     } else {
         // JSON strings are YAML strings, and quote whatever a title may hold.
         let quoted = |value: &str| serde_json::Value::String(value.to_owned()).to_string();
-        format!(
-            "---\nname: {}\ndescription: {}\n---\n\n{text}",
-            entry.id,
-            quoted(&entry.description)
-        )
+        let name = if sinew_skill::names::is_slug(&entry.id) {
+            entry.id.clone()
+        } else {
+            quoted(&entry.id)
+        };
+        format!("---\nname: {name}\ndescription: {}\n---\n\n{text}", quoted(&entry.description))
     };
-    atomic::write(target, text.as_bytes(), Access::Shared)
+    atomic::write(target, text.as_bytes(), Access::Shared)?;
+    // The old file would win over the folder made from it; a backup is no skill.
+    atomic::backup(&entry.file_path)?;
+    fs::remove_file(&entry.file_path)
 }
 
 /// Copies through a temporary sibling and a rename; links are not followed.

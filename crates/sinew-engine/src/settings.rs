@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 use sinew_catalog::{Config, Environment, Profile, path_text};
 use sinew_guard::atomic::{self, Access, Lock};
 use sinew_skill::{Code, Reason};
@@ -84,72 +85,113 @@ fn read_text(path: &Path) -> io::Result<String> {
 pub struct Import {
     /// The file that was read.
     pub from: PathBuf,
-    /// The file that was written, unless this was a trial.
+    /// The file that was written, or would be.
     pub to: PathBuf,
     /// The sections that came over.
     pub sections: Vec<String>,
+    /// Whether the file was written.
+    pub written: bool,
     /// The copy of the file as it was before.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub backup: Option<PathBuf>,
-    /// The text that was written or would be.
-    #[serde(skip)]
-    pub text: String,
+    /// What was written, or would be, with secrets masked.
+    pub config: Value,
 }
 
 /// Sections that mean the same to both programs.
 const SECTIONS: &[&str] = &["skills", "agents", "plugins"];
 
-/// Copies the sections that both programs share from OpenClaw's configuration into sinew's.
-pub(crate) fn import_openclaw(env: &Environment, write: bool) -> Result<Import, Error> {
+/// Merges the sections that both programs share from OpenClaw's configuration into `to`.
+pub(crate) fn import_openclaw(
+    env: &Environment,
+    to: PathBuf,
+    write: bool,
+) -> Result<Import, Error> {
     let from = env.openclaw_config();
-    let text = read_text(&from).map_err(|error| {
-        Error::file("read", &from, &error)
+    let theirs = read_map(&from)?.ok_or_else(|| {
+        Error::new(ErrorKind::No, "nothing-to-import", format!("there is no {}", from.display()))
             .hint("set OPENCLAW_CONFIG_PATH when OpenClaw keeps its configuration elsewhere")
     })?;
-    let theirs: serde_json::Value = json5::from_str(&text).map_err(|error| {
-        Error::new(
-            ErrorKind::Environment,
-            "bad-config",
-            format!("{} is not JSON5: {error}", from.display()),
-        )
-    })?;
-    let to = env.sinew_home().join("config.json5");
-    let lock = write.then(|| Lock::acquire(&env.sinew_home().join("config.lock")));
-    if let Some(Err(error)) = &lock {
-        return Err(Error::file("lock", &to, error));
-    }
-    let existing = match read_text(&to) {
-        Ok(text) => Some(text),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(Error::file("read", &to, &error)),
+    let _lock = match write {
+        true => Some(
+            Lock::acquire(&to.with_extension("lock"))
+                .map_err(|error| Error::file("lock", &to, &error))?,
+        ),
+        false => None,
     };
-    let mut ours: serde_json::Value = match existing.as_deref().map(json5::from_str) {
-        None => serde_json::json!({}),
-        Some(Ok(tree @ serde_json::Value::Object(_))) => tree,
-        Some(_) => {
-            return Err(Error::new(
-                ErrorKind::Environment,
-                "bad-config",
-                format!("{} is not a JSON5 map", to.display()),
-            )
-            .hint("correct or remove it, then import again"));
-        }
-    };
+    let existing = read_map(&to)?;
+    let mut ours = existing.clone().unwrap_or_default();
     let mut sections = Vec::new();
     for section in SECTIONS {
-        if let (Some(value), Some(map)) = (theirs.get(section), ours.as_object_mut()) {
-            map.insert((*section).to_owned(), value.clone());
+        if let Some(value) = theirs.get(*section) {
+            merge(ours.entry((*section).to_owned()).or_insert(Value::Null), value);
             sections.push((*section).to_owned());
         }
     }
+    if sections.is_empty() {
+        return Err(Error::new(
+            ErrorKind::No,
+            "nothing-to-import",
+            format!("{} says nothing about skills, agents or plugins", from.display()),
+        ));
+    }
     let text = serde_json::to_string_pretty(&ours).unwrap_or_default() + "\n";
-    let mut import = Import { from, to, sections, backup: None, text };
+    let mut config = Value::Object(ours);
+    mask(&mut config);
+    let mut import = Import { from, to, sections, written: write, backup: None, config };
     if write {
         let failed = |error: io::Error| Error::file("write", &import.to, &error);
         if existing.is_some() {
             import.backup = Some(atomic::backup(&import.to).map_err(failed)?);
         }
-        let failed = |error: io::Error| Error::file("write", &import.to, &error);
-        atomic::write(&import.to, import.text.as_bytes(), Access::OwnerOnly).map_err(failed)?;
+        atomic::write(&import.to, text.as_bytes(), Access::OwnerOnly)
+            .map_err(|error| Error::file("write", &import.to, &error))?;
     }
     Ok(import)
 }
+
+/// The map in a JSON5 file; `None` where there is no file.
+fn read_map(path: &Path) -> Result<Option<Map<String, Value>>, Error> {
+    let text = match read_text(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::file("read", path, &error)),
+    };
+    match json5::from_str(&text) {
+        Ok(Value::Object(map)) => Ok(Some(map)),
+        _ => Err(Error::new(
+            ErrorKind::Environment,
+            "bad-config",
+            format!("{} is not a JSON5 map", path.display()),
+        )
+        .hint("correct or remove it, then import again")),
+    }
+}
+
+/// Takes over theirs, value by value; what only we have stays.
+fn merge(ours: &mut Value, theirs: &Value) {
+    match (ours, theirs) {
+        (Value::Object(ours), Value::Object(theirs)) => {
+            for (key, value) in theirs {
+                merge(ours.entry(key.clone()).or_insert(Value::Null), value);
+            }
+        }
+        (ours, theirs) => *ours = theirs.clone(),
+    }
+}
+
+/// Replaces every value under `skills.entries.*` that may be a secret.
+fn mask(config: &mut Value) {
+    let Some(Value::Object(entries)) = config.pointer_mut("/skills/entries") else { return };
+    for entry in entries.values_mut() {
+        if let Some(key) = entry.get_mut("apiKey") {
+            *key = MASKED.into();
+        }
+        if let Some(Value::Object(env)) = entry.get_mut("env") {
+            env.values_mut().for_each(|value| *value = MASKED.into());
+        }
+    }
+}
+
+/// What stands where a secret is.
+const MASKED: &str = "(set)";

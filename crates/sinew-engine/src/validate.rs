@@ -3,9 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
 use serde::Serialize;
 use sinew_catalog::{Catalog, SKILL_FILE, path_text};
 use sinew_guard::atomic::{self, Access};
+use sinew_guard::contained::{self, OpenError};
+use sinew_skill::Severity;
 use sinew_skill::validate::{Issue, RuleSet, Target, fix, missing_file, validate};
 
 use crate::{Engine, Error, ErrorKind};
@@ -64,7 +68,7 @@ enum Fixing {
     No,
 }
 
-/// A file larger than this is judged by its first bytes alone; no rule looks further.
+/// A file larger than this is no skill file by anybody's rules.
 const MAX_VALIDATED_BYTES: u64 = 4 * 1024 * 1024;
 
 impl Engine {
@@ -153,44 +157,59 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn skill_file(folder: &Path) -> Option<PathBuf> {
-    [SKILL_FILE, "skill.md"].iter().map(|name| folder.join(name)).find(|path| path.is_file())
+    [SKILL_FILE, "skill.md"]
+        .iter()
+        .map(|name| folder.join(name))
+        .find(|path| path.symlink_metadata().is_ok())
 }
 
 fn judge(path: PathBuf, rules: RuleSet, fixing: Fixing) -> Result<ValidatedFile, Error> {
-    let folder = path.parent().and_then(Path::file_name);
-    let directory = folder.map(|name| path_text(Path::new(name))).unwrap_or_default();
-    if !path.exists() {
-        let found = missing_file(&directory);
-        return Ok(ValidatedFile { path, passed: false, issues: found.issues, fixed: None });
-    }
-    let bytes = read_bounded(&path).map_err(|error| Error::file("read", &path, &error))?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let directory = folder.file_name().map(|name| path_text(Path::new(name))).unwrap_or_default();
     let file_name = path.file_name().map(|name| path_text(Path::new(name))).unwrap_or_default();
+    let bytes = match read(folder, &file_name) {
+        Ok(bytes) => bytes,
+        Err(OpenError::NotFound) => {
+            let found = missing_file(&directory);
+            return Ok(ValidatedFile { path, passed: false, issues: found.issues, fixed: None });
+        }
+        // One bad file never spoils the rest: it fails, and the others are judged.
+        Err(error) => {
+            let issue = Issue {
+                severity: Severity::Error,
+                code: "UNREADABLE",
+                message: format!("the file cannot be read: {error}"),
+                line: None,
+                fix: None,
+            };
+            return Ok(ValidatedFile { path, passed: false, issues: vec![issue], fixed: None });
+        }
+    };
     let look = |bytes: &[u8]| {
         validate(&Target { directory: &directory, file_name: &file_name, bytes }, rules)
     };
     let mut found = look(&bytes);
     let mut fixed = None;
-    let is_whole = (bytes.len() as u64) < MAX_VALIDATED_BYTES;
     if fixing == Fixing::Yes
-        && is_whole
         && let Some(better) = fix(&bytes, &found.issues)
     {
         let failed = |error: std::io::Error| Error::file("write", &path, &error);
         let backup = atomic::backup(&path).map_err(failed)?;
-        atomic::write(&path, &better, Access::Shared).map_err(failed)?;
+        atomic::write(&path, &better, Access::Same).map_err(failed)?;
         found = look(&better);
         fixed = Some(Fixed { backup });
     }
     Ok(ValidatedFile { passed: found.passed(), issues: found.issues, path, fixed })
 }
 
-fn read_bounded(path: &Path) -> std::io::Result<Vec<u8>> {
-    use std::io::Read as _;
-    let file = fs::File::open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(std::io::Error::other("it is not a regular file"));
-    }
-    let mut bytes = Vec::new();
-    file.take(MAX_VALIDATED_BYTES).read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// Reads a regular file. A link is refused like a pipe: what it leads to is not this skill's, and a
+/// fix would bring it in.
+fn read(folder: &Path, file_name: &str) -> Result<Vec<u8>, OpenError> {
+    let dir =
+        Dir::open_ambient_dir(folder, ambient_authority()).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => OpenError::NotFound,
+            _ => OpenError::Io(error),
+        })?;
+    let file = contained::open_regular(&dir, Path::new(file_name))?;
+    file.read(MAX_VALIDATED_BYTES).map_err(|error| OpenError::Io(std::io::Error::other(error)))
 }

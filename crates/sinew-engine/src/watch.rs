@@ -68,13 +68,14 @@ impl Engine {
                     return;
                 }
             }
-            let cause = match &watch {
+            let cause = match &mut watch {
                 None => {
                     thread::sleep(LOOK_EVERY);
                     Cause::Files
                 }
                 Some(watch) => match watch.wait(RETRY) {
                     Waited::Quiet => continue,
+                    Waited::Lost => Cause::WatchLost,
                     Waited::Changed(paths) => {
                         for path in paths.iter().filter(|path| path.ends_with("source-origin.json"))
                         {

@@ -15,6 +15,8 @@ pub enum Access {
     Shared,
     /// The owner alone: secrets and state.
     OwnerOnly,
+    /// Whoever may read the file that is replaced.
+    Same,
 }
 
 /// Replaces `path` with `bytes`.
@@ -24,7 +26,7 @@ pub fn write(path: &Path, bytes: &[u8], access: Access) -> io::Result<()> {
     let mut temporary =
         tempfile::Builder::new().prefix(".sinew-").suffix(".tmp").tempfile_in(folder)?;
     temporary.write_all(bytes)?;
-    set_access(temporary.as_file(), access)?;
+    set_access(temporary.as_file(), access, path)?;
     temporary.as_file().sync_all()?;
     temporary.persist(path).map_err(|error| error.error)?;
     sync_folder(folder)
@@ -41,9 +43,12 @@ pub fn backup(path: &Path) -> io::Result<PathBuf> {
         n => path.with_file_name(format!("{name}.bak{n}")),
     };
     let bytes = fs::read(path)?;
+    let permissions = fs::metadata(path)?.permissions();
     for candidate in (1..).map(numbered) {
         match OpenOptions::new().write(true).create_new(true).open(&candidate) {
             Ok(mut file) => {
+                // Before the first byte: a backup of a secret is a secret.
+                file.set_permissions(permissions)?;
                 file.write_all(&bytes)?;
                 file.sync_all()?;
                 return Ok(candidate);
@@ -81,18 +86,19 @@ fn parent(path: &Path) -> &Path {
 }
 
 #[cfg(unix)]
-fn set_access(file: &File, access: Access) -> io::Result<()> {
+fn set_access(file: &File, access: Access, replaced: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = match access {
         Access::Shared => 0o644,
         Access::OwnerOnly => 0o600,
+        Access::Same => fs::metadata(replaced)?.permissions().mode() & 0o777,
     };
     file.set_permissions(fs::Permissions::from_mode(mode))
 }
 
 /// Windows gives a new file the access rights of its folder, which for a home is the owner's.
 #[cfg(not(unix))]
-fn set_access(_file: &File, _access: Access) -> io::Result<()> {
+fn set_access(_file: &File, _access: Access, _replaced: &Path) -> io::Result<()> {
     Ok(())
 }
 

@@ -9,8 +9,8 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
-use cap_std::fs::{Dir, MetadataExt as _, OpenOptions};
+use cap_fs_ext::{FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
+use cap_std::fs::{Dir, OpenOptions};
 
 /// A regular file, open, with what the handle says of it.
 #[derive(Debug)]
@@ -100,12 +100,16 @@ pub fn stamp_of(dir: &Dir, path: &Path) -> io::Result<Stamp> {
             let nanos = std::time::Duration::from_nanos(nanos);
             SystemTime::UNIX_EPOCH.checked_add(seconds)?.checked_add(nanos)
         };
-        #[allow(clippy::useless_conversion, reason = "the fields' types differ between systems")]
+        #[allow(
+            clippy::useless_conversion,
+            clippy::unnecessary_cast,
+            reason = "the fields' types differ between systems"
+        )]
         Ok(Stamp {
             size: u64::try_from(stat.st_size).unwrap_or(0),
             modified: time(stat.st_mtime.into(), u64::try_from(stat.st_mtime_nsec).unwrap_or(0)),
             changed: time(stat.st_ctime.into(), u64::try_from(stat.st_ctime_nsec).unwrap_or(0)),
-            id: (u64::from(stat.st_dev), u64::from(stat.st_ino)),
+            id: (stat.st_dev as u64, stat.st_ino as u64),
             is_link: rustix::fs::FileType::from_raw_mode(stat.st_mode).is_symlink(),
         })
     }
@@ -120,7 +124,7 @@ impl OpenFile {
             return Err(ReadError::TooLarge { size: self.stamp.size, limit });
         }
         let mut bytes = Vec::with_capacity(usize::try_from(self.stamp.size).unwrap_or(0) + 1);
-        self.file.by_ref().take(limit + 1).read_to_end(&mut bytes)?;
+        self.file.by_ref().take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
         let size = bytes.len() as u64;
         if size > limit {
             return Err(ReadError::TooLarge { size, limit });
@@ -132,6 +136,7 @@ impl OpenFile {
 fn stamp(metadata: &cap_std::fs::Metadata) -> Stamp {
     #[cfg(unix)]
     let changed = {
+        use cap_std::fs::MetadataExt as _;
         let seconds = u64::try_from(metadata.ctime()).ok().map(std::time::Duration::from_secs);
         let nanos =
             std::time::Duration::from_nanos(u64::try_from(metadata.ctime_nsec()).unwrap_or(0));
@@ -206,7 +211,7 @@ mod tests {
         fs::create_dir(&inside)?;
         fs::write(folder.path().join("secret"), "x")?;
         std::os::unix::fs::symlink(folder.path().join("secret"), inside.join("link"))?;
-        rustix::fs::mkfifoat(rustix::fs::CWD, inside.join("pipe"), 0o600.into())?;
+        assert!(std::process::Command::new("mkfifo").arg(inside.join("pipe")).status()?.success());
         let dir = Dir::open_ambient_dir(&inside, cap_std::ambient_authority())?;
         let open = |name: &str| open_regular(&dir, Path::new(name)).err().map(|e| e.to_string());
         assert_eq!(open("link").as_deref(), Some("it is a symbolic link"));

@@ -159,6 +159,7 @@ codes! {
         UnknownConfigKey "unknown-config-key" Warn, "The configuration holds a key that means nothing.";
         UnknownSkillKey "unknown-skill-key" Info, "The configuration names a skill that does not exist.";
         UnknownFilterName "unknown-filter-name" Warn, "An agent's list names a skill that does not exist.";
+        UnknownAgent "unknown-agent" Warn, "The configuration says nothing about this agent.";
         PluginSkipped "plugin-skipped" Info, "A plugin contributes no skills.";
     }
     Watch {

@@ -91,6 +91,22 @@ pub const KEYS: &[Key] = &[
     ),
     key("skills.entries.<key>.env", "{}", "Variables for the skill's runs."),
     key("skills.entries.<key>.config", "{}", "Passed through to the skill."),
+    key(
+        "agents.defaults.skills",
+        "all",
+        "Skills that agents see unless their own list says otherwise.",
+    ),
+    key("agents.entries.<id>.skills", "all", "Skills this agent sees: names, `prefix-*`, `!name`."),
+    key(
+        "agents.entries.<id>.skillsLimits.maxSkillsPromptChars",
+        "",
+        "This agent's own length of the prompt block.",
+    ),
+    key("agent.skillsSpecMode", "mixed", "In the openpocket profile: legacy, mixed or strict."),
+    key("plugins.enabled", "true", "Whether plugins contribute skills and commands."),
+    key("plugins.load.paths", "[]", "Folders of plugins, in order."),
+    key("plugins.slots.memory", "", "The one memory plugin that contributes."),
+    key("plugins.entries.<id>.enabled", "true", "false switches the plugin off."),
 ];
 
 /// The names that may stand directly below a dotted path, `<…>` included.

@@ -5,7 +5,7 @@
 
 mod settle;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
@@ -87,14 +87,29 @@ fn is_exhausted(error: &std::io::Error) -> bool {
 #[derive(Debug)]
 pub struct Watch<B = SystemBackend> {
     backend: B,
-    events: Receiver<PathBuf>,
-    folders: BTreeSet<PathBuf>,
+    events: Receiver<Signal>,
+    /// What is watched, and which folder that was: one that is replaced must be watched anew.
+    folders: BTreeMap<PathBuf, Option<(u64, u64)>>,
+    /// Watched folders that something happened to: they may be new ones under the old name, and
+    /// file systems give a new folder the number of the one just removed.
+    touched: BTreeSet<PathBuf>,
     debounce: Duration,
+}
+
+/// What the system reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Signal {
+    /// Something happened to this path.
+    Path(PathBuf),
+    /// The system lost count.
+    Lost,
 }
 
 /// What a wait brought.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Waited {
+    /// The system lost count; anything may have changed.
+    Lost,
     /// These paths changed and hold still now.
     Changed(Vec<PathBuf>),
     /// Nothing happened in the time given.
@@ -115,39 +130,47 @@ impl Watch<SystemBackend> {
     }
 }
 
-fn forward(sender: &Sender<PathBuf>, event: notify::Result<notify::Event>) {
-    let Ok(event) = event else { return };
-    if matches!(event.kind, EventKind::Access(_)) {
-        return;
-    }
-    for path in event.paths {
-        // The receiver is gone only when the watch is; then nobody needs the event.
-        let _ = sender.send(path);
+/// Sending fails only when the watch is gone; then nobody needs the signal.
+fn forward(sender: &Sender<Signal>, event: notify::Result<notify::Event>) {
+    match event {
+        Ok(event) if event.need_rescan() => drop(sender.send(Signal::Lost)),
+        Ok(event) if matches!(event.kind, EventKind::Access(_)) => {}
+        Ok(event) => {
+            for path in event.paths {
+                drop(sender.send(Signal::Path(path)));
+            }
+        }
+        Err(_) => drop(sender.send(Signal::Lost)),
     }
 }
 
 impl<B: Backend> Watch<B> {
     /// A watch over another way to learn of changes.
-    pub fn with_backend(backend: B, events: Receiver<PathBuf>, debounce: Duration) -> Self {
-        Self { backend, events, folders: BTreeSet::new(), debounce }
+    pub fn with_backend(backend: B, events: Receiver<Signal>, debounce: Duration) -> Self {
+        Self { backend, events, folders: BTreeMap::new(), touched: BTreeSet::new(), debounce }
     }
 
     /// Watches what the catalog consists of now, and nothing else. An exhausted system is the one
     /// error; a single folder that cannot be watched is a reason.
     pub fn follow(&mut self, catalog: &Catalog) -> Result<Vec<Reason>, Reason> {
         let wanted = folders(catalog);
-        let gone: Vec<PathBuf> = self.folders.difference(&wanted).cloned().collect();
-        for folder in gone {
-            self.backend.unwatch(&folder);
-            self.folders.remove(&folder);
+        let known: Vec<PathBuf> = self.folders.keys().cloned().collect();
+        for folder in known {
+            let is_same = self.folders.get(&folder) == Some(&identity(&folder));
+            if !wanted.contains(&folder) || !is_same || self.touched.contains(&folder) {
+                self.backend.unwatch(&folder);
+                self.folders.remove(&folder);
+            }
         }
+        self.touched.clear();
         let mut reasons = Vec::new();
         for folder in wanted {
-            if self.folders.contains(&folder) {
+            if self.folders.contains_key(&folder) {
                 continue;
             }
+            let identity = identity(&folder);
             match self.backend.watch(&folder) {
-                Ok(()) => drop(self.folders.insert(folder)),
+                Ok(()) => drop(self.folders.insert(folder, identity)),
                 Err(WatchError::Exhausted) => {
                     return Err(unavailable(&WatchError::Exhausted.to_string()));
                 }
@@ -160,15 +183,15 @@ impl<B: Backend> Watch<B> {
 
     /// Waits for changes that concern the catalog, gathers what belongs together, and lets files
     /// that are still being written come to rest.
-    pub fn wait(&self, timeout: Duration) -> Waited {
+    pub fn wait(&mut self, timeout: Duration) -> Waited {
         let deadline = Instant::now() + timeout;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let first = match self.events.recv_timeout(left) {
-                Ok(path) => path,
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    return Waited::Quiet;
-                }
+                Ok(Signal::Path(path)) => path,
+                Ok(Signal::Lost) => return Waited::Lost,
+                Err(RecvTimeoutError::Timeout) => return Waited::Quiet,
+                Err(RecvTimeoutError::Disconnected) => return Waited::Lost,
             };
             if !concerns(&first) {
                 continue;
@@ -177,15 +200,24 @@ impl<B: Backend> Watch<B> {
             let until = Instant::now() + MAX_GATHERING;
             while Instant::now() < until {
                 match self.events.recv_timeout(self.debounce) {
-                    Ok(path) if concerns(&path) => drop(changed.insert(path)),
-                    Ok(_) => {}
+                    Ok(Signal::Path(path)) if concerns(&path) => drop(changed.insert(path)),
+                    Ok(Signal::Path(_)) => {}
+                    Ok(Signal::Lost) => return Waited::Lost,
                     Err(_) => break,
                 }
             }
             settle::settle(&changed);
+            let touched = changed.iter().filter(|path| self.folders.contains_key(*path));
+            self.touched.extend(touched.cloned());
             return Waited::Changed(changed.into_iter().collect());
         }
     }
+}
+
+/// Which folder a path leads to.
+fn identity(folder: &Path) -> Option<(u64, u64)> {
+    let dir = cap_std::fs::Dir::open_ambient_dir(folder, cap_std::ambient_authority()).ok()?;
+    Some(sinew_guard::contained::stamp_of(&dir, Path::new(".")).ok()?.id)
 }
 
 fn unavailable(detail: &str) -> Reason {
@@ -194,45 +226,33 @@ fn unavailable(detail: &str) -> Reason {
     )
 }
 
-/// Whether a changed path can matter: a skill file, a note about its origin, or a folder.
+/// Whether a changed path can matter: a skill file, a note about its origin, or a folder. Paths
+/// come from watched folders, so only their last part is in question.
 fn concerns(path: &Path) -> bool {
-    let ignored = |part: &std::ffi::OsStr| IGNORED.iter().any(|name| part == *name);
-    let mut parts = path.components().rev().map(std::path::Component::as_os_str);
-    let Some(name) = parts.next().map(|name| name.to_string_lossy().into_owned()) else {
+    let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
         return false;
     };
-    if parts.take(8).any(ignored) || ignored(std::ffi::OsStr::new(&name)) {
-        return false;
+    if IGNORED.contains(&name.as_str()) {
+        // A skill may bear such a name; what a build leaves behind does not hold one.
+        return path.join(SKILL_FILE).exists();
     }
-    let is_markdown = name.len() > 3 && name[name.len() - 3..].eq_ignore_ascii_case(".md");
-    // Editors write through temporary files; a folder has no ending to tell it by.
-    name == SKILL_FILE
-        || is_markdown
-        || name == "source-origin.json"
-        || !name.contains('.')
-        || path.is_dir()
+    let is_markdown = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("md"));
+    // A folder that is gone cannot be asked; its name has no ending to tell it by.
+    is_markdown || name == "source-origin.json" || !name.contains('.') || path.is_dir()
 }
 
-/// The folders a catalog depends on: roots, or the nearest folder above a missing one; every
-/// folder between a root and a skill; the targets of links.
+/// The folders to watch for a catalog: those that decided what was found, the nearest existing
+/// folder above each missing one, where a registry client leaves notes, and the targets of links.
 pub fn folders(catalog: &Catalog) -> BTreeSet<PathBuf> {
-    let mut folders = BTreeSet::new();
-    for root in &catalog.roots {
-        let existing = root.path.ancestors().find(|folder| folder.is_dir());
-        folders.extend(existing.map(Path::to_owned));
-        let nested = root.path.join("skills");
-        if nested.is_dir() {
-            folders.insert(nested);
-        }
-    }
+    let missing = catalog.roots.iter().map(|root| &root.path).chain(&catalog.folders);
+    let nearest =
+        |path: &PathBuf| path.ancestors().find(|folder| folder.is_dir()).map(Path::to_owned);
+    let mut folders: BTreeSet<PathBuf> = missing.filter_map(nearest).collect();
     let mut targets = 0;
     for entry in &catalog.entries {
-        let root = catalog.roots.iter().find(|root| entry.base_dir.starts_with(&root.path));
-        for folder in entry.base_dir.ancestors() {
-            if root.is_none_or(|root| !folder.starts_with(&root.path)) {
-                break;
-            }
-            folders.insert(folder.to_owned());
+        let notes = entry.base_dir.join(".openclaw");
+        if notes.is_dir() {
+            folders.insert(notes);
         }
         if entry.base_dir.is_symlink()
             && targets < MAX_LINK_TARGETS

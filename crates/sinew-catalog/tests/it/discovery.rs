@@ -136,9 +136,133 @@ fn a_file_in_another_case_is_reported_and_openpocket_reads_it() {
     assert_snapshot!(machine.shown(), @"ready a [workspace]");
 }
 
+#[test]
+fn a_nested_folder_that_is_itself_a_skill_is_found() {
+    let machine = extra(Machine::new()).skill("r/skills", "inner");
+    assert_snapshot!(machine.shown(), @"ready inner [openclaw-extra]");
+}
+
+#[test]
+fn drafts_below_auto_wait_for_review_in_every_profile() {
+    let machine = Machine::new().skill("work/skills/auto/2026-x", "x").skill("work/skills/b", "b");
+    assert_snapshot!(machine.shown(), @r"
+    ready b [openclaw-workspace]
+    blocked x [openclaw-workspace]
+      draft-unreviewed: a program wrote it and nobody has reviewed it
+    ");
+    let skill_named_auto = Machine::new().skill("work/skills/auto", "auto");
+    assert_snapshot!(skill_named_auto.shown(), @"ready auto [openclaw-workspace]");
+}
+
+#[test]
+fn a_heap_of_files_does_not_push_out_the_skills_among_them() {
+    let mut machine = Machine::new()
+        .config("{skills: {limits: {maxCandidatesPerRoot: 10}}}")
+        .skill("work/skills/zzz", "zzz");
+    for number in 0..1_100 {
+        machine = machine.file(&format!("work/skills/{number}.txt"), "");
+    }
+    assert_snapshot!(machine.shown(), @r"
+    ready zzz [openclaw-workspace]
+    ! scan-truncated: 101 entries of $ROOT/work/skills were not looked at
+    ");
+}
+
+#[test]
+fn a_limit_as_large_as_numbers_get_is_a_limit() {
+    let machine = Machine::new()
+        .config("{skills: {limits: {maxSkillFileBytes: 9000000000000000, maxCandidatesPerRoot: 9000000000000000}}}")
+        .skill("work/skills/a", "a");
+    assert_snapshot!(machine.shown(), @"ready a [openclaw-workspace]");
+}
+
+#[test]
+fn a_thousand_look_alikes_are_not_named_a_million_times() {
+    let mut machine = Machine::new();
+    for number in 0..60 {
+        machine =
+            machine.skill(&format!("work/skills/s{number}"), &format!("x{}", "!".repeat(number)));
+    }
+    let catalog = machine.catalog();
+    let longest =
+        catalog.entries.iter().flat_map(|entry| &entry.reasons).map(|r| r.detail.len()).max();
+    assert!(longest.expect("they look alike") < 300);
+}
+
 #[cfg(unix)]
 mod unix {
     use super::*;
+
+    #[test]
+    fn a_library_of_links_needs_no_handle_for_each_skill() {
+        let mut machine = Machine::new();
+        for number in 0..300 {
+            let name = format!("s{number}");
+            machine = machine.skill(&format!("store/{name}"), &name);
+            machine = machine.link(&format!("home/.sinew/skills/{name}"), &format!("store/{name}"));
+        }
+        let catalog = machine.catalog();
+        assert_eq!(catalog.entries.len(), 300);
+        #[cfg(target_os = "linux")]
+        assert!(std::fs::read_dir("/proc/self/fd").expect("descriptors").count() < 200);
+    }
+
+    #[test]
+    fn links_that_lead_nowhere_or_twice_are_records() {
+        let machine = Machine::new()
+            .skill("store/a", "a")
+            .link("home/.sinew/skills/one", "store/a")
+            .link("home/.sinew/skills/two", "store/a")
+            .link("home/.sinew/skills/gone", "nowhere");
+        assert_snapshot!(machine.shown(), @r"
+        ready a [openclaw-managed]
+        ! unreadable: the link leads nowhere: No such file or directory (os error 2)
+        ! shadowed: another link leads to the same folder
+        ");
+    }
+
+    #[test]
+    fn an_alias_inside_a_root_does_not_compete_with_what_it_names() {
+        let machine =
+            Machine::new().skill("work/skills/x", "x").link("work/skills/zalias", "work/skills/x");
+        let catalog = machine.catalog();
+        assert_eq!(catalog.entries.len(), 1);
+        assert!(catalog.entries[0].file_path.ends_with("skills/x/SKILL.md"));
+        let hidden = Machine::new()
+            .skill("work/skills/.store/y", "y")
+            .link("work/skills/y", "work/skills/.store/y");
+        assert_snapshot!(hidden.shown(), @"ready y [openclaw-workspace]");
+    }
+
+    #[test]
+    fn a_plugins_skill_file_is_never_a_link() {
+        let machine = Machine::new()
+            .config("{plugins: {load: {paths: ['$ROOT/p']}}}")
+            .file("p/openclaw.plugin.json", "{id: 'p', skills: ['skills', 'missing']}")
+            .file("p/skills/y/real.md", "---\nname: y\ndescription: d\n---\n")
+            .link("p/skills/y/SKILL.md", "p/skills/y/real.md")
+            .skill("p/skills/z", "z");
+        assert_snapshot!(machine.shown(), @r"
+        broken y [openclaw-extra]
+          symlink-escape: SKILL.md is a link to $ROOT/p/skills/y/real.md
+        ready z [openclaw-extra]
+        ! plugin-skipped: missing: No such file or directory (os error 2)
+        ");
+    }
+
+    #[test]
+    fn in_the_home_folder_one_folder_is_one_root() {
+        let machine = Machine::new().skill("store/a", "a").link("home/.agents/skills/a", "store/a");
+        let catalog = machine.request(|request| {
+            let places =
+                sinew_catalog::Places { workspace: machine.path("home"), ..request.places.clone() };
+            sinew_catalog::Builder::default()
+                .build(&sinew_catalog::Request { places, ..request.clone() })
+        });
+        let sources: Vec<&str> =
+            catalog.entries.iter().map(|entry| entry.source.as_str()).collect();
+        assert_eq!(sources, ["agents-skills-personal"]);
+    }
 
     #[test]
     fn links_out_of_a_workspace_need_to_be_listed_and_managed_ones_do_not() {

@@ -115,3 +115,15 @@ fn own_skills_get_the_plain_command() {
     assert_eq!(command("Data Tools").as_deref(), Some("data_tools_2"));
     assert_eq!(command("help").as_deref(), Some("help_2"));
 }
+
+#[test]
+fn a_misspelt_agent_is_told() {
+    let machine = Machine::new()
+        .skill("work/skills/a", "a")
+        .config("{agents: {entries: {writer: {skills: []}}}}")
+        .agent("writr");
+    assert_snapshot!(machine.shown(), @r"
+    ready a [openclaw-workspace]
+    ! unknown-agent: the configuration knows no agent writr; the defaults apply
+    ");
+}

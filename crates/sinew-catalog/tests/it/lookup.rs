@@ -34,3 +34,14 @@ fn several_answers_are_named_instead_of_guessed() {
         "`NOTES` could be notes ($ROOT/work/skills/b/SKILL.md) or Notes ($ROOT/work/skills/c/SKILL.md)",
     );
 }
+
+#[test]
+fn a_broken_copy_does_not_hide_the_good_one() {
+    let machine = Machine::new()
+        .skill("home/.sinew/skills/dup", "dup")
+        .file("work/skills/dup/SKILL.md", "torn");
+    let catalog = machine.catalog();
+    assert!(catalog.lookup("dup").expect("the good one").skill.is_some());
+    let by_path = machine.path("work/skills/dup/SKILL.md");
+    assert!(catalog.lookup(&by_path.to_string_lossy()).expect("the broken one").skill.is_none());
+}

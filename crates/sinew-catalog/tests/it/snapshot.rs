@@ -16,7 +16,7 @@ fn a_change_bumps_the_version_and_names_what_changed() {
     let first = refresh(&live, &machine, Cause::Start);
     let same = refresh(&live, &machine, Cause::Files);
     assert_eq!(same.version, first.version);
-    assert!(same.is_empty() && Arc::ptr_eq(&same.snapshot, &first.snapshot));
+    assert!(same.is_empty());
 
     machine.write("work/skills/a/SKILL.md", "---\nname: a\ndescription: Now different\n---\n");
     machine.write("work/skills/c/SKILL.md", "---\nname: c\ndescription: New\n---\n");
@@ -69,6 +69,36 @@ fn an_unchanged_machine_gives_the_same_catalog_and_a_changed_one_never_does() {
     std::fs::remove_file(machine.path("work/skills/deep/b/SKILL.md")).expect("b goes");
     assert!(!same(&fourth), "a skill that is gone");
     assert!(machine.catalog().get("b").is_none());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_root_that_now_leads_elsewhere_is_looked_at_anew() {
+    let machine = Machine::new()
+        .skill("v1/one", "one")
+        .skill("v2/two", "two")
+        .link("work/skills", "v1")
+        .long_after();
+    assert!(machine.catalog().get("one").is_some());
+    std::fs::remove_file(machine.path("work/skills")).expect("the old link goes");
+    std::os::unix::fs::symlink(machine.path("v2"), machine.path("work/skills"))
+        .expect("a new link");
+    let catalog = machine.catalog();
+    assert!(catalog.get("one").is_none() && catalog.get("two").is_some());
+}
+
+#[test]
+fn new_reasons_reach_the_snapshot_even_where_the_version_stays() {
+    let machine = Machine::new()
+        .workspace_skill("a", "metadata: {openclaw: {requires: {env: [K], bins: [tool]}}}");
+    let live = LiveCatalog::default();
+    let first = refresh(&live, &machine, Cause::Start);
+    machine.write("bin/tool", "");
+    machine.chmod("bin/tool", 0o755);
+    let after = refresh(&live, &machine, Cause::Files);
+    assert_eq!(after.version, first.version);
+    #[cfg(unix)]
+    assert!(after.snapshot.catalog.get("a").expect("a").missing.bins.is_empty());
 }
 
 #[test]

@@ -194,7 +194,7 @@ fn bad_configuration_values_are_reported_and_the_defaults_hold() {
     bad-config-value: skills.load.watch is not a value of the right kind -> Watch the folders for changes. The default is true.
     bad-config-value: skills.limits.maxSkillsInPrompt is not a value of the right kind -> Skills listed in the prompt. The default is 150.
     unknown-config-key: skills.entries.x.enable means nothing here -> did you mean skills.entries.x.enabled?
-    bad-config-value: agent.skillsSpecMode is not legacy, mixed or strict; mixed holds -> write legacy, mixed or strict; mixed holds
+    bad-config-value: agent.skillsSpecMode is not legacy, mixed or strict; mixed holds -> In the openpocket profile: legacy, mixed or strict. The default is mixed.
     ");
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use sinew_catalog::watch::{Backend, Waited, Watch, WatchError, folders};
+use sinew_catalog::watch::{Backend, Signal, Waited, Watch, WatchError, folders};
 use sinew_testkit::Machine;
 
 /// A system with only so many watches.
@@ -56,15 +56,15 @@ fn missing_roots_are_watched_through_the_nearest_folder_above() {
 #[test]
 fn noise_is_passed_over_and_changes_are_gathered() {
     let (sender, events) = mpsc::channel();
-    let watch = Watch::with_backend(Scarce { left: 9 }, events, Duration::from_millis(20));
+    let mut watch = Watch::with_backend(Scarce { left: 9 }, events, Duration::from_millis(20));
     for path in [
-        "/w/skills/a/node_modules/x/SKILL.md",
-        "/w/skills/a/.git/index",
+        "/w/skills/a/node_modules",
+        "/w/skills/a/.git",
         "/w/skills/a/x.png",
         "/w/skills/a/SKILL.md",
         "/w/skills/b/SKILL.md",
     ] {
-        sender.send(PathBuf::from(path)).expect("the watch listens");
+        sender.send(Signal::Path(PathBuf::from(path))).expect("the watch listens");
     }
     let Waited::Changed(paths) = watch.wait(Duration::from_secs(5)) else {
         panic!("two files changed")
@@ -74,6 +74,18 @@ fn noise_is_passed_over_and_changes_are_gathered() {
         [PathBuf::from("/w/skills/a/SKILL.md"), PathBuf::from("/w/skills/b/SKILL.md")]
     );
     assert_eq!(watch.wait(Duration::from_millis(1)), Waited::Quiet);
+}
+
+#[test]
+fn any_file_name_can_change() {
+    let (sender, events) = mpsc::channel();
+    let mut watch = Watch::with_backend(Scarce { left: 9 }, events, Duration::from_millis(5));
+    for name in ["aéé", "é", "🦀", ".", "a.MD", "x.md", "日本語.md"] {
+        sender.send(Signal::Path(PathBuf::from("/w").join(name))).expect("the watch listens");
+    }
+    assert!(matches!(watch.wait(Duration::from_secs(5)), Waited::Changed(_)));
+    sender.send(Signal::Lost).expect("the watch listens");
+    assert_eq!(watch.wait(Duration::from_secs(5)), Waited::Lost);
 }
 
 #[test]

@@ -70,8 +70,7 @@ pub(crate) fn run(args: &ConfigArgs, engine: &Engine, out: &mut Printer) -> Comm
             let import = engine.import_openclaw_config(!dry_run)?;
             out.data(&import, |text| {
                 if *dry_run {
-                    text.push_str(&import.text);
-                    return Ok(());
+                    return writeln!(text, "{:#}", import.config);
                 }
                 writeln!(
                     text,
@@ -91,12 +90,21 @@ pub(crate) fn run(args: &ConfigArgs, engine: &Engine, out: &mut Printer) -> Comm
 
 fn show(engine: &Engine, out: &mut Printer) -> CommandResult {
     let tree = &engine.config().tree;
+    let snapshot = engine.snapshot();
+    let issues: Vec<Reason> = engine
+        .issues(&snapshot.catalog)
+        .into_iter()
+        .filter(|reason| reason.stage == sinew_skill::Stage::Config)
+        .collect();
+    let refused =
+        |key: &str| issues.iter().any(|issue| issue.detail.split(' ').next() == Some(key));
     let mut values: Vec<Value> = Vec::new();
     for key in KEYS.iter().filter(|key| !key.path.contains('<')) {
         let found = key.path.split('.').try_fold(tree, |tree, part| tree.get(part));
+        let found = found.filter(|_| !refused(key.path));
         values.push(Value {
             key: key.path.to_owned(),
-            value: found.cloned().unwrap_or_else(|| key.default.into()),
+            value: found.cloned().unwrap_or_else(|| default_of(key.path, key.default, engine)),
             set: found.is_some(),
             doc: key.doc,
         });
@@ -106,7 +114,7 @@ fn show(engine: &Engine, out: &mut Printer) -> CommandResult {
         if let Some(enabled) = entry.enabled {
             shown.insert("enabled".to_owned(), enabled.into());
         }
-        if entry.api_key.is_some() {
+        if entry.api_key.as_ref().is_some_and(|key| !key.is_blank()) {
             shown.insert("apiKey".to_owned(), "(set)".into());
         }
         let env: serde_json::Map<_, _> =
@@ -121,12 +129,6 @@ fn show(engine: &Engine, out: &mut Printer) -> CommandResult {
             doc: "One skill's settings.",
         });
     }
-    let snapshot = engine.snapshot();
-    let issues: Vec<Reason> = engine
-        .issues(&snapshot.catalog)
-        .into_iter()
-        .filter(|reason| reason.stage == sinew_skill::Stage::Config)
-        .collect();
     let shown = Shown { source: engine.config_source(), values, issues };
     for reason in shown.issues.iter().filter(|reason| reason.severity > Severity::Info) {
         if !out.is_json() {
@@ -148,4 +150,13 @@ fn show(engine: &Engine, out: &mut Printer) -> CommandResult {
         Ok(())
     })?;
     Ok(Exit::Done)
+}
+
+/// What holds where nothing is set, as a value of its own kind.
+fn default_of(path: &str, written: &str, engine: &Engine) -> serde_json::Value {
+    match path {
+        "skills.limits.maxCandidatesPerRoot" => engine.profile().max_candidates.into(),
+        "skills.limits.maxSkillsLoadedPerSource" => engine.profile().max_loaded.into(),
+        _ => serde_json::from_str(written).unwrap_or_else(|_| written.into()),
+    }
 }

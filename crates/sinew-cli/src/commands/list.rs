@@ -56,10 +56,17 @@ pub(crate) fn run(args: &ListArgs, engine: &Engine, out: &mut Printer) -> Comman
         skills,
         issues: engine.issues(catalog),
     };
+    let ready = listing.skills.iter().filter(|entry| entry.state == State::Ready).count();
+    let heading = format!("{ready} of {} skills are ready", listing.skills.len());
     let width = out.width();
+    if width == usize::MAX {
+        // A pipe gets rows and nothing else.
+        out.note(&heading);
+    }
     out.data(&listing, |text| {
-        let ready = listing.skills.iter().filter(|entry| entry.state == State::Ready).count();
-        render::heading(text, &format!("{ready} of {} skills are ready", listing.skills.len()))?;
+        if width != usize::MAX {
+            render::heading(text, &heading)?;
+        }
         let mut columns = vec![Column::fixed("STATE"), Column::fixed("SKILL")];
         columns.push(Column::flexible("DESCRIPTION"));
         columns.push(Column::fixed("SOURCE"));

@@ -26,12 +26,12 @@ pub(crate) fn run(args: &ReadArgs, engine: &Engine, out: &mut Printer) -> Comman
     let snapshot = engine.snapshot();
     let file = engine.read_file(&snapshot.catalog, &args.skill, args.file.as_deref())?;
     let for_terminal = out.width() != usize::MAX;
+    if !for_terminal && !out.is_json() {
+        out.raw(&file.text)?;
+        return Ok(Exit::Done);
+    }
     out.data(&file, |text| {
-        if for_terminal {
-            text.push_str(&Untrusted::new(&file.text).for_terminal_block());
-        } else {
-            text.push_str(&file.text);
-        }
+        text.push_str(&Untrusted::new(&file.text).for_terminal_block());
         if !text.ends_with('\n') {
             text.push('\n');
         }

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use serde::Serialize;
-use sinew_catalog::{Entry, State};
+use sinew_catalog::{Entry, State, Tier};
 use sinew_engine::{Engine, Error, ErrorKind, ValidationTarget};
 use sinew_skill::validate::RuleSet;
 
@@ -73,22 +73,23 @@ pub(crate) fn run(args: &SkillsArgs, engine: &Engine, out: &mut Printer) -> Comm
 
 fn list(all: bool, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
-    let listed: Vec<Listed<'_>> = snapshot
-        .catalog
-        .entries
-        .iter()
-        .filter(|entry| entry.skill.is_some())
-        .filter(
-            |entry| if all { entry.state != State::Shadowed } else { entry.source == "workspace" },
-        )
-        .map(|entry| Listed {
-            source: &entry.source,
-            name: &entry.name,
-            id: &entry.id,
-            description: &entry.description,
-            path: &entry.file_path,
-        })
-        .collect();
+    let listed: Vec<Listed<'_>> =
+        snapshot
+            .catalog
+            .entries
+            .iter()
+            .filter(|entry| entry.skill.is_some())
+            .filter(|entry| {
+                if all { entry.state != State::Shadowed } else { entry.tier == Tier::Workspace }
+            })
+            .map(|entry| Listed {
+                source: &entry.source,
+                name: &entry.name,
+                id: &entry.id,
+                description: &entry.description,
+                path: &entry.file_path,
+            })
+            .collect();
     super::tell_issues(engine, &snapshot.catalog, out);
     out.data(&listed, |text| {
         for skill in &listed {

@@ -27,6 +27,8 @@ pub(crate) fn run(_args: &WatchArgs, engine: &Engine, out: &mut Printer) -> Comm
         }
     });
     match failed {
+        // The reader went away; there is nobody left to tell.
+        Some(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Done),
         Some(error) => Err(error.into()),
         None => Ok(Exit::Done),
     }

@@ -72,3 +72,56 @@ fn a_home_that_cannot_be_written() {
     let shown = crate::support::shown(&machine, &command.output().expect("sinew runs"));
     assert!(shown.contains("ready\ta") && shown.ends_with("exit 0"), "{shown}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_fix_never_brings_in_what_a_link_leads_to() {
+    let machine = Machine::new()
+        .file("out/x.md", "---\nname: b\ndescription: Send mail: now\n---\n")
+        .link("work/skills/b/SKILL.md", "out/x.md")
+        .file("work/skills/p/note", "")
+        .skill("work/skills/ok", "ok");
+    let made =
+        std::process::Command::new("mkfifo").arg(machine.path("work/skills/p/SKILL.md")).status();
+    assert!(made.expect("mkfifo").success());
+    assert_snapshot!(sinew(&machine, &["validate", "skills", "--fix"]));
+    assert!(machine.path("work/skills/b/SKILL.md").is_symlink());
+    assert!(!machine.path("work/skills/b/SKILL.md.bak").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_secret_stays_one_when_a_configuration_is_imported() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let machine = Machine::new()
+        .file(
+            "home/.openclaw/openclaw.json",
+            "{skills: {entries: {a: {apiKey: 'hunter2', env: {T: 'hunter3'}}}}}",
+        )
+        .file("home/.sinew/config.json5", "{skills: {load: {agents: false}}}");
+    machine.chmod("home/.sinew/config.json5", 0o600);
+    for args in [
+        &["config", "import", "openclaw", "--dry-run"][..],
+        &["config", "import", "openclaw", "--json"],
+    ] {
+        let shown = sinew(&machine, args);
+        assert!(!shown.contains("hunter"), "{shown}");
+    }
+    let text = std::fs::read_to_string(machine.path("home/.sinew/config.json5")).expect("the file");
+    assert!(text.contains("hunter2") && text.contains("\"agents\": false"), "{text}");
+    for file in ["config.json5", "config.json5.bak"] {
+        let mode = std::fs::metadata(machine.path("home/.sinew").join(file))
+            .expect(file)
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
+}
+
+#[test]
+fn a_file_in_another_case_is_named_when_its_skill_is_asked_for() {
+    let machine =
+        Machine::new().file("work/skills/c/skill.md", "---\nname: c\ndescription: d\n---\n");
+    let shown = sinew(&machine, &["why", "c"]);
+    assert!(shown.contains("filename-case"), "{shown}");
+}

@@ -54,4 +54,5 @@ fn migrate_turns_files_into_folders() {
         "{text}"
     );
     assert_snapshot!(sinew(&machine, &["skills", "migrate"]));
+    assert!(sinew(&machine, &["skills", "list"]).contains("open-mail/SKILL.md"));
 }

@@ -54,6 +54,25 @@ fn no_escape_from_a_skill_reaches_the_output() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn no_escape_in_a_file_name_reaches_the_output() {
+    let machine = Machine::new()
+        .file("work/skills/\u{1b}]0;pwned\u{7}x/skill.md", "---\nname: x\ndescription: d\n---\n");
+    for args in [&["list"][..], &["doctor"], &["check"], &["validate"]] {
+        let shown = sinew(&machine, args);
+        assert!(!shown.contains('\u{1b}') && !shown.contains('\u{7}'), "{args:?}: {shown:?}");
+    }
+}
+
+#[test]
+fn a_pipe_gets_every_byte_of_a_file() {
+    let text = "---\nname: a\ndescription: d\n---\nstart\n\u{1b}] lone\nend\n";
+    let machine = Machine::new().file("work/skills/a/SKILL.md", text);
+    let output = command(&machine, &["read", "a"]).output().expect("sinew runs");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), text);
+}
+
 #[test]
 fn colours_are_for_terminals_and_for_those_who_ask() {
     let machine = Machine::new().skill("work/skills/a", "a");

@@ -40,6 +40,47 @@ fn changes_are_printed_as_they_happen() {
     reader.join().expect("the reader ends");
 }
 
+#[test]
+fn skills_are_seen_however_they_come_about() {
+    let machine = Machine::new().skill("work/build/ws/skills/a", "a");
+    let workspace = machine.path("work/build/ws").to_string_lossy().into_owned();
+    let mut child = command(&machine, &["watch", "--json", "--workspace", &workspace])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("sinew runs");
+    let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let (sender, events) = mpsc::channel();
+    thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
+    let wait_for = |what: &str| loop {
+        let line = events.recv_timeout(Duration::from_secs(30)).expect(what);
+        if line.contains(what) {
+            break;
+        }
+    };
+    let pause = || thread::sleep(Duration::from_millis(900));
+    wait_for("started");
+    let root = machine.path("work/build/ws/skills");
+    let text = |name: &str, what: &str| format!("---\nname: {name}\ndescription: {what}\n---\n");
+    // A folder first, its file much later: how people make a skill.
+    std::fs::create_dir(root.join("slow")).expect("a folder");
+    pause();
+    std::fs::write(root.join("slow/SKILL.md"), text("slow", "New")).expect("a file");
+    wait_for("\"added\":[\"slow\"]");
+    // A folder that is replaced, and then edited.
+    std::fs::remove_dir_all(root.join("a")).expect("a goes");
+    std::fs::create_dir(root.join("a")).expect("a comes back");
+    std::fs::write(root.join("a/SKILL.md"), text("a", "Replaced")).expect("a file");
+    wait_for("\"a\"");
+    pause();
+    std::fs::write(root.join("a/SKILL.md"), text("a", "Edited once more")).expect("a file");
+    wait_for("\"changed\":[\"a\"]");
+    // An agent that was not on the machine before.
+    machine.write("home/.claude/skills/late/SKILL.md", text("late", "From another agent"));
+    wait_for("late");
+    child.kill().expect("sinew ends");
+    child.wait().expect("sinew ended");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_thousand_watched_skills_need_few_file_descriptors() {
