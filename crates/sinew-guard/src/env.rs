@@ -38,9 +38,10 @@ impl Class {
     /// The stable code of the record.
     pub fn code(self) -> &'static str {
         match self {
-            Self::BlockedEverywhere | Self::SkillAlwaysBlocked | Self::ExtraBlocked | Self::BlockedOverride => {
-                "env-blocked"
-            }
+            Self::BlockedEverywhere
+            | Self::SkillAlwaysBlocked
+            | Self::ExtraBlocked
+            | Self::BlockedOverride => "env-blocked",
             Self::Undeclared | Self::Unreviewed => "env-undeclared",
             Self::BadName => "env-bad-name",
             Self::NulValue => "env-nul",
@@ -212,7 +213,12 @@ pub fn filter(
     let mut records = Vec::new();
     for (name, value) in wanted {
         let mut record = |code, class| {
-            records.push(EnvRecord { code, skill: skill.skill.to_owned(), key: shown(name), class });
+            records.push(EnvRecord {
+                code,
+                skill: skill.skill.to_owned(),
+                key: shown(name),
+                class,
+            });
         };
         match check(skill, name, value) {
             Ok(()) => {
@@ -234,7 +240,8 @@ pub fn inherited(host: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     host.iter()
         .filter(|(name, _)| {
             let upper = name.to_uppercase();
-            !lists.everywhere.holds(&upper) && (!lists.overridden.holds(&upper) || lists.inherited.holds(&upper))
+            !lists.everywhere.holds(&upper)
+                && (!lists.overridden.holds(&upper) || lists.inherited.holds(&upper))
         })
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect()

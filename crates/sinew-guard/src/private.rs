@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum PrivateError {
     /// Others than the owner can read or change it.
-    #[error("{path} can be read by others (mode {mode:o}); run `chmod 600` on it and replace what it holds")]
+    #[error(
+        "{path} can be read by others (mode {mode:o}); run `chmod 600` on it and replace what it holds"
+    )]
     Exposed {
         /// The file.
         path: PathBuf,
@@ -76,7 +78,8 @@ pub fn read(path: &Path) -> Result<Vec<u8>, PrivateError> {
 /// Puts a file that cannot be understood aside as `<name>.corrupt-<time>` and returns that path.
 pub fn put_aside(path: &Path, time: &str) -> io::Result<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let safe: String = time.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).collect();
+    let safe: String =
+        time.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).collect();
     for number in 0..1000 {
         let suffix = if number == 0 { String::new() } else { format!("-{number}") };
         let aside = path.with_file_name(format!("{name}.corrupt-{safe}{suffix}"));

@@ -61,7 +61,8 @@ impl ScanCache {
 
     /// Remembers a report.
     pub fn put(&mut self, report: &ScanReport) {
-        if report.ruleset != self.ruleset || report.findings.iter().any(|f| f.rule == "scan-failed") {
+        if report.ruleset != self.ruleset || report.findings.iter().any(|f| f.rule == "scan-failed")
+        {
             return;
         }
         let entry = CachedReport {
@@ -72,7 +73,8 @@ impl ScanCache {
         self.next += 1;
         self.reports.insert(report.digest.clone(), entry);
         if self.reports.len() > MAX_CACHED
-            && let Some(oldest) = self.reports.iter().min_by_key(|(_, r)| r.age).map(|(d, _)| d.clone())
+            && let Some(oldest) =
+                self.reports.iter().min_by_key(|(_, r)| r.age).map(|(d, _)| d.clone())
         {
             self.reports.remove(&oldest);
         }
@@ -130,7 +132,14 @@ pub enum OverrideError {
 }
 
 /// Rules that nobody can accept: what they find was not seen, or leads out of the skill.
-const NEVER: &[&str] = &["scan-failed", "link-entry", "special-file", "hardlink-entry", "oversize-unscannable", "encoding-unscannable"];
+const NEVER: &[&str] = &[
+    "scan-failed",
+    "link-entry",
+    "special-file",
+    "hardlink-entry",
+    "oversize-unscannable",
+    "encoding-unscannable",
+];
 
 /// Records an acceptance in the append-only audit file, after checking that it fits the report.
 pub fn accept(report: &ScanReport, given: &Override, audit: &Path) -> Result<(), OverrideError> {
@@ -138,7 +147,10 @@ pub fn accept(report: &ScanReport, given: &Override, audit: &Path) -> Result<(),
         return Err(OverrideError::Never(given.rule.clone()));
     }
     if given.digest != report.digest {
-        return Err(OverrideError::Digest { given: given.digest.clone(), found: report.digest.clone() });
+        return Err(OverrideError::Digest {
+            given: given.digest.clone(),
+            found: report.digest.clone(),
+        });
     }
     if !report.findings.iter().any(|finding| finding.rule == given.rule) {
         return Err(OverrideError::NoFinding(given.rule.clone()));
@@ -174,9 +186,13 @@ pub fn read_overrides(audit: &Path) -> io::Result<Vec<Override>> {
 /// acceptance is void the moment anything changes.
 pub fn verdict_with(report: &ScanReport, overrides: &[Override]) -> Verdict {
     let accepted = |rule: &str| {
-        !NEVER.contains(&rule) && overrides.iter().any(|o| o.rule == rule && o.digest == report.digest)
+        !NEVER.contains(&rule)
+            && overrides.iter().any(|o| o.rule == rule && o.digest == report.digest)
     };
-    Verdict::of(report.findings.iter().map(|finding| {
-        if accepted(&finding.rule) { Severity::Info } else { finding.severity }
-    }))
+    Verdict::of(
+        report
+            .findings
+            .iter()
+            .map(|finding| if accepted(&finding.rule) { Severity::Info } else { finding.severity }),
+    )
 }

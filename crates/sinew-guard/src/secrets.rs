@@ -48,10 +48,10 @@ pub fn find(text: &str) -> Vec<SecretMatch> {
         .matches(text)
         .into_iter()
         .flat_map(|at| {
-            secrets.each[at].find_iter(text).filter(|hit| !is_example(hit.as_str())).map(move |hit| SecretMatch {
-                id: secrets.ids[at].clone(),
-                range: hit.range(),
-            })
+            secrets.each[at]
+                .find_iter(text)
+                .filter(|hit| !is_example(hit.as_str()))
+                .map(move |hit| SecretMatch { id: secrets.ids[at].clone(), range: hit.range() })
         })
         .collect();
     found.sort_by_key(|secret| (secret.range.start, secret.range.end));
@@ -81,7 +81,9 @@ pub(crate) fn is_ready() -> bool {
 /// Keys that say themselves that they are none.
 fn is_example(secret: &str) -> bool {
     let lower = secret.to_ascii_lowercase();
-    ["example", "your", "xxxx", "placeholder", "redacted", "...", "dummy", "<"].iter().any(|word| lower.contains(word))
+    ["example", "your", "xxxx", "placeholder", "redacted", "...", "dummy", "<"]
+        .iter()
+        .any(|word| lower.contains(word))
 }
 
 #[cfg(test)]
@@ -97,7 +99,9 @@ mod tests {
         let body = "A".repeat(64);
         let pem = format!("-----BEGIN RSA PRIVATE KEY-----\n{body}\n-----END RSA PRIVATE KEY-----");
         assert_eq!(find(&pem).first().map(|s| s.id.as_str()), Some("private-key"));
-        for plain in ["sk-learn is a library", "xoxb", "-----BEGIN PRIVATE KEY----- is how one starts"] {
+        for plain in
+            ["sk-learn is a library", "xoxb", "-----BEGIN PRIVATE KEY----- is how one starts"]
+        {
             assert_eq!(mask(plain), plain);
         }
     }

@@ -95,11 +95,11 @@ impl Stage {
 
     /// Adds a file. The name is checked again here, whoever checked it before.
     pub fn write(&self, path: &str, bytes: &[u8], mode: Mode) -> Result<(), StageError> {
-        let parts = components(path).map_err(|error| StageError::Name { path: path.to_owned(), error })?;
-        let (name, folders) = parts.split_last().ok_or_else(|| StageError::Name {
-            path: path.to_owned(),
-            error: NameError::Empty,
-        })?;
+        let parts =
+            components(path).map_err(|error| StageError::Name { path: path.to_owned(), error })?;
+        let (name, folders) = parts
+            .split_last()
+            .ok_or_else(|| StageError::Name { path: path.to_owned(), error: NameError::Empty })?;
         let mut dir = self.dir.try_clone()?;
         for folder in folders {
             match dir.create_dir(folder) {
@@ -140,7 +140,8 @@ impl Stage {
     /// Puts the tree in place of `parent/name`: afterwards that is the new tree, or, after an
     /// error, the old one.
     pub fn commit(self, name: &str) -> Result<(), StageError> {
-        let single = components(name).map_err(|error| StageError::Name { path: name.to_owned(), error })?;
+        let single =
+            components(name).map_err(|error| StageError::Name { path: name.to_owned(), error })?;
         if single.len() != 1 || name == STAGING_FOLDER {
             return Err(StageError::Name { path: name.to_owned(), error: NameError::Dots });
         }
@@ -159,7 +160,8 @@ impl Stage {
 
     fn swap_with_journal(&self, name: &str, new: &Path, target: &Path) -> io::Result<()> {
         let journal = self.work.join(JOURNAL);
-        let record = serde_json::to_vec(&Journal { target: name.to_owned() }).map_err(io::Error::other)?;
+        let record =
+            serde_json::to_vec(&Journal { target: name.to_owned() }).map_err(io::Error::other)?;
         atomic::write(&journal, &record, Access::OwnerOnly)?;
         fs::rename(target, self.work.join(OLD))?;
         fs::rename(new, target)?;
@@ -242,7 +244,9 @@ fn exchange(new: &Path, target: &Path) -> io::Result<bool> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     match renameat_with(CWD, new, CWD, target, RenameFlags::EXCHANGE) {
         Ok(()) => Ok(true),
-        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS | rustix::io::Errno::NOTSUP) => Ok(false),
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS | rustix::io::Errno::NOTSUP) => {
+            Ok(false)
+        }
         Err(error) => Err(error.into()),
     }
 }

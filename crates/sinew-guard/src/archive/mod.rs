@@ -213,7 +213,12 @@ impl<'a> Gate<'a> {
         }
     }
 
-    fn file(&mut self, name: &[u8], executable: bool, from: &mut dyn Read) -> Result<(), ArchiveError> {
+    fn file(
+        &mut self,
+        name: &[u8],
+        executable: bool,
+        from: &mut dyn Read,
+    ) -> Result<(), ArchiveError> {
         self.count()?;
         let name = text(name)?;
         let plain = name.strip_prefix("./").unwrap_or(&name);
@@ -253,10 +258,16 @@ impl<'a> Gate<'a> {
             }
             self.unpacked += count as u64;
             if bytes.len() as u64 + count as u64 > self.limits.entry {
-                return Err(ArchiveError::Cap { what: "bytes in one file", limit: self.limits.entry });
+                return Err(ArchiveError::Cap {
+                    what: "bytes in one file",
+                    limit: self.limits.entry,
+                });
             }
             if self.unpacked > self.limits.unpacked {
-                return Err(ArchiveError::Cap { what: "unpacked bytes", limit: self.limits.unpacked });
+                return Err(ArchiveError::Cap {
+                    what: "unpacked bytes",
+                    limit: self.limits.unpacked,
+                });
             }
             if self.unpacked > Limits::RATIO_FLOOR
                 && self.unpacked / self.limits.ratio.max(1) > self.archive

@@ -135,7 +135,9 @@ pub fn is_skill_name(name: &str) -> bool {
     let bytes = name.as_bytes();
     (2..=80).contains(&bytes.len())
         && (bytes[0].is_ascii_lowercase() || bytes[0].is_ascii_digit())
-        && bytes.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-'))
+        && bytes
+            .iter()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-'))
         && !is_reserved(name)
 }
 
@@ -177,6 +179,8 @@ mod tests {
             assert!(!is_skill_name(bad), "{bad}");
         }
         assert!(support_file("scripts/run.sh").is_some());
-        assert!(support_file("SKILL.md").is_none() && support_file("scripts/../SKILL.md").is_none());
+        assert!(
+            support_file("SKILL.md").is_none() && support_file("scripts/../SKILL.md").is_none()
+        );
     }
 }

@@ -95,10 +95,12 @@ fn directory(bytes: &[u8], max_entries: usize) -> Result<Vec<Record<'_>>, Archiv
         .rev()
         .find(|at| {
             bytes[*at..].starts_with(END)
-                && u16_at(bytes, at + 20).is_some_and(|c| at + END_LEN + usize::from(c) == bytes.len())
+                && u16_at(bytes, at + 20)
+                    .is_some_and(|c| at + END_LEN + usize::from(c) == bytes.len())
         })
         .ok_or(ArchiveError::Malformed("there is no end record"))?;
-    let field = |offset| u16_at(bytes, at + offset).ok_or(ArchiveError::Malformed("a short end record"));
+    let field =
+        |offset| u16_at(bytes, at + offset).ok_or(ArchiveError::Malformed("a short end record"));
     if field(4)? != 0 || field(6)? != 0 || field(8)? != field(10)? {
         return Err(ArchiveError::Malformed("it is one part of several"));
     }
@@ -106,8 +108,10 @@ fn directory(bytes: &[u8], max_entries: usize) -> Result<Vec<Record<'_>>, Archiv
     if count > max_entries {
         return Err(ArchiveError::Cap { what: "entries", limit: max_entries as u64 });
     }
-    let size = u32_at(bytes, at + 12).ok_or(ArchiveError::Malformed("a short end record"))? as usize;
-    let start = u32_at(bytes, at + 16).ok_or(ArchiveError::Malformed("a short end record"))? as usize;
+    let size =
+        u32_at(bytes, at + 12).ok_or(ArchiveError::Malformed("a short end record"))? as usize;
+    let start =
+        u32_at(bytes, at + 16).ok_or(ArchiveError::Malformed("a short end record"))? as usize;
     // Archives that need 64-bit fields are beyond every cap, so such fields are a lie.
     if start.checked_add(size) != Some(at) {
         return Err(ArchiveError::Malformed("the directory is not where the end record says"));
@@ -115,7 +119,8 @@ fn directory(bytes: &[u8], max_entries: usize) -> Result<Vec<Record<'_>>, Archiv
     let mut records = Vec::with_capacity(count);
     let mut next = start;
     for _ in 0..count {
-        let (record, end) = central(bytes, next).ok_or(ArchiveError::Malformed("a broken directory"))?;
+        let (record, end) =
+            central(bytes, next).ok_or(ArchiveError::Malformed("a broken directory"))?;
         if end > at {
             return Err(ArchiveError::Malformed("the directory runs over its end"));
         }
@@ -136,7 +141,8 @@ fn central(bytes: &[u8], at: usize) -> Option<(Record<'_>, usize)> {
     let name_len = usize::from(u16_at(header, 28)?);
     let rest = usize::from(u16_at(header, 30)?) + usize::from(u16_at(header, 32)?);
     let name = bytes.get(at + 46..at + 46 + name_len)?;
-    let (packed, unpacked, offset) = (u32_at(header, 20)?, u32_at(header, 24)?, u32_at(header, 42)?);
+    let (packed, unpacked, offset) =
+        (u32_at(header, 20)?, u32_at(header, 24)?, u32_at(header, 42)?);
     if packed == u32::MAX || unpacked == u32::MAX || offset == u32::MAX {
         return None;
     }
@@ -175,7 +181,8 @@ fn data_range(
         return Err(ArchiveError::Malformed("a local header differs from the directory"));
     }
     let start = name_at + name_len + extra;
-    let end = start.checked_add(record.packed).filter(|end| *end <= bytes.len()).ok_or_else(broken)?;
+    let end =
+        start.checked_add(record.packed).filter(|end| *end <= bytes.len()).ok_or_else(broken)?;
     Ok((record.at, start..end))
 }
 

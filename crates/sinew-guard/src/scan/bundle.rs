@@ -78,7 +78,11 @@ impl Bundle {
                 let shown = slashed(&relative);
                 if entry.file_type()?.is_dir() {
                     if depth + 1 >= MAX_DEPTH {
-                        bundle.trouble("oversize-unscannable", shown, "folders are nested too deep");
+                        bundle.trouble(
+                            "oversize-unscannable",
+                            shown,
+                            "folders are nested too deep",
+                        );
                         continue;
                     }
                     match entry.open_dir() {
@@ -140,7 +144,9 @@ impl Bundle {
             Err(OpenError::NotRegular(kind)) => return self.trouble("special-file", shown, kind),
             // Gone between the listing and the opening: it is not part of what is hashed either.
             Err(OpenError::NotFound) => return,
-            Err(OpenError::Io(error)) => return self.trouble("scan-failed", shown, &error.to_string()),
+            Err(OpenError::Io(error)) => {
+                return self.trouble("scan-failed", shown, &error.to_string());
+            }
         };
         if file.links > 1 && is_skill_md(&shown) {
             return self.trouble("hardlink-entry", shown, "the file has another name elsewhere");
@@ -187,8 +193,5 @@ pub(crate) fn is_skill_md(path: &str) -> bool {
 }
 
 fn slashed(path: &Path) -> String {
-    path.components()
-        .map(|part| part.as_os_str().to_string_lossy())
-        .collect::<Vec<_>>()
-        .join("/")
+    path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::facts::{Fact, URL};
 use super::filetype::Kind;
 use super::hosts::HostClass;
-use super::inventory::ScannedFile;
+use super::inventory::{ScannedFile, Typed};
 use super::metadata::Declared;
 use super::table::Table;
 
@@ -72,7 +72,7 @@ pub(crate) fn summarise(
     table: &Table,
     files: &[ScannedFile],
     facts: &[Fact],
-    kinds: &[(String, Kind, Option<&'static str>)],
+    kinds: &[Typed],
     declared: &Declared,
     bytes: u64,
 ) -> Capabilities {
@@ -81,31 +81,28 @@ pub(crate) fn summarise(
     let (mut persistence, mut agent_files) = (BTreeSet::new(), BTreeSet::new());
     let mut places: BTreeMap<(usize, usize), Vec<&str>> = BTreeMap::new();
     for place in facts.iter().filter(|place| place.kind == URL) {
-        if let Some(url) = &place.target {
+        if let (Some(url), Some(class)) = (&place.target, place.class) {
+            if !place.negated && class != HostClass::Placeholder {
+                hosts.entry(host_of(url).to_owned()).or_insert((class, "mention"));
+            }
             let on_line = places.entry((place.file, place.line)).or_default();
             if on_line.len() < 8 {
                 on_line.push(host_of(url));
             }
         }
     }
-    for fact in facts.iter().filter(|fact| !fact.negated) {
+    for fact in facts.iter().filter(|fact| !fact.negated && fact.kind != URL) {
         let kind = table.kinds[usize::from(fact.kind)].as_str();
-        if fact.kind == URL {
-            if let (Some(url), Some(class)) = (&fact.target, fact.class)
-                && !matches!(class, HostClass::Placeholder)
-            {
-                hosts.entry(host_of(url).to_owned()).or_insert((class, "mention"));
-            }
-            continue;
-        }
         match kind {
-            "cred-file" | "wallet-file" | "browser-store" | "keychain" | "dotenv" | "passwd-file" | "clipboard" => {
+            "cred-file" | "wallet-file" | "browser-store" | "keychain" | "dotenv"
+            | "passwd-file" | "clipboard" => {
                 reads.insert(kind.to_owned());
             }
             "fetch-save" | "write-file" => {
                 writes.insert("files".to_owned());
             }
-            "pipe-exec" | "subst-exec" | "decode-pipe" | "proc-exec" | "dyn-exec" | "exec-file" | "code-decode-exec" => {
+            "pipe-exec" | "subst-exec" | "decode-pipe" | "proc-exec" | "dyn-exec" | "exec-file"
+            | "code-decode-exec" => {
                 exec.insert(kind.to_owned());
             }
             "persist" | "git-hook" | "cron" | "authorized-keys" => {
@@ -149,7 +146,14 @@ pub(crate) fn summarise(
             .take(MAX_ENTRIES)
             .map(|(host, (class, purpose))| HostUse { host, class, purpose: purpose.to_owned() })
             .collect(),
-        binaries: declared.bins.iter().cloned().collect::<BTreeSet<_>>().into_iter().take(MAX_ENTRIES).collect(),
+        binaries: declared
+            .bins
+            .iter()
+            .cloned()
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .take(MAX_ENTRIES)
+            .collect(),
         packages,
         env,
         reads: reads.into_iter().collect(),
@@ -184,7 +188,8 @@ fn names_in(files: &[ScannedFile], declared: &Declared) -> (Vec<EnvUse>, Vec<Str
     for file in files.iter().filter(|file| file.text.len() < 1_000_000) {
         for (regex, is_env) in [(ENV.as_ref(), true), (PACKAGE.as_ref(), false)] {
             let Some(regex) = regex else { continue };
-            if is_env && !(file.text.contains("env") || file.text.contains('$')) || !is_env && !(file.text.contains("install") || file.text.contains(" add ")) {
+            let words: &[&str] = if is_env { &["env", "$"] } else { &["install", " add "] };
+            if !words.iter().any(|word| file.text.contains(word)) {
                 continue;
             }
             for name in regex.captures_iter(&file.text).filter_map(|c| c.get(1)).take(MAX_ENTRIES) {
@@ -197,6 +202,10 @@ fn names_in(files: &[ScannedFile], declared: &Declared) -> (Vec<EnvUse>, Vec<Str
             }
         }
     }
-    let env = env.into_iter().take(MAX_ENTRIES).map(|(name, declared)| EnvUse { name, declared }).collect();
+    let env = env
+        .into_iter()
+        .take(MAX_ENTRIES)
+        .map(|(name, declared)| EnvUse { name, declared })
+        .collect();
     (env, packages.into_iter().take(MAX_ENTRIES).collect())
 }

@@ -112,7 +112,7 @@ fn base64_and_hex(text: &str, found: &mut Vec<Decoded>) {
 }
 
 fn one_run(at: usize, run: &[u8], found: &mut Vec<Decoded>) {
-    if run.len() >= 24 && run.len() % 2 == 0 && run.iter().all(u8::is_ascii_hexdigit) {
+    if run.len() >= 24 && run.len().is_multiple_of(2) && run.iter().all(u8::is_ascii_hexdigit) {
         if let Some(bytes) = hex(run) {
             keep(at, "hex", bytes, found);
         }
@@ -122,7 +122,9 @@ fn one_run(at: usize, run: &[u8], found: &mut Vec<Decoded>) {
     if !plain_word {
         // The first bytes tell whether the rest is worth decoding.
         let head = base64(&run[..run.len().min(32) & !3]);
-        if head.as_deref().is_some_and(|head| is_text(head) || is_payload_magic(head) || is_compressed(head))
+        if head
+            .as_deref()
+            .is_some_and(|head| is_text(head) || is_payload_magic(head) || is_compressed(head))
             && let Some(bytes) = base64(&run[..run.len().min(MAX_BLOB)])
         {
             keep(at, "base64", bytes, found);
@@ -225,7 +227,8 @@ fn number_lists(text: &str, found: &mut Vec<Decoded>) {
     static LISTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)(?:chr\(\s*\d{1,3}\s*\)\s*[+,.&]\s*){3,}chr\(\s*\d{1,3}\s*\)|(?:(?:0x[0-9a-f]{1,2}|\d{1,3})\s*,\s*){7,}(?:0x[0-9a-f]{1,2}|\d{1,3})").ok()
     });
-    const HINTS: &[&str] = &["chr(", "CharCode", "bytes(", "bytearray", "Uint8Array", "0x", "\"[", "u8"];
+    const HINTS: &[&str] =
+        &["chr(", "CharCode", "bytes(", "bytearray", "Uint8Array", "0x", "\"[", "u8"];
     if !HINTS.iter().any(|hint| text.contains(hint)) {
         return;
     }
@@ -256,7 +259,8 @@ fn number_lists(text: &str, found: &mut Vec<Decoded>) {
 
 /// Words that tell a command from noise.
 fn has_telling_word(bytes: &[u8]) -> bool {
-    const WORDS: &[&str] = &["http", "curl", "wget", "bash", "import ", "exec", "system", "powershell", "/bin/"];
+    const WORDS: &[&str] =
+        &["http", "curl", "wget", "bash", "import ", "exec", "system", "powershell", "/bin/"];
     std::str::from_utf8(bytes).is_ok_and(|text| {
         let text = text.to_ascii_lowercase();
         WORDS.iter().any(|word| text.contains(word))
@@ -276,7 +280,9 @@ fn single_byte_xor(bytes: &[u8]) -> Option<Vec<u8>> {
 fn is_compressed(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
         || bytes.starts_with(b"BZh")
-        || bytes.len() > 2 && bytes[0] == 0x78 && (u16::from(bytes[0]) << 8 | u16::from(bytes[1])) % 31 == 0
+        || bytes.len() > 2
+            && bytes[0] == 0x78
+            && (u16::from(bytes[0]) << 8 | u16::from(bytes[1])) % 31 == 0
 }
 
 /// What gzip, zlib or bzip2 data holds, up to the cap of one blob.
@@ -313,12 +319,12 @@ pub(crate) fn is_text(bytes: &[u8]) -> bool {
 }
 
 pub(crate) fn is_utf16_ascii(bytes: &[u8]) -> bool {
-    bytes.len() >= 16
-        && bytes.chunks_exact(2).all(|pair| is_plain(pair[0]) && pair[1] == 0)
+    bytes.len() >= 16 && bytes.chunks_exact(2).all(|pair| is_plain(pair[0]) && pair[1] == 0)
 }
 
 fn is_payload_magic(bytes: &[u8]) -> bool {
-    const MAGICS: &[&[u8]] = &[b"\x7fELF", b"MZ\x90", b"PK\x03\x04", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
+    const MAGICS: &[&[u8]] =
+        &[b"\x7fELF", b"MZ\x90", b"PK\x03\x04", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
     MAGICS.iter().any(|magic| bytes.starts_with(magic))
 }
 
@@ -338,7 +344,10 @@ mod tests {
     use super::*;
 
     fn first(text: &str) -> Option<(&'static str, String)> {
-        find(text).into_iter().next().map(|d| (d.codec, String::from_utf8_lossy(&d.bytes).into_owned()))
+        find(text)
+            .into_iter()
+            .next()
+            .map(|d| (d.codec, String::from_utf8_lossy(&d.bytes).into_owned()))
     }
 
     #[test]
@@ -356,7 +365,10 @@ mod tests {
         let list = format!("String.fromCharCode({})", codes.join(", "));
         assert_eq!(first(&list), Some(("character-codes", plain.to_owned())));
         let xored: Vec<String> = plain.bytes().map(|b| format!("0x{:02x}", b ^ 0x42)).collect();
-        assert_eq!(first(&format!("bytes([{}])", xored.join(", "))), Some(("xor", plain.to_owned())));
+        assert_eq!(
+            first(&format!("bytes([{}])", xored.join(", "))),
+            Some(("xor", plain.to_owned()))
+        );
     }
 
     #[test]

@@ -4,7 +4,8 @@ use super::finding::Finding;
 
 /// Where, what it decodes to, why this severity, what lowered it, and what to do.
 pub fn explain(finding: &Finding) -> String {
-    let mut lines = vec![format!("{} [{}] {}", finding.severity.as_str(), finding.rule, finding.message)];
+    let mut lines =
+        vec![format!("{} [{}] {}", finding.severity.as_str(), finding.rule, finding.message)];
     let place = if finding.line > 0 {
         format!("{}:{}:{}", finding.file, finding.line, finding.column.max(1))
     } else {
@@ -19,12 +20,19 @@ pub fn explain(finding: &Finding) -> String {
     }
     lines.push(format!("  why      {}", finding.reason));
     if !finding.facts.is_empty() {
-        let facts: Vec<String> =
-            finding.facts.iter().take(5).map(|fact| format!("{} (line {})", fact.kind, fact.line)).collect();
+        let facts: Vec<String> = finding
+            .facts
+            .iter()
+            .take(5)
+            .map(|fact| format!("{} (line {})", fact.kind, fact.line))
+            .collect();
         lines.push(format!("  facts    {}", facts.join(", ")));
     }
     if finding.demotions.is_empty() {
-        lines.push(format!("  severity {}; nothing speaks for the text", finding.base_severity.as_str()));
+        lines.push(format!(
+            "  severity {}; nothing speaks for the text",
+            finding.base_severity.as_str()
+        ));
     } else {
         lines.push(format!(
             "  severity {} lowered to {}: {}",
@@ -37,7 +45,10 @@ pub fn explain(finding: &Finding) -> String {
         lines.push("  note     a wider form of the reference rule".to_owned());
     }
     lines.push(format!("  remedy   {}", finding.remedy));
-    lines.push(format!("  accept   a person may accept `{}` for this digest, with a reason", finding.rule));
+    lines.push(format!(
+        "  accept   a person may accept `{}` for this digest, with a reason",
+        finding.rule
+    ));
     lines.push(format!("  ast      {}", finding.ast));
     lines.truncate(12);
     lines.join("\n")

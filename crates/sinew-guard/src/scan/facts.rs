@@ -73,17 +73,26 @@ pub(crate) struct Extracted {
     pub(crate) rot13: Vec<usize>,
 }
 
+/// What facts are read from, and with which table.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) table: &'a Table,
+    pub(crate) file: &'a ScannedFile,
+    /// The file's number within the skill.
+    pub(crate) number: usize,
+    /// Hosts that the skill declares.
+    pub(crate) declared: &'a [String],
+}
+
 /// Reads the facts of one layer of one file.
 pub(crate) fn extract(
-    table: &Table,
-    file: &ScannedFile,
-    number: usize,
+    from: &Source<'_>,
     layer_number: usize,
-    layer: &Layer,
-    declared: &[String],
     work: &mut Work,
     out: &mut Extracted,
 ) {
+    let Source { table, file, number, declared } = *from;
+    let layer = &file.layers.list[layer_number];
     let text = layer.text.as_str();
     let mut cursor = Cursor::new(text);
     let mut seen_until = vec![(usize::MAX, 0usize); table.patterns.len()];
@@ -111,7 +120,14 @@ pub(crate) fn extract(
                     last_url = hit.start();
                     if let Some(place) = table.hosts.place_at(line, at, declared) {
                         let column = at.saturating_sub(5);
-                        let mut fact = base_fact(file, number, layer_number, layer, cursor.line, column + shift);
+                        let mut fact = base_fact(
+                            file,
+                            number,
+                            layer_number,
+                            layer,
+                            cursor.line,
+                            column + shift,
+                        );
                         fact.kind = URL;
                         fact.class = Some(place.class);
                         fact.target = Some(place.url.into());
@@ -120,12 +136,19 @@ pub(crate) fn extract(
                     }
                 }
                 Trigger::Host => {
-                    let bare = !line[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '/' | '@'));
+                    let bare = !line[..at].ends_with(|c: char| {
+                        c.is_alphanumeric() || matches!(c, '.' | '-' | '/' | '@')
+                    });
                     if bare && !line[..at].ends_with("://") {
-                        let end = line[at..].find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ')' | '>' | ',')).map_or(line.len(), |e| at + e);
+                        let end = line[at..]
+                            .find(|c: char| {
+                                c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ')' | '>' | ',')
+                            })
+                            .map_or(line.len(), |e| at + e);
                         let place = &line[at..end];
                         let (host, path) = place.split_once('/').unwrap_or((place, ""));
-                        let mut fact = base_fact(file, number, layer_number, layer, cursor.line, at + shift);
+                        let mut fact =
+                            base_fact(file, number, layer_number, layer, cursor.line, at + shift);
                         fact.kind = URL;
                         fact.class = Some(table.hosts.classify(host, path, declared));
                         fact.target = Some(place.into());
@@ -134,7 +157,10 @@ pub(crate) fn extract(
                     }
                 }
                 Trigger::Rot13 => {
-                    if out.rot13.last() != Some(&cursor.line) && out.rot13.len() < 256 && layer.depth == 0 {
+                    if out.rot13.last() != Some(&cursor.line)
+                        && out.rot13.len() < 256
+                        && layer.depth == 0
+                    {
                         out.rot13.push(cursor.line);
                     }
                 }
@@ -147,26 +173,39 @@ pub(crate) fn extract(
                     let pattern = &table.patterns[id];
                     let mut fact = base_fact(file, number, layer_number, layer, cursor.line, at);
                     if pattern.place == Where::Code && !fact.code && !has_code_mark(line)
-                        || pattern.place == Where::Prose && fact.code && fact.role != Role::Frontmatter && layer.depth == 0 && !is_prose_in_code(&fact)
+                        || pattern.place == Where::Prose
+                            && fact.code
+                            && fact.role != Role::Frontmatter
+                            && layer.depth == 0
+                            && !is_prose_in_code(&fact)
                     {
-                        seen_until[id] = (cursor.line, if is_whole { usize::MAX } else { at + shift + LOOK_AHEAD / 2 });
+                        seen_until[id] = (
+                            cursor.line,
+                            if is_whole { usize::MAX } else { at + shift + LOOK_AHEAD / 2 },
+                        );
                         continue;
                     }
                     if !work.spend(line.len()) {
                         out.exhausted = true;
                         return;
                     }
-                    seen_until[id] = (cursor.line, if is_whole { usize::MAX } else { at + shift + LOOK_AHEAD / 2 });
+                    seen_until[id] = (
+                        cursor.line,
+                        if is_whole { usize::MAX } else { at + shift + LOOK_AHEAD / 2 },
+                    );
                     let mut own_class = None;
                     let matched = match pattern.regex() {
                         None if pattern.has_regex() => continue,
                         None => Some((at, at + hit.len(), None)),
                         Some(regex) => regex.captures(line.as_bytes()).and_then(|captures| {
-                            let text = |found: regex::bytes::Match<'_>| String::from_utf8_lossy(found.as_bytes()).into_owned();
+                            let text = |found: regex::bytes::Match<'_>| {
+                                String::from_utf8_lossy(found.as_bytes()).into_owned()
+                            };
                             let whole = captures.get(0)?;
                             let target = captures.name("t").map(|t| base_name(&text(t)));
                             let host = captures.name("h").or_else(|| captures.name("h2"));
-                            own_class = host.map(|host| table.hosts.classify(&text(host), "", declared));
+                            own_class =
+                                host.map(|host| table.hosts.classify(&text(host), "", declared));
                             Some((whole.start(), whole.end(), target))
                         }),
                     };
@@ -186,7 +225,13 @@ pub(crate) fn extract(
                         if polarity::is_pattern_literal(line, start, end) {
                             fact.role = Role::Pattern;
                         }
-                    } else if (pattern.place == Where::Prose || pattern.speech) && polarity::in_literal(line, start, end) && fact.role != Role::Frontmatter {
+                    } else if (pattern.place == Where::Prose || pattern.speech)
+                        && polarity::in_literal(line, start, end)
+                        && fact.role != Role::Frontmatter
+                    {
+                        fact.quoted = true;
+                    } else if fact.negated && polarity::in_literal(line, start, end) {
+                        // Code within a sentence that forbids it is shown, not asked for.
                         fact.quoted = true;
                     }
                     // A destination is resolved once the whole file is known; mark it for that.
@@ -199,28 +244,45 @@ pub(crate) fn extract(
     }
 }
 
-/// Gives every fact that goes over the network the worst place near it: on its line, in its block,
-/// within a dozen lines, else anywhere in the code of its file.
-pub(crate) fn resolve_places(table: &Table, facts: &mut [Fact]) {
-    let places: Vec<(usize, usize, usize, u32, u32, bool, HostClass)> = facts
+/// Where a text names a place.
+struct Place {
+    layer: usize,
+    layer_line: usize,
+    line: usize,
+    block: u32,
+    rank: u32,
+    quiet: bool,
+    class: HostClass,
+}
+
+/// Gives every fact that goes over the network the worst place near it: on its line, within a dozen
+/// lines, in its block, else anywhere in the code of its file.
+pub(crate) fn resolve_places(facts: &mut [Fact]) {
+    let places: Vec<Place> = facts
         .iter()
         .filter(|fact| fact.kind == URL)
         .filter_map(|fact| {
-            let quiet = fact.role == Role::Comment;
-            Some((fact.layer, fact.layer_line, fact.line, fact.block, fact.rank, quiet, fact.class?))
+            Some(Place {
+                layer: fact.layer,
+                layer_line: fact.layer_line,
+                line: fact.line,
+                block: fact.block,
+                rank: fact.rank,
+                quiet: fact.role == Role::Comment,
+                class: fact.class?,
+            })
         })
         .collect();
-    let has_destination = |fact: &Fact| fact.kind != URL && fact.class.is_some() && !fact.resolved;
-    let _ = table;
-    for fact in facts.iter_mut().filter(|fact| has_destination(fact)) {
-        let best = |test: &dyn Fn(&(usize, usize, usize, u32, u32, bool, HostClass)) -> bool| {
-            places.iter().filter(|place| test(place)).map(|place| place.6).max()
+    let waits = |fact: &Fact| fact.kind != URL && fact.class.is_some() && !fact.resolved;
+    for fact in facts.iter_mut().filter(|fact| waits(fact)) {
+        let worst = |test: &dyn Fn(&Place) -> bool| {
+            places.iter().filter(|place| test(place)).map(|place| place.class).max()
         };
-        fact.class = best(&|p| p.0 == fact.layer && p.1 == fact.layer_line)
-            .or_else(|| best(&|p| p.2 == fact.line))
-            .or_else(|| best(&|p| p.4.abs_diff(fact.rank) <= 12 && !p.5))
-            .or_else(|| best(&|p| p.3 == fact.block && fact.block != 0))
-            .or_else(|| if fact.code { best(&|p| !p.5) } else { None });
+        fact.class = worst(&|p| p.layer == fact.layer && p.layer_line == fact.layer_line)
+            .or_else(|| worst(&|p| p.line == fact.line))
+            .or_else(|| worst(&|p| p.rank.abs_diff(fact.rank) <= 12 && !p.quiet))
+            .or_else(|| worst(&|p| p.block == fact.block && fact.block != 0))
+            .or_else(|| if fact.code { worst(&|p| !p.quiet) } else { None });
     }
 }
 
@@ -270,7 +332,11 @@ fn is_prose_in_code(fact: &Fact) -> bool {
 
 /// Inline code makes a command of a line of prose; so does a shell's own punctuation.
 fn has_code_mark(line: &str) -> bool {
-    line.contains('`') || line.contains("$ ") || line.contains(" | ") || line.contains("://") || line.contains("~/")
+    line.contains('`')
+        || line.contains("$ ")
+        || line.contains(" | ")
+        || line.contains("://")
+        || line.contains("~/")
 }
 
 fn window(line: &str, at: usize) -> std::ops::Range<usize> {
@@ -310,7 +376,8 @@ impl<'a> Cursor<'a> {
     fn advance(&mut self, at: usize) {
         while at > self.end {
             self.start = self.end + 1;
-            self.end = self.text[self.start..].find('\n').map_or(self.text.len(), |i| self.start + i);
+            self.end =
+                self.text[self.start..].find('\n').map_or(self.text.len(), |i| self.start + i);
             self.line += 1;
         }
     }

@@ -78,7 +78,12 @@ pub(crate) fn kind_of(path: &str, bytes: &[u8]) -> (Kind, Option<&'static str>) 
                 Kind::Executable | Kind::Library | Kind::Bytecode | Kind::UnknownBinary
             ),
             (Kind::Data, _) => false,
-            (kind, Kind::UnknownBinary) => !kind.is_inert() && kind != Kind::Archive && kind != Kind::Document && kind != Kind::LfsPointer,
+            (kind, Kind::UnknownBinary) => {
+                !kind.is_inert()
+                    && kind != Kind::Archive
+                    && kind != Kind::Document
+                    && kind != Kind::LfsPointer
+            }
             (kind, other) => kind != other && kind != Kind::LfsPointer,
         };
         return (kind, disagrees.then_some("its first bytes"));
@@ -93,7 +98,9 @@ pub(crate) fn kind_of(path: &str, bytes: &[u8]) -> (Kind, Option<&'static str>) 
         (Kind::SkillMd, _) => (Kind::SkillMd, None),
         (Kind::Script(lang), _) => (Kind::Script(lang), None),
         (Kind::Text | Kind::UnknownBinary | Kind::Data, Some(lang)) => (Kind::Script(lang), None),
-        (kind, Some(lang)) if kind.is_inert() => (Kind::Script(lang), Some("a script's first line")),
+        (kind, Some(lang)) if kind.is_inert() => {
+            (Kind::Script(lang), Some("a script's first line"))
+        }
         (Kind::Markdown | Kind::Config(_), _) => (by_name, None),
         (Kind::Executable | Kind::Library | Kind::Bytecode | Kind::Archive | Kind::Document, _) => {
             (Kind::Text, Some("plain text"))
@@ -107,49 +114,91 @@ pub(crate) fn kind_of(path: &str, bytes: &[u8]) -> (Kind, Option<&'static str>) 
 fn shebang_language(bytes: &[u8]) -> Option<&'static str> {
     let line = bytes.split(|b| *b == b'\n').next()?;
     let line = std::str::from_utf8(line).ok()?;
-    [("python", "python"), ("node", "javascript"), ("bun", "javascript"), ("deno", "javascript"),
-     ("perl", "perl"), ("ruby", "ruby"), ("php", "php"), ("osascript", "applescript"), ("sh", "shell")]
-        .into_iter()
-        .find_map(|(word, lang)| line.contains(word).then_some(lang))
+    [
+        ("python", "python"),
+        ("node", "javascript"),
+        ("bun", "javascript"),
+        ("deno", "javascript"),
+        ("perl", "perl"),
+        ("ruby", "ruby"),
+        ("php", "php"),
+        ("osascript", "applescript"),
+        ("sh", "shell"),
+    ]
+    .into_iter()
+    .find_map(|(word, lang)| line.contains(word).then_some(lang))
 }
 
 fn kind_by_magic(name: &str, bytes: &[u8]) -> Option<Kind> {
     let starts = |magic: &[u8]| bytes.starts_with(magic);
-    let at = |offset: usize, magic: &[u8]| bytes.get(offset..).is_some_and(|rest| rest.starts_with(magic));
+    let at = |offset: usize, magic: &[u8]| {
+        bytes.get(offset..).is_some_and(|rest| rest.starts_with(magic))
+    };
     if starts(b"\x7fELF") {
         let shared = bytes.get(16) == Some(&3) && (name.contains(".so") || name.ends_with(".node"));
         return Some(if shared { Kind::Library } else { Kind::Executable });
     }
-    if starts(b"MZ") && bytes.len() > 64 && !bytes[..64].iter().all(|b| (b' '..=b'~').contains(b) || *b == b'\n') {
-        return Some(if name.ends_with(".dll") || name.ends_with(".pyd") { Kind::Library } else { Kind::Executable });
+    if starts(b"MZ")
+        && bytes.len() > 64
+        && !bytes[..64].iter().all(|b| (b' '..=b'~').contains(b) || *b == b'\n')
+    {
+        return Some(if name.ends_with(".dll") || name.ends_with(".pyd") {
+            Kind::Library
+        } else {
+            Kind::Executable
+        });
     }
     if starts(b"\xca\xfe\xba\xbe") {
-        let many = bytes.get(4..8).is_some_and(|n| n[0] == 0 && n[1] == 0 && n[2] == 0 && n[3] < 30);
+        let many =
+            bytes.get(4..8).is_some_and(|n| n[0] == 0 && n[1] == 0 && n[2] == 0 && n[3] < 30);
         return Some(if many { Kind::Executable } else { Kind::Bytecode });
     }
     if starts(b"\xcf\xfa\xed\xfe") || starts(b"\xce\xfa\xed\xfe") || starts(b"\xfe\xed\xfa") {
         return Some(if name.ends_with(".dylib") { Kind::Library } else { Kind::Executable });
     }
-    if bytes.len() >= 16 && bytes[2..4] == [0x0d, 0x0a] && (name.ends_with(".pyc") || bytes[1] >= 0x0c && bytes[1] <= 0x10)
+    if bytes.len() >= 16
+        && bytes[2..4] == [0x0d, 0x0a]
+        && (name.ends_with(".pyc") || bytes[1] >= 0x0c && bytes[1] <= 0x10)
         && bytes[..SNIFF.min(bytes.len())].contains(&0)
     {
         return Some(Kind::Bytecode);
     }
     if starts(b"PK\x03\x04") || starts(b"PK\x05\x06") {
-        let document = [".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".jar", ".apk", ".docm", ".xlsm", ".pptm", ".epub"];
-        return Some(if document.iter().any(|end| name.ends_with(end)) { Kind::Document } else { Kind::Archive });
+        let document = [
+            ".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".jar", ".apk", ".docm", ".xlsm",
+            ".pptm", ".epub",
+        ];
+        return Some(if document.iter().any(|end| name.ends_with(end)) {
+            Kind::Document
+        } else {
+            Kind::Archive
+        });
     }
-    if starts(&[0x1f, 0x8b]) || starts(b"7z\xbc\xaf\x27\x1c") || starts(b"Rar!\x1a\x07") || starts(b"\xfd7zXZ\0")
-        || starts(b"BZh") && bytes.len() > 10 && bytes[4..10] == [0x31, 0x41, 0x59, 0x26, 0x53, 0x59]
-        || at(257, b"ustar") || starts(b"\x28\xb5\x2f\xfd") || starts(b"MSCF") || starts(b"xar!")
+    if starts(&[0x1f, 0x8b])
+        || starts(b"7z\xbc\xaf\x27\x1c")
+        || starts(b"Rar!\x1a\x07")
+        || starts(b"\xfd7zXZ\0")
+        || starts(b"BZh")
+            && bytes.len() > 10
+            && bytes[4..10] == [0x31, 0x41, 0x59, 0x26, 0x53, 0x59]
+        || at(257, b"ustar")
+        || starts(b"\x28\xb5\x2f\xfd")
+        || starts(b"MSCF")
+        || starts(b"xar!")
     {
         return Some(Kind::Archive);
     }
     if starts(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
         return Some(Kind::Document);
     }
-    if starts(b"\x89PNG\r\n\x1a\n") || starts(b"\xff\xd8\xff") || starts(b"GIF87a") || starts(b"GIF89a")
-        || starts(b"RIFF") && at(8, b"WEBP") || starts(b"\0\0\x01\0") || starts(b"II*\0") || starts(b"MM\0*")
+    if starts(b"\x89PNG\r\n\x1a\n")
+        || starts(b"\xff\xd8\xff")
+        || starts(b"GIF87a")
+        || starts(b"GIF89a")
+        || starts(b"RIFF") && at(8, b"WEBP")
+        || starts(b"\0\0\x01\0")
+        || starts(b"II*\0")
+        || starts(b"MM\0*")
         || starts(b"BM") && name.ends_with(".bmp")
     {
         return Some(Kind::Image);
@@ -157,10 +206,21 @@ fn kind_by_magic(name: &str, bytes: &[u8]) -> Option<Kind> {
     if starts(b"%PDF-") {
         return Some(Kind::Pdf);
     }
-    if starts(b"wOFF") || starts(b"wOF2") || starts(b"OTTO\0") || starts(b"\0\x01\0\0\0") || starts(b"ttcf") {
+    if starts(b"wOFF")
+        || starts(b"wOF2")
+        || starts(b"OTTO\0")
+        || starts(b"\0\x01\0\0\0")
+        || starts(b"ttcf")
+    {
         return Some(Kind::Font);
     }
-    if starts(b"ID3") || starts(b"OggS") || starts(b"fLaC") || starts(b"RIFF") || at(4, b"ftyp") || starts(b"\x1aE\xdf\xa3") {
+    if starts(b"ID3")
+        || starts(b"OggS")
+        || starts(b"fLaC")
+        || starts(b"RIFF")
+        || at(4, b"ftyp")
+        || starts(b"\x1aE\xdf\xa3")
+    {
         return Some(Kind::Media);
     }
     if starts(b"SQLite format 3\0") {
@@ -184,34 +244,49 @@ fn kind_by_name(name: &str) -> Kind {
         "ps1" | "psm1" | "psd1" => Kind::Script("powershell"),
         "bat" | "cmd" | "vbs" | "wsf" | "hta" => Kind::Script("batch"),
         "py" | "pyw" | "pyi" => Kind::Script("python"),
-        "js" | "mjs" | "cjs" | "jsx" | "ts" | "tsx" | "mts" | "cts" | "vue" | "svelte" => Kind::Script("javascript"),
+        "js" | "mjs" | "cjs" | "jsx" | "ts" | "tsx" | "mts" | "cts" | "vue" | "svelte" => {
+            Kind::Script("javascript")
+        }
         "rb" | "gemspec" => Kind::Script("ruby"),
         "pl" | "pm" => Kind::Script("perl"),
         "php" => Kind::Script("php"),
         "lua" => Kind::Script("lua"),
-        "go" | "rs" | "c" | "h" | "cc" | "cpp" | "hpp" | "cs" | "java" | "kt" | "swift" | "scala" | "r" | "jl" => {
-            Kind::Script("compiled")
-        }
+        "go" | "rs" | "c" | "h" | "cc" | "cpp" | "hpp" | "cs" | "java" | "kt" | "swift"
+        | "scala" | "r" | "jl" => Kind::Script("compiled"),
         "applescript" | "scpt" => Kind::Script("applescript"),
         "json" | "jsonc" | "json5" | "ipynb" if name == "package.json" => Kind::Config("json"),
-        "json" | "jsonc" | "json5" | "csv" | "tsv" | "jsonl" | "ndjson" | "lock" | "xsd" | "svg" | "css"
-        | "sql" | "parquet" | "npy" | "pkl" | "db" | "sqlite" | "bin" | "dat" | "map" | "ipynb" => Kind::Data,
+        "json" | "jsonc" | "json5" | "csv" | "tsv" | "jsonl" | "ndjson" | "lock" | "xsd"
+        | "svg" | "css" | "sql" | "parquet" | "npy" | "pkl" | "db" | "sqlite" | "bin" | "dat"
+        | "map" | "ipynb" => Kind::Data,
         "yaml" | "yml" => Kind::Config("yaml"),
         "toml" => Kind::Config("toml"),
         "ini" | "cfg" | "conf" | "env" | "properties" | "plist" | "service" => Kind::Config("ini"),
         "xml" | "html" | "htm" | "xhtml" => Kind::Config("xml"),
         "pyc" | "pyo" | "class" => Kind::Bytecode,
-        "exe" | "msi" | "com" | "scr" | "appimage" | "dmg" | "pkg" | "deb" | "rpm" => Kind::Executable,
+        "exe" | "msi" | "com" | "scr" | "appimage" | "dmg" | "pkg" | "deb" | "rpm" => {
+            Kind::Executable
+        }
         "so" | "dll" | "dylib" | "pyd" | "node" | "wasm" => Kind::Library,
-        "zip" | "tar" | "gz" | "tgz" | "bz2" | "xz" | "7z" | "rar" | "skill" | "whl" => Kind::Archive,
-        "docx" | "xlsx" | "pptx" | "odt" | "jar" | "apk" | "docm" | "xlsm" | "pptm" | "doc" | "xls" | "ppt" => Kind::Document,
+        "zip" | "tar" | "gz" | "tgz" | "bz2" | "xz" | "7z" | "rar" | "skill" | "whl" => {
+            Kind::Archive
+        }
+        "docx" | "xlsx" | "pptx" | "odt" | "jar" | "apk" | "docm" | "xlsm" | "pptm" | "doc"
+        | "xls" | "ppt" => Kind::Document,
         "png" | "jpg" | "jpeg" | "gif" | "webp" | "ico" | "bmp" | "tiff" | "tif" => Kind::Image,
         "pdf" => Kind::Pdf,
         "ttf" | "otf" | "woff" | "woff2" | "ttc" => Kind::Font,
         "mp3" | "wav" | "ogg" | "flac" | "mp4" | "mov" | "webm" | "m4a" => Kind::Media,
-        _ if matches!(name, "makefile" | "dockerfile" | "justfile" | "rakefile" | "procfile") => Kind::Script("shell"),
+        _ if matches!(name, "makefile" | "dockerfile" | "justfile" | "rakefile" | "procfile") => {
+            Kind::Script("shell")
+        }
         _ if name.starts_with(".env") => Kind::Config("ini"),
-        _ if matches!(name, "license" | "licence" | "readme" | "notice" | "authors" | "changelog") => Kind::Text,
+        _ if matches!(
+            name,
+            "license" | "licence" | "readme" | "notice" | "authors" | "changelog"
+        ) =>
+        {
+            Kind::Text
+        }
         _ if name.starts_with('.') => Kind::Text,
         _ => Kind::UnknownBinary,
     }
@@ -243,7 +318,10 @@ mod tests {
 
     #[test]
     fn bytes_speak_before_names() {
-        assert_eq!(kind_of("notes.txt", b"\x7fELF\x02\x01\x01\0aaaaaaaaaaaaaaa").0, Kind::Executable);
+        assert_eq!(
+            kind_of("notes.txt", b"\x7fELF\x02\x01\x01\0aaaaaaaaaaaaaaa").0,
+            Kind::Executable
+        );
         assert!(kind_of("notes.txt", b"\x7fELF\x02\x01\x01\0aaaaaaaaaaaaaaa").1.is_some());
         assert_eq!(kind_of("a/Skill.MD", b"# x").0, Kind::SkillMd);
         assert_eq!(kind_of("run", b"#!/bin/sh\nls").0, Kind::Script("shell"));

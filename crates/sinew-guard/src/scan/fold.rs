@@ -32,7 +32,10 @@ pub(crate) fn fold(text: &str) -> Folded {
     for (number, line) in text.split('\n').enumerate() {
         let line = line.strip_suffix('\r').unwrap_or(line);
         if number > 0 {
-            if owed > 0 && continues(&folded.text[joined_from..]) && folded.text.len() - joined_from < MAX_JOINED {
+            if owed > 0
+                && continues(&folded.text[joined_from..])
+                && folded.text.len() - joined_from < MAX_JOINED
+            {
                 drop_continuation(&mut folded.text);
             } else {
                 for _ in 0..owed {
@@ -84,7 +87,8 @@ fn fold_line(line: &str, number: usize, folded: &mut Folded) {
         match c {
             c if c.is_ascii() => folded.text.push(c.to_ascii_lowercase()),
             '\u{e0001}' | '\u{e0020}'..='\u{e007f}' => {
-                if let Some(plain) = char::from_u32(c as u32 - 0xe0000).filter(|p| !p.is_control()) {
+                if let Some(plain) = char::from_u32(c as u32 - 0xe0000).filter(|p| !p.is_control())
+                {
                     tags.push(plain);
                 }
             }
@@ -216,7 +220,8 @@ mod tests {
 
     #[test]
     fn tag_characters_are_read_aloud() {
-        let hidden: String = "run it".chars().filter_map(|c| char::from_u32(0xe0000 + c as u32)).collect();
+        let hidden: String =
+            "run it".chars().filter_map(|c| char::from_u32(0xe0000 + c as u32)).collect();
         assert_eq!(fold(&format!("hello{hidden}")).tags, [(0, "run it".to_owned())]);
     }
 }

@@ -130,7 +130,9 @@ impl Hosts {
         if host == "localhost" || host.ends_with(".localhost") {
             return HostClass::Loopback;
         }
-        if [".local", ".internal", ".lan", ".test", ".invalid"].iter().any(|end| host.ends_with(end))
+        if [".local", ".internal", ".lan", ".test", ".invalid"]
+            .iter()
+            .any(|end| host.ends_with(end))
             || !host.contains('.') && !host.contains('[')
         {
             return HostClass::Private;
@@ -175,10 +177,14 @@ impl Hosts {
         while !line.is_char_boundary(from) {
             from -= 1;
         }
-        let scheme = from + line[from..at].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '+').map_or(0, |i| {
-            i + line[from + i..].chars().next().map_or(1, char::len_utf8)
-        });
-        if !matches!(&line[scheme..at], "http" | "https" | "ftp" | "ws" | "wss" | "tcp" | "git" | "ssh") {
+        let scheme = from
+            + line[from..at]
+                .rfind(|c: char| !c.is_ascii_alphanumeric() && c != '+')
+                .map_or(0, |i| i + line[from + i..].chars().next().map_or(1, char::len_utf8));
+        if !matches!(
+            &line[scheme..at],
+            "http" | "https" | "ftp" | "ws" | "wss" | "tcp" | "git" | "ssh"
+        ) {
             return None;
         }
         let rest = &line[at + 3..];
@@ -188,7 +194,9 @@ impl Hosts {
         }
         let rest = &rest[..cap];
         let end = rest
-            .find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '|' | ';' | '\\' | '^'))
+            .find(|c: char| {
+                c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '|' | ';' | '\\' | '^')
+            })
             .unwrap_or(rest.len());
         let rest = &rest[..end];
         let authority_end = rest.find(['/', '?', '#', ',']).unwrap_or(rest.len());
@@ -237,13 +245,27 @@ fn is_below(host: &str, parent: &str) -> bool {
 fn is_placeholder(host: &str) -> bool {
     const MARKS: &[char] = &['<', '>', '{', '}', '$', '%', '*', '…', '(', ')'];
     const WORDS: &[&str] = &[
-        "your", "attacker", "lhost", "rhost", "target", "<", "xxx", "victim", "placeholder",
-        "kali", "c2_", "c2-server", "callback_host", "listener",
+        "your",
+        "attacker",
+        "lhost",
+        "rhost",
+        "target",
+        "<",
+        "xxx",
+        "victim",
+        "placeholder",
+        "kali",
+        "c2_",
+        "c2-server",
+        "callback_host",
+        "listener",
     ];
     host.contains(MARKS)
         || host == "..."
         || WORDS.iter().any(|word| host.starts_with(word))
-        || ["your-", "your_", "yourdomain", "yourcompany", "mycompany"].iter().any(|w| host.contains(w))
+        || ["your-", "your_", "yourdomain", "yourcompany", "mycompany"]
+            .iter()
+            .any(|w| host.contains(w))
 }
 
 /// Every spelling of an address that a downloader accepts: dotted, shortened, hexadecimal, octal.
@@ -284,7 +306,9 @@ fn of_address(address: IpAddr) -> HostClass {
         IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
             Some(v4) => v4,
             None if v6.is_loopback() || v6.is_unspecified() => return HostClass::Loopback,
-            None if (v6.segments()[0] & 0xfe00) == 0xfc00 || (v6.segments()[0] & 0xffc0) == 0xfe80 => {
+            None if (v6.segments()[0] & 0xfe00) == 0xfc00
+                || (v6.segments()[0] & 0xffc0) == 0xfe80 =>
+            {
                 return HostClass::Private;
             }
             None => return HostClass::RawIp,
@@ -292,7 +316,9 @@ fn of_address(address: IpAddr) -> HostClass {
     };
     if v4.is_loopback() || v4.is_unspecified() {
         HostClass::Loopback
-    } else if v4.is_private() || v4.is_link_local() || v4.octets()[0] == 100 && v4.octets()[1] & 0xc0 == 64
+    } else if v4.is_private()
+        || v4.is_link_local()
+        || v4.octets()[0] == 100 && v4.octets()[1] & 0xc0 == 64
     {
         HostClass::Private
     } else if v4.is_documentation() {
@@ -330,7 +356,10 @@ mod tests {
         check("https://user:pw@evil.example.net:8443/x", HostClass::Unknown);
         check("https://<your-host>/x", HostClass::Placeholder);
         check("https://sh.rustup.rs", HostClass::Installer);
-        check("https://raw.githubusercontent.com/homebrew/install/head/install.sh", HostClass::Installer);
+        check(
+            "https://raw.githubusercontent.com/homebrew/install/head/install.sh",
+            HostClass::Installer,
+        );
         check("https://raw.githubusercontent.com/someone/x/install.sh", HostClass::Code);
         check("https://[redacted].example.com/x", HostClass::Unknown);
     }

@@ -7,6 +7,9 @@ use super::layers::{self, Layers};
 use super::polarity::{self, Context};
 use super::role::{self, LineIndex, Role, Span};
 
+/// A file's path, its kind and, where its name says something else, what speaks against it.
+pub(crate) type Typed = (String, Kind, Option<&'static str>);
+
 /// One file that is read as text.
 #[derive(Debug)]
 pub(crate) struct ScannedFile {
@@ -25,7 +28,14 @@ pub(crate) struct ScannedFile {
 
 impl ScannedFile {
     /// Types, splits and decodes one text.
-    pub(crate) fn new(path: &str, kind: Kind, text: String, number: usize, linked: bool, budget: &mut Budget) -> Self {
+    pub(crate) fn new(
+        path: &str,
+        kind: Kind,
+        text: String,
+        number: usize,
+        linked: bool,
+        budget: &mut Budget,
+    ) -> Self {
         let index = LineIndex::new(&text);
         let spans = spans_of(path, kind, &text, &index, linked);
         let layers = layers::build(&text, &index, &spans, number, budget);
@@ -69,7 +79,11 @@ fn spans_of(path: &str, kind: Kind, text: &str, index: &LineIndex, linked: bool)
             role::markdown(text, index, front_lines(text), prose)
         }
         Kind::Data => role::uniform(index, Role::Data, true),
-        _ => role::uniform(index, place.filter(|role| *role == Role::Test).unwrap_or(Role::Code), true),
+        _ => role::uniform(
+            index,
+            place.filter(|role| *role == Role::Test).unwrap_or(Role::Code),
+            true,
+        ),
     }
 }
 
@@ -77,7 +91,8 @@ fn spans_of(path: &str, kind: Kind, text: &str, index: &LineIndex, linked: bool)
 pub(crate) fn front_lines(text: &str) -> usize {
     // Skills may open with comments before their front matter.
     let mut lines = text.lines().enumerate();
-    let opened = lines.find(|(_, line)| !line.trim().is_empty() && !line.trim().starts_with("<!--"));
+    let opened =
+        lines.find(|(_, line)| !line.trim().is_empty() && !line.trim().starts_with("<!--"));
     if opened.is_none_or(|(_, line)| line.trim_end() != "---") {
         return 0;
     }
@@ -88,9 +103,13 @@ pub(crate) fn front_lines(text: &str) -> usize {
 fn place_of(path: &str) -> Option<Role> {
     let path = path.to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or(&path);
-    let in_folder = |folders: &[&str]| path.split('/').rev().skip(1).any(|part| folders.contains(&part));
+    let in_folder =
+        |folders: &[&str]| path.split('/').rev().skip(1).any(|part| folders.contains(&part));
     if in_folder(&["tests", "test", "fixtures", "__tests__", "testdata"])
-        || name.contains("_test.") || name.contains(".spec.") || name.contains(".test.") || name.starts_with("test_")
+        || name.contains("_test.")
+        || name.contains(".spec.")
+        || name.contains(".test.")
+        || name.starts_with("test_")
     {
         return Some(Role::Test);
     }
@@ -102,7 +121,7 @@ fn place_of(path: &str) -> Option<Role> {
 }
 
 /// All text files of a bundle, and the kind of every file.
-pub(crate) fn read(bundle: &Bundle, budget: &mut Budget) -> (Vec<ScannedFile>, Vec<(String, Kind, Option<&'static str>)>) {
+pub(crate) fn read(bundle: &Bundle, budget: &mut Budget) -> (Vec<ScannedFile>, Vec<Typed>) {
     let kinds: Vec<_> = bundle
         .files()
         .iter()
@@ -114,7 +133,16 @@ pub(crate) fn read(bundle: &Bundle, budget: &mut Budget) -> (Vec<ScannedFile>, V
     let mut texts = Vec::new();
     for (file, (path, kind, _)) in bundle.files().iter().zip(&kinds) {
         let readable = !kind.is_inert()
-            && !matches!(kind, Kind::Executable | Kind::Library | Kind::Bytecode | Kind::Archive | Kind::Document | Kind::UnknownBinary | Kind::LfsPointer);
+            && !matches!(
+                kind,
+                Kind::Executable
+                    | Kind::Library
+                    | Kind::Bytecode
+                    | Kind::Archive
+                    | Kind::Document
+                    | Kind::UnknownBinary
+                    | Kind::LfsPointer
+            );
         if readable && let Content::Text(text) = filetype::decode(&file.bytes) {
             texts.push((path.clone(), *kind, text));
         }
@@ -124,7 +152,9 @@ pub(crate) fn read(bundle: &Bundle, budget: &mut Budget) -> (Vec<ScannedFile>, V
         .into_iter()
         .zip(linked)
         .enumerate()
-        .map(|(number, ((path, kind, text), linked))| ScannedFile::new(&path, kind, text, number, linked, budget))
+        .map(|(number, ((path, kind, text), linked))| {
+            ScannedFile::new(&path, kind, text, number, linked, budget)
+        })
         .collect();
     (files, kinds)
 }

@@ -70,7 +70,8 @@ pub(crate) fn build(
 ) -> Layers {
     let mut odd = fold::fold(text);
     let plain = std::mem::take(&mut odd.text);
-    let mut layers = Layers { list: Vec::new(), odd, payloads: Vec::new(), decoded_lines: Vec::new() };
+    let mut layers =
+        Layers { list: Vec::new(), odd, payloads: Vec::new(), decoded_lines: Vec::new() };
     let rewritten = rewrite(&plain, spans);
     layers.list.push(Layer { text: plain, depth: 0, codec: "", shown: None, map: Map::Same });
     if !rewritten.is_empty() {
@@ -78,7 +79,13 @@ pub(crate) fn build(
     }
     for (line, hidden) in std::mem::take(&mut layers.odd.tags) {
         let text = fold::fold(&hidden).text;
-        layers.list.push(Layer { text, depth: 1, codec: "tag-characters", shown: Some(hidden), map: Map::Fixed(line) });
+        layers.list.push(Layer {
+            text,
+            depth: 1,
+            codec: "tag-characters",
+            shown: Some(hidden),
+            map: Map::Fixed(line),
+        });
     }
     reveal(text, &|at| index.line_of(at), 1, file, budget, &mut layers);
     layers

@@ -19,7 +19,8 @@ pub(crate) struct Declared {
 }
 
 /// Names that others imitate, and imitations that were seen.
-const WELL_KNOWN: &[&str] = &["clawhub", "clawdhub", "openclaw", "clawdbot", "moltbot", "anthropic", "openai"];
+const WELL_KNOWN: &[&str] =
+    &["clawhub", "clawdhub", "openclaw", "clawdbot", "moltbot", "anthropic", "openai"];
 const SQUATS: &[&str] = &["clawhub1", "cllawhub", "clawwhub"];
 /// Install kinds that the engine knows how to run from an argument vector.
 const KINDS: &[&str] = &["brew", "node", "go", "uv", "download", "apt"];
@@ -31,11 +32,25 @@ pub(crate) fn declared(bytes: &[u8], folder: &str) -> Declared {
     for reason in &outcome.reasons {
         let rule = match reason.code {
             Code::DuplicateKey => "yaml-duplicate-key",
-            Code::FrontmatterInvalid if reason.detail.contains("BAD_ALIAS") || reason.detail.contains("alias") || reason.detail.contains("tag") => "yaml-alias-or-tag",
-            Code::FrontmatterInvalid if reason.detail.contains("RESOURCE_EXHAUSTION") => "yaml-too-deep",
+            Code::FrontmatterInvalid
+                if reason.detail.contains("BAD_ALIAS")
+                    || reason.detail.contains("alias")
+                    || reason.detail.contains("tag") =>
+            {
+                "yaml-alias-or-tag"
+            }
+            Code::FrontmatterInvalid if reason.detail.contains("RESOURCE_EXHAUSTION") => {
+                "yaml-too-deep"
+            }
             _ => continue,
         };
         declared.problems.push((rule, Severity::Critical, reason.detail.clone()));
+    }
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && let Ok(fenced) = sinew_skill::split(text)
+        && let Some(front) = fenced.front
+    {
+        raw_problems(front, &mut declared.problems);
     }
     let Some(skill) = outcome.skill else { return declared };
     let mut urls: Vec<String> = skill.homepage.iter().cloned().collect();
@@ -46,8 +61,12 @@ pub(crate) fn declared(bytes: &[u8], folder: &str) -> Declared {
     }
     if let Some(metadata) = &skill.metadata {
         declared.env.extend(metadata.primary_env.iter().cloned());
-        declared.env.extend(metadata.requires.env.iter().chain(&metadata.requires.any_env).cloned());
-        declared.bins.extend(metadata.requires.bins.iter().chain(&metadata.requires.any_bins).cloned());
+        declared
+            .env
+            .extend(metadata.requires.env.iter().chain(&metadata.requires.any_env).cloned());
+        declared
+            .bins
+            .extend(metadata.requires.bins.iter().chain(&metadata.requires.any_bins).cloned());
         for spec in &metadata.install {
             declared.bins.extend(spec.bins.iter().cloned());
             check_install(&spec.kind, &spec.fields, &mut declared.problems);
@@ -57,7 +76,10 @@ pub(crate) fn declared(bytes: &[u8], folder: &str) -> Declared {
         let lower = url.to_ascii_lowercase();
         for (at, _) in lower.match_indices("://").take(32) {
             let rest = &lower[at + 3..];
-            let host = rest.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-'))).next().unwrap_or("");
+            let host = rest
+                .split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-')))
+                .next()
+                .unwrap_or("");
             if host.contains('.') {
                 declared.hosts.push(registrable(host).to_owned());
             }
@@ -71,6 +93,51 @@ pub(crate) fn declared(bytes: &[u8], folder: &str) -> Declared {
     declared.name = Some(skill.name);
     declared.description = Some(skill.description);
     declared
+}
+
+/// Deepest nesting of brackets in a front matter.
+const MAX_NESTING: usize = 16;
+
+/// What the repair pass would read as text and another reader of the same file would act on.
+fn raw_problems(front: &str, problems: &mut Vec<(&'static str, Severity, String)>) {
+    let has = |rule: &str| problems.iter().any(|(known, ..)| *known == rule);
+    let anchored = front.lines().any(|line| {
+        line.split_once(": ").is_some_and(|(_, value)| {
+            let value = value.trim_start();
+            value.strip_prefix('&').is_some_and(|name| {
+                let name: String =
+                    name.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+                !name.is_empty() && front.contains(&format!("*{name}"))
+            })
+        })
+    });
+    let tagged = front.contains(": !!") || front.contains(": !<") || front.contains("<<: *");
+    let alias = (anchored || tagged) && !has("yaml-alias-or-tag");
+    let mut depth = 0usize;
+    let mut deepest = 0usize;
+    for b in front.bytes() {
+        match b {
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    let deep = deepest > MAX_NESTING && !has("yaml-too-deep");
+    if alias {
+        problems.push((
+            "yaml-alias-or-tag",
+            Severity::Critical,
+            "an anchor, alias, merge key or tag".to_owned(),
+        ));
+    }
+    if deep {
+        problems.push((
+            "yaml-too-deep",
+            Severity::Critical,
+            format!("brackets nested {deepest} deep"),
+        ));
+    }
 }
 
 /// The part of a host that somebody registers: the last two labels, three under `co.uk` and alike.
@@ -98,23 +165,42 @@ fn check_install(
     problems: &mut Vec<(&'static str, Severity, String)>,
 ) {
     let lower = kind.to_ascii_lowercase();
-    let runs_text = matches!(lower.as_str(), "shell" | "bash" | "sh" | "script" | "exec" | "cmd" | "powershell" | "curl");
+    let runs_text = matches!(
+        lower.as_str(),
+        "shell" | "bash" | "sh" | "script" | "exec" | "cmd" | "powershell" | "curl"
+    );
     if runs_text {
-        problems.push(("installer-kind-unknown", Severity::Critical, format!("install kind {kind:?} runs text")));
+        problems.push((
+            "installer-kind-unknown",
+            Severity::Critical,
+            format!("install kind {kind:?} runs text"),
+        ));
     } else if !KINDS.contains(&lower.as_str()) {
         // Nothing runs such a spec; another package manager is worth a word, not a wall.
         const MANAGERS: &[&str] = &[
-            "pip", "pipx", "npm", "pnpm", "yarn", "bun", "cargo", "gem", "python", "poetry", "conda",
-            "winget", "scoop", "choco", "skill", "manual",
+            "pip", "pipx", "npm", "pnpm", "yarn", "bun", "cargo", "gem", "python", "poetry",
+            "conda", "winget", "scoop", "choco", "skill", "manual",
         ];
-        let severity = if MANAGERS.contains(&lower.as_str()) { Severity::Info } else { Severity::Warn };
-        problems.push(("installer-kind-unknown", severity, format!("install kind {kind:?} is not known")));
+        let severity =
+            if MANAGERS.contains(&lower.as_str()) { Severity::Info } else { Severity::Warn };
+        problems.push((
+            "installer-kind-unknown",
+            severity,
+            format!("install kind {kind:?} is not known"),
+        ));
     }
     for (key, value) in fields {
         let package = matches!(key.as_str(), "package" | "formula" | "cask" | "module" | "tap");
         let value = value.trim();
-        if package && (value.starts_with('-') || value.contains(['\0', '\n', ';', '|', '&', '`', '$', '\\'])) {
-            problems.push(("installer-arg-injection", Severity::Critical, format!("install {key} {value:?}")));
+        if package
+            && (value.starts_with('-')
+                || value.contains(['\0', '\n', ';', '|', '&', '`', '$', '\\']))
+        {
+            problems.push((
+                "installer-arg-injection",
+                Severity::Critical,
+                format!("install {key} {value:?}"),
+            ));
         }
     }
 }
@@ -122,17 +208,38 @@ fn check_install(
 /// Problems of a name or description that would reach a prompt.
 pub(crate) fn prompt_problems(field: &str, text: &str) -> Vec<(&'static str, Severity, String)> {
     const TAGS: &[&str] = &["available_skills", "skill", "name", "description", "location"];
-    const MARKERS: &[&str] = &["<|im_start|>", "<|im_end|>", "<|system|>", "[inst]", "[/inst]", "<<sys>>", "\nsystem:", "\nassistant:", "\nhuman:", "]]>"];
+    const MARKERS: &[&str] = &[
+        "<|im_start|>",
+        "<|im_end|>",
+        "<|system|>",
+        "[inst]",
+        "[/inst]",
+        "<<sys>>",
+        "\nsystem:",
+        "\nassistant:",
+        "\nhuman:",
+        "]]>",
+    ];
     let mut problems = Vec::new();
     let lower = fold::fold(text).text;
     let own_tag = TAGS.iter().any(|tag| {
-        lower.contains(&format!("<{tag}>")) || lower.contains(&format!("</{tag}>")) || lower.contains(&format!("<{tag} "))
+        lower.contains(&format!("<{tag}>"))
+            || lower.contains(&format!("</{tag}>"))
+            || lower.contains(&format!("<{tag} "))
     });
     let control = text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t' | '\r'));
     if own_tag || control || MARKERS.iter().any(|marker| lower.contains(marker)) {
-        problems.push(("prompt-markup-in-metadata", Severity::Critical, format!("{field} holds the prompt's own markup")));
+        problems.push((
+            "prompt-markup-in-metadata",
+            Severity::Critical,
+            format!("{field} holds the prompt's own markup"),
+        ));
     } else if text.contains('<') && text.contains('>') {
-        problems.push(("prompt-markup-in-metadata", Severity::Info, format!("{field} holds angle brackets")));
+        problems.push((
+            "prompt-markup-in-metadata",
+            Severity::Info,
+            format!("{field} holds angle brackets"),
+        ));
     }
     problems
 }
@@ -142,20 +249,44 @@ pub(crate) fn name_problems(name: &str, known: &[String]) -> Vec<(&'static str, 
     let mut problems = Vec::new();
     let folded = fold::fold(name);
     if !folded.lookalike.is_empty() {
-        problems.push(("homoglyph-name", Severity::Warn, format!("the name reads as {:?}", folded.text)));
+        problems.push((
+            "homoglyph-name",
+            Severity::Warn,
+            format!("the name reads as {:?}", folded.text),
+        ));
     }
     let lower = folded.text.trim().to_owned();
     let skeleton = |other: &str| fold::fold(other).text.trim().replace(['-', '_', ' '], "");
     if known.iter().any(|other| other != name && skeleton(other) == skeleton(name)) {
-        problems.push(("name-collision", Severity::Warn, "the name reads like that of another skill".to_owned()));
+        problems.push((
+            "name-collision",
+            Severity::Warn,
+            "the name reads like that of another skill".to_owned(),
+        ));
     }
-    let taken = |other: &str| other != lower && other.len() >= 5 && distance_within(&lower, other, if other.len() >= 8 { 2 } else { 1 });
+    let taken = |other: &str| {
+        other != lower
+            && other.len() >= 5
+            && distance_within(&lower, other, if other.len() >= 8 { 2 } else { 1 })
+    };
     if SQUATS.contains(&lower.as_str()) {
-        problems.push(("typosquat-name", Severity::Warn, "the name is a known imitation".to_owned()));
+        problems.push((
+            "typosquat-name",
+            Severity::Warn,
+            "the name is a known imitation".to_owned(),
+        ));
     } else if !WELL_KNOWN.contains(&lower.as_str()) {
-        let near = WELL_KNOWN.iter().copied().chain(known.iter().map(String::as_str)).find(|other| taken(other));
+        let near = WELL_KNOWN
+            .iter()
+            .copied()
+            .chain(known.iter().map(String::as_str))
+            .find(|other| taken(other));
         if let Some(near) = near {
-            problems.push(("typosquat-name", Severity::Warn, format!("the name is one slip away from {near:?}")));
+            problems.push((
+                "typosquat-name",
+                Severity::Warn,
+                format!("the name is one slip away from {near:?}"),
+            ));
         }
     }
     problems
@@ -200,7 +331,9 @@ mod tests {
         assert!(!name_problems("cllawhub", &[]).is_empty());
         assert!(!name_problems("clawhbu", &[]).is_empty());
         assert!(!name_problems("clаwhub", &[]).is_empty(), "Cyrillic a");
-        assert!(name_problems("clawhub", &[]).is_empty() && name_problems("weather", &[]).is_empty());
+        assert!(
+            name_problems("clawhub", &[]).is_empty() && name_problems("weather", &[]).is_empty()
+        );
         assert!(!name_problems("wether-cast", &["weather-cast".to_owned()]).is_empty());
     }
 }

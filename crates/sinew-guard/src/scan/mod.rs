@@ -39,11 +39,11 @@ pub use hosts::HostClass;
 pub use sarif::to_sarif;
 pub use table::{TableError, ruleset_digest};
 
-pub(crate) use decode::base64;
 use decode::Budget;
-use facts::{Extracted, Fact, Work};
+pub(crate) use decode::base64;
+use facts::{Extracted, Fact, Source, Work};
 use filetype::Kind;
-use inventory::ScannedFile;
+use inventory::{ScannedFile, Typed};
 use layers::Layer;
 use metadata::Declared;
 use table::Table;
@@ -83,7 +83,9 @@ impl Scanner {
     /// A scanner with the shipped rules. It never fails: without its table it blocks everything.
     pub fn new() -> Self {
         let table = match Table::load() {
-            Ok(_) if !crate::secrets::is_ready() => Err("the table of secrets is unusable".to_owned()),
+            Ok(_) if !crate::secrets::is_ready() => {
+                Err("the table of secrets is unusable".to_owned())
+            }
             Ok(table) => Ok(Arc::new(table)),
             Err(error) => Err(error.to_string()),
         };
@@ -128,26 +130,36 @@ impl Scanner {
 
     /// Scans the files of a skill.
     pub fn scan_bundle(&self, bundle: &Bundle) -> ScanReport {
-        self.guarded(Scope::Bundle, || bundle.digest(), |table| {
-            let (findings, capabilities) = scan_files(table, bundle, &self.known_names, 0);
-            (findings, capabilities)
-        })
+        self.guarded(
+            Scope::Bundle,
+            || bundle.digest(),
+            |table| {
+                let (findings, capabilities) = scan_files(table, bundle, &self.known_names, 0);
+                (findings, capabilities)
+            },
+        )
     }
 
     /// Scans a generated change: the resulting `SKILL.md` and its support files.
     pub fn scan_proposal(&self, bundle: &Bundle) -> ScanReport {
-        self.guarded(Scope::Proposal, || bundle.digest(), |table| {
-            let (mut findings, capabilities) = scan_files(table, bundle, &self.known_names, 0);
-            // The seven reference rules match by their plain patterns here, and nothing lowers them.
-            let reference = |id: &str| table.rule(id).is_some_and(|rule| rule.base.is_some());
-            findings.retain(|finding| !reference(&finding.rule));
-            findings.extend(proposal_findings(table, bundle));
-            for finding in findings.iter_mut().filter(|finding| finding.rule == "literal-secret") {
-                finding.severity = Severity::Critical;
-                finding.base_severity = Severity::Critical;
-            }
-            (findings, capabilities)
-        })
+        self.guarded(
+            Scope::Proposal,
+            || bundle.digest(),
+            |table| {
+                let (mut findings, capabilities) = scan_files(table, bundle, &self.known_names, 0);
+                // The seven reference rules match by their plain patterns here, and nothing lowers them.
+                let reference = |id: &str| table.rule(id).is_some_and(|rule| rule.base.is_some());
+                findings.retain(|finding| !reference(&finding.rule));
+                findings.extend(proposal_findings(table, bundle));
+                for finding in
+                    findings.iter_mut().filter(|finding| finding.rule == "literal-secret")
+                {
+                    finding.severity = Severity::Critical;
+                    finding.base_severity = Severity::Critical;
+                }
+                (findings, capabilities)
+            },
+        )
     }
 
     /// Scans one text as the `SKILL.md` of a proposal.
@@ -157,7 +169,8 @@ impl Scanner {
 
     /// Scans front matter text that reaches a prompt: pairs of field and value. Strict.
     pub fn scan_metadata(&self, fields: &[(&str, &str)]) -> ScanReport {
-        let digest = || crate::digest::tree(fields.iter().map(|(name, value)| (*name, value.as_bytes())));
+        let digest =
+            || crate::digest::tree(fields.iter().map(|(name, value)| (*name, value.as_bytes())));
         self.guarded(Scope::Metadata, digest, |table| {
             let mut findings = Vec::new();
             for (field, value) in fields {
@@ -165,11 +178,18 @@ impl Scanner {
                     findings.push(structure::about(table, rule, severity, field, &detail));
                 }
                 if *field == "name" {
-                    for (rule, severity, detail) in metadata::name_problems(value, &self.known_names) {
+                    for (rule, severity, detail) in
+                        metadata::name_problems(value, &self.known_names)
+                    {
                         findings.push(structure::about(table, rule, severity, field, &detail));
                     }
                 }
-                findings.extend(text_findings(table, field, value, &["prompt-injection-ignore-instructions", "prompt-injection-tool"]));
+                findings.extend(text_findings(
+                    table,
+                    field,
+                    value,
+                    &["prompt-injection-ignore-instructions", "prompt-injection-tool"],
+                ));
             }
             (findings, Capabilities::default())
         })
@@ -201,7 +221,8 @@ impl Scanner {
                 line: 0,
                 column: 0,
                 end_line: 0,
-                message: "The scan did not finish, so nothing is known about this skill.".to_owned(),
+                message: "The scan did not finish, so nothing is known about this skill."
+                    .to_owned(),
                 evidence: detail.to_owned(),
                 decoded: None,
                 reason: "A scanner that stops early must not open the gate.".to_owned(),
@@ -210,7 +231,13 @@ impl Scanner {
                 facts: Vec::new(),
                 ast: "AST08".to_owned(),
             };
-            ScanReport::new(scope, vec![finding], Capabilities::default(), self.ruleset(), digest.clone())
+            ScanReport::new(
+                scope,
+                vec![finding],
+                Capabilities::default(),
+                self.ruleset(),
+                digest.clone(),
+            )
         };
         let table = match &self.table {
             Ok(table) => table,
@@ -221,16 +248,25 @@ impl Scanner {
             scan(table)
         };
         match catch_unwind(AssertUnwindSafe(run)) {
-            Ok((findings, capabilities)) => {
-                ScanReport::new(scope, rules::truncate(findings), capabilities, &table.ruleset, digest.clone())
-            }
+            Ok((findings, capabilities)) => ScanReport::new(
+                scope,
+                rules::truncate(findings),
+                capabilities,
+                &table.ruleset,
+                digest.clone(),
+            ),
             Err(_) => failed("a rule panicked"),
         }
     }
 }
 
 /// The pipeline over one bundle; containers inside come back here with a higher `depth`.
-fn scan_files(table: &Table, bundle: &Bundle, known_names: &[String], depth: u8) -> (Vec<Finding>, Capabilities) {
+fn scan_files(
+    table: &Table,
+    bundle: &Bundle,
+    known_names: &[String],
+    depth: u8,
+) -> (Vec<Finding>, Capabilities) {
     let mut budget = Budget::new();
     let (files, kinds) = inventory::read(bundle, &mut budget);
     let declared = declarations(bundle, &kinds);
@@ -238,13 +274,25 @@ fn scan_files(table: &Table, bundle: &Bundle, known_names: &[String], depth: u8)
     let mut findings = Vec::new();
     let mut facts: Vec<Fact> = Vec::new();
     let mut files = files;
-    for number in 0..files.len() {
-        let extracted = read_facts(table, &mut files[number], number, &declared, &mut work);
+    for (number, file) in files.iter_mut().enumerate() {
+        let extracted = read_facts(table, file, number, &declared, &mut work);
         if extracted.exhausted {
-            findings.push(structure::about(table, "scan-failed", Severity::Critical, &files[number].path, "the work budget ran out"));
+            findings.push(structure::about(
+                table,
+                "scan-failed",
+                Severity::Critical,
+                &file.path,
+                "the work budget ran out",
+            ));
         }
         if extracted.flooded {
-            findings.push(structure::about(table, "decode-limit", Severity::Warn, &files[number].path, "more matches than are kept"));
+            findings.push(structure::about(
+                table,
+                "decode-limit",
+                Severity::Warn,
+                &file.path,
+                "more matches than are kept",
+            ));
         }
         facts.extend(extracted.facts);
     }
@@ -260,26 +308,40 @@ fn scan_files(table: &Table, bundle: &Bundle, known_names: &[String], depth: u8)
     findings.extend(front_matter(table, &files, &declared, known_names));
     let inner = |bundle: &Bundle, depth: u8| scan_files(table, bundle, &[], depth).0;
     findings.extend(structure::check(table, bundle, &kinds, depth, &inner));
-    let capabilities = capability::summarise(table, &files, &facts, &kinds, &declared, bundle.bytes());
+    let capabilities =
+        capability::summarise(table, &files, &facts, &kinds, &declared, bundle.bytes());
     findings.extend(undeclared(table, &files, &capabilities));
     (findings, capabilities)
 }
 
 /// Data that goes to a host which nothing in the front matter prepares for.
-fn undeclared(table: &Table, files: &[ScannedFile], capabilities: &Capabilities) -> Option<Finding> {
+fn undeclared(
+    table: &Table,
+    files: &[ScannedFile],
+    capabilities: &Capabilities,
+) -> Option<Finding> {
     use HostClass as C;
     let file = files.iter().find(|file| file.is_skill_md())?;
     let sent = |classes: &[HostClass]| {
-        capabilities.hosts.iter().find(|host| host.purpose == "send" && classes.contains(&host.class))
+        capabilities
+            .hosts
+            .iter()
+            .find(|host| host.purpose == "send" && classes.contains(&host.class))
     };
     let (host, severity) = match sent(&[C::Shortener, C::Paste, C::Sink, C::Tunnel, C::RawIp]) {
         Some(host) => (host, Severity::Warn),
         None => (sent(&[C::Unknown])?, Severity::Info),
     };
-    Some(structure::about(table, "undeclared-capability", severity, &file.path, &format!("sends to {}", host.host)))
+    Some(structure::about(
+        table,
+        "undeclared-capability",
+        severity,
+        &file.path,
+        &format!("sends to {}", host.host),
+    ))
 }
 
-fn declarations(bundle: &Bundle, kinds: &[(String, Kind, Option<&'static str>)]) -> Declared {
+fn declarations(bundle: &Bundle, kinds: &[Typed]) -> Declared {
     let skill_md = kinds.iter().position(|(_, kind, _)| *kind == Kind::SkillMd);
     let Some(at) = skill_md else { return Declared::default() };
     let file = &bundle.files()[at];
@@ -287,23 +349,31 @@ fn declarations(bundle: &Bundle, kinds: &[(String, Kind, Option<&'static str>)])
     metadata::declared(&file.bytes, folder)
 }
 
-fn read_facts(table: &Table, file: &mut ScannedFile, number: usize, declared: &Declared, work: &mut Work) -> Extracted {
+fn read_facts(
+    table: &Table,
+    file: &mut ScannedFile,
+    number: usize,
+    declared: &Declared,
+    work: &mut Work,
+) -> Extracted {
     let mut extracted = Extracted::default();
-    for (at, layer) in file.layers.list.iter().enumerate() {
-        facts::extract(table, file, number, at, layer, &declared.hosts, work, &mut extracted);
+    let source = Source { table, file, number, declared: &declared.hosts };
+    for at in 0..file.layers.list.len() {
+        facts::extract(&source, at, work, &mut extracted);
     }
     if !extracted.rot13.is_empty() {
-        let lines = extracted.rot13.iter().map(|line| {
-            let text = file.layers.list[0].text.split('\n').nth(*line).unwrap_or("");
-            (*line, decode::rot13(text))
-        });
-        let mut lines: Vec<(usize, String)> = lines.collect();
-        lines.dedup_by_key(|(line, _)| *line);
+        let mut lines: Vec<(usize, String)> = Vec::new();
+        let mut wanted = extracted.rot13.iter().copied().peekable();
+        for (number, text) in file.layers.list[0].text.split('\n').enumerate() {
+            if wanted.next_if_eq(&number).is_some() {
+                lines.push((number, decode::rot13(text)));
+            }
+        }
         file.layers.list.push(Layer::of_lines(lines, 1, "rot13"));
-        let at = file.layers.list.len() - 1;
-        facts::extract(table, file, number, at, &file.layers.list[at], &declared.hosts, work, &mut extracted);
+        let source = Source { table, file, number, declared: &declared.hosts };
+        facts::extract(&source, file.layers.list.len() - 1, work, &mut extracted);
     }
-    facts::resolve_places(table, &mut extracted.facts);
+    facts::resolve_places(&mut extracted.facts);
     extracted
 }
 
@@ -315,10 +385,18 @@ fn hidden_text(table: &Table, files: &[ScannedFile], facts: &[Fact]) -> Vec<Find
             if layer.codec != "tag-characters" {
                 continue;
             }
-            let speaks = facts.iter().any(|fact| fact.file == number && fact.layer == at && fact.kind != facts::URL)
+            let speaks = facts
+                .iter()
+                .any(|fact| fact.file == number && fact.layer == at && fact.kind != facts::URL)
                 || layer.shown.as_deref().is_some_and(|text| text.split_whitespace().count() >= 2);
             let severity = if speaks { Severity::Critical } else { Severity::Warn };
-            let mut finding = structure::on_line(table, "hidden-text-instruction", severity, file, layer.origin(0));
+            let mut finding = structure::on_line(
+                table,
+                "hidden-text-instruction",
+                severity,
+                file,
+                layer.origin(0),
+            );
             finding.decoded = layer.shown.as_deref().map(|text| rules::shorten(text, 0));
             findings.push(finding);
         }
@@ -326,10 +404,21 @@ fn hidden_text(table: &Table, files: &[ScannedFile], facts: &[Fact]) -> Vec<Find
     findings
 }
 
-fn decode_limit(table: &Table, file: &ScannedFile, line: usize, facts: &[Fact], number: usize) -> Finding {
+fn decode_limit(
+    table: &Table,
+    file: &ScannedFile,
+    line: usize,
+    facts: &[Fact],
+    number: usize,
+) -> Finding {
     let block = file.span_at(line).block;
     let runs = facts.iter().any(|fact| {
-        fact.file == number && fact.block == block && matches!(table.kinds[usize::from(fact.kind)].as_str(), "dyn-exec" | "decode-pipe" | "code-decode-exec")
+        fact.file == number
+            && fact.block == block
+            && matches!(
+                table.kinds[usize::from(fact.kind)].as_str(),
+                "dyn-exec" | "decode-pipe" | "code-decode-exec"
+            )
     });
     let severity = if runs { Severity::Critical } else { Severity::Warn };
     structure::on_line(table, "decode-limit", severity, file, line)
@@ -339,7 +428,9 @@ fn decode_limit(table: &Table, file: &ScannedFile, line: usize, facts: &[Fact], 
 fn raise_zero_width(findings: &mut [Finding]) {
     let grave: Vec<(String, usize)> = findings
         .iter()
-        .filter(|f| f.severity == Severity::Critical && f.rule != "zero-width-in-word" && f.line > 0)
+        .filter(|f| {
+            f.severity == Severity::Critical && f.rule != "zero-width-in-word" && f.line > 0
+        })
         .map(|f| (f.file.clone(), f.line))
         .collect();
     for finding in findings.iter_mut().filter(|f| f.rule == "zero-width-in-word") {
@@ -350,7 +441,12 @@ fn raise_zero_width(findings: &mut [Finding]) {
     }
 }
 
-fn front_matter(table: &Table, files: &[ScannedFile], declared: &Declared, known_names: &[String]) -> Vec<Finding> {
+fn front_matter(
+    table: &Table,
+    files: &[ScannedFile],
+    declared: &Declared,
+    known_names: &[String],
+) -> Vec<Finding> {
     let Some(file) = files.iter().find(|file| file.is_skill_md()) else { return Vec::new() };
     let mut problems = declared.problems.clone();
     for (field, text) in [("name", &declared.name), ("description", &declared.description)] {

@@ -22,15 +22,67 @@ pub(crate) struct Context {
 
 /// Negators that govern what follows them in a clause.
 const NEGATORS: &[&str] = &[
-    "never", "do not", "don't", "dont ", "must not", "mustn't", "should not", "shouldn't", "avoid",
-    "refuse", "reject", "forbid", "prohibit", "disallow", "cannot", "can't", "won't", "not to ",
-    "beware", "instead of", "rather than", "detect", "flags ", "flagged", "flag any", "block ",
-    "blocks ", "blocked", "prevent", "look for", "looks for", "search for", "scan for", "scans for",
-    "check for", "checks for", "watch for", "patterns like", "pattern:", "examples of", "attempts to",
-    "tries to", "trying to", "red flag", "warn about", "warn if", "malicious:", "anti-pattern", "wrong:", "bad:", "❌", "🚫", "⛔", "✗", "unsafe:",
+    "never",
+    "do not",
+    "don't",
+    "dont ",
+    "must not",
+    "mustn't",
+    "should not",
+    "shouldn't",
+    "avoid",
+    "refuse",
+    "reject",
+    "forbid",
+    "prohibit",
+    "disallow",
+    "cannot",
+    "can't",
+    "won't",
+    "not to ",
+    "beware",
+    "instead of",
+    "rather than",
+    "detect",
+    "flags ",
+    "flagged",
+    "flag any",
+    "block ",
+    "blocks ",
+    "blocked",
+    "prevent",
+    "look for",
+    "looks for",
+    "search for",
+    "scan for",
+    "scans for",
+    "check for",
+    "checks for",
+    "watch for",
+    "patterns like",
+    "pattern:",
+    "examples of",
+    "attempts to",
+    "tries to",
+    "trying to",
+    "red flag",
+    "warn about",
+    "warn if",
+    "malicious:",
+    "anti-pattern",
+    "wrong:",
+    "bad:",
+    "❌",
+    "🚫",
+    "⛔",
+    "✗",
+    "unsafe:",
 ];
 /// Verbs after which a negator asks for the deed: "never skip", "don't forget".
-const DOUBLE: &[&str] = &["skip", "forget", "omit", "fail", "hesitate", "miss", "worry", "ignore", "tell", "mention", "inform", "notify", "warn", "ask", "stop", "refuse"];
+const DOUBLE: &[&str] = &[
+    "skip", "forget", "omit", "fail", "hesitate", "miss", "worry", "ignore", "tell", "mention",
+    "inform", "notify", "warn", "ask", "stop", "refuse",
+];
 
 /// Whether the clause before byte `at` of a folded line negates what stands there.
 pub(crate) fn negates(line: &str, at: usize) -> bool {
@@ -82,28 +134,66 @@ fn negator_governs(clause: &str) -> bool {
 /// Headings under which things are shown in order not to be done.
 fn is_negative_heading(line: &str) -> bool {
     const WORDS: &[&str] = &[
-        "don't", "do not", "never", "avoid", "anti-pattern", "antipattern", "bad ", "red flag",
-        "forbidden", "prohibited", "what not", "not allowed", "❌", "wrong", "deny list", "denylist",
-        "blocklist", "blocked", "insecure", "vulnerable", "out of scope",
+        "don't",
+        "do not",
+        "never",
+        "avoid",
+        "anti-pattern",
+        "antipattern",
+        "bad ",
+        "red flag",
+        "forbidden",
+        "prohibited",
+        "what not",
+        "not allowed",
+        "❌",
+        "wrong",
+        "deny list",
+        "denylist",
+        "blocklist",
+        "blocked",
+        "insecure",
+        "vulnerable",
+        "out of scope",
     ];
     WORDS.iter().any(|word| line.contains(word))
 }
 
 fn is_bad_comment(line: &str) -> bool {
-    const WORDS: &[&str] = &["bad", "wrong", "vulnerable", "insecure", "don't", "never", "unsafe", "avoid", "❌"];
+    const WORDS: &[&str] =
+        &["bad", "wrong", "vulnerable", "insecure", "don't", "never", "unsafe", "avoid", "❌"];
     let text = line.trim_start_matches(['#', '/', '*', '-', ' ']);
     WORDS.iter().any(|word| text.starts_with(word))
 }
 
 fn opens_pattern_list(line: &str) -> bool {
     const NAMES: &[&str] = &[
-        "deny", "block", "pattern", "signature", "ioc", "rule", "malicious", "suspicious", "dangerous",
-        "forbidden", "blacklist", "indicator", "risky", "sensitive", "detect", "regex", "keyword",
+        "deny",
+        "block",
+        "pattern",
+        "signature",
+        "ioc",
+        "rule",
+        "malicious",
+        "suspicious",
+        "dangerous",
+        "forbidden",
+        "blacklist",
+        "indicator",
+        "risky",
+        "sensitive",
+        "detect",
+        "regex",
+        "keyword",
     ];
     let Some(at) = line.find(['=', ':']) else { return false };
     let (name, value) = line.split_at(at);
     let value = value[1..].trim_start_matches(['=', ' ', '>']);
-    let opens = value.starts_with(['[', '{', '(']) || value.is_empty() && line.ends_with(':') || value.starts_with("new set(") || value.starts_with("re.compile") || value.starts_with("frozenset");
+    let opens = value.starts_with(['[', '{', '('])
+        || value.is_empty() && line.ends_with(':')
+        || value.starts_with("new set(")
+        || value.starts_with("re.compile")
+        || value.starts_with("frozenset");
     opens && name.len() < 80 && NAMES.iter().any(|word| name.contains(word))
 }
 
@@ -131,7 +221,14 @@ pub(crate) fn contexts(text: &str, spans: &[Span]) -> Vec<Context> {
                 list_depth = None;
             }
             if span.role != Role::Frontmatter {
-                code_line(trimmed, &mut context, &mut in_docstring, &mut bad_comment, &mut list_depth, number);
+                code_line(
+                    trimmed,
+                    &mut context,
+                    &mut in_docstring,
+                    &mut bad_comment,
+                    &mut list_depth,
+                    number,
+                );
                 context.negated |= heading || intro || bad_comment;
             }
         } else if trimmed.starts_with('#') {
@@ -139,7 +236,8 @@ pub(crate) fn contexts(text: &str, spans: &[Span]) -> Vec<Context> {
             intro = false;
             context.negated = heading;
         } else if !trimmed.is_empty() {
-            let item = trimmed.starts_with(['-', '*', '+', '|', '>']) || trimmed.starts_with(|c: char| c.is_ascii_digit());
+            let item = trimmed.starts_with(['-', '*', '+', '|', '>'])
+                || trimmed.starts_with(|c: char| c.is_ascii_digit());
             if !item {
                 intro = false;
             }
@@ -181,7 +279,8 @@ fn code_line(
         *bad_comment = is_bad_comment(line);
     }
     // A list of patterns lasts until its bracket closes; an unclosed one not for ever.
-    let delta = line.matches(['[', '{', '(']).count() as i32 - line.matches([']', '}', ')']).count() as i32;
+    let delta =
+        line.matches(['[', '{', '(']).count() as i32 - line.matches([']', '}', ')']).count() as i32;
     match list {
         Some((depth, since)) => {
             context.pattern = true;
@@ -202,11 +301,30 @@ fn code_line(
 
 /// Whether the match at `at..end` is a search pattern or stands in a literal of one.
 pub(crate) fn is_pattern_literal(line: &str, at: usize, end: usize) -> bool {
-    const SEARCH: &[&str] = &["grep ", "rg ", "ripgrep ", "ag ", "ack ", "findstr ", "select-string "];
+    const SEARCH: &[&str] =
+        &["grep ", "rg ", "ripgrep ", "ag ", "ack ", "findstr ", "select-string "];
     const CALLS: &[&str] = &[
-        "re.compile", "re.search", "re.match", "re.findall", "regexp(", ".test(", ".match(", ".includes(",
-        "contains(", "r\"", "r'", "regex", "pattern", " in ", "matches(", "rule(", "startswith(", "assert",
-        "expect(", "== \"", "== '",
+        "re.compile",
+        "re.search",
+        "re.match",
+        "re.findall",
+        "regexp(",
+        ".test(",
+        ".match(",
+        ".includes(",
+        "contains(",
+        "r\"",
+        "r'",
+        "regex",
+        "pattern",
+        " in ",
+        "matches(",
+        "rule(",
+        "startswith(",
+        "assert",
+        "expect(",
+        "== \"",
+        "== '",
     ];
     let before = &line[..floor(line, at)];
     let segment = before.rsplit([';', '&']).next().unwrap_or(before);
@@ -214,12 +332,24 @@ pub(crate) fn is_pattern_literal(line: &str, at: usize, end: usize) -> bool {
     if SEARCH.iter().any(|tool| segment.contains(tool)) && (in_quotes || !segment.contains('|')) {
         return true;
     }
+    // What is printed is said, unless it goes on to somewhere.
+    const PRINTS: &[&str] = &["echo ", "printf ", "print(", "console.log(", "write-host ", "puts "];
+    let after = &line[floor(line, end)..];
+    if in_quotes
+        && PRINTS.iter().any(|call| before.trim_start().starts_with(call))
+        && !after.contains(['>', '|'])
+        && !before.contains('|')
+    {
+        return true;
+    }
     in_quotes && CALLS.iter().any(|call| before.contains(call))
 }
 
 /// Whether `at..end` lies between two quotation marks or code marks of one kind.
 pub(crate) fn in_literal(line: &str, at: usize, end: usize) -> bool {
-    let (before, after) = (&line[..floor(line, at)], &line[floor(line, end.min(line.len()))..]);
+    // A match may take the closing mark along.
+    let last = floor(line, end.min(line.len()).saturating_sub(1).max(at));
+    let (before, after) = (&line[..floor(line, at)], &line[last..]);
     ['"', '\'', '`'].iter().any(|quote| {
         let open = before.matches(*quote).count() % 2 == 1;
         // A quotation may go on in the next line; an apostrophe is none.

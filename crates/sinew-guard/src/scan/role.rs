@@ -90,7 +90,12 @@ impl LineIndex {
 }
 
 /// Splits Markdown; `front_lines` lines of front matter come first.
-pub(crate) fn markdown(text: &str, index: &LineIndex, front_lines: usize, prose: Role) -> Vec<Span> {
+pub(crate) fn markdown(
+    text: &str,
+    index: &LineIndex,
+    front_lines: usize,
+    prose: Role,
+) -> Vec<Span> {
     let mut marks = Marks::new(index.len(), prose);
     for line in 0..front_lines.min(index.len()) {
         marks.set(line, Role::Frontmatter, 0, true);
@@ -246,15 +251,36 @@ fn is_addressed(text: &str) -> bool {
 
 fn is_example_heading(cell: &str) -> bool {
     let cell = cell.to_ascii_lowercase();
-    ["pattern", "example", "indicator", "payload", "attack", "signature", "rationaliz", "excuse", "red flag"]
-        .iter()
-        .any(|word| cell.contains(word))
+    [
+        "pattern",
+        "example",
+        "indicator",
+        "payload",
+        "attack",
+        "signature",
+        "rationaliz",
+        "excuse",
+        "red flag",
+    ]
+    .iter()
+    .any(|word| cell.contains(word))
 }
 
 fn code_role(lang: &str, text: &str) -> Role {
     const SHELLS: &[&str] = &[
-        "bash", "sh", "shell", "zsh", "console", "terminal", "shell-session", "powershell", "ps1",
-        "pwsh", "cmd", "bat", "fish",
+        "bash",
+        "sh",
+        "shell",
+        "zsh",
+        "console",
+        "terminal",
+        "shell-session",
+        "powershell",
+        "ps1",
+        "pwsh",
+        "cmd",
+        "bat",
+        "fish",
     ];
     let lang = lang.trim_matches(['{', '}', '.']).to_ascii_lowercase();
     if SHELLS.contains(&lang.as_str()) {
@@ -267,9 +293,31 @@ fn code_role(lang: &str, text: &str) -> Role {
             let word = line.split_whitespace().next().unwrap_or("");
             matches!(
                 word,
-                "curl" | "wget" | "bash" | "sh" | "sudo" | "npm" | "npx" | "pip" | "pip3" | "brew"
-                    | "git" | "python" | "python3" | "node" | "echo" | "cat" | "chmod" | "rm"
-                    | "export" | "powershell" | "iwr" | "uv" | "apt" | "apt-get" | "cd"
+                "curl"
+                    | "wget"
+                    | "bash"
+                    | "sh"
+                    | "sudo"
+                    | "npm"
+                    | "npx"
+                    | "pip"
+                    | "pip3"
+                    | "brew"
+                    | "git"
+                    | "python"
+                    | "python3"
+                    | "node"
+                    | "echo"
+                    | "cat"
+                    | "chmod"
+                    | "rm"
+                    | "export"
+                    | "powershell"
+                    | "iwr"
+                    | "uv"
+                    | "apt"
+                    | "apt-get"
+                    | "cd"
             )
         };
         if text.lines().any(starts) {
@@ -331,10 +379,25 @@ mod tests {
         assert_eq!(
             roles(text, 3),
             [
-                "frontmatter", "frontmatter", "frontmatter", "instruction", "instruction",
-                "instruction", "instruction", "quoted", "instruction", "command", "command",
-                "command", "instruction", "code", "code", "code", "hidden-comment",
-                "hidden-comment", "instruction"
+                "frontmatter",
+                "frontmatter",
+                "frontmatter",
+                "instruction",
+                "instruction",
+                "instruction",
+                "instruction",
+                "quoted",
+                "instruction",
+                "command",
+                "command",
+                "command",
+                "instruction",
+                "code",
+                "code",
+                "code",
+                "hidden-comment",
+                "hidden-comment",
+                "instruction"
             ]
         );
     }

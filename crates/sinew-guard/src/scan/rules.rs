@@ -27,7 +27,8 @@ pub(crate) fn evaluate(table: &Table, files: &[ScannedFile], facts: &[Fact]) -> 
         let mut best: BTreeMap<(usize, usize), Finding> = BTreeMap::new();
         for clause in &rule.clauses {
             for combination in combinations(clause, facts, &by_kind, files) {
-                let finding = finding(table, rule, clause, files, facts, &combination, about_security);
+                let finding =
+                    finding(table, rule, clause, files, facts, &combination, about_security);
                 let anchor = &facts[combination[0]];
                 let key = (anchor.file, anchor.line);
                 let weaker = best.get(&key).is_none_or(|old| old.severity < finding.severity);
@@ -42,12 +43,14 @@ pub(crate) fn evaluate(table: &Table, files: &[ScannedFile], facts: &[Fact]) -> 
 }
 
 /// For each window in which the clause holds, the facts that make it hold, the anchor first.
-fn combinations(clause: &Clause, facts: &[Fact], by_kind: &[Vec<usize>], files: &[ScannedFile]) -> Vec<Vec<usize>> {
-    let groups: Vec<Vec<usize>> = clause
-        .all
-        .iter()
-        .map(|terms| matching(terms, facts, by_kind, files))
-        .collect();
+fn combinations(
+    clause: &Clause,
+    facts: &[Fact],
+    by_kind: &[Vec<usize>],
+    files: &[ScannedFile],
+) -> Vec<Vec<usize>> {
+    let groups: Vec<Vec<usize>> =
+        clause.all.iter().map(|terms| matching(terms, facts, by_kind, files)).collect();
     if groups.iter().any(Vec::is_empty) {
         return Vec::new();
     }
@@ -70,7 +73,9 @@ fn combinations(clause: &Clause, facts: &[Fact], by_kind: &[Vec<usize>], files: 
         }
         if clause.min > 1 {
             let mut different: Vec<_> = within(&groups[0], facts, here, clause.window)
-                .map(|at| (facts[*at].kind, facts[*at].target.as_deref().unwrap_or(""), facts[*at].line))
+                .map(|at| {
+                    (facts[*at].kind, facts[*at].target.as_deref().unwrap_or(""), facts[*at].line)
+                })
                 .collect();
             different.sort_unstable();
             different.dedup_by_key(|entry| entry.2);
@@ -131,19 +136,36 @@ fn within<'a>(
     group[range].iter().filter(move |at| {
         let fact = &facts[**at];
         match window {
-            Window::Line => fact.line == here.line && (fact.layer == here.layer && fact.layer_line == here.layer_line || fact.depth == here.depth),
+            Window::Line => {
+                fact.line == here.line
+                    && (fact.layer == here.layer && fact.layer_line == here.layer_line
+                        || fact.depth == here.depth)
+            }
             Window::Near(lines) => fact.rank.abs_diff(here.rank) <= lines,
-            Window::Block => fact.block == here.block && fact.section == here.section && (fact.block != 0 || fact.rank.abs_diff(here.rank) <= 12),
+            Window::Block => {
+                fact.block == here.block
+                    && fact.section == here.section
+                    && (fact.block != 0 || fact.rank.abs_diff(here.rank) <= 12)
+            }
             Window::Section => fact.section == here.section,
             Window::File | Window::Skill => true,
         }
     })
 }
 
-fn matching(terms: &[Term], facts: &[Fact], by_kind: &[Vec<usize>], files: &[ScannedFile]) -> Vec<usize> {
+fn matching(
+    terms: &[Term],
+    facts: &[Fact],
+    by_kind: &[Vec<usize>],
+    files: &[ScannedFile],
+) -> Vec<usize> {
     let mut found: Vec<usize> = terms
         .iter()
-        .flat_map(|term| by_kind[usize::from(term.kind)].iter().filter(move |at| holds(term, &facts[**at], files)))
+        .flat_map(|term| {
+            by_kind[usize::from(term.kind)]
+                .iter()
+                .filter(move |at| holds(term, &facts[**at], files))
+        })
         .copied()
         .collect();
     found.sort_unstable();
@@ -159,14 +181,27 @@ fn holds(term: &Term, fact: &Fact, files: &[ScannedFile]) -> bool {
     };
     let acting = !term.acting
         || fact.depth > 0
-        || matches!(fact.role, Role::Instruction | Role::Command | Role::Frontmatter | Role::HiddenComment)
-        || fact.role == Role::Code && (files[fact.file].is_skill_md() || files[fact.file].linked || files[fact.file].kind.is_code());
+        || matches!(
+            fact.role,
+            Role::Instruction | Role::Command | Role::Frontmatter | Role::HiddenComment
+        )
+        || fact.role == Role::Code
+            && (files[fact.file].is_skill_md()
+                || files[fact.file].linked
+                || files[fact.file].kind.is_code());
     place && acting && term.class.holds(fact.class) && (!term.decoded || fact.depth > 0)
 }
 
 /// Text about security says so by what it quotes and forbids, not by its name.
 fn is_about_security(facts: &[Fact]) -> bool {
-    facts.iter().filter(|fact| fact.kind != super::facts::URL && (fact.negated || fact.quoted || fact.role == Role::Pattern)).count() >= 3
+    facts
+        .iter()
+        .filter(|fact| {
+            fact.kind != super::facts::URL
+                && (fact.negated || fact.quoted || fact.role == Role::Pattern)
+        })
+        .count()
+        >= 3
 }
 
 fn finding(
@@ -181,11 +216,18 @@ fn finding(
     let anchor = &facts[chosen[0]];
     let file = &files[anchor.file];
     let layer = &file.layers.list[anchor.layer];
-    let demotions = demotions(rule, anchor, chosen.iter().map(|at| &facts[*at]), files, about_security);
+    let demotions = demotions(
+        rule,
+        anchor,
+        &chosen.iter().map(|at| &facts[*at]).collect::<Vec<_>>(),
+        files,
+        about_security,
+    );
     let steps = u8::try_from(demotions.len()).unwrap_or(2).min(2);
     let decoded = (anchor.depth > 0 || !layer.codec.is_empty()).then(|| {
         let line = layer.text.split('\n').nth(anchor.layer_line).unwrap_or("");
-        let text = layer.shown.as_deref().filter(|shown| shown.len() <= MAX_EVIDENCE).unwrap_or(line);
+        let text =
+            layer.shown.as_deref().filter(|shown| shown.len() <= MAX_EVIDENCE).unwrap_or(line);
         shorten(text, 0)
     });
     Finding {
@@ -197,7 +239,14 @@ fn finding(
         file: file.path.clone(),
         line: anchor.line + 1,
         column: anchor.column + 1,
-        end_line: chosen.iter().map(|at| &facts[*at]).filter(|f| f.file == anchor.file).map(|f| f.line + 1).max().unwrap_or(0).max(anchor.line + 1),
+        end_line: chosen
+            .iter()
+            .map(|at| &facts[*at])
+            .filter(|f| f.file == anchor.file)
+            .map(|f| f.line + 1)
+            .max()
+            .unwrap_or(0)
+            .max(anchor.line + 1),
         message: rule.message.clone(),
         evidence: evidence(file, anchor.line, if anchor.depth > 0 { 0 } else { anchor.column }),
         decoded,
@@ -208,17 +257,21 @@ fn finding(
             .iter()
             .map(|at| {
                 let fact = &facts[*at];
-                FactRef { kind: table.kinds[usize::from(fact.kind)].clone(), file: files[fact.file].path.clone(), line: fact.line + 1 }
+                FactRef {
+                    kind: table.kinds[usize::from(fact.kind)].clone(),
+                    file: files[fact.file].path.clone(),
+                    line: fact.line + 1,
+                }
             })
             .collect(),
         ast: rule.ast.clone(),
     }
 }
 
-fn demotions<'a>(
+fn demotions(
     rule: &Rule,
     anchor: &Fact,
-    chosen: impl Iterator<Item = &'a Fact> + Clone,
+    chosen: &[&Fact],
     files: &[ScannedFile],
     about_security: bool,
 ) -> Vec<String> {
@@ -227,8 +280,9 @@ fn demotions<'a>(
         return Vec::new();
     }
     let mut down = Vec::new();
-    let quoted = chosen.clone().any(|fact| fact.quoted || matches!(fact.role, Role::Quoted | Role::Pattern));
-    if chosen.clone().any(|fact| fact.negated && fact.depth == 0) {
+    let quoted =
+        chosen.iter().any(|fact| fact.quoted || matches!(fact.role, Role::Quoted | Role::Pattern));
+    if chosen.iter().any(|fact| fact.negated && fact.depth == 0) {
         down.push("the sentence forbids it".to_owned());
     }
     if quoted {
@@ -237,7 +291,10 @@ fn demotions<'a>(
     let aside = matches!(anchor.role, Role::Comment | Role::Test | Role::Reference | Role::Data)
         && !files[anchor.file].linked;
     if aside && down.len() < 2 {
-        down.push(format!("it is in a {} that no instruction sends anybody to", anchor.role.as_str()));
+        down.push(format!(
+            "it is in a {} that no instruction sends anybody to",
+            anchor.role.as_str()
+        ));
     }
     if about_security
         && down.len() < 2
@@ -255,7 +312,8 @@ pub(crate) fn evidence(file: &ScannedFile, line: usize, column: usize) -> String
 }
 
 pub(crate) fn shorten(line: &str, column: usize) -> String {
-    let mut start = if line.len() > 4 * MAX_EVIDENCE { column.saturating_sub(20).min(line.len()) } else { 0 };
+    let mut start =
+        if line.len() > 4 * MAX_EVIDENCE { column.saturating_sub(20).min(line.len()) } else { 0 };
     while !line.is_char_boundary(start) {
         start -= 1;
     }
@@ -276,7 +334,8 @@ pub(crate) fn shorten(line: &str, column: usize) -> String {
 /// Keeps the first findings of each rule and file, and says how many there were.
 pub(crate) fn truncate(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings.sort_by(|a, b| {
-        (&a.file, &a.rule, b.severity, a.line, a.column).cmp(&(&b.file, &b.rule, a.severity, b.line, b.column))
+        (&a.file, &a.rule, b.severity, a.line, a.column)
+            .cmp(&(&b.file, &b.rule, a.severity, b.line, b.column))
     });
     let mut kept: Vec<Finding> = Vec::with_capacity(findings.len().min(1024));
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();

@@ -6,7 +6,7 @@
 use super::bundle::Bundle;
 use super::filetype::{self, Kind};
 use super::finding::{Finding, Severity};
-use super::inventory::ScannedFile;
+use super::inventory::{ScannedFile, Typed};
 use super::role::Role;
 use super::rules;
 use super::table::Table;
@@ -23,12 +23,27 @@ const MIN_PACKED: usize = 5_000;
 const MIN_APPENDED: usize = 16;
 
 /// Caps for a container inside a skill: it counts as part of the skill.
-const INNER: Limits = Limits { archive: 10_000_000, unpacked: 20_000_000, entry: 10_000_000, entries: 1_000, ratio: 200, strip: 0 };
+const INNER: Limits = Limits {
+    archive: 10_000_000,
+    unpacked: 20_000_000,
+    entry: 10_000_000,
+    entries: 1_000,
+    ratio: 200,
+    strip: 0,
+};
 
 /// A finding about a file as a whole.
-pub(crate) fn about(table: &Table, rule: &str, severity: Severity, file: &str, detail: &str) -> Finding {
+pub(crate) fn about(
+    table: &Table,
+    rule: &str,
+    severity: Severity,
+    file: &str,
+    detail: &str,
+) -> Finding {
     let known = table.rule(rule);
-    let text = |field: fn(&super::table::Rule) -> &String| known.map_or_else(String::new, |rule| field(rule).clone());
+    let text = |field: fn(&super::table::Rule) -> &String| {
+        known.map_or_else(String::new, |rule| field(rule).clone())
+    };
     Finding {
         rule: rule.to_owned(),
         severity,
@@ -51,7 +66,13 @@ pub(crate) fn about(table: &Table, rule: &str, severity: Severity, file: &str, d
 }
 
 /// A finding on one line, by a rule that needs no facts.
-pub(crate) fn on_line(table: &Table, rule: &str, severity: Severity, file: &ScannedFile, line: usize) -> Finding {
+pub(crate) fn on_line(
+    table: &Table,
+    rule: &str,
+    severity: Severity,
+    file: &ScannedFile,
+    line: usize,
+) -> Finding {
     let mut finding = about(table, rule, severity, &file.path, "");
     finding.line = line + 1;
     finding.end_line = line + 1;
@@ -68,7 +89,7 @@ pub(crate) type Inner<'a> = &'a dyn Fn(&Bundle, u8) -> Vec<Finding>;
 pub(crate) fn check(
     table: &Table,
     bundle: &Bundle,
-    kinds: &[(String, Kind, Option<&'static str>)],
+    kinds: &[Typed],
     depth: u8,
     inner: Inner<'_>,
 ) -> Vec<Finding> {
@@ -82,17 +103,24 @@ pub(crate) fn check(
         })
         .collect();
     for (file, (path, kind, mismatch)) in bundle.files().iter().zip(kinds) {
-        let mut add = |rule: &str, severity, detail: &str| findings.push(about(table, rule, severity, path, detail));
+        let mut add = |rule: &str, severity, detail: &str| {
+            findings.push(about(table, rule, severity, path, detail));
+        };
         match kind {
-            Kind::Executable => add("executable-file", Critical, "a program for a machine, not text for a reader"),
+            Kind::Executable => {
+                add("executable-file", Critical, "a program for a machine, not text for a reader");
+            }
             Kind::Library => add("native-library", Critical, "a native library"),
             Kind::Bytecode => add("bytecode-file", Critical, "compiled code"),
-            Kind::LfsPointer => add("lfs-pointer", Warn, "a pointer; the content itself is not here"),
+            Kind::LfsPointer => {
+                add("lfs-pointer", Warn, "a pointer; the content itself is not here");
+            }
             Kind::UnknownBinary if mismatch.is_some() => {
                 add("encoding-unscannable", Critical, "its name says text, its bytes do not");
             }
             Kind::SkillMd if file.bytes.len() > MAX_SKILL_MD => {
-                let detail = format!("{} bytes; a skill file this large is not loaded", file.bytes.len());
+                let detail =
+                    format!("{} bytes; a skill file this large is not loaded", file.bytes.len());
                 add("oversize-unscannable", Warn, &detail);
             }
             _ => {}
@@ -120,22 +148,39 @@ pub(crate) fn check(
 
 fn container(table: &Table, path: &str, bytes: &[u8], depth: u8, inner: Inner<'_>) -> Vec<Finding> {
     if depth >= MAX_NESTING {
-        return vec![about(table, "nested-archive-code", Severity::Critical, path, "containers are nested too deep to be read")];
+        return vec![about(
+            table,
+            "nested-archive-code",
+            Severity::Critical,
+            path,
+            "containers are nested too deep to be read",
+        )];
     }
     let files = match open(path, bytes) {
         Ok(files) => files,
-        Err(detail) => return vec![about(table, "encoding-unscannable", Severity::Critical, path, &detail)],
+        Err(detail) => {
+            return vec![about(table, "encoding-unscannable", Severity::Critical, path, &detail)];
+        }
     };
     let macros = files.iter().any(|(name, _)| {
         let name = name.to_ascii_lowercase();
-        name.ends_with("vbaproject.bin") || name.ends_with("vbadata.xml") || name.starts_with("basic/") && name.ends_with(".xml")
+        name.ends_with("vbaproject.bin")
+            || name.ends_with("vbadata.xml")
+            || name.starts_with("basic/") && name.ends_with(".xml")
     });
     let mut findings = Vec::new();
     if macros {
-        findings.push(about(table, "macro-document", Severity::Critical, path, "it carries macros"));
+        findings.push(about(
+            table,
+            "macro-document",
+            Severity::Critical,
+            path,
+            "it carries macros",
+        ));
     }
     let bundle = Bundle::from_files(files);
-    let holds_code = bundle.files().iter().any(|file| filetype::kind_of(&file.path, &file.bytes).0.is_code());
+    let holds_code =
+        bundle.files().iter().any(|file| filetype::kind_of(&file.path, &file.bytes).0.is_code());
     let mut inside = inner(&bundle, depth + 1);
     let worst = inside.iter().map(|finding| finding.severity).max();
     for finding in &mut inside {
@@ -145,7 +190,13 @@ fn container(table: &Table, path: &str, bytes: &[u8], depth: u8, inner: Inner<'_
         }
     }
     if worst == Some(Severity::Critical) {
-        findings.push(about(table, "nested-archive-code", Severity::Critical, path, "what is inside is blocked"));
+        findings.push(about(
+            table,
+            "nested-archive-code",
+            Severity::Critical,
+            path,
+            "what is inside is blocked",
+        ));
     } else if holds_code {
         findings.push(about(table, "nested-archive-code", Severity::Warn, path, "it holds code"));
     }
@@ -158,7 +209,11 @@ fn open(path: &str, bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
         // The old document format: macros are streams whose names stand in the file as UTF-16.
         let macros: Vec<u8> = "_VBA_PROJECT".bytes().flat_map(|b| [b, 0]).collect();
         let found = bytes.windows(macros.len()).any(|window| window == macros.as_slice());
-        return if found { Ok(vec![("vbaProject.bin".to_owned(), Vec::new())]) } else { Ok(Vec::new()) };
+        return if found {
+            Ok(vec![("vbaProject.bin".to_owned(), Vec::new())])
+        } else {
+            Ok(Vec::new())
+        };
     }
     if archive::format_of(bytes) == Some(archive::Format::TarGz) {
         // A single compressed file is no tar; it is read under its name without the ending.
@@ -199,12 +254,22 @@ fn appended(table: &Table, path: &str, rest: &[u8], depth: u8, inner: Inner<'_>)
         || findings.iter().any(|finding| finding.severity == Severity::Critical)
         || rest.starts_with(b"#!");
     let severity = if coded { Severity::Critical } else { Severity::Warn };
-    findings.push(about(table, "appended-data", severity, path, &format!("{} bytes after the end of the image", rest.len())));
+    findings.push(about(
+        table,
+        "appended-data",
+        severity,
+        path,
+        &format!("{} bytes after the end of the image", rest.len()),
+    ));
     findings
 }
 
 /// Invisible characters, overrides and secrets, line by line.
-pub(crate) fn check_text(table: &Table, file: &ScannedFile, secret_severity: Severity) -> Vec<Finding> {
+pub(crate) fn check_text(
+    table: &Table,
+    file: &ScannedFile,
+    secret_severity: Severity,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     for &line in &file.layers.odd.bidi {
         let severity = if file.span_at(line).code { Severity::Critical } else { Severity::Warn };
@@ -218,7 +283,10 @@ pub(crate) fn check_text(table: &Table, file: &ScannedFile, secret_severity: Sev
         let mut finding = on_line(table, "literal-secret", secret_severity, file, line);
         finding.evidence = secrets::REDACTED.to_owned();
         let role = file.span_at(line).role;
-        if secret_severity == Severity::Warn && (matches!(role, Role::Test | Role::Reference) || secret.id == "private-key" && !file.is_skill_md()) {
+        if secret_severity == Severity::Warn
+            && (matches!(role, Role::Test | Role::Reference)
+                || secret.id == "private-key" && !file.is_skill_md())
+        {
             finding.severity = Severity::Info;
         }
         findings.push(finding);
@@ -226,7 +294,8 @@ pub(crate) fn check_text(table: &Table, file: &ScannedFile, secret_severity: Sev
     if let Some(line) = packed_line(file) {
         // A library says whose it is and under which licence.
         let head = file.text.get(..1024.min(file.text.len())).unwrap_or("").to_ascii_lowercase();
-        let library = head.starts_with("/*!") || head.contains("license") || head.contains("copyright");
+        let library =
+            head.starts_with("/*!") || head.contains("license") || head.contains("copyright");
         let severity = if library { Severity::Info } else { Severity::Warn };
         findings.push(on_line(table, "unanalysable-code", severity, file, line));
     }
@@ -247,5 +316,7 @@ fn packed_line(file: &ScannedFile) -> Option<usize> {
     if !matches!(file.kind, Kind::Script(_)) || file.text.len() < MIN_PACKED {
         return None;
     }
-    file.text.lines().position(|line| line.len() >= MIN_PACKED && CALLS.iter().any(|call| line.contains(call)))
+    file.text
+        .lines()
+        .position(|line| line.len() >= MIN_PACKED && CALLS.iter().any(|call| line.contains(call)))
 }

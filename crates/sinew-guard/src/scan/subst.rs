@@ -96,9 +96,9 @@ fn unquote_shell(line: &str) -> Option<String> {
                 && w[3].is_ascii_alphanumeric()
                 && (w[1] == b'"' && w[2] == b'"' || w[1] == b'\'' && w[2] == b'\'')
         })
-        || bytes.windows(3).any(|w| {
-            w[0].is_ascii_lowercase() && w[1] == b'\\' && w[2].is_ascii_lowercase()
-        });
+        || bytes
+            .windows(3)
+            .any(|w| w[0].is_ascii_lowercase() && w[1] == b'\\' && w[2].is_ascii_lowercase());
     if !tricky {
         return None;
     }
@@ -126,7 +126,9 @@ fn unquote_shell(line: &str) -> Option<String> {
 
 fn assignment(line: &str, values: &BTreeMap<String, String>) -> Option<(String, String)> {
     let mut rest = line.trim();
-    for word in ["export ", "const ", "let ", "var ", "local ", "set ", "readonly ", "self.", "this.", "$"] {
+    for word in
+        ["export ", "const ", "let ", "var ", "local ", "set ", "readonly ", "self.", "this.", "$"]
+    {
         rest = rest.strip_prefix(word).unwrap_or(rest).trim_start();
     }
     let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;
@@ -163,7 +165,8 @@ fn evaluate(expression: &str, values: &BTreeMap<String, String>) -> Option<Strin
     let list = expression.strip_prefix('[').and_then(|rest| {
         let end = rest.rfind(']')?;
         let after = rest[end + 1..].trim();
-        (after.is_empty() || after.starts_with(".join(") || after.starts_with(".reverse(")).then_some((&rest[..end], after))
+        (after.is_empty() || after.starts_with(".join(") || after.starts_with(".reverse("))
+            .then_some((&rest[..end], after))
     });
     if let Some((items, after)) = list {
         let mut parts = split_terms(items, ',')?
@@ -175,11 +178,16 @@ fn evaluate(expression: &str, values: &BTreeMap<String, String>) -> Option<Strin
         }
         return Some(parts.concat());
     }
-    if let Some(inner) = ["''.join(", "\"\".join("].iter().find_map(|p| expression.strip_prefix(p)) {
+    if let Some(inner) = ["''.join(", "\"\".join("].iter().find_map(|p| expression.strip_prefix(p))
+    {
         return evaluate(inner.strip_suffix(')')?, values);
     }
     let terms = split_terms(expression, '+')?;
-    terms.into_iter().map(|term| evaluate_term(term, values)).collect::<Option<Vec<_>>>().map(|p| p.concat())
+    terms
+        .into_iter()
+        .map(|term| evaluate_term(term, values))
+        .collect::<Option<Vec<_>>>()
+        .map(|p| p.concat())
 }
 
 fn evaluate_term(term: &str, values: &BTreeMap<String, String>) -> Option<String> {
@@ -200,7 +208,10 @@ fn evaluate_term(term: &str, values: &BTreeMap<String, String>) -> Option<String
         "" => Some(content),
         "[::-1]" => Some(content.chars().rev().collect()),
         _ if after.contains("reverse()") => Some(content.chars().rev().collect()),
-        _ if after.starts_with(".decode(") || after.starts_with(".strip(") || after.starts_with(".encode(") => {
+        _ if after.starts_with(".decode(")
+            || after.starts_with(".strip(")
+            || after.starts_with(".encode(") =>
+        {
             Some(content)
         }
         _ => None,
@@ -235,14 +246,20 @@ fn split_terms(text: &str, separator: char) -> Option<Vec<&str>> {
 
 /// `"cu" + "rl"` becomes `"curl"`, and `"lruc"[::-1]` is read backwards, anywhere in a line.
 fn join_literals(line: &str, values: &BTreeMap<String, String>) -> Option<String> {
-    let glued = line.contains("\"+") || line.contains("\" +") || line.contains("'+") || line.contains("' +")
-        || line.contains("\" . ") || line.contains("' . ");
+    let glued = line.contains("\"+")
+        || line.contains("\" +")
+        || line.contains("'+")
+        || line.contains("' +")
+        || line.contains("\" . ")
+        || line.contains("' . ");
     if !glued && !line.contains("[::-1]") {
         return None;
     }
     let mut text = line.to_owned();
     for quote in ['"', '\''] {
-        for glue in [format!("{quote} + {quote}"), format!("{quote}+{quote}"), format!("{quote} . {quote}")] {
+        for glue in
+            [format!("{quote} + {quote}"), format!("{quote}+{quote}"), format!("{quote} . {quote}")]
+        {
             if text.contains(&glue) {
                 text = text.replace(&glue, "");
             }
@@ -251,7 +268,11 @@ fn join_literals(line: &str, values: &BTreeMap<String, String>) -> Option<String
         while let Some(end) = text.find(&reversed) {
             let start = text[..end].rfind(quote)?;
             let backwards: String = text[start + 1..end].chars().rev().collect();
-            text = format!("{}{quote}{backwards}{quote}{}", &text[..start], &text[end + reversed.len()..]);
+            text = format!(
+                "{}{quote}{backwards}{quote}{}",
+                &text[..start],
+                &text[end + reversed.len()..]
+            );
         }
     }
     if text == line {
@@ -275,7 +296,10 @@ fn fill(line: &str, values: &BTreeMap<String, String>) -> Option<String> {
             .map_or(rest.len(), |length| at + length);
         let name = &rest[at..end];
         match values.get(name) {
-            Some(value) if !rest[end..].trim_start().starts_with('=') && out.len() + value.len() < MAX_LINE * 2 => {
+            Some(value)
+                if !rest[end..].trim_start().starts_with('=')
+                    && out.len() + value.len() < MAX_LINE * 2 =>
+            {
                 let before = rest[..at]
                     .strip_suffix("${")
                     .or_else(|| rest[..at].strip_suffix('{'))

@@ -127,10 +127,23 @@ impl ClassSet {
             (Self::Any, _) => true,
             (_, None) => false,
             (Self::Unvouched, Some(class)) => {
-                matches!(class, C::Vendor | C::Code | C::Unknown | C::Shortener | C::Paste | C::Sink | C::Tunnel | C::RawIp)
+                matches!(
+                    class,
+                    C::Vendor
+                        | C::Code
+                        | C::Unknown
+                        | C::Shortener
+                        | C::Paste
+                        | C::Sink
+                        | C::Tunnel
+                        | C::RawIp
+                )
             }
             (Self::Foreign, Some(class)) => {
-                matches!(class, C::Unknown | C::Shortener | C::Paste | C::Sink | C::Tunnel | C::RawIp)
+                matches!(
+                    class,
+                    C::Unknown | C::Shortener | C::Paste | C::Sink | C::Tunnel | C::RawIp
+                )
             }
             (Self::Bad, Some(class)) => {
                 matches!(class, C::Shortener | C::Paste | C::Sink | C::Tunnel | C::RawIp)
@@ -218,7 +231,8 @@ pub(crate) struct Table {
 pub struct TableError(String);
 
 /// Words whose rot13 form gives a payload away.
-const ROT13_WORDS: &[&str] = &["phey ", "jtrg ", "uggc:", "uggcf:", "vzcbeg bf", "onfu", "fhocebprff"];
+const ROT13_WORDS: &[&str] =
+    &["phey ", "jtrg ", "uggc:", "uggcf:", "vzcbeg bf", "onfu", "fhocebprff"];
 
 /// The digest of the shipped rules, without getting them ready for use: whoever finds an answer
 /// under it in a cache needs no scanner at all.
@@ -286,14 +300,17 @@ impl Table {
 
 fn read_rule(row: RuleRow, kinds: &[String]) -> Result<Rule, TableError> {
     let regex = |source: &str| {
-        Regex::new(&format!("(?i){source}")).map_err(|error| TableError(format!("{}: {error}", row.id)))
+        Regex::new(&format!("(?i){source}"))
+            .map_err(|error| TableError(format!("{}: {error}", row.id)))
     };
     let base = row.base.as_deref().map(regex).transpose()?;
     let variants = row.variants.iter().map(|source| regex(source)).collect::<Result<_, _>>()?;
     let mut clauses = Vec::with_capacity(row.clauses.len());
     for clause in row.clauses {
         let group = |text: &String| {
-            text.split('|').map(|term| read_term(term, kinds, &row.id)).collect::<Result<Vec<_>, _>>()
+            text.split('|')
+                .map(|term| read_term(term, kinds, &row.id))
+                .collect::<Result<Vec<_>, _>>()
         };
         clauses.push(Clause {
             severity: clause.severity,
@@ -321,9 +338,12 @@ fn read_rule(row: RuleRow, kinds: &[String]) -> Result<Rule, TableError> {
 fn read_term(term: &str, kinds: &[String], rule: &str) -> Result<Term, TableError> {
     let unknown = |what: &str| TableError(format!("{rule}: {what} in `{term}`"));
     let (rest, decoded) = term.strip_suffix('^').map_or((term, false), |rest| (rest, true));
-    let (rest, place) = rest.split_once('#').map_or((rest, None), |(rest, place)| (rest, Some(place)));
-    let (name, class) = rest.split_once('@').map_or((rest, None), |(name, class)| (name, Some(class)));
-    let kind = kinds.iter().position(|kind| kind == name).ok_or_else(|| unknown("an unknown fact"))?;
+    let (rest, place) =
+        rest.split_once('#').map_or((rest, None), |(rest, place)| (rest, Some(place)));
+    let (name, class) =
+        rest.split_once('@').map_or((rest, None), |(name, class)| (name, Some(class)));
+    let kind =
+        kinds.iter().position(|kind| kind == name).ok_or_else(|| unknown("an unknown fact"))?;
     Ok(Term {
         kind: u16::try_from(kind).map_err(|error| TableError(error.to_string()))?,
         class: match class {

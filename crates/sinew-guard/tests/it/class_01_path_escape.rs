@@ -6,12 +6,70 @@ use sinew_guard::staging::{Mode, Stage};
 use crate::support::{gzip, raw_zip, tar};
 
 const NAMES: &[&str] = &[
-    "../x", "../../x", "a/../../x", "a/../x", "./../x", "..", ".", "a/..", "a/.", "a/./b", "...//x", "a//b", "/x",
-    "/etc/passwd", "//x", "///x", "\\x", "\\\\server\\share\\x", "..\\x", "a\\..\\x", "a\\b", "C:\\x", "C:/x", "C:x",
-    "c:..\\x", "\\\\?\\C:\\x", "\\\\.\\pipe\\x", "//server/share/x", "x:stream", "x.txt:$DATA", "a:b/c", "~/x", "~root/x",
-    "x\0", "\0x", "a\0/../x", "a\n", "a\rb", "a\tb", "\u{1b}[2J", "\u{7f}", "a\u{85}b", "a.", "a ", "a./b", "a /b", "...",
-    "CON", "con", "con.txt", "PRN", "AUX.md", "NUL", "nul.tar.gz", "COM1", "com9.txt", "LPT1", "lpt9", "a/CON/b", "CONIN$",
-    "", "/", "a/", "COM¹",
+    "../x",
+    "../../x",
+    "a/../../x",
+    "a/../x",
+    "./../x",
+    "..",
+    ".",
+    "a/..",
+    "a/.",
+    "a/./b",
+    "...//x",
+    "a//b",
+    "/x",
+    "/etc/passwd",
+    "//x",
+    "///x",
+    "\\x",
+    "\\\\server\\share\\x",
+    "..\\x",
+    "a\\..\\x",
+    "a\\b",
+    "C:\\x",
+    "C:/x",
+    "C:x",
+    "c:..\\x",
+    "\\\\?\\C:\\x",
+    "\\\\.\\pipe\\x",
+    "//server/share/x",
+    "x:stream",
+    "x.txt:$DATA",
+    "a:b/c",
+    "~/x",
+    "~root/x",
+    "x\0",
+    "\0x",
+    "a\0/../x",
+    "a\n",
+    "a\rb",
+    "a\tb",
+    "\u{1b}[2J",
+    "\u{7f}",
+    "a\u{85}b",
+    "a.",
+    "a ",
+    "a./b",
+    "a /b",
+    "...",
+    "CON",
+    "con",
+    "con.txt",
+    "PRN",
+    "AUX.md",
+    "NUL",
+    "nul.tar.gz",
+    "COM1",
+    "com9.txt",
+    "LPT1",
+    "lpt9",
+    "a/CON/b",
+    "CONIN$",
+    "",
+    "/",
+    "a/",
+    "COM¹",
 ];
 
 #[test]
@@ -20,7 +78,8 @@ fn hostile_names_are_refused_in_every_format_and_with_every_strip() {
     let long = "a".repeat(256);
     let deep = vec!["d"; 17].join("/");
     let whole = "abcdefghi/".repeat(51) + "x";
-    let names: Vec<&str> = NAMES.iter().copied().chain([long.as_str(), deep.as_str(), whole.as_str()]).collect();
+    let names: Vec<&str> =
+        NAMES.iter().copied().chain([long.as_str(), deep.as_str(), whole.as_str()]).collect();
     assert!(names.len() >= 60);
     for name in names {
         for strip in [0, 1] {

@@ -11,7 +11,10 @@ fn refused(bytes: &[u8]) -> ArchiveError {
 #[test]
 fn zeros_stop_at_the_cap_in_zip_and_tar_gz() {
     let zeros = vec![0u8; 11_000_000];
-    assert!(matches!(refused(&zip(&[("a", &zeros)])), ArchiveError::Cap { .. } | ArchiveError::Ratio(_)));
+    assert!(matches!(
+        refused(&zip(&[("a", &zeros)])),
+        ArchiveError::Cap { .. } | ArchiveError::Ratio(_)
+    ));
     let inner = tar(&[(b"a", tar::EntryType::Regular, &zeros)]);
     assert!(matches!(refused(&gzip(&inner)), ArchiveError::Cap { .. } | ArchiveError::Ratio(_)));
 }
@@ -31,13 +34,17 @@ fn a_header_that_lies_about_its_size_changes_nothing() {
 #[test]
 fn many_entries_deep_entries_and_shared_bytes_are_refused() {
     let names: Vec<String> = (0..1_001).map(|n| format!("f{n}")).collect();
-    let many: Vec<(&[u8], &[u8], u32)> = names.iter().map(|n| (n.as_bytes(), b"".as_slice(), 0o100_644)).collect();
+    let many: Vec<(&[u8], &[u8], u32)> =
+        names.iter().map(|n| (n.as_bytes(), b"".as_slice(), 0o100_644)).collect();
     assert!(matches!(refused(&raw_zip(&many)), ArchiveError::Cap { what: "entries", .. }));
     let many: Vec<(&[u8], tar::EntryType, &[u8])> =
         names.iter().map(|n| (n.as_bytes(), tar::EntryType::Regular, b"".as_slice())).collect();
     assert!(matches!(refused(&gzip(&tar(&many))), ArchiveError::Cap { what: "entries", .. }));
     let deep = vec!["d"; 20].join("/");
-    assert!(matches!(refused(&raw_zip(&[(deep.as_bytes(), b"", 0o100_644)])), ArchiveError::Name { .. }));
+    assert!(matches!(
+        refused(&raw_zip(&[(deep.as_bytes(), b"", 0o100_644)])),
+        ArchiveError::Name { .. }
+    ));
 
     // Two directory records that point at one local header.
     let mut bytes = raw_zip(&[(b"a", b"xxxxxxxx", 0o100_644), (b"a", b"yyyyyyyy", 0o100_644)]);
@@ -48,7 +55,10 @@ fn many_entries_deep_entries_and_shared_bytes_are_refused() {
 
 #[test]
 fn sparse_encrypted_and_oversized_are_refused() {
-    assert!(matches!(refused(&tar(&[(b"a", tar::EntryType::GNUSparse, b"")])), ArchiveError::Kind { .. } | ArchiveError::Io(_)));
+    assert!(matches!(
+        refused(&tar(&[(b"a", tar::EntryType::GNUSparse, b"")])),
+        ArchiveError::Kind { .. } | ArchiveError::Io(_)
+    ));
     let mut bytes = raw_zip(&[(b"a", b"x", 0o100_644)]);
     bytes[6] |= 1;
     let central = bytes.windows(4).position(|w| w == b"PK\x01\x02").unwrap();

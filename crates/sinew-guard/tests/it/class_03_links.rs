@@ -10,20 +10,31 @@ fn links_and_special_files_in_archives_are_refused() {
     for kind in [T::Symlink, T::Link, T::Fifo, T::Char, T::Block] {
         let bytes = tar(&[(b"a", kind, b"")]);
         for bytes in [bytes.clone(), gzip(&bytes)] {
-            assert!(matches!(unpack(&bytes, &Limits::SKILL), Err(ArchiveError::Kind { .. })), "{kind:?}");
+            assert!(
+                matches!(unpack(&bytes, &Limits::SKILL), Err(ArchiveError::Kind { .. })),
+                "{kind:?}"
+            );
         }
     }
     for mode in [0o120_777u32, 0o010_644, 0o020_644, 0o060_644, 0o140_644] {
         let bytes = raw_zip(&[(b"a", b"/etc/passwd", mode)]);
-        assert!(matches!(unpack(&bytes, &Limits::SKILL), Err(ArchiveError::Kind { .. })), "{mode:o}");
+        assert!(
+            matches!(unpack(&bytes, &Limits::SKILL), Err(ArchiveError::Kind { .. })),
+            "{mode:o}"
+        );
     }
 }
 
 #[test]
 fn twins_by_case_and_by_normal_form_are_refused() {
-    for (a, b) in [("a.md", "A.MD"), ("é", "e\u{301}"), ("ﬁ", "fi"), ("a", "a"), ("d/x", "D/y"), ("f", "f/x")] {
+    for (a, b) in
+        [("a.md", "A.MD"), ("é", "e\u{301}"), ("ﬁ", "fi"), ("a", "a"), ("d/x", "D/y"), ("f", "f/x")]
+    {
         let bytes = raw_zip(&[(a.as_bytes(), b"1", 0o100_644), (b.as_bytes(), b"2", 0o100_644)]);
-        assert!(matches!(unpack(&bytes, &Limits::SKILL), Err(ArchiveError::Twins { .. })), "{a} {b}");
+        assert!(
+            matches!(unpack(&bytes, &Limits::SKILL), Err(ArchiveError::Twins { .. })),
+            "{a} {b}"
+        );
     }
 }
 

@@ -36,7 +36,9 @@ fn a_thread_that_swaps_gains_nothing() {
             for file in bundle.files() {
                 assert_eq!(file.bytes, b"plain");
             }
-            let again = Bundle::from_files(bundle.files().iter().map(|f| (f.path.clone(), f.bytes.clone())));
+            let again = Bundle::from_files(
+                bundle.files().iter().map(|f| (f.path.clone(), f.bytes.clone())),
+            );
             assert_eq!(bundle.digest(), again.digest());
             reads += 1;
         }

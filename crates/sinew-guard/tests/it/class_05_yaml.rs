@@ -21,7 +21,11 @@ fn aliases_tags_merges_duplicates_and_depth_block() {
 fn odd_but_honest_front_matter_passes() {
     for text in ["n: 1e400", "d: |\n  text\n  --- not a fence\n", "when: 2024-01-01", "x: 'a: b'"] {
         let report = front(text);
-        assert!(worst(&report) < Some(Severity::Critical), "{text}: {}", crate::support::summary(&report));
+        assert!(
+            worst(&report) < Some(Severity::Critical),
+            "{text}: {}",
+            crate::support::summary(&report)
+        );
     }
     let bom = "\u{feff}---\r\nname: a\r\ndescription: b\r\n---\r\nHello\r\n";
     assert_eq!(worst(&scan_files(&[("SKILL.md", bom)])), None);

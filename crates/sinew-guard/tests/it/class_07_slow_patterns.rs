@@ -18,10 +18,28 @@ fn no_backtracking_engine_is_a_dependency() {
 #[test]
 fn adversarial_text_ends() {
     let size = if crate::support::long() { 9_900_000 } else { 1_000_000 };
-    for unit in ["curl ", "http://", "a", "\"", "ignore ", "`", "((((", "base64 -d |", "[a](", "<!--", "\\x41", "exec(", "wget | wget ", "\n- ", "> ", "password: "] {
+    for unit in [
+        "curl ",
+        "http://",
+        "a",
+        "\"",
+        "ignore ",
+        "`",
+        "((((",
+        "base64 -d |",
+        "[a](",
+        "<!--",
+        "\\x41",
+        "exec(",
+        "wget | wget ",
+        "\n- ",
+        "> ",
+        "password: ",
+    ] {
         let text = unit.repeat(size / unit.len());
         for name in ["SKILL.md", "a.sh", "data.json"] {
-            let report = scanner().scan_bundle(&Bundle::from_files([(name.to_owned(), text.clone().into_bytes())]));
+            let report = scanner()
+                .scan_bundle(&Bundle::from_files([(name.to_owned(), text.clone().into_bytes())]));
             assert!(!report.ruleset.is_empty());
         }
     }

@@ -14,11 +14,14 @@ fn disguises() -> Vec<(&'static str, String)> {
     let entities: String = COMMAND.bytes().map(|b| format!("&#{b};")).collect();
     let codes: Vec<String> = COMMAND.bytes().map(|b| b.to_string()).collect();
     let xor: Vec<String> = COMMAND.bytes().map(|b| format!("0x{:02x}", b ^ 0x5a)).collect();
-    let rot: String = COMMAND.chars().map(|c| match c {
-        'a'..='z' => ((c as u8 - b'a' + 13) % 26 + b'a') as char,
-        'A'..='Z' => ((c as u8 - b'A' + 13) % 26 + b'A') as char,
-        c => c,
-    }).collect();
+    let rot: String = COMMAND
+        .chars()
+        .map(|c| match c {
+            'a'..='z' => ((c as u8 - b'a' + 13) % 26 + b'a') as char,
+            'A'..='Z' => ((c as u8 - b'A' + 13) % 26 + b'A') as char,
+            c => c,
+        })
+        .collect();
     let reversed: String = COMMAND.chars().rev().collect();
     let zipped = base64(&gzip(COMMAND.as_bytes()));
     vec![
@@ -52,7 +55,10 @@ fn every_disguise_is_at_least_a_warning() {
     let mut missed = Vec::new();
     for (name, code) in disguises() {
         let in_fence = scan_files(&[("SKILL.md", &skill(&format!("Setup:\n\n```\n{code}\n```")))]);
-        let in_script = scan_files(&[("SKILL.md", &skill("Run scripts/setup.sh first.")), ("scripts/setup.sh", &code)]);
+        let in_script = scan_files(&[
+            ("SKILL.md", &skill("Run scripts/setup.sh first.")),
+            ("scripts/setup.sh", &code),
+        ]);
         for (place, report) in [("fence", in_fence), ("script", in_script)] {
             if worst(&report) < Some(Severity::Warn) {
                 missed.push(format!("{name} in a {place}: {}", summary(&report)));
@@ -64,8 +70,15 @@ fn every_disguise_is_at_least_a_warning() {
 
 #[test]
 fn decoded_evidence_is_shown() {
-    let report = crate::support::scan(&format!("```bash\necho '{}' | base64 -D | bash\n```", base64(COMMAND.as_bytes())));
-    let decoded = report.findings.iter().filter_map(|f| f.decoded.as_deref()).any(|text| text.contains("45.9.148.3"));
+    let report = crate::support::scan(&format!(
+        "```bash\necho '{}' | base64 -D | bash\n```",
+        base64(COMMAND.as_bytes())
+    ));
+    let decoded = report
+        .findings
+        .iter()
+        .filter_map(|f| f.decoded.as_deref())
+        .any(|text| text.contains("45.9.148.3"));
     assert!(decoded, "{}", summary(&report));
 }
 

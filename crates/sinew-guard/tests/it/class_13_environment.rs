@@ -2,14 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use sinew_guard::env::{Class, SkillEnv, check, filter, inherited, is_blocked_everywhere, is_blocked_override, is_sensitive};
+use sinew_guard::env::{
+    Class, SkillEnv, check, filter, inherited, is_blocked_everywhere, is_blocked_override,
+    is_sensitive,
+};
 
 fn lists() -> serde_json::Value {
     serde_json::from_str(include_str!("../../data/env-policy.json")).unwrap()
 }
 
 fn keys(list: &str) -> Vec<String> {
-    lists()[list]["keys"].as_array().unwrap().iter().map(|k| k.as_str().unwrap().to_owned()).collect()
+    lists()[list]["keys"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|k| k.as_str().unwrap().to_owned())
+        .collect()
 }
 
 fn open(declared: &[String]) -> SkillEnv<'_> {
@@ -24,7 +32,11 @@ fn the_whole_list_is_refused_in_every_case() {
     for key in &everything {
         for name in [key.clone(), key.to_lowercase()] {
             assert!(is_blocked_everywhere(&name), "{name}");
-            assert_eq!(check(&open(std::slice::from_ref(&name)), &name, "x"), Err(Class::BlockedEverywhere), "{name}");
+            assert_eq!(
+                check(&open(std::slice::from_ref(&name)), &name, "x"),
+                Err(Class::BlockedEverywhere),
+                "{name}"
+            );
         }
     }
     let credentials = keys("declarableCredentials");
@@ -34,7 +46,18 @@ fn the_whole_list_is_refused_in_every_case() {
         assert_eq!(allowed, credentials.contains(&key) && !is_blocked_everywhere(&key), "{key}");
         assert!(check(&open(&[]), &key.to_lowercase(), "x").is_err(), "{key}");
     }
-    for name in ["LD_PRELOAD", "dyld_insert_libraries", "OPENSSL_CONF", "PATH", "Path", "SINEW_HOME", "GIT_CONFIG_COUNT", "npm_config_registry", "CARGO_TARGET_X86_64_LINKER", "TF_VAR_x"] {
+    for name in [
+        "LD_PRELOAD",
+        "dyld_insert_libraries",
+        "OPENSSL_CONF",
+        "PATH",
+        "Path",
+        "SINEW_HOME",
+        "GIT_CONFIG_COUNT",
+        "npm_config_registry",
+        "CARGO_TARGET_X86_64_LINKER",
+        "TF_VAR_x",
+    ] {
         assert!(check(&open(&[name.to_owned()]), name, "x").is_err(), "{name}");
     }
 }
@@ -52,8 +75,18 @@ fn secrets_need_a_declaration_and_odd_names_are_none() {
 
 #[test]
 fn unreviewed_skills_get_what_they_declare_and_no_credentials() {
-    let declared = ["ACME_REGION".to_owned(), "GH_TOKEN".to_owned(), "PIP_X".to_owned(), "ACME_API_KEY".to_owned()];
-    let skill = SkillEnv { skill: "demo", declared: &declared, reviewed: false, allow_declared_credentials: true };
+    let declared = [
+        "ACME_REGION".to_owned(),
+        "GH_TOKEN".to_owned(),
+        "PIP_X".to_owned(),
+        "ACME_API_KEY".to_owned(),
+    ];
+    let skill = SkillEnv {
+        skill: "demo",
+        declared: &declared,
+        reviewed: false,
+        allow_declared_credentials: true,
+    };
     assert_eq!(check(&skill, "ACME_REGION", "x"), Ok(()));
     assert_eq!(check(&skill, "ACME_API_KEY", "x"), Ok(()));
     assert_eq!(check(&skill, "OTHER", "x"), Err(Class::Unreviewed));
@@ -63,10 +96,15 @@ fn unreviewed_skills_get_what_they_declare_and_no_credentials() {
 
 #[test]
 fn records_name_the_variable_and_never_the_value() {
-    let wanted: BTreeMap<String, String> = [("NODE_OPTIONS", "canary-1"), ("A=canary-2", "x"), ("OK", "canary-3"), ("LONG", &"a".repeat(90))]
-        .into_iter()
-        .map(|(k, v)| (k.to_owned(), v.to_owned()))
-        .collect();
+    let wanted: BTreeMap<String, String> = [
+        ("NODE_OPTIONS", "canary-1"),
+        ("A=canary-2", "x"),
+        ("OK", "canary-3"),
+        ("LONG", &"a".repeat(90)),
+    ]
+    .into_iter()
+    .map(|(k, v)| (k.to_owned(), v.to_owned()))
+    .collect();
     let (given, records) = filter(&open(&[]), &wanted);
     assert_eq!(given.keys().collect::<Vec<_>>(), ["LONG", "OK"]);
     let text = serde_json::to_string(&records).unwrap();
@@ -78,7 +116,10 @@ fn records_name_the_variable_and_never_the_value() {
 #[test]
 fn children_inherit_no_steering() {
     let host: BTreeMap<String, String> =
-        [("LD_PRELOAD", "x"), ("HOME", "/h"), ("PATH", "/bin"), ("EDITOR", "vi"), ("LANG", "C")].into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
+        [("LD_PRELOAD", "x"), ("HOME", "/h"), ("PATH", "/bin"), ("EDITOR", "vi"), ("LANG", "C")]
+            .into_iter()
+            .map(|(k, v)| (k.to_owned(), v.to_owned()))
+            .collect();
     assert_eq!(inherited(&host).keys().collect::<Vec<_>>(), ["HOME", "LANG", "PATH"]);
     assert!(is_blocked_override("editor") && is_sensitive("x_admin_key"));
 }

@@ -12,7 +12,10 @@ fn reference(path: &str) -> bool {
         && parts.iter().all(|part| {
             let stem = part.split('.').next().unwrap_or("").trim_end().to_uppercase();
             let device = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].contains(&stem.as_str())
-                || ["COM", "LPT"].iter().any(|p| stem.strip_prefix(p).is_some_and(|n| n.chars().count() == 1 && "123456789¹²³".contains(n)));
+                || ["COM", "LPT"].iter().any(|p| {
+                    stem.strip_prefix(p)
+                        .is_some_and(|n| n.chars().count() == 1 && "123456789¹²³".contains(n))
+                });
             !part.is_empty()
                 && part.len() <= 255
                 && !part.ends_with(['.', ' '])

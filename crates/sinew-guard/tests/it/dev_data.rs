@@ -24,7 +24,10 @@ fn the_goals_hold_on_the_dev_split() {
     assert!(report.ordinary_warned.rate <= 0.12, "{:?}", report.ordinary_warned);
     assert!(report.hard_blocked.rate <= 0.04, "{:?}", report.false_positives);
     let synthetic = &report.tiers["malicious/synthetic"];
-    assert!(synthetic.blocked.rate >= 0.75 && synthetic.block_or_warn.rate >= 0.88, "{synthetic:?}");
+    assert!(
+        synthetic.blocked.rate >= 0.75 && synthetic.block_or_warn.rate >= 0.88,
+        "{synthetic:?}"
+    );
     assert!(report.tiers["malicious/inject-obvious"].block_or_warn.rate >= 0.5);
     assert!(report.youden >= 0.94);
 }
@@ -45,7 +48,9 @@ fn mutate(kind: usize, path: &str, text: &str) -> (String, Vec<u8>) {
     let commands = |wrap: &dyn Fn(&str) -> String| {
         text.lines()
             .map(|line| {
-                let runs = ["curl", "wget", "base64", "bash", "python"].iter().any(|word| line.contains(word));
+                let runs = ["curl", "wget", "base64", "bash", "python"]
+                    .iter()
+                    .any(|word| line.contains(word));
                 if runs && line.len() < 600 { wrap(line) } else { line.to_owned() }
             })
             .collect::<Vec<_>>()
@@ -65,15 +70,27 @@ fn mutate(kind: usize, path: &str, text: &str) -> (String, Vec<u8>) {
         0 => keep(commands(&|line| format!("echo {} | base64 -d | bash", base64(line.as_bytes())))),
         1 => keep(commands(&|line| format!("echo {} | xxd -r -p | bash", hex(line)))),
         2 => keep(commands(&|line| format!("exec(codecs.decode({:?}, 'rot13'))", rot13(line)))),
-        3 => keep(commands(&|line| format!("echo {} | base64 -d | gunzip | bash", base64(&gzip(line.as_bytes()))))),
-        4 => keep(text.replace("curl", "cu\"\"rl").replace("bash", "ba''sh").replace("wget", "wg\\et")),
+        3 => keep(commands(&|line| {
+            format!("echo {} | base64 -d | gunzip | bash", base64(&gzip(line.as_bytes())))
+        })),
+        4 => keep(
+            text.replace("curl", "cu\"\"rl").replace("bash", "ba''sh").replace("wget", "wg\\et"),
+        ),
         5 => keep(text.replacen("\n\n", &"\n".repeat(100_000), 1)),
         6 => keep(zero_width(text, '\u{200b}')),
-        7 => keep(text.replace('a', "а").replace('o', "о").replace("https", "https")),
-        8 => keep(text.chars().enumerate().map(|(at, c)| if at % 2 == 0 { c.to_ascii_uppercase() } else { c }).collect()),
+        7 => keep(text.replace('a', "а").replace('o', "о")),
+        8 => keep(
+            text.chars()
+                .enumerate()
+                .map(|(at, c)| if at % 2 == 0 { c.to_ascii_uppercase() } else { c })
+                .collect(),
+        ),
         9 => keep(text.replace(" | ", " \\\n  | ").replace(" -", " \\\n  -")),
         10 => (format!(".hidden/{path}"), text.as_bytes().to_vec()),
-        _ => (format!("assets/{}.docx", path.replace('/', "_")), zip(&[("word/document.xml", b"<w/>"), (path, text.as_bytes())])),
+        _ => (
+            format!("assets/{}.docx", path.replace('/', "_")),
+            zip(&[("word/document.xml", b"<w/>"), (path, text.as_bytes())]),
+        ),
     }
 }
 
@@ -82,12 +99,16 @@ fn mutants_are_still_flagged() {
     let rows = rows();
     let (mut flagged, mut total) = (0, 0);
     let mut by_kind = [(0, 0); 12];
-    for row in rows.iter().filter(|row| row.label == Label::Malicious && row.tier.starts_with("wild") && !row.noisy) {
+    for row in rows
+        .iter()
+        .filter(|row| row.label == Label::Malicious && row.tier.starts_with("wild") && !row.noisy)
+    {
         for (kind, counts) in by_kind.iter_mut().enumerate() {
-            let files = row.bundle.files().iter().map(|file| match std::str::from_utf8(&file.bytes) {
-                Ok(text) => mutate(kind, &file.path, text),
-                Err(_) => (file.path.clone(), file.bytes.clone()),
-            });
+            let files =
+                row.bundle.files().iter().map(|file| match std::str::from_utf8(&file.bytes) {
+                    Ok(text) => mutate(kind, &file.path, text),
+                    Err(_) => (file.path.clone(), file.bytes.clone()),
+                });
             let report = scanner().scan_bundle(&Bundle::from_files(files));
             let hit = worst(&report) >= Some(Severity::Warn);
             flagged += usize::from(hit);

@@ -15,9 +15,12 @@ fn skill_content_findings_are_at_least_these() {
     for case in cases("openclaw-skills.json", "scanSkillContent") {
         let report = scanner().scan_proposal_text(case["input"].as_str().unwrap());
         for wanted in case["findings"].as_array().unwrap() {
-            let severity = if wanted["severity"] == "critical" { Severity::Critical } else { Severity::Warn };
+            let severity =
+                if wanted["severity"] == "critical" { Severity::Critical } else { Severity::Warn };
             let found = report.findings.iter().any(|f| {
-                f.rule == wanted["ruleId"].as_str().unwrap() && f.severity >= severity && f.line == wanted["line"].as_u64().unwrap() as usize
+                f.rule == wanted["ruleId"].as_str().unwrap()
+                    && f.severity >= severity
+                    && f.line == wanted["line"].as_u64().unwrap() as usize
             });
             assert!(found, "{case}");
         }
@@ -28,7 +31,8 @@ fn skill_content_findings_are_at_least_these() {
 fn workshop_findings_are_at_least_these() {
     for case in cases("openclaw-workshop.json", "scan") {
         let report = scanner().scan_proposal_text(case["input"].as_str().unwrap());
-        let rules: Vec<String> = report.findings.iter().map(|f| format!("{}:{}", f.severity.as_str(), f.rule)).collect();
+        let rules: Vec<String> =
+            report.findings.iter().map(|f| format!("{}:{}", f.severity.as_str(), f.rule)).collect();
         for wanted in case["rules"].as_array().unwrap() {
             assert!(rules.iter().any(|rule| rule == wanted.as_str().unwrap()), "{case}: {rules:?}");
         }
@@ -48,7 +52,11 @@ fn source_findings_name_the_same_lines() {
         let report = scanner().scan_bundle(&Bundle::from_files([("index.js".to_owned(), input)]));
         for wanted in case["findings"].as_array().unwrap() {
             let line = wanted["line"].as_u64().unwrap() as usize;
-            if !report.findings.iter().any(|f| f.line == line || f.end_line >= line && f.line <= line) {
+            if !report
+                .findings
+                .iter()
+                .any(|f| f.line == line || f.end_line >= line && f.line <= line)
+            {
                 missing.push(case["case"].as_str().unwrap_or("").to_owned());
             }
         }
@@ -64,8 +72,16 @@ fn environment_classes_agree() {
     use sinew_guard::env::{is_blocked_everywhere, is_blocked_override, is_sensitive};
     for case in cases("openclaw-skills.json", "env") {
         let key = case["key"].as_str().unwrap();
-        assert_eq!(is_blocked_everywhere(key), case["dangerousEverywhere"].as_bool().unwrap(), "{case}");
-        assert_eq!(is_blocked_override(key), case["dangerousOverride"].as_bool().unwrap(), "{case}");
+        assert_eq!(
+            is_blocked_everywhere(key),
+            case["dangerousEverywhere"].as_bool().unwrap(),
+            "{case}"
+        );
+        assert_eq!(
+            is_blocked_override(key),
+            case["dangerousOverride"].as_bool().unwrap(),
+            "{case}"
+        );
         assert_eq!(is_sensitive(key), case["sanitizerBlocked"].as_bool().unwrap(), "{case}");
     }
 }

@@ -74,7 +74,10 @@ fn a_kill_leaves_the_old_tree_or_the_new_one() {
         version_of(&parent.join("demo"));
         recover(&parent).unwrap();
         version_of(&parent.join("demo"));
-        let litter: Vec<_> = std::fs::read_dir(parent.join(STAGING_FOLDER)).unwrap().map(|e| e.unwrap().file_name()).collect();
+        let litter: Vec<_> = std::fs::read_dir(parent.join(STAGING_FOLDER))
+            .unwrap()
+            .map(|e| e.unwrap().file_name())
+            .collect();
         assert_eq!(litter, ["lock"], "round {round}");
         assert_eq!(std::fs::read_dir(&parent).unwrap().count(), 2, "round {round}");
     }
@@ -98,7 +101,8 @@ fn a_refused_archive_leaves_the_old_tree() {
     let home = tempfile::tempdir().unwrap();
     install(home.path(), 1);
     let stage = Stage::begin(home.path()).unwrap();
-    let hostile = crate::support::raw_zip(&[(b"ok.txt", b"x", 0o100_644), (b"../../x", b"x", 0o100_644)]);
+    let hostile =
+        crate::support::raw_zip(&[(b"ok.txt", b"x", 0o100_644), (b"../../x", b"x", 0o100_644)]);
     assert!(stage.unpack(&hostile, &Limits::SKILL, Mode::Plain).is_err());
     drop(stage);
     assert_eq!(version_of(&home.path().join("demo")), "version 1");

@@ -24,8 +24,12 @@ enum Example {
 
 fn scan(example: &Example) -> ScanReport {
     let bundle = match example {
-        Example::Body(body) => Bundle::from_files([("SKILL.md".to_owned(), skill(body).into_bytes())]),
-        Example::Files(files) => Bundle::from_files(files.iter().map(|(path, text)| (path.clone(), bytes(text)))),
+        Example::Body(body) => {
+            Bundle::from_files([("SKILL.md".to_owned(), skill(body).into_bytes())])
+        }
+        Example::Files(files) => {
+            Bundle::from_files(files.iter().map(|(path, text)| (path.clone(), bytes(text))))
+        }
     };
     let known = ["weather-cast".to_owned(), "mail-merge".to_owned()];
     scanner().clone().with_known_names(known).scan_bundle(&bundle)
@@ -33,17 +37,28 @@ fn scan(example: &Example) -> ScanReport {
 
 fn bytes(text: &str) -> Vec<u8> {
     match text.strip_prefix("hex:") {
-        Some(hex) => (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[at * 2..at * 2 + 2], 16).unwrap()).collect(),
+        Some(hex) => (0..hex.len() / 2)
+            .map(|at| u8::from_str_radix(&hex[at * 2..at * 2 + 2], 16).unwrap())
+            .collect(),
         None => text.as_bytes().to_vec(),
     }
 }
 
 /// Rules whose examples need a file system or a failure, and the module that has them.
-const ELSEWHERE: &[&str] = &["link-entry", "special-file", "hardlink-entry", "scan-failed", "oversize-unscannable", "too-many-files", "decode-limit"];
+const ELSEWHERE: &[&str] = &[
+    "link-entry",
+    "special-file",
+    "hardlink-entry",
+    "scan-failed",
+    "oversize-unscannable",
+    "too-many-files",
+    "decode-limit",
+];
 
 #[test]
 fn examples_agree_with_the_rules() {
-    let all: Vec<Examples> = serde_json::from_str(include_str!("../../data/examples.json")).unwrap();
+    let all: Vec<Examples> =
+        serde_json::from_str(include_str!("../../data/examples.json")).unwrap();
     let mut wrong = Vec::new();
     for examples in &all {
         assert!(examples.positive.len() >= 3 && examples.negative.len() >= 3, "{}", examples.rule);
@@ -66,7 +81,8 @@ fn examples_agree_with_the_rules() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     for rule in scanner().rules() {
-        let known = all.iter().any(|examples| examples.rule == rule.id) || ELSEWHERE.contains(&rule.id.as_str());
+        let known = all.iter().any(|examples| examples.rule == rule.id)
+            || ELSEWHERE.contains(&rule.id.as_str());
         assert!(known, "{} has no examples", rule.id);
     }
 }

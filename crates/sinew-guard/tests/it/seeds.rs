@@ -22,13 +22,21 @@ fn every_seed_is_survived() {
             match name.as_str() {
                 "zip_extract" | "tar_extract" => drop(unpack(&bytes, &Limits::SKILL)),
                 "entry_name" => drop(components(&text).is_ok()),
-                "terminal_text" => assert!(!Untrusted::new(&text).for_terminal().chars().any(char::is_control)),
+                "terminal_text" => {
+                    assert!(!Untrusted::new(&text).for_terminal().chars().any(char::is_control));
+                }
                 "prompt_xml" => assert!(!Untrusted::new(&text).for_prompt_xml().contains('<')),
                 "env_filter" => drop(check(&SkillEnv::default(), &text, &text)),
                 _ => {
-                    let bundle = Bundle::from_files([("SKILL.md".to_owned(), bytes.clone()), ("a.sh".to_owned(), bytes)]);
+                    let bundle = Bundle::from_files([
+                        ("SKILL.md".to_owned(), bytes.clone()),
+                        ("a.sh".to_owned(), bytes),
+                    ]);
                     let first = serde_json::to_string(&scanner().scan_bundle(&bundle)).unwrap();
-                    assert_eq!(first, serde_json::to_string(&scanner().scan_bundle(&bundle)).unwrap());
+                    assert_eq!(
+                        first,
+                        serde_json::to_string(&scanner().scan_bundle(&bundle)).unwrap()
+                    );
                 }
             }
             count += 1;

@@ -14,7 +14,9 @@ pub(crate) fn scanner() -> &'static Scanner {
 
 /// A bundle of texts.
 pub(crate) fn bundle(files: &[(&str, &str)]) -> Bundle {
-    Bundle::from_files(files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())))
+    Bundle::from_files(
+        files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())),
+    )
 }
 
 /// The report on a skill whose body is `body`.
@@ -51,9 +53,9 @@ pub(crate) fn summary(report: &ScanReport) -> String {
 
 /// The folder of shared data, if it is there: `SINEW_SHARED`, else `shared` beside the repository.
 pub(crate) fn shared(path: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("SINEW_SHARED").map(PathBuf::from).unwrap_or_else(|| {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared")
-    });
+    let root = std::env::var_os("SINEW_SHARED")
+        .map(PathBuf::from)
+        .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"));
     let file = root.join(path);
     if file.exists() {
         return Some(file);
@@ -70,7 +72,8 @@ pub(crate) fn long() -> bool {
 /// A zip made by another program's library.
 pub(crate) fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
+    let options = zip::write::SimpleFileOptions::default()
+        .compression_method(zip::CompressionMethod::Deflated);
     for (name, bytes) in entries {
         writer.start_file(*name, options).unwrap();
         writer.write_all(bytes).unwrap();
@@ -150,7 +153,8 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();
     for chunk in bytes.chunks(3) {
-        let value = chunk.iter().fold(0u32, |v, b| v << 8 | u32::from(*b)) << (8 * (3 - chunk.len()));
+        let value =
+            chunk.iter().fold(0u32, |v, b| v << 8 | u32::from(*b)) << (8 * (3 - chunk.len()));
         for at in 0..4 {
             let letter = LETTERS[(value >> (18 - 6 * at) & 63) as usize] as char;
             out.push(if at <= chunk.len() { letter } else { '=' });
