@@ -191,35 +191,71 @@ fn hex(text: &[u8]) -> Option<Vec<u8>> {
         .collect()
 }
 
+/// Escapes in one line that make it worth reading again.
+const MIN_ESCAPES: usize = 4;
+
 /// Unescapes whole lines that hold several escapes: `\x63`, `\u0063`, `&#99;`, `%63`.
 fn escapes(text: &str, found: &mut Vec<Decoded>) {
-    static ESCAPE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"\\x([0-9a-fA-F]{2})|\\u\{?([0-9a-fA-F]{4,5})\}?|&#x([0-9a-fA-F]{2,4});|&#([0-9]{2,4});|%([0-9a-fA-F]{2})").ok()
-    });
-    let Some(escape) = ESCAPE.as_ref() else { return };
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         let marks = line.bytes().filter(|b| matches!(b, b'\\' | b'&' | b'%')).count();
-        if marks >= 4 && escape.find_iter(line).nth(3).is_some() {
-            let mut out = String::with_capacity(line.len());
-            let mut last = 0;
-            for found in escape.captures_iter(line) {
-                let Some(whole) = found.get(0) else { continue };
-                out.push_str(&line[last..whole.start()]);
-                let hex = [1, 2, 3, 5].into_iter().find_map(|n| found.get(n));
-                let code = match (hex, found.get(4)) {
-                    (Some(hex), _) => u32::from_str_radix(hex.as_str(), 16).ok(),
-                    (None, Some(decimal)) => decimal.as_str().parse().ok(),
-                    (None, None) => None,
-                };
-                out.extend(code.and_then(char::from_u32));
-                last = whole.end();
-            }
-            out.push_str(&line[last..]);
-            found.push(Decoded { at, codec: "escapes", bytes: out.into_bytes() });
+        if marks >= MIN_ESCAPES
+            && let Some(plain) = unescape(line)
+        {
+            found.push(Decoded { at, codec: "escapes", bytes: plain.into_bytes() });
         }
         at += line.len();
     }
+}
+
+fn unescape(line: &str) -> Option<String> {
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    let mut count = 0usize;
+    while let Some(mark) = rest.find(['\\', '&', '%']) {
+        out.push_str(&rest[..mark]);
+        rest = &rest[mark..];
+        match escape(rest) {
+            Some((c, length)) => {
+                out.push(c);
+                rest = &rest[length..];
+                count += 1;
+            }
+            None => {
+                out.push_str(&rest[..1]);
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    (count >= MIN_ESCAPES).then_some(out)
+}
+
+/// The character that the escape at the start of `text` stands for, and the escape's length.
+fn escape(text: &str) -> Option<(char, usize)> {
+    let hex = |digits: &str| char::from_u32(u32::from_str_radix(digits, 16).ok()?);
+    if let Some(rest) = text.strip_prefix("\\x") {
+        return Some((hex(rest.get(..2)?)?, 4));
+    }
+    if let Some(rest) = text.strip_prefix("\\u{") {
+        let end = rest.get(..8.min(rest.len()))?.find('}')?;
+        return Some((hex(&rest[..end])?, end + 4));
+    }
+    if let Some(rest) = text.strip_prefix("\\u") {
+        return Some((hex(rest.get(..4)?)?, 6));
+    }
+    if let Some(rest) = text.strip_prefix("&#") {
+        let end = rest.bytes().take(8).position(|b| b == b';')?;
+        let digits = &rest[..end];
+        let c = match digits.strip_prefix(['x', 'X']) {
+            Some(digits) => hex(digits)?,
+            None => char::from_u32(digits.parse().ok()?)?,
+        };
+        return Some((c, end + 3));
+    }
+    let digits = text.strip_prefix('%')?.get(..2)?;
+    digits.bytes().all(|b| b.is_ascii_hexdigit()).then_some(())?;
+    Some((hex(digits)?, 3))
 }
 
 /// Lists of character codes: `chr(99)+…`, `fromCharCode(99, …)`, `[0x63, …]`, also XORed by one byte.

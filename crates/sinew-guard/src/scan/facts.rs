@@ -53,7 +53,7 @@ pub(crate) struct Work {
 
 impl Work {
     pub(crate) fn new(bytes: u64) -> Self {
-        Self { left: 24_000_000 + bytes * 4 }
+        Self { left: 16_000_000 + bytes }
     }
 
     fn spend(&mut self, bytes: usize) -> bool {

@@ -63,7 +63,9 @@ impl Pattern {
     /// bytes: folded text is mostly ASCII, and automata over bytes are a tenth the size.
     pub(crate) fn regex(&self) -> Option<&BytesRegex> {
         let source = self.source.as_ref()?;
-        let build = || BytesRegexBuilder::new(source).unicode(false).build().ok();
+        let build = || {
+            BytesRegexBuilder::new(source).unicode(false).dfa_size_limit(MAX_AUTOMATON).build().ok()
+        };
         self.compiled.get_or_init(build).as_ref()
     }
 
@@ -229,6 +231,9 @@ pub(crate) struct Table {
 #[derive(Debug, thiserror::Error)]
 #[error("the rule table is unusable: {0}")]
 pub struct TableError(String);
+
+/// Memory of one expression's automaton; with a hundred of them this bounds the whole scanner.
+const MAX_AUTOMATON: usize = 1024 * 1024;
 
 /// Words whose rot13 form gives a payload away.
 const ROT13_WORDS: &[&str] =
