@@ -9,7 +9,9 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use cap_fs_ext::{FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
+use cap_fs_ext::{
+    FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _,
+};
 use cap_std::fs::{Dir, OpenOptions};
 
 /// A regular file, open, with what the handle says of it.
