@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use sinew_catalog::{Catalog, ScanGate};
-use sinew_guard::eval::{EvalReport, evaluate, read_rows};
+use sinew_guard::eval::{EvalError, EvalReport, evaluate, read_rows};
 use sinew_guard::record::{
     Override, OverrideError, ScanCache, accept, read_overrides, verdict_with,
 };
@@ -146,11 +146,11 @@ impl Engine {
     ) -> Result<EvalReport, Error> {
         let path = self.env.cwd.join(data);
         let file = fs::File::open(&path).map_err(|error| Error::file("read", &path, &error))?;
-        let rows = read_rows(file).map_err(|error| {
+        let bad = |error: EvalError| {
             Error::new(ErrorKind::No, "bad-data", format!("{}: {error}", path.display()))
                 .hint("each line is one JSON object with id, label, tier and files")
-        })?;
-        Ok(evaluate(&Scanner::new(), &rows, clock))
+        };
+        evaluate(&Scanner::new(), read_rows(file).map_err(bad)?, clock).map_err(bad)
     }
 }
 

@@ -82,7 +82,7 @@ fn rows() -> Vec<Row> {
         PathBuf::from,
     );
     match std::fs::File::open(root.join("data/guard/guard-dev.jsonl.gz")) {
-        Ok(file) => read_rows(file).unwrap(),
+        Ok(file) => read_rows(file).unwrap().map(|row| row.unwrap()).collect(),
         Err(error) => {
             eprintln!("SKIPPED: no labelled data ({error})");
             Vec::new()

@@ -189,52 +189,60 @@ pub struct EvalReport {
     pub time: Times,
 }
 
-/// Reads rows from JSON lines, gzipped or plain.
-pub fn read_rows(mut reader: impl Read) -> Result<Vec<Row>, EvalError> {
+/// The rows of JSON lines, gzipped or plain, one at a time: a data set is larger than a skill.
+pub fn read_rows<R: Read + 'static>(
+    mut reader: R,
+) -> Result<impl Iterator<Item = Result<Row, EvalError>>, EvalError> {
     let mut magic = [0u8; 2];
     let got = reader.read(&mut magic)?;
     let whole = std::io::Cursor::new(magic[..got].to_vec()).chain(reader);
-    let reader: Box<dyn Read + '_> = if magic == [0x1f, 0x8b] {
+    let reader: Box<dyn Read> = if magic == [0x1f, 0x8b] {
         Box::new(flate2::read::MultiGzDecoder::new(whole))
     } else {
         Box::new(whole)
     };
-    let mut rows = Vec::new();
-    for (number, line) in BufReader::new(reader).lines().enumerate() {
-        let line = line?;
-        if line.trim().is_empty() {
-            continue;
-        }
-        let fail = |error: String| EvalError::Row { line: number + 1, error };
-        let raw: RawRow = serde_json::from_str(&line).map_err(|error| fail(error.to_string()))?;
-        let mut files = Vec::with_capacity(raw.files.len());
-        for (path, file) in raw.files {
-            let bytes = match file {
-                RawFile::Text(text) => text.into_bytes(),
-                RawFile::Bytes { base64 } => crate::scan::base64(base64.as_bytes())
-                    .ok_or_else(|| fail(format!("{path}: not base64")))?,
-            };
-            files.push((path, bytes));
-        }
-        rows.push(Row {
-            id: raw.id,
-            label: raw.label,
-            category: raw.category,
-            tier: raw.tier,
-            noisy: raw.noisy,
-            bundle: Bundle::from_files(files),
-        });
+    let lines = BufReader::new(reader).lines().enumerate();
+    Ok(lines.filter_map(|(number, line)| match line {
+        Ok(line) if line.trim().is_empty() => None,
+        Ok(line) => Some(read_row(&line, number + 1)),
+        Err(error) => Some(Err(error.into())),
+    }))
+}
+
+fn read_row(line: &str, number: usize) -> Result<Row, EvalError> {
+    let fail = |error: String| EvalError::Row { line: number, error };
+    let raw: RawRow = serde_json::from_str(line).map_err(|error| fail(error.to_string()))?;
+    let mut files = Vec::with_capacity(raw.files.len());
+    for (path, file) in raw.files {
+        let bytes = match file {
+            RawFile::Text(text) => text.into_bytes(),
+            RawFile::Bytes { base64 } => crate::scan::base64(base64.as_bytes())
+                .ok_or_else(|| fail(format!("{path}: not base64")))?,
+        };
+        files.push((path, bytes));
     }
-    Ok(rows)
+    Ok(Row {
+        id: raw.id,
+        label: raw.label,
+        category: raw.category,
+        tier: raw.tier,
+        noisy: raw.noisy,
+        bundle: Bundle::from_files(files),
+    })
 }
 
 /// Scans every row; `clock` gives the time since any fixed moment.
-pub fn evaluate(scanner: &Scanner, rows: &[Row], clock: &dyn Fn() -> Duration) -> EvalReport {
+pub fn evaluate(
+    scanner: &Scanner,
+    rows: impl IntoIterator<Item = Result<Row, EvalError>>,
+    clock: &dyn Fn() -> Duration,
+) -> Result<EvalReport, EvalError> {
     let mut tiers: BTreeMap<String, TierReport> = BTreeMap::new();
     let (mut wild, mut recall, mut ordinary, mut hard) = ((0, 0), (0, 0), (0, 0, 0), (0, 0));
     let (mut blocked, mut benign) = ((0, 0), (0, 0));
     let (mut false_positives, mut missed, mut times) = (Vec::new(), Vec::new(), Vec::new());
     for row in rows {
+        let row = row?;
         let start = clock();
         let report = scanner.scan_bundle(&row.bundle);
         times.push(clock().saturating_sub(start).as_secs_f64() * 1000.0);
@@ -302,8 +310,8 @@ pub fn evaluate(scanner: &Scanner, rows: &[Row], clock: &dyn Fn() -> Duration) -
     }
     let (wild_payload, ordinary_blocked) =
         (Rate::new(wild.0, wild.1), Rate::new(ordinary.0, ordinary.2));
-    EvalReport {
-        rows: rows.len(),
+    Ok(EvalReport {
+        rows: times.len(),
         ruleset: scanner.ruleset().to_owned(),
         tiers,
         recall: Rate::new(recall.0, recall.1),
@@ -317,7 +325,7 @@ pub fn evaluate(scanner: &Scanner, rows: &[Row], clock: &dyn Fn() -> Duration) -
         false_positives,
         missed,
         time: percentiles(times),
-    }
+    })
 }
 
 fn percentiles(mut times: Vec<f64>) -> Times {
@@ -355,7 +363,7 @@ mod tests {
             "\n",
         );
         let rows = read_rows(data.as_bytes()).expect("two rows");
-        let report = evaluate(&Scanner::new(), &rows, &|| Duration::ZERO);
+        let report = evaluate(&Scanner::new(), rows, &|| Duration::ZERO).expect("two rows");
         assert_eq!((report.wild_payload.hits, report.ordinary_blocked.hits), (1, 0));
         assert_eq!(report.tiers["malicious/wild"].block, 1);
     }

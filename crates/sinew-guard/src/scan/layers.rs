@@ -60,6 +60,16 @@ pub(crate) struct Layers {
     pub(crate) decoded_lines: Vec<(usize, &'static str, usize)>,
 }
 
+impl Layers {
+    /// What was decoded from a line, the outermost first.
+    pub(crate) fn revealed_on(&self, line: usize) -> Option<&str> {
+        let from_line = |layer: &&Layer| {
+            layer.depth > 0 && matches!(layer.map, Map::Fixed(origin) if origin == line)
+        };
+        self.list.iter().filter(from_line).find_map(|layer| layer.shown.as_deref())
+    }
+}
+
 /// Builds the layers of one file.
 pub(crate) fn build(
     text: &str,

@@ -224,12 +224,15 @@ fn finding(
         about_security,
     );
     let steps = u8::try_from(demotions.len()).unwrap_or(2).min(2);
-    let decoded = (anchor.depth > 0 || !layer.codec.is_empty()).then(|| {
+    let decoded = if anchor.depth > 0 || !layer.codec.is_empty() {
         let line = layer.text.split('\n').nth(anchor.layer_line).unwrap_or("");
         let text =
             layer.shown.as_deref().filter(|shown| shown.len() <= MAX_EVIDENCE).unwrap_or(line);
-        shorten(text, 0)
-    });
+        Some(shorten(text, 0))
+    } else {
+        // The command that decodes stands in the open; what it decodes is what a person must see.
+        file.layers.revealed_on(anchor.line).map(|text| shorten(text, 0))
+    };
     Finding {
         rule: rule.id.clone(),
         severity: clause.severity.lowered(steps),

@@ -233,7 +233,7 @@ pub(crate) struct Table {
 pub struct TableError(String);
 
 /// Memory of one expression's automaton; with a hundred of them this bounds the whole scanner.
-const MAX_AUTOMATON: usize = 1024 * 1024;
+const MAX_AUTOMATON: usize = 256 * 1024;
 
 /// Words whose rot13 form gives a payload away.
 const ROT13_WORDS: &[&str] =
