@@ -1,0 +1,56 @@
+//! What the probability of a match is computed from.
+
+/// The names of the features, in their order.
+pub const FEATURES: [&str; 8] =
+    ["score", "lead", "behind", "coverage", "static", "encoder", "catalog", "content"];
+
+/// What is known about a candidate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Features([f64; FEATURES.len()]);
+
+impl Features {
+    /// The numbers, in the order of [`FEATURES`].
+    pub fn values(&self) -> &[f64; FEATURES.len()] {
+        &self.0
+    }
+}
+
+/// A lead beyond this says no more: the second is far behind either way.
+const MAX_LEAD: f64 = 3.0;
+
+/// From this many content words on a message has said enough.
+const ENOUGH_WORDS: f64 = 6.0;
+
+/// The evidence for one candidate, before it is squeezed into features.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Evidence {
+    /// Its score divided by the sum of the weights: z units.
+    pub(crate) score: f64,
+    /// Its distance to the best other candidate; negative when that one is ahead.
+    pub(crate) lead: f64,
+    /// The share of the message's word mass that the document explains.
+    pub(crate) coverage: f64,
+    /// Its cosines.
+    pub(crate) table: f64,
+    pub(crate) encoder: f64,
+    /// The number of skills it was chosen from.
+    pub(crate) catalog: usize,
+    /// The number of words in the message that say something.
+    pub(crate) content: usize,
+}
+
+impl Evidence {
+    /// The features.
+    pub(crate) fn features(&self) -> Features {
+        Features([
+            self.score,
+            self.lead.clamp(0.0, MAX_LEAD),
+            (-self.lead).clamp(0.0, MAX_LEAD),
+            self.coverage,
+            self.table,
+            self.encoder,
+            (1.0 + self.catalog as f64).ln(),
+            (self.content as f64).min(ENOUGH_WORDS) / ENOUGH_WORDS,
+        ])
+    }
+}

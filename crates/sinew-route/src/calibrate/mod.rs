@@ -1,0 +1,122 @@
+//! Calibration: from scores to probabilities, for one set of models and one template.
+//!
+//! A threshold belongs to the models it was fitted with. Everything that was fitted is data in
+//! `data/calibration.json`, under the ids of the models; with other models the router ranks, offers
+//! a short list, and never claims to be sure.
+
+mod features;
+mod fit;
+
+use serde::{Deserialize, Serialize};
+
+pub use features::{FEATURES, Features};
+pub(crate) use features::Evidence;
+pub use fit::{Sample, fit};
+
+static EMBEDDED: &str = include_str!("../../data/calibration.json");
+
+/// What each signal counts in the sum.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Weights {
+    /// Words in fields.
+    pub lexical: f64,
+    /// Static vectors.
+    #[serde(rename = "static")]
+    pub table: f64,
+    /// Encoder vectors.
+    pub encoder: f64,
+}
+
+/// What a signal looks like for documents that have nothing to do with a message.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Background {
+    /// Mean and deviation of the lexical score, as shares of the message's word mass.
+    pub lexical: [f64; 2],
+    /// Mean and deviation of the static cosine.
+    #[serde(rename = "static")]
+    pub table: [f64; 2],
+    /// Mean and deviation of the encoder's cosine.
+    pub encoder: [f64; 2],
+}
+
+/// A logistic model over [`Features`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Logistic {
+    /// The constant.
+    pub bias: f64,
+    /// One number per feature.
+    pub slopes: Vec<f64>,
+}
+
+impl Logistic {
+    /// The probability for features.
+    pub fn probability(&self, features: &Features) -> f64 {
+        let sum: f64 = self.slopes.iter().zip(features.values()).map(|(slope, value)| slope * value).sum();
+        1.0 / (1.0 + (-(self.bias + sum)).exp())
+    }
+}
+
+/// What was fitted for one set of models.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// The ids of the models, joined by `+`.
+    pub model: String,
+    /// The document template.
+    pub template: u32,
+    /// What it was fitted on.
+    pub data: String,
+    /// When.
+    pub date: String,
+    /// What each signal counts.
+    pub weights: Weights,
+    /// What nothing looks like.
+    pub background: Background,
+    /// How sure we are that a candidate is the right one.
+    pub right: Logistic,
+    /// How sure we are that any skill fits.
+    pub fit: Logistic,
+}
+
+/// All calibrations that are known.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Calibrations {
+    /// One per set of models.
+    pub sets: Vec<Calibration>,
+}
+
+impl Calibrations {
+    /// What is inside the binary.
+    pub fn embedded() -> Self {
+        serde_json::from_str(EMBEDDED).expect("data/calibration.json is tested")
+    }
+
+    /// From the text of a calibration file.
+    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// The calibration of a set of models.
+    pub fn of(&self, model: &str) -> Option<&Calibration> {
+        self.sets.iter().find(|set| set.model == model && set.template == crate::TEMPLATE_VERSION)
+    }
+
+    /// The most similar set, for ranking with models that have none: with or without an encoder.
+    pub(crate) fn nearest(&self, has_encoder: bool) -> Option<&Calibration> {
+        self.sets.iter().find(|set| set.model.contains('+') == has_encoder).or(self.sets.first())
+    }
+}
+
+impl Default for Calibration {
+    fn default() -> Self {
+        Self {
+            model: String::new(),
+            template: crate::TEMPLATE_VERSION,
+            data: String::new(),
+            date: String::new(),
+            weights: Weights { lexical: 1.0, table: 2.5, encoder: 2.0 },
+            background: Background { lexical: [0.05, 0.06], table: [0.05, 0.1], encoder: [0.1, 0.1] },
+            right: Logistic { bias: -4.0, slopes: vec![0.0; FEATURES.len()] },
+            fit: Logistic { bias: -2.0, slopes: vec![0.0; FEATURES.len()] },
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! A skill as the router reads it.
+
+use sinew_skill::{ReadOptions, Skill, Value, content_hash, read, sections};
+
+use crate::text::language::{Language, guess, is_foreign};
+use crate::text::negative::without_negatives;
+use crate::text::{head, lexicon, normalised, plain};
+
+/// More of a body is not indexed: the longest of 1,864 real ones has 300 KiB, and no one routes by
+/// what stands that far down.
+const MAX_BODY: usize = 256 * 1024;
+
+/// Words of the body in the second static text, and in the encoder's: the models were trained so.
+const BODY_WORDS_STATIC: usize = 200;
+const BODY_WORDS_ENCODER: usize = 60;
+
+/// The encoder reads 96 tokens; this much text always holds as many.
+const MAX_ENCODER_TEXT: usize = 1_200;
+
+/// A skill as the router reads it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Document {
+    /// Unique in a catalog.
+    pub id: String,
+    /// The skill's name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Phrases, tags and keywords that suggest it.
+    pub triggers: Vec<String>,
+    /// Phrases that speak against it.
+    pub negative: Vec<String>,
+    /// The headings of its body.
+    pub headings: Vec<String>,
+    /// Its body.
+    pub body: String,
+    /// The hash of its content: an equal one is not read again.
+    pub hash: String,
+}
+
+impl Document {
+    /// A document from a skill that was read; `hash` is that of the file.
+    pub fn from_skill(id: &str, skill: &Skill, body: &str, hash: &str) -> Self {
+        let mut triggers = skill.triggers.any.clone();
+        triggers.extend(skill.triggers.all.iter().cloned());
+        for key in ["when_to_use", "when-to-use"] {
+            if let Some(Value::String(text)) = skill.frontmatter.get(key) {
+                triggers.push(text.clone());
+            }
+        }
+        Self {
+            id: id.to_owned(),
+            name: skill.name.clone(),
+            description: skill.description.clone(),
+            triggers,
+            negative: skill.triggers.none.clone(),
+            headings: titles(body),
+            body: body.to_owned(),
+            hash: hash.to_owned(),
+        }
+    }
+
+    /// A document from the text of a SKILL.md. A text that is no skill is still a document: its name
+    /// is `name`, its description the first text of its body.
+    pub fn from_text(id: &str, name: &str, text: &str) -> Self {
+        let outcome = read(text.as_bytes(), &ReadOptions::openpocket(name));
+        let hash = content_hash(text.as_bytes());
+        match &outcome.skill {
+            Some(skill) => Self::from_skill(id, skill, &outcome.body, &hash),
+            None => Self {
+                id: id.to_owned(),
+                name: name.to_owned(),
+                description: sinew_skill::first_text_line(&outcome.body).unwrap_or("").to_owned(),
+                headings: titles(&outcome.body),
+                body: outcome.body.into_owned(),
+                hash,
+                ..Self::default()
+            },
+        }
+    }
+
+    /// A document of a name and a description; its hash is made from them.
+    pub fn from_description(id: &str, name: &str, description: &str) -> Self {
+        let hash = content_hash(format!("{name}\n{description}").as_bytes());
+        Self {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            description: description.to_owned(),
+            hash,
+            ..Self::default()
+        }
+    }
+}
+
+fn titles(body: &str) -> Vec<String> {
+    let fitting = sections(body).into_iter().filter(|section| section.level <= 4);
+    fitting.map(|section| section.title.to_owned()).filter(|title| !title.is_empty()).collect()
+}
+
+/// The texts of a document, as fields and models read them.
+pub(crate) struct Texts {
+    pub(crate) language: Language,
+    /// In the order of [`crate::lexical::Field`].
+    pub(crate) fields: [String; 5],
+    pub(crate) static_head: String,
+    pub(crate) static_body: String,
+    pub(crate) encoder: String,
+}
+
+impl Texts {
+    /// Cleans, normalises and bridges a document's texts.
+    pub(crate) fn of(document: &Document) -> Self {
+        let kept = without_negatives(&document.description);
+        let mut description = normalised(&kept).into_owned();
+        let foreign = is_foreign(&description);
+        let language = if foreign { guess(&description) } else { Language::En };
+        if foreign {
+            for word in lexicon::english(&description) {
+                description.push(' ');
+                description.push_str(word);
+            }
+        }
+        let triggers = normalised(&document.triggers.join(" ")).into_owned();
+        let body = normalised(head(&document.body, MAX_BODY)).into_owned();
+        let spoken = plain::spoken(&normalised(&document.name));
+        let static_head = format!("{spoken}. {description} {triggers}").trim().to_owned();
+        let static_body = format!("{spoken}. {}", plain::plain_body(&body, BODY_WORDS_STATIC));
+        let encoder = format!("{spoken}: {description} {triggers}");
+        let encoder = format!("{} {}", encoder.trim(), plain::plain_body(&body, BODY_WORDS_ENCODER));
+        // The name as words and, behind them, as one: `pdf-tools` is also found as `pdftools`.
+        let mut name = normalised(&document.name).into_owned();
+        if name.contains(['-', '.', ' ']) {
+            let whole: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
+            name = format!("{name} {}", whole.to_lowercase());
+        }
+        Self {
+            language,
+            fields: [name, triggers, description, normalised(&document.headings.join("\n")).into_owned(), body],
+            static_head,
+            static_body,
+            encoder: head(encoder.trim(), MAX_ENCODER_TEXT).to_owned(),
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! The figures, and how sure they are.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::data::BadRow;
+use super::run::Observed;
+use crate::result::Decision;
+
+/// A 95 % interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Interval {
+    /// 2.5 % of resamples are below.
+    pub low: f64,
+    /// 2.5 % are above.
+    pub high: f64,
+}
+
+/// How well the right skills were ranked, over messages that have one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Figures {
+    /// How many messages.
+    pub messages: usize,
+    /// The right skill is first.
+    #[serde(rename = "hit@1")]
+    pub hit1: f64,
+    /// It is among the first five.
+    #[serde(rename = "hit@5")]
+    pub hit5: f64,
+    /// The share of expected skills among the first ten.
+    #[serde(rename = "recall@10")]
+    pub recall10: f64,
+    /// Discounted by rank: 1 for the first place, 0.63 for the second.
+    #[serde(rename = "ndcg@10")]
+    pub ndcg10: f64,
+    /// The mean of 1 / rank.
+    pub mrr: f64,
+}
+
+impl Figures {
+    /// The figures of some observations; those that want no skill do not count.
+    pub fn of<'a>(observed: impl IntoIterator<Item = &'a Observed>) -> Self {
+        let mut sum = Self::default();
+        for one in observed.into_iter().filter(|one| !one.wants_none) {
+            sum.messages += 1;
+            sum.recall10 += one.recall10;
+            if let Some(rank) = one.rank {
+                sum.hit1 += f64::from(u8::from(rank == 1));
+                sum.hit5 += f64::from(u8::from(rank <= 5));
+                sum.mrr += 1.0 / rank as f64;
+                if rank <= 10 {
+                    sum.ndcg10 += 1.0 / ((rank + 1) as f64).log2();
+                }
+            }
+        }
+        let count = sum.messages.max(1) as f64;
+        for figure in [&mut sum.hit1, &mut sum.hit5, &mut sum.recall10, &mut sum.ndcg10, &mut sum.mrr] {
+            *figure /= count;
+        }
+        sum
+    }
+}
+
+/// How well silence was kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Abstention {
+    /// The share of abstentions that were right.
+    pub precision: f64,
+    /// The share of messages without a skill that were abstained from.
+    pub recall: f64,
+    /// The share of messages with a skill that were abstained from.
+    pub wrong_abstentions: f64,
+}
+
+/// Decisions by what was right.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Confusion {
+    /// `match`, and the right one.
+    pub match_right: usize,
+    /// `match`, and another one.
+    pub match_wrong: usize,
+    /// `match`, where no skill fits.
+    pub match_for_none: usize,
+    /// `shortlist` with the right one in it.
+    pub shortlist_right: usize,
+    /// `shortlist` without it.
+    pub shortlist_wrong: usize,
+    /// `shortlist`, where no skill fits.
+    pub shortlist_for_none: usize,
+    /// `none`, where a skill fits.
+    pub none_wrong: usize,
+    /// `none`, rightly.
+    pub none_right: usize,
+    /// The share of matches that were right.
+    pub match_precision: f64,
+}
+
+/// Microseconds of a stage.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct StageLatency {
+    /// Half of the messages were faster.
+    pub p50: u64,
+    /// All but one in a hundred.
+    pub p99: u64,
+}
+
+/// Microseconds, stage by stage.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Latency {
+    /// Reading the message.
+    pub text: StageLatency,
+    /// Words and static vectors.
+    pub first: StageLatency,
+    /// The encoder.
+    pub encoder: StageLatency,
+    /// Ranking and deciding.
+    pub decide: StageLatency,
+    /// All of it.
+    pub total: StageLatency,
+}
+
+/// A message whose right skill was not first, or that should have been left alone.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Miss {
+    /// The question.
+    pub id: String,
+    /// What the user said.
+    pub query: String,
+    /// What was right.
+    pub expected: Vec<String>,
+    /// Where it came, if anywhere.
+    pub rank: Option<usize>,
+    /// What was said.
+    pub decision: Decision,
+    /// Names of the first three.
+    pub first: Vec<String>,
+}
+
+/// Everything that was measured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// Over all messages with a skill.
+    #[serde(flatten)]
+    pub figures: Figures,
+    /// The same by kind of message.
+    pub by_kind: BTreeMap<String, Figures>,
+    /// 95 % intervals.
+    pub intervals: BTreeMap<&'static str, Interval>,
+    /// How well silence was kept.
+    pub abstain: Abstention,
+    /// What was decided.
+    pub decision: Confusion,
+    /// Microseconds.
+    pub latency: Latency,
+    /// The models.
+    pub model: String,
+    /// The calibration.
+    pub calibration: String,
+    /// How many skills there were to choose from.
+    pub skills: usize,
+    /// Rows that could not be read.
+    pub problems: Vec<BadRow>,
+    /// What went wrong, message by message.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub misses: Vec<Miss>,
+}
+
+/// Resamples of the bootstrap.
+const ROUNDS: usize = 1_000;
+
+/// A small generator with a fixed seed: the same data gives the same interval.
+pub(super) struct Random(pub(super) u64);
+
+impl Random {
+    pub(super) fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % bound.max(1)
+    }
+}
+
+/// The interval of a mean of values.
+pub(super) fn interval_of_mean(values: &[f64]) -> Interval {
+    if values.is_empty() {
+        return Interval::default();
+    }
+    let mut random = Random(0x5eed);
+    let mut means: Vec<f64> = (0..ROUNDS)
+        .map(|_| (0..values.len()).map(|_| values[random.below(values.len())]).sum::<f64>() / values.len() as f64)
+        .collect();
+    means.sort_by(f64::total_cmp);
+    Interval { low: means[ROUNDS * 25 / 1000], high: means[ROUNDS * 975 / 1000] }
+}
+
+pub(super) fn intervals(observed: &[Observed]) -> BTreeMap<&'static str, Interval> {
+    let positives: Vec<&Observed> = observed.iter().filter(|one| !one.wants_none).collect();
+    let of = |value: &dyn Fn(&Observed) -> f64| {
+        interval_of_mean(&positives.iter().map(|one| value(one)).collect::<Vec<_>>())
+    };
+    BTreeMap::from([
+        ("hit@1", of(&|one| one.hit(1))),
+        ("hit@5", of(&|one| one.hit(5))),
+        ("ndcg@10", of(&Observed::ndcg)),
+        ("mrr", of(&|one| one.rank.map_or(0.0, |rank| 1.0 / rank as f64))),
+    ])
+}
+
+pub(super) fn confusion(observed: &[Observed]) -> (Confusion, Abstention) {
+    let mut out = Confusion::default();
+    for one in observed {
+        let slot = match (one.decision, one.wants_none) {
+            (Decision::Match, true) => &mut out.match_for_none,
+            (Decision::Match, false) if one.rank == Some(1) => &mut out.match_right,
+            (Decision::Match, false) => &mut out.match_wrong,
+            (Decision::Shortlist, true) => &mut out.shortlist_for_none,
+            (Decision::Shortlist, false) if one.rank.is_some_and(|rank| rank <= one.offered) => &mut out.shortlist_right,
+            (Decision::Shortlist, false) => &mut out.shortlist_wrong,
+            (Decision::None, true) => &mut out.none_right,
+            (Decision::None, false) => &mut out.none_wrong,
+        };
+        *slot += 1;
+    }
+    let share = |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+    out.match_precision = share(out.match_right, out.match_right + out.match_wrong + out.match_for_none);
+    let none = observed.iter().filter(|one| one.wants_none).count();
+    let abstain = Abstention {
+        precision: share(out.none_right, out.none_right + out.none_wrong),
+        recall: share(out.none_right, none),
+        wrong_abstentions: share(out.none_wrong, observed.len() - none),
+    };
+    (out, abstain)
+}
+
+pub(super) fn latency(observed: &[Observed]) -> Latency {
+    let stage = |value: &dyn Fn(&Observed) -> u64| {
+        let mut all: Vec<u64> = observed.iter().map(value).collect();
+        all.sort_unstable();
+        let at = |share: f64| all.get(((all.len() as f64 * share) as usize).min(all.len().saturating_sub(1))).copied().unwrap_or(0);
+        StageLatency { p50: at(0.5), p99: at(0.99) }
+    };
+    Latency {
+        text: stage(&|one| one.took.text),
+        first: stage(&|one| one.took.first),
+        encoder: stage(&|one| one.took.encoder),
+        decide: stage(&|one| one.took.decide),
+        total: stage(&|one| one.took.total),
+    }
+}

@@ -1,0 +1,133 @@
+//! Asks a router every question.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::data::{BadRow, Question};
+use super::report::{Figures, Miss, Report, confusion, intervals, latency};
+use crate::message::Message;
+use crate::result::{Decision, Took};
+use crate::router::{Config, Context, Router};
+
+/// What came of one question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observed {
+    /// The question's id.
+    pub id: String,
+    /// Its kind.
+    pub kind: String,
+    /// Whether no skill fits it.
+    pub wants_none: bool,
+    /// The place of the best right skill, if it is among the first hundred.
+    pub rank: Option<usize>,
+    /// The share of expected skills among the first ten.
+    pub recall10: f64,
+    /// What was decided.
+    pub decision: Decision,
+    /// How many were offered.
+    pub offered: usize,
+    /// The ids of the first three.
+    pub first: Vec<String>,
+    /// The probability of the first.
+    pub probability: f64,
+    /// How long it took.
+    pub took: Took,
+}
+
+impl Observed {
+    /// 1 when the right skill is among the first `count`.
+    pub fn hit(&self, count: usize) -> f64 {
+        f64::from(u8::from(self.rank.is_some_and(|rank| rank <= count)))
+    }
+
+    /// The discounted gain of the first ten.
+    pub fn ndcg(&self) -> f64 {
+        self.rank.filter(|&rank| rank <= 10).map_or(0.0, |rank| 1.0 / ((rank + 1) as f64).log2())
+    }
+}
+
+/// How to run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// On all cores: faster, and latencies mean less.
+    pub parallel: bool,
+    /// Whether to list what went wrong.
+    pub misses: bool,
+}
+
+/// Ranks that are looked at.
+const DEEP: usize = 100;
+
+/// Asks every question.
+pub fn observe(router: &Router, questions: &[Question], parallel: bool) -> Vec<Observed> {
+    let deep = Router { config: Config { top: DEEP, ..router.config.clone() }, ..router.clone() };
+    let ask = |question: &Question| ask(&deep, router.config.top, question, &Context::default());
+    if parallel { questions.par_iter().map(ask).collect() } else { questions.iter().map(ask).collect() }
+}
+
+fn ask(router: &Router, top: usize, question: &Question, context: &Context<'_>) -> Observed {
+    let result = router.route(&Message::from_user(&question.query), context);
+    let rank = result.matches.iter().position(|one| question.accepts(&one.id)).map(|place| place + 1);
+    let found = question.expected.iter().filter(|id| result.matches.iter().take(10).any(|one| one.id == **id)).count();
+    Observed {
+        id: question.id.clone(),
+        kind: question.kind.clone(),
+        wants_none: question.wants_none(),
+        rank,
+        recall10: found as f64 / question.expected.len().max(1) as f64,
+        decision: result.decision,
+        offered: result.offered.min(top.max(2)),
+        first: result.matches.iter().take(3).map(|one| one.id.clone()).collect(),
+        probability: result.matches.first().map_or(0.0, |one| one.probability),
+        took: result.took,
+    }
+}
+
+/// Asks every question and sums up; `problems` are rows that could not be read.
+pub fn evaluate(router: &Router, questions: &[Question], problems: Vec<BadRow>, options: Options) -> Report {
+    let observed = observe(router, questions, options.parallel);
+    let mut kinds: BTreeMap<String, Vec<&Observed>> = BTreeMap::new();
+    for one in observed.iter().filter(|one| !one.wants_none) {
+        kinds.entry(one.kind.clone()).or_default().push(one);
+    }
+    let (decision, abstain) = confusion(&observed);
+    let probe = router.route(&Message::from_user("probe"), &Context::default());
+    let name = |id: &String| router.index.position(id).map_or_else(|| id.clone(), |at| router.index.name(at).to_owned());
+    let misses = observed.iter().zip(questions).filter(|(one, _)| {
+        options.misses && if one.wants_none { one.decision != Decision::None } else { one.rank != Some(1) }
+    });
+    let misses = misses.map(|(one, question)| Miss {
+        id: one.id.clone(),
+        query: question.query.clone(),
+        expected: question.expected.clone(),
+        rank: one.rank,
+        decision: one.decision,
+        first: one.first.iter().map(name).collect(),
+    });
+    Report {
+        figures: Figures::of(&observed),
+        by_kind: kinds.into_iter().map(|(kind, all)| (kind, Figures::of(all))).collect(),
+        intervals: intervals(&observed),
+        abstain,
+        decision,
+        latency: latency(&observed),
+        model: probe.model,
+        calibration: probe.calibration,
+        skills: router.index.len(),
+        problems,
+        misses: misses.collect(),
+    }
+}
+
+/// Asks every question that has an answer with its answers taken away: what remains is wrong.
+pub fn near_misses(router: &Router, questions: &[Question]) -> Vec<Observed> {
+    questions
+        .par_iter()
+        .filter(|question| !question.wants_none())
+        .map(|question| {
+            let right: Vec<&str> = question.expected.iter().chain(&question.also).map(String::as_str).collect();
+            ask(router, router.config.top, question, &Context { excluded: &right, prior: None })
+        })
+        .collect()
+}

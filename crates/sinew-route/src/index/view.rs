@@ -1,0 +1,337 @@
+//! What can be asked of an index.
+
+use serde::{Deserialize, Serialize};
+
+use super::layout::{Bytes, IndexError, Section};
+use super::vectors::Vectors;
+use crate::document::Document;
+use crate::kernel::{Level, scan};
+use crate::lexical::{Bm25f, FIELD_COUNT};
+use crate::model::set::Models;
+
+/// Everything about a catalog that routing needs.
+#[derive(Debug, Clone)]
+pub struct Index {
+    bytes: Bytes,
+    pub(super) meta: Meta,
+    /// Encoder vectors that were filled in since the bytes were laid out.
+    pub(super) filled: Option<Vectors>,
+}
+
+/// What an index was made of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Meta {
+    pub(super) documents: usize,
+    pub(super) terms: usize,
+    pub(super) table: String,
+    pub(super) dims: usize,
+    pub(super) encoder: String,
+    pub(super) encoder_dims: usize,
+    pub(super) params: Bm25f,
+    pub(super) template: u32,
+}
+
+/// What building an index took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Built {
+    /// Documents taken over unchanged.
+    pub kept: usize,
+    /// Documents that were read and embedded.
+    pub read: usize,
+}
+
+/// What tells whether a document is in an index already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DocumentKey<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// Its name.
+    pub name: &'a str,
+    /// The hash of its content.
+    pub hash: &'a str,
+}
+
+/// The strings of a document.
+#[derive(Debug, Clone, Copy)]
+#[repr(usize)]
+pub(crate) enum TextKind {
+    Id,
+    Name,
+    Description,
+    Hash,
+    Triggers,
+    Encoder,
+}
+
+const TEXTS: usize = TextKind::Encoder as usize + 1;
+
+/// A term in a document.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Posting {
+    pub(crate) document: u32,
+    pub(crate) impact: f32,
+    pub(crate) counts: [u8; FIELD_COUNT],
+}
+
+impl Index {
+    /// An index of documents.
+    pub fn build(documents: &[Document], models: &Models) -> Self {
+        super::assemble::assemble(documents, models, Bm25f::default(), None).0
+    }
+
+    /// An index of documents that takes over from this one what is unchanged.
+    pub fn update(&self, documents: &[Document], models: &Models) -> (Self, Built) {
+        super::assemble::assemble(documents, models, self.meta.params, Some(self))
+    }
+
+    /// The same documents with other parameters: nothing is read again.
+    pub fn with_params(&self, documents: &[Document], models: &Models, params: Bm25f) -> Self {
+        super::assemble::assemble(documents, models, params, Some(self)).0
+    }
+
+    /// An index from the bytes of a file.
+    pub fn load(bytes: &[u8]) -> Result<Self, IndexError> {
+        let bytes = Bytes::load(bytes)?;
+        let meta: Meta = serde_json::from_slice(bytes.raw(Section::Meta))
+            .map_err(|_| IndexError::Damaged("description of the index"))?;
+        let index = Self { bytes, meta, filled: None };
+        if index.is_consistent() { Ok(index) } else { Err(IndexError::Damaged("sizes do not fit")) }
+    }
+
+    pub(super) fn from_parts(bytes: Bytes, meta: Meta) -> Self {
+        Self { bytes, meta, filled: None }
+    }
+
+    /// The bytes of a file that [`Index::load`] reads back, with all vectors filled in so far.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        match &self.filled {
+            None => self.bytes.as_bytes().to_vec(),
+            Some(filled) => filled.laid_over(&self.bytes).as_bytes().to_vec(),
+        }
+    }
+
+    /// Whether the index was made with these models and this program's parameters.
+    pub fn fits(&self, models: &Models) -> bool {
+        self.meta.table == models.table_id()
+            && (self.meta.encoder == models.encoder_id() || models.encoder.is_none())
+            && self.meta.template == crate::TEMPLATE_VERSION
+            && self.meta.params == Bm25f::default()
+    }
+
+    /// Whether the index holds exactly these documents, in this order.
+    pub fn holds<'a>(&self, mut keys: impl Iterator<Item = DocumentKey<'a>>) -> bool {
+        let same = (0..self.len()).all(|at| {
+            keys.next().is_some_and(|key| {
+                key.id == self.id(at) && key.name == self.name(at) && key.hash == self.hash(at)
+            })
+        });
+        same && keys.next().is_none()
+    }
+
+    fn is_consistent(&self) -> bool {
+        let (n, t) = (self.meta.documents, self.meta.terms);
+        let postings = self.slice::<u32>(Section::PostingDocuments).len();
+        let ascending = |offsets: &[u32], end: usize| {
+            offsets.is_sorted() && offsets.last().is_none_or(|&last| last as usize <= end)
+        };
+        let text = std::str::from_utf8(self.bytes.raw(Section::Strings));
+        let terms = std::str::from_utf8(self.bytes.raw(Section::Terms));
+        let (Ok(text), Ok(terms)) = (text, terms) else { return false };
+        let offsets = self.slice::<u32>(Section::StringOffsets);
+        let term_offsets = self.slice::<u32>(Section::TermOffsets);
+        offsets.len() == TEXTS * n + 1
+            && ascending(offsets, text.len())
+            && term_offsets.len() == t + 1
+            && ascending(term_offsets, terms.len())
+            && self.slice::<u32>(Section::PostingOffsets).len() == t + 1
+            && ascending(self.slice(Section::PostingOffsets), postings)
+            && self.slice::<u32>(Section::PostingDocuments).iter().all(|&at| (at as usize) < n)
+            && self.slice::<f32>(Section::Idf).len() == t
+            && self.slice::<f32>(Section::PostingImpacts).len() == postings
+            && self.slice::<u8>(Section::PostingCounts).len() == FIELD_COUNT * postings
+            && self.slice::<u32>(Section::Lengths).len() == FIELD_COUNT * n
+            && self.slice::<i8>(Section::StaticHead).len() == n * self.meta.dims
+            && self.slice::<i8>(Section::StaticBody).len() == n * self.meta.dims
+            && self.slice::<f32>(Section::StaticHeadScales).len() == n
+            && self.slice::<f32>(Section::StaticBodyScales).len() == n
+            && self.slice::<i8>(Section::Encoder).len() == n * self.meta.encoder_dims
+            && self.slice::<f32>(Section::EncoderScales).len() == n
+            && self.slice::<u8>(Section::EncoderPresent).len() == n
+            && [Section::ByName, Section::ById].into_iter().all(|section| {
+                let order = self.slice::<u32>(section);
+                order.len() == n && order.iter().all(|&at| (at as usize) < n)
+            })
+    }
+
+    /// How many documents it holds.
+    pub fn len(&self) -> usize {
+        self.meta.documents
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(super) fn slice<T: bytemuck::AnyBitPattern>(&self, section: Section) -> &[T] {
+        self.bytes.slice(section)
+    }
+
+    pub(super) fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    fn string(&self, offsets: Section, strings: Section, at: usize) -> &str {
+        let offsets = self.slice::<u32>(offsets);
+        let (start, end) = (offsets[at] as usize, offsets[at + 1] as usize);
+        // Checked on loading; a cut inside a character gives nothing rather than a panic.
+        std::str::from_utf8(&self.bytes.raw(strings)[start..end]).unwrap_or("")
+    }
+
+    pub(crate) fn text(&self, at: usize, kind: TextKind) -> &str {
+        self.string(Section::StringOffsets, Section::Strings, TEXTS * at + kind as usize)
+    }
+
+    /// The id of a document.
+    pub fn id(&self, at: usize) -> &str {
+        self.text(at, TextKind::Id)
+    }
+
+    /// The name of a document.
+    pub fn name(&self, at: usize) -> &str {
+        self.text(at, TextKind::Name)
+    }
+
+    /// The description of a document.
+    pub fn description(&self, at: usize) -> &str {
+        self.text(at, TextKind::Description)
+    }
+
+    /// The content hash of a document.
+    pub fn hash(&self, at: usize) -> &str {
+        self.text(at, TextKind::Hash)
+    }
+
+    /// The declared triggers of a document, as JSON.
+    pub(crate) fn triggers(&self, at: usize) -> &str {
+        self.text(at, TextKind::Triggers)
+    }
+
+    /// The number of the document with an id.
+    pub fn position(&self, id: &str) -> Option<usize> {
+        let order = self.slice::<u32>(Section::ById);
+        let found = order.binary_search_by(|&at| self.id(at as usize).cmp(id)).ok()?;
+        Some(order[found] as usize)
+    }
+
+    /// The documents whose name has this key (see [`crate::mention::key`]).
+    pub(crate) fn named(&self, key: &str) -> impl Iterator<Item = usize> {
+        let order = self.slice::<u32>(Section::ByName);
+        let start = order.partition_point(|&at| crate::mention::key(self.name(at as usize)).as_str() < key);
+        let key = key.to_owned();
+        order[start..]
+            .iter()
+            .map(|&at| at as usize)
+            .take_while(move |&at| crate::mention::key(self.name(at)) == key)
+    }
+
+    pub(super) fn lengths(&self, at: usize) -> &[u32] {
+        &self.slice::<u32>(Section::Lengths)[FIELD_COUNT * at..FIELD_COUNT * (at + 1)]
+    }
+
+    /// The number of words in the description and the triggers.
+    pub(crate) fn head_length(&self, at: usize) -> u32 {
+        self.lengths(at)[1] + self.lengths(at)[2]
+    }
+
+    pub(super) fn term_count(&self) -> usize {
+        self.meta.terms
+    }
+
+    pub(super) fn term(&self, at: usize) -> &str {
+        self.string(Section::TermOffsets, Section::Terms, at)
+    }
+
+    /// The number of a term.
+    pub(crate) fn find_term(&self, term: &str) -> Option<usize> {
+        let (mut low, mut high) = (0, self.term_count());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.term(middle).cmp(term) {
+                std::cmp::Ordering::Equal => return Some(middle),
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+
+    /// The rarity of a term.
+    pub(crate) fn idf(&self, term: usize) -> f32 {
+        self.slice::<f32>(Section::Idf)[term]
+    }
+
+    fn posting_range(&self, term: usize) -> std::ops::Range<usize> {
+        let offsets = self.slice::<u32>(Section::PostingOffsets);
+        offsets[term] as usize..offsets[term + 1] as usize
+    }
+
+    /// The documents of a term and their weights.
+    pub(crate) fn impacts(&self, term: usize) -> (&[u32], &[f32]) {
+        let range = self.posting_range(term);
+        (
+            &self.slice::<u32>(Section::PostingDocuments)[range.clone()],
+            &self.slice::<f32>(Section::PostingImpacts)[range],
+        )
+    }
+
+    /// The postings of a term.
+    pub(crate) fn postings(&self, term: usize) -> impl Iterator<Item = Posting> {
+        let range = self.posting_range(term);
+        let (documents, impacts) = self.impacts(term);
+        let counts = &self.slice::<u8>(Section::PostingCounts)[FIELD_COUNT * range.start..FIELD_COUNT * range.end];
+        documents.iter().zip(impacts).zip(counts.chunks_exact(FIELD_COUNT)).map(|((&document, &impact), counts)| {
+            Posting { document, impact, counts: counts.try_into().unwrap_or_default() }
+        })
+    }
+
+    /// The posting of a term in one document.
+    pub(crate) fn posting(&self, term: usize, document: usize) -> Option<Posting> {
+        let (documents, _) = self.impacts(term);
+        let at = documents.binary_search(&(document as u32)).ok()?;
+        self.postings(term).nth(at)
+    }
+
+    pub(super) fn static_row(&self, head: bool, at: usize) -> (&[i8], f32) {
+        let (rows, scales) = self.static_sections(head);
+        let dims = self.meta.dims;
+        (&self.slice::<i8>(rows)[at * dims..(at + 1) * dims], self.slice::<f32>(scales)[at])
+    }
+
+    fn static_sections(&self, head: bool) -> (Section, Section) {
+        if head {
+            (Section::StaticHead, Section::StaticHeadScales)
+        } else {
+            (Section::StaticBody, Section::StaticBodyScales)
+        }
+    }
+
+    /// The cosine of a message with the head or the body of every document.
+    pub(crate) fn static_cosines(&self, head: bool, level: Level, query: &[i8], scale: f32, out: &mut Vec<f32>) {
+        let (rows, scales) = self.static_sections(head);
+        if query.len() != self.meta.dims || query.is_empty() {
+            out.clear();
+            out.resize(self.len(), 0.0);
+            return;
+        }
+        cosines(level, self.slice(rows), self.slice(scales), query, scale, out);
+    }
+}
+
+/// Dot products of a quantised query with rows of bytes, scaled back.
+pub(super) fn cosines(level: Level, rows: &[i8], scales: &[f32], query: &[i8], scale: f32, out: &mut Vec<f32>) {
+    let mut sums = vec![0; scales.len()];
+    scan(level, rows, query, &mut sums);
+    out.clear();
+    out.extend(sums.iter().zip(scales).map(|(&sum, row)| sum as f32 * (row * scale)));
+}

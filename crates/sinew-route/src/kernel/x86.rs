@@ -1,0 +1,171 @@
+//! The kernels for x86-64: AVX2 (sign trick over `maddubs`) and AVX-512 VNNI (`dpbusd`).
+#![allow(unsafe_code, reason = "CPU intrinsics; every function is tested for equality with its scalar twin")]
+
+use std::arch::x86_64::*;
+
+use super::{BLOCK, Level};
+
+/// Whether the CPU has all that the VNNI kernels use.
+pub(super) fn has_vnni() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vnni")
+}
+
+/// Rows against one query; the caller has checked the lengths and that columns divide by 32.
+pub(super) fn scan(level: Level, rows: &[i8], query: &[i8], out: &mut [i32]) {
+    if level == Level::Avx512Vnni && query.len() % 64 == 0 {
+        // SAFETY: `Level::Avx512Vnni` is only ever detected, never assumed (see `Level::available`).
+        unsafe { scan_vnni(rows, query, out) }
+    } else {
+        // SAFETY: this level and the one above it are only detected on CPUs with AVX2.
+        unsafe { scan_avx2(rows, query, out) }
+    }
+}
+
+/// Packed weights against tokens; the caller has checked the lengths.
+pub(super) fn multiply(
+    level: Level,
+    packed: &[i8],
+    rows: usize,
+    columns: usize,
+    activations: &[i8],
+    out: &mut [i32],
+) {
+    let mut token = 0;
+    let tokens = activations.len() / columns;
+    // Four tokens at a time share each load of weights.
+    while token < tokens {
+        let step = if tokens - token >= 4 { 4 } else { 1 };
+        let part = &activations[token * columns..(token + step) * columns];
+        let out = &mut out[token * rows..(token + step) * rows];
+        // SAFETY: both levels are only ever detected; lengths were checked by the caller.
+        unsafe {
+            match (level, step) {
+                (Level::Avx512Vnni, 4) => multiply_vnni::<4>(packed, rows, columns, part, out),
+                (Level::Avx512Vnni, _) => multiply_vnni::<1>(packed, rows, columns, part, out),
+                (_, 4) => multiply_avx2::<4>(packed, rows, columns, part, out),
+                _ => multiply_avx2::<1>(packed, rows, columns, part, out),
+            }
+        }
+        token += step;
+    }
+}
+
+#[target_feature(enable = "avx2")]
+unsafe fn scan_avx2(rows: &[i8], query: &[i8], out: &mut [i32]) {
+    let ones = _mm256_set1_epi16(1);
+    for (row, out) in rows.chunks_exact(query.len()).zip(out) {
+        let mut sum = _mm256_setzero_si256();
+        for (a, b) in row.chunks_exact(32).zip(query.chunks_exact(32)) {
+            // SAFETY: both chunks are 32 bytes; the loads are unaligned.
+            let (a, b) = unsafe {
+                (_mm256_loadu_si256(a.as_ptr().cast()), _mm256_loadu_si256(b.as_ptr().cast()))
+            };
+            let pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(b), _mm256_sign_epi8(a, b));
+            sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, ones));
+        }
+        *out = sum_avx2(sum);
+    }
+}
+
+#[target_feature(enable = "avx2")]
+fn sum_avx2(sum: __m256i) -> i32 {
+    let half = _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
+    let quarter = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0b01_00_11_10));
+    let one = _mm_add_epi32(quarter, _mm_shuffle_epi32(quarter, 0b10_11_00_01));
+    _mm_cvtsi128_si32(one)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+unsafe fn scan_vnni(rows: &[i8], query: &[i8], out: &mut [i32]) {
+    // Rows are read as unsigned (plus 128); what that adds is the same for every row.
+    let flip = _mm512_set1_epi8(-128);
+    let excess: i32 = 128 * query.iter().map(|&value| i32::from(value)).sum::<i32>();
+    for (row, out) in rows.chunks_exact(query.len()).zip(out) {
+        let mut sum = _mm512_setzero_si512();
+        for (a, b) in row.chunks_exact(64).zip(query.chunks_exact(64)) {
+            // SAFETY: both chunks are 64 bytes; the loads are unaligned.
+            let (a, b) = unsafe {
+                (_mm512_loadu_si512(a.as_ptr().cast()), _mm512_loadu_si512(b.as_ptr().cast()))
+            };
+            sum = _mm512_dpbusd_epi32(sum, _mm512_xor_si512(a, flip), b);
+        }
+        *out = _mm512_reduce_add_epi32(sum) - excess;
+    }
+}
+
+#[target_feature(enable = "avx2")]
+unsafe fn multiply_avx2<const T: usize>(
+    packed: &[i8],
+    rows: usize,
+    columns: usize,
+    activations: &[i8],
+    out: &mut [i32],
+) {
+    let ones = _mm256_set1_epi16(1);
+    for (block, weights) in packed.chunks_exact(BLOCK * columns).enumerate() {
+        let mut sums = [[_mm256_setzero_si256(); 2]; T];
+        for (group, bytes) in weights.chunks_exact(4 * BLOCK).enumerate() {
+            // SAFETY: a chunk is 64 bytes: two unaligned loads of 32.
+            let halves = unsafe {
+                let at: *const __m256i = bytes.as_ptr().cast();
+                [_mm256_loadu_si256(at), _mm256_loadu_si256(at.add(1))]
+            };
+            for (t, sums) in sums.iter_mut().enumerate() {
+                let four = &activations[t * columns + 4 * group..][..4];
+                let four = i32::from_le_bytes([four[0] as u8, four[1] as u8, four[2] as u8, four[3] as u8]);
+                let four = _mm256_set1_epi32(four);
+                let size = _mm256_abs_epi8(four);
+                for (sum, half) in sums.iter_mut().zip(halves) {
+                    let pairs = _mm256_maddubs_epi16(size, _mm256_sign_epi8(half, four));
+                    *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, ones));
+                }
+            }
+        }
+        for (t, sums) in sums.iter().enumerate() {
+            let out = &mut out[t * rows + block * BLOCK..][..BLOCK];
+            // SAFETY: the slice has room for sixteen numbers: two unaligned stores of eight.
+            unsafe {
+                let at: *mut __m256i = out.as_mut_ptr().cast();
+                _mm256_storeu_si256(at, sums[0]);
+                _mm256_storeu_si256(at.add(1), sums[1]);
+            }
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+unsafe fn multiply_vnni<const T: usize>(
+    packed: &[i8],
+    rows: usize,
+    columns: usize,
+    activations: &[i8],
+    out: &mut [i32],
+) {
+    // Weights are read as unsigned (plus 128); a token's excess is the same for every row.
+    let flip = _mm512_set1_epi8(-128);
+    let mut excess = [0_i32; T];
+    for (excess, token) in excess.iter_mut().zip(activations.chunks_exact(columns)) {
+        *excess = 128 * token.iter().map(|&value| i32::from(value)).sum::<i32>();
+    }
+    for (block, weights) in packed.chunks_exact(BLOCK * columns).enumerate() {
+        let mut sums = [_mm512_setzero_si512(); T];
+        for (group, bytes) in weights.chunks_exact(4 * BLOCK).enumerate() {
+            // SAFETY: a chunk is 64 bytes; the load is unaligned.
+            let weights = unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
+            let weights = _mm512_xor_si512(weights, flip);
+            for (t, sum) in sums.iter_mut().enumerate() {
+                let four = &activations[t * columns + 4 * group..][..4];
+                let four = i32::from_le_bytes([four[0] as u8, four[1] as u8, four[2] as u8, four[3] as u8]);
+                *sum = _mm512_dpbusd_epi32(*sum, weights, _mm512_set1_epi32(four));
+            }
+        }
+        for (t, sum) in sums.iter().enumerate() {
+            let sum = _mm512_sub_epi32(*sum, _mm512_set1_epi32(excess[t]));
+            let out = &mut out[t * rows + block * BLOCK..][..BLOCK];
+            // SAFETY: the slice has room for sixteen numbers; the store is unaligned.
+            unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), sum) };
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Netclaw's matcher: words shared with a skill, and two-word parts of its declared triggers.
+//!
+//! It is the only signal when no model can be loaded, and a small boost otherwise.
+
+use serde::{Deserialize, Serialize};
+
+use crate::document::Document;
+use crate::index::Index;
+use crate::message::Query;
+use crate::text::language::Language;
+use crate::text::normalised;
+use crate::text::words::Words;
+
+/// The score from which the matcher alone would offer a skill.
+pub(crate) const THRESHOLD: f32 = 2.0;
+
+/// What each matched pair of words of a declared trigger adds.
+const PAIR: f32 = 1.5;
+
+/// Declared triggers of a document, as stems.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Phrases {
+    /// Speak for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) any: Vec<Vec<String>>,
+    /// Speak against it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) none: Vec<Vec<String>>,
+}
+
+impl Phrases {
+    /// The declared triggers of a document.
+    pub(crate) fn of(document: &Document) -> Self {
+        let words = Words::new(Language::En);
+        let stems = |phrases: &[String]| {
+            let split = phrases.iter().map(|phrase| words.all(&normalised(phrase)));
+            split.filter(|stems: &Vec<String>| !stems.is_empty()).collect()
+        };
+        Self { any: stems(&document.triggers), none: stems(&document.negative) }
+    }
+
+    /// How many pairs of neighbouring words of declared triggers the message holds.
+    pub(crate) fn pairs(&self, stems: &[String]) -> usize {
+        let has = |pair: &[String]| stems.windows(2).any(|words| words == pair);
+        self.any.iter().flat_map(|phrase| phrase.windows(2)).filter(|pair| has(pair)).count()
+    }
+
+    /// Whether the message holds a phrase that speaks against the document.
+    pub(crate) fn refused(&self, stems: &[String]) -> bool {
+        self.none.iter().any(|phrase| stems.windows(phrase.len()).any(|words| words == phrase))
+    }
+}
+
+/// The matcher's word score of every document, without pairs of triggers.
+///
+/// A word counts 1 when it is in one skill, 0.75 in two, 0.5 in more; only name, triggers and
+/// description count.
+pub(crate) fn word_scores(query: &Query, index: &Index) -> Vec<f32> {
+    let mut scores = vec![0.0; index.len()];
+    let mut holders = Vec::new();
+    for term in &query.whole.terms {
+        let Some(at) = index.find_term(&term.word) else { continue };
+        holders.clear();
+        let in_head = |counts: [u8; 5]| counts[..3].iter().any(|&count| count > 0);
+        holders.extend(index.postings(at).filter(|posting| in_head(posting.counts)).map(|posting| posting.document));
+        let weight = match holders.len() {
+            0 => continue,
+            1 => 1.0,
+            2 => 0.75,
+            _ => 0.5,
+        };
+        holders.iter().for_each(|&document| scores[document as usize] += weight);
+    }
+    scores
+}
+
+/// What the matched pairs of a document's triggers add.
+pub(crate) fn pair_score(pairs: usize) -> f32 {
+    PAIR * pairs as f32
+}
+
+/// The stems of a message in their order, for phrases.
+pub(crate) fn stems(query: &Query) -> Vec<String> {
+    Words::new(Language::En).all(&query.whole.prose)
+}

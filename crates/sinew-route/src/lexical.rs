@@ -1,0 +1,69 @@
+//! BM25F: words in fields, with frequencies that a small catalog borrows from a large one.
+
+use crate::table::Table;
+
+static BACKGROUND: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/background.bin"));
+
+/// How many fields a document has.
+pub(crate) const FIELD_COUNT: usize = 5;
+
+/// The part of a document a word stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Field {
+    /// The name.
+    Name,
+    /// Triggers, tags and keywords.
+    Triggers,
+    /// The description.
+    Description,
+    /// The headings.
+    Headings,
+    /// The body.
+    Body,
+}
+
+impl Field {
+    /// All fields, in the order of their counts.
+    pub(crate) const ALL: [Self; FIELD_COUNT] =
+        [Self::Name, Self::Triggers, Self::Description, Self::Headings, Self::Body];
+}
+
+/// The parameters of BM25F. The defaults were tuned on dev and validation (see BENCHMARKS.md).
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Bm25f {
+    /// How fast a word's weight saturates.
+    pub k1: f32,
+    /// What a word in each field counts.
+    pub weights: [f32; FIELD_COUNT],
+    /// How much a field's length counts against it.
+    pub b: [f32; FIELD_COUNT],
+}
+
+impl Default for Bm25f {
+    fn default() -> Self {
+        Self { k1: 3.0, weights: [3.0, 2.5, 2.5, 0.8, 0.5], b: [0.3, 0.5, 0.5, 0.6, 0.9] }
+    }
+}
+
+impl Bm25f {
+    /// The saturated weight of a word with these counts in a document of these lengths.
+    pub(crate) fn impact(&self, counts: [u8; FIELD_COUNT], lengths: &[u32], means: &[f32; FIELD_COUNT]) -> f32 {
+        let mut weight = 0.0;
+        for field in 0..FIELD_COUNT {
+            if counts[field] > 0 {
+                let norm = 1.0 - self.b[field] + self.b[field] * lengths[field] as f32 / means[field];
+                weight += self.weights[field] * f32::from(counts[field]) / norm;
+            }
+        }
+        weight / (self.k1 + weight)
+    }
+}
+
+/// The rarity of a word in `df` of `documents`, with the background counted in.
+pub(crate) fn idf(term: &str, df: u32, documents: usize) -> f32 {
+    let background = Table::new(BACKGROUND);
+    let total = documents as f32 + background.get_number(b"#").unwrap_or(0) as f32;
+    let df = df as f32 + background.get_number(term.as_bytes()).unwrap_or(0) as f32;
+    (1.0 + (total - df + 0.5).max(0.0) / (df + 0.5)).ln()
+}

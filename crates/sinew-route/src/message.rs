@@ -1,0 +1,203 @@
+//! What a person typed, prepared for every signal.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::text::language::{Language, guess};
+use crate::text::negative::sentences;
+use crate::text::words::{Words, is_generic, raw_words};
+use crate::text::{head, lexicon, machine, normalised, tail};
+
+/// More of a message is not read: its head and its tail are kept, where requests stand.
+pub const MAX_MESSAGE: usize = 8 * 1024;
+
+/// What a word counts that was mapped from another language.
+const BRIDGE_WEIGHT: f32 = 0.8;
+
+/// What a word counts that stands only in pasted code or logs.
+const PASTED_WEIGHT: f32 = 0.3;
+
+/// What a request word such as "check" or "show" counts.
+const GENERIC_WEIGHT: f32 = 0.5;
+
+/// With fewer own words than this a message is what was pasted.
+const FEW_WORDS: usize = 4;
+
+/// Longer prose is also read in windows of sentences, so that one relevant sentence is heard.
+const LONG_WORDS: usize = 60;
+
+/// A window grows by sentences until it has this many words.
+const WINDOW_WORDS: usize = 14;
+
+/// Windows of one message: 8 KiB of prose have about as many.
+const MAX_WINDOWS: usize = 80;
+
+/// What a person typed.
+#[derive(Debug, Clone)]
+pub struct Message<'a> {
+    text: &'a str,
+    ignored: Vec<Range<usize>>,
+}
+
+impl<'a> Message<'a> {
+    /// A message as the user typed it.
+    pub fn from_user(text: &'a str) -> Self {
+        Self { text, ignored: Vec::new() }
+    }
+
+    /// The same without a part that the user did not type: a system or hook preamble.
+    #[must_use]
+    pub fn without(mut self, part: Range<usize>) -> Self {
+        self.ignored.push(part);
+        self
+    }
+
+    /// The user's words: preambles dropped, capped, in normal form.
+    fn clean(&self) -> Cow<'a, str> {
+        if self.ignored.is_empty() {
+            return capped(self.text);
+        }
+        let kept: String = self
+            .text
+            .char_indices()
+            .filter(|(at, _)| !self.ignored.iter().any(|part| part.contains(at)))
+            .map(|(_, c)| c)
+            .collect();
+        Cow::Owned(capped(&kept).into_owned())
+    }
+}
+
+fn capped(text: &str) -> Cow<'_, str> {
+    if text.len() <= MAX_MESSAGE {
+        return normalised(text);
+    }
+    let both = format!("{}\n{}", head(text, MAX_MESSAGE / 2), tail(text, MAX_MESSAGE / 2));
+    Cow::Owned(normalised(&both).into_owned())
+}
+
+/// A search word of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Term {
+    pub(crate) word: String,
+    pub(crate) weight: f32,
+    pub(crate) pasted: bool,
+}
+
+/// A message, prepared.
+#[derive(Debug, Clone)]
+pub(crate) struct Query {
+    /// The whole text, for mentions and phrases.
+    pub(crate) text: String,
+    pub(crate) language: Language,
+    pub(crate) whole: Part,
+    /// Windows of a long message; none for a short one.
+    pub(crate) windows: Vec<Part>,
+}
+
+/// A message or a window of it, as the signals read it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Part {
+    pub(crate) terms: Vec<Term>,
+    /// The user's words (or what was pasted, where there are hardly any).
+    pub(crate) prose: String,
+    /// English words for it.
+    pub(crate) bridge: String,
+}
+
+impl Query {
+    /// Prepares a message; `bridge` says whether the bridge lexicon is used.
+    pub(crate) fn new(message: &Message<'_>, bridge: bool) -> Self {
+        let text = message.clean();
+        let split = machine::split(&text);
+        let own_words = raw_words(&split.prose).take(LONG_WORDS + 1).count();
+        let (prose, pasted) = if own_words < FEW_WORDS {
+            (format!("{} {}", split.prose, split.pasted), "")
+        } else {
+            (split.prose, split.pasted.as_str())
+        };
+        let language = guess(&prose);
+        let reader = Reader { words: Words::new(language), language, bridge };
+        let whole = reader.part(&prose, pasted);
+        let windows = if own_words > LONG_WORDS { reader.windows(&prose) } else { Vec::new() };
+        Self { text: text.into_owned(), language, whole, windows }
+    }
+
+    /// Whether there is any word to route by.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.whole.terms.is_empty()
+    }
+}
+
+impl Part {
+    /// What the encoder reads: the words, then their English after a bar, as in training.
+    pub(crate) fn encoder_text(&self) -> Cow<'_, str> {
+        if self.bridge.is_empty() {
+            Cow::Borrowed(self.prose.trim())
+        } else {
+            Cow::Owned(format!("{} | {}", self.prose.trim(), self.bridge))
+        }
+    }
+
+    /// What the static table reads.
+    pub(crate) fn static_parts(&self) -> [(&str, f32); 2] {
+        [(&self.prose, 1.0), (&self.bridge, BRIDGE_WEIGHT)]
+    }
+}
+
+struct Reader {
+    words: Words,
+    language: Language,
+    bridge: bool,
+}
+
+impl Reader {
+    fn part(&self, prose: &str, pasted: &str) -> Part {
+        let bridge = if self.bridge { lexicon::english_from(prose, self.language).join(" ") } else { String::new() };
+        let mut terms: Vec<Term> = Vec::new();
+        let mut add = |word: &str, weight: f32, pasted: bool| {
+            match terms.iter_mut().find(|term| term.word == word) {
+                Some(term) => term.weight = term.weight.max(weight),
+                None => terms.push(Term { word: word.to_owned(), weight, pasted }),
+            }
+        };
+        let weight = |word: &str| if is_generic(word) { GENERIC_WEIGHT } else { 1.0 };
+        self.words.each(prose, |word| add(word, weight(word), false));
+        for whole in hyphenated(prose) {
+            add(&whole, 1.0, false);
+        }
+        Words::new(Language::En).each(&bridge, |word| add(word, BRIDGE_WEIGHT, false));
+        self.words.each(pasted, |word| add(word, PASTED_WEIGHT * weight(word), true));
+        Part { terms, prose: prose.to_owned(), bridge }
+    }
+
+    fn windows(&self, prose: &str) -> Vec<Part> {
+        let mut windows = Vec::new();
+        let mut window = String::new();
+        let mut words = 0;
+        for sentence in sentences(prose) {
+            window.push_str(sentence);
+            words += raw_words(sentence).count();
+            if words >= WINDOW_WORDS {
+                windows.push(self.part(&window, ""));
+                window.clear();
+                words = 0;
+            }
+            if windows.len() == MAX_WINDOWS {
+                return windows;
+            }
+        }
+        if words > 2 {
+            windows.push(self.part(&window, ""));
+        }
+        windows
+    }
+}
+
+/// `pdf-tools` as one word, beside its parts.
+fn hyphenated(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '-')).filter_map(|word| {
+        let word = word.trim_matches('-');
+        (word.contains('-') && word.len() < 40)
+            .then(|| word.chars().filter(|&c| c != '-').flat_map(char::to_lowercase).collect())
+    })
+}

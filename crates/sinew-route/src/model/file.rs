@@ -1,0 +1,157 @@
+//! Model files: eight bytes of magic, the length of a JSON header, the header, tensors.
+//!
+//! Tensors start at multiples of 64 after the header. An `i8` matrix has one `f32` scale per row.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+/// Why a model cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ModelError {
+    /// The file is of another kind.
+    #[error("not a {expected} file")]
+    WrongKind {
+        /// The magic that was looked for.
+        expected: &'static str,
+    },
+    /// The file ends early, or its header does not describe it.
+    #[error("damaged model file: {0}")]
+    Damaged(String),
+    /// The digest in the header is not that of the tensors.
+    #[error("model file does not match its digest")]
+    DigestMismatch,
+    /// The model was made for other document texts.
+    #[error("model uses document template {found}, this program {expected}")]
+    OtherTemplate {
+        /// The template this program fills.
+        expected: u32,
+        /// The template the model was trained on.
+        found: u32,
+    },
+}
+
+/// The header of a model file.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Header {
+    pub(crate) id: String,
+    pub(crate) dims: usize,
+    pub(crate) vocab: usize,
+    pub(crate) template_version: u32,
+    sha256: String,
+    tensors: Vec<Listed>,
+    #[serde(default)]
+    pub(crate) layers: usize,
+    #[serde(default)]
+    pub(crate) heads: usize,
+    #[serde(default)]
+    pub(crate) intermediate: usize,
+    #[serde(default)]
+    pub(crate) max_message_tokens: usize,
+    #[serde(default)]
+    pub(crate) max_document_tokens: usize,
+    #[serde(default)]
+    pub(crate) max_tokens: usize,
+    #[serde(default)]
+    pub(crate) layer_norm_eps: f32,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Listed {
+    name: String,
+    dtype: String,
+    shape: Vec<usize>,
+    offset: usize,
+    bytes: usize,
+    #[serde(default)]
+    scale_offset: usize,
+    #[serde(default)]
+    scale_bytes: usize,
+}
+
+/// A model file whose tensors are used where they lie.
+pub(crate) struct ModelFile {
+    bytes: Cow<'static, [u8]>,
+    base: usize,
+    pub(crate) header: Header,
+}
+
+/// A matrix of signed bytes with one scale per row.
+pub(crate) struct Matrix {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    offset: usize,
+    pub(crate) scales: Vec<f32>,
+}
+
+impl ModelFile {
+    /// Reads the header. `verify` also hashes the tensors, for files that came from elsewhere.
+    pub(crate) fn open(bytes: Cow<'static, [u8]>, magic: &'static str, verify: bool) -> Result<Self, ModelError> {
+        let damaged = |what: &str| ModelError::Damaged(what.to_owned());
+        if !bytes.starts_with(magic.as_bytes()) {
+            return Err(ModelError::WrongKind { expected: magic });
+        }
+        let length = bytes.get(8..12).and_then(|four| four.try_into().ok()).map(u32::from_le_bytes);
+        let length = length.ok_or_else(|| damaged("no header"))? as usize;
+        let base = 12_usize.checked_add(length).ok_or_else(|| damaged("header length"))?;
+        let text = bytes.get(12..base).ok_or_else(|| damaged("header cut off"))?;
+        let header: Header =
+            serde_json::from_slice(text).map_err(|error| ModelError::Damaged(error.to_string()))?;
+        if verify {
+            let digest = Sha256::digest(&bytes[base..]);
+            let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            if hex != header.sha256 {
+                return Err(ModelError::DigestMismatch);
+            }
+        }
+        Ok(Self { bytes, base, header })
+    }
+
+    fn listed(&self, name: &str) -> Result<&Listed, ModelError> {
+        self.header
+            .tensors
+            .iter()
+            .find(|tensor| tensor.name == name)
+            .ok_or_else(|| ModelError::Damaged(format!("no tensor {name}")))
+    }
+
+    fn raw(&self, offset: usize, length: usize) -> Result<&[u8], ModelError> {
+        let start = self.base.checked_add(offset);
+        start
+            .and_then(|start| self.bytes.get(start..start.checked_add(length)?))
+            .ok_or_else(|| ModelError::Damaged("tensor outside the file".to_owned()))
+    }
+
+    /// A tensor of floats, copied out.
+    pub(crate) fn floats(&self, name: &str, count: usize) -> Result<Vec<f32>, ModelError> {
+        let tensor = self.listed(name)?;
+        if tensor.dtype != "f32" || tensor.shape.iter().product::<usize>() != count || tensor.bytes != 4 * count {
+            return Err(ModelError::Damaged(format!("shape of {name}")));
+        }
+        Ok(floats(self.raw(tensor.offset, tensor.bytes)?))
+    }
+
+    /// A matrix of bytes; its values stay in the file.
+    pub(crate) fn matrix(&self, name: &str, rows: usize, columns: usize) -> Result<Matrix, ModelError> {
+        let tensor = self.listed(name)?;
+        if tensor.dtype != "i8" || tensor.shape != [rows, columns] || tensor.bytes != rows * columns {
+            return Err(ModelError::Damaged(format!("shape of {name}")));
+        }
+        self.raw(tensor.offset, tensor.bytes)?;
+        let scales = floats(self.raw(tensor.scale_offset, tensor.scale_bytes)?);
+        if scales.len() != rows {
+            return Err(ModelError::Damaged(format!("scales of {name}")));
+        }
+        Ok(Matrix { rows, columns, offset: self.base + tensor.offset, scales })
+    }
+
+    /// The values of a matrix.
+    pub(crate) fn values(&self, matrix: &Matrix) -> &[i8] {
+        bytemuck::cast_slice(&self.bytes[matrix.offset..matrix.offset + matrix.rows * matrix.columns])
+    }
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect()
+}

@@ -1,0 +1,82 @@
+//! Which models a router has, and which it should have had.
+
+use std::sync::Arc;
+
+use super::embed::Embedder;
+use super::encoder::Encoder;
+use super::static_table::StaticModel;
+use crate::result::{Degraded, DegradedKind};
+
+/// The models of a router.
+#[derive(Debug, Clone, Default)]
+pub struct Models {
+    /// The token table.
+    pub table: Option<Arc<StaticModel>>,
+    /// The second stage: our encoder, or a remote model in its place.
+    pub encoder: Option<Arc<dyn Embedder>>,
+    /// What is missing that should be there.
+    pub missing: Vec<Degraded>,
+}
+
+impl Models {
+    /// What is inside the binary.
+    pub fn embedded() -> Self {
+        let mut models = Self::default();
+        match StaticModel::embedded() {
+            Some(Ok(table)) => models.table = Some(Arc::new(table)),
+            Some(Err(error)) => models.lacks("static", &error.to_string()),
+            None => models.lacks("static", "this binary was built without model/static.bin"),
+        }
+        match Encoder::embedded() {
+            Some(Ok(encoder)) => models.encoder = Some(Arc::new(encoder)),
+            Some(Err(error)) => models.lacks("encoder", &error.to_string()),
+            None => models.lacks("encoder", "this binary was built without model/encoder.bin"),
+        }
+        models
+    }
+
+    /// No models at all: words only.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Without the encoder, because the user wants it so: nothing is missing.
+    #[must_use]
+    pub fn without_encoder(mut self) -> Self {
+        self.encoder = None;
+        self.missing.retain(|missing| missing.signal != "encoder");
+        self
+    }
+
+    /// With another second stage.
+    #[must_use]
+    pub fn with_encoder(mut self, encoder: Arc<dyn Embedder>) -> Self {
+        self = self.without_encoder();
+        self.encoder = Some(encoder);
+        self
+    }
+
+    /// Records that a model could not be loaded.
+    pub fn lacks(&mut self, signal: &'static str, why: &str) {
+        let remedy = match signal {
+            "static" => "build with the files of model/, or name a file with route.model.static",
+            _ => "place encoder.bin beside the binary, or build with the files of model/",
+        };
+        self.missing.push(Degraded {
+            kind: DegradedKind::ModelMissing,
+            signal,
+            message: why.to_owned(),
+            remedy: remedy.to_owned(),
+        });
+    }
+
+    /// The id of the static table, or nothing.
+    pub(crate) fn table_id(&self) -> &str {
+        self.table.as_ref().map_or("", |table| table.id())
+    }
+
+    /// The id of the second stage, or nothing.
+    pub(crate) fn encoder_id(&self) -> &str {
+        self.encoder.as_ref().map_or("", |encoder| encoder.id())
+    }
+}

@@ -1,0 +1,160 @@
+//! The raw signals of a message over every document.
+
+use crate::index::Index;
+use crate::kernel::Level;
+use crate::lexical::idf;
+use crate::message::{Part, Query, Term};
+use crate::model::embed::{EmbedError, Embedder, Side};
+use crate::model::math::quantise;
+use crate::model::static_table::StaticModel;
+
+/// Words that stand only in pasted text weigh together at most this share of the user's own.
+const PASTED_SHARE: f32 = 0.3;
+
+/// A window of a long message is not the whole of it: its scores count a little less.
+const WINDOW_SHARE: f32 = 0.9;
+
+/// A word of the message, looked up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Looked {
+    /// Its number in the message's terms.
+    pub(crate) term: usize,
+    /// Its number in the index, if any document has it.
+    pub(crate) found: Option<usize>,
+    /// Weight times rarity.
+    pub(crate) mass: f32,
+}
+
+/// Raw scores of every document.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Signals {
+    pub(crate) lexical: Vec<f32>,
+    pub(crate) table: Vec<f32>,
+    pub(crate) encoder: Vec<f32>,
+    /// The words of the whole message.
+    pub(crate) looked: Vec<Looked>,
+    /// What all words weigh together; of a long message, what those of its best window weigh.
+    pub(crate) mass: f32,
+    /// The window that the encoder reads; `None` for the whole.
+    pub(crate) window: Option<usize>,
+}
+
+/// Looks up the words of a message, or of a window of it.
+pub(crate) fn look_up(terms: &[Term], index: &Index) -> Vec<Looked> {
+    let mut out: Vec<Looked> = terms
+        .iter()
+        .enumerate()
+        .map(|(at, term)| {
+            let found = index.find_term(&term.word);
+            let rarity = found.map_or_else(|| idf(&term.word, 0, index.len()), |found| index.idf(found));
+            Looked { term: at, found, mass: term.weight * rarity }
+        })
+        .collect();
+    let mass = |pasted: bool| -> f32 {
+        out.iter().filter(|looked| terms[looked.term].pasted == pasted).map(|looked| looked.mass).sum()
+    };
+    let (own, pasted) = (mass(false), mass(true));
+    if own > 0.0 && pasted > PASTED_SHARE * own {
+        let shrink = PASTED_SHARE * own / pasted;
+        out.iter_mut().filter(|looked| terms[looked.term].pasted).for_each(|looked| looked.mass *= shrink);
+    }
+    out
+}
+
+impl Signals {
+    /// Words and static vectors.
+    pub(crate) fn first_stage(query: &Query, index: &Index, table: Option<&StaticModel>, level: Level) -> Self {
+        let looked = look_up(&query.whole.terms, index);
+        let mut signals = Self {
+            lexical: lexical(&looked, index),
+            table: cosines(&query.whole, index, table, level),
+            mass: looked.iter().map(|looked| looked.mass).sum(),
+            looked,
+            ..Self::default()
+        };
+        signals.hear_windows(query, index, table, level);
+        signals
+    }
+
+    /// Lets each window of a long message speak: a document gets the best of what any of them says.
+    fn hear_windows(&mut self, query: &Query, index: &Index, table: Option<&StaticModel>, level: Level) {
+        if query.windows.is_empty() {
+            return;
+        }
+        let mut best = (f32::MIN, 0, self.mass);
+        let mut lexical_best = vec![0.0_f32; index.len()];
+        let mut cosine_best = vec![-1.0_f32; index.len()];
+        for (at, window) in query.windows.iter().enumerate() {
+            let looked = look_up(&window.terms, index);
+            let words = lexical(&looked, index);
+            let cosines = cosines(window, index, table, level);
+            let top = |values: &[f32]| values.iter().copied().fold(0.0, f32::max);
+            // The window that any document answers best is the one the message is about.
+            let said = top(&cosines) + 0.02 * top(&words);
+            if said > best.0 {
+                best = (said, at, looked.iter().map(|looked| looked.mass).sum());
+            }
+            lexical_best.iter_mut().zip(&words).for_each(|(best, &value)| *best = best.max(value));
+            cosine_best.iter_mut().zip(&cosines).for_each(|(best, &value)| *best = best.max(value));
+        }
+        self.lexical = lexical_best;
+        for (whole, window) in self.table.iter_mut().zip(&cosine_best) {
+            *whole = whole.max(WINDOW_SHARE * window);
+        }
+        self.window = Some(best.1);
+        self.mass = best.2;
+    }
+
+    /// The encoder's cosines: of the whole and, for a long message, of its best window.
+    pub(crate) fn second_stage(
+        &mut self,
+        query: &Query,
+        index: &Index,
+        encoder: &dyn Embedder,
+        level: Level,
+    ) -> Result<(), EmbedError> {
+        let mut texts = vec![query.whole.encoder_text()];
+        texts.extend(self.window.map(|at| query.windows[at].encoder_text()));
+        for text in &texts {
+            let vectors = encoder.embed(&[text], Side::Message)?;
+            let Some(vector) = vectors.first().filter(|vector| vector.len() == encoder.dims()) else {
+                let found = vectors.first().map_or(0, Vec::len);
+                return Err(EmbedError::Dimensions { expected: encoder.dims(), found });
+            };
+            let mut bytes = vec![0; vector.len()];
+            let scale = quantise(vector, &mut bytes);
+            let mut cosines = Vec::new();
+            index.encoder_cosines(level, &bytes, scale, &mut cosines);
+            if self.encoder.is_empty() {
+                self.encoder = cosines;
+            } else {
+                self.encoder.iter_mut().zip(&cosines).for_each(|(best, &value)| *best = best.max(value));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn lexical(looked: &[Looked], index: &Index) -> Vec<f32> {
+    let mut scores = vec![0.0_f32; index.len()];
+    for looked in looked {
+        let Some(found) = looked.found else { continue };
+        let (documents, impacts) = index.impacts(found);
+        for (&document, &impact) in documents.iter().zip(impacts) {
+            scores[document as usize] += looked.mass * impact;
+        }
+    }
+    scores
+}
+
+fn cosines(part: &Part, index: &Index, table: Option<&StaticModel>, level: Level) -> Vec<f32> {
+    let Some(table) = table else { return vec![0.0; index.len()] };
+    let vector = table.message(&part.static_parts());
+    let mut bytes = vec![0; vector.len()];
+    let scale = quantise(&vector, &mut bytes);
+    let (mut head, mut body) = (Vec::new(), Vec::new());
+    index.static_cosines(true, level, &bytes, scale, &mut head);
+    index.static_cosines(false, level, &bytes, scale, &mut body);
+    head.iter_mut().zip(&body).for_each(|(head, &body)| *head = head.max(body));
+    head
+}
