@@ -14,14 +14,15 @@ const SYSTEMS: [(&str, [f64; 3]); 7] = [
     ("BM25F", [1.0, 0.0, 0.0]),
     ("static", [0.0, 1.0, 0.0]),
     ("encoder", [0.0, 0.0, 1.0]),
-    ("BM25F + static", [1.0, 2.5, 0.0]),
+    ("BM25F + static", [1.0, 1.5, 0.0]),
     ("BM25F + encoder", [1.0, 0.0, 2.0]),
-    ("static + encoder", [0.0, 1.0, 1.0]),
-    ("all", [1.0, 1.5, 2.0]),
+    ("static + encoder", [0.0, 1.0, 2.0]),
+    ("all", [1.0, 1.5, 3.0]),
 ];
 
 fn main() {
-    let models = common::models();
+    let brief = std::env::args().nth(1).as_deref() == Some("decisions");
+    let models = if brief { common::remembering() } else { common::models() };
     let sets = [common::dev(), common::validation()];
     for set in &sets {
         let index = Arc::new(common::index(set.name, &set.documents, &models));
@@ -31,7 +32,7 @@ fn main() {
         };
         println!("\n{}: {} messages over {} skills", set.name, set.questions.len(), set.documents.len());
         for (name, [lexical, table, encoder]) in SYSTEMS {
-            if encoder > 0.0 && models.encoder.is_none() {
+            if brief || (encoder > 0.0 && models.encoder.is_none()) {
                 continue;
             }
             let router = router(&models, Some(Weights { lexical, table, encoder }), true);

@@ -14,7 +14,6 @@ use crate::result::{
 use crate::router::{CANDIDATES, Context, Router};
 use crate::signals::Signals;
 use crate::text::language::Language;
-use crate::text::words::is_generic;
 
 /// What naming a skill adds: more than all other signals together can.
 const NAME_WEIGHT: f64 = 100.0;
@@ -34,6 +33,9 @@ const MAX_PRIOR: f64 = 0.5;
 
 /// A word counts so much as an explanation when it is in the body only.
 const BODY_SHARE: f32 = 0.5;
+
+/// Words count in full when all of a message's are known to the catalog, and this much when none is.
+const KNOWN_FLOOR: f64 = 0.3;
 
 /// Words shown per match.
 const SHOWN_TERMS: usize = 12;
@@ -84,12 +86,15 @@ impl Ranking {
         calibrated: bool,
     ) -> Self {
         let index = &*router.index;
+        let mut calibration = calibration.clone();
+        let known = known_share(&query, &signals);
+        calibration.weights.lexical *= KNOWN_FLOOR + (1.0 - KNOWN_FLOOR) * known;
         let words_only = calibration.weights.table == 0.0 && calibration.weights.encoder == 0.0;
         let mut ranking = Self {
-            scales: scales(&signals, index, calibration),
+            scales: scales(&signals, index, &calibration),
             query,
             signals,
-            calibration: calibration.clone(),
+            calibration,
             calibrated,
             order: Vec::new(),
             named,
@@ -207,25 +212,21 @@ impl Ranking {
         let score = parts.sum() / unit;
         // One skill alone leads over a document that looks like nothing.
         let lead = score - other.map_or(0.0, |other| other / unit);
+        let (coverage, explained) = self.coverage(index, *at);
         Evidence {
             score,
             lead,
-            coverage: self.coverage(index, *at),
+            coverage,
+            explained,
             table: parts.table.raw,
             encoder: parts.encoder.raw,
             catalog: index.len(),
-            content: self.content(),
         }
     }
 
-    fn content(&self) -> usize {
-        self.query.whole.terms.iter().filter(|term| !term.pasted && !is_generic(&term.word)).count()
-    }
-
-    /// The share of the message's word mass that a document explains.
-    fn coverage(&self, index: &Index, at: usize) -> f64 {
-        // Words of another language are explained by their English ones.
-        let bridged = self.query.language != Language::En && !self.query.whole.bridge.is_empty();
+    /// The share of the message's word mass that a document explains, and that mass.
+    fn coverage(&self, index: &Index, at: usize) -> (f64, f64) {
+        let bridged = is_bridged(&self.query);
         let (mut all, mut explained) = (0.0_f32, 0.0_f32);
         for looked in &self.signals.looked {
             let Some(found) = looked.found else {
@@ -240,13 +241,25 @@ impl Ranking {
         }
         // A long message is explained by its best window alone.
         let all = if self.signals.window.is_some() { all.min(2.0 * self.signals.mass) } else { all };
-        if all > 0.0 { f64::from((explained / all).min(1.0)) } else { 0.0 }
+        let share = if all > 0.0 { (explained / all).min(1.0) } else { 0.0 };
+        (f64::from(share), f64::from(explained.min(all)))
     }
 
     /// Features of the best candidates, for calibration.
     pub(crate) fn features(&self, index: &Index, count: usize) -> Vec<(usize, Features)> {
         let places = 0..self.order.len().min(count);
         places.map(|place| (self.order[place].0, self.evidence(index, place).features())).collect()
+    }
+
+    /// The raw signals, for fitting.
+    pub(crate) fn into_raw(self) -> crate::eval::RawSignals {
+        crate::eval::RawSignals {
+            known: known_share(&self.query, &self.signals) as f32,
+            lexical: self.signals.lexical,
+            table: self.signals.table,
+            encoder: self.signals.encoder,
+            mass: self.signals.mass,
+        }
     }
 
     fn probability(&self, index: &Index, place: usize) -> f64 {
@@ -275,12 +288,13 @@ impl Ranking {
         let index = &*router.index;
         let config = &router.config;
         let shown = self.order.len().min(config.top.max(2));
-        let mut probabilities: Vec<f64> = (0..shown).map(|place| self.probability(index, place)).collect();
+        let fit = self.fit(index);
+        // Where nothing fits, nothing is right.
+        let mut probabilities: Vec<f64> = (0..shown).map(|place| self.probability(index, place).min(fit)).collect();
         // The order is by score; a lower place is never surer than a higher one.
         for place in 1..probabilities.len() {
             probabilities[place] = probabilities[place].min(probabilities[place - 1]);
         }
-        let fit = self.fit(index);
         let first = probabilities.first().copied().unwrap_or(0.0);
         let second = probabilities.get(1).copied().unwrap_or(0.0);
         let decision = if fit < config.floor || first <= 0.0 {
@@ -360,6 +374,26 @@ impl Ranking {
     }
 }
 
+/// Words of another language that no skill has are spoken for by their English ones.
+fn is_bridged(query: &Query) -> bool {
+    query.language != Language::En && !query.whole.bridge.is_empty()
+}
+
+/// The share of a message's word mass that stands in any document.
+fn known_share(query: &Query, signals: &Signals) -> f64 {
+    let bridged = is_bridged(query);
+    let (mut all, mut known) = (0.0_f32, 0.0_f32);
+    for looked in &signals.looked {
+        if looked.found.is_some() {
+            known += looked.mass;
+            all += looked.mass;
+        } else if !bridged {
+            all += looked.mass;
+        }
+    }
+    if all > 0.0 { f64::from(known / all) } else { 0.0 }
+}
+
 /// Best score first; ties by name, then by id.
 fn by_score(index: &Index, a: (usize, f64), b: (usize, f64)) -> Ordering {
     b.1.total_cmp(&a.1)
@@ -370,7 +404,8 @@ fn by_score(index: &Index, a: (usize, f64), b: (usize, f64)) -> Ordering {
 
 fn scales(signals: &Signals, index: &Index, calibration: &Calibration) -> [Scale; 3] {
     let background = calibration.background;
-    let mass = f64::from(signals.mass.max(1e-3));
+    // Lexical scores are roots of sums of mass.
+    let mass = f64::from(signals.mass.max(1e-3)).sqrt();
     let lexical = background.lexical.map(|share| share * mass);
     let with_vector = signals.encoder.iter().enumerate().filter(|(at, _)| index.has_vector(*at)).map(|(_, &value)| value);
     [

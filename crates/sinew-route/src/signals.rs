@@ -90,7 +90,7 @@ impl Signals {
             let cosines = cosines(window, index, table, level);
             let top = |values: &[f32]| values.iter().copied().fold(0.0, f32::max);
             // The window that any document answers best is the one the message is about.
-            let said = top(&cosines) + 0.02 * top(&words);
+            let said = top(&cosines) + 0.1 * top(&words);
             if said > best.0 {
                 best = (said, at, looked.iter().map(|looked| looked.mass).sum());
             }
@@ -144,6 +144,9 @@ fn lexical(looked: &[Looked], index: &Index) -> Vec<f32> {
             scores[document as usize] += looked.mass * impact;
         }
     }
+    // The root: one very rare word lifts a document's sum far out of the others', and its z-score with
+    // it, until the vectors have no say. Measured: +6 points hit@1 on dev, +0.6 on validation.
+    scores.iter_mut().for_each(|score| *score = score.sqrt());
     scores
 }
 

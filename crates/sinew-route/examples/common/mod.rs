@@ -2,10 +2,12 @@
 #![allow(dead_code, reason = "each program uses a part")]
 
 use std::io::Read as _;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use sinew_route::eval::{Question, TriggerRow, read_questions, read_skills, read_trigger_rows};
-use sinew_route::{Document, Encoder, Index, Models, guess_language, Language};
+use sinew_route::{Document, EmbedError, Embedder, Encoder, Side, Index, Models, guess_language, Language};
 
 /// Where the shared data is.
 pub fn data() -> PathBuf {
@@ -87,6 +89,47 @@ pub fn trigger() -> (Vec<Document>, Vec<TriggerRow>) {
     (documents, rows)
 }
 
+/// An embedder that remembers: the programs here ask about the same messages again and again.
+#[derive(Debug)]
+pub struct Remembering {
+    inner: Arc<dyn Embedder>,
+    known: Mutex<HashMap<String, Vec<f32>>>,
+}
+
+impl Embedder for Remembering {
+    fn id(&self) -> &str {
+        self.inner.id()
+    }
+
+    fn dims(&self) -> usize {
+        self.inner.dims()
+    }
+
+    fn embed(&self, texts: &[&str], side: Side) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let mut out = Vec::new();
+        for text in texts {
+            let key = format!("{side:?} {text}");
+            let known = self.known.lock().expect("no panics").get(&key).cloned();
+            let vector = match known {
+                Some(vector) => vector,
+                None => self.inner.embed(&[text], side)?.remove(0),
+            };
+            self.known.lock().expect("no panics").insert(key, vector.clone());
+            out.push(vector);
+        }
+        Ok(out)
+    }
+}
+
+/// The models, with an encoder that remembers.
+pub fn remembering() -> Models {
+    let models = models();
+    match models.encoder.clone() {
+        Some(inner) => models.with_encoder(Arc::new(Remembering { inner, known: Mutex::default() })),
+        None => models,
+    }
+}
+
 /// The models: those in the binary, or an encoder file named by `SINEW_ENCODER`.
 pub fn models() -> Models {
     let models = Models::embedded();
@@ -94,7 +137,7 @@ pub fn models() -> Models {
         None => models,
         Some(path) => {
             let bytes = std::fs::read(path).expect("the file that SINEW_ENCODER names");
-            models.with_encoder(std::sync::Arc::new(Encoder::from_bytes(bytes).expect("an encoder file")))
+            models.with_encoder(Arc::new(Encoder::from_bytes(bytes).expect("an encoder file")))
         }
     }
 }

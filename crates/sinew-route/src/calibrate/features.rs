@@ -2,7 +2,7 @@
 
 /// The names of the features, in their order.
 pub const FEATURES: [&str; 8] =
-    ["score", "lead", "behind", "coverage", "static", "encoder", "catalog", "content"];
+    ["score", "lead", "behind", "coverage", "static", "encoder", "catalog", "explained"];
 
 /// What is known about a candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,9 +18,6 @@ impl Features {
 /// A lead beyond this says no more: the second is far behind either way.
 const MAX_LEAD: f64 = 3.0;
 
-/// From this many content words on a message has said enough.
-const ENOUGH_WORDS: f64 = 6.0;
-
 /// The evidence for one candidate, before it is squeezed into features.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Evidence {
@@ -35,8 +32,8 @@ pub(crate) struct Evidence {
     pub(crate) encoder: f64,
     /// The number of skills it was chosen from.
     pub(crate) catalog: usize,
-    /// The number of words in the message that say something.
-    pub(crate) content: usize,
+    /// The word mass that the document explains: evidence, not length.
+    pub(crate) explained: f64,
 }
 
 impl Evidence {
@@ -50,7 +47,7 @@ impl Evidence {
             self.table,
             self.encoder,
             (1.0 + self.catalog as f64).ln(),
-            (self.content as f64).min(ENOUGH_WORDS) / ENOUGH_WORDS,
+            (1.0 + self.explained).ln(),
         ])
     }
 }

@@ -30,7 +30,7 @@ pub struct Weights {
 /// What a signal looks like for documents that have nothing to do with a message.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Background {
-    /// Mean and deviation of the lexical score, as shares of the message's word mass.
+    /// Mean and deviation of the lexical score, as shares of the root of the message's word mass.
     pub lexical: [f64; 2],
     /// Mean and deviation of the static cosine.
     #[serde(rename = "static")]
@@ -113,8 +113,8 @@ impl Default for Calibration {
             template: crate::TEMPLATE_VERSION,
             data: String::new(),
             date: String::new(),
-            weights: Weights { lexical: 1.0, table: 2.5, encoder: 2.0 },
-            background: Background { lexical: [0.05, 0.06], table: [0.05, 0.1], encoder: [0.1, 0.1] },
+            weights: Weights { lexical: 1.0, table: 1.5, encoder: 3.0 },
+            background: Background { lexical: [0.1, 0.1], table: [0.05, 0.1], encoder: [0.1, 0.1] },
             right: Logistic { bias: -4.0, slopes: vec![0.0; FEATURES.len()] },
             fit: Logistic { bias: -2.0, slopes: vec![0.0; FEATURES.len()] },
         }

@@ -6,6 +6,7 @@
 mod compare;
 mod data;
 mod dedupe;
+mod raw;
 mod report;
 mod run;
 mod triggers;
@@ -15,6 +16,7 @@ pub use data::{
     BadRow, Question, Read, TriggerRow, read_questions, read_skills, read_trigger_rows,
 };
 pub use dedupe::{Pair, confusable};
+pub use raw::{RawSignals, candidates, raw_signals};
 pub use report::{Abstention, Confusion, Figures, Interval, Latency, Miss, Report, StageLatency};
 pub use run::{Observed, Options, evaluate, near_misses, observe};
 pub use triggers::{TriggerReport, Trial, triggers};

@@ -3,6 +3,7 @@
 //! **Invariant:** values lie within ±127 (−128 is never written by `quantise` nor by the exporter);
 //! then no intermediate sum overflows and all levels agree with the scalar one to the bit.
 
+pub(crate) mod floats;
 mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod x86;

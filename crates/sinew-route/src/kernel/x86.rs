@@ -9,6 +9,8 @@ use super::{BLOCK, Level};
 pub(super) fn has_vnni() -> bool {
     is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("avx512vnni")
 }
 
@@ -32,23 +34,43 @@ pub(super) fn multiply(
     activations: &[i8],
     out: &mut [i32],
 ) {
-    let mut token = 0;
+    let (mut token, mut fours) = (0, Vec::new());
     let tokens = activations.len() / columns;
-    // Four tokens at a time share each load of weights.
+    // Eight or four tokens at a time share each load of weights.
     while token < tokens {
-        let step = if tokens - token >= 4 { 4 } else { 1 };
+        let step = match tokens - token {
+            8.. if level == Level::Avx512Vnni => 8,
+            4.. => 4,
+            _ => 1,
+        };
         let part = &activations[token * columns..(token + step) * columns];
+        interleave(part, columns, &mut fours);
+        let excess = part.chunks_exact(columns).map(|token| 128 * token.iter().map(|&v| i32::from(v)).sum::<i32>());
+        let excess: Vec<i32> = excess.collect();
         let out = &mut out[token * rows..(token + step) * rows];
         // SAFETY: both levels are only ever detected; lengths were checked by the caller.
         unsafe {
             match (level, step) {
-                (Level::Avx512Vnni, 4) => multiply_vnni::<4>(packed, rows, columns, part, out),
-                (Level::Avx512Vnni, _) => multiply_vnni::<1>(packed, rows, columns, part, out),
-                (_, 4) => multiply_avx2::<4>(packed, rows, columns, part, out),
-                _ => multiply_avx2::<1>(packed, rows, columns, part, out),
+                (Level::Avx512Vnni, 8) => multiply_vnni::<8>(packed, rows, columns, &fours, &excess, out),
+                (Level::Avx512Vnni, 4) => multiply_vnni::<4>(packed, rows, columns, &fours, &excess, out),
+                (Level::Avx512Vnni, _) => multiply_vnni::<1>(packed, rows, columns, &fours, &excess, out),
+                (_, 4) => multiply_avx2::<4>(packed, rows, columns, &fours, out),
+                _ => multiply_avx2::<1>(packed, rows, columns, &fours, out),
             }
         }
         token += step;
+    }
+}
+
+/// The tokens' bytes in groups of four, side by side: what one load of weights is multiplied with.
+fn interleave(activations: &[i8], columns: usize, fours: &mut Vec<i32>) {
+    fours.clear();
+    let tokens = activations.len() / columns;
+    for group in 0..columns / 4 {
+        for token in 0..tokens {
+            let four = &activations[token * columns + 4 * group..][..4];
+            fours.push(i32::from_le_bytes([four[0] as u8, four[1] as u8, four[2] as u8, four[3] as u8]));
+        }
     }
 }
 
@@ -100,21 +122,19 @@ unsafe fn multiply_avx2<const T: usize>(
     packed: &[i8],
     rows: usize,
     columns: usize,
-    activations: &[i8],
+    fours: &[i32],
     out: &mut [i32],
 ) {
     let ones = _mm256_set1_epi16(1);
     for (block, weights) in packed.chunks_exact(BLOCK * columns).enumerate() {
         let mut sums = [[_mm256_setzero_si256(); 2]; T];
-        for (group, bytes) in weights.chunks_exact(4 * BLOCK).enumerate() {
+        for (bytes, fours) in weights.chunks_exact(4 * BLOCK).zip(fours.chunks_exact(T)) {
             // SAFETY: a chunk is 64 bytes: two unaligned loads of 32.
             let halves = unsafe {
                 let at: *const __m256i = bytes.as_ptr().cast();
                 [_mm256_loadu_si256(at), _mm256_loadu_si256(at.add(1))]
             };
-            for (t, sums) in sums.iter_mut().enumerate() {
-                let four = &activations[t * columns + 4 * group..][..4];
-                let four = i32::from_le_bytes([four[0] as u8, four[1] as u8, four[2] as u8, four[3] as u8]);
+            for (sums, &four) in sums.iter_mut().zip(fours) {
                 let four = _mm256_set1_epi32(four);
                 let size = _mm256_abs_epi8(four);
                 for (sum, half) in sums.iter_mut().zip(halves) {
@@ -140,24 +160,19 @@ unsafe fn multiply_vnni<const T: usize>(
     packed: &[i8],
     rows: usize,
     columns: usize,
-    activations: &[i8],
+    fours: &[i32],
+    excess: &[i32],
     out: &mut [i32],
 ) {
     // Weights are read as unsigned (plus 128); a token's excess is the same for every row.
     let flip = _mm512_set1_epi8(-128);
-    let mut excess = [0_i32; T];
-    for (excess, token) in excess.iter_mut().zip(activations.chunks_exact(columns)) {
-        *excess = 128 * token.iter().map(|&value| i32::from(value)).sum::<i32>();
-    }
     for (block, weights) in packed.chunks_exact(BLOCK * columns).enumerate() {
         let mut sums = [_mm512_setzero_si512(); T];
-        for (group, bytes) in weights.chunks_exact(4 * BLOCK).enumerate() {
+        for (bytes, fours) in weights.chunks_exact(4 * BLOCK).zip(fours.chunks_exact(T)) {
             // SAFETY: a chunk is 64 bytes; the load is unaligned.
             let weights = unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
             let weights = _mm512_xor_si512(weights, flip);
-            for (t, sum) in sums.iter_mut().enumerate() {
-                let four = &activations[t * columns + 4 * group..][..4];
-                let four = i32::from_le_bytes([four[0] as u8, four[1] as u8, four[2] as u8, four[3] as u8]);
+            for (sum, &four) in sums.iter_mut().zip(fours) {
                 *sum = _mm512_dpbusd_epi32(*sum, weights, _mm512_set1_epi32(four));
             }
         }

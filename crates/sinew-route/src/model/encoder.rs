@@ -11,7 +11,7 @@ use super::embed::{EmbedError, Embedder, Side};
 use super::file::{Matrix, ModelError, ModelFile};
 use super::math;
 use crate::TEMPLATE_VERSION;
-use crate::kernel::{Level, Packed};
+use crate::kernel::{Level, Packed, floats};
 use crate::wordpiece;
 
 const MAGIC: &str = "SNWENC01";
@@ -204,7 +204,7 @@ impl Encoder {
             for ((value, &byte), place) in row.iter_mut().zip(&values[id * dims..]).zip(position) {
                 *value = f32::from(byte) * scale + place;
             }
-            math::layer_norm(row, &self.norm.weight, &self.norm.bias, self.file.header.layer_norm_eps);
+            floats::layer_norm(self.level, row, &self.norm.weight, &self.norm.bias, self.file.header.layer_norm_eps);
         }
     }
 
@@ -212,24 +212,9 @@ impl Encoder {
         let dims = self.word.columns;
         let heads = self.file.header.heads;
         let size = dims / heads;
-        let tokens = work.x.len() / dims;
         layer.qkv.apply(self.level, &work.x, &plan.qkv.bias, &mut work.bytes, &mut work.sums, &mut work.wide);
-        let qkv = &work.wide;
-        let scale = 1.0 / (size as f32).sqrt();
         for head in 0..heads {
-            let part = |token: usize, which: usize| &qkv[token * 3 * dims + which * dims + head * size..][..size];
-            for query in 0..tokens {
-                let scores = &mut work.scores[..tokens];
-                for (key, score) in scores.iter_mut().enumerate() {
-                    *score = math::dot(part(query, 0), part(key, 1)) * scale;
-                }
-                math::softmax(scores);
-                let out = &mut work.mixed[query * dims + head * size..][..size];
-                out.fill(0.0);
-                for (key, &share) in scores.iter().enumerate() {
-                    out.iter_mut().zip(part(key, 2)).for_each(|(sum, value)| *sum += share * value);
-                }
-            }
+            floats::attend(self.level, &work.wide, dims, head * size, size, &mut work.room, &mut work.mixed);
         }
         layer.o.apply(self.level, &work.mixed, &plan.o.bias, &mut work.bytes, &mut work.sums, &mut work.narrow);
         self.add_and_norm(&mut work.x, &work.narrow, &plan.norm1);
@@ -237,7 +222,7 @@ impl Encoder {
 
     fn feed_forward(&self, plan: &Plan, layer: &Layer, work: &mut Work) {
         layer.up.apply(self.level, &work.x, &plan.up.bias, &mut work.bytes, &mut work.sums, &mut work.wide);
-        math::gelu(&mut work.wide);
+        floats::gelu(self.level, &mut work.wide);
         layer.down.apply(self.level, &work.wide, &plan.down.bias, &mut work.bytes, &mut work.sums, &mut work.narrow);
         self.add_and_norm(&mut work.x, &work.narrow, &plan.norm2);
     }
@@ -246,7 +231,7 @@ impl Encoder {
         let eps = self.file.header.layer_norm_eps;
         x.iter_mut().zip(added).for_each(|(value, added)| *value += added);
         for row in x.chunks_exact_mut(self.word.columns) {
-            math::layer_norm(row, &norm.weight, &norm.bias, eps);
+            floats::layer_norm(self.level, row, &norm.weight, &norm.bias, eps);
         }
     }
 }
@@ -262,13 +247,11 @@ impl Linear {
         let scales: Vec<f32> = x
             .chunks_exact(columns)
             .zip(bytes.chunks_exact_mut(columns))
-            .map(|(values, bytes)| math::quantise(values, bytes))
+            .map(|(values, bytes)| floats::quantise(level, values, bytes))
             .collect();
         self.packed.multiply(level, bytes, sums);
         for ((out, sums), scale) in out.chunks_exact_mut(rows).zip(sums.chunks_exact(rows)).zip(scales) {
-            for (((out, &sum), row), bias) in out.iter_mut().zip(sums).zip(&self.scales).zip(bias) {
-                *out = sum as f32 * (scale * row) + bias;
-            }
+            floats::rescale(level, out, sums, scale, &self.scales, bias);
         }
     }
 }
@@ -279,7 +262,7 @@ struct Work {
     mixed: Vec<f32>,
     narrow: Vec<f32>,
     wide: Vec<f32>,
-    scores: Vec<f32>,
+    room: Vec<f32>,
     bytes: Vec<i8>,
     sums: Vec<i32>,
 }
@@ -293,7 +276,7 @@ impl Work {
             mixed: vec![0.0; tokens * dims],
             narrow: Vec::with_capacity(tokens * dims),
             wide: Vec::with_capacity(tokens * wide),
-            scores: vec![0.0; tokens],
+            room: vec![0.0; tokens * (1 + 2 * dims / encoder.file.header.heads)],
             bytes: Vec::with_capacity(tokens * wide),
             sums: Vec::with_capacity(tokens * wide),
         }

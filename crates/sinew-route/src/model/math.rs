@@ -10,7 +10,7 @@ pub(crate) fn normalise(vector: &mut [f32]) {
 }
 
 /// A dot product in eight lanes, added in a fixed order, so that it vectorises and never varies.
-#[inline]
+#[inline(always)]
 pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut lanes = [0.0_f32; 8];
     let (a_chunks, b_chunks) = (a.chunks_exact(8), b.chunks_exact(8));
@@ -23,28 +23,35 @@ pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
     ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7])) + rest
 }
 
+/// Adding 1.5 * 2^23 rounds to the nearest whole number, which then stands in the low bits: no
+/// library call, and it vectorises.
+const ROUND: f32 = 12_582_912.0;
+
+#[inline(always)]
+fn whole(shifted: f32) -> i32 {
+    shifted.to_bits() as i32 - ROUND.to_bits() as i32
+}
+
 /// e to the x, within 2e-7 of its value, by a polynomial.
-#[inline]
+#[inline(always)]
 pub(crate) fn exp(x: f32) -> f32 {
     const LOG2_E: f32 = std::f32::consts::LOG2_E;
     // Two parts of ln 2: the first is exact in few bits, so that its multiples are exact.
     const LN2_HIGH: f32 = 0.693_359_4;
     const LN2_LOW: f32 = -2.121_944_4e-4;
     let x = x.clamp(-87.0, 88.0);
-    // Adding and taking away 1.5 * 2^23 rounds to the nearest whole number without a library call.
-    const ROUND: f32 = 12_582_912.0;
-    let n = (x * LOG2_E + ROUND) - ROUND;
+    let shifted = x * LOG2_E + ROUND;
+    let n = shifted - ROUND;
     let r = (x - n * LN2_HIGH) - n * LN2_LOW;
     let p = 1.0
         + r * (1.0
             + r * (0.5
                 + r * (0.166_666_55 + r * (0.041_665_796 + r * (0.008_333_452 + r * 0.001_398_2)))));
-    let power = f32::from_bits((((n as i32) + 127) << 23) as u32);
-    p * power
+    p * f32::from_bits(((whole(shifted) + 127) << 23) as u32)
 }
 
 /// The error function, within 1.5e-7 (Abramowitz and Stegun, 7.1.26).
-#[inline]
+#[inline(always)]
 fn erf(x: f32) -> f32 {
     let a = x.abs();
     let t = 1.0 / (1.0 + 0.327_591_1 * a);
@@ -55,7 +62,7 @@ fn erf(x: f32) -> f32 {
 }
 
 /// GELU in its exact form, on a whole slice.
-#[inline]
+#[inline(always)]
 pub(crate) fn gelu(values: &mut [f32]) {
     for value in values {
         *value = 0.5 * *value * (1.0 + erf(*value * std::f32::consts::FRAC_1_SQRT_2));
@@ -63,22 +70,73 @@ pub(crate) fn gelu(values: &mut [f32]) {
 }
 
 /// Softmax over a slice.
-#[inline]
-pub(crate) fn softmax(values: &mut [f32]) {
-    let top = values.iter().copied().fold(f32::MIN, f32::max);
-    let mut sum = 0.0;
+#[inline(always)]
+fn softmax(values: &mut [f32]) {
+    let top = top(values, |value| value);
     for value in values.iter_mut() {
         *value = exp(*value - top);
     }
-    for value in values.iter() {
-        sum += *value;
-    }
-    let inverse = 1.0 / sum;
+    let inverse = 1.0 / lanes_sum(values, |value| value);
     values.iter_mut().for_each(|value| *value *= inverse);
 }
 
+/// The largest mapped value, at least the lowest float.
+#[inline(always)]
+fn top(values: &[f32], map: impl Fn(f32) -> f32) -> f32 {
+    let mut lanes = [f32::MIN; 16];
+    let chunks = values.chunks_exact(16);
+    let rest = chunks.remainder();
+    for chunk in chunks {
+        for lane in 0..16 {
+            let value = map(chunk[lane]);
+            lanes[lane] = if value > lanes[lane] { value } else { lanes[lane] };
+        }
+    }
+    let rest = rest.iter().map(|&value| map(value));
+    lanes.into_iter().chain(rest).fold(f32::MIN, |top, value| if value > top { value } else { top })
+}
+
+/// Attention of one head: every token's mix of all tokens' values.
+///
+/// `qkv` holds query, key and value of each token side by side; `head` is where the head starts in
+/// each, `size` its width. `room` is for the keys, turned so that all scores grow side by side.
+#[inline(always)]
+pub(crate) fn attend(qkv: &[f32], dims: usize, head: usize, size: usize, room: &mut [f32], mixed: &mut [f32]) {
+    let tokens = qkv.len() / (3 * dims);
+    let (scores, room) = room.split_at_mut(tokens);
+    let (keys, values) = room.split_at_mut(tokens * size);
+    for (at, token) in qkv.chunks_exact(3 * dims).enumerate() {
+        for (column, &value) in token[dims + head..][..size].iter().enumerate() {
+            keys[column * tokens + at] = value;
+        }
+        values[at * size..][..size].copy_from_slice(&token[2 * dims + head..][..size]);
+    }
+    let scale = 1.0 / (size as f32).sqrt();
+    for (token, out) in qkv.chunks_exact(3 * dims).zip(mixed.chunks_exact_mut(dims)) {
+        scores.fill(0.0);
+        for (&query, keys) in token[head..][..size].iter().zip(keys.chunks_exact(tokens)) {
+            let query = query * scale;
+            scores.iter_mut().zip(keys).for_each(|(score, key)| *score += query * key);
+        }
+        softmax(scores);
+        let out = &mut out[head..head + size];
+        out.fill(0.0);
+        for (value, &share) in values.chunks_exact(size).zip(scores.iter()) {
+            out.iter_mut().zip(value).for_each(|(sum, value)| *sum += share * value);
+        }
+    }
+}
+
+/// Turns integer sums back into floats: `out = sum * scale * row + bias`.
+#[inline(always)]
+pub(crate) fn rescale(out: &mut [f32], sums: &[i32], scale: f32, rows: &[f32], bias: &[f32]) {
+    for (((out, &sum), row), bias) in out.iter_mut().zip(sums).zip(rows).zip(bias) {
+        *out = sum as f32 * (scale * row) + bias;
+    }
+}
+
 /// Layer normalisation in place.
-#[inline]
+#[inline(always)]
 pub(crate) fn layer_norm(values: &mut [f32], weight: &[f32], bias: &[f32], eps: f32) {
     let count = values.len() as f32;
     let mean = lanes_sum(values, |value| value) / count;
@@ -89,7 +147,7 @@ pub(crate) fn layer_norm(values: &mut [f32], weight: &[f32], bias: &[f32], eps: 
     }
 }
 
-#[inline]
+#[inline(always)]
 fn lanes_sum(values: &[f32], map: impl Fn(f32) -> f32) -> f32 {
     let mut lanes = [0.0_f32; 8];
     let chunks = values.chunks_exact(8);
@@ -103,16 +161,16 @@ fn lanes_sum(values: &[f32], map: impl Fn(f32) -> f32) -> f32 {
 }
 
 /// Rounds a vector to signed bytes; gives the scale that turns them back.
+#[inline(always)]
 pub(crate) fn quantise(values: &[f32], out: &mut [i8]) -> f32 {
-    let top = values.iter().fold(0.0_f32, |top, value| top.max(value.abs()));
+    let top = top(values, f32::abs);
     if top <= 0.0 || !top.is_finite() {
         out.fill(0);
         return 0.0;
     }
     let inverse = 127.0 / top;
     for (byte, value) in out.iter_mut().zip(values) {
-        const ROUND: f32 = 12_582_912.0;
-        *byte = ((value * inverse + ROUND) - ROUND) as i8;
+        *byte = whole(value * inverse + ROUND) as i8;
     }
     top / 127.0
 }

@@ -1,0 +1,182 @@
+//! Fits `data/calibration.json` for the models in the binary.
+//!
+//!     SINEW_SHARED=../shared cargo run --release -p sinew-route --example calibrate -- 2026-11-15
+//!
+//! Fitted on validation messages over their own skills, over small parts of these and over these plus
+//! the skills of dev; with the right skill there and taken away; and on four fifths of the messages that
+//! need none. Dev's messages and the last fifth are never seen: they test it (see `figures`).
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints what it fits")]
+
+mod common;
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use sinew_route::eval::{Question, candidates, raw_signals};
+use sinew_route::{
+    Background, Calibration, Calibrations, Config, Context, Document, Features, Index, Logistic, Models,
+    Router, Sample, Weights, fit,
+};
+
+/// Candidates per message that are learned from.
+const TOP: usize = 5;
+
+struct Pool {
+    index: Arc<Index>,
+    questions: Vec<Question>,
+}
+
+fn main() {
+    let date = std::env::args().nth(1).unwrap_or_else(|| "undated".to_owned());
+    let models = common::remembering();
+    let pools = pools(&models);
+    let none = common::none_messages(false);
+    let mut sets = Vec::new();
+    let without = models.clone().without_encoder();
+    let mut wanted = vec![(without, Weights { lexical: 1.0, table: 1.5, encoder: 0.0 })];
+    if models.encoder.is_some() {
+        wanted.push((models, Weights { lexical: 1.0, table: 1.5, encoder: 3.0 }));
+    }
+    for (models, weights) in wanted {
+        sets.push(calibration(&models, weights, &pools, &none, &date));
+    }
+    let text = serde_json::to_string_pretty(&Calibrations { sets }).expect("plain data");
+    let out = concat!(env!("CARGO_MANIFEST_DIR"), "/data/calibration.json");
+    std::fs::write(out, text + "\n").expect("a writable crate");
+    println!("{out}");
+}
+
+/// Validation as a whole, in parts of 20 and 60, and with the skills of dev as well.
+fn pools(models: &Models) -> Vec<Pool> {
+    let (validation, dev) = (common::validation(), common::dev());
+    let mut joint = validation.documents.clone();
+    joint.extend(dev.documents);
+    let whole = common::index("validation", &validation.documents, models);
+    let joint = common::index("joint", &joint, models);
+    let mut pools = Vec::new();
+    for size in [20, 60] {
+        for part in validation.documents.chunks(size) {
+            let holds = |question: &&Question| part.iter().any(|one: &Document| one.id == question.expected[0]);
+            let questions = validation.questions.iter().filter(holds).cloned().collect();
+            pools.push(Pool { index: Arc::new(whole.update(part, models).0), questions });
+        }
+    }
+    pools.push(Pool { index: Arc::new(whole), questions: validation.questions.clone() });
+    pools.push(Pool { index: Arc::new(joint), questions: validation.questions });
+    pools
+}
+
+fn calibration(models: &Models, weights: Weights, pools: &[Pool], none: &[Question], date: &str) -> Calibration {
+    let with_encoder = models.encoder.is_some();
+    let whole = &pools[pools.len() - 2];
+    let background = background(&router(whole, models, None), &whole.questions, with_encoder);
+    let table = models.table.as_ref().expect("a static table").id();
+    let ids = [Some(table), models.encoder.as_ref().map(|encoder| encoder.id())];
+    let start = Calibration {
+        model: ids.into_iter().flatten().collect::<Vec<_>>().join("+"),
+        data: "validation part of train-messages, four fifths of train-none".to_owned(),
+        date: date.to_owned(),
+        weights,
+        background,
+        ..Calibration::default()
+    };
+    let (mut right, mut fits) = (Vec::new(), Vec::new());
+    for (at, pool) in pools.iter().enumerate() {
+        let router = router(pool, models, Some(&start));
+        let share = pool.questions.len() as f64 / whole.questions.len() as f64;
+        let some_none: Vec<&Question> =
+            none.iter().enumerate().filter(|(i, _)| share > 0.5 || i % 33 == at % 33).map(|(_, one)| one).collect();
+        observe(&router, pool, &some_none, &mut right, &mut fits);
+    }
+    let unused: &[&str] = if with_encoder { &[] } else { &["encoder"] };
+    let right = fit(&right, 0.0005, unused);
+    let fit_unused: Vec<&str> = unused.iter().copied().chain(["lead", "behind"]).collect();
+    let fits = fit(&fits, 0.0005, &fit_unused);
+    println!("{}: weights {weights:?}\n  background {background:?}", start.model);
+    describe("right", &right);
+    describe("fit", &fits);
+    Calibration { right, fit: fits, ..start }
+}
+
+fn describe(name: &str, model: &Logistic) {
+    let slopes: Vec<String> =
+        sinew_route::FEATURES.iter().zip(&model.slopes).map(|(name, slope)| format!("{name} {slope}")).collect();
+    println!("  {name}: {} + {}", model.bias, slopes.join(", "));
+}
+
+fn router(pool: &Pool, models: &Models, calibration: Option<&Calibration>) -> Router {
+    let calibrations = Calibrations { sets: calibration.into_iter().cloned().collect() };
+    let config = Config { calibrations, ..Config::default() };
+    Router::over(Arc::clone(&pool.index), models.clone(), config).0
+}
+
+/// Each message with its skill there, each with it taken away, and messages that need none.
+fn observe(router: &Router, pool: &Pool, none: &[&Question], right: &mut Vec<Sample>, fits: &mut Vec<Sample>) {
+    let sample = |features: Features, right: bool, weight: f64| Sample { features, right, weight };
+    let asked: Vec<(Vec<(String, Features)>, Vec<(String, Features)>)> = pool
+        .questions
+        .par_iter()
+        .map(|question| {
+            let answer = [question.expected[0].as_str()];
+            let there = candidates(router, &question.query, &Context::default(), TOP);
+            let away = candidates(router, &question.query, &Context { excluded: &answer, prior: None }, TOP);
+            (there, away)
+        })
+        .collect();
+    for (question, (there, away)) in pool.questions.iter().zip(&asked) {
+        for (place, (id, features)) in there.iter().enumerate() {
+            right.push(sample(*features, question.accepts(id), 1.0));
+            if place == 0 {
+                fits.push(sample(*features, true, 1.0));
+            }
+        }
+        for (place, (_, features)) in away.iter().enumerate() {
+            right.push(sample(*features, false, NEAR_MISS_RIGHT));
+            if place == 0 {
+                fits.push(sample(*features, false, NEAR_MISS_FIT));
+            }
+        }
+    }
+    // Three messages without a skill to five with one.
+    let weight = 0.6 * pool.questions.len() as f64 / none.len().max(1) as f64;
+    let silent: Vec<_> =
+        none.par_iter().map(|question| candidates(router, &question.query, &Context::default(), TOP)).collect();
+    for there in &silent {
+        for (place, (_, features)) in there.iter().enumerate() {
+            right.push(sample(*features, false, weight));
+            if place == 0 {
+                fits.push(sample(*features, false, weight));
+            }
+        }
+    }
+}
+
+/// What a near miss counts when fitting how sure a match is: three for ten hits.
+const NEAR_MISS_RIGHT: f64 = 0.3;
+
+/// And when fitting whether anything fits: little, because a neighbour is often worth reading.
+const NEAR_MISS_FIT: f64 = 0.15;
+
+/// Mean and deviation of each signal over documents that are not the right one.
+fn background(router: &Router, questions: &[Question], with_encoder: bool) -> Background {
+    let raw: Vec<_> = questions.par_iter().step_by(5).map(|question| raw_signals(router, &question.query)).collect();
+    let over = |values: &dyn Fn(usize) -> Vec<f64>| -> [f64; 2] {
+        let (mut means, mut deviations) = (0.0, 0.0);
+        for at in 0..raw.len() {
+            let values = values(at);
+            let n = values.len().max(1) as f64;
+            let mean = values.iter().sum::<f64>() / n;
+            means += mean;
+            deviations += (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / n).sqrt();
+        }
+        [means, deviations].map(|sum| (1e4 * sum / raw.len() as f64).round() / 1e4)
+    };
+    let plain = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<_>>();
+    Background {
+        lexical: over(&|at| {
+            raw[at].lexical.iter().map(|&value| f64::from(value / raw[at].mass.max(1e-3).sqrt())).collect()
+        }),
+        table: over(&|at| plain(&raw[at].table)),
+        encoder: if with_encoder { over(&|at| plain(&raw[at].encoder)) } else { [0.1, 0.1] },
+    }
+}

@@ -1,0 +1,33 @@
+//! What fitting needs: raw signals and features of candidates.
+
+use crate::calibrate::Features;
+use crate::message::Message;
+use crate::router::{Context, Router};
+
+/// The raw signals of a message over every document of the index, in its order.
+#[derive(Debug, Clone, Default)]
+pub struct RawSignals {
+    /// BM25F.
+    pub lexical: Vec<f32>,
+    /// The better cosine of the static vectors.
+    pub table: Vec<f32>,
+    /// The encoder's cosine; empty without one.
+    pub encoder: Vec<f32>,
+    /// What the words of the message weigh together.
+    pub mass: f32,
+    /// The share of that which stands in any document at all.
+    pub known: f32,
+}
+
+/// The raw signals of a message.
+pub fn raw_signals(router: &Router, text: &str) -> RawSignals {
+    let (ranking, _) = router.rank(&Message::from_user(text), &Context::default());
+    ranking.into_raw()
+}
+
+/// The ids and features of the best candidates for a message.
+pub fn candidates(router: &Router, text: &str, context: &Context<'_>, count: usize) -> Vec<(String, Features)> {
+    let (ranking, _) = router.rank(&Message::from_user(text), context);
+    let features = ranking.features(router.index(), count);
+    features.into_iter().map(|(at, features)| (router.index().id(at).to_owned(), features)).collect()
+}
