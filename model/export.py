@@ -1,0 +1,133 @@
+"""Write the shipped files: static.bin, encoder.bin, vocab.txt (int8, one f32 scale per row).
+
+    python export.py [--work work] [--out .] [--static WORK/static.npy] [--encoder WORK/encoder.pt]
+
+The layout is in README.md ("File formats"). `read` and `read_encoder` load the files back, dequantised:
+every published figure is measured on what they return.
+"""
+import argparse
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import minilm
+from static_table import BRIDGE_WEIGHT, DOCUMENT_LIMIT, MESSAGE_LIMIT
+from text import ENCODER_TEMPLATE, STATIC_TEMPLATE
+
+STATIC_MAGIC, ENCODER_MAGIC, ALIGN = b"SNWSTAT1", b"SNWENC01", 64
+POSITIONS = 128  # longest text the exported encoder reads
+
+
+def quantise(x):
+    """int8 rows and their f32 scales: x ≈ q * scale[:, None]."""
+    scale = np.abs(x).max(1) / 127
+    q = np.rint(x / np.maximum(scale, 1e-12)[:, None]).clip(-127, 127)
+    return q.astype(np.int8), scale.astype(np.float32)
+
+
+def write(path, magic, header, tensors):
+    """Magic, u32 header length, JSON header padded with spaces to 64, tensors each aligned to 64."""
+    blobs, listed, at = [], [], 0
+
+    def place(array):
+        nonlocal at
+        raw = np.ascontiguousarray(array).tobytes()
+        offset = at
+        blobs.append(raw + b"\0" * (-len(raw) % ALIGN))
+        at += len(blobs[-1])
+        return offset, len(raw)
+
+    for name, array, dtype in tensors:
+        entry = {"name": name, "dtype": dtype, "shape": list(array.shape)}
+        if dtype == "i8":
+            q, scale = quantise(array)
+            entry["offset"], entry["bytes"] = place(q)
+            entry["scale_offset"], entry["scale_bytes"] = place(scale)
+        else:
+            entry["offset"], entry["bytes"] = place(array.astype("<f4"))
+        listed.append(entry)
+    body = b"".join(blobs)
+    digest = hashlib.sha256(body).hexdigest()
+    header = {**header, "id": f"{header['id']}-{digest[:12]}", "sha256": digest, "tensors": listed}
+    text = json.dumps(header, ensure_ascii=True).encode()
+    text += b" " * (-(len(magic) + 4 + len(text)) % ALIGN)
+    Path(path).write_bytes(magic + len(text).to_bytes(4, "little") + text + body)
+    print(path, Path(path).stat().st_size, "bytes", header["id"])
+
+
+def read(path):
+    """(header, {name: float32 array}) of an exported file."""
+    data = Path(path).read_bytes()
+    size = int.from_bytes(data[8:12], "little")
+    header, base, out = json.loads(data[12:12 + size]), 12 + size, {}
+    assert hashlib.sha256(data[base:]).hexdigest() == header["sha256"], "damaged file"
+    for t in header["tensors"]:
+        raw = data[base + t["offset"]:base + t["offset"] + t["bytes"]]
+        x = np.frombuffer(raw, np.int8 if t["dtype"] == "i8" else "<f4").reshape(t["shape"]).astype(np.float32)
+        if t["dtype"] == "i8":
+            at = base + t["scale_offset"]
+            x = x * np.frombuffer(data[at:at + t["scale_bytes"]], "<f4")[:, None]
+        out[t["name"]] = x
+    return header, out
+
+
+def read_encoder(path):
+    """The exported encoder as a MiniLM with dequantised weights."""
+    tensors = read(path)[1]
+    model = minilm.MiniLM(positions=tensors["position.weight"].shape[0])
+    model.load_state_dict({k: torch.from_numpy(v.copy()) for k, v in tensors.items()})
+    return model
+
+
+def export_static(source, out, date):
+    table = np.load(source)
+    header = {"id": "sinew-static", "date": date, "dims": table.shape[1], "vocab": table.shape[0],
+              "pooling": "sum of rows (SIF folded in) x sqrt(token count in the text), L2-normalised; "
+                         "[CLS], [SEP], [UNK] skipped",
+              "bridge_weight": BRIDGE_WEIGHT, "max_message_tokens": MESSAGE_LIMIT,
+              "max_document_tokens": DOCUMENT_LIMIT, "template": STATIC_TEMPLATE, "template_version": 1}
+    write(out / "static.bin", STATIC_MAGIC, header, [("table", table, "i8")])
+
+
+def export_encoder(source, out, date):
+    state = torch.load(source, weights_only=False)["model"]
+    tensors = []
+    for name, value in state.items():
+        x = value.float().numpy()
+        if name == "position.weight":
+            x = x[:POSITIONS]
+        matrix = x.ndim == 2 and name != "position.weight"
+        tensors.append((name, x, "i8" if matrix else "f32"))
+    header = {"id": "sinew-encoder", "date": date, "vocab": state["word.weight"].shape[0], "dims": minilm.HIDDEN,
+              "hidden": minilm.HIDDEN, "layers": minilm.LAYERS, "heads": minilm.HEADS,
+              "intermediate": minilm.INNER, "activation": "gelu (erf)", "layer_norm_eps": minilm.EPS,
+              "max_tokens": POSITIONS, "max_message_tokens": minilm.MESSAGE_TOKENS,
+              "max_document_tokens": minilm.DOCUMENT_TOKENS,
+              "pooling": "mean over all tokens with [CLS] and [SEP], L2-normalised",
+              "message": "'{message} | {mapped English words}' when the bridge lexicon maps any, else the message",
+              "template": ENCODER_TEMPLATE, "template_version": 1}
+    write(out / "encoder.bin", ENCODER_MAGIC, header, tensors)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--work", type=Path, default=Path("work"))
+    parser.add_argument("--out", type=Path, default=Path("."))
+    parser.add_argument("--static", type=Path)
+    parser.add_argument("--encoder", type=Path)
+    parser.add_argument("--only", choices=("static", "encoder"))
+    parser.add_argument("--date", required=True, help="YYYY-MM-DD, recorded in the headers")
+    args = parser.parse_args()
+    if args.only != "encoder":
+        export_static(args.static or args.work / "static.npy", args.out, args.date)
+    if args.only != "static":
+        export_encoder(args.encoder or args.work / "encoder.pt", args.out, args.date)
+    shutil.copyfile(minilm.base_folder() / "vocab.txt", args.out / "vocab.txt")
+
+
+if __name__ == "__main__":
+    main()
