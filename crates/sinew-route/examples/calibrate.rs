@@ -14,12 +14,14 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use sinew_route::eval::{Question, candidates, raw_signals};
 use sinew_route::{
-    Background, Calibration, Calibrations, Config, Context, Document, Features, Index, Logistic, Models,
-    Router, Sample, Weights, fit,
+    Background, Calibration, Calibrations, Config, Context, Document, Features, Index, Logistic,
+    Models, Router, Sample, Weights, fit,
 };
 
 /// Candidates per message that are learned from.
 const TOP: usize = 5;
+
+type Candidates = Vec<(String, Features)>;
 
 struct Pool {
     index: Arc<Index>,
@@ -46,27 +48,42 @@ fn main() {
     println!("{out}");
 }
 
-/// Validation as a whole, in parts of 20 and 60, and with the skills of dev as well.
+/// Validation as a whole, in parts of 20 and 60, and with the skills of dev as well; each of the first
+/// three also with nothing but names and descriptions, as many catalogs have it.
 fn pools(models: &Models) -> Vec<Pool> {
     let (validation, dev) = (common::validation(), common::dev());
     let mut joint = validation.documents.clone();
     joint.extend(dev.documents);
     let whole = common::index("validation", &validation.documents, models);
     let joint = common::index("joint", &joint, models);
+    let bare = |one: &Document| Document::from_description(&one.id, &one.name, &one.description);
+    let bare_documents: Vec<Document> = validation.documents.iter().map(bare).collect();
+    let bare = common::index("bare", &bare_documents, models);
     let mut pools = Vec::new();
-    for size in [20, 60] {
-        for part in validation.documents.chunks(size) {
-            let holds = |question: &&Question| part.iter().any(|one: &Document| one.id == question.expected[0]);
-            let questions = validation.questions.iter().filter(holds).cloned().collect();
-            pools.push(Pool { index: Arc::new(whole.update(part, models).0), questions });
+    for (documents, whole) in [(&validation.documents, &whole), (&bare_documents, &bare)] {
+        for size in [20, 60] {
+            for part in documents.chunks(size) {
+                let holds = |question: &&Question| {
+                    part.iter().any(|one: &Document| one.id == question.expected[0])
+                };
+                let questions = validation.questions.iter().filter(holds).cloned().collect();
+                pools.push(Pool { index: Arc::new(whole.update(part, models).0), questions });
+            }
         }
     }
+    pools.push(Pool { index: Arc::new(bare), questions: validation.questions.clone() });
     pools.push(Pool { index: Arc::new(whole), questions: validation.questions.clone() });
     pools.push(Pool { index: Arc::new(joint), questions: validation.questions });
     pools
 }
 
-fn calibration(models: &Models, weights: Weights, pools: &[Pool], none: &[Question], date: &str) -> Calibration {
+fn calibration(
+    models: &Models,
+    weights: Weights,
+    pools: &[Pool],
+    none: &[Question],
+    date: &str,
+) -> Calibration {
     let with_encoder = models.encoder.is_some();
     let whole = &pools[pools.len() - 2];
     let background = background(&router(whole, models, None), &whole.questions, with_encoder);
@@ -84,13 +101,17 @@ fn calibration(models: &Models, weights: Weights, pools: &[Pool], none: &[Questi
     for (at, pool) in pools.iter().enumerate() {
         let router = router(pool, models, Some(&start));
         let share = pool.questions.len() as f64 / whole.questions.len() as f64;
-        let some_none: Vec<&Question> =
-            none.iter().enumerate().filter(|(i, _)| share > 0.5 || i % 33 == at % 33).map(|(_, one)| one).collect();
+        let some_none: Vec<&Question> = none
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| share > 0.5 || i % 33 == at % 33)
+            .map(|(_, one)| one)
+            .collect();
         observe(&router, pool, &some_none, &mut right, &mut fits);
     }
     let unused: &[&str] = if with_encoder { &[] } else { &["encoder"] };
     let right = fit(&right, 0.0005, unused);
-    let fit_unused: Vec<&str> = unused.iter().copied().chain(["lead", "behind"]).collect();
+    let fit_unused: Vec<&str> = unused.iter().copied().chain(["behind"]).collect();
     let fits = fit(&fits, 0.0005, &fit_unused);
     println!("{}: weights {weights:?}\n  background {background:?}", start.model);
     describe("right", &right);
@@ -99,8 +120,11 @@ fn calibration(models: &Models, weights: Weights, pools: &[Pool], none: &[Questi
 }
 
 fn describe(name: &str, model: &Logistic) {
-    let slopes: Vec<String> =
-        sinew_route::FEATURES.iter().zip(&model.slopes).map(|(name, slope)| format!("{name} {slope}")).collect();
+    let slopes: Vec<String> = sinew_route::FEATURES
+        .iter()
+        .zip(&model.slopes)
+        .map(|(name, slope)| format!("{name} {slope}"))
+        .collect();
     println!("  {name}: {} + {}", model.bias, slopes.join(", "));
 }
 
@@ -111,15 +135,26 @@ fn router(pool: &Pool, models: &Models, calibration: Option<&Calibration>) -> Ro
 }
 
 /// Each message with its skill there, each with it taken away, and messages that need none.
-fn observe(router: &Router, pool: &Pool, none: &[&Question], right: &mut Vec<Sample>, fits: &mut Vec<Sample>) {
+fn observe(
+    router: &Router,
+    pool: &Pool,
+    none: &[&Question],
+    right: &mut Vec<Sample>,
+    fits: &mut Vec<Sample>,
+) {
     let sample = |features: Features, right: bool, weight: f64| Sample { features, right, weight };
-    let asked: Vec<(Vec<(String, Features)>, Vec<(String, Features)>)> = pool
+    let asked: Vec<(Candidates, Candidates)> = pool
         .questions
         .par_iter()
         .map(|question| {
             let answer = [question.expected[0].as_str()];
             let there = candidates(router, &question.query, &Context::default(), TOP);
-            let away = candidates(router, &question.query, &Context { excluded: &answer, prior: None }, TOP);
+            let away = candidates(
+                router,
+                &question.query,
+                &Context { excluded: &answer, prior: None },
+                TOP,
+            );
             (there, away)
         })
         .collect();
@@ -139,8 +174,10 @@ fn observe(router: &Router, pool: &Pool, none: &[&Question], right: &mut Vec<Sam
     }
     // Three messages without a skill to five with one.
     let weight = 0.6 * pool.questions.len() as f64 / none.len().max(1) as f64;
-    let silent: Vec<_> =
-        none.par_iter().map(|question| candidates(router, &question.query, &Context::default(), TOP)).collect();
+    let silent: Vec<_> = none
+        .par_iter()
+        .map(|question| candidates(router, &question.query, &Context::default(), TOP))
+        .collect();
     for there in &silent {
         for (place, (_, features)) in there.iter().enumerate() {
             right.push(sample(*features, false, weight));
@@ -159,7 +196,11 @@ const NEAR_MISS_FIT: f64 = 0.15;
 
 /// Mean and deviation of each signal over documents that are not the right one.
 fn background(router: &Router, questions: &[Question], with_encoder: bool) -> Background {
-    let raw: Vec<_> = questions.par_iter().step_by(5).map(|question| raw_signals(router, &question.query)).collect();
+    let raw: Vec<_> = questions
+        .par_iter()
+        .step_by(5)
+        .map(|question| raw_signals(router, &question.query))
+        .collect();
     let over = |values: &dyn Fn(usize) -> Vec<f64>| -> [f64; 2] {
         let (mut means, mut deviations) = (0.0, 0.0);
         for at in 0..raw.len() {
@@ -167,14 +208,19 @@ fn background(router: &Router, questions: &[Question], with_encoder: bool) -> Ba
             let n = values.len().max(1) as f64;
             let mean = values.iter().sum::<f64>() / n;
             means += mean;
-            deviations += (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / n).sqrt();
+            deviations +=
+                (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / n).sqrt();
         }
         [means, deviations].map(|sum| (1e4 * sum / raw.len() as f64).round() / 1e4)
     };
     let plain = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<_>>();
     Background {
         lexical: over(&|at| {
-            raw[at].lexical.iter().map(|&value| f64::from(value / raw[at].mass.max(1e-3).sqrt())).collect()
+            raw[at]
+                .lexical
+                .iter()
+                .map(|&value| f64::from(value / raw[at].mass.max(1e-3).sqrt()))
+                .collect()
         }),
         table: over(&|at| plain(&raw[at].table)),
         encoder: if with_encoder { over(&|at| plain(&raw[at].encoder)) } else { [0.1, 0.1] },

@@ -26,7 +26,11 @@ fn main() {
                 })
                 .collect();
             times.sort();
-            println!("{level:?} {tokens} tokens: p50 {:?}, best {:?}", times[times.len() / 2], times[0]);
+            println!(
+                "{level:?} {tokens} tokens: p50 {:?}, best {:?}",
+                times[times.len() / 2],
+                times[0]
+            );
         }
     }
 }

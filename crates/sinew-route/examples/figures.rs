@@ -30,7 +30,12 @@ fn main() {
             let config = Config { weights, bridge, ..Config::default() };
             Router::over(Arc::clone(&index), models.clone(), config).0
         };
-        println!("\n{}: {} messages over {} skills", set.name, set.questions.len(), set.documents.len());
+        println!(
+            "\n{}: {} messages over {} skills",
+            set.name,
+            set.questions.len(),
+            set.documents.len()
+        );
         for (name, [lexical, table, encoder]) in SYSTEMS {
             if brief || (encoder > 0.0 && models.encoder.is_none()) {
                 continue;
@@ -38,7 +43,11 @@ fn main() {
             let router = router(&models, Some(Weights { lexical, table, encoder }), true);
             row(name, &router, &set.questions);
         }
-        row("fitted, no encoder", &router(&models.clone().without_encoder(), None, true), &set.questions);
+        row(
+            "fitted, no encoder",
+            &router(&models.clone().without_encoder(), None, true),
+            &set.questions,
+        );
         if models.encoder.is_some() {
             row("fitted, all", &router(&models, None, true), &set.questions);
         }
@@ -55,36 +64,55 @@ fn main() {
     for (name, documents) in [("trigger", &documents), ("trigger+dev", &all)] {
         let index = Arc::new(common::index(name, documents, &models));
         println!("\n{name}: {} messages over {} skills", rows.len(), documents.len());
-        for (which, models) in [("static", models.clone().without_encoder()), ("all", models.clone())] {
+        for (which, models) in
+            [("static", models.clone().without_encoder()), ("all", models.clone())]
+        {
             let router = Router::over(Arc::clone(&index), models, Config::default()).0;
             let report = triggers(&router, &rows, None);
             println!(
                 "  {which:8} hit@1 {:.1}  offered {:.1}  false matches {:.1}  false offers {:.1}",
-                100.0 * report.hit1, 100.0 * report.offered, 100.0 * report.false_matches, 100.0 * report.false_offers
+                100.0 * report.hit1,
+                100.0 * report.offered,
+                100.0 * report.false_matches,
+                100.0 * report.false_offers
             );
         }
     }
 }
 
 fn row(name: &str, router: &Router, questions: &[Question]) {
-    let report = evaluate(router, questions, Vec::new(), Options { parallel: false, misses: false });
+    let report =
+        evaluate(router, questions, Vec::new(), Options { parallel: false, misses: false });
     let f = &report.figures;
     let (one, gain) = (report.intervals["hit@1"], report.intervals["ndcg@10"]);
     let foreign = report.by_kind.get("foreign").or_else(|| report.by_kind.get("multilingual"));
     let foreign = foreign.map_or_else(String::new, |f| {
-        format!("  not English ({}) {:.1} / {:.1} / {:.1}", f.messages, 100.0 * f.hit1, 100.0 * f.hit5, 100.0 * f.ndcg10)
+        format!(
+            "  not English ({}) {:.1} / {:.1} / {:.1}",
+            f.messages,
+            100.0 * f.hit1,
+            100.0 * f.hit5,
+            100.0 * f.ndcg10
+        )
     });
     println!(
         "  {name:20} {:5.1} / {:5.1} / {:5.1}  [{:.1}, {:.1}] [{:.1}, {:.1}]  p50 {} µs{foreign}",
-        100.0 * f.hit1, 100.0 * f.hit5, 100.0 * f.ndcg10,
-        100.0 * one.low, 100.0 * one.high, 100.0 * gain.low, 100.0 * gain.high, report.latency.total.p50
+        100.0 * f.hit1,
+        100.0 * f.hit5,
+        100.0 * f.ndcg10,
+        100.0 * one.low,
+        100.0 * one.high,
+        100.0 * gain.low,
+        100.0 * gain.high,
+        report.latency.total.p50
     );
 }
 
 fn decisions(name: &str, router: &Router, questions: &[Question]) {
     let mut questions = questions.to_vec();
     questions.extend(common::none_messages(true));
-    let report = evaluate(router, &questions, Vec::new(), Options { parallel: true, misses: false });
+    let report =
+        evaluate(router, &questions, Vec::new(), Options { parallel: true, misses: false });
     let near = near_misses(router, &questions);
     let matched = near.iter().filter(|one| one.decision == Decision::Match).count();
     println!(

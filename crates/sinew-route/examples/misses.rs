@@ -16,12 +16,18 @@ fn main() {
     set.questions.extend(common::none_messages(true));
     let index = Arc::new(common::index("dev", &set.documents, &models));
     let router = Router::over(index, models, Config::default()).0;
-    let report = evaluate(&router, &set.questions, Vec::new(), Options { parallel: true, misses: true });
+    let report =
+        evaluate(&router, &set.questions, Vec::new(), Options { parallel: true, misses: true });
     for miss in report.misses {
-        let wanted = miss.expected.first().and_then(|id| set.documents.iter().find(|one| &one.id == id));
+        let wanted =
+            miss.expected.first().and_then(|id| set.documents.iter().find(|one| &one.id == id));
         println!(
             "{} {:?} rank {:?} want {} got {:?}: {}",
-            miss.id, miss.decision, miss.rank, wanted.map_or("none", |one| &one.name), miss.first,
+            miss.id,
+            miss.decision,
+            miss.rank,
+            wanted.map_or("none", |one| &one.name),
+            miss.first,
             miss.query.chars().take(160).collect::<String>()
         );
     }

@@ -11,6 +11,9 @@ use rayon::prelude::*;
 use sinew_route::eval::{RawSignals, raw_signals};
 use sinew_route::{Bm25f, Config, Document, Index, Models, Router, Weights};
 
+/// A name, skills, and messages with the ids that answer them.
+type Unsignalled = (&'static str, Vec<Document>, Vec<(String, Vec<String>)>);
+
 struct Signalled {
     name: &'static str,
     raw: Vec<RawSignals>,
@@ -21,14 +24,22 @@ fn main() {
     let models = common::remembering();
     let (dev, validation) = (common::dev(), common::validation());
     let (trigger, rows) = common::trigger();
-    let mut sets: Vec<(&'static str, Vec<Document>, Vec<(String, Vec<String>)>)> = Vec::new();
+    let mut sets: Vec<Unsignalled> = Vec::new();
     for set in [dev, validation] {
         let asked = set.questions.iter().filter(|question| !question.wants_none());
-        let asked = asked.map(|q| (q.query.clone(), q.expected.iter().chain(&q.also).cloned().collect()));
+        let asked =
+            asked.map(|q| (q.query.clone(), q.expected.iter().chain(&q.also).cloned().collect()));
         let asked: Vec<(String, Vec<String>)> = asked.collect();
         if set.name == "validation" {
             let foreign: Vec<bool> = set.questions.iter().map(|q| q.kind == "foreign").collect();
-            let part = |want: bool| asked.iter().zip(&foreign).filter(|(_, f)| **f == want).map(|(a, _)| a.clone()).collect();
+            let part = |want: bool| {
+                asked
+                    .iter()
+                    .zip(&foreign)
+                    .filter(|(_, f)| **f == want)
+                    .map(|(a, _)| a.clone())
+                    .collect()
+            };
             sets.push(("validation", set.documents.clone(), part(false)));
             sets.push(("foreign", set.documents, part(true)));
         } else {
@@ -36,15 +47,33 @@ fn main() {
         }
     }
     let should = rows.iter().filter(|row| row.should_trigger);
-    sets.push(("trigger", trigger, should.map(|row| (row.query.clone(), vec![row.skill.clone()])).collect()));
+    // Every second skill with nothing but its description, as in a catalog of many origins.
+    let half = |(at, one): (usize, &Document)| match at % 2 {
+        0 => one.clone(),
+        _ => Document::from_description(&one.id, &one.name, &one.description),
+    };
+    let half = sets[1].1.iter().enumerate().map(half).collect();
+    sets.push(("half bare", half, sets[1].2.clone()));
+    sets.push((
+        "trigger",
+        trigger,
+        should.map(|row| (row.query.clone(), vec![row.skill.clone()])).collect(),
+    ));
     if std::env::args().nth(1).as_deref() == Some("bm25f") {
         parameters(&sets, &models);
         return;
     }
-    let signalled: Vec<Signalled> = sets.iter().map(|(name, documents, asked)| {
-        let index = common::index(if *name == "foreign" { "validation" } else { name }, documents, &models);
-        signals(name, index, asked, &models)
-    }).collect();
+    let signalled: Vec<Signalled> = sets
+        .iter()
+        .map(|(name, documents, asked)| {
+            let index = common::index(
+                if *name == "foreign" { "validation" } else { name },
+                documents,
+                &models,
+            );
+            signals(name, index, asked, &models)
+        })
+        .collect();
     let with_encoder = signalled.iter().all(|set| !set.raw[0].encoder.is_empty());
     for table in [1.0, 1.5, 2.0, 2.5, 3.0, 4.0] {
         println!("1:{table}:0   {}", line(&signalled, [1.0, table, 0.0], 0.0));
@@ -61,9 +90,20 @@ fn main() {
     }
 }
 
-fn signals(name: &'static str, index: Index, asked: &[(String, Vec<String>)], models: &Models) -> Signalled {
-    let right = asked.iter().map(|(_, ids)| ids.iter().filter_map(|id| index.position(id)).collect()).collect();
-    let config = Config { weights: Some(Weights { lexical: 1.0, table: 1.0, encoder: 1.0 }), ..Config::default() };
+fn signals(
+    name: &'static str,
+    index: Index,
+    asked: &[(String, Vec<String>)],
+    models: &Models,
+) -> Signalled {
+    let right = asked
+        .iter()
+        .map(|(_, ids)| ids.iter().filter_map(|id| index.position(id)).collect())
+        .collect();
+    let config = Config {
+        weights: Some(Weights { lexical: 1.0, table: 1.0, encoder: 1.0 }),
+        ..Config::default()
+    };
     let router = Router::over(Arc::new(index), models.clone(), config).0;
     let raw = asked.par_iter().map(|(text, _)| raw_signals(&router, text)).collect();
     Signalled { name, raw, right }
@@ -75,17 +115,34 @@ fn line(sets: &[Signalled], weights: [f64; 3], floor: f64) -> String {
         .map(|set| {
             let (mut one, mut five, mut gain) = (0.0, 0.0, 0.0);
             for (raw, right) in set.raw.iter().zip(&set.right) {
-                let known = if floor > 0.0 { floor + (1.0 - floor) * f64::from(raw.known) } else { 1.0 };
-                let parts = [(&raw.lexical, weights[0] * known), (&raw.table, weights[1]), (&raw.encoder, weights[2])];
+                let known =
+                    if floor > 0.0 { floor + (1.0 - floor) * f64::from(raw.known) } else { 1.0 };
+                let parts = [
+                    (&raw.lexical, weights[0] * known),
+                    (&raw.table, weights[1]),
+                    (&raw.encoder, weights[2]),
+                ];
                 let mut score = vec![0.0; raw.lexical.len()];
-                for (values, weight) in parts.iter().filter(|(values, weight)| *weight > 0.0 && !values.is_empty()) {
+                for (values, weight) in
+                    parts.iter().filter(|(values, weight)| *weight > 0.0 && !values.is_empty())
+                {
                     let n = values.len() as f64;
                     let mean = values.iter().map(|&v| f64::from(v)).sum::<f64>() / n;
-                    let deviation = (values.iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>() / n).sqrt().max(1e-6);
-                    score.iter_mut().zip(values.iter()).for_each(|(s, &v)| *s += weight * (f64::from(v) - mean) / deviation);
+                    let deviation =
+                        (values.iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>() / n)
+                            .sqrt()
+                            .max(1e-6);
+                    score
+                        .iter_mut()
+                        .zip(values.iter())
+                        .for_each(|(s, &v)| *s += weight * (f64::from(v) - mean) / deviation);
                 }
                 let best = right.iter().map(|&at| score[at]).fold(f64::MIN, f64::max);
-                let rank = 1 + score.iter().enumerate().filter(|(at, s)| !right.contains(at) && **s >= best).count();
+                let rank = 1 + score
+                    .iter()
+                    .enumerate()
+                    .filter(|(at, s)| !right.contains(at) && **s >= best)
+                    .count();
                 one += f64::from(u8::from(rank == 1));
                 five += f64::from(u8::from(rank <= 5));
                 gain += if rank <= 10 { 1.0 / ((rank + 1) as f64).log2() } else { 0.0 };
@@ -97,7 +154,7 @@ fn line(sets: &[Signalled], weights: [f64; 3], floor: f64) -> String {
         .join("  ")
 }
 
-fn parameters(sets: &[(&'static str, Vec<Document>, Vec<(String, Vec<String>)>)], models: &Models) {
+fn parameters(sets: &[Unsignalled], models: &Models) {
     let models = models.clone().without_encoder();
     let start = Bm25f::default();
     let mut tries = vec![("default", start)];
@@ -105,26 +162,37 @@ fn parameters(sets: &[(&'static str, Vec<Document>, Vec<(String, Vec<String>)>)]
         tries.push(("k1", Bm25f { k1, ..start }));
     }
     let names = ["name", "triggers", "description", "headings", "body"];
-    for field in 0..5 {
+    for (field, name) in names.into_iter().enumerate() {
         for factor in [0.6, 1.6] {
             let mut params = start;
             params.weights[field] *= factor;
-            tries.push((names[field], params));
+            tries.push((name, params));
         }
     }
-    for (field, value) in [(0, 0.1), (0, 0.6), (2, 0.3), (2, 0.75), (3, 0.3), (3, 0.9), (4, 0.75), (4, 1.0)] {
+    for (field, value) in
+        [(0, 0.1), (0, 0.6), (2, 0.3), (2, 0.75), (3, 0.3), (3, 0.9), (4, 0.75), (4, 1.0)]
+    {
         let mut params = start;
         params.b[field] = value;
         tries.push(("b", params));
     }
-    let bases: Vec<Index> = sets.iter().map(|(_, documents, _)| Index::build(documents, &models)).collect();
+    let bases: Vec<Index> =
+        sets.iter().map(|(_, documents, _)| Index::build(documents, &models)).collect();
     for (what, params) in tries {
         let signalled: Vec<Signalled> = sets
             .iter()
             .zip(&bases)
-            .map(|((name, documents, asked), base)| signals(name, base.with_params(documents, &models, params), asked, &models))
+            .map(|((name, documents, asked), base)| {
+                signals(name, base.with_params(documents, &models, params), asked, &models)
+            })
             .collect();
-        println!("{what:12} k1 {} w {:?} b {:?}\n   alone {}\n   1:2.5 {}", params.k1, params.weights, params.b,
-            line(&signalled, [1.0, 0.0, 0.0], 0.0), line(&signalled, [1.0, 2.5, 0.0], 0.0));
+        println!(
+            "{what:12} k1 {} w {:?} b {:?}\n   alone {}\n   1:2.5 {}",
+            params.k1,
+            params.weights,
+            params.b,
+            line(&signalled, [1.0, 0.0, 0.0], 0.0),
+            line(&signalled, [1.0, 2.5, 0.0], 0.0)
+        );
     }
 }

@@ -126,7 +126,8 @@ impl Texts {
         let static_head = format!("{spoken}. {description} {triggers}").trim().to_owned();
         let static_body = format!("{spoken}. {}", plain::plain_body(&body, BODY_WORDS_STATIC));
         let encoder = format!("{spoken}: {description} {triggers}");
-        let encoder = format!("{} {}", encoder.trim(), plain::plain_body(&body, BODY_WORDS_ENCODER));
+        let encoder =
+            format!("{} {}", encoder.trim(), plain::plain_body(&body, BODY_WORDS_ENCODER));
         // The name as words and, behind them, as one: `pdf-tools` is also found as `pdftools`.
         let mut name = normalised(&document.name).into_owned();
         if name.contains(['-', '.', ' ']) {
@@ -135,7 +136,13 @@ impl Texts {
         }
         Self {
             language,
-            fields: [name, triggers, description, normalised(&document.headings.join("\n")).into_owned(), body],
+            fields: [
+                name,
+                triggers,
+                description,
+                normalised(&document.headings.join("\n")).into_owned(),
+                body,
+            ],
             static_head,
             static_body,
             encoder: head(encoder.trim(), MAX_ENCODER_TEXT).to_owned(),

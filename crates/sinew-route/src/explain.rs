@@ -22,12 +22,18 @@ pub struct Explanation {
 impl Router {
     /// Why a document ranks where it ranks; `None` when there is no such document, or nothing to
     /// rank by.
-    pub fn explain(&self, message: &Message<'_>, id: &str, context: &Context<'_>) -> Option<Explanation> {
+    pub fn explain(
+        &self,
+        message: &Message<'_>,
+        id: &str,
+        context: &Context<'_>,
+    ) -> Option<Explanation> {
         let at = self.index.position(id)?;
         let excluded = context.excluded.contains(&id);
         let result = self.route(message, context);
         // Every document in order, and this one among them even if the gate holds it back.
-        let others: Vec<&str> = context.excluded.iter().copied().filter(|other| *other != id).collect();
+        let others: Vec<&str> =
+            context.excluded.iter().copied().filter(|other| *other != id).collect();
         let wide = Self {
             config: Config { top: self.index.len(), ..self.config.clone() },
             ..self.clone()

@@ -15,7 +15,8 @@ impl Scale {
     /// From the values of a catalog and the background's mean and deviation.
     pub(crate) fn of(values: impl Iterator<Item = f32>, background: [f64; 2]) -> Self {
         let [mean, deviation] = background;
-        let (mut count, mut sum, mut squares) = (PSEUDO, PSEUDO * mean, PSEUDO * (mean * mean + deviation * deviation));
+        let (mut count, mut sum, mut squares) =
+            (PSEUDO, PSEUDO * mean, PSEUDO * (mean * mean + deviation * deviation));
         for value in values {
             let value = f64::from(value);
             count += 1.0;

@@ -62,7 +62,12 @@ pub(crate) fn word_scores(query: &Query, index: &Index) -> Vec<f32> {
         let Some(at) = index.find_term(&term.word) else { continue };
         holders.clear();
         let in_head = |counts: [u8; 5]| counts[..3].iter().any(|&count| count > 0);
-        holders.extend(index.postings(at).filter(|posting| in_head(posting.counts)).map(|posting| posting.document));
+        holders.extend(
+            index
+                .postings(at)
+                .filter(|posting| in_head(posting.counts))
+                .map(|posting| posting.document),
+        );
         let weight = match holders.len() {
             0 => continue,
             1 => 1.0,

@@ -48,16 +48,27 @@ impl Default for Bm25f {
 
 impl Bm25f {
     /// The saturated weight of a word with these counts in a document of these lengths.
-    pub(crate) fn impact(&self, counts: [u8; FIELD_COUNT], lengths: &[u32], means: &[f32; FIELD_COUNT]) -> f32 {
+    pub(crate) fn impact(
+        &self,
+        counts: [u8; FIELD_COUNT],
+        lengths: &[u32],
+        means: &[f32; FIELD_COUNT],
+    ) -> f32 {
         let mut weight = 0.0;
         for field in 0..FIELD_COUNT {
             if counts[field] > 0 {
-                let norm = 1.0 - self.b[field] + self.b[field] * lengths[field] as f32 / means[field];
+                let norm =
+                    1.0 - self.b[field] + self.b[field] * lengths[field] as f32 / means[field];
                 weight += self.weights[field] * f32::from(counts[field]) / norm;
             }
         }
         weight / (self.k1 + weight)
     }
+}
+
+/// Whether a stem is common enough in skills to be in the background table.
+pub(crate) fn is_background(stem: &str) -> bool {
+    Table::new(BACKGROUND).get(stem.as_bytes()).is_some()
 }
 
 /// The rarity of a word in `df` of `documents`, with the background counted in.

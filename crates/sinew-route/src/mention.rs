@@ -6,16 +6,42 @@
 use crate::index::Index;
 
 /// Words around a name that make it a mention.
-const SKILL: [&str; 9] = ["skill", "スキル", "技能", "스킬", "навык", "навыком", "fähigkeit", "habilidad", "compétence"];
+const SKILL: [&str; 9] =
+    ["skill", "スキル", "技能", "스킬", "навык", "навыком", "fähigkeit", "habilidad", "compétence"];
 
 /// Words before a name that ask for it.
 const USE: [&str; 26] = [
-    "use", "using", "run", "invoke", "activate", "apply", "try", "load", "call", "with", "via", "through", "open",
-    "start", "benutze", "nutze", "verwende", "usa", "usar", "utilise", "use", "используй", "запусти", "使用", "用", "the",
+    "use",
+    "using",
+    "run",
+    "invoke",
+    "activate",
+    "apply",
+    "try",
+    "load",
+    "call",
+    "with",
+    "via",
+    "through",
+    "open",
+    "start",
+    "benutze",
+    "nutze",
+    "verwende",
+    "usa",
+    "usar",
+    "utilise",
+    "use",
+    "используй",
+    "запусти",
+    "使用",
+    "用",
+    "the",
 ];
 
 /// Words before a name that refuse it.
-const REFUSE: [&str; 10] = ["not", "don't", "dont", "don’t", "without", "never", "instead", "except", "no", "nicht"];
+const REFUSE: [&str; 10] =
+    ["not", "don't", "dont", "don’t", "without", "never", "instead", "except", "no", "nicht"];
 
 /// The longest name in words that is looked for before "skill".
 const MAX_WORDS: usize = 4;
@@ -40,7 +66,9 @@ pub(crate) fn mentioned(text: &str, index: &Index) -> Vec<usize> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut found = Vec::new();
     for at in 0..words.len() {
-        let refused = words[at.saturating_sub(3)..at].iter().any(|word| REFUSE.contains(&bare(word).to_lowercase().as_str()));
+        let refused = words[at.saturating_sub(3)..at]
+            .iter()
+            .any(|word| REFUSE.contains(&bare(word).to_lowercase().as_str()));
         if refused {
             continue;
         }
@@ -65,10 +93,12 @@ fn candidates(words: &[&str], at: usize) -> Vec<String> {
     {
         out.push(bare(name).to_owned());
     }
-    let is_skill = |at: usize| words.get(at).is_some_and(|word| SKILL.contains(&bare(word).to_lowercase().as_str()));
-    let asked = at.checked_sub(1).is_some_and(|before| {
-        USE.contains(&bare(words[before]).to_lowercase().as_str())
-    });
+    let is_skill = |at: usize| {
+        words.get(at).is_some_and(|word| SKILL.contains(&bare(word).to_lowercase().as_str()))
+    };
+    let asked = at
+        .checked_sub(1)
+        .is_some_and(|before| USE.contains(&bare(words[before]).to_lowercase().as_str()));
     // "use the pdf tools skill": one to four words between an asking word and "skill".
     for length in 1..=MAX_WORDS.min(words.len() - at) {
         if is_skill(at + length) && (asked || separated(bare(word))) {

@@ -152,13 +152,18 @@ struct Reader {
 
 impl Reader {
     fn part(&self, prose: &str, pasted: &str) -> Part {
-        let bridge = if self.bridge { lexicon::english_from(prose, self.language).join(" ") } else { String::new() };
+        let bridge = if self.bridge {
+            lexicon::english_from(prose, self.language).join(" ")
+        } else {
+            String::new()
+        };
         let mut terms: Vec<Term> = Vec::new();
-        let mut add = |word: &str, weight: f32, pasted: bool| {
-            match terms.iter_mut().find(|term| term.word == word) {
-                Some(term) => term.weight = term.weight.max(weight),
-                None => terms.push(Term { word: word.to_owned(), weight, pasted }),
-            }
+        let mut add = |word: &str, weight: f32, pasted: bool| match terms
+            .iter_mut()
+            .find(|term| term.word == word)
+        {
+            Some(term) => term.weight = term.weight.max(weight),
+            None => terms.push(Term { word: word.to_owned(), weight, pasted }),
         };
         let weight = |word: &str| if is_generic(word) { GENERIC_WEIGHT } else { 1.0 };
         self.words.each(prose, |word| add(word, weight(word), false));

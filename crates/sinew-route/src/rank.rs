@@ -89,7 +89,7 @@ impl Ranking {
         let mut calibration = calibration.clone();
         let known = known_share(&query, &signals);
         calibration.weights.lexical *= KNOWN_FLOOR + (1.0 - KNOWN_FLOOR) * known;
-        let words_only = calibration.weights.table == 0.0 && calibration.weights.encoder == 0.0;
+        let words_only = router.models.table.is_none() && signals.encoder.is_empty();
         let mut ranking = Self {
             scales: scales(&signals, index, &calibration),
             query,
@@ -103,7 +103,8 @@ impl Ranking {
             degraded,
         };
         let excluded: Vec<usize> = {
-            let mut found: Vec<usize> = context.excluded.iter().filter_map(|id| index.position(id)).collect();
+            let mut found: Vec<usize> =
+                context.excluded.iter().filter_map(|id| index.position(id)).collect();
             found.sort_unstable();
             found
         };
@@ -114,14 +115,21 @@ impl Ranking {
                 best.push(at);
             }
         }
-        let parts = best.into_iter().map(|at| (at, ranking.parts(index, at, context, stems, keywords.as_deref())));
+        let parts = best
+            .into_iter()
+            .map(|at| (at, ranking.parts(index, at, context, stems, keywords.as_deref())));
         ranking.order = parts.collect();
         ranking.order.sort_by(|a, b| by_score(index, (a.0, a.1.sum()), (b.0, b.1.sum())));
         ranking
     }
 
     /// The best documents of the first stage.
-    pub(crate) fn first_best(router: &Router, query: &Query, signals: &Signals, count: usize) -> Vec<usize> {
+    pub(crate) fn first_best(
+        router: &Router,
+        query: &Query,
+        signals: &Signals,
+        count: usize,
+    ) -> Vec<usize> {
         let (calibration, _) = router.calibration(router.models.table.is_some(), false);
         let ranking = Self {
             scales: scales(signals, &router.index, &calibration),
@@ -193,11 +201,19 @@ impl Ranking {
                 .get(at)
                 .map(|&cosine| part(cosine, self.scales[2], weights.encoder))
                 .unwrap_or_default(),
-            name: Part { raw: f64::from(u8::from(named)), normalised: f64::from(u8::from(named)), weight: NAME_WEIGHT },
+            name: Part {
+                raw: f64::from(u8::from(named)),
+                normalised: f64::from(u8::from(named)),
+                weight: NAME_WEIGHT,
+            },
             trigger: Part { raw: f64::from(keyword), normalised: trigger, weight: TRIGGER_WEIGHT },
             prior: Part {
                 raw: prior,
-                normalised: if prior.is_finite() { prior.clamp(-MAX_PRIOR, MAX_PRIOR) } else { 0.0 },
+                normalised: if prior.is_finite() {
+                    prior.clamp(-MAX_PRIOR, MAX_PRIOR)
+                } else {
+                    0.0
+                },
                 weight: 1.0,
             },
         }
@@ -208,7 +224,12 @@ impl Ranking {
         let (at, parts) = &self.order[place];
         let weights = self.calibration.weights;
         let unit = (weights.lexical + weights.table + weights.encoder).max(1e-9);
-        let other = self.order.iter().enumerate().find(|(other, _)| *other != place).map(|(_, (_, parts))| parts.sum());
+        let other = self
+            .order
+            .iter()
+            .enumerate()
+            .find(|(other, _)| *other != place)
+            .map(|(_, (_, parts))| parts.sum());
         let score = parts.sum() / unit;
         // One skill alone leads over a document that looks like nothing.
         let lead = score - other.map_or(0.0, |other| other / unit);
@@ -240,7 +261,8 @@ impl Ranking {
             }
         }
         // A long message is explained by its best window alone.
-        let all = if self.signals.window.is_some() { all.min(2.0 * self.signals.mass) } else { all };
+        let all =
+            if self.signals.window.is_some() { all.min(2.0 * self.signals.mass) } else { all };
         let share = if all > 0.0 { (explained / all).min(1.0) } else { 0.0 };
         (f64::from(share), f64::from(explained.min(all)))
     }
@@ -276,7 +298,10 @@ impl Ranking {
             Some((at, _)) if self.named.binary_search(at).is_ok() => NAMED,
             // Netclaw's threshold, where words are all there is.
             Some(_) if self.words_only => {
-                let reached = self.order.iter().any(|(_, parts)| parts.trigger.raw >= f64::from(keyword::THRESHOLD));
+                let reached = self
+                    .order
+                    .iter()
+                    .any(|(_, parts)| parts.trigger.raw >= f64::from(keyword::THRESHOLD));
                 if reached { 0.5 } else { 0.0 }
             }
             Some(_) => self.calibration.fit.probability(&self.evidence(index, 0).features()),
@@ -290,7 +315,8 @@ impl Ranking {
         let shown = self.order.len().min(config.top.max(2));
         let fit = self.fit(index);
         // Where nothing fits, nothing is right.
-        let mut probabilities: Vec<f64> = (0..shown).map(|place| self.probability(index, place).min(fit)).collect();
+        let mut probabilities: Vec<f64> =
+            (0..shown).map(|place| self.probability(index, place).min(fit)).collect();
         // The order is by score; a lower place is never surer than a higher one.
         for place in 1..probabilities.len() {
             probabilities[place] = probabilities[place].min(probabilities[place - 1]);
@@ -300,7 +326,8 @@ impl Ranking {
         let decision = if fit < config.floor || first <= 0.0 {
             Decision::None
         } else if first >= config.threshold && first - second >= config.margin {
-            let named = self.order.first().is_some_and(|(at, _)| self.named.binary_search(at).is_ok());
+            let named =
+                self.order.first().is_some_and(|(at, _)| self.named.binary_search(at).is_ok());
             router.cap(Decision::Match, self.calibrated || named)
         } else {
             Decision::Shortlist
@@ -338,7 +365,11 @@ impl Ranking {
             threshold: config.threshold,
             margin: config.margin,
             model: router.model_name(with_encoder),
-            calibration: if self.calibrated { self.calibration.model.clone() } else { "none".to_owned() },
+            calibration: if self.calibrated {
+                self.calibration.model.clone()
+            } else {
+                "none".to_owned()
+            },
             language: self.query.language.code(),
             degraded: self.degraded,
             took,
@@ -407,7 +438,12 @@ fn scales(signals: &Signals, index: &Index, calibration: &Calibration) -> [Scale
     // Lexical scores are roots of sums of mass.
     let mass = f64::from(signals.mass.max(1e-3)).sqrt();
     let lexical = background.lexical.map(|share| share * mass);
-    let with_vector = signals.encoder.iter().enumerate().filter(|(at, _)| index.has_vector(*at)).map(|(_, &value)| value);
+    let with_vector = signals
+        .encoder
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| index.has_vector(*at))
+        .map(|(_, &value)| value);
     [
         Scale::of(signals.lexical.iter().copied(), lexical),
         Scale::of(signals.table.iter().copied(), background.table),

@@ -117,7 +117,8 @@ impl Router {
     /// What is wrong before any message comes.
     fn standing(&self) -> Vec<Degraded> {
         let mut out = self.models.missing.clone();
-        if self.models.encoder.is_some() && !self.index.is_empty() && self.index.pending_count() > 0 {
+        if self.models.encoder.is_some() && !self.index.is_empty() && self.index.pending_count() > 0
+        {
             out.push(self.vectors_pending());
         }
         out
@@ -127,8 +128,13 @@ impl Router {
         Degraded {
             kind: DegradedKind::VectorsPending,
             signal: "encoder",
-            message: format!("{} of {} skills have no encoder vector yet", self.index.pending_count(), self.index.len()),
-            remedy: "they are computed in the background; `sinew index status` shows how far it is".to_owned(),
+            message: format!(
+                "{} of {} skills have no encoder vector yet",
+                self.index.pending_count(),
+                self.index.len()
+            ),
+            remedy: "they are computed in the background; `sinew index status` shows how far it is"
+                .to_owned(),
         }
     }
 
@@ -141,18 +147,21 @@ impl Router {
     /// Every signal and score for a message.
     pub(crate) fn rank(&self, message: &Message<'_>, context: &Context<'_>) -> (Ranking, Took) {
         let start = Instant::now();
-        let micros = |since: Instant| u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let micros =
+            |since: Instant| u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
         let mut took = Took::default();
         let query = Query::new(message, self.config.bridge);
         took.text = micros(start);
         let mut degraded = self.models.missing.clone();
         if self.index.is_empty() || query.is_empty() {
-            let reason = if self.index.is_empty() { Nothing::EmptyCatalog } else { Nothing::NoWords };
+            let reason =
+                if self.index.is_empty() { Nothing::EmptyCatalog } else { Nothing::NoWords };
             took.total = micros(start);
             return (Ranking::nothing(query, reason, degraded), took);
         }
         let stage = Instant::now();
-        let usable = self.models.table.as_deref().filter(|table| table.id() == self.index.table_id());
+        let usable =
+            self.models.table.as_deref().filter(|table| table.id() == self.index.table_id());
         let mut signals = Signals::first_stage(&query, &self.index, usable, self.level);
         took.first = micros(stage);
         let stage = Instant::now();
@@ -161,7 +170,8 @@ impl Router {
         let stage = Instant::now();
         let named = mention::mentioned(&query.text, &self.index);
         let stems = keyword::stems(&query);
-        let (calibration, calibrated) = self.calibration(usable.is_some(), !signals.encoder.is_empty());
+        let (calibration, calibrated) =
+            self.calibration(usable.is_some(), !signals.encoder.is_empty());
         if !calibrated && usable.is_some() {
             degraded.push(Degraded {
                 kind: DegradedKind::MissingCalibration,
@@ -170,7 +180,17 @@ impl Router {
                 remedy: "a short list is the most that is offered; use the models of this release, or calibrate yours".to_owned(),
             });
         }
-        let ranking = Ranking::of(self, query, signals, &calibration, context, named, &stems, degraded, calibrated);
+        let ranking = Ranking::of(
+            self,
+            query,
+            signals,
+            &calibration,
+            context,
+            named,
+            &stems,
+            degraded,
+            calibrated,
+        );
         took.decide = micros(stage);
         took.total = micros(start);
         (ranking, took)
@@ -186,7 +206,9 @@ impl Router {
         let fits = encoder.id() == self.index.encoder_id();
         let covered = missing == 0
             || (present >= ENOUGH_VECTORS
-                && Ranking::first_best(self, query, signals, CANDIDATES).iter().all(|&at| self.index.has_vector(at)));
+                && Ranking::first_best(self, query, signals, CANDIDATES)
+                    .iter()
+                    .all(|&at| self.index.has_vector(at)));
         if !fits || !covered {
             degraded.push(self.vectors_pending());
             return;
@@ -197,7 +219,8 @@ impl Router {
                 kind: DegradedKind::ModelFailed,
                 signal: "encoder",
                 message: format!("{}: {error}", encoder.id()),
-                remedy: "the answer is that of words and static vectors; check route.model".to_owned(),
+                remedy: "the answer is that of words and static vectors; check route.model"
+                    .to_owned(),
             });
         }
     }
@@ -205,14 +228,16 @@ impl Router {
     /// The ids of the models in use.
     pub(crate) fn model_name(&self, with_encoder: bool) -> String {
         let table = self.models.table.as_ref().map(|table| table.id());
-        let encoder = self.models.encoder.as_ref().map(|encoder| encoder.id()).filter(|_| with_encoder);
+        let encoder =
+            self.models.encoder.as_ref().map(|encoder| encoder.id()).filter(|_| with_encoder);
         let ids: Vec<&str> = table.into_iter().chain(encoder).collect();
         if ids.is_empty() { "words".to_owned() } else { ids.join("+") }
     }
 
     /// What was fitted for the signals in use, or the nearest thing to it.
     pub(crate) fn calibration(&self, with_table: bool, with_encoder: bool) -> (Calibration, bool) {
-        let known = self.config.calibrations.of(&self.model_name(with_encoder)).filter(|_| with_table);
+        let known =
+            self.config.calibrations.of(&self.model_name(with_encoder)).filter(|_| with_table);
         let mut calibration = match known {
             Some(known) => known.clone(),
             None => self.config.calibrations.nearest(with_encoder).cloned().unwrap_or_default(),

@@ -125,7 +125,11 @@ fn each_word(text: &str, mut found: impl FnMut(&str) -> bool) {
     let mut word = String::new();
     let mut go_on = true;
     let mut push = |c: char, word: &mut String| -> bool {
-        if c == '\0' || c == '\u{fffd}' || (c.is_control() && !matches!(c, '\t' | '\n' | '\r')) || is_format(c) {
+        if c == '\0'
+            || c == '\u{fffd}'
+            || (c.is_control() && !matches!(c, '\t' | '\n' | '\r'))
+            || is_format(c)
+        {
             return true;
         }
         if c.is_whitespace() || is_mark(c) || is_ideograph(c) {
@@ -159,7 +163,8 @@ fn each_word(text: &str, mut found: impl FnMut(&str) -> bool) {
 
 /// Accents go; marks that carry meaning in Indic scripts are spacing marks and stay.
 fn is_stripped(c: char) -> bool {
-    is_combining_mark(c) && matches!(c, '\u{0300}'..='\u{036f}' | '\u{0483}'..='\u{0489}' | '\u{0591}'..='\u{05bd}'
+    is_combining_mark(c)
+        && matches!(c, '\u{0300}'..='\u{036f}' | '\u{0483}'..='\u{0489}' | '\u{0591}'..='\u{05bd}'
         | '\u{064b}'..='\u{065f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}'
         | '\u{302a}'..='\u{302d}' | '\u{3099}'..='\u{309a}' | '\u{fe00}'..='\u{fe0f}' | '\u{fe20}'..='\u{fe2f}')
 }

@@ -1,29 +1,31 @@
 //! The evaluation sets, for the programs beside this folder.
 #![allow(dead_code, reason = "each program uses a part")]
 
-use std::io::Read as _;
 use std::collections::HashMap;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use sinew_route::eval::{Question, TriggerRow, read_questions, read_skills, read_trigger_rows};
-use sinew_route::{Document, EmbedError, Embedder, Encoder, Side, Index, Models, guess_language, Language};
+use sinew_route::{
+    Document, EmbedError, Embedder, Encoder, Index, Language, Models, Side, guess_language,
+};
 
 /// Where the shared data is.
-pub fn data() -> PathBuf {
+pub(crate) fn data() -> PathBuf {
     let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared"));
     std::env::var_os("SINEW_SHARED").map_or_else(beside, PathBuf::from).join("data")
 }
 
 /// Where vectors are kept between runs.
-pub fn cache() -> PathBuf {
+pub(crate) fn cache() -> PathBuf {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/route-cache"));
     std::fs::create_dir_all(&folder).expect("a writable target folder");
     folder
 }
 
 /// The text of a file, unpacked.
-pub fn text(path: &Path) -> String {
+pub(crate) fn text(path: &Path) -> String {
     let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     if path.extension().is_some_and(|extension| extension == "gz") {
         let mut out = String::new();
@@ -34,21 +36,21 @@ pub fn text(path: &Path) -> String {
 }
 
 /// Messages over a pool of skills.
-pub struct Set {
-    pub name: &'static str,
-    pub documents: Vec<Document>,
-    pub questions: Vec<Question>,
+pub(crate) struct Set {
+    pub(crate) name: &'static str,
+    pub(crate) documents: Vec<Document>,
+    pub(crate) questions: Vec<Question>,
 }
 
 /// `queries-dev` over 1,864 skills.
-pub fn dev() -> Set {
+pub(crate) fn dev() -> Set {
     let documents = read_skills(&text(&data().join("skills.jsonl.gz"))).rows;
     let questions = read_questions(&text(&data().join("routing/queries-dev.jsonl"))).rows;
     Set { name: "dev", documents, questions }
 }
 
 /// The part of the training messages that no model was trained on, over its own skills.
-pub fn validation() -> Set {
+pub(crate) fn validation() -> Set {
     let held_out = |id: &str| id.starts_with(['0', '1']);
     let skills = text(&data().join("routing/train-skills.jsonl.gz"));
     let documents = read_skills(&skills).rows.into_iter().filter(|one| held_out(&one.id)).collect();
@@ -61,15 +63,22 @@ pub fn validation() -> Set {
             let skill = row["skill"].as_str().filter(|id| held_out(id))?;
             let query = row["message"].as_str()?.to_owned();
             let foreign = guess_language(&query) != Language::En;
-            let kind = if foreign { "foreign".to_owned() } else { row["style"].as_str()?.to_owned() };
-            Some(Question { id: format!("v{at}"), query, expected: vec![skill.to_owned()], also: Vec::new(), kind })
+            let kind =
+                if foreign { "foreign".to_owned() } else { row["style"].as_str()?.to_owned() };
+            Some(Question {
+                id: format!("v{at}"),
+                query,
+                expected: vec![skill.to_owned()],
+                also: Vec::new(),
+                kind,
+            })
         })
         .collect();
     Set { name: "validation", documents, questions }
 }
 
 /// Messages that need no skill: every fifth is kept for testing, the others are for fitting.
-pub fn none_messages(test: bool) -> Vec<Question> {
+pub(crate) fn none_messages(test: bool) -> Vec<Question> {
     text(&data().join("routing/train-none.jsonl"))
         .lines()
         .enumerate()
@@ -77,13 +86,19 @@ pub fn none_messages(test: bool) -> Vec<Question> {
         .filter_map(|(at, line)| {
             let row: serde_json::Value = serde_json::from_str(line).ok()?;
             let query = row["message"].as_str()?.to_owned();
-            Some(Question { id: format!("n{at}"), query, expected: Vec::new(), also: Vec::new(), kind: "none".to_owned() })
+            Some(Question {
+                id: format!("n{at}"),
+                query,
+                expected: Vec::new(),
+                also: Vec::new(),
+                kind: "none".to_owned(),
+            })
         })
         .collect()
 }
 
 /// Authors' own trigger messages and their skills.
-pub fn trigger() -> (Vec<Document>, Vec<TriggerRow>) {
+pub(crate) fn trigger() -> (Vec<Document>, Vec<TriggerRow>) {
     let documents = read_skills(&text(&data().join("routing/trigger-skills.jsonl"))).rows;
     let rows = read_trigger_rows(&text(&data().join("routing/trigger-queries-dev.jsonl"))).rows;
     (documents, rows)
@@ -91,7 +106,7 @@ pub fn trigger() -> (Vec<Document>, Vec<TriggerRow>) {
 
 /// An embedder that remembers: the programs here ask about the same messages again and again.
 #[derive(Debug)]
-pub struct Remembering {
+pub(crate) struct Remembering {
     inner: Arc<dyn Embedder>,
     known: Mutex<HashMap<String, Vec<f32>>>,
 }
@@ -122,16 +137,18 @@ impl Embedder for Remembering {
 }
 
 /// The models, with an encoder that remembers.
-pub fn remembering() -> Models {
+pub(crate) fn remembering() -> Models {
     let models = models();
     match models.encoder.clone() {
-        Some(inner) => models.with_encoder(Arc::new(Remembering { inner, known: Mutex::default() })),
+        Some(inner) => {
+            models.with_encoder(Arc::new(Remembering { inner, known: Mutex::default() }))
+        }
         None => models,
     }
 }
 
 /// The models: those in the binary, or an encoder file named by `SINEW_ENCODER`.
-pub fn models() -> Models {
+pub(crate) fn models() -> Models {
     let models = Models::embedded();
     match std::env::var_os("SINEW_ENCODER") {
         None => models,
@@ -144,7 +161,7 @@ pub fn models() -> Models {
 
 /// An index with all vectors, kept between runs.
 #[allow(clippy::print_stderr, reason = "filling takes a minute; the program should not look dead")]
-pub fn index(name: &str, documents: &[Document], models: &Models) -> Index {
+pub(crate) fn index(name: &str, documents: &[Document], models: &Models) -> Index {
     let encoder = models.encoder.as_deref();
     let key = encoder.map_or_else(|| "none".to_owned(), |encoder| encoder.id().to_owned());
     let file = cache().join(format!("{name}-{}.idx", key.replace(['/', ':'], "-")));

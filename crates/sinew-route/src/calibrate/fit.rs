@@ -20,8 +20,12 @@ const ROUNDS: usize = 40;
 /// Features named in `without` get no slope.
 pub fn fit(samples: &[Sample], pull: f64, without: &[&str]) -> Logistic {
     let mut beta = [0.0; SIZE];
-    let unused: Vec<usize> =
-        FEATURES.iter().enumerate().filter(|(_, name)| without.contains(name)).map(|(at, _)| at + 1).collect();
+    let unused: Vec<usize> = FEATURES
+        .iter()
+        .enumerate()
+        .filter(|(_, name)| without.contains(name))
+        .map(|(at, _)| at + 1)
+        .collect();
     let total: f64 = samples.iter().map(|sample| sample.weight).sum::<f64>().max(1e-9);
     for _ in 0..ROUNDS {
         let mut gradient = [0.0; SIZE];

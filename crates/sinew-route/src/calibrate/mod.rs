@@ -9,8 +9,8 @@ mod fit;
 
 use serde::{Deserialize, Serialize};
 
-pub use features::{FEATURES, Features};
 pub(crate) use features::Evidence;
+pub use features::{FEATURES, Features};
 pub use fit::{Sample, fit};
 
 static EMBEDDED: &str = include_str!("../../data/calibration.json");
@@ -51,7 +51,8 @@ pub struct Logistic {
 impl Logistic {
     /// The probability for features.
     pub fn probability(&self, features: &Features) -> f64 {
-        let sum: f64 = self.slopes.iter().zip(features.values()).map(|(slope, value)| slope * value).sum();
+        let sum: f64 =
+            self.slopes.iter().zip(features.values()).map(|(slope, value)| slope * value).sum();
         1.0 / (1.0 + (-(self.bias + sum)).exp())
     }
 }

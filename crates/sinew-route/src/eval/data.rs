@@ -80,7 +80,8 @@ fn read_rows<T>(text: &str, mut read: impl FnMut(&str) -> Result<T, String>) -> 
 pub fn read_questions(text: &str) -> Read<Question> {
     let mut count = 0;
     read_rows(text, |line| {
-        let mut question: Question = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let mut question: Question =
+            serde_json::from_str(line).map_err(|error| error.to_string())?;
         count += 1;
         if question.id.is_empty() {
             question.id = format!("row-{count}");

@@ -31,7 +31,8 @@ const NEIGHBOURS: usize = 6;
 /// Each skill's description is routed as if a user had said it; a pair is as alike as the weaker of
 /// the two directions, measured against what each skill scores for itself.
 pub fn confusable(router: &Router, at_least: f64) -> Vec<Pair> {
-    let wide = Router { config: Config { top: NEIGHBOURS, ..router.config.clone() }, ..router.clone() };
+    let wide =
+        Router { config: Config { top: NEIGHBOURS, ..router.config.clone() }, ..router.clone() };
     let index = &*router.index;
     let found: Vec<Vec<(usize, f64, Vec<String>)>> = (0..index.len())
         .into_par_iter()
@@ -40,14 +41,19 @@ pub fn confusable(router: &Router, at_least: f64) -> Vec<Pair> {
             let result = wide.route(&Message::from_user(text), &Context::default());
             // Names do not count here: a description that names its own skill is no evidence.
             let score = |one: &crate::result::Match| one.score - one.parts.name.value();
-            let Some(own) = result.matches.iter().find(|one| one.id == index.id(at)).map(score) else {
+            let Some(own) = result.matches.iter().find(|one| one.id == index.id(at)).map(score)
+            else {
                 return Vec::new();
             };
             let others = result.matches.iter().filter(|one| one.id != index.id(at));
             others
                 .filter_map(|one| {
                     let terms = one.terms.iter().take(6).map(|term| term.term.clone()).collect();
-                    Some((index.position(&one.id)?, (score(one) / own.max(1e-9)).clamp(0.0, 1.0), terms))
+                    Some((
+                        index.position(&one.id)?,
+                        (score(one) / own.max(1e-9)).clamp(0.0, 1.0),
+                        terms,
+                    ))
                 })
                 .collect()
         })
@@ -55,7 +61,9 @@ pub fn confusable(router: &Router, at_least: f64) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for (a, neighbours) in found.iter().enumerate() {
         for (b, there, shared) in neighbours.iter().filter(|(b, ..)| *b > a) {
-            let Some((_, back, _)) = found[*b].iter().find(|(other, ..)| *other == a) else { continue };
+            let Some((_, back, _)) = found[*b].iter().find(|(other, ..)| *other == a) else {
+                continue;
+            };
             let likeness = there.min(*back);
             if likeness >= at_least {
                 pairs.push(Pair {
@@ -69,6 +77,8 @@ pub fn confusable(router: &Router, at_least: f64) -> Vec<Pair> {
             }
         }
     }
-    pairs.sort_by(|x, y| y.likeness.total_cmp(&x.likeness).then_with(|| (&x.a, &x.b).cmp(&(&y.a, &y.b))));
+    pairs.sort_by(|x, y| {
+        y.likeness.total_cmp(&x.likeness).then_with(|| (&x.a, &x.b).cmp(&(&y.a, &y.b)))
+    });
     pairs
 }

@@ -19,4 +19,4 @@ pub use dedupe::{Pair, confusable};
 pub use raw::{RawSignals, candidates, raw_signals};
 pub use report::{Abstention, Confusion, Figures, Interval, Latency, Miss, Report, StageLatency};
 pub use run::{Observed, Options, evaluate, near_misses, observe};
-pub use triggers::{TriggerReport, Trial, triggers};
+pub use triggers::{Trial, TriggerReport, triggers};

@@ -26,8 +26,16 @@ pub fn raw_signals(router: &Router, text: &str) -> RawSignals {
 }
 
 /// The ids and features of the best candidates for a message.
-pub fn candidates(router: &Router, text: &str, context: &Context<'_>, count: usize) -> Vec<(String, Features)> {
+pub fn candidates(
+    router: &Router,
+    text: &str,
+    context: &Context<'_>,
+    count: usize,
+) -> Vec<(String, Features)> {
     let (ranking, _) = router.rank(&Message::from_user(text), context);
     let features = ranking.features(router.index(), count);
-    features.into_iter().map(|(at, features)| (router.index().id(at).to_owned(), features)).collect()
+    features
+        .into_iter()
+        .map(|(at, features)| (router.index().id(at).to_owned(), features))
+        .collect()
 }

@@ -55,7 +55,9 @@ impl Figures {
             }
         }
         let count = sum.messages.max(1) as f64;
-        for figure in [&mut sum.hit1, &mut sum.hit5, &mut sum.recall10, &mut sum.ndcg10, &mut sum.mrr] {
+        for figure in
+            [&mut sum.hit1, &mut sum.hit5, &mut sum.recall10, &mut sum.ndcg10, &mut sum.mrr]
+        {
             *figure /= count;
         }
         sum
@@ -174,7 +176,8 @@ pub(super) struct Random(pub(super) u64);
 
 impl Random {
     pub(super) fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % bound.max(1)
     }
 }
@@ -186,7 +189,10 @@ pub(super) fn interval_of_mean(values: &[f64]) -> Interval {
     }
     let mut random = Random(0x5eed);
     let mut means: Vec<f64> = (0..ROUNDS)
-        .map(|_| (0..values.len()).map(|_| values[random.below(values.len())]).sum::<f64>() / values.len() as f64)
+        .map(|_| {
+            (0..values.len()).map(|_| values[random.below(values.len())]).sum::<f64>()
+                / values.len() as f64
+        })
         .collect();
     means.sort_by(f64::total_cmp);
     Interval { low: means[ROUNDS * 25 / 1000], high: means[ROUNDS * 975 / 1000] }
@@ -213,15 +219,19 @@ pub(super) fn confusion(observed: &[Observed]) -> (Confusion, Abstention) {
             (Decision::Match, false) if one.rank == Some(1) => &mut out.match_right,
             (Decision::Match, false) => &mut out.match_wrong,
             (Decision::Shortlist, true) => &mut out.shortlist_for_none,
-            (Decision::Shortlist, false) if one.rank.is_some_and(|rank| rank <= one.offered) => &mut out.shortlist_right,
+            (Decision::Shortlist, false) if one.rank.is_some_and(|rank| rank <= one.offered) => {
+                &mut out.shortlist_right
+            }
             (Decision::Shortlist, false) => &mut out.shortlist_wrong,
             (Decision::None, true) => &mut out.none_right,
             (Decision::None, false) => &mut out.none_wrong,
         };
         *slot += 1;
     }
-    let share = |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
-    out.match_precision = share(out.match_right, out.match_right + out.match_wrong + out.match_for_none);
+    let share =
+        |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+    out.match_precision =
+        share(out.match_right, out.match_right + out.match_wrong + out.match_for_none);
     let none = observed.iter().filter(|one| one.wants_none).count();
     let abstain = Abstention {
         precision: share(out.none_right, out.none_right + out.none_wrong),
@@ -235,7 +245,11 @@ pub(super) fn latency(observed: &[Observed]) -> Latency {
     let stage = |value: &dyn Fn(&Observed) -> u64| {
         let mut all: Vec<u64> = observed.iter().map(value).collect();
         all.sort_unstable();
-        let at = |share: f64| all.get(((all.len() as f64 * share) as usize).min(all.len().saturating_sub(1))).copied().unwrap_or(0);
+        let at = |share: f64| {
+            all.get(((all.len() as f64 * share) as usize).min(all.len().saturating_sub(1)))
+                .copied()
+                .unwrap_or(0)
+        };
         StageLatency { p50: at(0.5), p99: at(0.99) }
     };
     Latency {

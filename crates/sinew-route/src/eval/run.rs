@@ -63,13 +63,22 @@ const DEEP: usize = 100;
 pub fn observe(router: &Router, questions: &[Question], parallel: bool) -> Vec<Observed> {
     let deep = Router { config: Config { top: DEEP, ..router.config.clone() }, ..router.clone() };
     let ask = |question: &Question| ask(&deep, router.config.top, question, &Context::default());
-    if parallel { questions.par_iter().map(ask).collect() } else { questions.iter().map(ask).collect() }
+    if parallel {
+        questions.par_iter().map(ask).collect()
+    } else {
+        questions.iter().map(ask).collect()
+    }
 }
 
 fn ask(router: &Router, top: usize, question: &Question, context: &Context<'_>) -> Observed {
     let result = router.route(&Message::from_user(&question.query), context);
-    let rank = result.matches.iter().position(|one| question.accepts(&one.id)).map(|place| place + 1);
-    let found = question.expected.iter().filter(|id| result.matches.iter().take(10).any(|one| one.id == **id)).count();
+    let rank =
+        result.matches.iter().position(|one| question.accepts(&one.id)).map(|place| place + 1);
+    let found = question
+        .expected
+        .iter()
+        .filter(|id| result.matches.iter().take(10).any(|one| one.id == **id))
+        .count();
     Observed {
         id: question.id.clone(),
         kind: question.kind.clone(),
@@ -85,7 +94,12 @@ fn ask(router: &Router, top: usize, question: &Question, context: &Context<'_>) 
 }
 
 /// Asks every question and sums up; `problems` are rows that could not be read.
-pub fn evaluate(router: &Router, questions: &[Question], problems: Vec<BadRow>, options: Options) -> Report {
+pub fn evaluate(
+    router: &Router,
+    questions: &[Question],
+    problems: Vec<BadRow>,
+    options: Options,
+) -> Report {
     let observed = observe(router, questions, options.parallel);
     let mut kinds: BTreeMap<String, Vec<&Observed>> = BTreeMap::new();
     for one in observed.iter().filter(|one| !one.wants_none) {
@@ -93,9 +107,12 @@ pub fn evaluate(router: &Router, questions: &[Question], problems: Vec<BadRow>, 
     }
     let (decision, abstain) = confusion(&observed);
     let probe = router.route(&Message::from_user("probe"), &Context::default());
-    let name = |id: &String| router.index.position(id).map_or_else(|| id.clone(), |at| router.index.name(at).to_owned());
+    let name = |id: &String| {
+        router.index.position(id).map_or_else(|| id.clone(), |at| router.index.name(at).to_owned())
+    };
     let misses = observed.iter().zip(questions).filter(|(one, _)| {
-        options.misses && if one.wants_none { one.decision != Decision::None } else { one.rank != Some(1) }
+        options.misses
+            && if one.wants_none { one.decision != Decision::None } else { one.rank != Some(1) }
     });
     let misses = misses.map(|(one, question)| Miss {
         id: one.id.clone(),
@@ -126,7 +143,8 @@ pub fn near_misses(router: &Router, questions: &[Question]) -> Vec<Observed> {
         .par_iter()
         .filter(|question| !question.wants_none())
         .map(|question| {
-            let right: Vec<&str> = question.expected.iter().chain(&question.also).map(String::as_str).collect();
+            let right: Vec<&str> =
+                question.expected.iter().chain(&question.also).map(String::as_str).collect();
             ask(router, router.config.top, question, &Context { excluded: &right, prior: None })
         })
         .collect()

@@ -66,7 +66,8 @@ pub fn triggers(router: &Router, rows: &[TriggerRow], skill: Option<&str>) -> Tr
                 should_trigger: row.should_trigger,
                 rank: rank.map(|place| place + 1),
                 matched: result.decision == Decision::Match && rank == Some(0),
-                offered: rank.is_some_and(|place| place < result.offered.min(router.config.top.max(2))),
+                offered: rank
+                    .is_some_and(|place| place < result.offered.min(router.config.top.max(2))),
                 probability: rank.map_or(0.0, |place| result.matches[place].probability),
                 instead: first.filter(|_| rank != Some(0)).map(|one| one.name.clone()),
             })
@@ -74,7 +75,8 @@ pub fn triggers(router: &Router, rows: &[TriggerRow], skill: Option<&str>) -> Tr
         .collect();
     let share = |side: bool, test: &dyn Fn(&Trial) -> bool| {
         let all = trials.iter().filter(|trial| trial.should_trigger == side);
-        let (count, hits) = all.fold((0, 0), |(count, hits), trial| (count + 1, hits + usize::from(test(trial))));
+        let (count, hits) =
+            all.fold((0, 0), |(count, hits), trial| (count + 1, hits + usize::from(test(trial))));
         if count == 0 { 0.0 } else { hits as f64 / count as f64 }
     };
     TriggerReport {

@@ -22,18 +22,28 @@ enum Origin<'a> {
 type Forward = Vec<(u32, [u8; FIELD_COUNT])>;
 
 /// Builds an index of documents, taking over from `old` what is unchanged.
-pub(super) fn assemble(documents: &[Document], models: &Models, params: Bm25f, old: Option<&Index>) -> (Index, Built) {
+pub(super) fn assemble(
+    documents: &[Document],
+    models: &Models,
+    params: Bm25f,
+    old: Option<&Index>,
+) -> (Index, Built) {
     let same_table = |old: &&Index| old.meta.table == models.table_id();
     let old = old.filter(same_table);
-    let known: HashMap<(&str, &str), usize> =
-        old.iter().flat_map(|old| (0..old.len()).map(|at| ((old.hash(at), old.name(at)), at))).collect();
+    let known: HashMap<(&str, &str), usize> = old
+        .iter()
+        .flat_map(|old| (0..old.len()).map(|at| ((old.hash(at), old.name(at)), at)))
+        .collect();
     let table = models.table.as_deref();
     let mut built = Built::default();
     let origins: Vec<Origin<'_>> = documents
         .par_iter()
         .map_init(
             || Reader::new(table),
-            |reader, document| match (old, known.get(&(document.hash.as_str(), document.name.as_str()))) {
+            |reader, document| match (
+                old,
+                known.get(&(document.hash.as_str(), document.name.as_str())),
+            ) {
                 (Some(old), Some(&at)) if !document.hash.is_empty() => Origin::Old(old, at),
                 _ => Origin::New(Box::new(reader.read(document))),
             },
@@ -42,7 +52,7 @@ pub(super) fn assemble(documents: &[Document], models: &Models, params: Bm25f, o
     built.kept = origins.iter().filter(|origin| matches!(origin, Origin::Old(..))).count();
     built.read = origins.len() - built.kept;
     let terms = Terms::collect(&origins, old);
-    let index = lay_out(documents, &origins, terms, models, params);
+    let index = lay_out(documents, &origins, &terms, models, params);
     (index, built)
 }
 
@@ -70,7 +80,13 @@ impl Terms {
         for (at, origin) in origins.iter().enumerate() {
             match origin {
                 Origin::New(prepared) => {
-                    forward.push(prepared.words.iter().map(|(word, counts)| (id_of(word), *counts)).collect());
+                    forward.push(
+                        prepared
+                            .words
+                            .iter()
+                            .map(|(word, counts)| (id_of(word), *counts))
+                            .collect(),
+                    );
                 }
                 Origin::Old(_, before) => {
                     taken.entry(*before).or_default().push(at);
@@ -93,7 +109,13 @@ impl Terms {
     }
 }
 
-fn lay_out(documents: &[Document], origins: &[Origin<'_>], terms: Terms, models: &Models, params: Bm25f) -> Index {
+fn lay_out(
+    documents: &[Document],
+    origins: &[Origin<'_>],
+    terms: &Terms,
+    models: &Models,
+    params: Bm25f,
+) -> Index {
     let count = documents.len();
     let mut parts: Vec<Vec<u8>> = vec![Vec::new(); SECTIONS];
     let mut put = |section: Section, bytes: &[u8]| parts[section as usize] = bytes.to_vec();
@@ -105,7 +127,9 @@ fn lay_out(documents: &[Document], origins: &[Origin<'_>], terms: Terms, models:
     let lengths: Vec<u32> = origins
         .iter()
         .flat_map(|origin| match origin {
-            Origin::Old(old, at) => <[u32; FIELD_COUNT]>::try_from(old.lengths(*at)).unwrap_or_default(),
+            Origin::Old(old, at) => {
+                <[u32; FIELD_COUNT]>::try_from(old.lengths(*at)).unwrap_or_default()
+            }
             Origin::New(prepared) => prepared.lengths,
         })
         .collect();
@@ -134,7 +158,8 @@ fn lay_out(documents: &[Document], origins: &[Origin<'_>], terms: Terms, models:
                     sizes.push(scale);
                 }
                 Origin::New(prepared) => {
-                    let Vector { bytes, scale } = if is_head { &prepared.head } else { &prepared.body };
+                    let Vector { bytes, scale } =
+                        if is_head { &prepared.head } else { &prepared.body };
                     values.extend_from_slice(bytes);
                     sizes.push(*scale);
                 }
@@ -164,7 +189,8 @@ fn lay_out(documents: &[Document], origins: &[Origin<'_>], terms: Terms, models:
     put(Section::EncoderScales, bytemuck::cast_slice(&scales));
 
     let order = |key: &dyn Fn(&Document) -> String| {
-        let mut keyed: Vec<(String, u32)> = documents.iter().zip(0..).map(|(d, at)| (key(d), at)).collect();
+        let mut keyed: Vec<(String, u32)> =
+            documents.iter().zip(0..).map(|(d, at)| (key(d), at)).collect();
         keyed.sort();
         keyed.into_iter().map(|(_, at)| at).collect::<Vec<u32>>()
     };
@@ -196,7 +222,14 @@ fn strings(documents: &[Document], origins: &[Origin<'_>]) -> (Vec<u32>, Vec<u8>
             Origin::New(prepared) => &prepared.encoder_text,
         };
         // In the order of `TextKind`.
-        for text in [&document.id, &document.name, &document.description, &document.hash, &triggers, encoder] {
+        for text in [
+            &document.id,
+            &document.name,
+            &document.description,
+            &document.hash,
+            &triggers,
+            encoder,
+        ] {
             bytes.extend_from_slice(text.as_bytes());
             offsets.push(bytes.len() as u32);
         }
@@ -216,10 +249,15 @@ struct Lexical {
 }
 
 impl Lexical {
-    fn invert(terms: Terms, lengths: &[u32], count: usize, params: Bm25f) -> Self {
+    fn invert(terms: &Terms, lengths: &[u32], count: usize, params: Bm25f) -> Self {
         let mut means = [0.0_f32; FIELD_COUNT];
         for (field, mean) in means.iter_mut().enumerate() {
-            let sum: u64 = lengths.iter().skip(field).step_by(FIELD_COUNT).map(|&length| u64::from(length)).sum();
+            let sum: u64 = lengths
+                .iter()
+                .skip(field)
+                .step_by(FIELD_COUNT)
+                .map(|&length| u64::from(length))
+                .sum();
             *mean = (sum as f64 / count.max(1) as f64).max(1e-9) as f32;
         }
         let mut order: Vec<u32> = (0..terms.names.len() as u32).collect();
@@ -228,7 +266,11 @@ impl Lexical {
         order.iter().zip(0..).for_each(|(&id, place)| rank[id as usize] = place);
 
         let mut offsets = vec![0_u32; order.len() + 1];
-        terms.forward.iter().flatten().for_each(|(id, _)| offsets[rank[*id as usize] as usize + 1] += 1);
+        terms
+            .forward
+            .iter()
+            .flatten()
+            .for_each(|(id, _)| offsets[rank[*id as usize] as usize + 1] += 1);
         for at in 1..offsets.len() {
             offsets[at] += offsets[at - 1];
         }
@@ -250,7 +292,8 @@ impl Lexical {
                 *slot += 1;
                 out.documents[at] = document as u32;
                 out.counts[at] = *counts;
-                out.impacts[at] = params.impact(*counts, &lengths[document * FIELD_COUNT..], &means);
+                out.impacts[at] =
+                    params.impact(*counts, &lengths[document * FIELD_COUNT..], &means);
             }
         }
         for (place, &id) in order.iter().enumerate() {

@@ -97,11 +97,12 @@ impl Bytes {
         if bytes.len() < HEADER + 16 * SECTIONS || !bytes.starts_with(MAGIC) {
             return Err(IndexError::NotAnIndex);
         }
-        let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap_or_default());
+        let number =
+            |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap_or_default());
         if number(8) != VERSION {
             return Err(IndexError::OtherVersion { found: number(8) });
         }
-        if number(24) != bytes.len() as u64 || bytes.len() % 8 != 0 {
+        if number(24) != bytes.len() as u64 || !bytes.len().is_multiple_of(8) {
             return Err(IndexError::Damaged("truncated"));
         }
         // One copy into aligned memory: 1 ms for ten megabytes, and safe to share and outlive the file.
@@ -115,7 +116,9 @@ impl Bytes {
             let start = number(HEADER + 16 * section) as usize;
             let length = number(HEADER + 16 * section + 8) as usize;
             match start.checked_add(length) {
-                Some(end) if end <= bytes.len() && start % ALIGN == 0 => sections.push(start..end),
+                Some(end) if end <= bytes.len() && start.is_multiple_of(ALIGN) => {
+                    sections.push(start..end);
+                }
                 _ => return Err(IndexError::Damaged("section outside the file")),
             }
         }

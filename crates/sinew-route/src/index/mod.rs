@@ -12,4 +12,3 @@ mod view;
 
 pub use layout::IndexError;
 pub use view::{Built, DocumentKey, Index};
-

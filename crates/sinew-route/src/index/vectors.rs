@@ -62,7 +62,9 @@ const ALL: [Section; SECTIONS] = [
 
 impl Index {
     fn present(&self) -> &[u8] {
-        self.filled.as_ref().map_or_else(|| self.slice(Section::EncoderPresent), |filled| &filled.present)
+        self.filled
+            .as_ref()
+            .map_or_else(|| self.slice(Section::EncoderPresent), |filled| &filled.present)
     }
 
     fn encoder_rows(&self) -> (&[i8], &[f32]) {
@@ -96,21 +98,36 @@ impl Index {
     /// Computes the encoder vectors of some documents; `progress` hears of each batch.
     ///
     /// Call it with parts of [`Index::pending`] and save in between: what is done stays done.
-    pub fn fill(&mut self, encoder: &dyn Embedder, documents: &[usize], progress: &(dyn Fn(usize) + Sync)) -> Result<(), EmbedError> {
+    pub fn fill(
+        &mut self,
+        encoder: &dyn Embedder,
+        documents: &[usize],
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> Result<(), EmbedError> {
         /// Texts per call: one request to a remote model, a fraction of a second for ours.
         const BATCH: usize = 16;
         if encoder.id() != self.meta.encoder || encoder.dims() != self.meta.encoder_dims {
-            return Err(EmbedError::Dimensions { expected: self.meta.encoder_dims, found: encoder.dims() });
+            return Err(EmbedError::Dimensions {
+                expected: self.meta.encoder_dims,
+                found: encoder.dims(),
+            });
         }
-        let texts: Vec<(usize, &str)> =
-            documents.iter().filter(|&&at| at < self.len()).map(|&at| (at, self.text(at, TextKind::Encoder))).collect();
+        let texts: Vec<(usize, &str)> = documents
+            .iter()
+            .filter(|&&at| at < self.len())
+            .map(|&at| (at, self.text(at, TextKind::Encoder)))
+            .collect();
         let done: Result<Vec<Vec<(usize, Vector)>>, EmbedError> = texts
             .par_chunks(BATCH)
             .map(|batch| {
                 let only: Vec<&str> = batch.iter().map(|(_, text)| *text).collect();
                 let vectors = encoder.embed(&only, Side::Document)?;
                 progress(batch.len());
-                Ok(batch.iter().zip(&vectors).map(|((at, _), vector)| (*at, Vector::of(vector))).collect())
+                Ok(batch
+                    .iter()
+                    .zip(&vectors)
+                    .map(|((at, _), vector)| (*at, Vector::of(vector)))
+                    .collect())
             })
             .collect();
         let done = done?;
@@ -126,7 +143,13 @@ impl Index {
     }
 
     /// The cosine of a message with every document; without a vector it is 0.
-    pub(crate) fn encoder_cosines(&self, level: Level, query: &[i8], scale: f32, out: &mut Vec<f32>) {
+    pub(crate) fn encoder_cosines(
+        &self,
+        level: Level,
+        query: &[i8],
+        scale: f32,
+        out: &mut Vec<f32>,
+    ) {
         let (rows, scales) = self.encoder_rows();
         cosines(level, rows, scales, query, scale, out);
     }

@@ -63,6 +63,9 @@ pub(crate) enum TextKind {
     Encoder,
 }
 
+/// Words of a body below which a document is its description.
+const BARE_BODY: u32 = 40;
+
 const TEXTS: usize = TextKind::Encoder as usize + 1;
 
 /// A term in a document.
@@ -177,10 +180,6 @@ impl Index {
         self.bytes.slice(section)
     }
 
-    pub(super) fn bytes(&self) -> &Bytes {
-        &self.bytes
-    }
-
     fn string(&self, offsets: Section, strings: Section, at: usize) -> &str {
         let offsets = self.slice::<u32>(offsets);
         let (start, end) = (offsets[at] as usize, offsets[at + 1] as usize);
@@ -227,7 +226,8 @@ impl Index {
     /// The documents whose name has this key (see [`crate::mention::key`]).
     pub(crate) fn named(&self, key: &str) -> impl Iterator<Item = usize> {
         let order = self.slice::<u32>(Section::ByName);
-        let start = order.partition_point(|&at| crate::mention::key(self.name(at as usize)).as_str() < key);
+        let start =
+            order.partition_point(|&at| crate::mention::key(self.name(at as usize)).as_str() < key);
         let key = key.to_owned();
         order[start..]
             .iter()
@@ -239,9 +239,9 @@ impl Index {
         &self.slice::<u32>(Section::Lengths)[FIELD_COUNT * at..FIELD_COUNT * (at + 1)]
     }
 
-    /// The number of words in the description and the triggers.
-    pub(crate) fn head_length(&self, at: usize) -> u32 {
-        self.lengths(at)[1] + self.lengths(at)[2]
+    /// Whether a document has next to no body.
+    pub(crate) fn is_bare(&self, at: usize) -> bool {
+        self.lengths(at)[4] < BARE_BODY
     }
 
     pub(super) fn term_count(&self) -> usize {
@@ -289,10 +289,15 @@ impl Index {
     pub(crate) fn postings(&self, term: usize) -> impl Iterator<Item = Posting> {
         let range = self.posting_range(term);
         let (documents, impacts) = self.impacts(term);
-        let counts = &self.slice::<u8>(Section::PostingCounts)[FIELD_COUNT * range.start..FIELD_COUNT * range.end];
-        documents.iter().zip(impacts).zip(counts.chunks_exact(FIELD_COUNT)).map(|((&document, &impact), counts)| {
-            Posting { document, impact, counts: counts.try_into().unwrap_or_default() }
-        })
+        let counts = &self.slice::<u8>(Section::PostingCounts)
+            [FIELD_COUNT * range.start..FIELD_COUNT * range.end];
+        documents.iter().zip(impacts).zip(counts.chunks_exact(FIELD_COUNT)).map(
+            |((&document, &impact), counts)| Posting {
+                document,
+                impact,
+                counts: counts.try_into().unwrap_or_default(),
+            },
+        )
     }
 
     /// The posting of a term in one document.
@@ -317,7 +322,14 @@ impl Index {
     }
 
     /// The cosine of a message with the head or the body of every document.
-    pub(crate) fn static_cosines(&self, head: bool, level: Level, query: &[i8], scale: f32, out: &mut Vec<f32>) {
+    pub(crate) fn static_cosines(
+        &self,
+        head: bool,
+        level: Level,
+        query: &[i8],
+        scale: f32,
+        out: &mut Vec<f32>,
+    ) {
         let (rows, scales) = self.static_sections(head);
         if query.len() != self.meta.dims || query.is_empty() {
             out.clear();
@@ -329,7 +341,14 @@ impl Index {
 }
 
 /// Dot products of a quantised query with rows of bytes, scaled back.
-pub(super) fn cosines(level: Level, rows: &[i8], scales: &[f32], query: &[i8], scale: f32, out: &mut Vec<f32>) {
+pub(super) fn cosines(
+    level: Level,
+    rows: &[i8],
+    scales: &[f32],
+    query: &[i8],
+    scale: f32,
+    out: &mut Vec<f32>,
+) {
     let mut sums = vec![0; scales.len()];
     scan(level, rows, query, &mut sums);
     out.clear();

@@ -4,7 +4,10 @@
 //! one bit of the result.
 #![cfg_attr(
     target_arch = "x86_64",
-    allow(unsafe_code, reason = "a call into a function compiled for instructions that were detected")
+    allow(
+        unsafe_code,
+        reason = "a call into a function compiled for instructions that were detected"
+    )
 )]
 
 use super::Level;

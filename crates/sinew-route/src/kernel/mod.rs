@@ -56,7 +56,9 @@ pub(crate) fn scan(level: Level, rows: &[i8], query: &[i8], out: &mut [i32]) {
     assert_eq!(rows.len(), query.len() * out.len(), "rows and query must fit");
     match level {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512Vnni if query.len() % 32 == 0 => x86::scan(level, rows, query, out),
+        Level::Avx2 | Level::Avx512Vnni if query.len().is_multiple_of(32) => {
+            x86::scan(level, rows, query, out);
+        }
         _ => scalar::scan(rows, query, out),
     }
 }
@@ -73,7 +75,10 @@ pub(crate) struct Packed {
 impl Packed {
     /// Packs a row-major matrix; rows must divide by 16 and columns by 4.
     pub(crate) fn new(values: &[i8], rows: usize, columns: usize) -> Option<Self> {
-        if rows % BLOCK != 0 || columns % 4 != 0 || values.len() != rows * columns {
+        if !rows.is_multiple_of(BLOCK)
+            || !columns.is_multiple_of(4)
+            || values.len() != rows * columns
+        {
             return None;
         }
         let mut bytes = vec![0; values.len()];
@@ -127,7 +132,10 @@ mod tests {
             for t in 0..tokens {
                 for r in 0..rows {
                     plain[t * rows + r] = (0..columns)
-                        .map(|c| i32::from(values[r * columns + c]) * i32::from(activations[t * columns + c]))
+                        .map(|c| {
+                            i32::from(values[r * columns + c])
+                                * i32::from(activations[t * columns + c])
+                        })
                         .sum();
                 }
             }

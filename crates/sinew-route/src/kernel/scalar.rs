@@ -8,7 +8,13 @@ pub(super) fn scan(rows: &[i8], query: &[i8], out: &mut [i32]) {
     }
 }
 
-pub(super) fn multiply(packed: &[i8], rows: usize, columns: usize, activations: &[i8], out: &mut [i32]) {
+pub(super) fn multiply(
+    packed: &[i8],
+    rows: usize,
+    columns: usize,
+    activations: &[i8],
+    out: &mut [i32],
+) {
     for (token, out) in activations.chunks_exact(columns).zip(out.chunks_exact_mut(rows)) {
         for (block, out) in packed.chunks_exact(BLOCK * columns).zip(out.chunks_exact_mut(BLOCK)) {
             let mut sums = [0_i32; BLOCK];

@@ -1,5 +1,8 @@
 //! The kernels for x86-64: AVX2 (sign trick over `maddubs`) and AVX-512 VNNI (`dpbusd`).
-#![allow(unsafe_code, reason = "CPU intrinsics; every function is tested for equality with its scalar twin")]
+#![allow(
+    unsafe_code,
+    reason = "CPU intrinsics; every function is tested for equality with its scalar twin"
+)]
 
 use std::arch::x86_64::*;
 
@@ -16,7 +19,7 @@ pub(super) fn has_vnni() -> bool {
 
 /// Rows against one query; the caller has checked the lengths and that columns divide by 32.
 pub(super) fn scan(level: Level, rows: &[i8], query: &[i8], out: &mut [i32]) {
-    if level == Level::Avx512Vnni && query.len() % 64 == 0 {
+    if level == Level::Avx512Vnni && query.len().is_multiple_of(64) {
         // SAFETY: `Level::Avx512Vnni` is only ever detected, never assumed (see `Level::available`).
         unsafe { scan_vnni(rows, query, out) }
     } else {
@@ -45,15 +48,23 @@ pub(super) fn multiply(
         };
         let part = &activations[token * columns..(token + step) * columns];
         interleave(part, columns, &mut fours);
-        let excess = part.chunks_exact(columns).map(|token| 128 * token.iter().map(|&v| i32::from(v)).sum::<i32>());
+        let excess = part
+            .chunks_exact(columns)
+            .map(|token| 128 * token.iter().map(|&v| i32::from(v)).sum::<i32>());
         let excess: Vec<i32> = excess.collect();
         let out = &mut out[token * rows..(token + step) * rows];
         // SAFETY: both levels are only ever detected; lengths were checked by the caller.
         unsafe {
             match (level, step) {
-                (Level::Avx512Vnni, 8) => multiply_vnni::<8>(packed, rows, columns, &fours, &excess, out),
-                (Level::Avx512Vnni, 4) => multiply_vnni::<4>(packed, rows, columns, &fours, &excess, out),
-                (Level::Avx512Vnni, _) => multiply_vnni::<1>(packed, rows, columns, &fours, &excess, out),
+                (Level::Avx512Vnni, 8) => {
+                    multiply_vnni::<8>(packed, rows, columns, &fours, &excess, out);
+                }
+                (Level::Avx512Vnni, 4) => {
+                    multiply_vnni::<4>(packed, rows, columns, &fours, &excess, out);
+                }
+                (Level::Avx512Vnni, _) => {
+                    multiply_vnni::<1>(packed, rows, columns, &fours, &excess, out);
+                }
                 (_, 4) => multiply_avx2::<4>(packed, rows, columns, &fours, out),
                 _ => multiply_avx2::<1>(packed, rows, columns, &fours, out),
             }
@@ -69,7 +80,12 @@ fn interleave(activations: &[i8], columns: usize, fours: &mut Vec<i32>) {
     for group in 0..columns / 4 {
         for token in 0..tokens {
             let four = &activations[token * columns + 4 * group..][..4];
-            fours.push(i32::from_le_bytes([four[0] as u8, four[1] as u8, four[2] as u8, four[3] as u8]));
+            fours.push(i32::from_le_bytes([
+                four[0] as u8,
+                four[1] as u8,
+                four[2] as u8,
+                four[3] as u8,
+            ]));
         }
     }
 }

@@ -90,7 +90,12 @@ impl Dialect {
     }
 
     /// The vectors of an answer, in the order of the request, each scaled to length one.
-    pub fn decode(self, body: &[u8], count: usize, dims: Option<usize>) -> Result<Vec<Vec<f32>>, EmbedError> {
+    pub fn decode(
+        self,
+        body: &[u8],
+        count: usize,
+        dims: Option<usize>,
+    ) -> Result<Vec<Vec<f32>>, EmbedError> {
         let bad = |error: serde_json::Error| EmbedError::BadAnswer(error.to_string());
         let mut vectors = match self {
             Self::OpenAi => {
@@ -99,9 +104,7 @@ impl Dialect {
                 data.sort_by_key(|one| one.index);
                 data.into_iter().map(|one| one.embedding).collect::<Vec<_>>()
             }
-            Self::Ollama => {
-                serde_json::from_slice::<OllamaAnswer>(body).map_err(bad)?.embeddings
-            }
+            Self::Ollama => serde_json::from_slice::<OllamaAnswer>(body).map_err(bad)?.embeddings,
         };
         if vectors.len() != count {
             let found = vectors.len();

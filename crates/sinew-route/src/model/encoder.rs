@@ -87,7 +87,8 @@ impl Encoder {
             return Err(ModelError::OtherTemplate { expected: TEMPLATE_VERSION, found });
         }
         let (dims, inner) = (header.dims, header.intermediate);
-        let fits = header.heads > 0 && dims % (8 * header.heads) == 0 && dims % 16 == 0 && inner % 16 == 0;
+        let fits =
+            header.heads > 0 && dims % (8 * header.heads) == 0 && dims % 16 == 0 && inner % 16 == 0;
         if !fits || header.max_tokens < 3 || !wordpiece::is_present() {
             return Err(ModelError::Damaged("a shape that is not supported".to_owned()));
         }
@@ -124,7 +125,15 @@ impl Encoder {
         }
         let word = file.matrix("word.weight", header.vocab, dims)?;
         let norm = norm("norm")?;
-        Ok(Self { level: Level::detect(), word, position, norm, plan, layers: OnceLock::new(), file })
+        Ok(Self {
+            level: Level::detect(),
+            word,
+            position,
+            norm,
+            plan,
+            layers: OnceLock::new(),
+            file,
+        })
     }
 
     /// The same encoder with other instructions, to compare them.
@@ -144,7 +153,8 @@ impl Encoder {
                     scales.extend_from_slice(&part.scales);
                     rows += part.rows;
                 }
-                let packed = Packed::new(&values, rows, columns).expect("shapes were checked on opening");
+                let packed =
+                    Packed::new(&values, rows, columns).expect("shapes were checked on opening");
                 Linear { packed, scales }
             };
             let layer = |plan: &Plan| Layer {
@@ -204,7 +214,13 @@ impl Encoder {
             for ((value, &byte), place) in row.iter_mut().zip(&values[id * dims..]).zip(position) {
                 *value = f32::from(byte) * scale + place;
             }
-            floats::layer_norm(self.level, row, &self.norm.weight, &self.norm.bias, self.file.header.layer_norm_eps);
+            floats::layer_norm(
+                self.level,
+                row,
+                &self.norm.weight,
+                &self.norm.bias,
+                self.file.header.layer_norm_eps,
+            );
         }
     }
 
@@ -212,18 +228,54 @@ impl Encoder {
         let dims = self.word.columns;
         let heads = self.file.header.heads;
         let size = dims / heads;
-        layer.qkv.apply(self.level, &work.x, &plan.qkv.bias, &mut work.bytes, &mut work.sums, &mut work.wide);
+        layer.qkv.apply(
+            self.level,
+            &work.x,
+            &plan.qkv.bias,
+            &mut work.bytes,
+            &mut work.sums,
+            &mut work.wide,
+        );
         for head in 0..heads {
-            floats::attend(self.level, &work.wide, dims, head * size, size, &mut work.room, &mut work.mixed);
+            floats::attend(
+                self.level,
+                &work.wide,
+                dims,
+                head * size,
+                size,
+                &mut work.room,
+                &mut work.mixed,
+            );
         }
-        layer.o.apply(self.level, &work.mixed, &plan.o.bias, &mut work.bytes, &mut work.sums, &mut work.narrow);
+        layer.o.apply(
+            self.level,
+            &work.mixed,
+            &plan.o.bias,
+            &mut work.bytes,
+            &mut work.sums,
+            &mut work.narrow,
+        );
         self.add_and_norm(&mut work.x, &work.narrow, &plan.norm1);
     }
 
     fn feed_forward(&self, plan: &Plan, layer: &Layer, work: &mut Work) {
-        layer.up.apply(self.level, &work.x, &plan.up.bias, &mut work.bytes, &mut work.sums, &mut work.wide);
+        layer.up.apply(
+            self.level,
+            &work.x,
+            &plan.up.bias,
+            &mut work.bytes,
+            &mut work.sums,
+            &mut work.wide,
+        );
         floats::gelu(self.level, &mut work.wide);
-        layer.down.apply(self.level, &work.wide, &plan.down.bias, &mut work.bytes, &mut work.sums, &mut work.narrow);
+        layer.down.apply(
+            self.level,
+            &work.wide,
+            &plan.down.bias,
+            &mut work.bytes,
+            &mut work.sums,
+            &mut work.narrow,
+        );
         self.add_and_norm(&mut work.x, &work.narrow, &plan.norm2);
     }
 
@@ -238,7 +290,15 @@ impl Encoder {
 
 impl Linear {
     /// `out` = `x` · weights + bias, with `x` rounded to bytes token by token.
-    fn apply(&self, level: Level, x: &[f32], bias: &[f32], bytes: &mut Vec<i8>, sums: &mut Vec<i32>, out: &mut Vec<f32>) {
+    fn apply(
+        &self,
+        level: Level,
+        x: &[f32],
+        bias: &[f32],
+        bytes: &mut Vec<i8>,
+        sums: &mut Vec<i32>,
+        out: &mut Vec<f32>,
+    ) {
         let (rows, columns) = (self.packed.rows, self.packed.columns);
         let tokens = x.len() / columns;
         bytes.resize(x.len(), 0);
@@ -250,7 +310,9 @@ impl Linear {
             .map(|(values, bytes)| floats::quantise(level, values, bytes))
             .collect();
         self.packed.multiply(level, bytes, sums);
-        for ((out, sums), scale) in out.chunks_exact_mut(rows).zip(sums.chunks_exact(rows)).zip(scales) {
+        for ((out, sums), scale) in
+            out.chunks_exact_mut(rows).zip(sums.chunks_exact(rows)).zip(scales)
+        {
             floats::rescale(level, out, sums, scale, &self.scales, bias);
         }
     }
@@ -299,6 +361,9 @@ impl Embedder for Encoder {
 
 impl std::fmt::Debug for Encoder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Encoder").field("id", &self.id()).field("level", &self.level).finish_non_exhaustive()
+        f.debug_struct("Encoder")
+            .field("id", &self.id())
+            .field("level", &self.level)
+            .finish_non_exhaustive()
     }
 }

@@ -87,7 +87,11 @@ pub(crate) struct Matrix {
 
 impl ModelFile {
     /// Reads the header. `verify` also hashes the tensors, for files that came from elsewhere.
-    pub(crate) fn open(bytes: Cow<'static, [u8]>, magic: &'static str, verify: bool) -> Result<Self, ModelError> {
+    pub(crate) fn open(
+        bytes: Cow<'static, [u8]>,
+        magic: &'static str,
+        verify: bool,
+    ) -> Result<Self, ModelError> {
         let damaged = |what: &str| ModelError::Damaged(what.to_owned());
         if !bytes.starts_with(magic.as_bytes()) {
             return Err(ModelError::WrongKind { expected: magic });
@@ -126,16 +130,25 @@ impl ModelFile {
     /// A tensor of floats, copied out.
     pub(crate) fn floats(&self, name: &str, count: usize) -> Result<Vec<f32>, ModelError> {
         let tensor = self.listed(name)?;
-        if tensor.dtype != "f32" || tensor.shape.iter().product::<usize>() != count || tensor.bytes != 4 * count {
+        if tensor.dtype != "f32"
+            || tensor.shape.iter().product::<usize>() != count
+            || tensor.bytes != 4 * count
+        {
             return Err(ModelError::Damaged(format!("shape of {name}")));
         }
         Ok(floats(self.raw(tensor.offset, tensor.bytes)?))
     }
 
     /// A matrix of bytes; its values stay in the file.
-    pub(crate) fn matrix(&self, name: &str, rows: usize, columns: usize) -> Result<Matrix, ModelError> {
+    pub(crate) fn matrix(
+        &self,
+        name: &str,
+        rows: usize,
+        columns: usize,
+    ) -> Result<Matrix, ModelError> {
         let tensor = self.listed(name)?;
-        if tensor.dtype != "i8" || tensor.shape != [rows, columns] || tensor.bytes != rows * columns {
+        if tensor.dtype != "i8" || tensor.shape != [rows, columns] || tensor.bytes != rows * columns
+        {
             return Err(ModelError::Damaged(format!("shape of {name}")));
         }
         self.raw(tensor.offset, tensor.bytes)?;
@@ -148,10 +161,15 @@ impl ModelFile {
 
     /// The values of a matrix.
     pub(crate) fn values(&self, matrix: &Matrix) -> &[i8] {
-        bytemuck::cast_slice(&self.bytes[matrix.offset..matrix.offset + matrix.rows * matrix.columns])
+        bytemuck::cast_slice(
+            &self.bytes[matrix.offset..matrix.offset + matrix.rows * matrix.columns],
+        )
     }
 }
 
 fn floats(bytes: &[u8]) -> Vec<f32> {
-    bytes.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect()
+    bytes
+        .chunks_exact(4)
+        .map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]]))
+        .collect()
 }

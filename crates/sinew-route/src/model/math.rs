@@ -20,7 +20,9 @@ pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
             lanes[lane] += x[lane] * y[lane];
         }
     }
-    ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7])) + rest
+    ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5]))
+        + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]))
+        + rest
 }
 
 /// Adding 1.5 * 2^23 rounds to the nearest whole number, which then stands in the low bits: no
@@ -46,7 +48,8 @@ pub(crate) fn exp(x: f32) -> f32 {
     let p = 1.0
         + r * (1.0
             + r * (0.5
-                + r * (0.166_666_55 + r * (0.041_665_796 + r * (0.008_333_452 + r * 0.001_398_2)))));
+                + r * (0.166_666_55
+                    + r * (0.041_665_796 + r * (0.008_333_452 + r * 0.001_398_2)))));
     p * f32::from_bits(((whole(shifted) + 127) << 23) as u32)
 }
 
@@ -56,7 +59,8 @@ fn erf(x: f32) -> f32 {
     let a = x.abs();
     let t = 1.0 / (1.0 + 0.327_591_1 * a);
     let poly = t
-        * (0.254_829_6 + t * (-0.284_496_74 + t * (1.421_413_7 + t * (-1.453_152 + t * 1.061_405_4))));
+        * (0.254_829_6
+            + t * (-0.284_496_74 + t * (1.421_413_7 + t * (-1.453_152 + t * 1.061_405_4))));
     let y = 1.0 - poly * exp(-a * a);
     if x < 0.0 { -y } else { y }
 }
@@ -101,7 +105,14 @@ fn top(values: &[f32], map: impl Fn(f32) -> f32) -> f32 {
 /// `qkv` holds query, key and value of each token side by side; `head` is where the head starts in
 /// each, `size` its width. `room` is for the keys, turned so that all scores grow side by side.
 #[inline(always)]
-pub(crate) fn attend(qkv: &[f32], dims: usize, head: usize, size: usize, room: &mut [f32], mixed: &mut [f32]) {
+pub(crate) fn attend(
+    qkv: &[f32],
+    dims: usize,
+    head: usize,
+    size: usize,
+    room: &mut [f32],
+    mixed: &mut [f32],
+) {
     let tokens = qkv.len() / (3 * dims);
     let (scores, room) = room.split_at_mut(tokens);
     let (keys, values) = room.split_at_mut(tokens * size);

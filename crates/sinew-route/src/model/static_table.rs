@@ -72,7 +72,8 @@ impl StaticModel {
         for (text, weight) in parts {
             // A token is at least one character; BERT reads no further than this in training either.
             let text = crate::text::head(text, 12_000);
-            counted.extend(wordpiece::pieces(text, limit, true).into_iter().map(|id| (id, *weight)));
+            counted
+                .extend(wordpiece::pieces(text, limit, true).into_iter().map(|id| (id, *weight)));
         }
         counted.sort_unstable_by_key(|&(id, _)| id);
         let mut out = vec![0.0_f32; self.dims()];

@@ -15,6 +15,18 @@ pub(crate) fn english(text: &str) -> Vec<&'static str> {
     english_from(text, guess(text))
 }
 
+/// Whether the lexicon has a single lower-case word of a language, as written or by its stem.
+pub(crate) fn knows(language: Language, word: &str) -> bool {
+    let table = Table::new(BLOB);
+    let has = |mark: char, word: &str| {
+        table.get(format!("{}{mark}{word}", language.code()).as_bytes()).is_some()
+    };
+    has('=', word)
+        || language
+            .stemmer()
+            .is_some_and(|algorithm| has('~', &Stemmer::create(algorithm).stem(word)))
+}
+
 /// The same with the language known.
 pub(crate) fn english_from(text: &str, language: Language) -> Vec<&'static str> {
     let table = Table::new(BLOB);
@@ -23,7 +35,9 @@ pub(crate) fn english_from(text: &str, language: Language) -> Vec<&'static str> 
     };
     let text = text.to_lowercase();
     let found = match language.stemmer() {
-        Some(algorithm) => spaced(&text, language, &Stemmer::create(algorithm), table, longest as usize),
+        Some(algorithm) => {
+            spaced(&text, language, &Stemmer::create(algorithm), table, longest as usize)
+        }
         None => dense(&text, language, table, longest as usize),
     };
     let mut present: Vec<&str> =
@@ -38,7 +52,13 @@ pub(crate) fn english_from(text: &str, language: Language) -> Vec<&'static str> 
     out
 }
 
-fn spaced(text: &str, language: Language, stemmer: &Stemmer, table: Table, longest: usize) -> Vec<&'static str> {
+fn spaced(
+    text: &str,
+    language: Language,
+    stemmer: &Stemmer,
+    table: Table,
+    longest: usize,
+) -> Vec<&'static str> {
     let words: Vec<&str> =
         text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let stems: Vec<Cow<'_, str>> = words.iter().map(|word| stemmer.stem(word)).collect();

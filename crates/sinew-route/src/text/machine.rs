@@ -77,8 +77,20 @@ fn mark_logs(lines: &[&str], machine: &mut [bool]) {
 }
 
 const LEVELS: [&str; 14] = [
-    "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "FATAL", "CRITICAL", "NOTICE", "error:", "warning:",
-    "error[", "Traceback", "Caused by", "panicked at",
+    "ERROR",
+    "WARN",
+    "INFO",
+    "DEBUG",
+    "TRACE",
+    "FATAL",
+    "CRITICAL",
+    "NOTICE",
+    "error:",
+    "warning:",
+    "error[",
+    "Traceback",
+    "Caused by",
+    "panicked at",
 ];
 
 fn is_log_line(line: &str) -> bool {
@@ -108,7 +120,10 @@ fn marks_share(line: &str) -> f32 {
     let (mut marks, mut all) = (0, 0);
     for c in line.chars().filter(|c| !c.is_whitespace()) {
         all += 1;
-        marks += u32::from(c.is_ascii_digit() || (c.is_ascii_punctuation() && !matches!(c, ',' | '.' | '?' | '!' | '\'')));
+        marks += u32::from(
+            c.is_ascii_digit()
+                || (c.is_ascii_punctuation() && !matches!(c, ',' | '.' | '?' | '!' | '\'')),
+        );
     }
     if all < 8 { 0.0 } else { marks as f32 / all as f32 }
 }

@@ -24,11 +24,6 @@ pub(crate) fn without_negatives(description: &str) -> Cow<'_, str> {
     Cow::Owned(kept.trim().to_owned())
 }
 
-/// The sentences that say what a skill is not for.
-pub(crate) fn negatives(description: &str) -> impl Iterator<Item = &str> {
-    sentences(description).filter(|sentence| is_negative(sentence))
-}
-
 fn is_negative(sentence: &str) -> bool {
     let start = sentence.trim_start_matches(|c: char| {
         c.is_whitespace() || matches!(c, '*' | '-' | '–' | '—' | '_' | ':' | '(' | '"' | '•')
@@ -62,7 +57,9 @@ pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
                 '.' | '!' | '?' | ';' => spaced,
                 '。' | '！' | '？' | '；' | '\n' => true,
                 // An em dash starts a new clause: "… — do not use for …".
-                '—' | '–' => rest[at + c.len_utf8()..].trim_start().to_lowercase().starts_with("do not "),
+                '—' | '–' => {
+                    rest[at + c.len_utf8()..].trim_start().to_lowercase().starts_with("do not ")
+                }
                 _ => false,
             };
             if ends {

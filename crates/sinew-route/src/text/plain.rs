@@ -23,7 +23,10 @@ pub(crate) fn plain_body(body: &str, words: usize) -> String {
         let line = line.strip_prefix("- ").or_else(|| line.strip_prefix("+ ")).unwrap_or(line);
         let line = without_links(line);
         for word in line.split_whitespace() {
-            if word.starts_with("http://") || word.starts_with("https://") || word.starts_with("---") {
+            if word.starts_with("http://")
+                || word.starts_with("https://")
+                || word.starts_with("---")
+            {
                 continue;
             }
             let word = word.replace(['#', '*', '`', '|', '>', '_', '='], " ");
@@ -103,8 +106,11 @@ pub(crate) fn headings(body: &str) -> Vec<String> {
             }
             let level = line.bytes().take_while(|&byte| byte == b'#').count();
             let title = line[level..].trim();
-            ((1..=4).contains(&level) && !fenced && line[level..].starts_with([' ', '\t']) && !title.is_empty())
-                .then(|| title.to_owned())
+            ((1..=4).contains(&level)
+                && !fenced
+                && line[level..].starts_with([' ', '\t'])
+                && !title.is_empty())
+            .then(|| title.to_owned())
         })
         .collect()
 }

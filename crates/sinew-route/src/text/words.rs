@@ -11,9 +11,39 @@ const MAX_WORD: usize = 40;
 
 /// Request words that fit every skill: they count half.
 const GENERIC: [&str; 33] = [
-    "check", "could", "find", "get", "give", "good", "help", "issue", "let", "look", "lot", "make",
-    "need", "new", "please", "problem", "run", "show", "someth", "something", "status", "tell", "thing",
-    "time", "tri", "try", "use", "want", "way", "work", "would", "can", "pleas",
+    "check",
+    "could",
+    "find",
+    "get",
+    "give",
+    "good",
+    "help",
+    "issue",
+    "let",
+    "look",
+    "lot",
+    "make",
+    "need",
+    "new",
+    "please",
+    "problem",
+    "run",
+    "show",
+    "someth",
+    "something",
+    "status",
+    "tell",
+    "thing",
+    "time",
+    "tri",
+    "try",
+    "use",
+    "want",
+    "way",
+    "work",
+    "would",
+    "can",
+    "pleas",
 ];
 
 /// Whether a stem says nothing about a task.
@@ -73,11 +103,6 @@ impl Words {
         Self { english: Stemmer::create(rust_stemmers::Algorithm::English), other }
     }
 
-    /// The English stem of a lower-case word.
-    pub(crate) fn stem<'a>(&self, word: &'a str) -> Cow<'a, str> {
-        self.english.stem(word)
-    }
-
     /// Gives every search word of a normalised text to `found`.
     pub(crate) fn each(&self, text: &str, mut found: impl FnMut(&str)) {
         for raw in raw_words(text) {
@@ -108,7 +133,8 @@ impl Words {
             count += 1;
             self.piece(&piece.to_lowercase(), found);
         }
-        let whole: String = word.chars().filter(|&c| c != '_').flat_map(char::to_lowercase).collect();
+        let whole: String =
+            word.chars().filter(|&c| c != '_').flat_map(char::to_lowercase).collect();
         if count > 1 && !whole.is_empty() && whole.len() < MAX_WORD {
             found(&whole);
         }
@@ -164,9 +190,10 @@ fn pieces(word: &str) -> impl Iterator<Item = &str> {
     word.split('_').filter(|part| !part.is_empty()).flat_map(|part| {
         let mut cuts = vec![0];
         let bytes = part.as_bytes();
-        cuts.extend((1..bytes.len()).filter(|&at| {
-            bytes[at - 1].is_ascii_lowercase() && bytes[at].is_ascii_uppercase()
-        }));
+        cuts.extend(
+            (1..bytes.len())
+                .filter(|&at| bytes[at - 1].is_ascii_lowercase() && bytes[at].is_ascii_uppercase()),
+        );
         cuts.push(part.len());
         (1..cuts.len()).map(move |at| &part[cuts[at - 1]..cuts[at]])
     })

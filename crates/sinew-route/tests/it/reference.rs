@@ -1,0 +1,112 @@
+//! The models give the vectors that the training code gives.
+
+use std::path::PathBuf;
+
+use sinew_route::{Embedder, Encoder, Index, Level, ModelError, Models, Side, StaticModel};
+
+use crate::support::{has_models, skipped};
+
+fn model_file(name: &str) -> Option<Vec<u8>> {
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../model")).join(name);
+    let bytes = std::fs::read(&path).ok();
+    if bytes.is_none() {
+        skipped(&format!("no model/{name}"));
+    }
+    bytes
+}
+
+fn floats(value: &serde_json::Value) -> Vec<f32> {
+    value
+        .as_array()
+        .expect("numbers")
+        .iter()
+        .map(|n| n.as_f64().expect("a number") as f32)
+        .collect()
+}
+
+#[test]
+fn vectors_equal_those_of_training() {
+    let (Some(bytes), true) = (model_file("reference.json"), has_models()) else { return };
+    let reference: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
+    let table = StaticModel::embedded().expect("checked").expect("a good file");
+    let encoder = Encoder::embedded().expect("checked").expect("a good file");
+    assert_eq!(reference["static"], table.id());
+    assert_eq!(reference["encoder"], encoder.id());
+    for row in reference["texts"].as_array().expect("texts") {
+        let text = row["text"].as_str().expect("a text");
+        let bridge: Vec<&str> =
+            row["bridge"].as_array().expect("words").iter().filter_map(|w| w.as_str()).collect();
+        let vector = table.message(&[(text, 1.0), (&bridge.join(" "), 0.8)]);
+        for (ours, theirs) in vector.iter().zip(floats(&row["static_first8"])) {
+            assert!((ours - theirs).abs() < 2e-4, "static {text}: {ours} and {theirs}");
+        }
+        let text = row["encoder_text"].as_str().expect("a text");
+        let ids: Vec<u16> = floats(&row["encoder_ids"]).iter().map(|&id| id as u16).collect();
+        let side = if ids.len() > 64 { Side::Document } else { Side::Message };
+        assert_eq!(encoder.tokens(text, side), ids, "{text}");
+        let ours = encoder.encode_tokens(&ids);
+        let cosine: f32 = ours.iter().zip(floats(&row["encoder"])).map(|(a, b)| a * b).sum();
+        assert!(cosine >= 0.995, "encoder {text}: cosine {cosine}");
+    }
+}
+
+#[test]
+fn every_level_gives_the_same_bits() {
+    if !has_models() {
+        return;
+    }
+    let ids: Vec<u16> = (0..13).map(|at| 2_000 + 37 * at).collect();
+    let vectors: Vec<Vec<f32>> = Level::available()
+        .into_iter()
+        .map(|level| {
+            Encoder::embedded()
+                .expect("checked")
+                .expect("good")
+                .with_level(level)
+                .encode_tokens(&ids)
+        })
+        .collect();
+    assert!(vectors.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[test]
+fn a_changed_file_is_refused() {
+    let (Some(good), Some(encoder)) = (model_file("static.bin"), model_file("encoder.bin")) else {
+        return;
+    };
+    assert!(StaticModel::from_bytes(good.clone()).is_ok());
+    let mut changed = good.clone();
+    *changed.last_mut().expect("bytes") ^= 1;
+    assert_eq!(StaticModel::from_bytes(changed).err(), Some(ModelError::DigestMismatch));
+    assert!(matches!(
+        StaticModel::from_bytes(good[..5_000].to_vec()),
+        Err(ModelError::DigestMismatch)
+    ));
+    assert!(matches!(StaticModel::from_bytes(good[..100].to_vec()), Err(ModelError::Damaged(_))));
+    assert!(matches!(Encoder::from_bytes(good), Err(ModelError::WrongKind { .. })));
+    assert!(Encoder::from_bytes(encoder).is_ok());
+    assert!(matches!(StaticModel::from_bytes(Vec::new()), Err(ModelError::WrongKind { .. })));
+}
+
+#[test]
+fn the_embedded_calibration_is_for_the_embedded_models() {
+    if !has_models() {
+        return;
+    }
+    let router = crate::support::corpus_router();
+    let result = crate::support::ask(router, "merge two pdf documents");
+    assert_eq!(
+        result.calibration, result.model,
+        "run the example `calibrate` after changing a model"
+    );
+    let small = Models::embedded().without_encoder();
+    let index = Index::build(&crate::support::corpus_skills(), &small);
+    let router = sinew_route::Router::over(
+        std::sync::Arc::new(index),
+        small,
+        sinew_route::Config::default(),
+    )
+    .0;
+    let result = crate::support::ask(&router, "merge two pdf documents");
+    assert_eq!(result.calibration, result.model);
+}

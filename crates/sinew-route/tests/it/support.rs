@@ -1,0 +1,114 @@
+//! Routers over small catalogs, and an encoder that remembers.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use sinew_route::eval::read_skills;
+use sinew_route::{
+    Config, Context, Document, EmbedError, Embedder, Index, Message, Models, RouteResult, Router,
+    Side,
+};
+
+/// Says loudly that a test did not run.
+#[allow(clippy::print_stderr, reason = "a skipped test must be seen")]
+pub(crate) fn skipped(why: &str) {
+    eprintln!("SKIPPED: {why}");
+}
+
+/// Whether the binary has both models; a test that needs them says so when it has not.
+pub(crate) fn has_models() -> bool {
+    let models = Models::embedded();
+    let has = models.table.is_some() && models.encoder.is_some();
+    if !has {
+        skipped("no model/static.bin or no model/encoder.bin at build time");
+    }
+    has
+}
+
+/// An encoder that computes each text once.
+#[derive(Debug)]
+struct Remembering {
+    inner: Arc<dyn Embedder>,
+    known: Mutex<HashMap<String, Vec<f32>>>,
+}
+
+impl Embedder for Remembering {
+    fn id(&self) -> &str {
+        self.inner.id()
+    }
+
+    fn dims(&self) -> usize {
+        self.inner.dims()
+    }
+
+    fn embed(&self, texts: &[&str], side: Side) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let mut out = Vec::new();
+        for text in texts {
+            let key = format!("{side:?} {text}");
+            let known = self.known.lock().expect("no panics").get(&key).cloned();
+            let vector = match known {
+                Some(vector) => vector,
+                None => self.inner.embed(&[text], side)?.remove(0),
+            };
+            self.known.lock().expect("no panics").insert(key, vector.clone());
+            out.push(vector);
+        }
+        Ok(out)
+    }
+}
+
+/// The models of the binary; one encoder for all tests.
+pub(crate) fn models() -> Models {
+    static MODELS: OnceLock<Models> = OnceLock::new();
+    MODELS
+        .get_or_init(|| {
+            let models = Models::embedded();
+            match models.encoder.clone() {
+                Some(inner) => {
+                    models.with_encoder(Arc::new(Remembering { inner, known: Mutex::default() }))
+                }
+                None => models,
+            }
+        })
+        .clone()
+}
+
+/// A router with every vector in place.
+pub(crate) fn router_with(documents: &[Document], models: Models, config: Config) -> Router {
+    let mut index = Index::build(documents, &models);
+    if let Some(encoder) = &models.encoder {
+        let pending = index.pending();
+        index.fill(&**encoder, &pending, &|_| ()).expect("a local model");
+    }
+    Router::over(Arc::new(index), models, config).0
+}
+
+pub(crate) fn router(documents: &[Document]) -> Router {
+    router_with(documents, models(), Config::default())
+}
+
+pub(crate) fn corpus_skills() -> Vec<Document> {
+    let read = read_skills(include_str!("../corpus/skills.jsonl"));
+    assert_eq!(read.bad, []);
+    read.rows
+}
+
+/// The router over the regression corpus, made once.
+pub(crate) fn corpus_router() -> &'static Router {
+    static ROUTER: OnceLock<Router> = OnceLock::new();
+    ROUTER.get_or_init(|| router(&corpus_skills()))
+}
+
+pub(crate) fn ask(router: &Router, text: &str) -> RouteResult {
+    router.route(&Message::from_user(text), &Context::default())
+}
+
+pub(crate) fn names(result: &RouteResult) -> Vec<&str> {
+    result.matches.iter().map(|one| one.name.as_str()).collect()
+}
+
+/// The JSON of a result without its timings.
+pub(crate) fn json(mut result: RouteResult) -> String {
+    result.took = sinew_route::Took::default();
+    serde_json::to_string(&result).expect("plain data")
+}
