@@ -12,6 +12,7 @@ use crate::printer::Color;
 #[derive(Debug, Parser)]
 #[command(name = "sinew", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Examples:\n  \
+    sinew find \"who changed this?\"  the right skill for a message, or none\n  \
     sinew list                      every skill on this machine, and whether it can be used\n  \
     sinew why github                why a skill is in or out, and what to do about it\n  \
     sinew prompt                    the block an agent's system prompt gets\n  \
@@ -67,6 +68,7 @@ impl Global {
 /// The commands, in the order in which a newcomer needs them.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Find(commands::find::FindArgs),
     List(commands::list::ListArgs),
     Info(commands::info::InfoArgs),
     Why(commands::why::WhyArgs),
@@ -76,6 +78,8 @@ pub(crate) enum Command {
     Validate(commands::validate::ValidateArgs),
     Scan(commands::scan::ScanArgs),
     Eval(commands::eval::EvalArgs),
+    Dedupe(commands::dedupe::DedupeArgs),
+    Index(commands::index::IndexArgs),
     Commands(commands::commands::CommandsArgs),
     Watch(commands::watch::WatchArgs),
     Doctor(commands::doctor::DoctorArgs),

@@ -196,6 +196,15 @@ impl Progress {
         self.0.set_position(done as u64);
     }
 
+    pub(crate) fn set_of(&self, done: usize, total: usize) {
+        self.0.set_length(total as u64);
+        self.set(done);
+    }
+
+    pub(crate) fn add(&self, more: usize) {
+        self.0.inc(more as u64);
+    }
+
     pub(crate) fn finish(&self) {
         self.0.finish_and_clear();
     }

@@ -128,6 +128,42 @@ impl Engine {
         why
     }
 
+    /// Adds where the skill stands for a message.
+    pub fn explain_route(
+        &self,
+        catalog: &Catalog,
+        entry: &Entry,
+        message: &str,
+        why: &mut Explanation,
+    ) {
+        let router = self.router(catalog, crate::ModelChoice::Default);
+        let Some(route) = router.explain(message, &entry.name) else {
+            why.step("route", Mark::Note, "the message holds no word to go by");
+            return;
+        };
+        let mark = if route.rank == 1 && !route.excluded { Mark::Pass } else { Mark::Note };
+        why.step(
+            "route",
+            mark,
+            format!(
+                "place {} for this message, {:.0} % sure{}",
+                route.rank,
+                100.0 * route.skill.probability,
+                if route.excluded { "; it would be offered if it were usable" } else { "" }
+            ),
+        );
+        for (name, part) in route.skill.parts.each().filter(|(_, part)| part.weight != 0.0) {
+            why.step("route", Mark::Note, format!("{name} {:+.2}", part.value()));
+        }
+        if let Some(first) = route.result.matches.first().filter(|first| first.name != entry.name) {
+            why.step(
+                "route",
+                Mark::Note,
+                format!("first is {}, {:.0} % sure", first.name, 100.0 * first.probability),
+            );
+        }
+    }
+
     fn explain_merge(&self, catalog: &Catalog, entry: &Entry, why: &mut Explanation) {
         for reason in entry.reasons.iter().filter(|reason| reason.stage == Stage::Merge) {
             let lost = entry.state == State::Shadowed && reason.code.as_str() == "shadowed";

@@ -1,5 +1,7 @@
 //! The block that an agent's system prompt gets.
 
+use std::collections::BTreeMap;
+
 use sinew_catalog::prompt::{
     Escapes, Limits, OPENPOCKET_MAX_CHARS, Order, Planner, PromptBlock, PromptMode, PromptRequest,
     PromptSkill, Wording, build, trigger_hints,
@@ -25,6 +27,8 @@ pub struct PromptOptions {
     pub context_tokens: Option<u64>,
     /// The host's tool that finds skills which are not shown.
     pub search_tool: Option<String>,
+    /// How well skills fit the message, by name, where the router was asked.
+    pub scores: BTreeMap<String, f64>,
 }
 
 impl Engine {
@@ -64,6 +68,7 @@ impl Engine {
                 own: entry.tier.is_own(),
                 pinned: config.pin.contains(&entry.name) || config.pin.contains(&entry.skill_key),
                 referenced: referenced.contains(&entry.name),
+                score: options.scores.get(&entry.name).copied(),
                 ..PromptSkill::default()
             })
             .collect();

@@ -130,7 +130,7 @@ fn source_files(catalog: &Catalog) -> Vec<PathBuf> {
 }
 
 /// The skill file of a folder, or of each folder below it; a folder without any stands for itself.
-fn files_in(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files_in(folder: &Path) -> Vec<PathBuf> {
     if let Some(file) = skill_file(folder) {
         return vec![file];
     }

@@ -5,8 +5,11 @@ pub(crate) mod check;
 pub(crate) mod commands;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod dedupe;
 pub(crate) mod doctor;
 pub(crate) mod eval;
+pub(crate) mod find;
+pub(crate) mod index;
 pub(crate) mod info;
 pub(crate) mod list;
 pub(crate) mod prompt;
@@ -38,6 +41,9 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
     }
     let engine = Engine::open(environment::of_process()?, options)?;
     match &cli.command {
+        Command::Find(args) => find::run(args, &engine, out),
+        Command::Dedupe(args) => dedupe::run(args, &engine, out),
+        Command::Index(args) => index::run(args, &engine, out),
         Command::List(args) => list::run(args, &engine, out),
         Command::Info(args) => info::run(args, &engine, out),
         Command::Why(args) => why::run(args, &engine, out),

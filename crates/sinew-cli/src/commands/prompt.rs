@@ -1,8 +1,10 @@
+use std::collections::BTreeMap;
+
 use clap::ValueEnum;
 use serde::Serialize;
-use sinew_catalog::SnapshotRecord;
 use sinew_catalog::prompt::{Planner, PromptMode, PromptReport};
-use sinew_engine::{Engine, PromptOptions};
+use sinew_catalog::{Catalog, SnapshotRecord};
+use sinew_engine::{Engine, ModelChoice, PromptOptions};
 use sinew_skill::Reason;
 
 use crate::exit::{CommandResult, Exit};
@@ -17,7 +19,7 @@ use crate::printer::Printer;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct PromptArgs {
-    /// The message it is for: what it names keeps its description longest
+    /// The message it is for: the skills that fit it keep their descriptions longest
     #[arg(long = "for", value_name = "MESSAGE")]
     message: Option<String>,
     /// How the budget is spent
@@ -77,6 +79,10 @@ pub(crate) fn run(args: &PromptArgs, engine: &Engine, out: &mut Printer) -> Comm
         tools: args.tools.clone(),
         context_tokens: args.context_tokens,
         search_tool: None,
+        scores: match &args.message {
+            Some(message) => scores(message, engine, &snapshot.catalog),
+            None => Default::default(),
+        },
     };
     let block = engine.prompt(&snapshot.catalog, &options);
     super::tell_issues(engine, &snapshot.catalog, out);
@@ -106,4 +112,11 @@ pub(crate) fn run(args: &PromptArgs, engine: &Engine, out: &mut Printer) -> Comm
         }
     }
     Ok(Exit::Done)
+}
+
+/// How well each visible skill fits the message.
+fn scores(message: &str, engine: &Engine, catalog: &Catalog) -> BTreeMap<String, f64> {
+    let visible = catalog.active().filter(|entry| entry.model_visible).count();
+    let result = engine.router(catalog, ModelChoice::Default).route(message, visible.max(1));
+    result.matches.into_iter().map(|found| (found.name, found.score)).collect()
 }

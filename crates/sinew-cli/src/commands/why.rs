@@ -11,18 +11,25 @@ use crate::render;
 /// Examples:
 ///   sinew why github
 ///   sinew why github --agent writer
+///   sinew why github --for "open a pull request"
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct WhyArgs {
     /// The skill's name or key
     skill: String,
+    /// Where it stands for a message, and what its score is made of
+    #[arg(long = "for", value_name = "MESSAGE")]
+    message: Option<String>,
 }
 
 pub(crate) fn run(args: &WhyArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
     let catalog = &snapshot.catalog;
     let entry = engine.find(catalog, &args.skill)?;
-    let why = engine.explain(catalog, entry, &PromptOptions::default());
+    let mut why = engine.explain(catalog, entry, &PromptOptions::default());
+    if let Some(message) = &args.message {
+        engine.explain_route(catalog, entry, message, &mut why);
+    }
     out.data(&why, |text| write_explanation(text, &why))?;
     Ok(if why.usable { Exit::Done } else { Exit::No })
 }

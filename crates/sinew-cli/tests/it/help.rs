@@ -6,6 +6,7 @@ use sinew_testkit::Machine;
 use crate::support::sinew;
 
 const COMMANDS: &[&str] = &[
+    "find",
     "list",
     "info",
     "why",
@@ -15,6 +16,8 @@ const COMMANDS: &[&str] = &[
     "validate",
     "scan",
     "eval",
+    "dedupe",
+    "index",
     "commands",
     "watch",
     "doctor",

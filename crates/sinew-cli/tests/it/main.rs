@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod commands;
+mod find;
 mod help;
 mod openpocket;
 mod output;

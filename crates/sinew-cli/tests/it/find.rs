@@ -1,0 +1,145 @@
+//! `sinew find` and what belongs to it.
+
+use sinew_testkit::Machine;
+
+use crate::support::{json, sinew};
+
+/// Six skills of different trades, one of which lacks its program.
+fn machine() -> Machine {
+    let skill = |machine: Machine, name: &str, description: &str| {
+        let text = format!("---\nname: {name}\ndescription: {description}\n---\n# {name}\n");
+        machine.file(&format!("work/skills/{name}/SKILL.md"), text)
+    };
+    let mut machine = Machine::new();
+    for (name, description) in [
+        (
+            "pictures",
+            "Resize, crop and compress photos and other images. Use when files are too large to send.",
+        ),
+        (
+            "calendar",
+            "Read and change appointments. Use when the user asks what is on today or wants to move a meeting.",
+        ),
+        ("soup", "Recipes for soups and stews, with shopping lists."),
+        ("ledger", "Keep the books in plain text. Use for invoices, expenses and yearly accounts."),
+        ("letters", "Write formal letters and complaints, ready to print."),
+    ] {
+        machine = skill(machine, name, description);
+    }
+    machine.file(
+        "work/skills/weather/SKILL.md",
+        "---\nname: weather\ndescription: Forecasts for any place, rain and wind warnings\nmetadata: {openclaw: {requires: {bins: [wx]}}}\n---\n",
+    )
+}
+
+#[test]
+fn the_right_skill_is_found_in_the_users_own_words() {
+    let result = json(&machine(), &["find", "these photos are too big to email, shrink them"]);
+    assert_eq!(result["matches"][0]["name"], "pictures");
+    assert_ne!(result["decision"], "none");
+    for key in ["decision", "matches", "threshold", "margin", "model", "degraded"] {
+        assert!(result.get(key).is_some(), "{key}");
+    }
+    assert!(result["matches"][0]["parts"].get("lexical").is_some());
+    let shown = sinew(&machine(), &["find", "--explain", "move my meeting to friday"]);
+    assert!(shown.contains("calendar") && shown.ends_with("exit 0"), "{shown}");
+}
+
+#[test]
+fn nothing_fits_is_an_answer() {
+    for message in ["", "   ", "🙂🙂", "?!", "thanks, that was great"] {
+        let shown = sinew(&machine(), &["find", message]);
+        assert!(shown.starts_with("none") && shown.ends_with("exit 1"), "{message:?}: {shown}");
+    }
+}
+
+#[test]
+fn a_skill_that_is_named_wins_and_one_that_lacks_something_is_only_mentioned() {
+    let named = json(&machine(), &["find", "use the ledger skill"]);
+    assert_eq!(
+        (&named["decision"], &named["matches"][0]["name"]),
+        (&"match".into(), &"ledger".into())
+    );
+    let shown = sinew(&machine(), &["find", "$weather for tomorrow in Bergen"]);
+    assert!(!shown.contains("match: weather"), "{shown}");
+    assert!(shown.contains("weather would fit, but cannot be used yet"), "{shown}");
+    let why = sinew(&machine(), &["why", "weather", "--for", "rain and wind in Bergen"]);
+    assert!(why.contains("place 1") && why.contains("wx is not installed"), "{why}");
+}
+
+#[test]
+fn the_same_message_gives_the_same_answer() {
+    let machine = machine();
+    let ask = || {
+        let mut result = json(&machine, &["find", "invoice for the plumber"]);
+        result.as_object_mut().expect("a map").remove("took");
+        result
+    };
+    assert_eq!(ask(), ask());
+}
+
+#[test]
+fn an_edited_skill_is_read_alone_and_a_damaged_index_is_rebuilt() {
+    let machine = machine();
+    assert_eq!(json(&machine, &["index", "rebuild"])["pending"], 0);
+    machine.write(
+        "work/skills/soup/SKILL.md",
+        "---\nname: soup\ndescription: Ferry timetables for the islands\n---\n",
+    );
+    let status = json(&machine, &["index", "status"]);
+    assert_eq!((&status["read"], &status["kept"]), (&1.into(), &5.into()));
+    assert_eq!(
+        json(&machine, &["find", "when does the ferry to the islands leave"])["matches"][0]["name"],
+        "soup"
+    );
+    machine.write("home/.sinew/cache/index-sinew.bin", "rubbish");
+    let shown = sinew(&machine, &["find", "ferry timetables"]);
+    assert!(shown.contains("rebuilt") && shown.contains("soup"), "{shown}");
+}
+
+#[test]
+fn a_long_message_and_an_empty_catalog_are_no_trouble() {
+    let machine = machine();
+    let long = format!("{} please crop this photo", "lorem ipsum ".repeat(5_000));
+    assert!(sinew(&machine, &["find", &long]).contains("exit"));
+    let empty = sinew(&Machine::new(), &["find", "anything"]);
+    assert!(empty.starts_with("none") && empty.ends_with("exit 1"), "{empty}");
+}
+
+#[test]
+fn a_prompt_for_a_message_keeps_what_fits_whole() {
+    let mut machine = machine();
+    for number in 0..40 {
+        let text = format!(
+            "---\nname: filler-{number}\ndescription: {}\n---\n",
+            "Nothing of interest here. ".repeat(12)
+        );
+        machine = machine.file(&format!("work/skills/filler-{number}/SKILL.md"), text);
+    }
+    let shown = sinew(&machine, &["prompt", "--for", "shrink these photos", "--max-chars", "9000"]);
+    assert!(shown.contains("too large to send.</description>"), "{shown}");
+}
+
+#[test]
+fn twins_are_listed_and_questions_are_scored() {
+    let machine = machine().file(
+        "work/skills/images/SKILL.md",
+        "---\nname: images\ndescription: Resize, crop and compress photos and other images. Use when files are too large to send.\n---\n",
+    );
+    let pairs = json(&machine, &["dedupe"]);
+    assert_eq!((&pairs[0]["a"], &pairs[0]["b"]), (&"images".into(), &"pictures".into()));
+    machine.write(
+        "work/q.jsonl",
+        "{\"id\":\"1\",\"query\":\"move my meeting\",\"expected\":[\"calendar\"],\"kind\":\"plain\"}\nnot json\n",
+    );
+    let report = json(&machine, &["eval", "route", "--skills", "skills", "--queries", "q.jsonl"]);
+    assert_eq!(report["hit@1"], 1.0);
+    for key in ["hit@5", "ndcg@10", "mrr", "by_kind", "abstain"] {
+        assert!(report.get(key).is_some(), "{key}");
+    }
+    let shown = sinew(&machine, &["eval", "route", "--skills", "skills", "--queries", "q.jsonl"]);
+    assert!(shown.contains("line 2") && shown.ends_with("exit 1"), "{shown}");
+    machine.write("work/t.jsonl", "{\"query\":\"move my meeting\",\"should_trigger\":true}\n");
+    let shown = sinew(&machine, &["eval", "triggers", "calendar", "--data", "t.jsonl"]);
+    assert!(shown.ends_with("exit 0"), "{shown}");
+}
