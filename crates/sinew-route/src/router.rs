@@ -160,8 +160,12 @@ impl Router {
             return (Ranking::nothing(query, reason, degraded), took);
         }
         let stage = Instant::now();
-        let usable =
-            self.models.table.as_deref().filter(|table| table.id() == self.index.table_id());
+        let wanted = self.config.weights.is_none_or(|weights| weights.table > 0.0);
+        let usable = self
+            .models
+            .table
+            .as_deref()
+            .filter(|table| wanted && table.id() == self.index.table_id());
         let mut signals = Signals::first_stage(&query, &self.index, usable, self.level);
         took.first = micros(stage);
         let stage = Instant::now();

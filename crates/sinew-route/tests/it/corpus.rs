@@ -8,12 +8,12 @@ use crate::support::{corpus_router, corpus_skills, has_models};
 
 /// The best figures so far. Raise them when they rise; never lower them.
 const RATCHET: [(&str, f64); 6] = [
-    ("hit@1", 0.0),
-    ("hit@5", 0.0),
-    ("ndcg@10", 0.0),
-    ("abstain recall", 0.0),
-    ("right not silent", 0.0),
-    ("match precision", 0.0),
+    ("hit@1", 0.9356),
+    ("hit@5", 0.9924),
+    ("ndcg@10", 0.9689),
+    ("abstain recall", 0.9767),
+    ("right not silent", 0.9280),
+    ("match precision", 0.9867),
 ];
 
 #[test]
