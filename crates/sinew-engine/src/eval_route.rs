@@ -37,7 +37,7 @@ impl Engine {
         };
         let questions = read_questions(&read_text(&self.env.cwd.join(queries))?);
         problems.extend(questions.bad);
-        let models = choice.models();
+        let models = self.models(choice);
         let mut index = Index::build(&documents, &models);
         if let Some(encoder) = &models.encoder {
             let pending = index.pending();

@@ -18,6 +18,7 @@ mod explain;
 mod files;
 mod openpocket;
 mod prompt;
+mod remote;
 mod route;
 mod scan;
 mod settings;

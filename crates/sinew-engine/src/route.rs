@@ -33,7 +33,7 @@ pub enum ModelChoice {
 }
 
 impl ModelChoice {
-    pub(crate) fn models(self) -> Models {
+    fn models(self) -> Models {
         match self {
             Self::Default => Models::embedded(),
             Self::Static => Models::embedded().without_encoder(),
@@ -77,7 +77,10 @@ impl Engine {
     /// The router over a catalog. The index is read from disk where it fits, and brought up to date
     /// where it does not; encoder vectors that are missing are computed here only if they are few.
     pub fn router(&self, catalog: &Catalog, choice: ModelChoice) -> CatalogRouter {
-        let models = choice.models();
+        let models = self.models(choice);
+        let mut config = Config::default();
+        config.threshold = self.config.route.threshold.unwrap_or(config.threshold);
+        config.margin = self.config.route.margin.unwrap_or(config.margin);
         let path =
             self.env.sinew_home().join("cache").join(format!("index-{}.bin", self.profile.name));
         let entries: Vec<&Entry> = catalog.active().filter(|entry| entry.skill.is_some()).collect();
@@ -105,7 +108,7 @@ impl Engine {
                 }
             }
         };
-        let (router, _) = Router::over(Arc::new(index), models.clone(), Config::default());
+        let (router, _) = Router::over(Arc::new(index), models.clone(), config);
         let mut router = CatalogRouter {
             status: IndexStatus {
                 skills: router.index().len(),
@@ -132,6 +135,20 @@ impl Engine {
             router.save();
         }
         router
+    }
+}
+
+impl Engine {
+    /// The models of a choice; the default one is what the configuration says.
+    pub(crate) fn models(&self, choice: ModelChoice) -> Models {
+        match (choice, self.config.route.model.as_deref()) {
+            (ModelChoice::Default, Some("remote")) => {
+                crate::remote::models(&self.config.route.remote, &self.env)
+            }
+            (ModelChoice::Default, Some("static")) => ModelChoice::Static.models(),
+            (ModelChoice::Default, Some("words")) => ModelChoice::Words.models(),
+            (choice, _) => choice.models(),
+        }
     }
 }
 

@@ -107,6 +107,15 @@ pub const KEYS: &[Key] = &[
     key("plugins.load.paths", "[]", "Folders of plugins, in order."),
     key("plugins.slots.memory", "", "The one memory plugin that contributes."),
     key("plugins.entries.<id>.enabled", "true", "false switches the plugin off."),
+    key("route.model", "default", "What ranks: default, static, words or remote."),
+    key("route.threshold", "0.75", "The probability a match needs."),
+    key("route.margin", "0.2", "The lead a match needs over the second."),
+    key("route.remote.url", "", "Base address of an embedding server (OpenAI, Ollama, vLLM …)."),
+    key("route.remote.model", "", "The model's name there."),
+    key("route.remote.dims", "", "The length of its vectors."),
+    key("route.remote.dialect", "openai", "openai (/v1/embeddings) or ollama (/api/embed)."),
+    key("route.remote.apiKey", "", "The key it wants: text, or {source, id}."),
+    key("route.remote.timeoutMs", "300", "How long it may take for a message."),
 ];
 
 /// The names that may stand directly below a dotted path, `<…>` included.

@@ -38,6 +38,8 @@ pub struct Config {
     pub plugins: Plugins,
     /// OpenPocket's own settings.
     pub openpocket: OpenPocket,
+    /// `route`.
+    pub route: Route,
 }
 
 /// `skills.load`: where skills come from and how they are watched.
@@ -226,6 +228,36 @@ impl Default for Plugins {
     fn default() -> Self {
         Self { enabled: true, paths: Vec::new(), disabled: Vec::new(), memory_slot: None }
     }
+}
+
+/// `route`: how the right skill is found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Route {
+    /// `default`, `static`, `words` or `remote`.
+    pub model: Option<String>,
+    /// The probability a match needs.
+    pub threshold: Option<f64>,
+    /// Its lead over the second.
+    pub margin: Option<f64>,
+    /// The model behind an address, for `remote`.
+    pub remote: RemoteModel,
+}
+
+/// `route.remote`: an embedding model behind an address.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RemoteModel {
+    /// Its base address.
+    pub url: Option<String>,
+    /// Its name there.
+    pub model: Option<String>,
+    /// The length of its vectors.
+    pub dims: Option<usize>,
+    /// `openai` or `ollama`.
+    pub dialect: Option<String>,
+    /// The key it wants.
+    pub api_key: Option<Secret>,
+    /// How long it may take for a message.
+    pub timeout_ms: Option<usize>,
 }
 
 /// OpenPocket's own settings.

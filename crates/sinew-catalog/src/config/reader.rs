@@ -51,6 +51,10 @@ impl Reader {
         if let Some(plugins) = self.map(root, "plugins", "plugins") {
             self.plugins(plugins, config);
         }
+        if let Some(route) = self.map(root, "route", "route") {
+            self.unknown_keys(route, "route");
+            self.route(route, config);
+        }
         if let Some(agent) = self.map(root, "agent", "agent") {
             self.openpocket_mode(agent, &mut config.openpocket);
         }
@@ -205,6 +209,24 @@ impl Reader {
         Some(agent)
     }
 
+    fn route(&mut self, route: &Map<String, Value>, config: &mut Config) {
+        let to = &mut config.route;
+        let models = |value: &Value| one_of(value, &["default", "static", "words", "remote"]);
+        self.set(&mut to.model, route, "route.model", |value| models(value).map(Some));
+        self.set(&mut to.threshold, route, "route.threshold", share);
+        self.set(&mut to.margin, route, "route.margin", share);
+        if let Some(remote) = self.map(route, "remote", "route.remote") {
+            let to = &mut to.remote;
+            let dialects = |value: &Value| one_of(value, &["openai", "ollama"]);
+            self.set(&mut to.url, remote, "route.remote.url", some_text);
+            self.set(&mut to.model, remote, "route.remote.model", some_text);
+            self.set(&mut to.dims, remote, "route.remote.dims", some_size);
+            self.set(&mut to.dialect, remote, "route.remote.dialect", |v| dialects(v).map(Some));
+            self.set(&mut to.api_key, remote, "route.remote.apiKey", |v| secret(v).map(Some));
+            self.set(&mut to.timeout_ms, remote, "route.remote.timeoutMs", some_size);
+        }
+    }
+
     fn plugins(&mut self, plugins: &Map<String, Value>, config: &mut Config) {
         self.set(&mut config.plugins.enabled, plugins, "plugins.enabled", boolean);
         if let Some(load) = self.map(plugins, "load", "plugins.load") {
@@ -319,6 +341,10 @@ fn integer(value: &Value) -> Option<u64> {
 
 fn size(value: &Value) -> Option<usize> {
     integer(value).and_then(|number| usize::try_from(number).ok())
+}
+
+fn share(value: &Value) -> Option<Option<f64>> {
+    value.as_f64().filter(|share| (0.0..=1.0).contains(share)).map(Some)
 }
 
 fn some_size(value: &Value) -> Option<Option<usize>> {

@@ -6,6 +6,7 @@ mod find;
 mod help;
 mod openpocket;
 mod output;
+mod remote;
 mod scan;
 mod support;
 mod watch;

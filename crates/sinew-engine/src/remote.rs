@@ -1,0 +1,90 @@
+//! Embedding models behind an address: the HTTP side of the router's `Remote`.
+
+use std::fmt;
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sinew_catalog::Environment;
+use sinew_catalog::config::{RemoteModel, Secret};
+use sinew_route::{Dialect, EmbedError, Models, REMOTE_DEADLINE, Remote, Transport};
+
+/// An answer of 64 vectors of 4,096 numbers has about 4 MB; more is not an answer.
+const MAX_ANSWER: u64 = 32 * 1024 * 1024;
+
+/// The models in the binary with the configured one in the encoder's place. What is missing in the
+/// configuration is a missing model, said so in every answer.
+pub(crate) fn models(remote: &RemoteModel, env: &Environment) -> Models {
+    let mut models = Models::embedded().without_encoder();
+    let (Some(url), Some(model), Some(dims)) = (&remote.url, &remote.model, remote.dims) else {
+        models.lacks("encoder", "route.remote needs url, model and dims");
+        return models;
+    };
+    let key = remote.api_key.as_ref().map(|key| resolve(key, env));
+    if let Some(None) = key {
+        models.lacks("encoder", "route.remote.apiKey cannot be resolved");
+        return models;
+    }
+    let dialect = match remote.dialect.as_deref() {
+        Some("ollama") => Dialect::Ollama,
+        _ => Dialect::OpenAi,
+    };
+    let base = url.trim_end_matches('/');
+    let server = Server { base: base.trim_end_matches("/v1").to_owned(), key: key.flatten() };
+    let deadline = remote.timeout_ms.map_or(REMOTE_DEADLINE, |ms| Duration::from_millis(ms as u64));
+    let remote = Remote::new(model, dims, dialect, Box::new(server)).with_deadline(deadline);
+    models.with_encoder(Arc::new(remote))
+}
+
+/// The value of a secret, if it can be found. Commands are not run to rank a message.
+fn resolve(secret: &Secret, env: &Environment) -> Option<String> {
+    let value = match secret {
+        Secret::Literal(value) => value.clone(),
+        Secret::Reference { source, id } if source == "env" => env.var(id)?.to_owned(),
+        Secret::Reference { source, id } if source == "file" => {
+            fs::read_to_string(env.expand_home(id)).ok()?
+        }
+        Secret::Reference { .. } => return None,
+    };
+    Some(value.trim().to_owned()).filter(|value| !value.is_empty())
+}
+
+struct Server {
+    base: String,
+    key: Option<String>,
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Server({})", self.base)
+    }
+}
+
+impl Transport for Server {
+    fn post(&self, path: &str, body: &[u8], deadline: Duration) -> Result<Vec<u8>, EmbedError> {
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .timeout_global(Some(deadline))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .build()
+            .into();
+        let mut request =
+            agent.post(format!("{}{path}", self.base)).header("content-type", "application/json");
+        if let Some(key) = &self.key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        let failed = |error: ureq::Error| match error {
+            ureq::Error::Timeout(_) => EmbedError::Timeout(deadline),
+            other => EmbedError::Unreachable(other.to_string()),
+        };
+        let mut answer = request.send(body).map_err(failed)?;
+        let status = answer.status().as_u16();
+        let body =
+            answer.body_mut().with_config().limit(MAX_ANSWER).read_to_vec().map_err(failed)?;
+        if (200..300).contains(&status) {
+            return Ok(body);
+        }
+        let message: String = String::from_utf8_lossy(&body).chars().take(200).collect();
+        Err(EmbedError::Refused { status, message })
+    }
+}
