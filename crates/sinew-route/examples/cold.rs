@@ -16,9 +16,9 @@ fn main() {
     };
     let models = Models::embedded();
     let models = if arguments.next().is_some() { models } else { models.without_encoder() };
-    let bytes = std::fs::read(file).expect("a readable index");
-    let index = Index::load(&bytes).expect("a good index");
-    drop(bytes);
+    let file = std::fs::File::open(file).expect("a readable index");
+    let length = file.metadata().expect("a file").len() as usize;
+    let index = Index::read(file, length).expect("a good index");
     let router = Router::over(Arc::new(index), models, Config::default()).0;
     let result = router.route(&Message::from_user(&text), &Context::default());
     println!(

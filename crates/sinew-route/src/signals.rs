@@ -145,8 +145,7 @@ impl Signals {
             };
             let mut bytes = vec![0; vector.len()];
             let scale = quantise(vector, &mut bytes);
-            let mut cosines = Vec::new();
-            index.encoder_cosines(level, &bytes, scale, &mut cosines);
+            let cosines = index.encoder_cosines(level, &bytes, scale);
             if self.encoder.is_empty() {
                 self.encoder = cosines;
             } else {
@@ -182,9 +181,5 @@ fn cosines(part: &Part, index: &Index, table: Option<&StaticModel>, level: Level
     let vector = table.message(&part.static_parts());
     let mut bytes = vec![0; vector.len()];
     let scale = quantise(&vector, &mut bytes);
-    let (mut head, mut body) = (Vec::new(), Vec::new());
-    index.static_cosines(true, level, &bytes, scale, &mut head);
-    index.static_cosines(false, level, &bytes, scale, &mut body);
-    head.iter_mut().zip(&body).for_each(|(head, &body)| *head = head.max(body));
-    head
+    index.static_cosines(level, &bytes, scale)
 }

@@ -18,6 +18,9 @@ const MAGIC: &[u8; 8] = b"SNWINDEX";
 const HEADER: usize = 32;
 const ALIGN: usize = 64;
 
+/// A million skills fit into this; a longer file is not ours, and its length not to be trusted.
+const MAX_FILE: usize = 8 << 30;
+
 /// A part of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
@@ -92,8 +95,27 @@ pub(crate) struct Bytes {
 }
 
 impl Bytes {
-    /// Takes over the bytes of a file.
+    /// Copies the bytes of a file.
     pub(crate) fn load(bytes: &[u8]) -> Result<Self, IndexError> {
+        let mut words = vec![0_u64; bytes.len() / 8];
+        let whole = 8 * words.len();
+        bytemuck::cast_slice_mut(&mut words).copy_from_slice(&bytes[..whole]);
+        Self::check(words, bytes.len())
+    }
+
+    /// Reads a file of a known length straight into aligned memory.
+    pub(crate) fn read(mut file: impl std::io::Read, length: usize) -> Result<Self, IndexError> {
+        if length > MAX_FILE {
+            return Err(IndexError::Damaged("larger than any index"));
+        }
+        let mut words = vec![0_u64; length / 8];
+        file.read_exact(bytemuck::cast_slice_mut(&mut words))
+            .map_err(|_| IndexError::Damaged("truncated"))?;
+        Self::check(words, length)
+    }
+
+    fn check(words: Vec<u64>, length: usize) -> Result<Self, IndexError> {
+        let bytes: &[u8] = bytemuck::cast_slice(&words);
         if bytes.len() < HEADER + 16 * SECTIONS || !bytes.starts_with(MAGIC) {
             return Err(IndexError::NotAnIndex);
         }
@@ -102,12 +124,9 @@ impl Bytes {
         if number(8) != VERSION {
             return Err(IndexError::OtherVersion { found: number(8) });
         }
-        if number(24) != bytes.len() as u64 || !bytes.len().is_multiple_of(8) {
+        if number(24) != length as u64 || !length.is_multiple_of(8) {
             return Err(IndexError::Damaged("truncated"));
         }
-        // One copy into aligned memory: 1 ms for ten megabytes, and safe to share and outlive the file.
-        let mut words = vec![0_u64; bytes.len() / 8];
-        bytemuck::cast_slice_mut(&mut words).copy_from_slice(bytes);
         if checksum(&words[3..]) != number(16) {
             return Err(IndexError::Damaged("checksum"));
         }

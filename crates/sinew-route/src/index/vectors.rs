@@ -143,15 +143,11 @@ impl Index {
     }
 
     /// The cosine of a message with every document; without a vector it is 0.
-    pub(crate) fn encoder_cosines(
-        &self,
-        level: Level,
-        query: &[i8],
-        scale: f32,
-        out: &mut Vec<f32>,
-    ) {
+    pub(crate) fn encoder_cosines(&self, level: Level, query: &[i8], scale: f32) -> Vec<f32> {
         let (rows, scales) = self.encoder_rows();
-        cosines(level, rows, scales, query, scale, out);
+        let mut out = Vec::with_capacity(self.len());
+        cosines(level, rows, scales, query, scale, |_, value| out.push(value));
+        out
     }
 
     /// The name of the model whose vectors the index holds.

@@ -94,7 +94,15 @@ impl Index {
 
     /// An index from the bytes of a file.
     pub fn load(bytes: &[u8]) -> Result<Self, IndexError> {
-        let bytes = Bytes::load(bytes)?;
+        Self::of(Bytes::load(bytes)?)
+    }
+
+    /// An index from an open file of a known length: half the memory of [`Index::load`], and faster.
+    pub fn read(file: impl std::io::Read, length: usize) -> Result<Self, IndexError> {
+        Self::of(Bytes::read(file, length)?)
+    }
+
+    fn of(bytes: Bytes) -> Result<Self, IndexError> {
         let meta: Meta = serde_json::from_slice(bytes.raw(Section::Meta))
             .map_err(|_| IndexError::Damaged("description of the index"))?;
         let index = Self { bytes, meta, filled: None };
@@ -321,36 +329,43 @@ impl Index {
         }
     }
 
-    /// The cosine of a message with the head or the body of every document.
-    pub(crate) fn static_cosines(
-        &self,
-        head: bool,
-        level: Level,
-        query: &[i8],
-        scale: f32,
-        out: &mut Vec<f32>,
-    ) {
-        let (rows, scales) = self.static_sections(head);
+    /// The cosine of a message with the head or the body of every document, whichever is larger.
+    pub(crate) fn static_cosines(&self, level: Level, query: &[i8], scale: f32) -> Vec<f32> {
         if query.len() != self.meta.dims || query.is_empty() {
-            out.clear();
-            out.resize(self.len(), 0.0);
-            return;
+            return vec![0.0; self.len()];
         }
-        cosines(level, self.slice(rows), self.slice(scales), query, scale, out);
+        let mut out = Vec::with_capacity(self.len());
+        let (rows, scales) = self.static_sections(true);
+        cosines(level, self.slice(rows), self.slice(scales), query, scale, |_, value| {
+            out.push(value);
+        });
+        let (rows, scales) = self.static_sections(false);
+        cosines(level, self.slice(rows), self.slice(scales), query, scale, |at, value| {
+            out[at] = out[at].max(value);
+        });
+        out
     }
 }
 
-/// Dot products of a quantised query with rows of bytes, scaled back.
+/// Dot products of a quantised query with rows of bytes, scaled back, each given to `found`.
 pub(super) fn cosines(
     level: Level,
     rows: &[i8],
     scales: &[f32],
     query: &[i8],
     scale: f32,
-    out: &mut Vec<f32>,
+    mut found: impl FnMut(usize, f32),
 ) {
-    let mut sums = vec![0; scales.len()];
-    scan(level, rows, query, &mut sums);
-    out.clear();
-    out.extend(sums.iter().zip(scales).map(|(&sum, row)| sum as f32 * (row * scale)));
+    /// Rows at a time: their sums stay in the first cache.
+    const BATCH: usize = 512;
+    let mut sums = [0; BATCH];
+    for (batch, scales) in scales.chunks(BATCH).enumerate() {
+        let start = batch * BATCH;
+        let rows = &rows[start * query.len()..(start + scales.len()) * query.len()];
+        let sums = &mut sums[..scales.len()];
+        scan(level, rows, query, sums);
+        for (at, (&sum, row)) in sums.iter().zip(scales).enumerate() {
+            found(start + at, sum as f32 * (row * scale));
+        }
+    }
 }

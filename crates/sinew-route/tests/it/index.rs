@@ -32,6 +32,10 @@ fn case_17_damage_is_found_and_answers_stay_right() {
     let router = corpus_router().with_index(Arc::new(loaded));
     let text = "merge two pdf documents";
     assert_eq!(json(ask(&router, text)), json(ask(corpus_router(), text)));
+    let read = Index::read(&good[..], good.len()).expect("what was written");
+    assert_eq!(read.to_bytes(), good);
+    assert!(Index::read(&good[..900], good.len()).is_err());
+    assert!(Index::read(&good[..], good.len() - 8).is_err());
     for cut in [0, 1, 7, 31, 300, good.len() / 2, good.len() - 1] {
         assert!(Index::load(&good[..cut]).is_err(), "cut at {cut}");
     }

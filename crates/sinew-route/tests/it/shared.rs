@@ -12,7 +12,7 @@ use sinew_route::{
     Config, Context, Decision, Document, Index, Language, Message, Models, Router, guess_language,
 };
 
-use crate::support::{corpus_skills, has_models, models, names, skipped};
+use crate::support::{corpus_skills, has_models, models, skipped};
 
 fn data(path: &str) -> Option<String> {
     let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared"));
