@@ -171,11 +171,13 @@ fn load(candidate: &Candidate, rules: LoadRules<'_>) -> LoadedFile {
         Some(gate) if skill.is_some() => Some(gate.judge(candidate, &hash, rules.now_ms)),
         _ => None,
     };
+    // A folder that was looked at and holds nothing else needs no second question.
+    let may_have_note = judgement.as_ref().is_none_or(|judgement| !judgement.survey.is_lone());
     LoadedFile {
         stamp: Some(stamp),
         skill: skill.map(Arc::new),
         hash,
-        install_slug: install_slug(candidate),
+        install_slug: if may_have_note { install_slug(candidate) } else { None },
         judgement,
         anchor: Some(candidate.anchor.clone()),
         ..LoadedFile::refused(rules, reasons)

@@ -71,7 +71,8 @@ impl Walked {
         top.is_at(&self.root.path)
             && self.found.links.iter().all(leads_there)
             && self.found.listed.iter().all(Listed::is_unchanged)
-            && self.found.candidates.iter().chain(&self.found.below).all(same)
+            && self.found.candidates.par_iter().with_min_len(128).all(same)
+            && self.found.below.iter().all(same)
     }
 }
 

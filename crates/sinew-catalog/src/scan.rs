@@ -203,6 +203,11 @@ impl Survey {
         survey
     }
 
+    /// Whether the skill's folder holds its file and nothing else.
+    pub(crate) fn is_lone(&self) -> bool {
+        self.is_only_the_skill_file
+    }
+
     /// Whether the same files would be found again, unchanged.
     pub(crate) fn is_unchanged(&self, anchor: &Anchor) -> bool {
         let same = |(path, stamp): &(PathBuf, Option<Stamp>)| {

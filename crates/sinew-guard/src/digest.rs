@@ -1,7 +1,5 @@
 //! SHA-256, of bytes and of whole trees.
 
-use std::fmt::Write as _;
-
 use sha2::{Digest as _, Sha256};
 
 /// The lower-case hexadecimal SHA-256 of `bytes`.
@@ -45,10 +43,9 @@ pub fn from_hex(text: &str) -> Option<[u8; 32]> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]
