@@ -1,19 +1,8 @@
+//! Any bytes as a file without a name to go by: typing by content, containers.
 #![no_main]
-//! Fuzz target: see `seeds/scan_bytes` for its starting inputs.
+
+mod scanning;
 
 use libfuzzer_sys::fuzz_target;
-use sinew_guard::scan::{Bundle, Scanner};
 
-fuzz_target!(|data: &[u8]| {
-    scan("file", data);
-});
-
-/// Scans twice; equal answers, lines inside the file.
-fn scan(name: &str, data: &[u8]) {
-    static SCANNER: std::sync::LazyLock<Scanner> = std::sync::LazyLock::new(Scanner::new);
-    let bundle = Bundle::from_files([(name.to_owned(), data.to_vec())]);
-    let first = SCANNER.scan_bundle(&bundle);
-    assert_eq!(first, SCANNER.scan_bundle(&bundle));
-    let broken = first.findings.iter().any(|f| f.rule == "scan-failed" && f.evidence.contains("panicked"));
-    assert!(!broken, "a rule panicked");
-}
+fuzz_target!(|data: &[u8]| scanning::scan("file", data));
