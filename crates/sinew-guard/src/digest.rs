@@ -1,11 +1,7 @@
-//! SHA-256, of bytes and of whole trees.
+//! SHA-256 of whole trees.
 
 use sha2::{Digest as _, Sha256};
-
-/// The lower-case hexadecimal SHA-256 of `bytes`.
-pub fn sha256_hex(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
+use sinew_skill::content_hash;
 
 /// The digest of a tree: SHA-256 over each path and its file's digest, in byte order of the paths.
 ///
@@ -19,13 +15,13 @@ pub fn tree<'a>(files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> String 
 pub fn tree_of<'a>(files: impl IntoIterator<Item = (&'a str, [u8; 32])>) -> String {
     let mut files: Vec<_> = files.into_iter().collect();
     files.sort_unstable_by(|a, b| a.0.cmp(b.0));
-    let mut whole = Sha256::new();
+    let mut whole = Vec::new();
     for (path, digest) in files {
-        whole.update((path.len() as u64).to_be_bytes());
-        whole.update(path.as_bytes());
-        whole.update(digest);
+        whole.extend((path.len() as u64).to_be_bytes());
+        whole.extend(path.as_bytes());
+        whole.extend(digest);
     }
-    format!("sha256:{}", hex(&whole.finalize()))
+    format!("sha256:{}", content_hash(&whole))
 }
 
 /// The bytes of a hexadecimal SHA-256.
@@ -42,12 +38,6 @@ pub fn from_hex(text: &str) -> Option<[u8; 32]> {
     Some(bytes)
 }
 
-fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,7 +48,7 @@ mod tests {
         assert_eq!(one, tree([("a", b"1".as_slice()), ("b", b"2")]));
         assert_ne!(one, tree([("a", b"2".as_slice()), ("b", b"1")]));
         assert_ne!(tree([("ab", b"".as_slice())]), tree([("a", b"b".as_slice())]));
-        let known = from_hex(&sha256_hex(b"1")).unwrap();
+        let known = from_hex(&content_hash(b"1")).unwrap();
         assert_eq!(tree_of([("a", known)]), tree([("a", b"1".as_slice())]));
         assert_eq!(from_hex("not hex"), None);
     }

@@ -14,7 +14,6 @@ use serde::Deserialize;
 
 use super::finding::Severity;
 use super::hosts::{HostClass, Hosts};
-use crate::digest::sha256_hex;
 
 pub(crate) const HOSTS: &str = include_str!("../../data/hosts.json");
 pub(crate) const FACTS: &str = include_str!("../../data/facts.json");
@@ -243,7 +242,7 @@ const ROT13_WORDS: &[&str] =
 /// under it in a cache needs no scanner at all.
 pub fn ruleset_digest() -> String {
     let source = [HOSTS, FACTS, RULES, env!("CARGO_PKG_VERSION")].join("\u{0}");
-    format!("sha256:{}", sha256_hex(source.as_bytes()))
+    format!("sha256:{}", sinew_skill::content_hash(source.as_bytes()))
 }
 
 impl Table {
