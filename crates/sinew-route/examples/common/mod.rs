@@ -1,15 +1,16 @@
 //! The evaluation sets, for the programs beside this folder.
 #![allow(dead_code, reason = "each program uses a part")]
 
-use std::collections::HashMap;
+mod remembering;
+
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use sinew_route::eval::{Question, TriggerRow, read_questions, read_skills, read_trigger_rows};
-use sinew_route::{
-    Document, EmbedError, Embedder, Encoder, Index, Language, Models, Side, guess_language,
-};
+use sinew_route::{Document, Encoder, Index, Language, Models, guess_language};
+
+use remembering::Remembering;
 
 /// Where the shared data is.
 pub(crate) fn data() -> PathBuf {
@@ -104,45 +105,11 @@ pub(crate) fn trigger() -> (Vec<Document>, Vec<TriggerRow>) {
     (documents, rows)
 }
 
-/// An embedder that remembers: the programs here ask about the same messages again and again.
-#[derive(Debug)]
-pub(crate) struct Remembering {
-    inner: Arc<dyn Embedder>,
-    known: Mutex<HashMap<String, Vec<f32>>>,
-}
-
-impl Embedder for Remembering {
-    fn id(&self) -> &str {
-        self.inner.id()
-    }
-
-    fn dims(&self) -> usize {
-        self.inner.dims()
-    }
-
-    fn embed(&self, texts: &[&str], side: Side) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let mut out = Vec::new();
-        for text in texts {
-            let key = format!("{side:?} {text}");
-            let known = self.known.lock().expect("no panics").get(&key).cloned();
-            let vector = match known {
-                Some(vector) => vector,
-                None => self.inner.embed(&[text], side)?.remove(0),
-            };
-            self.known.lock().expect("no panics").insert(key, vector.clone());
-            out.push(vector);
-        }
-        Ok(out)
-    }
-}
-
 /// The models, with an encoder that remembers.
 pub(crate) fn remembering() -> Models {
     let models = models();
     match models.encoder.clone() {
-        Some(inner) => {
-            models.with_encoder(Arc::new(Remembering { inner, known: Mutex::default() }))
-        }
+        Some(inner) => models.with_encoder(Arc::new(Remembering::of(inner))),
         None => models,
     }
 }

@@ -1,13 +1,14 @@
 //! Routers over small catalogs, and an encoder that remembers.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock};
+#[path = "../../examples/common/remembering.rs"]
+mod remembering;
+
+use std::sync::{Arc, OnceLock};
 
 use sinew_route::eval::read_skills;
-use sinew_route::{
-    Config, Context, Document, EmbedError, Embedder, Index, Message, Models, RouteResult, Router,
-    Side,
-};
+use sinew_route::{Config, Context, Document, Index, Message, Models, RouteResult, Router};
+
+use remembering::Remembering;
 
 /// Says loudly that a test did not run.
 #[allow(clippy::print_stderr, reason = "a skipped test must be seen")]
@@ -25,38 +26,6 @@ pub(crate) fn has_models() -> bool {
     has
 }
 
-/// An encoder that computes each text once.
-#[derive(Debug)]
-struct Remembering {
-    inner: Arc<dyn Embedder>,
-    known: Mutex<HashMap<String, Vec<f32>>>,
-}
-
-impl Embedder for Remembering {
-    fn id(&self) -> &str {
-        self.inner.id()
-    }
-
-    fn dims(&self) -> usize {
-        self.inner.dims()
-    }
-
-    fn embed(&self, texts: &[&str], side: Side) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let mut out = Vec::new();
-        for text in texts {
-            let key = format!("{side:?} {text}");
-            let known = self.known.lock().expect("no panics").get(&key).cloned();
-            let vector = match known {
-                Some(vector) => vector,
-                None => self.inner.embed(&[text], side)?.remove(0),
-            };
-            self.known.lock().expect("no panics").insert(key, vector.clone());
-            out.push(vector);
-        }
-        Ok(out)
-    }
-}
-
 /// The models of the binary; one encoder for all tests.
 pub(crate) fn models() -> Models {
     static MODELS: OnceLock<Models> = OnceLock::new();
@@ -64,9 +33,7 @@ pub(crate) fn models() -> Models {
         .get_or_init(|| {
             let models = Models::embedded();
             match models.encoder.clone() {
-                Some(inner) => {
-                    models.with_encoder(Arc::new(Remembering { inner, known: Mutex::default() }))
-                }
+                Some(inner) => models.with_encoder(Arc::new(Remembering::of(inner))),
                 None => models,
             }
         })
