@@ -1,6 +1,6 @@
 //! Building a catalog: roots → candidates → skills → merge → gate → filter.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ pub struct Catalog {
     pub commands: Commands,
     /// The folders that decide what is found: every one that was listed or holds a skill, and
     /// roots of other agents that are not there yet.
-    pub folders: BTreeSet<PathBuf>,
+    pub folders: Vec<PathBuf>,
     /// Whether skills are merged by their id rather than by their name.
     pub(crate) merged_by_id: bool,
 }
@@ -125,9 +125,8 @@ impl Builder {
         sort(&mut entries, roots, openpocket);
         let mut folders =
             roots::absent(request.profile, &request.places, request.config, request.env);
-        for found in walks.iter().map(|walked| &walked.found) {
-            folders.extend(found.listed.iter().map(|listed| listed.shown.clone()));
-            folders.extend(found.candidates.iter().map(|candidate| candidate.dir.clone()));
+        for walked in walks {
+            folders.extend(walked.found.listed.iter().map(|listed| listed.shown.clone()));
         }
         Catalog {
             entries,

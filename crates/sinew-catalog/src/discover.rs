@@ -4,19 +4,19 @@
 //! and folders, follows a link only where the root allows it, and visits a link's target once, so
 //! that no tree, however it is knotted, keeps it busy.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use sinew_guard::contained::{self, Stamp};
+use rayon::prelude::*;
 use sinew_skill::{Code, Reason};
 
 use crate::environment::path_text;
+use crate::listing::{Anchor, Kind, Listed};
 use crate::profile::{Links, Tier};
 use crate::roots::{Root, Shape};
 
@@ -55,95 +55,14 @@ pub(crate) struct Candidate {
     pub(crate) anchor: Anchor,
     pub(crate) inside: PathBuf,
     pub(crate) file_name: String,
-    /// What the file looked like when it was found.
-    pub(crate) stamp: Option<Stamp>,
+    /// The skill's own folder; `None` for a single file among others.
+    pub(crate) folder: Option<Arc<Listed>>,
 }
 
 impl Candidate {
-    /// Whether the skill is a folder, rather than a single file among others.
-    pub(crate) fn is_folder(&self) -> bool {
-        self.file_name.eq_ignore_ascii_case(SKILL_FILE)
-    }
-
     /// The file below the handle.
     pub(crate) fn file_inside(&self) -> PathBuf {
         self.inside.join(&self.file_name)
-    }
-}
-
-/// Where reading starts: the root's own handle, or the target of a link.
-///
-/// A target is opened for each use. Libraries made of links are common, and a handle for each of
-/// their skills would use up what a process may open.
-#[derive(Debug, Clone)]
-pub(crate) enum Anchor {
-    Root(Arc<Dir>),
-    Target(Arc<Path>),
-}
-
-impl Anchor {
-    /// Calls `work` with the open folder.
-    pub(crate) fn with<T>(&self, work: impl FnOnce(&Dir) -> io::Result<T>) -> io::Result<T> {
-        match self {
-            Self::Root(dir) => work(dir),
-            Self::Target(path) => work(&Dir::open_ambient_dir(path, ambient_authority())?),
-        }
-    }
-
-    /// What something below looks like now.
-    pub(crate) fn stamp(&self, inside: &Path) -> io::Result<Stamp> {
-        let inside = if inside.as_os_str().is_empty() { Path::new(".") } else { inside };
-        self.with(|dir| contained::stamp_of(dir, inside))
-    }
-}
-
-/// File systems keep time in steps; the coarsest that matter, FAT and old NFS, in steps of 2 s.
-const CLOCK_SLACK: Duration = Duration::from_secs(2);
-
-/// Whether something had been as it was for long enough when it was looked at: a change right after
-/// the look could otherwise carry the same time and never be seen.
-pub(crate) fn is_settled(stamp: &Stamp, looked_at_ms: u64) -> bool {
-    let modified = stamp.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    modified.is_some_and(|time| time + CLOCK_SLACK < Duration::from_millis(looked_at_ms))
-}
-
-/// A folder whose entries were listed, and what it looked like just before.
-#[derive(Debug)]
-pub(crate) struct Listed {
-    anchor: Anchor,
-    inside: PathBuf,
-    stamp: Option<Stamp>,
-    at_ms: u64,
-    /// As its root was named.
-    pub(crate) shown: PathBuf,
-}
-
-impl Listed {
-    /// Looks at a folder, which is to be listed right after.
-    pub(crate) fn of(anchor: Anchor, inside: PathBuf, shown: PathBuf, at_ms: u64) -> Self {
-        let stamp = anchor.stamp(&inside).ok();
-        Self { anchor, inside, stamp, at_ms, shown }
-    }
-
-    /// Lists it.
-    pub(crate) fn entries(&self) -> io::Result<cap_std::fs::ReadDir> {
-        self.anchor.with(|dir| match self.inside.as_os_str().is_empty() {
-            true => dir.entries(),
-            false => dir.read_dir(&self.inside),
-        })
-    }
-
-    /// Whether a path still leads to this very folder.
-    pub(crate) fn is_at(&self, path: &Path) -> bool {
-        let there = Anchor::Target(path.into()).stamp(Path::new(""));
-        self.stamp.is_some_and(|stamp| there.is_ok_and(|there| there.id == stamp.id))
-    }
-
-    /// Whether the same listing would come out again.
-    pub(crate) fn is_unchanged(&self) -> bool {
-        let Some(stamp) = self.stamp else { return false };
-        is_settled(&stamp, self.at_ms)
-            && self.anchor.stamp(&self.inside).is_ok_and(|now| now == stamp)
     }
 }
 
@@ -155,7 +74,7 @@ pub(crate) struct Found {
     /// The root is itself a skill; should it not load, these are the skills below it.
     pub(crate) below: Vec<Candidate>,
     /// The folders whose entries were listed on the way.
-    pub(crate) listed: Vec<Listed>,
+    pub(crate) listed: Vec<Arc<Listed>>,
     /// The links that were followed, and where they led.
     pub(crate) links: Vec<(PathBuf, PathBuf)>,
     /// When the walk began.
@@ -166,9 +85,6 @@ pub(crate) struct Found {
 fn raw_cap(max_candidates: usize) -> usize {
     max_candidates.max(max_candidates.saturating_mul(10).clamp(1_000, 10_000))
 }
-
-/// However large a folder is, more names than this are not even read.
-const MAX_NAMES: usize = 1_000_000;
 
 /// Walks a root.
 pub(crate) fn walk(root: &Root, rules: &WalkRules, at_ms: u64) -> Found {
@@ -243,15 +159,28 @@ struct Folder {
     generated: bool,
 }
 
-enum Kind {
-    Folder,
-    Link,
-    File,
-}
-
 struct Child {
     name: String,
     kind: Kind,
+}
+
+/// What a look at a folder gave.
+enum Look {
+    Listing(io::Result<Listed>),
+    /// Deeper than the walk goes: only whether something is left out there.
+    Beyond {
+        holds_skill: bool,
+    },
+}
+
+impl Folder {
+    fn look(&self, max_depth: usize, at_ms: u64) -> Look {
+        if self.depth > max_depth {
+            let skill = self.anchor.stamp(&self.inside.join(SKILL_FILE));
+            return Look::Beyond { holds_skill: skill.is_ok() };
+        }
+        Look::Listing(Listed::of(&self.anchor, &self.inside, &self.shown, at_ms))
+    }
 }
 
 impl Walk<'_> {
@@ -267,12 +196,13 @@ impl Walk<'_> {
         };
         self.seen_links.insert(self.real_root.clone());
         if self.root.shape == Shape::Any
-            && let Some(root_skill) = self.skill_file(&top)
+            && let Look::Listing(Ok(listed)) = top.look(self.root.max_depth, self.found.at_ms)
+            && listed.holds(SKILL_FILE)
         {
+            let listed = Arc::new(listed);
+            self.found.listed.push(Arc::clone(&listed));
+            let root_skill = self.candidate(&top, SKILL_FILE.to_owned(), Some(listed));
             // Whether there are skills below matters too, should the root's own file break.
-            let listed =
-                Listed::of(top.anchor.clone(), PathBuf::new(), top.shown.clone(), self.found.at_ms);
-            self.found.listed.push(listed);
             let nested = Folder {
                 inside: PathBuf::from("skills"),
                 shown: self.root.path.join("skills"),
@@ -289,25 +219,21 @@ impl Walk<'_> {
         self.breadth_first(top);
     }
 
+    /// One level after the other; the folders of a level are listed side by side.
     fn breadth_first(&mut self, top: Folder) {
-        let mut queue = VecDeque::from([top]);
-        while let Some(folder) = queue.pop_front() {
-            if !folder.is_top
-                && let Some(candidate) = self.skill_file(&folder)
-            {
-                if folder.depth > self.root.max_depth {
-                    self.too_deep(&folder);
-                } else {
-                    self.found.candidates.push(candidate);
-                }
-                continue;
+        let (max_depth, at_ms) = (self.root.max_depth, self.found.at_ms);
+        let mut level = vec![top];
+        while !level.is_empty() {
+            let looks: Vec<Look> = level
+                .par_iter()
+                .with_min_len(32)
+                .map(|folder| folder.look(max_depth, at_ms))
+                .collect();
+            let mut next = Vec::new();
+            for (folder, look) in level.iter().zip(looks) {
+                self.visit(folder, look, &mut next);
             }
-            if folder.depth > self.root.max_depth || self.folders_left == 0 {
-                self.cut += usize::from(self.folders_left == 0);
-                continue;
-            }
-            self.folders_left -= 1;
-            self.descend(&folder, &mut queue);
+            level = next;
         }
         if self.cut > 0 {
             self.report(
@@ -324,16 +250,10 @@ impl Walk<'_> {
         }
     }
 
-    /// The exact file is one look-up; anything else needs the listing.
-    fn skill_file(&self, folder: &Folder) -> Option<Candidate> {
-        let stamp = folder.anchor.stamp(&folder.inside.join(SKILL_FILE)).ok()?;
-        Some(self.candidate(folder, SKILL_FILE.to_owned(), Some(stamp)))
-    }
-
-    fn descend(&mut self, folder: &Folder, queue: &mut VecDeque<Folder>) {
-        let children = match self.children(folder) {
-            Ok(children) => children,
-            Err(error) => {
+    fn visit(&mut self, folder: &Folder, look: Look, next: &mut Vec<Folder>) {
+        let listed = match look {
+            Look::Listing(Ok(listed)) => Arc::new(listed),
+            Look::Listing(Err(error)) => {
                 self.report(
                     Reason::new(Code::Unreadable, format!("the folder cannot be listed: {error}"))
                         .path(path_text(&folder.shown))
@@ -341,12 +261,29 @@ impl Walk<'_> {
                 );
                 return;
             }
+            Look::Beyond { holds_skill: true } => return self.too_deep(folder),
+            Look::Beyond { holds_skill: false } => return,
         };
+        self.found.listed.push(Arc::clone(&listed));
+        if !folder.is_top && listed.holds(SKILL_FILE) {
+            let candidate = self.candidate(folder, SKILL_FILE.to_owned(), Some(listed));
+            self.found.candidates.push(candidate);
+        } else if self.folders_left == 0 {
+            self.cut += 1;
+        } else {
+            self.folders_left -= 1;
+            self.descend(folder, &listed, next);
+        }
+    }
+
+    fn descend(&mut self, folder: &Folder, listed: &Arc<Listed>, next: &mut Vec<Folder>) {
+        let children = self.children(listed);
         if let Some(other_case) =
             children.iter().find(|child| is_skill_file_in_other_case(&child.name))
         {
             if self.rules.any_case {
-                let candidate = self.candidate_of(folder, other_case.name.clone());
+                let name = other_case.name.clone();
+                let candidate = self.candidate(folder, name, Some(Arc::clone(listed)));
                 self.found.candidates.push(candidate);
                 return;
             }
@@ -362,35 +299,23 @@ impl Walk<'_> {
         for child in children {
             match child.kind {
                 Kind::File => self.single_file(folder, &child.name),
-                Kind::Folder => queue.push_back(self.child_folder(folder, &child.name)),
-                Kind::Link => queue.extend(self.linked_folder(folder, &child.name)),
+                Kind::Folder => next.push(self.child_folder(folder, &child.name)),
+                Kind::Link => next.extend(self.linked_folder(folder, &child.name)),
             }
         }
     }
 
-    fn children(&mut self, folder: &Folder) -> io::Result<Vec<Child>> {
-        let listed = Listed::of(
-            folder.anchor.clone(),
-            folder.inside.clone(),
-            folder.shown.clone(),
-            self.found.at_ms,
-        );
-        let listing = listed.entries();
-        self.found.listed.push(listed);
-        let mut children = Vec::new();
-        for entry in listing?.take(MAX_NAMES) {
-            let entry = entry?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if name.starts_with('.') || name == "node_modules" {
-                continue;
-            }
-            let kind = match entry.file_type()? {
-                kind if kind.is_dir() => Kind::Folder,
-                kind if kind.is_symlink() => Kind::Link,
-                _ => Kind::File,
-            };
-            children.push(Child { name, kind });
-        }
+    /// The entries that may lead to a skill.
+    fn children(&mut self, listed: &Listed) -> Vec<Child> {
+        let mut children: Vec<Child> = listed
+            .children
+            .iter()
+            .map(|child| Child {
+                name: child.name.to_string_lossy().into_owned(),
+                kind: child.kind,
+            })
+            .filter(|child| !child.name.starts_with('.') && child.name != "node_modules")
+            .collect();
         // Folders first: where a cap bites, a heap of files does not push out the skills among them.
         let is_file = |child: &Child| matches!(child.kind, Kind::File);
         children
@@ -399,7 +324,7 @@ impl Walk<'_> {
         self.cut += children.len().saturating_sub(cap);
         children.truncate(cap);
         self.entries_left -= children.len();
-        Ok(children)
+        children
     }
 
     fn child_folder(&self, folder: &Folder, name: &str) -> Folder {
@@ -495,7 +420,7 @@ impl Walk<'_> {
         if stem.eq_ignore_ascii_case("readme") || stem.eq_ignore_ascii_case("skill") {
             return;
         }
-        let mut candidate = self.candidate_of(folder, name.to_owned());
+        let mut candidate = self.candidate(folder, name.to_owned(), None);
         candidate.id = stem.to_owned();
         candidate.generated |= folder.relative == DRAFTS;
         candidate.relative = match folder.relative.as_str() {
@@ -505,12 +430,12 @@ impl Walk<'_> {
         self.found.candidates.push(candidate);
     }
 
-    fn candidate_of(&self, folder: &Folder, file_name: String) -> Candidate {
-        let stamp = folder.anchor.stamp(&folder.inside.join(&file_name)).ok();
-        self.candidate(folder, file_name, stamp)
-    }
-
-    fn candidate(&self, folder: &Folder, file_name: String, stamp: Option<Stamp>) -> Candidate {
+    fn candidate(
+        &self,
+        folder: &Folder,
+        file_name: String,
+        listed: Option<Arc<Listed>>,
+    ) -> Candidate {
         let id = folder.shown.file_name().map(|name| name.to_string_lossy().into_owned());
         Candidate {
             dir: folder.shown.clone(),
@@ -521,7 +446,7 @@ impl Walk<'_> {
             anchor: folder.anchor.clone(),
             inside: folder.inside.clone(),
             file_name,
-            stamp,
+            folder: listed,
         }
     }
 

@@ -10,8 +10,9 @@ use sinew_guard::contained::{self, OpenError, OpenFile, ReadError, Stamp};
 use sinew_skill::validate::{RuleSet, Target, validate};
 use sinew_skill::{Code, Dialect, ReadOptions, Reason, Skill};
 
-use crate::discover::{Anchor, Candidate, SKILL_FILE, is_settled};
+use crate::discover::{Candidate, SKILL_FILE};
 use crate::environment::path_text;
+use crate::listing::{Anchor, Listed, is_settled};
 use crate::profile::{Links, Tier};
 use crate::scan::{Judgement, ScanGate};
 
@@ -43,7 +44,9 @@ pub(crate) struct LoadedFile {
     pub(crate) install_slug: Option<String>,
     /// What the guard says of it.
     pub(crate) judgement: Option<Judgement>,
-    anchor: Option<Anchor>,
+    /// Where the file lies; `None` where it could not be opened.
+    place: Option<(Anchor, PathBuf)>,
+    folder: Option<Arc<Listed>>,
     read_at_ms: u64,
 }
 
@@ -98,20 +101,40 @@ impl CloneFor for HashMap<PathBuf, Arc<LoadedFile>> {
 }
 
 impl LoadedFile {
+    /// Whether reading the candidate would give the same again.
     fn is_fresh(&self, candidate: &Candidate, rules: LoadRules<'_>) -> bool {
-        self.stamp.is_some()
+        let same_folder = match (&candidate.folder, &self.folder) {
+            (Some(now), Some(then)) => now.is_same_as(then),
+            (None, None) => true,
+            _ => false,
+        };
+        same_folder
             && (self.dialect, self.max_bytes, self.strict)
                 == (rules.dialect, rules.max_bytes, rules.strict)
-            && self.stamp == candidate.stamp
-            && self.stamp.is_some_and(|stamp| is_settled(&stamp, self.read_at_ms))
-            && self.is_unchanged_beside()
+            && self.is_unchanged()
     }
 
-    /// Whether everything that was scanned beside the file itself is as it was.
-    pub(crate) fn is_unchanged_beside(&self) -> bool {
-        match (&self.judgement, &self.anchor) {
-            (Some(judgement), Some(anchor)) => judgement.survey.is_unchanged(anchor),
-            _ => true,
+    /// Whether the file, and everything below its folder that was scanned with it, is as it was. A
+    /// folder that gained or lost an entry is for the walk to see.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        let Some((anchor, inside)) = &self.place else { return false };
+        self.stamp.is_some_and(|stamp| is_settled(&stamp, self.read_at_ms))
+            && anchor.stamp(inside).ok() == self.stamp
+            && self.judgement.as_ref().is_none_or(|judgement| judgement.survey.is_unchanged(anchor))
+    }
+
+    /// A file that was opened, and may be asked about again.
+    fn seen(
+        candidate: &Candidate,
+        stamp: Stamp,
+        rules: LoadRules<'_>,
+        reasons: Vec<Reason>,
+    ) -> Self {
+        Self {
+            stamp: Some(stamp),
+            place: Some((candidate.anchor.clone(), candidate.file_inside())),
+            folder: candidate.folder.clone(),
+            ..Self::refused(rules, reasons)
         }
     }
 
@@ -126,7 +149,8 @@ impl LoadedFile {
             reasons,
             install_slug: None,
             judgement: None,
-            anchor: None,
+            place: None,
+            folder: None,
             read_at_ms: rules.now_ms,
         }
     }
@@ -146,7 +170,7 @@ fn load(candidate: &Candidate, rules: LoadRules<'_>) -> LoadedFile {
                 format!("the file has at least {size} bytes, more than {limit}"),
             )
             .remedy("move long text to references/, or raise skills.limits.maxSkillFileBytes");
-            return LoadedFile { stamp: Some(stamp), ..LoadedFile::refused(rules, vec![reason]) };
+            return LoadedFile::seen(candidate, stamp, rules, vec![reason]);
         }
         Err(ReadError::Io(error)) => {
             return LoadedFile::refused(rules, vec![unreadable(&error.to_string())]);
@@ -172,15 +196,13 @@ fn load(candidate: &Candidate, rules: LoadRules<'_>) -> LoadedFile {
         _ => None,
     };
     // A folder that was looked at and holds nothing else needs no second question.
-    let may_have_note = judgement.as_ref().is_none_or(|judgement| !judgement.survey.is_lone());
+    let may_have_note = judgement.as_ref().is_none_or(|judgement| !judgement.survey.is_lone);
     LoadedFile {
-        stamp: Some(stamp),
         skill: skill.map(Arc::new),
         hash,
         install_slug: if may_have_note { install_slug(candidate) } else { None },
         judgement,
-        anchor: Some(candidate.anchor.clone()),
-        ..LoadedFile::refused(rules, reasons)
+        ..LoadedFile::seen(candidate, stamp, rules, reasons)
     }
 }
 

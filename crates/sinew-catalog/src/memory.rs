@@ -5,13 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rayon::prelude::*;
 use sinew_skill::{Code, Reason};
 
 use crate::bins::Bins;
 use crate::catalog::{Catalog, Request};
 use crate::config::{Config, Secret};
-use crate::discover::{self, Candidate, Found, Listed, WalkRules, is_settled};
+use crate::discover::{self, Found, WalkRules};
 use crate::filter::Overrides;
 use crate::load::LoadedFile;
 use crate::roots::{Places, Root};
@@ -20,7 +19,7 @@ use crate::roots::{Places, Root};
 #[derive(Debug, Default)]
 pub(crate) struct WalkMemory(Mutex<HashMap<PathBuf, Arc<Walked>>>);
 
-/// One root's walk, with the stamps its files have now.
+/// One root's walk, with the folders it listed.
 #[derive(Debug)]
 pub(crate) struct Walked {
     root: Root,
@@ -29,8 +28,7 @@ pub(crate) struct Walked {
 }
 
 impl WalkMemory {
-    /// Walks a root, or answers with the last walk where every folder it listed and every file it
-    /// found is as it was.
+    /// Walks a root, or answers with the last walk where every folder it listed is as it was.
     pub(crate) fn walk(&self, root: &Root, rules: &WalkRules, now_ms: u64) -> Arc<Walked> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&root.path).cloned();
         if let Some(known) = known
@@ -58,21 +56,13 @@ impl Walked {
             return self.found.reasons.iter().all(|reason| reason.code == Code::RootMissing)
                 && !self.root.path.exists();
         };
-        let same = |candidate: &Candidate| {
-            let now = candidate.anchor.stamp(&candidate.file_inside()).ok();
-            // A link may lead to other content without changing itself.
-            now.is_some_and(|now| !now.is_link && is_settled(&now, self.found.at_ms))
-                && now == candidate.stamp
-        };
         let leads_there = |(link, target): &(PathBuf, PathBuf)| {
             std::fs::canonicalize(link).is_ok_and(|now| now == *target)
         };
         // The handle holds on to the folder it was opened on; the path may lead elsewhere by now.
         top.is_at(&self.root.path)
             && self.found.links.iter().all(leads_there)
-            && self.found.listed.iter().all(Listed::is_unchanged)
-            && self.found.candidates.par_iter().with_min_len(128).all(same)
-            && self.found.below.iter().all(same)
+            && self.found.listed.iter().all(|listed| listed.is_unchanged())
     }
 }
 
@@ -156,7 +146,7 @@ impl CatalogMemory {
             && Arc::ptr_eq(&last.bins, bins)
             && last.roots == *roots
             && last.inputs == *inputs
-            && last.files.par_iter().with_min_len(128).all(|file| file.is_unchanged_beside());
+            && last.files.iter().all(|file| file.is_unchanged());
         same.then(|| Arc::clone(&last.catalog))
     }
 

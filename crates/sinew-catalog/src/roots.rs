@@ -1,6 +1,5 @@
 //! From a profile's rows to the folders of this machine.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -115,10 +114,10 @@ pub(crate) fn absent(
     places: &Places,
     config: &Config,
     env: &Environment,
-) -> BTreeSet<PathBuf> {
+) -> Vec<PathBuf> {
     let reads_others = profile.roots.iter().any(|row| row.place == Place::OtherAgents);
     if !reads_others || !config.load.agents || places.workspace_only {
-        return BTreeSet::new();
+        return Vec::new();
     }
     let templates = AGENT_ROOTS.iter().flat_map(|agent| agent.roots);
     let paths = templates.filter_map(|template| match template.place {

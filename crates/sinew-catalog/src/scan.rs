@@ -5,7 +5,7 @@
 //! that loading computed anyway.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -16,10 +16,8 @@ use sinew_guard::record::{Override, ScanCache};
 use sinew_guard::scan::{Bundle, Finding, MAX_FILE, Scanner, Severity, Verdict, ruleset_digest};
 use sinew_skill::{Code, Reason};
 
-use crate::discover::{Anchor, Candidate, Listed, is_settled};
-
-/// Files of one skill that are asked about before a remembered answer counts.
-const MAX_SURVEYED: usize = 1_000;
+use crate::discover::Candidate;
+use crate::listing::{Anchor, Kind, Listed, MAX_SURVEYED, is_settled};
 
 /// Findings about links and odd files. At the door they do not count: the catalog opens nothing
 /// through a link that leaves the skill's folder, so such a file is out of reach, not a danger.
@@ -71,7 +69,7 @@ impl ScanGate {
     pub(crate) fn judge(&self, candidate: &Candidate, hash: &str, now_ms: u64) -> Judgement {
         let survey = Survey::of(candidate, now_ms);
         let known = survey
-            .is_only_the_skill_file
+            .is_lone
             .then(|| digest::from_hex(hash))
             .flatten()
             .map(|hash| digest::tree_of([(candidate.file_name.as_str(), hash)]));
@@ -154,7 +152,7 @@ fn quarantined(finding: &Finding) -> Reason {
 
 /// The bytes to scan: the whole folder, or the one file of a skill that is a file.
 fn bundle(candidate: &Candidate) -> io::Result<Bundle> {
-    if candidate.is_folder() {
+    if candidate.folder.is_some() {
         return Bundle::from_dir(&candidate.dir);
     }
     let bytes = candidate.anchor.with(|dir| {
@@ -164,48 +162,60 @@ fn bundle(candidate: &Candidate) -> io::Result<Bundle> {
     Ok(Bundle::from_files([(candidate.file_name.clone(), bytes)]))
 }
 
-/// The folders and files of a skill and what they looked like.
+/// What lies in a skill's folder beside its file, and what it looked like.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
+    /// The folders below; the skill's own folder is known to the walk.
     folders: Vec<Listed>,
     files: Vec<(PathBuf, Option<Stamp>)>,
-    is_only_the_skill_file: bool,
+    /// Whether the skill's file is all there is.
+    pub(crate) is_lone: bool,
     at_ms: u64,
 }
 
 impl Survey {
     fn of(candidate: &Candidate, now_ms: u64) -> Self {
         let mut survey = Self { at_ms: now_ms, ..Self::default() };
-        if !candidate.is_folder() {
-            survey.is_only_the_skill_file = true;
-            return survey;
-        }
-        let mut waiting = vec![candidate.inside.clone()];
+        let Some(top) = &candidate.folder else { return Self { is_lone: true, ..survey } };
+        survey.is_lone = top.children.len() == 1;
+        let mut waiting = Vec::new();
+        survey.look_at(candidate, &candidate.inside, top, &mut waiting);
         while let Some(folder) = waiting.pop() {
-            let anchor = candidate.anchor.clone();
-            let listed = Listed::of(anchor, folder.clone(), PathBuf::new(), now_ms);
-            let Ok(entries) = listed.entries() else { continue };
-            survey.folders.push(listed);
-            for entry in entries.flatten() {
-                let path = folder.join(entry.file_name());
-                if survey.files.len() + survey.folders.len() > MAX_SURVEYED {
-                    return survey;
-                }
-                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                    waiting.push(path);
-                } else if path != candidate.file_inside() {
-                    let stamp = candidate.anchor.stamp(&path).ok();
-                    survey.files.push((path, stamp));
-                }
+            let listed = Listed::of(&candidate.anchor, &folder, Path::new(""), now_ms);
+            if survey.is_full() {
+                break;
+            }
+            if let Ok(listed) = listed {
+                survey.look_at(candidate, &folder, &listed, &mut waiting);
+                survey.folders.push(listed);
             }
         }
-        survey.is_only_the_skill_file = survey.files.is_empty() && survey.folders.len() == 1;
         survey
     }
 
-    /// Whether the skill's folder holds its file and nothing else.
-    pub(crate) fn is_lone(&self) -> bool {
-        self.is_only_the_skill_file
+    fn look_at(
+        &mut self,
+        candidate: &Candidate,
+        folder: &Path,
+        listed: &Listed,
+        waiting: &mut Vec<PathBuf>,
+    ) {
+        for child in &listed.children {
+            if folder == candidate.inside && child.name == candidate.file_name.as_str() {
+                continue;
+            }
+            let path = folder.join(&child.name);
+            if child.kind == Kind::Folder {
+                waiting.push(path);
+            } else if !self.is_full() {
+                let stamp = candidate.anchor.stamp(&path).ok();
+                self.files.push((path, stamp));
+            }
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.files.len() + self.folders.len() >= MAX_SURVEYED
     }
 
     /// Whether the same files would be found again, unchanged.

@@ -1,0 +1,137 @@
+//! What a folder held when it was looked at, and whether it still does.
+//!
+//! Every skill's folder is listed once: the names say whether it is a skill, what else the guard has
+//! to see, and, together with the folder's stamp, whether a later look would find anything new.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use sinew_guard::contained::{self, Stamp};
+
+use crate::discover::SKILL_FILE;
+
+/// However large a folder is, more names than this are not even read.
+const MAX_NAMES: usize = 1_000_000;
+
+/// Files of one skill that are asked about before a remembered answer counts.
+pub(crate) const MAX_SURVEYED: usize = 1_000;
+
+/// Where reading starts: the root's own handle, or the target of a link.
+///
+/// A target is opened for each use. Libraries made of links are common, and a handle for each of
+/// their skills would use up what a process may open.
+#[derive(Debug, Clone)]
+pub(crate) enum Anchor {
+    Root(Arc<Dir>),
+    Target(Arc<Path>),
+}
+
+impl Anchor {
+    /// Calls `work` with the open folder.
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&Dir) -> io::Result<T>) -> io::Result<T> {
+        match self {
+            Self::Root(dir) => work(dir),
+            Self::Target(path) => work(&Dir::open_ambient_dir(path, ambient_authority())?),
+        }
+    }
+
+    /// What something below looks like now.
+    pub(crate) fn stamp(&self, inside: &Path) -> io::Result<Stamp> {
+        let inside = if inside.as_os_str().is_empty() { Path::new(".") } else { inside };
+        self.with(|dir| contained::stamp_of(dir, inside))
+    }
+}
+
+/// File systems keep time in steps; the coarsest that matter, FAT and old NFS, in steps of 2 s.
+const CLOCK_SLACK: Duration = Duration::from_secs(2);
+
+/// Whether something had been as it was for long enough when it was looked at: a change right after
+/// the look could otherwise carry the same time and never be seen.
+pub(crate) fn is_settled(stamp: &Stamp, looked_at_ms: u64) -> bool {
+    let modified = stamp.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    modified.is_some_and(|time| time + CLOCK_SLACK < Duration::from_millis(looked_at_ms))
+}
+
+/// What an entry of a folder is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Folder,
+    Link,
+    File,
+}
+
+/// One entry of a folder.
+#[derive(Debug)]
+pub(crate) struct Child {
+    pub(crate) name: OsString,
+    pub(crate) kind: Kind,
+}
+
+/// A folder that was listed, and what it looked like just before.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    anchor: Anchor,
+    inside: PathBuf,
+    stamp: Stamp,
+    at_ms: u64,
+    /// As its root was named.
+    pub(crate) shown: PathBuf,
+    /// Every entry, in the order of the system.
+    pub(crate) children: Vec<Child>,
+}
+
+impl Listed {
+    /// Looks at a folder and lists it.
+    pub(crate) fn of(anchor: &Anchor, inside: &Path, shown: &Path, at_ms: u64) -> io::Result<Self> {
+        let stamp = anchor.stamp(inside)?;
+        let entries = anchor.with(|dir| match inside.as_os_str().is_empty() {
+            true => dir.entries(),
+            false => dir.read_dir(inside),
+        })?;
+        let mut children = Vec::new();
+        let mut is_skill = false;
+        for entry in entries.take(MAX_NAMES) {
+            let entry = entry?;
+            let kind = match entry.file_type()? {
+                kind if kind.is_dir() => Kind::Folder,
+                kind if kind.is_symlink() => Kind::Link,
+                _ => Kind::File,
+            };
+            let name = entry.file_name();
+            is_skill |= name == SKILL_FILE;
+            children.push(Child { name, kind });
+            if is_skill && children.len() > MAX_SURVEYED {
+                break;
+            }
+        }
+        let (anchor, inside) = (anchor.clone(), inside.to_path_buf());
+        Ok(Self { anchor, inside, stamp, at_ms, shown: shown.to_path_buf(), children })
+    }
+
+    /// Whether an entry of exactly that name is there.
+    pub(crate) fn holds(&self, name: &str) -> bool {
+        self.children.iter().any(|child| child.name == OsStr::new(name))
+    }
+
+    /// Whether a path still leads to this very folder.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        let there = Anchor::Target(path.into()).stamp(Path::new(""));
+        there.is_ok_and(|there| there.id == self.stamp.id)
+    }
+
+    /// Whether the same listing would come out again.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        is_settled(&self.stamp, self.at_ms)
+            && self.anchor.stamp(&self.inside).is_ok_and(|now| now == self.stamp)
+    }
+
+    /// Whether both looks saw the same folder in the same state.
+    pub(crate) fn is_same_as(&self, earlier: &Self) -> bool {
+        is_settled(&earlier.stamp, earlier.at_ms) && self.stamp == earlier.stamp
+    }
+}
