@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use sinew_skill::{Code, Reason, names};
 
@@ -14,6 +15,7 @@ use crate::entry::{Entry, Requirements, State};
 use crate::environment::{Environment, path_text};
 use crate::filter::{self, Overrides};
 use crate::gate::{Gate, Subject};
+use crate::keep::Memory;
 use crate::load::{FileCache, LoadRules, LoadedFile};
 use crate::memory::{CatalogMemory, Inputs, Remembered, WalkMemory, Walked};
 use crate::merge;
@@ -137,6 +139,24 @@ impl Builder {
             folders,
             merged_by_id: openpocket,
         }
+    }
+
+    /// Takes in what an earlier process kept under the same tag; damaged bytes, or those of
+    /// another build, are as good as none.
+    pub fn recall(&self, bytes: &[u8], tag: &str) {
+        if let Some(memory) = Memory::from_bytes(bytes, tag) {
+            self.files.kept.fill(memory.files);
+            self.walks.kept.fill(memory.listings);
+        }
+    }
+
+    /// What the next process should know, if a file was read since the last call.
+    pub fn keep(&self, tag: &str) -> Option<Vec<u8>> {
+        if !self.files.learned.swap(false, Ordering::Relaxed) {
+            return None;
+        }
+        let memory = Memory { files: self.files.records(), listings: self.walks.records() };
+        memory.to_bytes(tag)
     }
 
     /// Forgets what was read below a folder.

@@ -16,6 +16,7 @@ use rayon::prelude::*;
 use sinew_skill::{Code, Reason};
 
 use crate::environment::path_text;
+use crate::keep::Kept;
 use crate::listing::{Anchor, Kind, Listed};
 use crate::profile::{Links, Tier};
 use crate::roots::{Root, Shape};
@@ -87,7 +88,7 @@ fn raw_cap(max_candidates: usize) -> usize {
 }
 
 /// Walks a root.
-pub(crate) fn walk(root: &Root, rules: &WalkRules, at_ms: u64) -> Found {
+pub(crate) fn walk(root: &Root, rules: &WalkRules, at_ms: u64, kept: &Kept) -> Found {
     let mut found = Found { at_ms, ..Found::default() };
     let handle = match Dir::open_ambient_dir(&root.path, ambient_authority()) {
         Ok(handle) => Arc::new(handle),
@@ -99,6 +100,7 @@ pub(crate) fn walk(root: &Root, rules: &WalkRules, at_ms: u64) -> Found {
     let mut walk = Walk {
         root,
         rules,
+        kept,
         real_root: fs::canonicalize(&root.path).unwrap_or_else(|_| root.path.clone()),
         seen_links: HashSet::new(),
         folders_left: rules.max_candidates.saturating_mul(6).max(6),
@@ -136,6 +138,8 @@ fn order(candidates: &mut [Candidate]) {
 struct Walk<'a> {
     root: &'a Root,
     rules: &'a WalkRules,
+    /// Listings of an earlier process.
+    kept: &'a Kept,
     real_root: PathBuf,
     seen_links: HashSet<PathBuf>,
     folders_left: usize,
@@ -174,12 +178,18 @@ enum Look {
 }
 
 impl Folder {
-    fn look(&self, max_depth: usize, at_ms: u64) -> Look {
+    fn look(&self, max_depth: usize, at_ms: u64, kept: &Kept) -> Look {
         if self.depth > max_depth {
             let skill = self.anchor.stamp(&self.inside.join(SKILL_FILE));
             return Look::Beyond { holds_skill: skill.is_ok() };
         }
-        Look::Listing(Listed::of(&self.anchor, &self.inside, &self.shown, at_ms))
+        let kept = kept.get(&self.shown);
+        let woken =
+            kept.and_then(|record| Listed::wake(&record, &self.anchor, &self.inside, &self.shown));
+        Look::Listing(match woken {
+            Some(listed) => Ok(listed),
+            None => Listed::of(&self.anchor, &self.inside, &self.shown, at_ms),
+        })
     }
 }
 
@@ -196,7 +206,8 @@ impl Walk<'_> {
         };
         self.seen_links.insert(self.real_root.clone());
         if self.root.shape == Shape::Any
-            && let Look::Listing(Ok(listed)) = top.look(self.root.max_depth, self.found.at_ms)
+            && let Look::Listing(Ok(listed)) =
+                top.look(self.root.max_depth, self.found.at_ms, self.kept)
             && listed.holds(SKILL_FILE)
         {
             let listed = Arc::new(listed);
@@ -221,13 +232,13 @@ impl Walk<'_> {
 
     /// One level after the other; the folders of a level are listed side by side.
     fn breadth_first(&mut self, top: Folder) {
-        let (max_depth, at_ms) = (self.root.max_depth, self.found.at_ms);
+        let (max_depth, at_ms, kept) = (self.root.max_depth, self.found.at_ms, self.kept);
         let mut level = vec![top];
         while !level.is_empty() {
             let looks: Vec<Look> = level
                 .par_iter()
                 .with_min_len(32)
-                .map(|folder| folder.look(max_depth, at_ms))
+                .map(|folder| folder.look(max_depth, at_ms, kept))
                 .collect();
             let mut next = Vec::new();
             for (folder, look) in level.iter().zip(looks) {

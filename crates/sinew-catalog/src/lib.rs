@@ -47,6 +47,7 @@ mod entry;
 mod environment;
 mod filter;
 mod gate;
+mod keep;
 mod listing;
 mod load;
 pub mod locations;

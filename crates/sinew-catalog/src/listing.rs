@@ -75,10 +75,10 @@ pub(crate) struct Child {
 /// A folder that was listed, and what it looked like just before.
 #[derive(Debug)]
 pub(crate) struct Listed {
-    anchor: Anchor,
-    inside: PathBuf,
-    stamp: Stamp,
-    at_ms: u64,
+    pub(crate) anchor: Anchor,
+    pub(crate) inside: PathBuf,
+    pub(crate) stamp: Stamp,
+    pub(crate) at_ms: u64,
     /// As its root was named.
     pub(crate) shown: PathBuf,
     /// Every entry, in the order of the system.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -12,6 +13,7 @@ use sinew_skill::{Code, Dialect, ReadOptions, Reason, Skill};
 
 use crate::discover::{Candidate, SKILL_FILE};
 use crate::environment::path_text;
+use crate::keep::{Kept, Record};
 use crate::listing::{Anchor, Listed, is_settled};
 use crate::profile::{Links, Tier};
 use crate::scan::{Judgement, ScanGate};
@@ -33,10 +35,10 @@ pub(crate) struct LoadRules<'a> {
 /// A candidate's file, read.
 #[derive(Debug)]
 pub(crate) struct LoadedFile {
-    stamp: Option<Stamp>,
-    dialect: Dialect,
-    max_bytes: u64,
-    strict: bool,
+    pub(crate) stamp: Option<Stamp>,
+    pub(crate) dialect: Dialect,
+    pub(crate) max_bytes: u64,
+    pub(crate) strict: bool,
     pub(crate) skill: Option<Arc<Skill>>,
     pub(crate) hash: String,
     pub(crate) reasons: Vec<Reason>,
@@ -45,14 +47,20 @@ pub(crate) struct LoadedFile {
     /// What the guard says of it.
     pub(crate) judgement: Option<Judgement>,
     /// Where the file lies; `None` where it could not be opened.
-    place: Option<(Anchor, PathBuf)>,
-    folder: Option<Arc<Listed>>,
-    read_at_ms: u64,
+    pub(crate) place: Option<(Anchor, PathBuf)>,
+    pub(crate) folder: Option<Arc<Listed>>,
+    pub(crate) read_at_ms: u64,
 }
 
 /// Files that were read before, by path. A file whose stamp is unchanged is not opened again.
 #[derive(Debug, Default)]
-pub(crate) struct FileCache(Mutex<HashMap<PathBuf, Arc<LoadedFile>>>);
+pub(crate) struct FileCache {
+    read: Mutex<HashMap<PathBuf, Arc<LoadedFile>>>,
+    /// What an earlier process read.
+    pub(crate) kept: Kept,
+    /// Whether something was read that is worth keeping.
+    pub(crate) learned: AtomicBool,
+}
 
 impl FileCache {
     /// Reads the candidates in parallel, in their order.
@@ -61,7 +69,7 @@ impl FileCache {
         candidates: &[Candidate],
         rules: LoadRules<'_>,
     ) -> Vec<Arc<LoadedFile>> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone_for(candidates);
+        let known = self.read.lock().unwrap_or_else(PoisonError::into_inner).clone_for(candidates);
         let loaded: Vec<Arc<LoadedFile>> = candidates
             .par_iter()
             .zip(known)
@@ -69,10 +77,10 @@ impl FileCache {
             .map(|(candidate, known)| {
                 known
                     .filter(|known| known.is_fresh(candidate, rules))
-                    .unwrap_or_else(|| Arc::new(load(candidate, rules)))
+                    .unwrap_or_else(|| Arc::new(self.wake_or_load(candidate, rules)))
             })
             .collect();
-        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         for (candidate, file) in candidates.iter().zip(&loaded) {
             match cache.get_mut(&candidate.file) {
                 Some(slot) if Arc::ptr_eq(slot, file) => {}
@@ -85,8 +93,28 @@ impl FileCache {
 
     /// Forgets what lies below a folder, for changes that leave the skill file itself alone.
     pub(crate) fn forget_below(&self, folder: &Path) {
-        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         cache.retain(|path, _| !path.starts_with(folder));
+        self.kept.forget_below(folder);
+    }
+
+    fn wake_or_load(&self, candidate: &Candidate, rules: LoadRules<'_>) -> LoadedFile {
+        let kept = self.kept.get(&candidate.file);
+        let woken = kept.and_then(|record| LoadedFile::wake(&record, candidate, rules));
+        woken.unwrap_or_else(|| {
+            let file = load(candidate, rules);
+            if file.stamp.is_some_and(|stamp| is_settled(&stamp, file.read_at_ms)) {
+                self.learned.store(true, Ordering::Relaxed);
+            }
+            file
+        })
+    }
+
+    /// The records of everything that was read, for the next process.
+    pub(crate) fn records(&self) -> Vec<Record> {
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = read.iter().filter_map(|(path, file)| Some((path.clone(), file.keep()?)));
+        self.kept.merged(now.collect())
     }
 }
 
@@ -102,7 +130,7 @@ impl CloneFor for HashMap<PathBuf, Arc<LoadedFile>> {
 
 impl LoadedFile {
     /// Whether reading the candidate would give the same again.
-    fn is_fresh(&self, candidate: &Candidate, rules: LoadRules<'_>) -> bool {
+    pub(crate) fn is_fresh(&self, candidate: &Candidate, rules: LoadRules<'_>) -> bool {
         let same_folder = match (&candidate.folder, &self.folder) {
             (Some(now), Some(then)) => now.is_same_as(then),
             (None, None) => true,

@@ -12,12 +12,17 @@ use crate::catalog::{Catalog, Request};
 use crate::config::{Config, Secret};
 use crate::discover::{self, Found, WalkRules};
 use crate::filter::Overrides;
+use crate::keep::{Kept, Record};
 use crate::load::LoadedFile;
 use crate::roots::{Places, Root};
 
 /// The walks of earlier builds, by root.
 #[derive(Debug, Default)]
-pub(crate) struct WalkMemory(Mutex<HashMap<PathBuf, Arc<Walked>>>);
+pub(crate) struct WalkMemory {
+    walks: Mutex<HashMap<PathBuf, Arc<Walked>>>,
+    /// What an earlier process listed.
+    pub(crate) kept: Kept,
+}
 
 /// One root's walk, with the folders it listed.
 #[derive(Debug)]
@@ -30,7 +35,9 @@ pub(crate) struct Walked {
 impl WalkMemory {
     /// Walks a root, or answers with the last walk where every folder it listed is as it was.
     pub(crate) fn walk(&self, root: &Root, rules: &WalkRules, now_ms: u64) -> Arc<Walked> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&root.path).cloned();
+        let walks = self.walks.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = walks.get(&root.path).cloned();
+        drop(walks);
         if let Some(known) = known
             && known.root == *root
             && known.rules == *rules
@@ -41,11 +48,19 @@ impl WalkMemory {
         let walked = Arc::new(Walked {
             root: root.clone(),
             rules: rules.clone(),
-            found: discover::walk(root, rules, now_ms),
+            found: discover::walk(root, rules, now_ms, &self.kept),
         });
-        let mut memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        memory.insert(root.path.clone(), Arc::clone(&walked));
+        let mut walks = self.walks.lock().unwrap_or_else(PoisonError::into_inner);
+        walks.insert(root.path.clone(), Arc::clone(&walked));
         walked
+    }
+
+    /// The records of everything that was listed, for the next process.
+    pub(crate) fn records(&self) -> Vec<Record> {
+        let walks = self.walks.lock().unwrap_or_else(PoisonError::into_inner);
+        let listed = walks.values().flat_map(|walked| &walked.found.listed);
+        let now = listed.filter_map(|listed| Some((listed.shown.clone(), listed.keep()?)));
+        self.kept.merged(now.collect())
     }
 }
 

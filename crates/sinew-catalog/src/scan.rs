@@ -7,7 +7,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
 use sinew_guard::contained::{self, Stamp};
@@ -38,17 +38,20 @@ pub struct ScanSummary {
 #[derive(Debug)]
 pub struct ScanGate {
     scanner: OnceLock<Scanner>,
-    cache: Mutex<ScanCache>,
+    /// Where the remembered scans lie; they are read when the first one is asked for.
+    file: Option<PathBuf>,
+    cache: OnceLock<Mutex<ScanCache>>,
     overrides: Vec<Override>,
     learned: AtomicBool,
 }
 
 impl ScanGate {
-    /// A gate that starts from what was remembered and what a person accepted.
-    pub fn new(cache: ScanCache, overrides: Vec<Override>) -> Self {
+    /// A gate that starts from the scans remembered in a file and what a person accepted.
+    pub fn new(file: Option<PathBuf>, overrides: Vec<Override>) -> Self {
         Self {
             scanner: OnceLock::new(),
-            cache: Mutex::new(cache),
+            file,
+            cache: OnceLock::new(),
             overrides,
             learned: AtomicBool::new(false),
         }
@@ -56,13 +59,30 @@ impl ScanGate {
 
     /// A gate that remembers nothing yet.
     pub fn fresh() -> Self {
-        Self::new(ScanCache::new(&ruleset_digest()), Vec::new())
+        Self::new(None, Vec::new())
     }
 
     /// What is worth saving: everything remembered, if something was added since the last call.
     pub fn take_learned(&self) -> Option<ScanCache> {
         let learned = self.learned.swap(false, Ordering::Relaxed);
-        learned.then(|| self.cache.lock().unwrap_or_else(PoisonError::into_inner).clone())
+        learned.then(|| self.cache().clone())
+    }
+
+    /// Everything that its answers depend on beside the content: the rules, and what a person
+    /// accepted.
+    pub fn tag(&self) -> String {
+        let accepted = self.overrides.iter().flat_map(|given| [&given.rule, &given.digest]);
+        let parts: Vec<String> = accepted.cloned().chain([ruleset_digest()]).collect();
+        sinew_skill::content_hash(parts.join("\n").as_bytes())
+    }
+
+    fn cache(&self) -> MutexGuard<'_, ScanCache> {
+        let cache = self.cache.get_or_init(|| {
+            let rules = ruleset_digest();
+            let cache = self.file.as_ref().map(|file| ScanCache::load(file, &rules));
+            Mutex::new(cache.unwrap_or_else(|| ScanCache::new(&rules)))
+        });
+        cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Judges a candidate whose file hashes to `hash`.
@@ -86,14 +106,13 @@ impl ScanGate {
         }
         let report = self.scanner.get_or_init(Scanner::new).scan_bundle(&bundle);
         let findings: Vec<Finding> = report.at_least(Severity::Warn).cloned().collect();
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner).put(&report);
+        self.cache().put(&report);
         self.learned.store(true, Ordering::Relaxed);
         Judgement { survey, ..self.weigh(&report.digest, &findings) }
     }
 
     fn recall(&self, digest: &str) -> Option<Judgement> {
-        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        cache.get(digest).map(|report| self.weigh(digest, &report.findings))
+        self.cache().get(digest).map(|report| self.weigh(digest, &report.findings))
     }
 
     /// What the findings come to here, once accepted rules and what is out of reach are set aside.
@@ -166,11 +185,11 @@ fn bundle(candidate: &Candidate) -> io::Result<Bundle> {
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     /// The folders below; the skill's own folder is known to the walk.
-    folders: Vec<Listed>,
-    files: Vec<(PathBuf, Option<Stamp>)>,
+    pub(crate) folders: Vec<Listed>,
+    pub(crate) files: Vec<(PathBuf, Option<Stamp>)>,
     /// Whether the skill's file is all there is.
     pub(crate) is_lone: bool,
-    at_ms: u64,
+    pub(crate) at_ms: u64,
 }
 
 impl Survey {

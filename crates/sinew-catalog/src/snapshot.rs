@@ -161,6 +161,11 @@ impl LiveCatalog {
         self.current.load_full()
     }
 
+    /// What builds the snapshots, for keeping and recalling what it read.
+    pub fn builder(&self) -> &Builder {
+        &self.builder
+    }
+
     /// Forgets what was read below a folder, before a look that must not trust it.
     pub fn forget_below(&self, folder: &std::path::Path) {
         self.builder.forget_below(folder);

@@ -9,6 +9,7 @@ use sinew_catalog::{
 };
 use sinew_skill::{Code, Reason, names};
 
+use crate::kept::KeptCatalog;
 use crate::scan::ScanFiles;
 use crate::{ConfigSource, Error, ErrorKind, Import, bundled, settings};
 
@@ -46,6 +47,7 @@ pub struct Engine {
     /// Trouble that was met before the first look at the roots.
     opening: Vec<Reason>,
     live: LiveCatalog,
+    kept: Option<KeptCatalog>,
     pub(crate) scan_files: ScanFiles,
     scan_gate: ScanGate,
 }
@@ -101,6 +103,7 @@ impl Engine {
             config_source: loaded.source,
             opening,
             live: LiveCatalog::default(),
+            kept: KeptCatalog::below(&env, profile),
             scan_gate: scan_files.gate(),
             scan_files,
             env,
@@ -114,8 +117,14 @@ impl Engine {
 
     /// Looks at the roots again and says what differs.
     pub fn refresh(&self, cause: Cause) -> Change {
+        if let Some(kept) = &self.kept {
+            kept.recall(&self.live, &self.scan_gate);
+        }
         let change = self.live.refresh(&self.request(), cause);
         self.scan_files.remember(&self.scan_gate);
+        if let Some(kept) = &self.kept {
+            kept.keep(&self.live, &self.scan_gate);
+        }
         change
     }
 

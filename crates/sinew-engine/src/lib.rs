@@ -16,6 +16,7 @@ mod error;
 mod eval_route;
 mod explain;
 mod files;
+mod kept;
 mod openpocket;
 mod prompt;
 mod remote;

@@ -6,10 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sinew_catalog::{Catalog, ScanGate};
 use sinew_guard::eval::{EvalError, EvalReport, evaluate, read_rows};
-use sinew_guard::record::{
-    Override, OverrideError, ScanCache, accept, read_overrides, verdict_with,
-};
-use sinew_guard::scan::{Bundle, RuleInfo, ScanReport, Scanner, Verdict, ruleset_digest};
+use sinew_guard::record::{Override, OverrideError, accept, read_overrides, verdict_with};
+use sinew_guard::scan::{Bundle, RuleInfo, ScanReport, Scanner, Verdict};
 
 use crate::{Actor, Engine, Error, ErrorKind};
 
@@ -53,9 +51,8 @@ impl ScanFiles {
     }
 
     pub(crate) fn gate(&self) -> ScanGate {
-        let cache = ScanCache::load(&self.cache, &ruleset_digest());
         // An audit that cannot be read accepts nothing: the strict side is the safe one.
-        ScanGate::new(cache, read_overrides(&self.audit).unwrap_or_default())
+        ScanGate::new(Some(self.cache.clone()), read_overrides(&self.audit).unwrap_or_default())
     }
 
     /// Saves what was learned. A cache that cannot be written only costs time, so nobody is told.

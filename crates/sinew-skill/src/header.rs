@@ -1,12 +1,13 @@
 //! How a skill may be called: by people, by the model, or straight into a tool.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
 use crate::value::{Mapping, Value};
 use crate::{Code, Dialect, FrontMatter, Reason};
 
 /// Who may call the skill.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Invocation {
     /// It appears as a slash command.
@@ -22,7 +23,7 @@ impl Default for Invocation {
 }
 
 /// A command that goes to a tool without asking the model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Dispatch {
     /// The tool that receives the arguments.

@@ -1,5 +1,6 @@
 //! The vendor block under `metadata`: what a skill needs, and how to get it.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
 use crate::value::{Mapping, Value};
@@ -9,7 +10,7 @@ use crate::{Code, Dialect, Reason};
 const VENDORS: &[&str] = &["sinew", "openclaw", "clawdbot", "clawdis", "moltbot"];
 
 /// The vendor block, typed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Metadata {
     /// Which vendor's block was read.
@@ -35,7 +36,7 @@ pub struct Metadata {
 }
 
 /// What the machine must have before the skill works.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Requires {
     /// Programs, all of them.
@@ -51,7 +52,7 @@ pub struct Requires {
 }
 
 /// Hints about when to use a skill.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 pub struct Triggers {
     /// Any of these suggests the skill.
     pub any: Vec<String>,
@@ -80,7 +81,7 @@ impl Triggers {
 }
 
 /// One way to install what a skill needs, as data; nothing here is ever run by this crate.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InstallSpec {
     /// Its name within the skill.
@@ -100,7 +101,9 @@ pub struct InstallSpec {
 }
 
 /// Whether the metadata could be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, BorshDeserialize, BorshSerialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum MetadataHealth {
     /// Read in full, or absent.

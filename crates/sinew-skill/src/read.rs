@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -13,7 +14,9 @@ use crate::{
 };
 
 /// Whose reading of the format applies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, BorshDeserialize, BorshSerialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
     /// Front matter is required.
@@ -58,7 +61,7 @@ impl<'a> ReadOptions<'a> {
 }
 
 /// One skill, as its file describes it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Skill {
     /// The identifier and merge key.
@@ -92,7 +95,7 @@ pub struct Skill {
 }
 
 /// A field that was put right while reading.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 pub struct Repair {
     /// The field.
     pub key: String,

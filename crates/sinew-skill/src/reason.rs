@@ -5,10 +5,24 @@
 
 use std::fmt;
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Deserialize, Serialize};
 
 /// Where in the flow of data a reason arose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    BorshDeserialize,
+    BorshSerialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
     /// Walking the roots.
@@ -30,7 +44,20 @@ pub enum Stage {
 }
 
 /// How much a reason matters to the person who reads it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    BorshDeserialize,
+    BorshSerialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing.
@@ -54,7 +81,9 @@ impl fmt::Display for Severity {
 macro_rules! codes {
     ($($stage:ident { $($variant:ident $name:literal $severity:ident, $doc:literal;)* })*) => {
         /// The stable name of a reason.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, BorshDeserialize, BorshSerialize,
+        )]
         pub enum Code {
             $($(#[doc = $doc] $variant,)*)*
         }
@@ -181,7 +210,7 @@ impl Serialize for Code {
 }
 
 /// One record: what happened to a skill, a file or a description, and what to do about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Reason {
     /// The stable name.

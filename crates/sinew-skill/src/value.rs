@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 /// One value of the front matter.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, borsh::BorshDeserialize, borsh::BorshSerialize)]
 pub enum Value {
     /// Nothing, `null` or `~`.
     Null,
@@ -22,11 +22,11 @@ pub enum Value {
 }
 
 /// A number that remembers how it was written: `1.0` as a name stays `1.0`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, borsh::BorshDeserialize, borsh::BorshSerialize)]
 pub struct Number(pub(crate) String);
 
 /// A map that keeps the order of its keys.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, borsh::BorshDeserialize, borsh::BorshSerialize)]
 pub struct Mapping(pub(crate) Vec<(String, Value)>);
 
 impl Value {

@@ -6,6 +6,7 @@ mod filters;
 mod gate;
 mod golden_gate;
 mod golden_prompt;
+mod keep;
 mod locations;
 mod lookup;
 mod openpocket;

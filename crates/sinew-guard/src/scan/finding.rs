@@ -1,5 +1,6 @@
 //! What a scan says: findings, the verdict, and the report that carries both.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Deserialize, Serialize};
 
 use super::capability::Capabilities;
@@ -36,7 +37,20 @@ impl Severity {
 }
 
 /// What a scan comes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    BorshDeserialize,
+    BorshSerialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Nothing at or above warn.

@@ -1,0 +1,319 @@
+//! What a builder keeps for the next process: parsed files and listings, each with the stamps that
+//! say whether it still holds.
+//!
+//! Reading a thousand files and taking them apart costs more than everything else a short command
+//! does. What is kept here is believed only where the file, its folder and everything scanned with
+//! it carry the very stamps they had; anything else is read as if nothing had been kept. The bytes
+//! open with a tag of the program, its rules and what a person accepted, so that no other build
+//! reads them. They must lie where only their owner writes: a forged record would open the gate.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use borsh::{BorshDeserialize, BorshSerialize};
+use sinew_guard::contained::Stamp;
+use sinew_guard::scan::Verdict;
+use sinew_skill::{Reason, Skill};
+
+use crate::discover::Candidate;
+use crate::listing::{Anchor, Child, Kind, Listed};
+use crate::load::{LoadRules, LoadedFile};
+use crate::scan::{Judgement, ScanSummary, Survey};
+
+/// Records kept: as many as the largest catalog holds.
+const MAX_KEPT: usize = 20_000;
+
+/// Raised when the form of the records changes.
+const MAGIC: &[u8; 8] = b"sinewkp1";
+
+/// Records of an earlier process by path, each still in its bytes until somebody asks.
+#[derive(Debug, Default)]
+pub(crate) struct Kept(Mutex<HashMap<PathBuf, Arc<[u8]>>>);
+
+impl Kept {
+    pub(crate) fn get(&self, path: &Path) -> Option<Arc<[u8]>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
+    }
+
+    pub(crate) fn forget_below(&self, folder: &Path) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|path, _| !path.starts_with(folder));
+    }
+
+    /// Fills in what was kept.
+    pub(crate) fn fill(&self, records: Vec<Record>) {
+        let records = records.into_iter().map(|record| (record.path.into(), record.bytes.into()));
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = records.collect();
+    }
+
+    /// What is worth keeping: what is known now, then what was kept and nobody asked for.
+    pub(crate) fn merged(&self, now: HashMap<PathBuf, Vec<u8>>) -> Vec<Record> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let earlier = kept.iter().filter(|(path, _)| !now.contains_key(*path));
+        let earlier: Vec<(PathBuf, Vec<u8>)> =
+            earlier.map(|(path, bytes)| (path.clone(), bytes.to_vec())).collect();
+        let mut records: Vec<Record> = now
+            .into_iter()
+            .chain(earlier)
+            .filter_map(|(path, bytes)| Some(Record { path: path.to_str()?.to_owned(), bytes }))
+            .take(MAX_KEPT)
+            .collect();
+        records.sort_by(|a, b| a.path.cmp(&b.path));
+        records
+    }
+}
+
+/// One record and the path it is about.
+#[derive(Debug, BorshDeserialize, BorshSerialize)]
+pub(crate) struct Record {
+    path: String,
+    bytes: Vec<u8>,
+}
+
+/// Everything that is kept.
+#[derive(Debug, Default, BorshDeserialize, BorshSerialize)]
+pub(crate) struct Memory {
+    pub(crate) files: Vec<Record>,
+    pub(crate) listings: Vec<Record>,
+}
+
+impl Memory {
+    /// The bytes to keep.
+    pub(crate) fn to_bytes(&self, tag: &str) -> Option<Vec<u8>> {
+        let body = borsh::to_vec(&(tag, self)).ok()?;
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(crc32fast::hash(&body).to_le_bytes());
+        bytes.extend(body);
+        Some(bytes)
+    }
+
+    /// `None` where the bytes are damaged or another build's.
+    pub(crate) fn from_bytes(bytes: &[u8], tag: &str) -> Option<Self> {
+        let rest = bytes.strip_prefix(MAGIC)?;
+        let (checksum, body) = rest.split_first_chunk::<4>()?;
+        if crc32fast::hash(body) != u32::from_le_bytes(*checksum) {
+            return None;
+        }
+        let (found, memory): (String, Self) = borsh::from_slice(body).ok()?;
+        (found == tag).then_some(memory)
+    }
+}
+
+#[derive(BorshDeserialize, BorshSerialize)]
+struct KeptStamp {
+    size: u64,
+    modified: Option<(u64, u32)>,
+    changed: Option<(u64, u32)>,
+    id: (u64, u64),
+    is_link: bool,
+}
+
+impl KeptStamp {
+    fn of(stamp: &Stamp) -> Self {
+        let since = |time: Option<SystemTime>| {
+            let since = time?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+            Some((since.as_secs(), since.subsec_nanos()))
+        };
+        Self {
+            size: stamp.size,
+            modified: since(stamp.modified),
+            changed: since(stamp.changed),
+            id: stamp.id,
+            is_link: stamp.is_link,
+        }
+    }
+
+    fn stamp(&self) -> Stamp {
+        let time = |since: Option<(u64, u32)>| {
+            let (seconds, nanos) = since?;
+            SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanos.min(999_999_999)))
+        };
+        Stamp {
+            size: self.size,
+            modified: time(self.modified),
+            changed: time(self.changed),
+            id: self.id,
+            is_link: self.is_link,
+        }
+    }
+}
+
+#[derive(BorshDeserialize, BorshSerialize)]
+struct KeptListing {
+    stamp: KeptStamp,
+    at_ms: u64,
+    children: Vec<(String, u8)>,
+}
+
+const KINDS: [Kind; 3] = [Kind::File, Kind::Folder, Kind::Link];
+
+impl Listed {
+    /// The record of a listing; `None` where a name cannot be written down.
+    pub(crate) fn keep(&self) -> Option<Vec<u8>> {
+        let children = self.children.iter().map(|child| {
+            let kind = KINDS.iter().position(|kind| *kind == child.kind)?;
+            Some((child.name.to_str()?.to_owned(), u8::try_from(kind).ok()?))
+        });
+        borsh::to_vec(&KeptListing {
+            stamp: KeptStamp::of(&self.stamp),
+            at_ms: self.at_ms,
+            children: children.collect::<Option<_>>()?,
+        })
+        .ok()
+    }
+
+    /// The listing that was kept, if the folder is still as it was.
+    pub(crate) fn wake(
+        record: &[u8],
+        anchor: &Anchor,
+        inside: &Path,
+        shown: &Path,
+    ) -> Option<Self> {
+        let kept: KeptListing = borsh::from_slice(record).ok()?;
+        let kind = |at: u8| KINDS.get(usize::from(at)).copied();
+        let children = kept.children.into_iter();
+        let children =
+            children.map(|(name, at)| Some(Child { name: name.into(), kind: kind(at)? }));
+        let listed = Self {
+            anchor: anchor.clone(),
+            inside: inside.to_path_buf(),
+            stamp: kept.stamp.stamp(),
+            at_ms: kept.at_ms,
+            shown: shown.to_path_buf(),
+            children: children.collect::<Option<_>>()?,
+        };
+        listed.is_unchanged().then_some(listed)
+    }
+}
+
+#[derive(BorshDeserialize, BorshSerialize)]
+struct KeptFile {
+    rules: (u8, u64, bool),
+    stamp: KeptStamp,
+    read_at_ms: u64,
+    folder: Option<(KeptStamp, u64)>,
+    skill: Option<Skill>,
+    hash: String,
+    reasons: Vec<Reason>,
+    install_slug: Option<String>,
+    judgement: Option<KeptJudgement>,
+}
+
+#[derive(BorshDeserialize, BorshSerialize)]
+struct KeptJudgement {
+    verdict: Verdict,
+    digest: String,
+    findings: u64,
+    blocked: Option<Reason>,
+    folders: Vec<(String, KeptStamp, u64)>,
+    files: Vec<(String, KeptStamp)>,
+    is_lone: bool,
+    at_ms: u64,
+}
+
+impl LoadedFile {
+    /// The record of a file; `None` where it was not opened, or a path cannot be written down.
+    pub(crate) fn keep(&self) -> Option<Vec<u8>> {
+        let judgement = match &self.judgement {
+            Some(judgement) => Some(judgement.keep()?),
+            None => None,
+        };
+        let folder = self.folder.as_ref();
+        borsh::to_vec(&KeptFile {
+            rules: (self.dialect as u8, self.max_bytes, self.strict),
+            stamp: KeptStamp::of(self.stamp.as_ref()?),
+            read_at_ms: self.read_at_ms,
+            folder: folder.map(|folder| (KeptStamp::of(&folder.stamp), folder.at_ms)),
+            skill: self.skill.as_deref().cloned(),
+            hash: self.hash.clone(),
+            reasons: self.reasons.clone(),
+            install_slug: self.install_slug.clone(),
+            judgement,
+        })
+        .ok()
+    }
+
+    /// The file that was kept, if nothing about it has changed.
+    pub(crate) fn wake(record: &[u8], candidate: &Candidate, rules: LoadRules<'_>) -> Option<Self> {
+        let kept: KeptFile = borsh::from_slice(record).ok()?;
+        if kept.rules != (rules.dialect as u8, rules.max_bytes, rules.strict)
+            || kept.judgement.is_some() != (rules.scan.is_some() && kept.skill.is_some())
+        {
+            return None;
+        }
+        let folder = kept.folder.map(|(stamp, at_ms)| {
+            let (anchor, inside) = (candidate.anchor.clone(), candidate.inside.clone());
+            let (shown, children) = (candidate.dir.clone(), Vec::new());
+            Arc::new(Listed { anchor, inside, stamp: stamp.stamp(), at_ms, shown, children })
+        });
+        let file = Self {
+            stamp: Some(kept.stamp.stamp()),
+            dialect: rules.dialect,
+            max_bytes: rules.max_bytes,
+            strict: rules.strict,
+            skill: kept.skill.map(Arc::new),
+            hash: kept.hash,
+            reasons: kept.reasons,
+            install_slug: kept.install_slug,
+            judgement: kept.judgement.map(|judgement| judgement.wake(&candidate.anchor)),
+            place: Some((candidate.anchor.clone(), candidate.file_inside())),
+            folder,
+            read_at_ms: kept.read_at_ms,
+        };
+        file.is_fresh(candidate, rules).then_some(file)
+    }
+}
+
+impl Judgement {
+    fn keep(&self) -> Option<KeptJudgement> {
+        let survey = &self.survey;
+        let folders = survey.folders.iter().map(|folder| {
+            let path = folder.inside.to_str()?.to_owned();
+            Some((path, KeptStamp::of(&folder.stamp), folder.at_ms))
+        });
+        let files = survey
+            .files
+            .iter()
+            .map(|(path, stamp)| Some((path.to_str()?.to_owned(), KeptStamp::of(stamp.as_ref()?))));
+        Some(KeptJudgement {
+            verdict: self.summary.verdict,
+            digest: self.summary.digest.clone(),
+            findings: u64::try_from(self.summary.findings).ok()?,
+            blocked: self.blocked.clone(),
+            folders: folders.collect::<Option<_>>()?,
+            files: files.collect::<Option<_>>()?,
+            is_lone: survey.is_lone,
+            at_ms: survey.at_ms,
+        })
+    }
+}
+
+impl KeptJudgement {
+    fn wake(self, anchor: &Anchor) -> Judgement {
+        let folder = |(inside, stamp, at_ms): (String, KeptStamp, u64)| Listed {
+            anchor: anchor.clone(),
+            inside: inside.into(),
+            stamp: stamp.stamp(),
+            at_ms,
+            shown: PathBuf::new(),
+            children: Vec::new(),
+        };
+        let file = |(path, stamp): (String, KeptStamp)| (path.into(), Some(stamp.stamp()));
+        Judgement {
+            summary: ScanSummary {
+                verdict: self.verdict,
+                digest: self.digest,
+                findings: usize::try_from(self.findings).unwrap_or(usize::MAX),
+            },
+            blocked: self.blocked,
+            survey: Survey {
+                folders: self.folders.into_iter().map(folder).collect(),
+                files: self.files.into_iter().map(file).collect(),
+                is_lone: self.is_lone,
+                at_ms: self.at_ms,
+            },
+        }
+    }
+}
