@@ -121,10 +121,10 @@ impl Builder {
         merge::confusable(&mut entries);
         gate(request, bins, &mut entries);
         let skill_filter = filter::apply(request, &mut entries, &mut issues);
+        let mut entries = sorted(entries, roots, openpocket);
         let commands = name_commands(request, &mut entries);
         issues.extend(unknown_skill_keys(request.config, &entries));
         issues.extend(unknown_agent(request));
-        sort(&mut entries, roots, openpocket);
         let mut folders =
             roots::absent(request.profile, &request.places, request.config, request.env);
         for walked in walks {
@@ -496,14 +496,19 @@ fn unknown_skill_keys(config: &Config, entries: &[Entry]) -> Vec<Reason> {
 }
 
 /// By name as people sort; OpenPocket shows its sources one after the other.
-fn sort(entries: &mut [Entry], roots: &[Root], openpocket: bool) {
-    entries.sort_by(|a, b| {
+fn sorted(entries: Vec<Entry>, roots: &[Root], openpocket: bool) -> Vec<Entry> {
+    // An entry is a large thing to move about; its place in the list is a number.
+    let mut places: Vec<usize> = (0..entries.len()).collect();
+    places.sort_by(|&a, &b| {
+        let (a, b) = (&entries[a], &entries[b]);
         crate::collate::compare(&a.name, &b.name).then_with(|| {
             (&a.name, &a.source, &a.file_path).cmp(&(&b.name, &b.source, &b.file_path))
         })
     });
     if openpocket {
         let rank = |entry: &Entry| roots.iter().rposition(|root| root.source == entry.source);
-        entries.sort_by_key(|entry| std::cmp::Reverse(rank(entry)));
+        places.sort_by_key(|&at| std::cmp::Reverse(rank(&entries[at])));
     }
+    let mut entries: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
+    places.into_iter().filter_map(|at| entries[at].take()).collect()
 }

@@ -7,6 +7,7 @@
 //! same for the same set of skills in any order.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
 
 use serde::Serialize;
 use sinew_skill::Dispatch;
@@ -123,8 +124,9 @@ pub(crate) fn unavailable(skill: &str) -> String {
 pub struct Commands {
     specs: Vec<CommandSpec>,
     filtered: Vec<CommandSpec>,
-    index: Index,
-    filtered_index: Index,
+    /// Made when the first name is looked up: most catalogs are built for something else.
+    index: OnceLock<Index>,
+    filtered_index: OnceLock<Index>,
 }
 
 impl Commands {
@@ -152,8 +154,7 @@ impl Commands {
 
     /// Commands that already have their names.
     pub fn from_specs(specs: Vec<CommandSpec>, filtered: Vec<CommandSpec>) -> Self {
-        let (index, filtered_index) = (Index::of(&specs), Index::of(&filtered));
-        Self { specs, filtered, index, filtered_index }
+        Self { specs, filtered, ..Self::default() }
     }
 
     /// The commands, own skills first, then by name.
@@ -187,9 +188,11 @@ impl Commands {
     }
 
     fn find(&self, wanted: &str, by: fn(&Index, &str) -> Option<usize>) -> Found<'_> {
-        if let Some(at) = by(&self.index, wanted) {
+        let index = self.index.get_or_init(|| Index::of(&self.specs));
+        let filtered = self.filtered_index.get_or_init(|| Index::of(&self.filtered));
+        if let Some(at) = by(index, wanted) {
             Found::Usable(&self.specs[at])
-        } else if let Some(at) = by(&self.filtered_index, wanted) {
+        } else if let Some(at) = by(filtered, wanted) {
             Found::Filtered(&self.filtered[at])
         } else {
             Found::Nothing

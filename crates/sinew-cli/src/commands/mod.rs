@@ -20,6 +20,8 @@ pub(crate) mod validate;
 pub(crate) mod watch;
 pub(crate) mod why;
 
+use std::mem::ManuallyDrop;
+
 use sinew_catalog::Catalog;
 use sinew_engine::Engine;
 use sinew_skill::Severity;
@@ -39,7 +41,8 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         // These are OpenPocket's own commands; they mean its folders unless told otherwise.
         options.profile.get_or_insert_with(|| "openpocket".to_owned());
     }
-    let engine = Engine::open(environment::of_process()?, options)?;
+    // The process ends after one command: taking a catalog of thousands apart would be for nothing.
+    let engine = ManuallyDrop::new(Engine::open(environment::of_process()?, options)?);
     match &cli.command {
         Command::Find(args) => find::run(args, &engine, out),
         Command::Dedupe(args) => dedupe::run(args, &engine, out),
