@@ -7,7 +7,7 @@
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StructureStyle};
 
-use crate::plain::{self, Leading};
+use crate::plain;
 use crate::value::{Mapping, Number, Value};
 
 /// Deeper nesting than this is an attack: real metadata has five levels.
@@ -79,45 +79,10 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, YamlError> {
             message: format!("control character U+{:04X} is not allowed in YAML", c as u32),
         });
     }
-    let leading = plain::leading_fields(text);
-    if leading.fields.is_empty() {
-        return parse_whole(text);
+    match plain::parse(text) {
+        Some(parsed) => Ok(parsed),
+        None => parse_whole(text),
     }
-    let rest = match leading.rest {
-        "" => Ok(Parsed { value: Value::Null, flow_line: None, places: Vec::new() }),
-        rest => parse_whole(rest),
-    };
-    match rest.map(|rest| join(leading, rest)) {
-        Ok(Some(parsed)) => Ok(parsed),
-        // What is wrong is said about the whole, so that lines and limits are right.
-        Ok(None) | Err(_) => parse_whole(text),
-    }
-}
-
-/// The plain fields and what the parser made of the rest; `None` where the two do not go together.
-fn join(leading: Leading<'_>, rest: Parsed) -> Option<Parsed> {
-    let more = match rest.value {
-        Value::Null if leading.rest.trim().is_empty() => Mapping::default(),
-        Value::Map(map) => map,
-        _ => return None,
-    };
-    let mut joined = Mapping::default();
-    let mut places = Vec::new();
-    for (at, (key, value)) in leading.fields.into_iter().enumerate() {
-        if more.get(key).is_some() {
-            return None;
-        }
-        places.push(Place { key: key.to_owned(), line: at + 1, written: None });
-        joined.0.push((key.to_owned(), value));
-    }
-    let taken = places.len();
-    joined.0.extend(more.0);
-    places.extend(rest.places.into_iter().map(|place| Place { line: place.line + taken, ..place }));
-    Some(Parsed {
-        value: Value::Map(joined),
-        flow_line: rest.flow_line.map(|line| line + taken),
-        places,
-    })
 }
 
 /// Parses one YAML document with the parser alone.
