@@ -12,12 +12,12 @@ use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use rayon::prelude::*;
 use sinew_skill::{Code, Reason};
 
 use crate::environment::path_text;
 use crate::keep::Kept;
 use crate::listing::{Anchor, Kind, Listed};
+use crate::parallel::fill;
 use crate::profile::{Links, Tier};
 use crate::roots::{Root, Shape};
 
@@ -178,18 +178,19 @@ enum Look {
 }
 
 impl Folder {
-    fn look(&self, max_depth: usize, at_ms: u64, kept: &Kept) -> Look {
+    /// What an earlier process saw, if it is still the same.
+    fn wake(&self, kept: &Kept) -> Option<Look> {
+        let record = kept.get(&self.shown)?;
+        let listed = Listed::wake(&record, &self.anchor, &self.inside, &self.shown)?;
+        Some(Look::Listing(Ok(listed)))
+    }
+
+    fn look(&self, max_depth: usize, at_ms: u64) -> Look {
         if self.depth > max_depth {
             let skill = self.anchor.stamp(&self.inside.join(SKILL_FILE));
             return Look::Beyond { holds_skill: skill.is_ok() };
         }
-        let kept = kept.get(&self.shown);
-        let woken =
-            kept.and_then(|record| Listed::wake(&record, &self.anchor, &self.inside, &self.shown));
-        Look::Listing(match woken {
-            Some(listed) => Ok(listed),
-            None => Listed::of(&self.anchor, &self.inside, &self.shown, at_ms),
-        })
+        Look::Listing(Listed::of(&self.anchor, &self.inside, &self.shown, at_ms))
     }
 }
 
@@ -206,8 +207,7 @@ impl Walk<'_> {
         };
         self.seen_links.insert(self.real_root.clone());
         if self.root.shape == Shape::Any
-            && let Look::Listing(Ok(listed)) =
-                top.look(self.root.max_depth, self.found.at_ms, self.kept)
+            && let Look::Listing(Ok(listed)) = top.look(self.root.max_depth, self.found.at_ms)
             && listed.holds(SKILL_FILE)
         {
             let listed = Arc::new(listed);
@@ -232,14 +232,12 @@ impl Walk<'_> {
 
     /// One level after the other; the folders of a level are listed side by side.
     fn breadth_first(&mut self, top: Folder) {
-        let (max_depth, at_ms, kept) = (self.root.max_depth, self.found.at_ms, self.kept);
+        let (max_depth, at_ms) = (self.root.max_depth, self.found.at_ms);
         let mut level = vec![top];
         while !level.is_empty() {
-            let looks: Vec<Look> = level
-                .par_iter()
-                .with_min_len(32)
-                .map(|folder| folder.look(max_depth, at_ms, kept))
-                .collect();
+            let known: Vec<Option<Look>> =
+                level.iter().map(|folder| folder.wake(self.kept)).collect();
+            let looks = fill(&level, known, |folder| folder.look(max_depth, at_ms));
             let mut next = Vec::new();
             for (folder, look) in level.iter().zip(looks) {
                 self.visit(folder, look, &mut next);

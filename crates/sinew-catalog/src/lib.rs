@@ -54,6 +54,7 @@ pub mod locations;
 mod lookup;
 mod memory;
 mod merge;
+mod parallel;
 mod plain_commands;
 mod plugins;
 mod profile;

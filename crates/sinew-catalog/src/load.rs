@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rayon::prelude::*;
 use sinew_guard::contained::{self, OpenError, OpenFile, ReadError, Stamp};
 use sinew_skill::validate::{RuleSet, Target, validate};
 use sinew_skill::{Code, Dialect, ReadOptions, Reason, Skill};
@@ -15,6 +14,7 @@ use crate::discover::{Candidate, SKILL_FILE};
 use crate::environment::path_text;
 use crate::keep::{Kept, Record};
 use crate::listing::{Anchor, Listed, is_settled};
+use crate::parallel::fill;
 use crate::profile::{Links, Tier};
 use crate::scan::{Judgement, ScanGate};
 
@@ -69,18 +69,10 @@ impl FileCache {
         candidates: &[Candidate],
         rules: LoadRules<'_>,
     ) -> Vec<Arc<LoadedFile>> {
-        let known = self.read.lock().unwrap_or_else(PoisonError::into_inner).clone_for(candidates);
-        let loaded: Vec<Arc<LoadedFile>> = candidates
-            .par_iter()
-            .zip(known)
-            .with_min_len(32)
-            .map(|(candidate, known)| {
-                known
-                    .filter(|known| known.is_fresh(candidate, rules))
-                    .unwrap_or_else(|| Arc::new(self.wake_or_load(candidate, rules)))
-            })
-            .collect();
+        let known = candidates.iter().map(|candidate| self.known(candidate, rules)).collect();
+        let loaded = fill(candidates, known, |candidate| self.read(candidate, rules));
         let mut cache = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.reserve(loaded.len());
         for (candidate, file) in candidates.iter().zip(&loaded) {
             match cache.get_mut(&candidate.file) {
                 Some(slot) if Arc::ptr_eq(slot, file) => {}
@@ -98,16 +90,23 @@ impl FileCache {
         self.kept.forget_below(folder);
     }
 
-    fn wake_or_load(&self, candidate: &Candidate, rules: LoadRules<'_>) -> LoadedFile {
-        let kept = self.kept.get(&candidate.file);
-        let woken = kept.and_then(|record| LoadedFile::wake(&record, candidate, rules));
-        woken.unwrap_or_else(|| {
-            let file = load(candidate, rules);
-            if file.stamp.is_some_and(|stamp| is_settled(&stamp, file.read_at_ms)) {
-                self.learned.store(true, Ordering::Relaxed);
-            }
-            file
+    /// The file as this process or an earlier one read it, if it is still the same.
+    fn known(&self, candidate: &Candidate, rules: LoadRules<'_>) -> Option<Arc<LoadedFile>> {
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = read.get(&candidate.file).cloned();
+        drop(read);
+        known.filter(|known| known.is_fresh(candidate, rules)).or_else(|| {
+            let record = self.kept.get(&candidate.file)?;
+            LoadedFile::wake(&record, candidate, rules).map(Arc::new)
         })
+    }
+
+    fn read(&self, candidate: &Candidate, rules: LoadRules<'_>) -> Arc<LoadedFile> {
+        let file = load(candidate, rules);
+        if file.stamp.is_some_and(|stamp| is_settled(&stamp, file.read_at_ms)) {
+            self.learned.store(true, Ordering::Relaxed);
+        }
+        Arc::new(file)
     }
 
     /// The records of everything that was read, for the next process.
@@ -115,16 +114,6 @@ impl FileCache {
         let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let now = read.iter().filter_map(|(path, file)| Some((path.clone(), file.keep()?)));
         self.kept.merged(now.collect())
-    }
-}
-
-trait CloneFor {
-    fn clone_for(&self, candidates: &[Candidate]) -> Vec<Option<Arc<LoadedFile>>>;
-}
-
-impl CloneFor for HashMap<PathBuf, Arc<LoadedFile>> {
-    fn clone_for(&self, candidates: &[Candidate]) -> Vec<Option<Arc<LoadedFile>>> {
-        candidates.iter().map(|candidate| self.get(&candidate.file).cloned()).collect()
     }
 }
 

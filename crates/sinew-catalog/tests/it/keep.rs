@@ -52,10 +52,11 @@ fn the_next_process_sees_the_same_and_reads_nothing() {
 
 #[test]
 fn every_change_between_two_processes_is_seen() {
-    let changes: [(&str, fn(&Machine)); 7] = [
+    type Act = fn(&Machine);
+    let changes: [(&str, Act); 7] = [
         ("an edit", |m| m.write("work/skills/a/SKILL.md", "---\nname: a\ndescription: z\n---\n")),
         ("a new skill", |m| {
-            m.write("work/skills/n/SKILL.md", "---\nname: n\ndescription: z\n---\n")
+            m.write("work/skills/n/SKILL.md", "---\nname: n\ndescription: z\n---\n");
         }),
         ("a payload beside", |m| m.write("work/skills/a/x.sh", PAYLOAD)),
         ("a payload below", |m| m.write("work/skills/rich/scripts/more/x.sh", PAYLOAD)),
