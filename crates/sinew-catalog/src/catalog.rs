@@ -15,7 +15,7 @@ use crate::entry::{Entry, Requirements, State};
 use crate::environment::{Environment, path_text};
 use crate::filter::{self, Overrides};
 use crate::gate::{Gate, Subject};
-use crate::keep::Memory;
+use crate::keep;
 use crate::load::{FileCache, LoadRules, LoadedFile};
 use crate::memory::{CatalogMemory, Inputs, Remembered, WalkMemory, Walked};
 use crate::merge;
@@ -121,7 +121,7 @@ impl Builder {
         merge::confusable(&mut entries);
         gate(request, bins, &mut entries);
         let skill_filter = filter::apply(request, &mut entries, &mut issues);
-        let mut entries = sorted(entries, roots, openpocket);
+        sort(&mut entries, roots, openpocket);
         let commands = name_commands(request, &mut entries);
         issues.extend(unknown_skill_keys(request.config, &entries));
         issues.extend(unknown_agent(request));
@@ -143,20 +143,14 @@ impl Builder {
 
     /// Takes in what an earlier process kept under the same tag; damaged bytes, or those of
     /// another build, are as good as none.
-    pub fn recall(&self, bytes: &[u8], tag: &str) {
-        if let Some(memory) = Memory::from_bytes(bytes, tag) {
-            self.files.kept.fill(memory.files);
-            self.walks.kept.fill(memory.listings);
-        }
+    pub fn recall(&self, bytes: Vec<u8>, tag: &str) {
+        let _ = keep::recall(bytes, tag, &self.files.kept, &self.walks.kept);
     }
 
     /// What the next process should know, if a file was read since the last call.
     pub fn keep(&self, tag: &str) -> Option<Vec<u8>> {
-        if !self.files.learned.swap(false, Ordering::Relaxed) {
-            return None;
-        }
-        let memory = Memory { files: self.files.records(), listings: self.walks.records() };
-        memory.to_bytes(tag)
+        let learned = self.files.learned.swap(false, Ordering::Relaxed);
+        learned.then(|| keep::to_bytes(tag, &self.files.records(), &self.walks.records()))
     }
 
     /// Forgets what was read below a folder.
@@ -496,7 +490,7 @@ fn unknown_skill_keys(config: &Config, entries: &[Entry]) -> Vec<Reason> {
 }
 
 /// By name as people sort; OpenPocket shows its sources one after the other.
-fn sorted(entries: Vec<Entry>, roots: &[Root], openpocket: bool) -> Vec<Entry> {
+fn sort(entries: &mut [Entry], roots: &[Root], openpocket: bool) {
     // An entry is a large thing to move about; its place in the list is a number.
     let mut places: Vec<usize> = (0..entries.len()).collect();
     places.sort_by(|&a, &b| {
@@ -509,6 +503,12 @@ fn sorted(entries: Vec<Entry>, roots: &[Root], openpocket: bool) -> Vec<Entry> {
         let rank = |entry: &Entry| roots.iter().rposition(|root| root.source == entry.source);
         places.sort_by_key(|&at| std::cmp::Reverse(rank(&entries[at])));
     }
-    let mut entries: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
-    places.into_iter().filter_map(|at| entries[at].take()).collect()
+    for at in 0..entries.len() {
+        let mut from = places[at];
+        // What stood there has moved to where its own place pointed.
+        while from < at {
+            from = places[from];
+        }
+        entries.swap(at, from);
+    }
 }

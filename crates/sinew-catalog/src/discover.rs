@@ -180,9 +180,8 @@ enum Look {
 impl Folder {
     /// What an earlier process saw, if it is still the same.
     fn wake(&self, kept: &Kept) -> Option<Look> {
-        let record = kept.get(&self.shown)?;
-        let listed = Listed::wake(&record, &self.anchor, &self.inside, &self.shown)?;
-        Some(Look::Listing(Ok(listed)))
+        let wake = |record: &[u8]| Listed::wake(record, &self.anchor, &self.inside, &self.shown);
+        kept.wake(&self.shown, wake).map(|listed| Look::Listing(Ok(listed)))
     }
 
     fn look(&self, max_depth: usize, at_ms: u64) -> Look {

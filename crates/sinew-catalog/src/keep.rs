@@ -8,6 +8,7 @@
 //! reads them. They must lie where only their owner writes: a forged record would open the gate.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -28,32 +29,38 @@ const MAX_KEPT: usize = 20_000;
 /// Raised when the form of the records changes.
 const MAGIC: &[u8; 8] = b"sinewkp1";
 
-/// Records of an earlier process by path, each still in its bytes until somebody asks.
+/// Records of an earlier process by path, each left in its bytes until somebody asks.
 #[derive(Debug, Default)]
-pub(crate) struct Kept(Mutex<HashMap<PathBuf, Arc<[u8]>>>);
+pub(crate) struct Kept(Mutex<Records>);
+
+#[derive(Debug, Default)]
+struct Records {
+    bytes: Arc<Vec<u8>>,
+    places: HashMap<PathBuf, Range<usize>>,
+}
 
 impl Kept {
-    pub(crate) fn get(&self, path: &Path) -> Option<Arc<[u8]>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
+    /// Calls `wake` with what was kept about a path.
+    pub(crate) fn wake<T>(&self, path: &Path, wake: impl FnOnce(&[u8]) -> Option<T>) -> Option<T> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = kept.places.get(path)?.clone();
+        let bytes = Arc::clone(&kept.bytes);
+        drop(kept);
+        wake(bytes.get(place)?)
     }
 
     pub(crate) fn forget_below(&self, folder: &Path) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|path, _| !path.starts_with(folder));
-    }
-
-    /// Fills in what was kept.
-    pub(crate) fn fill(&self, records: Vec<Record>) {
-        let records = records.into_iter().map(|record| (record.path.into(), record.bytes.into()));
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = records.collect();
+        kept.places.retain(|path, _| !path.starts_with(folder));
     }
 
     /// What is worth keeping: what is known now, then what was kept and nobody asked for.
     pub(crate) fn merged(&self, now: HashMap<PathBuf, Vec<u8>>) -> Vec<Record> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let earlier = kept.iter().filter(|(path, _)| !now.contains_key(*path));
-        let earlier: Vec<(PathBuf, Vec<u8>)> =
-            earlier.map(|(path, bytes)| (path.clone(), bytes.to_vec())).collect();
+        let earlier = kept.places.iter().filter(|(path, _)| !now.contains_key(*path));
+        let earlier: Vec<(PathBuf, Vec<u8>)> = earlier
+            .map(|(path, place)| (path.clone(), kept.bytes[place.clone()].to_vec()))
+            .collect();
         let mut records: Vec<Record> = now
             .into_iter()
             .chain(earlier)
@@ -66,38 +73,81 @@ impl Kept {
 }
 
 /// One record and the path it is about.
-#[derive(Debug, BorshDeserialize, BorshSerialize)]
+#[derive(Debug)]
 pub(crate) struct Record {
     path: String,
     bytes: Vec<u8>,
 }
 
-/// Everything that is kept.
-#[derive(Debug, Default, BorshDeserialize, BorshSerialize)]
-pub(crate) struct Memory {
-    pub(crate) files: Vec<Record>,
-    pub(crate) listings: Vec<Record>,
+/// The bytes to keep.
+pub(crate) fn to_bytes(tag: &str, files: &[Record], listings: &[Record]) -> Vec<u8> {
+    let mut body = Vec::new();
+    put(&mut body, tag.as_bytes());
+    for records in [files, listings] {
+        body.extend((records.len() as u64).to_le_bytes());
+        for record in records {
+            put(&mut body, record.path.as_bytes());
+            put(&mut body, &record.bytes);
+        }
+    }
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend(crc32fast::hash(&body).to_le_bytes());
+    bytes.extend(body);
+    bytes
 }
 
-impl Memory {
-    /// The bytes to keep.
-    pub(crate) fn to_bytes(&self, tag: &str) -> Option<Vec<u8>> {
-        let body = borsh::to_vec(&(tag, self)).ok()?;
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend(crc32fast::hash(&body).to_le_bytes());
-        bytes.extend(body);
-        Some(bytes)
+fn put(body: &mut Vec<u8>, bytes: &[u8]) {
+    body.extend((bytes.len() as u64).to_le_bytes());
+    body.extend(bytes);
+}
+
+/// Fills in what was kept; nothing where the bytes are damaged or another build's.
+pub(crate) fn recall(bytes: Vec<u8>, tag: &str, files: &Kept, listings: &Kept) -> Option<()> {
+    let start = MAGIC.len() + 4;
+    let checksum = bytes.strip_prefix(MAGIC)?.first_chunk::<4>()?;
+    if crc32fast::hash(bytes.get(start..)?) != u32::from_le_bytes(*checksum) {
+        return None;
+    }
+    let mut reader = Ranges { bytes: &bytes, at: start };
+    if bytes.get(reader.range()?)? != tag.as_bytes() {
+        return None;
+    }
+    let (file_places, listing_places) = (reader.places()?, reader.places()?);
+    let bytes = Arc::new(bytes);
+    for (kept, places) in [(files, file_places), (listings, listing_places)] {
+        let records = Records { bytes: Arc::clone(&bytes), places };
+        *kept.0.lock().unwrap_or_else(PoisonError::into_inner) = records;
+    }
+    Some(())
+}
+
+/// Reads where things stand, without copying them.
+struct Ranges<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Ranges<'_> {
+    fn number(&mut self) -> Option<usize> {
+        let number = u64::from_le_bytes(*self.bytes.get(self.at..)?.first_chunk()?);
+        self.at += 8;
+        usize::try_from(number).ok()
     }
 
-    /// `None` where the bytes are damaged or another build's.
-    pub(crate) fn from_bytes(bytes: &[u8], tag: &str) -> Option<Self> {
-        let rest = bytes.strip_prefix(MAGIC)?;
-        let (checksum, body) = rest.split_first_chunk::<4>()?;
-        if crc32fast::hash(body) != u32::from_le_bytes(*checksum) {
-            return None;
+    fn range(&mut self) -> Option<Range<usize>> {
+        let len = self.number()?;
+        let end = self.at.checked_add(len).filter(|end| *end <= self.bytes.len())?;
+        Some(std::mem::replace(&mut self.at, end)..end)
+    }
+
+    fn places(&mut self) -> Option<HashMap<PathBuf, Range<usize>>> {
+        let count = self.number()?;
+        let mut places = HashMap::with_capacity(count.min(MAX_KEPT));
+        for _ in 0..count {
+            let path = std::str::from_utf8(&self.bytes[self.range()?]).ok()?;
+            places.insert(PathBuf::from(path), self.range()?);
         }
-        let (found, memory): (String, Self) = borsh::from_slice(body).ok()?;
-        (found == tag).then_some(memory)
+        Some(places)
     }
 }
 

@@ -96,8 +96,8 @@ impl FileCache {
         let known = read.get(&candidate.file).cloned();
         drop(read);
         known.filter(|known| known.is_fresh(candidate, rules)).or_else(|| {
-            let record = self.kept.get(&candidate.file)?;
-            LoadedFile::wake(&record, candidate, rules).map(Arc::new)
+            let wake = |record: &[u8]| LoadedFile::wake(record, candidate, rules);
+            self.kept.wake(&candidate.file, wake).map(Arc::new)
         })
     }
 

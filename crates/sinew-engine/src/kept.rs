@@ -33,7 +33,7 @@ impl KeptCatalog {
     pub(crate) fn recall(&self, live: &LiveCatalog, gate: &ScanGate) {
         self.recalled.call_once(|| {
             if let Ok(bytes) = std::fs::read(&self.path) {
-                live.builder().recall(&bytes, &self.tag(gate));
+                live.builder().recall(bytes, &self.tag(gate));
             }
         });
     }

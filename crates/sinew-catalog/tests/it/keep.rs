@@ -34,7 +34,7 @@ fn kept(machine: &Machine) -> (String, Vec<u8>) {
 
 fn recalling(bytes: &[u8], tag: &str) -> Builder {
     let builder = Builder::default();
-    builder.recall(bytes, tag);
+    builder.recall(bytes.to_vec(), tag);
     builder
 }
 
