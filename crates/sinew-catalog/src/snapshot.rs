@@ -78,6 +78,9 @@ pub struct SnapshotSkill<'a> {
     /// Variables it needs.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub required_env: &'a [String],
+    /// Changes with any file of the skill, also one that leaves the version alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub support_revision: Option<&'a str>,
 }
 
 impl Snapshot {
@@ -98,6 +101,7 @@ impl Snapshot {
                     skill_key: &entry.skill_key,
                     primary_env: entry.primary_env.as_deref(),
                     required_env: &entry.requirements.env,
+                    support_revision: entry.scan.as_ref().map(|scan| scan.digest.as_str()),
                 })
                 .collect(),
             skill_filter: self.catalog.skill_filter.as_deref(),

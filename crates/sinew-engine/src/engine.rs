@@ -46,7 +46,7 @@ pub struct Engine {
     config_source: ConfigSource,
     /// Trouble that was met before the first look at the roots.
     opening: Vec<Reason>,
-    live: LiveCatalog,
+    live: Arc<LiveCatalog>,
     kept: Option<KeptCatalog>,
     pub(crate) scan_files: ScanFiles,
     scan_gate: ScanGate,
@@ -56,6 +56,19 @@ impl Engine {
     /// Opens the engine. Only a request that makes no sense fails; whatever is missing on the
     /// machine is an issue of the catalog.
     pub fn open(env: Environment, options: Options) -> Result<Self, Error> {
+        Self::over(Arc::default(), env, options)
+    }
+
+    /// The same view under the configuration as it is now; `None` where it says what it said.
+    ///
+    /// Versions go on counting, and what was read stays known.
+    pub fn reread(&self) -> Result<Option<Self>, Error> {
+        let now = Self::over(Arc::clone(&self.live), self.env.clone(), self.options.clone())?;
+        let same = now.config == self.config && now.opening == self.opening;
+        Ok((!same).then_some(now))
+    }
+
+    fn over(live: Arc<LiveCatalog>, env: Environment, options: Options) -> Result<Self, Error> {
         let profile = find_profile(options.profile.as_deref())?;
         if let Some(path) = &options.config
             && !path.is_file()
@@ -102,7 +115,7 @@ impl Engine {
             options,
             config_source: loaded.source,
             opening,
-            live: LiveCatalog::default(),
+            live,
             kept: KeptCatalog::below(&env, profile),
             scan_gate: scan_files.gate(),
             scan_files,

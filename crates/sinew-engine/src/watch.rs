@@ -34,14 +34,15 @@ pub enum WatchEvent {
 impl Engine {
     /// Reports changes until `report` has had enough.
     pub fn watch(&self, mut report: impl FnMut(WatchEvent) -> ControlFlow<()>) {
-        let debounce = Duration::from_millis(self.config.load.debounce_ms);
+        let mut reread: Option<Engine> = None;
         let mut change = self.refresh(Cause::Start);
         let mut watch = None;
         let mut retry_at = Instant::now();
         let mut started = false;
         loop {
-            if watch.is_none() && self.config.load.watch && Instant::now() >= retry_at {
-                match start(debounce, &change) {
+            let engine = reread.as_ref().unwrap_or(self);
+            if watch.is_none() && engine.config.load.watch && Instant::now() >= retry_at {
+                match start(engine, &change) {
                     Ok(begun) => watch = Some(begun),
                     Err(reason) => {
                         retry_at = Instant::now() + RETRY;
@@ -80,20 +81,29 @@ impl Engine {
                         for path in paths.iter().filter(|path| path.ends_with("source-origin.json"))
                         {
                             let skill = path.parent().and_then(std::path::Path::parent);
-                            self.forget_below(skill.unwrap_or(path));
+                            engine.forget_below(skill.unwrap_or(path));
                         }
                         Cause::Files
                     }
                 },
             };
+            let (cause, now) = match engine.reread() {
+                Ok(Some(now)) => (Cause::Settings, Some(now)),
+                // A configuration that makes no sense right now is being written, or reported.
+                Ok(None) | Err(_) => (cause, None),
+            };
+            if now.is_some() {
+                reread = now;
+            }
+            let engine = reread.as_ref().unwrap_or(self);
             let before = change.version;
-            change = self.refresh(cause);
+            change = engine.refresh(cause);
             if let Some(open) = &mut watch
                 && let Err(reason) = open.follow(&change.snapshot.catalog)
             {
                 watch = None;
                 retry_at = Instant::now() + RETRY;
-                change = self.refresh(Cause::WatchLost);
+                change = engine.refresh(Cause::WatchLost);
                 if report(WatchEvent::Notice(reason)).is_break() {
                     return;
                 }
@@ -108,8 +118,10 @@ impl Engine {
     }
 }
 
-fn start(debounce: Duration, change: &Change) -> Result<Watch, Reason> {
+fn start(engine: &Engine, change: &Change) -> Result<Watch, Reason> {
+    let debounce = Duration::from_millis(engine.config.load.debounce_ms);
     let mut watch = Watch::start(debounce)?;
+    watch.add_file(engine.config_source().path.clone());
     watch.follow(&change.snapshot.catalog)?;
     Ok(watch)
 }

@@ -93,6 +93,8 @@ pub struct Watch<B = SystemBackend> {
     /// Watched folders that something happened to: they may be new ones under the old name, and
     /// file systems give a new folder the number of the one just removed.
     touched: BTreeSet<PathBuf>,
+    /// Files beside the catalog that matter too.
+    files: BTreeSet<PathBuf>,
     debounce: Duration,
 }
 
@@ -147,13 +149,26 @@ fn forward(sender: &Sender<Signal>, event: notify::Result<notify::Event>) {
 impl<B: Backend> Watch<B> {
     /// A watch over another way to learn of changes.
     pub fn with_backend(backend: B, events: Receiver<Signal>, debounce: Duration) -> Self {
-        Self { backend, events, folders: BTreeMap::new(), touched: BTreeSet::new(), debounce }
+        Self {
+            backend,
+            events,
+            folders: BTreeMap::new(),
+            touched: BTreeSet::new(),
+            files: BTreeSet::new(),
+            debounce,
+        }
+    }
+
+    /// Reports changes of one more file, from the next [`follow`](Self::follow) on.
+    pub fn add_file(&mut self, file: PathBuf) {
+        self.files.insert(file);
     }
 
     /// Watches what the catalog consists of now, and nothing else. An exhausted system is the one
     /// error; a single folder that cannot be watched is a reason.
     pub fn follow(&mut self, catalog: &Catalog) -> Result<Vec<Reason>, Reason> {
-        let wanted = folders(catalog);
+        let mut wanted = folders(catalog);
+        wanted.extend(self.files.iter().filter_map(|file| nearest_folder(file.parent()?)));
         let known: Vec<PathBuf> = self.folders.keys().cloned().collect();
         for folder in known {
             let is_same = self.folders.get(&folder) == Some(&identity(&folder));
@@ -193,14 +208,14 @@ impl<B: Backend> Watch<B> {
                 Err(RecvTimeoutError::Timeout) => return Waited::Quiet,
                 Err(RecvTimeoutError::Disconnected) => return Waited::Lost,
             };
-            if !concerns(&first) {
+            if !self.concerns(&first) {
                 continue;
             }
             let mut changed = BTreeSet::from([first]);
             let until = Instant::now() + MAX_GATHERING;
             while Instant::now() < until {
                 match self.events.recv_timeout(self.debounce) {
-                    Ok(Signal::Path(path)) if concerns(&path) => drop(changed.insert(path)),
+                    Ok(Signal::Path(path)) if self.concerns(&path) => drop(changed.insert(path)),
                     Ok(Signal::Path(_)) => {}
                     Ok(Signal::Lost) => return Waited::Lost,
                     Err(_) => break,
@@ -212,6 +227,15 @@ impl<B: Backend> Watch<B> {
             return Waited::Changed(changed.into_iter().collect());
         }
     }
+
+    fn concerns(&self, path: &Path) -> bool {
+        concerns(path) || self.files.contains(path)
+    }
+}
+
+/// The path itself or the first folder above it that is there.
+fn nearest_folder(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find(|folder| folder.is_dir()).map(Path::to_owned)
 }
 
 /// Which folder a path leads to.
@@ -245,9 +269,7 @@ fn concerns(path: &Path) -> bool {
 /// folder above each missing one, where a registry client leaves notes, and the targets of links.
 pub fn folders(catalog: &Catalog) -> BTreeSet<PathBuf> {
     let missing = catalog.roots.iter().map(|root| &root.path).chain(&catalog.folders);
-    let nearest =
-        |path: &PathBuf| path.ancestors().find(|folder| folder.is_dir()).map(Path::to_owned);
-    let mut folders: BTreeSet<PathBuf> = missing.filter_map(nearest).collect();
+    let mut folders: BTreeSet<PathBuf> = missing.filter_map(|path| nearest_folder(path)).collect();
     let mut targets = 0;
     for entry in &catalog.entries {
         let notes = entry.base_dir.join(".openclaw");

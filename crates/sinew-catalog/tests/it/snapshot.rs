@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sinew_catalog::{Cause, FixedClock, LiveCatalog, Request};
+use sinew_catalog::{Cause, Change, FixedClock, LiveCatalog, Request};
 use sinew_testkit::Machine;
 
 fn refresh(live: &LiveCatalog, machine: &Machine, cause: Cause) -> sinew_catalog::Change {
@@ -36,14 +36,21 @@ fn a_change_bumps_the_version_and_names_what_changed() {
 
 #[test]
 fn touching_a_file_or_editing_a_reference_changes_nothing() {
-    let machine =
-        Machine::new().skill("work/skills/a", "a").file("work/skills/a/references/r.md", "1");
+    let machine = Machine::new()
+        .skill("work/skills/a", "a")
+        .file("work/skills/a/references/r.md", "1")
+        .scanned();
     let live = LiveCatalog::default();
     let first = refresh(&live, &machine, Cause::Start);
     let same_text = "---\nname: a\ndescription: About a\n---\n";
     machine.write("work/skills/a/SKILL.md", same_text);
     machine.write("work/skills/a/references/r.md", "2");
-    assert_eq!(refresh(&live, &machine, Cause::Files).version, first.version);
+    let second = refresh(&live, &machine, Cause::Files);
+    assert_eq!(second.version, first.version);
+    let revision = |change: &Change| {
+        change.snapshot.record().skills[0].support_revision.map(str::to_owned).expect("scanned")
+    };
+    assert_ne!(revision(&second), revision(&first), "only its support revision tells");
 }
 
 #[test]

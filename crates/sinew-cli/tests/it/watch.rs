@@ -35,6 +35,10 @@ fn changes_are_printed_as_they_happen() {
     assert_eq!(next()["changed"], serde_json::json!(["a"]));
     std::fs::remove_dir_all(machine.path("work/skills/b")).expect("b goes");
     assert_eq!(next()["removed"], serde_json::json!(["b"]));
+    machine.write("home/.sinew/config.json5", "{skills: {entries: {a: {enabled: false}}}}");
+    let settings = next();
+    assert_eq!(settings["changed"], serde_json::json!(["a"]));
+    assert_eq!(settings["cause"], "settings");
     child.kill().expect("sinew ends");
     child.wait().expect("sinew ended");
     reader.join().expect("the reader ends");
