@@ -1,0 +1,208 @@
+//! Why the store said no: what, where, and what to do next.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::{Expect, Version};
+
+/// An error of the store. Its text says what and where, [`StoreError::hint`] what to do next.
+///
+/// A password is in none of them: places are written without it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// The address of the store makes no sense.
+    #[error("`{shown}` is not the address of a store: {why}")]
+    BadUrl {
+        /// The address, as far as it may be shown.
+        shown: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The database file is damaged, or is no database.
+    #[error("the database {place} is damaged: {detail}")]
+    Corrupt {
+        /// Which database.
+        place: String,
+        /// What the check said.
+        detail: String,
+    },
+    /// A database that somebody else made.
+    #[error("{place} is a database of another program")]
+    Foreign {
+        /// Which database.
+        place: String,
+    },
+    /// The database, or the folder that must hold it, cannot be written.
+    #[error("the database {place} cannot be written: {detail}")]
+    ReadOnly {
+        /// Which database.
+        place: String,
+        /// What the system said.
+        detail: String,
+    },
+    /// No room is left.
+    #[error("there is no room left for the database {place}")]
+    Full {
+        /// Which database.
+        place: String,
+    },
+    /// Others were writing for too long.
+    #[error("the database {place} was busy with other writers for {waited:?}")]
+    Locked {
+        /// Which database.
+        place: String,
+        /// How long this writer waited.
+        waited: Duration,
+    },
+    /// The file was replaced or removed while it was open.
+    #[error("the database {place} was moved or replaced while it was in use")]
+    Moved {
+        /// Which database.
+        place: String,
+    },
+    /// The server does not answer.
+    #[error("the database {place} cannot be reached: {detail}")]
+    Unreachable {
+        /// Which database.
+        place: String,
+        /// What the network said.
+        detail: String,
+    },
+    /// The server answers, and refuses.
+    #[error("the database {place} refused: {detail}")]
+    Refused {
+        /// Which database.
+        place: String,
+        /// What the server said.
+        detail: String,
+    },
+    /// The connection broke between a change and its confirmation.
+    #[error(
+        "the connection to {place} broke while a change was being saved; it may be saved or not"
+    )]
+    Uncertain {
+        /// Which database.
+        place: String,
+    },
+    /// A newer sinew made the database.
+    #[error("the database {place} has schema {found}; this sinew knows {known}")]
+    Newer {
+        /// Which database.
+        place: String,
+        /// Its schema.
+        found: u32,
+        /// The newest schema known here.
+        known: u32,
+    },
+    /// A migration that ran here was another one than the one of that number known now.
+    #[error("schema {version} of the database {place} is not the one that this sinew knows")]
+    Altered {
+        /// Which database.
+        place: String,
+        /// The migration.
+        version: u32,
+    },
+    /// Something is larger than it may be.
+    #[error("the {what} has {found}, at most {cap} are allowed")]
+    TooLarge {
+        /// What it is.
+        what: &'static str,
+        /// Its size, in bytes unless it is a number of things.
+        found: usize,
+        /// The most that is allowed.
+        cap: usize,
+    },
+    /// A name that cannot be stored.
+    #[error("the {what} cannot be stored: {why}")]
+    BadName {
+        /// What it names.
+        what: &'static str,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The document is not in the state that the writer expected. Nothing was changed.
+    #[error("the document {collection}/{key} changed meanwhile")]
+    Conflict {
+        /// The collection.
+        collection: String,
+        /// The key.
+        key: String,
+        /// What the writer expected.
+        expected: Expect,
+        /// What is there.
+        found: Option<Version>,
+    },
+    /// Text that is no JSON, or JSON of another shape than the reader expected.
+    #[error("a body is not the JSON that was expected: {detail}")]
+    NotJson {
+        /// What the reader said, with line and column.
+        detail: String,
+    },
+    /// Anything else the database said.
+    #[error("the database {place} failed to {doing}: {detail}")]
+    Failed {
+        /// Which database.
+        place: String,
+        /// What it was asked to do.
+        doing: &'static str,
+        /// What it said.
+        detail: String,
+    },
+}
+
+impl StoreError {
+    /// What to do next.
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::BadUrl { .. } => {
+                "write `sqlite:<path>`, a plain path, or `postgres://user@host/database`"
+            }
+            Self::Corrupt { .. } => {
+                "nothing was changed; keep a copy of the file, then restore a backup or let sinew set it aside and begin a new one"
+            }
+            Self::Foreign { .. } => "name a file of its own for sinew",
+            Self::ReadOnly { .. } => {
+                "make the folder writable for this user, or choose another with SINEW_HOME"
+            }
+            Self::Full { .. } => "free some space and try again; nothing that was saved is lost",
+            Self::Locked { .. } => {
+                "try again; if it stays, look for a sinew process that hangs or was suspended"
+            }
+            Self::Moved { .. } => "open the store again; nothing was written to the old file",
+            Self::Unreachable { .. } => {
+                "check that the server runs, and its host, port and sslmode in SINEW_DATABASE_URL"
+            }
+            Self::Refused { .. } => {
+                "check user, password and database in SINEW_DATABASE_URL, and what the user may do there"
+            }
+            Self::Uncertain { .. } => {
+                "append the same records again, which is safe; read a document before changing it again"
+            }
+            Self::Newer { .. } => "update sinew; an older one must not write here",
+            Self::Altered { .. } => "use the sinew that made this database, or a released one",
+            Self::Conflict { .. } => "read it again, and decide anew",
+            Self::TooLarge { .. } => "shorten it, or split it",
+            Self::BadName { .. } | Self::NotJson { .. } | Self::Failed { .. } => return None,
+        })
+    }
+}
+
+/// Where a store keeps its data, for messages and reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Which kind of database it is.
+    pub kind: PlaceKind,
+    /// Its address, without user and password.
+    pub shown: String,
+    /// The damaged file that was set aside when this store was opened.
+    pub set_aside: Option<PathBuf>,
+}
+
+/// Which kind of database it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlaceKind {
+    /// A file.
+    Sqlite,
+    /// A server.
+    Postgres,
+}

@@ -1,0 +1,85 @@
+//! The store: what sinew remembers, in SQLite or PostgreSQL behind one address.
+//!
+//! Two things are kept, and a third to make them quick:
+//!
+//! - **streams**, logs to which records are only added ([`NewRecord`], [`Seq`], [`Tail`]);
+//! - **documents**, JSON by collection and key, changed by compare-and-set ([`Expect`], [`Version`]);
+//! - **snapshots** of a fold over a stream, a cache that only moves forwards ([`Snapshot`]).
+//!
+//! Several changes become one with [`Store::transact`].
+//!
+//! ```
+//! use sinew_store::{Expect, Json, NewRecord, Op, Options, Seq};
+//!
+//! # let home = tempfile::tempdir().unwrap();
+//! # let path = home.path().join("sinew.db");
+//! let store = sinew_store::open(path.to_str().unwrap(), &Options::default())?;
+//! let outcome = NewRecord {
+//!     id: "01J9ZW".to_owned(),
+//!     ts: 1_700_000_000_000,
+//!     kind: "outcome".to_owned(),
+//!     body: Json::of(&("weather", "success"))?,
+//! };
+//! assert_eq!(store.append("outcomes", &[outcome.clone()])?, [Seq(1)]);
+//! assert_eq!(store.append("outcomes", &[outcome])?, [Seq(1)], "a retry adds nothing");
+//!
+//! let version = store.put("runs", "r1", Expect::Absent, Json::of("search")?)?;
+//! store.transact(&[
+//!     Op::put("runs", "r1", Expect::Version(version), Json::of("present")?),
+//!     Op::append("audit", vec![NewRecord {
+//!         id: "r1:present".to_owned(),
+//!         ts: 1_700_000_000_500,
+//!         kind: "transition".to_owned(),
+//!         body: Json::of("present")?,
+//!     }]),
+//! ])?;
+//! # Ok::<(), sinew_store::StoreError>(())
+//! ```
+//!
+//! **Promises.** A change that was acknowledged is on disk. Records of a stream become visible in the
+//! order of their places, to every reader. Any number of processes may share a database; none of them
+//! sees half a transaction, and waiting is bounded. Both back ends pass one suite of tests.
+//!
+//! **Invariant:** this crate reads no clock, environment or home: time stamps come from the caller.
+//! **Left out on purpose:** the meaning of what it keeps; blobs; reading a damaged file.
+
+mod document;
+mod error;
+mod json;
+mod migrate;
+mod op;
+mod options;
+mod snapshot;
+mod sqlite;
+mod store;
+mod stream;
+
+use std::sync::Arc;
+
+pub use document::{Document, Expect, Keys, Version};
+pub use error::{Place, PlaceKind, StoreError};
+pub use json::Json;
+pub use op::{
+    Done, MAX_BODY, MAX_ID, MAX_KEY, MAX_NAME, MAX_PAGE, MAX_PAGE_BYTES, MAX_SNAPSHOT, MAX_STEPS,
+    MAX_TRANSACTION_BYTES, Op,
+};
+pub use options::{OnCorrupt, Options};
+pub use snapshot::{Kept, Snapshot};
+pub use store::Store;
+pub use stream::{NewRecord, Record, Seq, Tail};
+
+use options::Address;
+
+/// Opens the store at an address, and brings its schema up to date.
+///
+/// `sqlite:<path>` or a plain path is a file, made with mode 0600 where there is none;
+/// `postgres://…` is a database on a server.
+pub fn open(url: &str, options: &Options) -> Result<Arc<dyn Store>, StoreError> {
+    match options::address(url)? {
+        Address::File(path) => Ok(Arc::new(sqlite::Sqlite::open(&path, options)?)),
+        Address::Server(_) => Err(StoreError::BadUrl {
+            shown: "postgres://…".to_owned(),
+            why: "PostgreSQL is not supported yet".to_owned(),
+        }),
+    }
+}

@@ -1,0 +1,190 @@
+//! What a transaction may do, and the bounds of it.
+//!
+//! Every change goes through here, on both back ends, before a byte is written.
+
+use crate::{Expect, Json, Kept, NewRecord, Seq, Snapshot, StoreError, Version};
+
+/// One step of a transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Op {
+    /// Adds records to a stream.
+    Append {
+        /// The stream; it begins with its first record.
+        stream: String,
+        /// The records, in order.
+        records: Vec<NewRecord>,
+    },
+    /// Makes or replaces a document.
+    Put {
+        /// The collection.
+        collection: String,
+        /// The document's key.
+        key: String,
+        /// What must be there.
+        expect: Expect,
+        /// What will be there.
+        body: Json,
+    },
+    /// Removes a document.
+    Delete {
+        /// The collection.
+        collection: String,
+        /// The document's key.
+        key: String,
+        /// What must be there.
+        expect: Expect,
+    },
+    /// Offers a snapshot; it is kept when it is newer, or made by other rules.
+    PutSnapshot {
+        /// The fold's name.
+        name: String,
+        /// The state.
+        snapshot: Snapshot,
+    },
+    /// Forgets a snapshot.
+    DropSnapshot {
+        /// The fold's name.
+        name: String,
+    },
+}
+
+impl Op {
+    /// An append.
+    pub fn append(stream: &str, records: impl Into<Vec<NewRecord>>) -> Self {
+        Self::Append { stream: stream.to_owned(), records: records.into() }
+    }
+
+    /// A document that is made or replaced.
+    pub fn put(collection: &str, key: &str, expect: Expect, body: Json) -> Self {
+        Self::Put { collection: collection.to_owned(), key: key.to_owned(), expect, body }
+    }
+
+    /// A document that is removed.
+    pub fn delete(collection: &str, key: &str, expect: Expect) -> Self {
+        Self::Delete { collection: collection.to_owned(), key: key.to_owned(), expect }
+    }
+}
+
+/// What a step did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Done {
+    /// The places of the records, in the order in which they were given.
+    Appended(Vec<Seq>),
+    /// The document's new version.
+    Put(Version),
+    /// The document is gone.
+    Deleted,
+    /// What became of the snapshot.
+    Snapshot(Kept),
+    /// The snapshot is gone.
+    SnapshotDropped,
+}
+
+/// The largest body of a record or document. Records are a few hundred bytes; an imported memory or
+/// a proposal with files stays well below.
+pub const MAX_BODY: usize = 4 << 20;
+
+/// The largest snapshot: a hundred times a full memory.
+pub const MAX_SNAPSHOT: usize = 64 << 20;
+
+/// The most bytes of one transaction: all of it is in memory, and others wait while it is written.
+pub const MAX_TRANSACTION_BYTES: usize = 128 << 20;
+
+/// The most steps of one transaction, each record counted.
+pub const MAX_STEPS: usize = 100_000;
+
+/// The longest name of a stream, collection, kind, snapshot or tag.
+pub const MAX_NAME: usize = 64;
+
+/// The longest id of a record.
+pub const MAX_ID: usize = 128;
+
+/// The longest key of a document. With its collection it must fit an index of PostgreSQL.
+pub const MAX_KEY: usize = 1024;
+
+/// The most rows of one page.
+pub const MAX_PAGE: usize = 10_000;
+
+/// A page ends behind the row with which it reaches this size, so that memory stays bounded however
+/// large the bodies are.
+pub const MAX_PAGE_BYTES: usize = 16 << 20;
+
+/// Refuses what no back end may be asked to do.
+pub(crate) fn check(ops: &[Op]) -> Result<(), StoreError> {
+    let mut steps = 0;
+    let mut bytes = 0;
+    for op in ops {
+        steps += 1;
+        match op {
+            Op::Append { stream, records } => {
+                check_text("stream name", stream, MAX_NAME)?;
+                steps += records.len();
+                for record in records {
+                    check_text("record id", &record.id, MAX_ID)?;
+                    check_text("record kind", &record.kind, MAX_NAME)?;
+                    check_size("record body", record.body.as_str().len(), MAX_BODY)?;
+                    bytes += record.body.as_str().len();
+                }
+            }
+            Op::Put { collection, key, body, .. } => {
+                check_document(collection, key)?;
+                check_size("document body", body.as_str().len(), MAX_BODY)?;
+                bytes += body.as_str().len();
+            }
+            Op::Delete { collection, key, .. } => check_document(collection, key)?,
+            Op::PutSnapshot { name, snapshot } => {
+                check_text("snapshot name", name, MAX_NAME)?;
+                check_text("snapshot tag", &snapshot.tag, MAX_NAME)?;
+                check_size("snapshot", snapshot.body.len(), MAX_SNAPSHOT)?;
+                bytes += snapshot.body.len();
+            }
+            Op::DropSnapshot { name } => check_text("snapshot name", name, MAX_NAME)?,
+        }
+    }
+    check_size("number of steps in a transaction", steps, MAX_STEPS)?;
+    check_size("transaction", bytes, MAX_TRANSACTION_BYTES)
+}
+
+fn check_document(collection: &str, key: &str) -> Result<(), StoreError> {
+    check_text("collection name", collection, MAX_NAME)?;
+    check_text("document key", key, MAX_KEY)
+}
+
+fn check_text(what: &'static str, text: &str, cap: usize) -> Result<(), StoreError> {
+    check_size(what, text.len(), cap)?;
+    if text.is_empty() {
+        return Err(StoreError::BadName { what, why: "it is empty" });
+    }
+    if text.chars().any(char::is_control) {
+        return Err(StoreError::BadName { what, why: "it holds a control character" });
+    }
+    Ok(())
+}
+
+fn check_size(what: &'static str, found: usize, cap: usize) -> Result<(), StoreError> {
+    if found > cap { Err(StoreError::TooLarge { what, found, cap }) } else { Ok(()) }
+}
+
+/// Rows of one answer, within the bounds.
+#[derive(Debug)]
+pub(crate) struct Page<T> {
+    rows: Vec<T>,
+    bytes: usize,
+}
+
+impl<T> Page<T> {
+    pub(crate) fn new() -> Self {
+        Self { rows: Vec::new(), bytes: 0 }
+    }
+
+    /// Adds a row, and says whether the page is full with it.
+    pub(crate) fn push(&mut self, row: T, bytes: usize) -> bool {
+        self.rows.push(row);
+        self.bytes += bytes;
+        self.bytes >= MAX_PAGE_BYTES || self.rows.len() >= MAX_PAGE
+    }
+
+    pub(crate) fn into_rows(self) -> Vec<T> {
+        self.rows
+    }
+}

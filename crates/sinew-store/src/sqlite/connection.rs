@@ -1,0 +1,256 @@
+//! The file and connections to it: made private, recognised as ours, and noticed when it is swapped.
+
+use std::fs;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
+use sinew_guard::private;
+
+use super::fault::Fault;
+use crate::StoreError;
+use crate::migrate::{self, Applied, Migration};
+
+/// "sinw": marks a database as sinew's, so that the file of another program is never written to.
+const APPLICATION_ID: i32 = 0x7369_6e77;
+
+/// The schema, from the first version on.
+const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: include_str!("001.sql") }];
+
+/// Statements that a connection keeps prepared: all there are.
+const PREPARED: usize = 32;
+
+/// One process must not open the file by other means while SQLite has it open: closing any handle
+/// drops all locks of the process. So the file is made under this lock, and never opened again.
+static MAKING: Mutex<()> = Mutex::new(());
+
+/// A database file.
+#[derive(Debug, Clone)]
+pub(crate) struct File {
+    path: PathBuf,
+    identity: Identity,
+    patience: Duration,
+}
+
+/// Which file it is, whatever its name. Windows lets nobody move a file that is open.
+#[cfg(unix)]
+type Identity = (u64, u64);
+#[cfg(not(unix))]
+type Identity = ();
+
+#[cfg(unix)]
+fn identity(path: &Path) -> io::Result<Identity> {
+    use std::os::unix::fs::MetadataExt as _;
+    fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(path: &Path) -> io::Result<Identity> {
+    fs::metadata(path).map(drop)
+}
+
+impl File {
+    /// Opens the file for writing, makes it where there is none, and brings it up to date.
+    pub(crate) fn open(path: &Path, patience: Duration) -> Result<(Self, Connection), StoreError> {
+        make(path)?;
+        let identity = identity(path).map_err(|error| refused(path, &error))?;
+        let file = Self { path: path.to_owned(), identity, patience };
+        let connection = file
+            .patiently(|| {
+                let mut connection = file.connect()?;
+                file.recognise(&connection)?;
+                file.prepare(&connection)?;
+                file.migrate(&mut connection, MIGRATIONS)?;
+                Ok(connection)
+            })
+            .map_err(|fault| file.explain(fault, "open"))?;
+        file.check_unmoved()?;
+        Ok((file, connection))
+    }
+
+    /// A connection that cannot change anything.
+    pub(crate) fn connect_reader(&self) -> Result<Connection, StoreError> {
+        self.patiently(|| {
+            let connection = self.connect()?;
+            connection.pragma_update(None, "query_only", true)?;
+            Ok(connection)
+        })
+        .map_err(|fault| self.explain(fault, "open"))
+    }
+
+    fn connect(&self) -> Result<Connection, Fault> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&self.path, flags)?;
+        // SQLite's own waiting backs off to a tenth of a second and is unfair; see `patiently`.
+        connection.busy_timeout(Duration::ZERO)?;
+        connection.set_prepared_statement_cache_capacity(PREPARED);
+        connection.pragma_update(None, "trusted_schema", false)?;
+        Ok(connection)
+    }
+
+    /// Refuses a database of somebody else.
+    fn recognise(&self, connection: &Connection) -> Result<(), Fault> {
+        let id: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+        let tables: u32 =
+            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        if id == APPLICATION_ID || (id == 0 && tables == 0) {
+            return Ok(());
+        }
+        Err(StoreError::Foreign { place: self.shown() }.into())
+    }
+
+    /// Settings of a connection that writes.
+    fn prepare(&self, connection: &Connection) -> Result<(), Fault> {
+        let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+        if mode != "wal" {
+            let mode: String =
+                connection
+                    .pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
+            if mode != "wal" {
+                let detail = format!("the file system keeps it in {mode} mode, WAL is needed");
+                let place = self.shown();
+                return Err(StoreError::Failed { place, doing: "open", detail }.into());
+            }
+        }
+        // Acknowledged means on disk, so each commit is flushed; on macOS, where a plain flush ends
+        // in the drive's own memory, fully.
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "fullfsync", true)?;
+        connection.pragma_update(None, "checkpoint_fullfsync", true)?;
+        Ok(())
+    }
+
+    /// Runs what is missing, each step in a transaction of its own.
+    fn migrate(&self, connection: &mut Connection, known: &[Migration]) -> Result<(), Fault> {
+        // Most of the time there is nothing to do, and nobody should wait for a lock to learn that.
+        while migrate::next(&applied(connection)?, known, &self.shown())?.is_some() {
+            let transaction =
+                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            // Another process may have been quicker.
+            let Some(migration) = migrate::next(&applied(&transaction)?, known, &self.shown())?
+            else {
+                break;
+            };
+            transaction.execute_batch(migration.sql)?;
+            transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+            transaction.execute(
+                "INSERT INTO sinew_migrations (version, checksum) VALUES (?1, ?2)",
+                (migration.version, migration.checksum()),
+            )?;
+            transaction.commit()?;
+        }
+        Ok(())
+    }
+
+    /// Tries again while other processes have the file, until patience ends.
+    ///
+    /// Pauses are short and random, so that nobody is passed over for long.
+    pub(crate) fn patiently<T>(
+        &self,
+        mut attempt: impl FnMut() -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let start = Instant::now();
+        loop {
+            match attempt() {
+                Err(fault) if fault.is_busy() && start.elapsed() < self.patience => {
+                    thread::sleep(pause());
+                }
+                answer => return answer,
+            }
+        }
+    }
+
+    pub(crate) fn patience(&self) -> Duration {
+        self.patience
+    }
+
+    /// An error if the name belongs to another file by now: what is written to the old one is lost
+    /// to everybody else.
+    pub(crate) fn check_unmoved(&self) -> Result<(), StoreError> {
+        match identity(&self.path) {
+            Ok(identity) if identity == self.identity => Ok(()),
+            _ => Err(StoreError::Moved { place: self.shown() }),
+        }
+    }
+
+    /// What a fault means for whoever called.
+    pub(crate) fn explain(&self, fault: Fault, doing: &'static str) -> StoreError {
+        let place = self.shown();
+        if fault.is_busy() {
+            return StoreError::Locked { place, waited: self.patience };
+        }
+        let code = fault.code();
+        let detail = match fault {
+            Fault::Store(error) => return error,
+            Fault::Sql(error) => error.to_string(),
+        };
+        match code {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                StoreError::Corrupt { place, detail }
+            }
+            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+                StoreError::ReadOnly { place, detail }
+            }
+            Some(ErrorCode::DiskFull) => StoreError::Full { place },
+            _ => StoreError::Failed { place, doing, detail },
+        }
+    }
+
+    pub(crate) fn shown(&self) -> String {
+        self.path.display().to_string()
+    }
+}
+
+/// One to four milliseconds: about the time another process needs for a commit.
+pub(crate) fn pause() -> Duration {
+    Duration::from_micros(1_000 + RandomState::new().hash_one(()) % 3_000)
+}
+
+/// Makes an empty file that only its owner reads; its `-wal` and `-shm` take over the mode.
+fn make(path: &Path) -> Result<(), StoreError> {
+    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => {
+            return Err(StoreError::BadUrl {
+                shown: path.display().to_string(),
+                why: "it is a folder".to_owned(),
+            });
+        }
+        Ok(_) => return Ok(()),
+        Err(_) => {}
+    }
+    // `create_new` makes the folder too, and has no folder to make for a bare name.
+    let rooted = Path::new(".").join(path);
+    match private::create_new(&rooted, b"") {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(refused(path, &error)),
+        _ => Ok(()),
+    }
+}
+
+fn refused(path: &Path, error: &io::Error) -> StoreError {
+    let place = path.display().to_string();
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::Full { place },
+        _ => StoreError::ReadOnly { place, detail: error.to_string() },
+    }
+}
+
+/// The migrations that ran, in order; none in a new file.
+fn applied(connection: &Connection) -> Result<Vec<Applied>, Fault> {
+    let exists = connection
+        .query_row("SELECT 1 FROM sqlite_schema WHERE name = 'sinew_migrations'", [], |_| Ok(()))
+        .optional()?;
+    if exists.is_none() {
+        return Ok(Vec::new());
+    }
+    let mut statement =
+        connection.prepare("SELECT version, checksum FROM sinew_migrations ORDER BY version")?;
+    let rows = statement.query_map([], |row| {
+        Ok(Applied { version: row.get("version")?, checksum: row.get("checksum")? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

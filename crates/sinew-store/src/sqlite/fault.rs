@@ -1,0 +1,45 @@
+//! What goes wrong inside a call, before it is known to which database it happened.
+
+use rusqlite::ErrorCode;
+
+use crate::StoreError;
+
+/// An error of SQLite, or one that is final already.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Sql(rusqlite::Error),
+    Store(StoreError),
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl Fault {
+    /// Whether another process has the file just now, so that trying again makes sense.
+    pub(crate) fn is_busy(&self) -> bool {
+        matches!(
+            self.code(),
+            Some(
+                ErrorCode::DatabaseBusy
+                    | ErrorCode::DatabaseLocked
+                    | ErrorCode::FileLockingProtocolFailed
+            )
+        )
+    }
+
+    pub(crate) fn code(&self) -> Option<ErrorCode> {
+        match self {
+            Self::Sql(error) => error.sqlite_error_code(),
+            Self::Store(_) => None,
+        }
+    }
+}

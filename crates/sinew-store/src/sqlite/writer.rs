@@ -1,0 +1,188 @@
+//! The one thread that writes.
+//!
+//! It takes what is waiting, does all of it in one transaction, and answers when that is on disk. A
+//! request that fails is undone alone; the others of its group do not notice.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use rusqlite::Connection;
+
+use super::apply;
+use super::connection::{File, pause};
+use super::fault::Fault;
+use crate::{Done, Op, StoreError};
+
+/// The most requests of one group: others wait no longer than these take.
+const MAX_GROUP: usize = 64;
+
+/// What a request comes to.
+type Answer = Result<Vec<Done>, StoreError>;
+
+#[derive(Debug)]
+struct Request {
+    ops: Vec<Op>,
+    since: Instant,
+    reply: SyncSender<Answer>,
+}
+
+impl Request {
+    fn answer(self, answer: Answer) {
+        // Whoever asked may be gone; the change stays.
+        let _ = self.reply.send(answer);
+    }
+}
+
+/// A handle of the thread.
+#[derive(Debug)]
+pub(super) struct Writer {
+    file: File,
+    inbox: Option<Sender<Request>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(super) fn start(file: File, connection: Connection) -> Result<Self, StoreError> {
+        let (inbox, requests) = channel();
+        let desk = Desk { file: file.clone(), connection, requests, waiting: VecDeque::new() };
+        let thread = thread::Builder::new()
+            .name("sinew-store".to_owned())
+            .spawn(move || desk.work())
+            .map_err(|error| stopped(&file, &error.to_string()))?;
+        Ok(Self { file, inbox: Some(inbox), thread: Some(thread) })
+    }
+
+    pub(super) fn write(&self, ops: Vec<Op>) -> Answer {
+        let (reply, answer) = sync_channel(1);
+        let request = Request { ops, since: Instant::now(), reply };
+        let sent = self.inbox.as_ref().is_some_and(|inbox| inbox.send(request).is_ok());
+        match answer.recv() {
+            Ok(answer) if sent => answer,
+            _ => Err(stopped(&self.file, "the writing thread ended")),
+        }
+    }
+}
+
+impl Drop for Writer {
+    /// Waits for the thread, so that the last one to close the file leaves no log behind.
+    fn drop(&mut self) {
+        self.inbox = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn stopped(file: &File, detail: &str) -> StoreError {
+    StoreError::Failed { place: file.shown(), doing: "write", detail: detail.to_owned() }
+}
+
+/// Where the requests are worked off.
+struct Desk {
+    file: File,
+    connection: Connection,
+    requests: Receiver<Request>,
+    waiting: VecDeque<Request>,
+}
+
+impl Desk {
+    fn work(mut self) {
+        while self.collect() {
+            match self.begin() {
+                Ok(()) => self.commit_group(),
+                Err(fault) if fault.is_busy() => {
+                    self.give_up_on_the_impatient();
+                    thread::sleep(pause());
+                }
+                Err(fault) => {
+                    let error = self.file.explain(fault, "begin a change");
+                    for request in self.waiting.drain(..) {
+                        request.answer(Err(error.clone()));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes what has come in, and waits for something where nothing has. Says whether to go on.
+    fn collect(&mut self) -> bool {
+        if self.waiting.is_empty() {
+            match self.requests.recv() {
+                Ok(request) => self.waiting.push_back(request),
+                Err(_) => return false,
+            }
+        }
+        loop {
+            match self.requests.try_recv() {
+                Ok(request) => self.waiting.push_back(request),
+                // Those who asked before the end still get their answer.
+                Err(TryRecvError::Empty | TryRecvError::Disconnected) => return true,
+            }
+        }
+    }
+
+    fn begin(&self) -> Result<(), Fault> {
+        self.file.check_unmoved()?;
+        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        Ok(())
+    }
+
+    fn give_up_on_the_impatient(&mut self) {
+        while let Some(request) = self.waiting.pop_front() {
+            let waited = request.since.elapsed();
+            if waited < self.file.patience() {
+                self.waiting.push_front(request);
+                return;
+            }
+            let place = self.file.shown();
+            request.answer(Err(StoreError::Locked { place, waited }));
+        }
+    }
+
+    /// Does what is waiting and answers, once for all of it.
+    fn commit_group(&mut self) {
+        let size = self.waiting.len().min(MAX_GROUP);
+        let group: Vec<Request> = self.waiting.drain(..size).collect();
+        let answers: Result<Vec<Answer>, Fault> =
+            group.iter().map(|request| self.apply(&request.ops)).collect();
+        let committed = answers.and_then(|answers| {
+            self.connection.execute_batch("COMMIT")?;
+            Ok(answers)
+        });
+        match committed {
+            Ok(answers) => {
+                for (request, answer) in group.into_iter().zip(answers) {
+                    request.answer(answer);
+                }
+            }
+            Err(fault) => {
+                if !self.connection.is_autocommit() {
+                    let _ = self.connection.execute_batch("ROLLBACK");
+                }
+                let error = self.file.explain(fault, "save a change");
+                for request in group {
+                    request.answer(Err(error.clone()));
+                }
+            }
+        }
+    }
+
+    /// Does one request, or undoes it. A fault means that the whole transaction is gone, as after a
+    /// full disk.
+    fn apply(&self, ops: &[Op]) -> Result<Answer, Fault> {
+        self.connection.execute_batch("SAVEPOINT request")?;
+        match apply::all(&self.connection, ops) {
+            Ok(done) => {
+                self.connection.execute_batch("RELEASE request")?;
+                Ok(Ok(done))
+            }
+            Err(fault) if self.connection.is_autocommit() => Err(fault),
+            Err(fault) => {
+                self.connection.execute_batch("ROLLBACK TO request; RELEASE request")?;
+                Ok(Err(self.file.explain(fault, "save a change")))
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Streams: logs by name, to which records are only ever added.
+
+use std::vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Json, Store, StoreError};
+
+/// The place of a record in its stream.
+///
+/// The first record has 1, and there are no gaps: a stream of `n` records holds `1..=n`. Records
+/// become visible in this order, so a reader that has seen `n` never misses a smaller one.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Seq(pub u64);
+
+impl Seq {
+    /// Before the first record.
+    pub const START: Self = Self(0);
+}
+
+/// A record that is to be added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRecord {
+    /// Its name within the stream. Adding it again changes nothing, so a retry is safe.
+    pub id: String,
+    /// Milliseconds since 1970 in UTC, as the caller saw them. Stored, never compared.
+    pub ts: i64,
+    /// What the body is.
+    pub kind: String,
+    /// The content.
+    pub body: Json,
+}
+
+/// A record of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Its place in the stream.
+    pub seq: Seq,
+    /// Its name within the stream.
+    pub id: String,
+    /// Milliseconds since 1970 in UTC, as the writer saw them.
+    pub ts: i64,
+    /// What the body is.
+    pub kind: String,
+    /// The content.
+    pub body: Json,
+}
+
+/// All records after a place, read page by page.
+///
+/// It ends where the stream ended when its last page was read; after an error it ends too.
+#[derive(Debug)]
+pub struct Tail<'s> {
+    store: &'s dyn Store,
+    stream: &'s str,
+    after: Seq,
+    page: vec::IntoIter<Record>,
+    over: bool,
+}
+
+/// Records per page of a [`Tail`]: enough to make a query's own cost vanish, little enough memory.
+const TAIL_PAGE: usize = 2_000;
+
+impl<'s> Tail<'s> {
+    /// The records of `stream` after `after`.
+    pub fn new(store: &'s dyn Store, stream: &'s str, after: Seq) -> Self {
+        Self { store, stream, after, page: Vec::new().into_iter(), over: false }
+    }
+}
+
+impl Iterator for Tail<'_> {
+    type Item = Result<Record, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.page.len() == 0 && !self.over {
+            match self.store.read(self.stream, self.after, TAIL_PAGE) {
+                Ok(page) => {
+                    self.over = page.is_empty();
+                    self.page = page.into_iter();
+                }
+                Err(error) => {
+                    self.over = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        let record = self.page.next()?;
+        self.after = record.seq;
+        Some(Ok(record))
+    }
+}

@@ -1,0 +1,99 @@
+//! Bounds: what is too large or cannot be named is refused before anything is written.
+
+use sinew_store::{
+    Expect, Json, Keys, MAX_BODY, MAX_ID, MAX_KEY, MAX_NAME, MAX_SNAPSHOT, NewRecord, Op, Seq,
+    Snapshot, StoreError,
+};
+
+use crate::support::{all, json, record};
+
+fn text_of(bytes: usize) -> Json {
+    json(&format!("\"{}\"", "x".repeat(bytes - 2)))
+}
+
+on_both! {
+    fn a_body_up_to_the_cap_is_kept(world) {
+        let store = world.open();
+        for bytes in [1_000_000, MAX_BODY] {
+            let body = text_of(bytes);
+            let large = NewRecord { body: body.clone(), ..record(&bytes.to_string()) };
+            store.append("log", &[large]).unwrap();
+            store.put("c", "k", Expect::Any, body.clone()).unwrap();
+            assert_eq!(all(&*store, "log").last().unwrap().body, body);
+            assert_eq!(store.get("c", "k").unwrap().unwrap().body, body);
+        }
+    }
+
+    fn what_is_too_large_is_refused_by_name(world) {
+        let store = world.open();
+        let too_large = text_of(MAX_BODY + 1);
+        let name = |length: usize| "n".repeat(length);
+        let snapshot = |tag: &str, bytes: usize| Op::PutSnapshot {
+            name: "s".to_owned(),
+            snapshot: Snapshot { through: Seq(1), tag: tag.to_owned(), body: vec![0; bytes] },
+        };
+        for (op, message) in [
+            (
+                Op::append("log", [NewRecord { body: too_large.clone(), ..record("a") }]),
+                "the record body has 4194305, at most 4194304 are allowed",
+            ),
+            (
+                Op::put("c", "k", Expect::Any, too_large),
+                "the document body has 4194305, at most 4194304 are allowed",
+            ),
+            (
+                Op::append(&name(MAX_NAME + 1), [record("a")]),
+                "the stream name has 65, at most 64 are allowed",
+            ),
+            (
+                Op::append("log", [record(&name(MAX_ID + 1))]),
+                "the record id has 129, at most 128 are allowed",
+            ),
+            (
+                Op::delete("c", &name(MAX_KEY + 1), Expect::Any),
+                "the document key has 1025, at most 1024 are allowed",
+            ),
+            (
+                snapshot("v1", MAX_SNAPSHOT + 1),
+                "the snapshot has 67108865, at most 67108864 are allowed",
+            ),
+            (snapshot("", 1), "the snapshot tag cannot be stored: it is empty"),
+            (
+                Op::put("c", "a\0b", Expect::Any, json("1")),
+                "the document key cannot be stored: it holds a control character",
+            ),
+            (Op::append("", [record("a")]), "the stream name cannot be stored: it is empty"),
+        ] {
+            // Together with a good step, which must not be done either.
+            let good = Op::put("c", "good", Expect::Any, json("1"));
+            let error = store.transact(&[good, op]).unwrap_err();
+            assert_eq!(error.to_string(), message);
+        }
+        assert_eq!(store.len("log").unwrap(), 0);
+        assert!(store.list("c", Keys::ALL, 9).unwrap().is_empty());
+        let longest = Op::put(&name(MAX_NAME), &name(MAX_KEY), Expect::Absent, json("1"));
+        store.transact(&[longest, Op::append(&name(MAX_NAME), [record(&name(MAX_ID))])]).unwrap();
+    }
+
+    /// Names that the database does not know are questions, not errors.
+    fn odd_names_in_questions_find_nothing(world) {
+        let store = world.open();
+        for name in ["", "\0", "\u{fffd}", "'; DROP TABLE sinew_records; --", &"x".repeat(100_000)] {
+            assert_eq!(store.len(name).unwrap(), 0, "{name:?}");
+            assert_eq!(store.read(name, Seq::START, 9).unwrap(), []);
+            assert_eq!(store.get(name, name).unwrap(), None);
+            assert_eq!(store.list(name, Keys::under(name).after(name), 9).unwrap(), []);
+            assert_eq!(store.snapshot(name).unwrap(), None);
+        }
+    }
+}
+
+#[test]
+fn text_that_is_no_json_is_no_body() {
+    for text in ["", "{", "nope", "{} {}", "\u{feff}1", "{'a': 1}", &"[".repeat(100_000)] {
+        let error = Json::parse(text).unwrap_err();
+        assert!(matches!(error, StoreError::NotJson { .. }), "{text:?}");
+    }
+    let error = json("[1]").read::<String>().unwrap_err();
+    assert!(error.to_string().starts_with("a body is not the JSON that was expected: "));
+}

@@ -1,0 +1,223 @@
+//! Any sequence of changes, against a model in memory.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use sinew_store::{Done, Expect, Kept, Keys, Op, Seq, Snapshot, Store, Version};
+
+use crate::support::{World, json, record};
+
+/// What a store holds, written down as simply as possible.
+#[derive(Default, Clone)]
+struct Model {
+    streams: BTreeMap<String, Vec<String>>,
+    documents: BTreeMap<(String, String), (Version, String)>,
+    snapshots: BTreeMap<String, Snapshot>,
+}
+
+/// A step whose expectation is not a version yet: versions are known only when it runs.
+#[derive(Debug, Clone)]
+enum Step {
+    Append(String, Vec<String>),
+    Put(String, String, Wanted, u8),
+    Delete(String, String, Wanted),
+    Snapshot(String, u64, String),
+    Drop(String),
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Wanted {
+    Any,
+    Absent,
+    Current,
+    Stale,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Vec<Step>>> {
+    let name = "[ab]";
+    let key = "[ab]/?[ab]?";
+    let wanted = prop_oneof![
+        4 => Just(Wanted::Current),
+        2 => Just(Wanted::Any),
+        2 => Just(Wanted::Absent),
+        1 => Just(Wanted::Stale),
+    ];
+    let step = prop_oneof![
+        4 => (name, prop::collection::vec("[a-f]{1,2}", 0..4)).prop_map(|(s, ids)| Step::Append(s, ids)),
+        4 => (name, key, wanted.clone(), any::<u8>()).prop_map(|(c, k, w, b)| Step::Put(c, k, w, b)),
+        2 => (name, key, wanted).prop_map(|(c, k, w)| Step::Delete(c, k, w)),
+        2 => (name, 0..5_u64, "[ab]").prop_map(|(n, through, tag)| Step::Snapshot(n, through, tag)),
+        1 => name.prop_map(Step::Drop),
+    ];
+    prop::collection::vec(prop::collection::vec(step, 1..4), 1..24)
+}
+
+impl Model {
+    fn version(&self, collection: &str, key: &str) -> Option<Version> {
+        self.documents.get(&(collection.to_owned(), key.to_owned())).map(|(version, _)| *version)
+    }
+
+    fn op(&self, step: &Step) -> Op {
+        let expect = |collection: &str, key: &str, wanted| match wanted {
+            Wanted::Any => Expect::Any,
+            Wanted::Absent => Expect::Absent,
+            Wanted::Stale => Expect::Version(Version(u64::MAX >> 1)),
+            Wanted::Current => {
+                self.version(collection, key).map_or(Expect::Absent, Expect::Version)
+            }
+        };
+        match step {
+            Step::Append(stream, ids) => {
+                Op::append(stream, ids.iter().map(|id| record(id)).collect::<Vec<_>>())
+            }
+            Step::Put(c, k, wanted, body) => {
+                Op::put(c, k, expect(c, k, *wanted), json(&body.to_string()))
+            }
+            Step::Delete(c, k, wanted) => Op::delete(c, k, expect(c, k, *wanted)),
+            Step::Snapshot(name, through, tag) => Op::PutSnapshot {
+                name: name.clone(),
+                snapshot: Snapshot { through: Seq(*through), tag: tag.clone(), body: Vec::new() },
+            },
+            Step::Drop(name) => Op::DropSnapshot { name: name.clone() },
+        }
+    }
+
+    /// Does the same as the store did, or says that the store must have refused.
+    fn apply(&mut self, op: &Op, done: Option<&Done>) -> bool {
+        match op {
+            Op::Append { stream, records } => {
+                if records.is_empty() {
+                    return matches!(done, None | Some(Done::Appended(_)));
+                }
+                let log = self.streams.entry(stream.clone()).or_default();
+                let places = records.iter().map(|record| {
+                    let found = log.iter().position(|id| *id == record.id);
+                    let index = found.unwrap_or_else(|| {
+                        log.push(record.id.clone());
+                        log.len() - 1
+                    });
+                    Seq(index as u64 + 1)
+                });
+                let places = Done::Appended(places.collect());
+                done.is_none_or(|done| *done == places)
+            }
+            Op::Put { collection, key, expect, body } => {
+                let slot = (collection.clone(), key.clone());
+                let found = self.documents.get(&slot).map(|(version, _)| *version);
+                if !allows(*expect, found) {
+                    return false;
+                }
+                // Within a refused transaction versions are not known; any will do.
+                let version = match done {
+                    Some(Done::Put(version)) => *version,
+                    _ => Version(u64::MAX >> 2),
+                };
+                let fresh = self.documents.values().all(|(old, _)| *old < version);
+                self.documents.insert(slot, (version, body.as_str().to_owned()));
+                fresh || done.is_none()
+            }
+            Op::Delete { collection, key, expect } => {
+                let slot = (collection.clone(), key.clone());
+                let found = self.documents.get(&slot).map(|(version, _)| *version);
+                if allows(*expect, found) {
+                    self.documents.remove(&slot);
+                    return true;
+                }
+                false
+            }
+            Op::PutSnapshot { name, snapshot } => {
+                let kept = match self.snapshots.get(name) {
+                    Some(old) if old.tag == snapshot.tag && old.through >= snapshot.through => {
+                        Kept::Old
+                    }
+                    _ => Kept::New,
+                };
+                if kept == Kept::New {
+                    self.snapshots.insert(name.clone(), snapshot.clone());
+                }
+                done.is_none_or(|done| *done == Done::Snapshot(kept))
+            }
+            Op::DropSnapshot { name } => {
+                self.snapshots.remove(name);
+                true
+            }
+        }
+    }
+
+    fn assert_equal(&self, store: &dyn Store) {
+        for name in ["a", "b"] {
+            let ids: Vec<String> =
+                store.read(name, Seq::START, 999).unwrap().into_iter().map(|r| r.id).collect();
+            assert_eq!(&ids, self.streams.get(name).unwrap_or(&Vec::new()));
+            assert_eq!(store.len(name).unwrap(), ids.len() as u64);
+            assert_eq!(store.snapshot(name).unwrap().as_ref(), self.snapshots.get(name));
+            for prefix in ["", "a", "a/"] {
+                let listed: Vec<_> = store
+                    .list(name, Keys::under(prefix), 999)
+                    .unwrap()
+                    .into_iter()
+                    .map(|d| (d.key, d.version, d.body.as_str().to_owned()))
+                    .collect();
+                let expected: Vec<_> = self
+                    .documents
+                    .iter()
+                    .filter(|((c, k), _)| c == name && k.starts_with(prefix))
+                    .map(|((_, k), (version, body))| (k.clone(), *version, body.clone()))
+                    .collect();
+                assert_eq!(listed, expected, "{name} {prefix}");
+            }
+        }
+    }
+}
+
+fn allows(expect: Expect, found: Option<Version>) -> bool {
+    match expect {
+        Expect::Any => true,
+        Expect::Absent => found.is_none(),
+        Expect::Version(version) => found == Some(version),
+    }
+}
+
+fn check(world: &World, transactions: &[Vec<Step>]) {
+    let store = world.open();
+    let mut model = Model::default();
+    for steps in transactions {
+        let ops: Vec<Op> = steps.iter().map(|step| model.op(step)).collect();
+        let mut after = model.clone();
+        match store.transact(&ops) {
+            Ok(done) => {
+                for (op, done) in ops.iter().zip(&done) {
+                    assert!(after.apply(op, Some(done)), "{op:?} → {done:?}");
+                }
+                model = after;
+            }
+            Err(_) => {
+                let refused = ops.iter().any(|op| !after.apply(op, None));
+                assert!(refused, "refused without a reason: {ops:?}");
+            }
+        }
+        model.assert_equal(&*store);
+    }
+    drop(store);
+    let store = world.open();
+    model.assert_equal(&*store);
+    store.check().unwrap();
+}
+
+fn cases(number: u32) -> ProptestConfig {
+    // Each case is a database of its own.
+    let scale = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse::<u32>().ok());
+    ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(scale.map_or(number, |n| n / 10))
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(40))]
+
+    #[test]
+    fn sqlite_does_what_the_model_does(transactions in steps()) {
+        check(&World::sqlite(), &transactions);
+    }
+}

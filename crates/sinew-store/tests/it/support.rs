@@ -1,0 +1,68 @@
+//! A database of its own for each test, on either back end.
+
+use std::sync::Arc;
+
+use sinew_store::{Json, NewRecord, Op, Options, Record, Seq, Store, Tail};
+use tempfile::TempDir;
+
+/// Writes each test once and runs it on every back end.
+macro_rules! on_both {
+    ($($(#[doc = $doc:literal])* fn $name:ident($world:ident) $body:block)*) => {
+        $($(#[doc = $doc])* fn $name($world: &crate::support::World) $body)*
+
+        mod sqlite {
+            $(#[test] fn $name() { super::$name(&crate::support::World::sqlite()); })*
+        }
+    };
+}
+
+/// A database that nobody else uses.
+pub(crate) struct World {
+    url: String,
+    _folder: TempDir,
+}
+
+impl World {
+    pub(crate) fn sqlite() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", folder.path().join("home/sinew.db").display());
+        Self { url, _folder: folder }
+    }
+
+    pub(crate) fn open(&self) -> Arc<dyn Store> {
+        sinew_store::open(&self.url, &Options::default()).unwrap()
+    }
+}
+
+/// A record with that id, and a body that tells it apart.
+pub(crate) fn record(id: &str) -> NewRecord {
+    NewRecord {
+        id: id.to_owned(),
+        ts: 1_700_000_000_000,
+        kind: "outcome".to_owned(),
+        body: Json::of(&format!("body of {id}")).unwrap(),
+    }
+}
+
+pub(crate) fn append(id: &str) -> Op {
+    Op::append("log", [record(id)])
+}
+
+pub(crate) fn json(text: &str) -> Json {
+    Json::parse(text).unwrap()
+}
+
+pub(crate) fn ids(records: &[Record]) -> Vec<&str> {
+    records.iter().map(|record| record.id.as_str()).collect()
+}
+
+/// All records of a stream, whose places must be `1..=n`.
+pub(crate) fn all(store: &dyn Store, stream: &str) -> Vec<Record> {
+    let records: Vec<Record> =
+        Tail::new(store, stream, Seq::START).collect::<Result<_, _>>().unwrap();
+    for (record, place) in records.iter().zip(1..) {
+        assert_eq!(record.seq, Seq(place), "{stream}");
+    }
+    assert_eq!(store.len(stream).unwrap(), records.len() as u64);
+    records
+}
