@@ -45,7 +45,7 @@ fn shared_root() -> PathBuf {
 }
 
 #[allow(clippy::print_stderr)]
-fn skipped(why: &str) {
+pub(crate) fn skipped(why: &str) {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     eprintln!("SKIPPED {test}: {why}");
 }

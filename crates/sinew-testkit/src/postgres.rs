@@ -1,0 +1,89 @@
+//! A PostgreSQL for tests: the server of `$SINEW_TEST_POSTGRES`, which `scripts/with-postgres` starts,
+//! and on it a schema for each test.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+
+use tokio_postgres::NoTls;
+
+use crate::shared::skipped;
+
+/// A schema that one test has to itself; it goes away with this value.
+#[derive(Debug)]
+pub struct Postgres {
+    server: String,
+    schema: String,
+}
+
+/// A schema of one's own, or a loud `SKIPPED` on stderr.
+pub fn postgres() -> Option<Postgres> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let Some(server) = std::env::var("SINEW_TEST_POSTGRES").ok().filter(|url| !url.is_empty())
+    else {
+        skipped("SINEW_TEST_POSTGRES is not set; run the tests through scripts/with-postgres");
+        return None;
+    };
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let schema = format!("test_{}_{number}", std::process::id());
+    // A process of the same number may have died without cleaning up.
+    run(&server, &format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}"));
+    Some(Postgres { server, schema })
+}
+
+impl Postgres {
+    /// The address of the schema.
+    pub fn url(&self) -> String {
+        self.url_with("")
+    }
+
+    /// The address with more parameters, each behind a `&`.
+    pub fn url_with(&self, parameters: &str) -> String {
+        let (server, schema) = (&self.server, &self.schema);
+        format!("{server}?options=-csearch_path%3D{schema}{parameters}")
+    }
+
+    /// The certificate of the authority behind the server's own, where encryption is on.
+    pub fn authority(&self) -> Option<PathBuf> {
+        let path = std::env::var_os("SINEW_TEST_POSTGRES_CA").map(PathBuf::from);
+        if path.is_none() {
+            skipped("SINEW_TEST_POSTGRES_CA is not set; the server has no certificate");
+        }
+        path
+    }
+
+    /// Runs SQL behind the back of what is tested.
+    pub fn execute(&self, sql: &str) {
+        run(&self.url(), sql);
+    }
+
+    /// Ends all other connections to the schema's user, as a server that restarts does.
+    pub fn hang_up(&self, application: &str) {
+        self.execute(&format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+             WHERE pid <> pg_backend_pid() AND application_name = '{application}'"
+        ));
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        run(&self.server, &format!("DROP SCHEMA IF EXISTS {} CASCADE", self.schema));
+    }
+}
+
+/// On a thread of its own, because a test may be inside a runtime already.
+fn run(url: &str, sql: &str) {
+    let (url, sql) = (url.to_owned(), sql.to_owned());
+    let work = move || {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let (client, connection) =
+                tokio_postgres::connect(&url, NoTls).await.expect("SINEW_TEST_POSTGRES answers");
+            tokio::spawn(connection);
+            client.batch_execute(&sql).await.expect("the statement is right");
+        });
+    };
+    thread::spawn(work).join().expect("SQL on the test server");
+}
