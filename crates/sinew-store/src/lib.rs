@@ -49,6 +49,7 @@ mod json;
 mod migrate;
 mod op;
 mod options;
+mod postgres;
 mod snapshot;
 mod sqlite;
 mod store;
@@ -77,9 +78,6 @@ use options::Address;
 pub fn open(url: &str, options: &Options) -> Result<Arc<dyn Store>, StoreError> {
     match options::address(url)? {
         Address::File(path) => Ok(Arc::new(sqlite::Sqlite::open(&path, options)?)),
-        Address::Server(_) => Err(StoreError::BadUrl {
-            shown: "postgres://…".to_owned(),
-            why: "PostgreSQL is not supported yet".to_owned(),
-        }),
+        Address::Server(url) => Ok(Arc::new(postgres::Postgres::open(url, options)?)),
     }
 }

@@ -220,4 +220,11 @@ proptest! {
     fn sqlite_does_what_the_model_does(transactions in steps()) {
         check(&World::sqlite(), &transactions);
     }
+
+    #[test]
+    fn postgres_does_what_the_model_does(transactions in steps()) {
+        if let Some(world) = World::postgres() {
+            check(&world, &transactions);
+        }
+    }
 }

@@ -1,8 +1,10 @@
 //! A database of its own for each test, on either back end.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use sinew_store::{Json, NewRecord, Op, Options, Record, Seq, Store, Tail};
+use sinew_store::{Json, NewRecord, Op, Options, Record, Seq, Store, StoreError, Tail};
+use sinew_testkit::Postgres;
 use tempfile::TempDir;
 
 /// Writes each test once and runs it on every back end.
@@ -13,25 +15,72 @@ macro_rules! on_both {
         mod sqlite {
             $(#[test] fn $name() { super::$name(&crate::support::World::sqlite()); })*
         }
+
+        mod postgres {
+            $(#[test] fn $name() {
+                if let Some(world) = crate::support::World::postgres() {
+                    super::$name(&world);
+                }
+            })*
+        }
     };
 }
 
 /// A database that nobody else uses.
 pub(crate) struct World {
     url: String,
-    _folder: TempDir,
+    ground: Ground,
+}
+
+enum Ground {
+    Folder(TempDir),
+    Schema(Postgres),
 }
 
 impl World {
     pub(crate) fn sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", folder.path().join("home/sinew.db").display());
-        Self { url, _folder: folder }
+        Self { url, ground: Ground::Folder(folder) }
+    }
+
+    /// `None` where there is no server, which was said loudly then.
+    pub(crate) fn postgres() -> Option<Self> {
+        let schema = sinew_testkit::postgres()?;
+        Some(Self { url: schema.url(), ground: Ground::Schema(schema) })
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The file of a SQLite database.
+    pub(crate) fn file(&self) -> PathBuf {
+        PathBuf::from(self.url.trim_start_matches("sqlite:"))
+    }
+
+    /// Runs SQL behind the store's back.
+    pub(crate) fn execute(&self, sql: &str) {
+        match &self.ground {
+            Ground::Folder(_) => {
+                rusqlite::Connection::open(self.file()).unwrap().execute_batch(sql).unwrap();
+            }
+            Ground::Schema(schema) => schema.execute(sql),
+        }
     }
 
     pub(crate) fn open(&self) -> Arc<dyn Store> {
         sinew_store::open(&self.url, &Options::default()).unwrap()
     }
+
+    pub(crate) fn try_open(&self) -> Result<Arc<dyn Store>, StoreError> {
+        sinew_store::open(&self.url, &Options::default())
+    }
+}
+
+/// Full counts instead of those of a quick run.
+pub(crate) fn long() -> bool {
+    std::env::var_os("SINEW_LONG").is_some_and(|value| value == "1")
 }
 
 /// A record with that id, and a body that tells it apart.

@@ -1,0 +1,202 @@
+//! PostgreSQL: one memory for a team.
+//!
+//! The driver is asynchronous and the store is not, so the store owns a small runtime. Callers wait on
+//! a plain channel, which they may do on any thread, also on one that belongs to another runtime.
+
+mod apply;
+mod fault;
+mod query;
+mod server;
+mod session;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
+
+use deadpool_postgres::{Client, Pool};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::{
+    Document, Done, Keys, Op, Options, Place, PlaceKind, Record, Seq, Snapshot, Store, StoreError,
+    op,
+};
+use fault::Fault;
+use server::Server;
+
+/// How long a server may think, beyond the time that it waits for locks. Only one that hangs takes
+/// longer.
+const ANSWER: Duration = Duration::from_secs(60);
+
+/// A store on a server.
+pub(crate) struct Postgres {
+    place: Place,
+    pool: Pool,
+    patience: Duration,
+    /// Always there; taken out to be shut down without waiting.
+    runtime: Option<Runtime>,
+}
+
+impl Postgres {
+    pub(crate) fn open(url: &str, options: &Options) -> Result<Self, StoreError> {
+        let server = Server::parse(url)?;
+        let patience = options.patience;
+        let place =
+            Place { kind: PlaceKind::Postgres, shown: server.shown.clone(), set_aside: None };
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("sinew-store")
+            .enable_all()
+            .build()
+            .map_err(|error| StoreError::Failed {
+                place: place.shown.clone(),
+                doing: "start",
+                detail: error.to_string(),
+            })?;
+        let pool = session::pool(&server, patience)
+            .map_err(|fault| fault.explain(&place.shown, "connect", patience))?;
+        let store = Self { place, pool, patience, runtime: Some(runtime) };
+        let shown = store.place.shown.clone();
+        store.call("migrate", move |mut client| {
+            let shown = shown.clone();
+            async move { session::migrate(&mut client, &shown).await }
+        })?;
+        Ok(store)
+    }
+
+    /// Runs something on a connection, and again on another one where the first was dead already.
+    fn run<T, W, F>(&self, work: W) -> Result<T, Fault>
+    where
+        T: Send + 'static,
+        W: Fn(Client) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<T, Fault>> + Send,
+    {
+        let (reply, answer) = sync_channel(1);
+        let pool = self.pool.clone();
+        let attempts = async move {
+            let first = work(pool.get().await?).await;
+            match first {
+                Err(fault) if fault.is_closed() => work(pool.get().await?).await,
+                answer => answer,
+            }
+        };
+        let limit = self.patience + ANSWER;
+        if let Some(runtime) = &self.runtime {
+            runtime.spawn(async move {
+                let answer = match tokio::time::timeout(limit, attempts).await {
+                    Ok(answer) => answer,
+                    Err(_) => Err(Fault::Overdue),
+                };
+                let _ = reply.send(answer);
+            });
+        }
+        answer.recv().unwrap_or(Err(Fault::Cut("the runtime ended")))
+    }
+
+    /// Runs something that changes nothing, or nothing that could not be done twice.
+    fn call<T, W, F>(&self, doing: &'static str, work: W) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: Fn(Client) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<T, Fault>> + Send,
+    {
+        self.run(work).map_err(|fault| self.explain(fault, doing))
+    }
+
+    fn explain(&self, fault: Fault, doing: &'static str) -> StoreError {
+        fault.explain(&self.place.shown, doing, self.patience)
+    }
+}
+
+impl Drop for Postgres {
+    /// Waiting for a runtime is not allowed everywhere, and there is nothing to wait for.
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl fmt::Debug for Postgres {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Postgres({})", self.place.shown)
+    }
+}
+
+impl Store for Postgres {
+    fn place(&self) -> &Place {
+        &self.place
+    }
+
+    fn transact(&self, ops: &[Op]) -> Result<Vec<Done>, StoreError> {
+        op::check(ops)?;
+        let ops: Arc<[Op]> = ops.into();
+        let place = self.place.shown.clone();
+        let answer = self.run(move |mut client| {
+            let (ops, place) = (ops.clone(), place.clone());
+            async move { apply::all(&mut client, &ops, &place).await }
+        });
+        answer.map_err(|fault| match fault {
+            // It may be on its way to the disk all the same.
+            Fault::Overdue => StoreError::Uncertain { place: self.place.shown.clone() },
+            fault => self.explain(fault, "save a change"),
+        })
+    }
+
+    fn read(&self, stream: &str, after: Seq, limit: usize) -> Result<Vec<Record>, StoreError> {
+        let stream = stream.to_owned();
+        self.call("read a stream", move |client| {
+            let stream = stream.clone();
+            async move { query::read(&client, &stream, after, limit).await }
+        })
+    }
+
+    fn len(&self, stream: &str) -> Result<u64, StoreError> {
+        let stream = stream.to_owned();
+        self.call("measure a stream", move |client| {
+            let stream = stream.clone();
+            async move { query::len(&client, &stream).await }
+        })
+    }
+
+    fn get(&self, collection: &str, key: &str) -> Result<Option<Document>, StoreError> {
+        let names = (collection.to_owned(), key.to_owned());
+        self.call("read a document", move |client| {
+            let (collection, key) = names.clone();
+            async move { query::get(&client, &collection, &key).await }
+        })
+    }
+
+    fn list(
+        &self,
+        collection: &str,
+        keys: Keys<'_>,
+        limit: usize,
+    ) -> Result<Vec<Document>, StoreError> {
+        let names = (collection.to_owned(), keys.prefix.to_owned(), keys.after.to_owned());
+        self.call("list documents", move |client| {
+            let (collection, prefix, after) = names.clone();
+            async move {
+                let keys = Keys { prefix: &prefix, after: &after };
+                query::list(&client, &collection, keys, limit).await
+            }
+        })
+    }
+
+    fn snapshot(&self, name: &str) -> Result<Option<Snapshot>, StoreError> {
+        let name = name.to_owned();
+        self.call("read a snapshot", move |client| {
+            let name = name.clone();
+            async move { query::snapshot(&client, &name).await }
+        })
+    }
+
+    fn check(&self) -> Result<(), StoreError> {
+        let trouble =
+            self.call("be checked", |client| async move { query::trouble(&client).await })?;
+        match trouble {
+            None => Ok(()),
+            Some(detail) => Err(StoreError::Corrupt { place: self.place.shown.clone(), detail }),
+        }
+    }
+}

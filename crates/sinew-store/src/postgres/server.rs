@@ -1,0 +1,180 @@
+//! Which server: the address, what of it may be shown, and whether the line is encrypted.
+//!
+//! A server on this machine is spoken to in the clear. To one elsewhere the line is encrypted and its
+//! certificate checked, unless the address says `sslmode=disable`; there is no mode that encrypts
+//! without checking, because that keeps nobody out.
+
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::{ClientConfig, RootCertStore};
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::StoreError;
+
+/// How long a server may take to accept a connection, unless the address says otherwise.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// How long sent bytes may stay unacknowledged before the connection counts as dead.
+const UNACKNOWLEDGED: Duration = Duration::from_secs(20);
+
+/// A server that was named.
+pub(super) struct Server {
+    pub(super) config: Config,
+    pub(super) tls: MakeRustlsConnect,
+    /// Host, port and database: never user or password.
+    pub(super) shown: String,
+}
+
+impl Server {
+    pub(super) fn parse(url: &str) -> Result<Self, StoreError> {
+        // Until it is understood, nothing of it is shown: a password may be anywhere.
+        let bad = |why: String| StoreError::BadUrl { shown: "postgres://…".to_owned(), why };
+        let (plain, encryption) = Encryption::take(url).map_err(bad)?;
+        let mut config: Config = plain.parse().map_err(|error| bad(said(&error)))?;
+        if config.get_hosts().is_empty() {
+            return Err(bad("the host is missing".to_owned()));
+        }
+        let local = config.get_hosts().iter().all(is_local);
+        config.ssl_mode(match encryption.wanted {
+            Some(true) => SslMode::Require,
+            Some(false) => SslMode::Disable,
+            None if local => SslMode::Disable,
+            None => SslMode::Require,
+        });
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT);
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(UNACKNOWLEDGED);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("sinew");
+        }
+        let tls = encryption.connector().map_err(bad)?;
+        Ok(Self { shown: shown(&config), config, tls })
+    }
+}
+
+/// What the address says about encryption, in words that the driver does not know.
+#[derive(Debug, Default)]
+struct Encryption {
+    wanted: Option<bool>,
+    authority: Option<String>,
+}
+
+impl Encryption {
+    /// Takes `sslmode` and `sslrootcert` out of the address.
+    fn take(url: &str) -> Result<(String, Self), String> {
+        let mut encryption = Self::default();
+        let Some((front, query)) = url.split_once('?') else {
+            return Ok((url.to_owned(), encryption));
+        };
+        let mut rest = Vec::new();
+        for pair in query.split('&') {
+            match pair.split_once('=') {
+                Some(("sslmode", mode)) => {
+                    encryption.wanted = match mode {
+                        "disable" => Some(false),
+                        "require" | "verify-ca" | "verify-full" => Some(true),
+                        "allow" | "prefer" => None,
+                        _ => return Err("sslmode is `disable` or `verify-full`".to_owned()),
+                    };
+                }
+                Some(("sslrootcert", "system")) => {}
+                Some(("sslrootcert", path)) => encryption.authority = Some(decode(path)),
+                _ => rest.push(pair),
+            }
+        }
+        let plain =
+            if rest.is_empty() { front.to_owned() } else { format!("{front}?{}", rest.join("&")) };
+        Ok((plain, encryption))
+    }
+
+    fn connector(&self) -> Result<MakeRustlsConnect, String> {
+        let mut roots = RootCertStore::empty();
+        match &self.authority {
+            None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
+            Some(path) => {
+                let wrong = |why: String| format!("sslrootcert `{path}` cannot be used: {why}");
+                let certificates = CertificateDer::pem_file_iter(Path::new(path))
+                    .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+                    .map_err(|error| wrong(error.to_string()))?;
+                for certificate in certificates {
+                    roots.add(certificate).map_err(|error| wrong(error.to_string()))?;
+                }
+                if roots.is_empty() {
+                    return Err(wrong("it holds no certificate".to_owned()));
+                }
+            }
+        }
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| error.to_string())?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        Ok(MakeRustlsConnect::new(config))
+    }
+}
+
+/// Undoes `%2F` and the like.
+fn decode(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let hex = text.get(at + 1..at + 3).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match (bytes[at], hex) {
+            (b'%', Some(byte)) => {
+                decoded.push(byte);
+                at += 3;
+            }
+            (byte, _) => {
+                decoded.push(byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}
+
+fn is_local(host: &Host) -> bool {
+    match host {
+        Host::Tcp(name) => {
+            name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        }
+        #[cfg(unix)]
+        Host::Unix(_) => true,
+    }
+}
+
+fn shown(config: &Config) -> String {
+    let ports = config.get_ports();
+    let hosts = config.get_hosts().iter().enumerate().map(|(index, host)| {
+        let port = ports.get(index).or(ports.first()).copied().unwrap_or(5432);
+        match host {
+            Host::Tcp(name) => format!("{name}:{port}"),
+            #[cfg(unix)]
+            Host::Unix(path) => format!("{}:{port}", path.display()),
+        }
+    });
+    let hosts: Vec<String> = hosts.collect();
+    format!("postgres://{}/{}", hosts.join(","), config.get_dbname().unwrap_or_default())
+}
+
+/// What the driver says about an address, without the parts of it that it may quote.
+fn said(error: &tokio_postgres::Error) -> String {
+    use std::error::Error as _;
+    match error.source().map(ToString::to_string) {
+        Some(why) if why.starts_with("invalid value for option") => why,
+        Some(why) if why.starts_with("unknown option") => "it has an unknown option".to_owned(),
+        _ => "it cannot be understood".to_owned(),
+    }
+}

@@ -1,0 +1,99 @@
+//! Connections: settings that every one has, and the schema that they find.
+
+use std::time::Duration;
+
+use deadpool_postgres::{
+    Client, GenericClient, Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime,
+};
+
+use super::fault::Fault;
+use super::server::Server;
+use crate::StoreError;
+use crate::migrate::{self, Applied, Migration};
+
+/// The schema, from the first version on.
+const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: include_str!("001.sql") }];
+
+/// Connections of one store. A server's default is a hundred for everybody.
+const CONNECTIONS: usize = 8;
+
+/// How long a connection may sit in an open transaction before the server ends it: a process that
+/// was suspended in the middle must not hold up the whole team.
+const STALLED_MS: u32 = 60_000;
+
+/// Two processes must not migrate at once; this number is their appointment.
+const MIGRATION_LOCK: i64 = 0x7369_6e65_7701;
+
+pub(super) fn pool(server: &Server, patience: Duration) -> Result<Pool, Fault> {
+    let settings = format!(
+        "SET lock_timeout = {}; SET idle_in_transaction_session_timeout = {STALLED_MS};
+         SET default_transaction_isolation = 'read committed';
+         SELECT set_config('synchronous_commit', 'on', false)
+         WHERE current_setting('synchronous_commit') = 'off'",
+        // Zero would mean for ever.
+        patience.as_millis().max(1)
+    );
+    let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+    let manager = Manager::from_config(server.config.clone(), server.tls.clone(), recycling);
+    Pool::builder(manager)
+        .max_size(CONNECTIONS)
+        .runtime(Runtime::Tokio1)
+        .wait_timeout(Some(patience))
+        .post_create(Hook::async_fn(move |client, _| {
+            let settings = settings.clone();
+            Box::pin(
+                async move { client.batch_execute(&settings).await.map_err(HookError::Backend) },
+            )
+        }))
+        .build()
+        .map_err(|_| Fault::Cut("there is no runtime"))
+}
+
+/// Brings the schema up to date.
+pub(super) async fn migrate(client: &mut Client, place: &str) -> Result<(), Fault> {
+    let encoding: String =
+        client.query_one("SELECT current_setting('server_encoding')", &[]).await?.get(0);
+    if encoding != "UTF8" {
+        let detail = format!("its encoding is {encoding}, and UTF8 is needed");
+        return Err(StoreError::Refused { place: place.to_owned(), detail }.into());
+    }
+    run(client, place, MIGRATIONS).await
+}
+
+/// Runs what is missing, each step in a transaction of its own.
+async fn run(client: &mut Client, place: &str, known: &[Migration]) -> Result<(), Fault> {
+    while migrate::next(&applied(client).await?, known, place)?.is_some() {
+        let transaction = client.transaction().await?;
+        transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&MIGRATION_LOCK]).await?;
+        // Another process may have been quicker.
+        let Some(migration) = migrate::next(&applied(&transaction).await?, known, place)? else {
+            break;
+        };
+        transaction.batch_execute(migration.sql).await?;
+        transaction
+            .execute(
+                "INSERT INTO sinew_migrations (version, checksum) VALUES ($1, $2)",
+                &[&migration.version.cast_signed(), &migration.checksum()],
+            )
+            .await?;
+        transaction.commit().await?;
+    }
+    Ok(())
+}
+
+/// The migrations that ran, in order; none in a new database.
+async fn applied(client: &impl GenericClient) -> Result<Vec<Applied>, Fault> {
+    let exists: bool =
+        client.query_one("SELECT to_regclass('sinew_migrations') IS NOT NULL", &[]).await?.get(0);
+    if !exists {
+        return Ok(Vec::new());
+    }
+    let rows = client
+        .query("SELECT version, checksum FROM sinew_migrations ORDER BY version", &[])
+        .await?;
+    let applied = rows.iter().map(|row| Applied {
+        version: row.get::<_, i32>("version").cast_unsigned(),
+        checksum: row.get("checksum"),
+    });
+    Ok(applied.collect())
+}
