@@ -26,9 +26,10 @@ pub fn postgres() -> Option<Postgres> {
     };
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let schema = format!("test_{}_{number}", std::process::id());
+    let postgres = Postgres { server, schema };
     // A process of the same number may have died without cleaning up.
-    run(&server, &format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}"));
-    Some(Postgres { server, schema })
+    postgres.clear();
+    Some(postgres)
 }
 
 impl Postgres {
@@ -52,12 +53,19 @@ impl Postgres {
         path
     }
 
+    /// Empties the schema.
+    pub fn clear(&self) {
+        let schema = &self.schema;
+        let again = format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}");
+        run(&self.server, &again);
+    }
+
     /// Runs SQL behind the back of what is tested.
     pub fn execute(&self, sql: &str) {
         run(&self.url(), sql);
     }
 
-    /// Ends all other connections to the schema's user, as a server that restarts does.
+    /// Ends the connections of an application, as a server that restarts does.
     pub fn hang_up(&self, application: &str) {
         self.execute(&format!(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity

@@ -82,9 +82,9 @@ impl Fault {
         };
         let detail = chain(&error);
         let Some(code) = error.code() else {
-            // The driver's way to say that a password is wanted and none was given.
-            let refused = error.to_string().starts_with("authentication error");
-            return if refused {
+            // The driver itself says when a password is wanted and none was given.
+            let said = error.to_string();
+            return if said == "authentication error" || said == "invalid configuration" {
                 StoreError::Refused { place, detail }
             } else {
                 StoreError::Unreachable { place, detail }
@@ -107,7 +107,7 @@ impl Fault {
 }
 
 fn is_broken_pipe(error: &tokio_postgres::Error) -> bool {
-    error.source().is_some_and(|source| source.is::<std::io::Error>())
+    error.source().and_then(|source| source.downcast_ref::<std::io::Error>()).is_some()
 }
 
 /// An error with its causes, each of which says a part.

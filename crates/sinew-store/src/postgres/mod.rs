@@ -10,6 +10,7 @@ mod server;
 mod session;
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
@@ -27,6 +28,9 @@ use server::Server;
 /// How long a server may think, beyond the time that it waits for locks. Only one that hangs takes
 /// longer.
 const ANSWER: Duration = Duration::from_secs(60);
+
+/// Something that is done on a connection.
+type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send + 'c>>;
 
 /// A store on a server.
 pub(crate) struct Postgres {
@@ -57,28 +61,31 @@ impl Postgres {
             .map_err(|fault| fault.explain(&place.shown, "connect", patience))?;
         let store = Self { place, pool, patience, runtime: Some(runtime) };
         let shown = store.place.shown.clone();
-        store.call("migrate", move |mut client| {
+        store.ask("migrate", move |client| {
             let shown = shown.clone();
-            async move { session::migrate(&mut client, &shown).await }
+            Box::pin(async move { session::migrate(client, &shown).await })
         })?;
         Ok(store)
     }
 
-    /// Runs something on a connection, and again on another one where the first was dead already.
-    fn run<T, W, F>(&self, work: W) -> Result<T, Fault>
-    where
-        T: Send + 'static,
-        W: Fn(Client) -> F + Send + Sync + 'static,
-        F: Future<Output = Result<T, Fault>> + Send,
-    {
+    /// Runs something on a connection, and again on the next one while it turns out to be dead: after
+    /// a restart of the server all that were kept are.
+    fn run<T: Send + 'static>(
+        &self,
+        work: impl for<'c> Fn(&'c mut Client) -> Work<'c, T> + Send + Sync + 'static,
+    ) -> Result<T, Fault> {
         let (reply, answer) = sync_channel(1);
         let pool = self.pool.clone();
         let attempts = async move {
-            let first = work(pool.get().await?).await;
-            match first {
-                Err(fault) if fault.is_closed() => work(pool.get().await?).await,
-                answer => answer,
+            for _ in 0..session::CONNECTIONS {
+                let mut client = pool.get().await?;
+                match work(&mut client).await {
+                    // Taken out of the pool, so that nobody else gets it.
+                    Err(fault) if fault.is_closed() => drop(Client::take(client)),
+                    answer => return answer,
+                }
             }
+            work(&mut pool.get().await?).await
         };
         let limit = self.patience + ANSWER;
         if let Some(runtime) = &self.runtime {
@@ -93,13 +100,12 @@ impl Postgres {
         answer.recv().unwrap_or(Err(Fault::Cut("the runtime ended")))
     }
 
-    /// Runs something that changes nothing, or nothing that could not be done twice.
-    fn call<T, W, F>(&self, doing: &'static str, work: W) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        W: Fn(Client) -> F + Send + Sync + 'static,
-        F: Future<Output = Result<T, Fault>> + Send,
-    {
+    /// Runs something that changes nothing.
+    fn ask<T: Send + 'static>(
+        &self,
+        doing: &'static str,
+        work: impl for<'c> Fn(&'c mut Client) -> Work<'c, T> + Send + Sync + 'static,
+    ) -> Result<T, StoreError> {
         self.run(work).map_err(|fault| self.explain(fault, doing))
     }
 
@@ -132,9 +138,9 @@ impl Store for Postgres {
         op::check(ops)?;
         let ops: Arc<[Op]> = ops.into();
         let place = self.place.shown.clone();
-        let answer = self.run(move |mut client| {
+        let answer = self.run(move |client| {
             let (ops, place) = (ops.clone(), place.clone());
-            async move { apply::all(&mut client, &ops, &place).await }
+            Box::pin(async move { apply::all(client, &ops, &place).await })
         });
         answer.map_err(|fault| match fault {
             // It may be on its way to the disk all the same.
@@ -145,25 +151,25 @@ impl Store for Postgres {
 
     fn read(&self, stream: &str, after: Seq, limit: usize) -> Result<Vec<Record>, StoreError> {
         let stream = stream.to_owned();
-        self.call("read a stream", move |client| {
+        self.ask("read a stream", move |client| {
             let stream = stream.clone();
-            async move { query::read(&client, &stream, after, limit).await }
+            Box::pin(async move { query::read(client, &stream, after, limit).await })
         })
     }
 
     fn len(&self, stream: &str) -> Result<u64, StoreError> {
         let stream = stream.to_owned();
-        self.call("measure a stream", move |client| {
+        self.ask("measure a stream", move |client| {
             let stream = stream.clone();
-            async move { query::len(&client, &stream).await }
+            Box::pin(async move { query::len(client, &stream).await })
         })
     }
 
     fn get(&self, collection: &str, key: &str) -> Result<Option<Document>, StoreError> {
         let names = (collection.to_owned(), key.to_owned());
-        self.call("read a document", move |client| {
+        self.ask("read a document", move |client| {
             let (collection, key) = names.clone();
-            async move { query::get(&client, &collection, &key).await }
+            Box::pin(async move { query::get(client, &collection, &key).await })
         })
     }
 
@@ -174,26 +180,25 @@ impl Store for Postgres {
         limit: usize,
     ) -> Result<Vec<Document>, StoreError> {
         let names = (collection.to_owned(), keys.prefix.to_owned(), keys.after.to_owned());
-        self.call("list documents", move |client| {
+        self.ask("list documents", move |client| {
             let (collection, prefix, after) = names.clone();
-            async move {
+            Box::pin(async move {
                 let keys = Keys { prefix: &prefix, after: &after };
-                query::list(&client, &collection, keys, limit).await
-            }
+                query::list(client, &collection, keys, limit).await
+            })
         })
     }
 
     fn snapshot(&self, name: &str) -> Result<Option<Snapshot>, StoreError> {
         let name = name.to_owned();
-        self.call("read a snapshot", move |client| {
+        self.ask("read a snapshot", move |client| {
             let name = name.clone();
-            async move { query::snapshot(&client, &name).await }
+            Box::pin(async move { query::snapshot(client, &name).await })
         })
     }
 
     fn check(&self) -> Result<(), StoreError> {
-        let trouble =
-            self.call("be checked", |client| async move { query::trouble(&client).await })?;
+        let trouble = self.ask("be checked", |client| Box::pin(query::trouble(client)))?;
         match trouble {
             None => Ok(()),
             Some(detail) => Err(StoreError::Corrupt { place: self.place.shown.clone(), detail }),

@@ -15,7 +15,7 @@ use crate::migrate::{self, Applied, Migration};
 const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: include_str!("001.sql") }];
 
 /// Connections of one store. A server's default is a hundred for everybody.
-const CONNECTIONS: usize = 8;
+pub(super) const CONNECTIONS: usize = 8;
 
 /// How long a connection may sit in an open transaction before the server ends it: a process that
 /// was suspended in the middle must not hold up the whole team.
@@ -83,8 +83,16 @@ async fn run(client: &mut Client, place: &str, known: &[Migration]) -> Result<()
 
 /// The migrations that ran, in order; none in a new database.
 async fn applied(client: &impl GenericClient) -> Result<Vec<Applied>, Fault> {
-    let exists: bool =
-        client.query_one("SELECT to_regclass('sinew_migrations') IS NOT NULL", &[]).await?.get(0);
+    // A look at the table of tables: asking by name may be answered from a memory that another
+    // process has just outdated.
+    let exists: bool = client
+        .query_one(
+            "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables
+             WHERE tablename = 'sinew_migrations' AND schemaname = ANY (current_schemas(false)))",
+            &[],
+        )
+        .await?
+        .get(0);
     if !exists {
         return Ok(Vec::new());
     }

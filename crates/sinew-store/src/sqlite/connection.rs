@@ -94,9 +94,11 @@ impl File {
 
     /// Refuses a database of somebody else.
     fn recognise(&self, connection: &Connection) -> Result<(), Fault> {
-        let id: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+        // In one transaction, because another process may be making the database at this moment.
+        let look = connection.unchecked_transaction()?;
         let tables: u32 =
-            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+            look.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        let id: i32 = look.pragma_query_value(None, "application_id", |row| row.get(0))?;
         if id == APPLICATION_ID || (id == 0 && tables == 0) {
             return Ok(());
         }
