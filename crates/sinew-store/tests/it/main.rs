@@ -5,8 +5,13 @@
 mod support;
 
 mod documents;
+mod files;
+mod kill;
 mod limits;
+mod migrations;
 mod model;
+mod processes;
+mod server;
 mod snapshots;
 mod streams;
 mod transactions;

@@ -1,6 +1,7 @@
 //! A database of its own for each test, on either back end.
 
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::Arc;
 
 use sinew_store::{Json, NewRecord, Op, Options, Record, Seq, Store, StoreError, Tail};
@@ -33,7 +34,7 @@ pub(crate) struct World {
 }
 
 enum Ground {
-    Folder(TempDir),
+    Folder(#[expect(dead_code, reason = "it goes away with the world")] TempDir),
     Schema(Postgres),
 }
 
@@ -59,6 +60,18 @@ impl World {
         PathBuf::from(self.url.trim_start_matches("sqlite:"))
     }
 
+    pub(crate) fn is_file(&self) -> bool {
+        matches!(self.ground, Ground::Folder(_))
+    }
+
+    /// Back to no database at all.
+    pub(crate) fn wipe(&self) {
+        match &self.ground {
+            Ground::Folder(_) => std::fs::remove_file(self.file()).unwrap(),
+            Ground::Schema(schema) => schema.clear(),
+        }
+    }
+
     /// Runs SQL behind the store's back.
     pub(crate) fn execute(&self, sql: &str) {
         match &self.ground {
@@ -81,6 +94,20 @@ impl World {
 /// Full counts instead of those of a quick run.
 pub(crate) fn long() -> bool {
     std::env::var_os("SINEW_LONG").is_some_and(|value| value == "1")
+}
+
+/// Another process, which runs one test of this binary that is otherwise ignored.
+pub(crate) fn child(test: &str, world: &World) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args([test, "--exact", "--ignored", "--quiet", "--nocapture"]);
+    command.env("SINEW_CHILD_URL", world.url());
+    command
+}
+
+/// The database that a child was started for; `None` where somebody runs ignored tests.
+pub(crate) fn parents_store() -> Option<Arc<dyn Store>> {
+    let url = std::env::var("SINEW_CHILD_URL").ok()?;
+    Some(sinew_store::open(&url, &Options::default()).unwrap())
 }
 
 /// A record with that id, and a body that tells it apart.
