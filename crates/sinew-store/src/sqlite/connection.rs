@@ -256,3 +256,35 @@ fn applied(connection: &Connection) -> Result<Vec<Applied>, Fault> {
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Migration =
+        Migration { version: 2, sql: "ALTER TABLE sinew_streams ADD COLUMN note TEXT" };
+    const BROKEN: Migration =
+        Migration { version: 3, sql: "CREATE TABLE half (x TEXT); INSERT INTO nowhere VALUES (1)" };
+
+    fn has(connection: &Connection, sql: &str) -> bool {
+        connection.prepare(sql).is_ok()
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_step_before_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let patience = Duration::from_secs(5);
+        let (file, mut connection) = File::open(&folder.path().join("x.db"), patience).unwrap();
+        let error = file.migrate(&mut connection, &[MIGRATIONS[0], SECOND, BROKEN]).unwrap_err();
+        assert!(matches!(file.explain(error, "open"), StoreError::Failed { doing: "open", .. }));
+        assert!(has(&connection, "SELECT note FROM sinew_streams"));
+        assert!(!has(&connection, "SELECT x FROM half"));
+        let versions: Vec<u32> =
+            applied(&connection).unwrap().iter().map(|step| step.version).collect();
+        assert_eq!(versions, [1, 2]);
+        file.migrate(&mut connection, &[MIGRATIONS[0], SECOND]).unwrap();
+        drop(connection);
+        let error = File::open(&folder.path().join("x.db"), patience).unwrap_err();
+        assert!(matches!(error, StoreError::Newer { found: 2, known: 1, .. }), "{error}");
+    }
+}

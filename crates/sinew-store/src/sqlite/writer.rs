@@ -186,3 +186,45 @@ impl Desk {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{Json, NewRecord, Seq};
+
+    fn append(id: u64) -> Vec<Op> {
+        let body = Json::of(&"x".repeat(3_000)).unwrap();
+        let record = NewRecord { id: id.to_string(), ts: 0, kind: "k".to_owned(), body };
+        vec![Op::append("log", [record])]
+    }
+
+    /// A file that may not grow is the same to SQLite as a disk without room.
+    #[test]
+    fn a_full_disk_is_said_and_what_was_saved_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sinew.db");
+        let (file, connection) = File::open(&path, Duration::from_secs(5)).unwrap();
+        connection.pragma_update(None, "max_page_count", 40).unwrap();
+        let writer = Writer::start(file, connection).unwrap();
+        let mut saved = 0;
+        let error = loop {
+            match writer.write(append(saved)) {
+                Ok(_) => saved += 1,
+                Err(error) => break error,
+            }
+        };
+        let place = path.display().to_string();
+        assert_eq!(error, StoreError::Full { place });
+        assert!(error.hint().unwrap().starts_with("free some space"));
+        // What needs no new page still goes through.
+        assert_eq!(writer.write(append(0)).unwrap(), [Done::Appended(vec![Seq(1)])]);
+        drop(writer);
+
+        let (file, connection) = File::open(&path, Duration::from_secs(5)).unwrap();
+        let writer = Writer::start(file, connection).unwrap();
+        let next = writer.write(append(saved)).unwrap();
+        assert_eq!(next, [Done::Appended(vec![Seq(saved + 1)])], "with room again it goes on");
+    }
+}

@@ -7,7 +7,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
-use sinew_store::{Json, NewRecord, OnCorrupt, Options, Seq, StoreError, Tail};
+use sinew_store::{Expect, Json, NewRecord, OnCorrupt, Op, Options, Seq, StoreError, Tail};
 
 use crate::support::{World, all, child, ids, parents_store, record};
 
@@ -297,6 +297,34 @@ fn a_writer_that_does_not_let_go_is_said_and_readers_do_not_care() {
     });
     other.execute_batch("ROLLBACK").unwrap();
     assert_eq!(store.append("log", &[record("b")]).unwrap(), [Seq(2)]);
+}
+
+/// Requests that wait together are saved together; one that is refused takes nobody with it.
+#[test]
+fn a_request_that_is_refused_fails_alone() {
+    let world = World::sqlite();
+    let store = world.open();
+    store.put("c", "k", Expect::Absent, Json::of(&0).unwrap()).unwrap();
+    let other = rusqlite::Connection::open(world.file()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    thread::scope(|scope| {
+        for number in 0..24 {
+            let store = &store;
+            scope.spawn(move || {
+                let expect = if number % 3 == 0 { Expect::Absent } else { Expect::Any };
+                let answer = store.transact(&[
+                    Op::append("log", [record(&number.to_string())]),
+                    Op::put("c", "k", expect, Json::of(&number).unwrap()),
+                ]);
+                assert_eq!(answer.is_err(), number % 3 == 0, "{number}: {answer:?}");
+            });
+        }
+        // Long enough for all of them to have asked, not that anything depends on it.
+        thread::sleep(Duration::from_millis(100));
+        other.execute_batch("ROLLBACK").unwrap();
+    });
+    assert_eq!(all(&*store, "log").len(), 16);
+    assert!(all(&*store, "log").iter().all(|record| record.id.parse::<u32>().unwrap() % 3 != 0));
 }
 
 /// Appends until the system refuses, then says how many were saved.

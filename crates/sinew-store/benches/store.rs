@@ -1,0 +1,140 @@
+//! What a record costs: time, against a plain flush of the same bytes in the same run, and room.
+//!
+//! PostgreSQL is measured where `SINEW_TEST_POSTGRES` names a server.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use divan::Bencher;
+use sinew_store::{Expect, Json, NewRecord, Op, Options, Seq, Snapshot, Store, Tail};
+use tempfile::TempDir;
+
+/// A body as long as an outcome's usually is.
+const BODY: usize = 250;
+
+fn main() {
+    print_room();
+    divan::main();
+}
+
+/// A record with an id like a ULID: time in front, chance behind, 26 characters.
+fn record() -> NewRecord {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let chance = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    NewRecord {
+        id: format!("{:010X}{chance:016X}", 0x18_c3f0_0000 + number * 7),
+        ts: 1_700_000_000_000 + i64::try_from(number).unwrap() * 1_000,
+        kind: "outcome".to_owned(),
+        body: Json::of(&"x".repeat(BODY - 2)).unwrap(),
+    }
+}
+
+fn sqlite() -> (TempDir, Arc<dyn Store>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sinew.db");
+    let store = sinew_store::open(path.to_str().unwrap(), &Options::default()).unwrap();
+    (folder, store)
+}
+
+/// Bytes of the file for each record, appended one by one as outcomes are.
+fn print_room() {
+    const RECORDS: u64 = 20_000;
+    let (folder, store) = sqlite();
+    let path = folder.path().join("sinew.db");
+    let size = || fs::metadata(&path).unwrap().len();
+    store.append("outcomes", &[record()]).unwrap();
+    for _ in 0..RECORDS / 100 {
+        let ops: Vec<Op> = (0..100).map(|_| Op::append("outcomes", [record()])).collect();
+        store.transact(&ops).unwrap();
+    }
+    drop(store);
+    let per_record = size() as f64 / RECORDS as f64;
+    println!("room: {per_record:.1} bytes per record of {BODY} bytes");
+}
+
+/// The floor: what the disk takes to keep the same bytes.
+#[divan::bench]
+fn baseline_write_and_flush(bencher: Bencher<'_, '_>) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = OpenOptions::new();
+    let mut file: File =
+        options.create(true).append(true).open(folder.path().join("plain.log")).unwrap();
+    bencher.with_inputs(record).bench_local_values(|record| {
+        file.write_all(record.body.as_str().as_bytes()).unwrap();
+        file.sync_data().unwrap();
+    });
+}
+
+#[divan::bench]
+fn append_sqlite(bencher: Bencher<'_, '_>) {
+    let (_folder, store) = sqlite();
+    bencher.with_inputs(record).bench_values(|record| store.append("outcomes", &[record]).unwrap());
+}
+
+/// Eight callers at once: they share the flushes.
+#[divan::bench(threads = [8])]
+fn append_sqlite_together(bencher: Bencher<'_, '_>) {
+    let (_folder, store) = sqlite();
+    bencher.with_inputs(record).bench_values(|record| store.append("outcomes", &[record]).unwrap());
+}
+
+/// A step of a run: a document, an event, and a fold's state of 50 kB.
+#[divan::bench]
+fn transition_sqlite(bencher: Bencher<'_, '_>) {
+    let (_folder, store) = sqlite();
+    bencher.with_inputs(record).bench_values(|record| transition(&*store, record));
+}
+
+#[divan::bench]
+fn append_postgres(bencher: Bencher<'_, '_>) {
+    let Some(server) = sinew_testkit::postgres() else { return };
+    let store = sinew_store::open(&server.url(), &Options::default()).unwrap();
+    bencher.with_inputs(record).bench_values(|record| store.append("outcomes", &[record]).unwrap());
+}
+
+#[divan::bench]
+fn transition_postgres(bencher: Bencher<'_, '_>) {
+    let Some(server) = sinew_testkit::postgres() else { return };
+    let store = sinew_store::open(&server.url(), &Options::default()).unwrap();
+    bencher.with_inputs(record).bench_values(|record| transition(&*store, record));
+}
+
+fn transition(store: &dyn Store, record: NewRecord) {
+    let through = Seq(store.len("audit").unwrap() + 1);
+    let snapshot = Snapshot { through, tag: "v1".to_owned(), body: vec![7; 50_000] };
+    store
+        .transact(&[
+            Op::put("runs", "r1", Expect::Any, record.body.clone()),
+            Op::append("audit", [record]),
+            Op::PutSnapshot { name: "audit".to_owned(), snapshot },
+        ])
+        .unwrap();
+}
+
+/// Reading a log from the front, as a rebuild does.
+#[divan::bench(sample_count = 20)]
+fn read_100_000_sqlite(bencher: Bencher<'_, '_>) {
+    let (_folder, store) = sqlite();
+    for _ in 0..2 {
+        let records: Vec<_> = (0..50_000).map(|_| record()).collect();
+        store.append("outcomes", &records).unwrap();
+    }
+    bencher.bench(|| {
+        let tail = Tail::new(&*store, "outcomes", Seq::START);
+        assert_eq!(tail.map(Result::unwrap).count(), 100_000);
+    });
+}
+
+/// What every command pays that looks at the memory.
+#[divan::bench]
+fn open_sqlite(bencher: Bencher<'_, '_>) {
+    let (folder, store) = sqlite();
+    store.append("outcomes", &[record()]).unwrap();
+    let path = folder.path().join("sinew.db");
+    let url = path.to_str().unwrap();
+    bencher.bench(|| sinew_store::open(url, &Options::default()).unwrap().len("outcomes").unwrap());
+}
