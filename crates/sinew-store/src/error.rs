@@ -162,7 +162,7 @@ impl StoreError {
             }
             Self::Foreign { .. } => "name a file of its own for sinew",
             Self::ReadOnly { .. } => {
-                "make the folder writable for this user, or choose another with SINEW_HOME"
+                "make it writable for this user, or choose another place with SINEW_HOME or SINEW_DATABASE_URL"
             }
             Self::Full { .. } => "free some space and try again; nothing that was saved is lost",
             Self::Locked { .. } => {

@@ -87,7 +87,7 @@ impl Postgres {
             }
             work(&mut pool.get().await?).await
         };
-        let limit = self.patience + ANSWER;
+        let limit = self.patience.saturating_add(ANSWER);
         if let Some(runtime) = &self.runtime {
             runtime.spawn(async move {
                 let answer = match tokio::time::timeout(limit, attempts).await {

@@ -30,8 +30,8 @@ pub(super) fn pool(server: &Server, patience: Duration) -> Result<Pool, Fault> {
          SET default_transaction_isolation = 'read committed';
          SELECT set_config('synchronous_commit', 'on', false)
          WHERE current_setting('synchronous_commit') = 'off'",
-        // Zero would mean for ever.
-        patience.as_millis().max(1)
+        // Zero would mean for ever, and the setting has no more bits.
+        patience.as_millis().clamp(1, i32::MAX as u128)
     );
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     let manager = Manager::from_config(server.config.clone(), server.tls.clone(), recycling);

@@ -1,5 +1,6 @@
 //! The PostgreSQL server: refused, unreachable, cut off, encrypted; and never a password in a message.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -111,6 +112,48 @@ fn a_connection_that_was_cut_is_replaced() {
         server.hang_up(&name);
     }
     assert_eq!(all(&*store, "log").len(), 20);
+}
+
+/// Cut at any moment, also between a change and its confirmation: a caller who repeats what is
+/// uncertain ends up with each record once.
+#[test]
+fn a_server_that_hangs_up_in_the_middle_loses_nothing() {
+    let Some(server) = sinew_testkit::postgres() else { return };
+    let name = format!("middle_{}", std::process::id());
+    let store = open(&server.url_with(&format!("&application_name={name}"))).unwrap();
+    let ended = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !ended.load(Ordering::Relaxed) {
+                server.hang_up(&name);
+            }
+        });
+        for number in 0..150_u64 {
+            let record = record(&number.to_string());
+            let seqs = loop {
+                match store.append("log", std::slice::from_ref(&record)) {
+                    Ok(seqs) => break seqs,
+                    Err(StoreError::Uncertain { .. } | StoreError::Unreachable { .. }) => {}
+                    Err(other) => panic!("{other}"),
+                }
+            };
+            assert_eq!(seqs, [Seq(number + 1)]);
+        }
+        ended.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(all(&*store, "log").len(), 150);
+    store.check().unwrap();
+}
+
+/// The longest patience there is, and none at all.
+#[test]
+fn any_patience_will_do() {
+    let Some(server) = sinew_testkit::postgres() else { return };
+    for (number, patience) in [Duration::ZERO, Duration::MAX].into_iter().enumerate() {
+        let options = Options { patience, ..Options::default() };
+        let store = sinew_store::open(&server.url(), &options).unwrap();
+        store.append("log", &[record(&number.to_string())]).unwrap();
+    }
 }
 
 #[test]
