@@ -30,7 +30,8 @@ impl Router {
     ) -> Option<Explanation> {
         let at = self.index.position(id)?;
         let excluded = context.excluded.contains(&id);
-        let result = self.route(message, context);
+        let heard = self.hear(message);
+        let result = self.answer(&heard, context);
         // Every document in order, and this one among them even if the gate holds it back.
         let others: Vec<&str> =
             context.excluded.iter().copied().filter(|other| *other != id).collect();
@@ -38,7 +39,7 @@ impl Router {
             config: Config { top: self.index.len(), ..self.config.clone() },
             ..self.clone()
         };
-        let all = wide.route(message, &Context { excluded: &others, prior: context.prior });
+        let all = wide.answer(&heard, &Context { excluded: &others, prior: context.prior });
         let rank = all.matches.iter().position(|one| one.id == self.index.id(at))?;
         let skill = all.matches.into_iter().nth(rank)?;
         Some(Explanation { skill, rank: rank + 1, excluded, result })

@@ -39,6 +39,14 @@ impl Phrases {
         Self { any: stems(&document.triggers), none: stems(&document.negative) }
     }
 
+    /// As the index keeps them; most documents declare none.
+    pub(crate) fn read(json: &str) -> Self {
+        match json {
+            "{}" => Self::default(),
+            json => serde_json::from_str(json).unwrap_or_default(),
+        }
+    }
+
     /// How many pairs of neighbouring words of declared triggers the message holds.
     pub(crate) fn pairs(&self, stems: &[String]) -> usize {
         let has = |pair: &[String]| stems.windows(2).any(|words| words == pair);

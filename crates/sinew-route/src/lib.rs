@@ -24,12 +24,15 @@
 //! **Left out on purpose:** files, network and the environment (bytes and a [`Transport`] come in), and
 //! learning, which arrives as a [`Prior`].
 
+mod answer;
+mod best;
 mod calibrate;
 mod document;
 pub mod eval;
 mod explain;
 mod fnv;
 mod fuse;
+mod hear;
 mod index;
 mod kernel;
 mod keyword;
@@ -53,6 +56,7 @@ pub use calibrate::{
 };
 pub use document::Document;
 pub use explain::Explanation;
+pub use hear::Heard;
 pub use index::{Built, DocumentKey, Index, IndexError};
 pub use kernel::Level;
 pub use lexical::{Bm25f, Field};

@@ -5,15 +5,13 @@ use std::time::Instant;
 
 use crate::calibrate::{Calibration, Calibrations, Weights};
 use crate::document::Document;
+use crate::hear::{Heard, micros};
 use crate::index::{Built, Index};
 use crate::kernel::Level;
-use crate::keyword;
-use crate::mention;
-use crate::message::{Message, Query};
+use crate::message::Message;
 use crate::model::set::Models;
 use crate::rank::Ranking;
-use crate::result::{Decision, Degraded, DegradedKind, Nothing, RouteResult, Took};
-use crate::signals::Signals;
+use crate::result::{Degraded, DegradedKind, RouteResult};
 
 /// How a router decides. The defaults are the calibrated ones.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,9 +73,6 @@ pub struct Router {
 /// Candidates that the second stage re-ranks, that triggers and priors are looked up for.
 pub(crate) const CANDIDATES: usize = 50;
 
-/// Fewer vectors give no mean and no deviation to measure an encoder's cosines by.
-const ENOUGH_VECTORS: usize = 30;
-
 impl Router {
     /// A router over documents. Encoder vectors are computed later: see [`Index::fill`].
     pub fn build(documents: &[Document], models: Models, config: Config) -> (Self, Vec<Degraded>) {
@@ -124,7 +119,7 @@ impl Router {
         out
     }
 
-    fn vectors_pending(&self) -> Degraded {
+    pub(crate) fn vectors_pending(&self) -> Degraded {
         Degraded {
             kind: DegradedKind::VectorsPending,
             signal: "encoder",
@@ -140,93 +135,17 @@ impl Router {
 
     /// The right skills for a message.
     pub fn route(&self, message: &Message<'_>, context: &Context<'_>) -> RouteResult {
-        let (ranking, took) = self.rank(message, context);
-        ranking.into_result(self, took)
+        self.answer(&self.hear(message), context)
     }
 
-    /// Every signal and score for a message.
-    pub(crate) fn rank(&self, message: &Message<'_>, context: &Context<'_>) -> (Ranking, Took) {
+    /// The right skills for a message that was heard.
+    pub fn answer(&self, heard: &Heard, context: &Context<'_>) -> RouteResult {
         let start = Instant::now();
-        let micros =
-            |since: Instant| u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let mut took = Took::default();
-        let query = Query::new(message, self.config.bridge);
-        took.text = micros(start);
-        let mut degraded = self.models.missing.clone();
-        if self.index.is_empty() || query.is_empty() {
-            let reason =
-                if self.index.is_empty() { Nothing::EmptyCatalog } else { Nothing::NoWords };
-            took.total = micros(start);
-            return (Ranking::nothing(query, reason, degraded), took);
-        }
-        let stage = Instant::now();
-        let wanted = self.config.weights.is_none_or(|weights| weights.table > 0.0);
-        let usable = self
-            .models
-            .table
-            .as_deref()
-            .filter(|table| wanted && table.id() == self.index.table_id());
-        let mut signals = Signals::first_stage(&query, &self.index, usable, self.level);
-        took.first = micros(stage);
-        let stage = Instant::now();
-        self.try_encoder(&query, &mut signals, &mut degraded);
-        took.encoder = micros(stage);
-        let stage = Instant::now();
-        let named = mention::mentioned(&query.text, &self.index);
-        let stems = keyword::stems(&query);
-        let (calibration, calibrated) =
-            self.calibration(usable.is_some(), !signals.encoder.is_empty());
-        if !calibrated && usable.is_some() {
-            degraded.push(Degraded {
-                kind: DegradedKind::MissingCalibration,
-                signal: "calibration",
-                message: format!("missing-calibration: nothing was fitted for {}", self.model_name(!signals.encoder.is_empty())),
-                remedy: "a short list is the most that is offered; use the models of this release, or calibrate yours".to_owned(),
-            });
-        }
-        let ranking = Ranking::of(
-            self,
-            query,
-            signals,
-            &calibration,
-            context,
-            named,
-            &stems,
-            degraded,
-            calibrated,
-        );
-        took.decide = micros(stage);
-        took.total = micros(start);
-        (ranking, took)
-    }
-
-    fn try_encoder(&self, query: &Query, signals: &mut Signals, degraded: &mut Vec<Degraded>) {
-        let Some(encoder) = self.models.encoder.as_deref() else { return };
-        if self.config.weights.is_some_and(|weights| weights.encoder == 0.0) {
-            return;
-        }
-        let missing = self.index.pending_count();
-        let present = self.index.len() - missing;
-        let fits = encoder.id() == self.index.encoder_id();
-        let covered = missing == 0
-            || (present >= ENOUGH_VECTORS
-                && Ranking::first_best(self, query, signals, CANDIDATES)
-                    .iter()
-                    .all(|&at| self.index.has_vector(at)));
-        if !fits || !covered {
-            degraded.push(self.vectors_pending());
-            return;
-        }
-        if let Err(error) = signals.second_stage(query, &self.index, encoder, self.level) {
-            signals.encoder.clear();
-            degraded.push(Degraded {
-                kind: DegradedKind::ModelFailed,
-                signal: "encoder",
-                message: format!("{}: {error}", encoder.id()),
-                remedy: "the answer is that of words and static vectors; check route.model"
-                    .to_owned(),
-            });
-        }
+        let ranking = Ranking::of(self, heard, context);
+        let mut result = ranking.into_result(self, heard.took);
+        result.took.decide += micros(start);
+        result.took.total += micros(start);
+        result
     }
 
     /// The ids of the models in use.
@@ -256,10 +175,5 @@ impl Router {
             calibration.weights.encoder = 0.0;
         }
         (calibration, known.is_some() && self.config.weights.is_none())
-    }
-
-    /// Whether a decision may be a match at all.
-    pub(crate) fn cap(&self, decision: Decision, calibrated: bool) -> Decision {
-        if decision == Decision::Match && !calibrated { Decision::Shortlist } else { decision }
     }
 }

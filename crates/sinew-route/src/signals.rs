@@ -1,6 +1,6 @@
 //! The raw signals of a message over every document.
 
-use crate::index::Index;
+use crate::index::{Index, Pointer};
 use crate::kernel::Level;
 use crate::lexical::idf;
 use crate::message::{Part, Query, Term};
@@ -13,10 +13,6 @@ const PASTED_SHARE: f32 = 0.3;
 
 /// A window of a long message is not the whole of it: its scores count a little less.
 const WINDOW_SHARE: f32 = 0.9;
-
-/// A skill without a body has fewer words to be found by: among skills with one, its own count more.
-/// Measured where every second skill of validation is bare.
-const BARE_BOOST: f32 = 1.3;
 
 /// A word of the message, looked up.
 #[derive(Debug, Clone, Copy)]
@@ -145,7 +141,7 @@ impl Signals {
             };
             let mut bytes = vec![0; vector.len()];
             let scale = quantise(vector, &mut bytes);
-            let cosines = index.encoder_cosines(level, &bytes, scale);
+            let cosines = index.encoder_cosines(level, Pointer { bytes: &bytes, scale });
             if self.encoder.is_empty() {
                 self.encoder = cosines;
             } else {
@@ -170,9 +166,7 @@ fn lexical(looked: &[Looked], index: &Index) -> Vec<f32> {
     }
     // The root: one very rare word lifts a document's sum far out of the others', and its z-score with
     // it, until the vectors have no say. Measured: +6 points hit@1 on dev, +0.6 on validation.
-    for (at, score) in scores.iter_mut().enumerate() {
-        *score = score.sqrt() * if index.is_bare(at) { BARE_BOOST } else { 1.0 };
-    }
+    scores.iter_mut().for_each(|score| *score = score.sqrt());
     scores
 }
 
@@ -181,5 +175,5 @@ fn cosines(part: &Part, index: &Index, table: Option<&StaticModel>, level: Level
     let vector = table.message(&part.static_parts());
     let mut bytes = vec![0; vector.len()];
     let scale = quantise(&vector, &mut bytes);
-    index.static_cosines(level, &bytes, scale)
+    index.static_cosines(level, Pointer { bytes: &bytes, scale })
 }

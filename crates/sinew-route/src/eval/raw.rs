@@ -2,6 +2,7 @@
 
 use crate::calibrate::Features;
 use crate::message::Message;
+use crate::rank::Ranking;
 use crate::router::{Context, Router};
 
 /// The raw signals of a message over every document of the index, in its order.
@@ -21,8 +22,7 @@ pub struct RawSignals {
 
 /// The raw signals of a message.
 pub fn raw_signals(router: &Router, text: &str) -> RawSignals {
-    let (ranking, _) = router.rank(&Message::from_user(text), &Context::default());
-    ranking.into_raw()
+    router.hear(&Message::from_user(text)).into_raw()
 }
 
 /// The ids and features of the best candidates for a message.
@@ -32,8 +32,8 @@ pub fn candidates(
     context: &Context<'_>,
     count: usize,
 ) -> Vec<(String, Features)> {
-    let (ranking, _) = router.rank(&Message::from_user(text), context);
-    let features = ranking.features(router.index(), count);
+    let heard = router.hear(&Message::from_user(text));
+    let features = Ranking::of(router, &heard, context).features(count);
     features
         .into_iter()
         .map(|(at, features)| (router.index().id(at).to_owned(), features))

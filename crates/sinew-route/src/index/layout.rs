@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// The version of this layout and of everything that decides what is in it (word splitting,
 /// stemming, fields). Raise it when an old file would give other answers than a new one.
-pub(crate) const VERSION: u64 = 1;
+pub(crate) const VERSION: u64 = 2;
 
 const MAGIC: &[u8; 8] = b"SNWINDEX";
 const HEADER: usize = 32;

@@ -5,10 +5,12 @@
 //! Encoder vectors are filled in later and ride along.
 
 mod assemble;
+mod cosines;
 mod layout;
 mod prepare;
 mod vectors;
 mod view;
 
+pub(crate) use cosines::Pointer;
 pub use layout::IndexError;
 pub use view::{Built, DocumentKey, Index};

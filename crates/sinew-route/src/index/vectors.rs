@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
+use super::cosines::Rows;
 use super::layout::{Bytes, SECTIONS, Section};
 use super::prepare::Vector;
-use super::view::{Index, TextKind, cosines};
-use crate::kernel::Level;
+use super::view::{Index, TextKind};
 use crate::model::embed::{EmbedError, Embedder, Side};
 
 /// Vectors that live beside the bytes until these are laid out anew.
@@ -23,6 +23,10 @@ impl Vectors {
             rows: index.slice(Section::Encoder).to_vec(),
             scales: index.slice(Section::EncoderScales).to_vec(),
         }
+    }
+
+    pub(super) fn rows(&self) -> Rows<'_> {
+        Rows { bytes: &self.rows, scales: &self.scales }
     }
 
     /// The bytes of an index with these vectors in place of its own.
@@ -67,17 +71,11 @@ impl Index {
             .map_or_else(|| self.slice(Section::EncoderPresent), |filled| &filled.present)
     }
 
-    fn encoder_rows(&self) -> (&[i8], &[f32]) {
-        match &self.filled {
-            Some(filled) => (&filled.rows, &filled.scales),
-            None => (self.slice(Section::Encoder), self.slice(Section::EncoderScales)),
-        }
-    }
-
     pub(super) fn encoder_row(&self, at: usize) -> Option<(&[i8], f32)> {
-        let (rows, scales) = self.encoder_rows();
+        let rows = self.encoder_rows();
         let dims = self.meta.encoder_dims;
-        (self.present()[at] == 1).then(|| (&rows[at * dims..(at + 1) * dims], scales[at]))
+        (self.present()[at] == 1)
+            .then(|| (&rows.bytes[at * dims..(at + 1) * dims], rows.scales[at]))
     }
 
     /// Documents that have no encoder vector yet.
@@ -140,14 +138,6 @@ impl Index {
         }
         self.filled = Some(filled);
         Ok(())
-    }
-
-    /// The cosine of a message with every document; without a vector it is 0.
-    pub(crate) fn encoder_cosines(&self, level: Level, query: &[i8], scale: f32) -> Vec<f32> {
-        let (rows, scales) = self.encoder_rows();
-        let mut out = Vec::with_capacity(self.len());
-        cosines(level, rows, scales, query, scale, |_, value| out.push(value));
-        out
     }
 
     /// The name of the model whose vectors the index holds.

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use super::layout::{Bytes, IndexError, Section};
 use super::vectors::Vectors;
 use crate::document::Document;
-use crate::kernel::{Level, scan};
 use crate::lexical::{Bm25f, FIELD_COUNT};
 use crate::model::set::Models;
 
@@ -62,9 +61,6 @@ pub(crate) enum TextKind {
     Triggers,
     Encoder,
 }
-
-/// Words of a body below which a document is its description.
-const BARE_BODY: u32 = 40;
 
 const TEXTS: usize = TextKind::Encoder as usize + 1;
 
@@ -247,11 +243,6 @@ impl Index {
         &self.slice::<u32>(Section::Lengths)[FIELD_COUNT * at..FIELD_COUNT * (at + 1)]
     }
 
-    /// Whether a document has next to no body.
-    pub(crate) fn is_bare(&self, at: usize) -> bool {
-        self.lengths(at)[4] < BARE_BODY
-    }
-
     pub(super) fn term_count(&self) -> usize {
         self.meta.terms
     }
@@ -310,9 +301,15 @@ impl Index {
 
     /// The posting of a term in one document.
     pub(crate) fn posting(&self, term: usize, document: usize) -> Option<Posting> {
-        let (documents, _) = self.impacts(term);
+        let (documents, impacts) = self.impacts(term);
         let at = documents.binary_search(&(document as u32)).ok()?;
-        self.postings(term).nth(at)
+        let place = FIELD_COUNT * (self.posting_range(term).start + at);
+        let counts = &self.slice::<u8>(Section::PostingCounts)[place..place + FIELD_COUNT];
+        Some(Posting {
+            document: documents[at],
+            impact: impacts[at],
+            counts: counts.try_into().unwrap_or_default(),
+        })
     }
 
     pub(super) fn static_row(&self, head: bool, at: usize) -> (&[i8], f32) {
@@ -321,51 +318,11 @@ impl Index {
         (&self.slice::<i8>(rows)[at * dims..(at + 1) * dims], self.slice::<f32>(scales)[at])
     }
 
-    fn static_sections(&self, head: bool) -> (Section, Section) {
+    pub(super) fn static_sections(&self, head: bool) -> (Section, Section) {
         if head {
             (Section::StaticHead, Section::StaticHeadScales)
         } else {
             (Section::StaticBody, Section::StaticBodyScales)
-        }
-    }
-
-    /// The cosine of a message with the head or the body of every document, whichever is larger.
-    pub(crate) fn static_cosines(&self, level: Level, query: &[i8], scale: f32) -> Vec<f32> {
-        if query.len() != self.meta.dims || query.is_empty() {
-            return vec![0.0; self.len()];
-        }
-        let mut out = Vec::with_capacity(self.len());
-        let (rows, scales) = self.static_sections(true);
-        cosines(level, self.slice(rows), self.slice(scales), query, scale, |_, value| {
-            out.push(value);
-        });
-        let (rows, scales) = self.static_sections(false);
-        cosines(level, self.slice(rows), self.slice(scales), query, scale, |at, value| {
-            out[at] = out[at].max(value);
-        });
-        out
-    }
-}
-
-/// Dot products of a quantised query with rows of bytes, scaled back, each given to `found`.
-pub(super) fn cosines(
-    level: Level,
-    rows: &[i8],
-    scales: &[f32],
-    query: &[i8],
-    scale: f32,
-    mut found: impl FnMut(usize, f32),
-) {
-    /// Rows at a time: their sums stay in the first cache.
-    const BATCH: usize = 512;
-    let mut sums = [0; BATCH];
-    for (batch, scales) in scales.chunks(BATCH).enumerate() {
-        let start = batch * BATCH;
-        let rows = &rows[start * query.len()..(start + scales.len()) * query.len()];
-        let sums = &mut sums[..scales.len()];
-        scan(level, rows, query, sums);
-        for (at, (&sum, row)) in sums.iter().zip(scales).enumerate() {
-            found(start + at, sum as f32 * (row * scale));
         }
     }
 }

@@ -151,6 +151,20 @@ mod tests {
     }
 
     #[test]
+    fn any_number_of_rows_is_scanned() {
+        for (rows, columns) in [(0, 64), (1, 256), (3, 64), (4, 128), (7, 256), (9, 96), (5, 7)] {
+            let (values, query) = (bytes(rows * columns, 3), bytes(columns, 5));
+            let mut plain = vec![0; rows];
+            scalar::scan(&values, &query, &mut plain);
+            for level in Level::available() {
+                let mut out = vec![0; rows];
+                scan(level, &values, &query, &mut out);
+                assert_eq!(out, plain, "{level:?} {rows}x{columns}");
+            }
+        }
+    }
+
+    #[test]
     fn extremes_do_not_overflow() {
         let values = vec![-127; 16 * 1536];
         let packed = Packed::new(&values, 16, 1536).expect("a fitting shape");

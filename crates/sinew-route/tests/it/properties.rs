@@ -46,7 +46,7 @@ proptest! {
     #[test]
     fn any_bytes_are_refused_or_read(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
         let _ = Index::load(&bytes);
-        let mut with_magic = b"SNWINDEX\x01\0\0\0\0\0\0\0".to_vec();
+        let mut with_magic = b"SNWINDEX\x02\0\0\0\0\0\0\0".to_vec();
         with_magic.extend(bytes);
         prop_assert!(Index::load(&with_magic).is_err());
     }
