@@ -124,10 +124,11 @@ impl Texts {
         let body = normalised(head(&document.body, MAX_BODY)).into_owned();
         let spoken = plain::spoken(&normalised(&document.name));
         let static_head = format!("{spoken}. {description} {triggers}").trim().to_owned();
-        let static_body = format!("{spoken}. {}", plain::plain_body(&body, BODY_WORDS_STATIC));
+        let words = plain::plain_body(&body, BODY_WORDS_STATIC);
+        let static_body = format!("{spoken}. {words}");
         let encoder = format!("{spoken}: {description} {triggers}");
         let encoder =
-            format!("{} {}", encoder.trim(), plain::plain_body(&body, BODY_WORDS_ENCODER));
+            format!("{} {}", encoder.trim(), plain::first_words(&words, BODY_WORDS_ENCODER));
         // The name as words and, behind them, as one: `pdf-tools` is also found as `pdftools`.
         let mut name = normalised(&document.name).into_owned();
         if name.contains(['-', '.', ' ']) {

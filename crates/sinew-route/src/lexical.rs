@@ -79,10 +79,25 @@ pub(crate) fn is_background(stem: &str) -> bool {
     Table::new(BACKGROUND).get(stem.as_bytes()).is_some()
 }
 
-/// The rarity of a word in `df` of `documents`, with the background counted in.
-pub(crate) fn idf(term: &str, df: u32, documents: usize) -> f32 {
-    let background = Table::new(BACKGROUND);
-    let total = documents as f32 + background.get_number(b"#").unwrap_or(0) as f32;
-    let df = df as f32 + background.get_number(term.as_bytes()).unwrap_or(0) as f32;
-    (1.0 + (total - df + 0.5).max(0.0) / (df + 0.5)).ln()
+/// The rarity of words in a catalog, with the background counted in.
+pub(crate) struct Rarity {
+    background: Table,
+    total: f32,
+}
+
+impl Rarity {
+    /// Of words in a catalog of so many documents.
+    pub(crate) fn among(documents: usize) -> Self {
+        let background = Table::new(BACKGROUND);
+        let total = documents as f32 + background.get_number(b"#").unwrap_or(0) as f32;
+        Self { background, total }
+    }
+
+    /// Of a word that stands in `df` of them.
+    pub(crate) fn of(&self, term: &str, df: u32) -> f32 {
+        let known = self.background.get_number(term.as_bytes()).unwrap_or(0);
+        let df = df as f32 + known as f32;
+        // In double precision: the last bit of a single-precision logarithm depends on the platform.
+        f64::from(1.0 + (self.total - df + 0.5).max(0.0) / (df + 0.5)).ln() as f32
+    }
 }

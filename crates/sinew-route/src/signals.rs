@@ -2,7 +2,7 @@
 
 use crate::index::{Index, Pointer};
 use crate::kernel::Level;
-use crate::lexical::idf;
+use crate::lexical::Rarity;
 use crate::message::{Part, Query, Term};
 use crate::model::embed::{EmbedError, Embedder, Side};
 use crate::model::math::quantise;
@@ -41,13 +41,13 @@ pub(crate) struct Signals {
 
 /// Looks up the words of a message, or of a window of it.
 pub(crate) fn look_up(terms: &[Term], index: &Index) -> Vec<Looked> {
+    let rarity = Rarity::among(index.len());
     let mut out: Vec<Looked> = terms
         .iter()
         .enumerate()
         .map(|(at, term)| {
             let found = index.find_term(&term.word);
-            let rarity =
-                found.map_or_else(|| idf(&term.word, 0, index.len()), |found| index.idf(found));
+            let rarity = found.map_or_else(|| rarity.of(&term.word, 0), |found| index.idf(found));
             Looked { term: at, found, mass: term.weight * rarity }
         })
         .collect();
@@ -161,7 +161,9 @@ fn lexical(looked: &[Looked], index: &Index) -> Vec<f32> {
         let Some(found) = looked.found else { continue };
         let (documents, impacts) = index.impacts(found);
         for (&document, &impact) in documents.iter().zip(impacts) {
-            scores[document as usize] += looked.mass * impact;
+            if let Some(score) = scores.get_mut(document as usize) {
+                *score += looked.mass * impact;
+            }
         }
     }
     // The root: one very rare word lifts a document's sum far out of the others', and its z-score with

@@ -5,6 +5,7 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::fnv;
 use crate::table::number;
+use crate::text::runs;
 
 static BLOB: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/wordpiece.bin"));
 
@@ -123,42 +124,43 @@ impl Vocabulary {
 /// Gives each basic token (lower case, accents stripped, marks apart) to `found` while it wants more.
 fn each_word(text: &str, mut found: impl FnMut(&str) -> bool) {
     let mut word = String::new();
-    let mut go_on = true;
-    let mut push = |c: char, word: &mut String| -> bool {
-        if c == '\0'
-            || c == '\u{fffd}'
-            || (c.is_control() && !matches!(c, '\t' | '\n' | '\r'))
-            || is_format(c)
-        {
-            return true;
-        }
-        if c.is_whitespace() || is_mark(c) || is_ideograph(c) {
-            let more = word.is_empty() || found(word);
-            word.clear();
-            if !more || c.is_whitespace() {
-                return more;
+    for (ascii, other) in runs(text) {
+        // Decomposing leaves ASCII as it is, so that only what is between has to be looked at closely.
+        for byte in ascii.bytes() {
+            if byte.is_ascii_alphanumeric() {
+                word.push(char::from(byte.to_ascii_lowercase()));
+            } else if !push(char::from(byte), &mut word, &mut found) {
+                return;
             }
-            let mut buffer = [0; 4];
-            return found(c.encode_utf8(&mut buffer));
         }
-        word.push(c);
-        true
-    };
-    if text.is_ascii() {
-        for byte in text.bytes() {
-            go_on = go_on && push(char::from(byte.to_ascii_lowercase()), &mut word);
-        }
-    } else {
-        for c in text.nfd().filter(|&c| !is_stripped(c)).flat_map(char::to_lowercase) {
-            go_on = push(c, &mut word);
-            if !go_on {
-                break;
+        for c in other.nfd().filter(|&c| !is_stripped(c)).flat_map(char::to_lowercase) {
+            if !push(c, &mut word, &mut found) {
+                return;
             }
         }
     }
-    if go_on {
-        push(' ', &mut word);
+    push(' ', &mut word, &mut found);
+}
+
+/// Adds a character to the word in hand, or ends it; `false` when enough was found.
+fn push(c: char, word: &mut String, found: &mut impl FnMut(&str) -> bool) -> bool {
+    if c == '\0'
+        || c == '\u{fffd}'
+        || (c.is_control() && !matches!(c, '\t' | '\n' | '\r'))
+        || is_format(c)
+    {
+        return true;
     }
+    if c.is_whitespace() || is_mark(c) || is_ideograph(c) {
+        let more = word.is_empty() || found(word);
+        word.clear();
+        if !more || c.is_whitespace() {
+            return more;
+        }
+        return found(c.encode_utf8(&mut [0; 4]));
+    }
+    word.push(c);
+    true
 }
 
 /// Accents go; marks that carry meaning in Indic scripts are spacing marks and stay.

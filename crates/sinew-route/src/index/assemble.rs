@@ -1,25 +1,26 @@
 //! Puts documents, old and new, together into the bytes of an index.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::layout::{Bytes, SECTIONS, Section};
-use super::prepare::{Prepared, Reader, Vector};
+use super::prepare::{Batch, Counted, Prepared, Vector};
 use super::view::{Built, Index, Meta, TextKind};
 use crate::document::Document;
-use crate::lexical::{Bm25f, FIELD_COUNT, idf};
+use crate::lexical::{Bm25f, FIELD_COUNT, Rarity};
 use crate::model::set::Models;
+
+/// Documents that are read together share a dictionary, so that a batch should be large; but there
+/// should be one for each thread, and the last should not keep the others waiting.
+const BATCH: std::ops::RangeInclusive<usize> = 64..=4_096;
 
 /// Where a document of the new index comes from.
 enum Origin<'a> {
     /// Number in the old index.
     Old(&'a Index, usize),
-    New(Box<Prepared>),
+    New(&'a Prepared),
 }
-
-type Forward = Vec<(u32, [u8; FIELD_COUNT])>;
 
 /// Builds an index of documents, taking over from `old` what is unchanged.
 pub(super) fn assemble(
@@ -28,91 +29,121 @@ pub(super) fn assemble(
     params: Bm25f,
     old: Option<&Index>,
 ) -> (Index, Built) {
-    let same_table = |old: &&Index| old.meta.table == models.table_id();
-    let old = old.filter(same_table);
+    let same = |old: &&Index| {
+        old.meta.table == models.table_id() && old.meta.template == crate::TEMPLATE_VERSION
+    };
+    let old = old.filter(same);
     let known: HashMap<(&str, &str), usize> = old
         .iter()
         .flat_map(|old| (0..old.len()).map(|at| ((old.hash(at), old.name(at)), at)))
         .collect();
-    let table = models.table.as_deref();
-    let mut built = Built::default();
-    let origins: Vec<Origin<'_>> = documents
-        .par_iter()
-        .map_init(
-            || Reader::new(table),
-            |reader, document| match (
-                old,
-                known.get(&(document.hash.as_str(), document.name.as_str())),
-            ) {
-                (Some(old), Some(&at)) if !document.hash.is_empty() => Origin::Old(old, at),
-                _ => Origin::New(Box::new(reader.read(document))),
-            },
-        )
+    let kept: Vec<Option<usize>> = documents
+        .iter()
+        .map(|document| {
+            let key = (document.hash.as_str(), document.name.as_str());
+            known.get(&key).copied().filter(|_| !document.hash.is_empty())
+        })
         .collect();
-    built.kept = origins.iter().filter(|origin| matches!(origin, Origin::Old(..))).count();
-    built.read = origins.len() - built.kept;
-    let terms = Terms::collect(&origins, old);
-    let index = lay_out(documents, &origins, &terms, models, params);
-    (index, built)
+    let new: Vec<&Document> = documents
+        .iter()
+        .zip(&kept)
+        .filter(|(_, kept)| kept.is_none())
+        .map(|(one, _)| one)
+        .collect();
+    let table = models.table.as_deref();
+    let batch =
+        new.len().div_ceil(rayon::current_num_threads()).clamp(*BATCH.start(), *BATCH.end());
+    let batches: Vec<Batch> = new
+        .par_chunks(batch)
+        .map(|documents| Batch::read(documents.iter().copied(), table))
+        .collect();
+    let mut read = batches.iter().flat_map(|batch| &batch.documents);
+    let origins: Vec<Origin<'_>> = kept
+        .iter()
+        .filter_map(|kept| match (old, kept) {
+            (Some(old), Some(at)) => Some(Origin::Old(old, *at)),
+            _ => read.next().map(Origin::New),
+        })
+        .collect();
+    let built = Built { kept: documents.len() - new.len(), read: new.len() };
+    let terms = Terms::collect(&batches, &kept, old);
+    (lay_out(documents, &origins, &terms, models, params), built)
 }
 
-/// Every term with the documents that hold it.
-struct Terms {
-    names: Vec<Arc<str>>,
-    forward: Vec<Forward>,
+/// Every term, and the terms of every document.
+struct Terms<'a> {
+    names: Vec<&'a str>,
+    forward: Vec<Vec<Counted>>,
 }
 
-impl Terms {
-    fn collect(origins: &[Origin<'_>], old: Option<&Index>) -> Self {
-        let mut ids: HashMap<Arc<str>, u32> = HashMap::new();
-        let mut names: Vec<Arc<str>> = Vec::new();
-        let mut id_of = |term: &Arc<str>| match ids.get(term) {
-            Some(&id) => id,
-            None => {
-                let id = names.len() as u32;
-                names.push(Arc::clone(term));
-                ids.insert(Arc::clone(term), id);
-                id
-            }
-        };
-        let mut forward: Vec<Forward> = Vec::with_capacity(origins.len());
-        let mut taken: HashMap<usize, Vec<usize>> = HashMap::new();
-        for (at, origin) in origins.iter().enumerate() {
-            match origin {
-                Origin::New(prepared) => {
-                    forward.push(
-                        prepared
-                            .words
-                            .iter()
-                            .map(|(word, counts)| (id_of(word), *counts))
-                            .collect(),
-                    );
-                }
-                Origin::Old(_, before) => {
-                    taken.entry(*before).or_default().push(at);
-                    forward.push(Vec::new());
-                }
-            }
+impl<'a> Terms<'a> {
+    fn collect(batches: &'a [Batch], kept: &[Option<usize>], old: Option<&'a Index>) -> Self {
+        let mut forward: Vec<Vec<Counted>> = vec![Vec::new(); kept.len()];
+        let mut names: Vec<&'a str> = Vec::new();
+        if let Some(old) = old {
+            // Sorted terms come first and stay sorted: there is little left to sort.
+            names = take_over(old, kept, &mut forward);
         }
-        if let Some(old) = old.filter(|_| !taken.is_empty()) {
-            for term in 0..old.term_count() {
-                let mut id = None;
-                for posting in old.postings(term) {
-                    for &at in taken.get(&(posting.document as usize)).into_iter().flatten() {
-                        let id = *id.get_or_insert_with(|| id_of(&Arc::from(old.term(term))));
-                        forward[at].push((id, posting.counts));
-                    }
-                }
+        let mut numbers: HashMap<&'a str, u32> = HashMap::new();
+        if !batches.is_empty() {
+            numbers.extend(names.iter().copied().zip(0..));
+        }
+        let mut new = (0..kept.len()).filter(|&at| kept[at].is_none());
+        for batch in batches {
+            let renumbered: Vec<u32> = batch
+                .terms
+                .iter()
+                .map(|term| {
+                    *numbers.entry(term).or_insert_with(|| {
+                        names.push(term);
+                        names.len() as u32 - 1
+                    })
+                })
+                .collect();
+            for (document, at) in batch.documents.iter().zip(new.by_ref()) {
+                let words = document.words.iter();
+                forward[at] =
+                    words.map(|(term, counts)| (renumbered[*term as usize], *counts)).collect();
             }
         }
         Self { names, forward }
     }
 }
 
+/// The terms of an old index that any kept document has; those documents' terms go to `forward`.
+fn take_over<'a>(
+    old: &'a Index,
+    kept: &[Option<usize>],
+    forward: &mut [Vec<Counted>],
+) -> Vec<&'a str> {
+    // Old number → new ones, side by side: two documents may have the same content.
+    let mut pairs: Vec<(usize, usize)> =
+        kept.iter().enumerate().filter_map(|(at, kept)| Some(((*kept)?, at))).collect();
+    pairs.sort_unstable();
+    let starts: Vec<usize> =
+        (0..=old.len()).map(|before| pairs.partition_point(|pair| pair.0 < before)).collect();
+    let mut names = Vec::new();
+    for term in 0..old.term_count() {
+        let mut used = false;
+        for posting in old.postings(term) {
+            let before = posting.document as usize;
+            let Some(&[start, end]) = starts.get(before..before + 2) else { continue };
+            for &(_, at) in &pairs[start..end] {
+                forward[at].push((names.len() as u32, posting.counts));
+                used = true;
+            }
+        }
+        if used {
+            names.push(old.term(term));
+        }
+    }
+    names
+}
+
 fn lay_out(
     documents: &[Document],
     origins: &[Origin<'_>],
-    terms: &Terms,
+    terms: &Terms<'_>,
     models: &Models,
     params: Bm25f,
 ) -> Index {
@@ -249,7 +280,7 @@ struct Lexical {
 }
 
 impl Lexical {
-    fn invert(terms: &Terms, lengths: &[u32], count: usize, params: Bm25f) -> Self {
+    fn invert(terms: &Terms<'_>, lengths: &[u32], count: usize, params: Bm25f) -> Self {
         let mut means = [0.0_f32; FIELD_COUNT];
         for (field, mean) in means.iter_mut().enumerate() {
             let sum: u64 = lengths
@@ -261,7 +292,7 @@ impl Lexical {
             *mean = (sum as f64 / count.max(1) as f64).max(1e-9) as f32;
         }
         let mut order: Vec<u32> = (0..terms.names.len() as u32).collect();
-        order.par_sort_unstable_by(|&a, &b| terms.names[a as usize].cmp(&terms.names[b as usize]));
+        order.sort_by(|&a, &b| terms.names[a as usize].cmp(terms.names[b as usize]));
         let mut rank = vec![0_u32; order.len()];
         order.iter().zip(0..).for_each(|(&id, place)| rank[id as usize] = place);
 
@@ -296,11 +327,12 @@ impl Lexical {
                     params.impact(*counts, &lengths[document * FIELD_COUNT..], &means);
             }
         }
+        let rarity = Rarity::among(count);
         for (place, &id) in order.iter().enumerate() {
-            let term = &terms.names[id as usize];
+            let term = terms.names[id as usize];
             out.terms.extend_from_slice(term.as_bytes());
             out.term_offsets.push(out.terms.len() as u32);
-            out.idf.push(idf(term, out.offsets[place + 1] - out.offsets[place], count));
+            out.idf.push(rarity.of(term, out.offsets[place + 1] - out.offsets[place]));
         }
         out
     }

@@ -1,7 +1,6 @@
-//! Reads one document for the index: words per field, static vectors, the encoder's text.
+//! Reads documents for the index: words per field, static vectors, the encoder's text.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use crate::document::{Document, Texts};
 use crate::lexical::FIELD_COUNT;
@@ -10,13 +9,36 @@ use crate::model::static_table::StaticModel;
 use crate::text::language::Language;
 use crate::text::words::{Words, raw_words};
 
+/// How often a term stands in each field of a document.
+pub(super) type Counted = (u32, [u8; FIELD_COUNT]);
+
 /// What the index keeps of one document.
 pub(super) struct Prepared {
     pub(super) lengths: [u32; FIELD_COUNT],
-    pub(super) words: Vec<(Arc<str>, [u8; FIELD_COUNT])>,
+    /// Terms by their numbers in the batch, each once.
+    pub(super) words: Vec<Counted>,
     pub(super) head: Vector,
     pub(super) body: Vector,
     pub(super) encoder_text: String,
+}
+
+/// Documents that were read together, with the terms that any of them has.
+#[derive(Default)]
+pub(super) struct Batch {
+    pub(super) terms: Vec<Box<str>>,
+    pub(super) documents: Vec<Prepared>,
+}
+
+impl Batch {
+    /// Reads documents one after another.
+    pub(super) fn read<'a>(
+        documents: impl Iterator<Item = &'a Document>,
+        table: Option<&StaticModel>,
+    ) -> Self {
+        let mut reader = Reader { table, dictionary: Dictionary::default(), place: Vec::new() };
+        let documents = documents.map(|document| reader.read(document)).collect();
+        Self { documents, terms: reader.dictionary.names }
+    }
 }
 
 /// A vector in signed bytes.
@@ -33,66 +55,95 @@ impl Vector {
     }
 }
 
-/// Reads documents one after another; words met before are not stemmed again.
-pub(super) struct Reader<'a> {
-    table: Option<&'a StaticModel>,
-    english: Words,
-    known: HashMap<String, Arc<[Arc<str>]>>,
+/// Terms and their numbers; raw words met before are not split and stemmed again.
+#[derive(Default)]
+struct Dictionary {
+    /// By language: who splits its words, and raw words → where the numbers of their terms stand in
+    /// `split`.
+    languages: HashMap<Language, (Words, HashMap<Box<str>, (u32, u32)>)>,
+    split: Vec<u32>,
+    numbers: HashMap<Box<str>, u32>,
+    names: Vec<Box<str>>,
 }
 
-/// More distinct words than this are forgotten, so that a hostile catalog cannot fill memory.
-const MAX_KNOWN: usize = 400_000;
-
-impl<'a> Reader<'a> {
-    pub(super) fn new(table: Option<&'a StaticModel>) -> Self {
-        Self { table, english: Words::new(Language::En), known: HashMap::new() }
+impl Dictionary {
+    /// Gives the numbers of the terms of each raw word of a text to `found`.
+    fn each(&mut self, text: &str, language: Language, mut found: impl FnMut(&[u32])) {
+        let (words, known) = self
+            .languages
+            .entry(language)
+            .or_insert_with(|| (Words::new(language), HashMap::new()));
+        for raw in raw_words(text) {
+            let (start, end) = match known.get(raw) {
+                Some(range) => *range,
+                None => {
+                    let start = self.split.len() as u32;
+                    words.of_raw(raw, &mut |term| {
+                        self.split.push(number(&mut self.numbers, &mut self.names, term));
+                    });
+                    let range = (start, self.split.len() as u32);
+                    known.insert(raw.into(), range);
+                    range
+                }
+            };
+            found(&self.split[start as usize..end as usize]);
+        }
     }
+}
 
-    pub(super) fn read(&mut self, document: &Document) -> Prepared {
+fn number(numbers: &mut HashMap<Box<str>, u32>, names: &mut Vec<Box<str>>, term: &str) -> u32 {
+    if let Some(&number) = numbers.get(term) {
+        return number;
+    }
+    let number = names.len() as u32;
+    names.push(term.into());
+    numbers.insert(term.into(), number);
+    number
+}
+
+struct Reader<'a> {
+    table: Option<&'a StaticModel>,
+    dictionary: Dictionary,
+    /// Term → its place among the words of the document in hand.
+    place: Vec<u32>,
+}
+
+/// The place of a term that the document in hand does not have yet.
+const NOWHERE: u32 = u32::MAX;
+
+impl Reader<'_> {
+    fn read(&mut self, document: &Document) -> Prepared {
         let texts = Texts::of(document);
-        let mut counts: HashMap<Arc<str>, [u8; FIELD_COUNT]> = HashMap::new();
+        let mut words: Vec<Counted> = Vec::new();
         let mut lengths = [0_u32; FIELD_COUNT];
-        let other = (texts.language != Language::En).then(|| Words::new(texts.language));
         for (field, text) in texts.fields.iter().enumerate() {
-            for raw in raw_words(text) {
-                let words = match &other {
-                    None => self.known(raw),
-                    Some(words) => split(words, raw),
-                };
-                for word in words.iter() {
-                    lengths[field] += 1;
-                    let count = &mut counts.entry(Arc::clone(word)).or_default()[field];
+            self.dictionary.each(text, texts.language, |numbers| {
+                lengths[field] += numbers.len() as u32;
+                for &number in numbers {
+                    if self.place.len() <= number as usize {
+                        self.place.resize(number as usize + 1, NOWHERE);
+                    }
+                    let place = &mut self.place[number as usize];
+                    if *place == NOWHERE {
+                        *place = words.len() as u32;
+                        words.push((number, [0; FIELD_COUNT]));
+                    }
+                    let count = &mut words[*place as usize].1[field];
                     *count = count.saturating_add(1);
                 }
-            }
+            });
         }
+        words.iter().for_each(|(number, _)| self.place[*number as usize] = NOWHERE);
         let embed = |text: &str| match self.table {
             Some(table) => Vector::of(&table.document(text)),
             None => Vector { bytes: Vec::new(), scale: 0.0 },
         };
         Prepared {
             lengths,
-            words: counts.into_iter().collect(),
+            words,
             head: embed(&texts.static_head),
             body: embed(&texts.static_body),
             encoder_text: texts.encoder,
         }
     }
-
-    fn known(&mut self, raw: &str) -> Arc<[Arc<str>]> {
-        if let Some(words) = self.known.get(raw) {
-            return Arc::clone(words);
-        }
-        let words = split(&self.english, raw);
-        if self.known.len() < MAX_KNOWN && raw.len() <= 40 {
-            self.known.insert(raw.to_owned(), Arc::clone(&words));
-        }
-        words
-    }
-}
-
-fn split(words: &Words, raw: &str) -> Arc<[Arc<str>]> {
-    let mut out: Vec<Arc<str>> = Vec::new();
-    words.of_raw(raw, &mut |word| out.push(Arc::from(word)));
-    out.into()
 }

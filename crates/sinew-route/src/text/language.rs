@@ -62,22 +62,23 @@ impl Language {
         })
     }
 
-    /// The words that say nothing about a task.
-    pub(crate) fn stop_words(self) -> &'static [&'static str] {
-        STOP.iter().find(|(language, _)| *language == self).map_or(&[], |(_, words)| words)
+    /// Whether a word says nothing about a task.
+    pub(crate) fn is_stop(self, word: &str) -> bool {
+        let stop = STOP.iter().find(|(language, _)| *language == self);
+        stop.is_some_and(|(_, words)| words.binary_search(&word).is_ok())
     }
 }
 
-/// Function words that tell the languages in Latin script apart. Words shared by several are
+/// Function words that tell the languages in Latin script apart, sorted. Words shared by several are
 /// harmless: the language with most hits wins, English on a tie.
 #[rustfmt::skip]
 const STOP: [(Language, &[&str]); 6] = [
-    (Language::En, &["the", "a", "an", "and", "or", "of", "to", "in", "for", "with", "on", "my", "i", "you", "me", "it", "is", "are", "this", "that", "can", "please", "how", "what", "do", "we", "our", "from", "at", "be", "have", "need", "want", "not", "but", "so", "if", "when", "into", "your", "as", "by", "there", "all"]),
-    (Language::De, &["der", "die", "das", "und", "oder", "ein", "eine", "einen", "einem", "einer", "mit", "für", "auf", "mein", "meine", "meinen", "ich", "du", "mir", "ist", "sind", "dieser", "diese", "dieses", "kann", "bitte", "wie", "was", "wir", "unser", "unsere", "von", "bei", "nicht", "aber", "wenn", "zu", "zum", "zur", "den", "dem", "des", "im", "auch", "es", "soll", "mach", "kannst", "habe", "als", "aus", "nach", "brauche", "um", "bis", "noch", "nur", "hat", "wird", "alle", "vom", "beim"]),
-    (Language::Es, &["el", "la", "los", "las", "y", "o", "un", "una", "de", "en", "para", "con", "mi", "mis", "yo", "tú", "me", "es", "son", "este", "esta", "que", "puedes", "por", "favor", "cómo", "qué", "quiero", "necesito", "del", "al", "no", "pero", "si", "cuando", "se", "lo", "su", "sus", "como", "más", "hay", "sin"]),
-    (Language::Fr, &["le", "la", "les", "et", "ou", "un", "une", "de", "en", "pour", "avec", "mon", "ma", "mes", "je", "tu", "moi", "est", "sont", "ce", "cette", "que", "peux", "peut", "comment", "quoi", "veux", "du", "des", "au", "aux", "ne", "pas", "mais", "si", "quand", "se", "il", "sur", "dans", "nous", "notre", "nos", "qui", "plus", "sans", "vous", "à", "puis", "par", "quel", "quels", "quelle", "faire", "fait", "y"]),
-    (Language::Pt, &["o", "a", "os", "as", "e", "ou", "um", "uma", "de", "em", "para", "com", "meu", "minha", "meus", "eu", "você", "me", "é", "são", "este", "esta", "que", "pode", "por", "favor", "como", "quero", "preciso", "do", "da", "dos", "das", "no", "na", "nos", "nas", "não", "mas", "se", "quando", "ao", "isso", "esse", "essa", "mais", "sem"]),
-    (Language::It, &["il", "lo", "la", "i", "gli", "le", "e", "o", "un", "una", "di", "in", "per", "con", "mio", "mia", "miei", "io", "tu", "mi", "è", "sono", "questo", "questa", "che", "puoi", "come", "cosa", "voglio", "del", "della", "dei", "delle", "al", "alla", "nel", "nella", "non", "ma", "se", "quando", "da", "ho", "più", "sul", "sulla", "senza", "vorrei"]),
+    (Language::En, &["a", "all", "an", "and", "are", "as", "at", "be", "but", "by", "can", "do", "for", "from", "have", "how", "i", "if", "in", "into", "is", "it", "me", "my", "need", "not", "of", "on", "or", "our", "please", "so", "that", "the", "there", "this", "to", "want", "we", "what", "when", "with", "you", "your"]),
+    (Language::De, &["aber", "alle", "als", "auch", "auf", "aus", "bei", "beim", "bis", "bitte", "brauche", "das", "dem", "den", "der", "des", "die", "diese", "dieser", "dieses", "du", "ein", "eine", "einem", "einen", "einer", "es", "für", "habe", "hat", "ich", "im", "ist", "kann", "kannst", "mach", "mein", "meine", "meinen", "mir", "mit", "nach", "nicht", "noch", "nur", "oder", "sind", "soll", "um", "und", "unser", "unsere", "vom", "von", "was", "wenn", "wie", "wir", "wird", "zu", "zum", "zur"]),
+    (Language::Es, &["al", "como", "con", "cuando", "cómo", "de", "del", "el", "en", "es", "esta", "este", "favor", "hay", "la", "las", "lo", "los", "me", "mi", "mis", "más", "necesito", "no", "o", "para", "pero", "por", "puedes", "que", "quiero", "qué", "se", "si", "sin", "son", "su", "sus", "tú", "un", "una", "y", "yo"]),
+    (Language::Fr, &["au", "aux", "avec", "ce", "cette", "comment", "dans", "de", "des", "du", "en", "est", "et", "faire", "fait", "il", "je", "la", "le", "les", "ma", "mais", "mes", "moi", "mon", "ne", "nos", "notre", "nous", "ou", "par", "pas", "peut", "peux", "plus", "pour", "puis", "quand", "que", "quel", "quelle", "quels", "qui", "quoi", "sans", "se", "si", "sont", "sur", "tu", "un", "une", "veux", "vous", "y", "à"]),
+    (Language::Pt, &["a", "ao", "as", "com", "como", "da", "das", "de", "do", "dos", "e", "em", "essa", "esse", "esta", "este", "eu", "favor", "isso", "mais", "mas", "me", "meu", "meus", "minha", "na", "nas", "no", "nos", "não", "o", "os", "ou", "para", "pode", "por", "preciso", "quando", "que", "quero", "se", "sem", "são", "um", "uma", "você", "é"]),
+    (Language::It, &["al", "alla", "che", "come", "con", "cosa", "da", "dei", "del", "della", "delle", "di", "e", "gli", "ho", "i", "il", "in", "io", "la", "le", "lo", "ma", "mi", "mia", "miei", "mio", "nel", "nella", "non", "o", "per", "più", "puoi", "quando", "questa", "questo", "se", "senza", "sono", "sul", "sulla", "tu", "un", "una", "voglio", "vorrei", "è"]),
 ];
 
 /// A guess deserves this many stop words of the language.
@@ -145,8 +146,10 @@ fn by_lexicon(words: &[String]) -> Language {
     let mut best = (Language::En, 0);
     for (language, stop) in STOP.iter().skip(1) {
         let known = unknown.iter().filter(|word| lexicon::knows(*language, word)).count();
-        let hits =
-            words.iter().filter(|word| stop.contains(&word.as_str()) && !is_english(word)).count();
+        let hits = words
+            .iter()
+            .filter(|word| stop.binary_search(&word.as_str()).is_ok() && !is_english(word))
+            .count();
         if known > 0 && known + hits > best.1 {
             best = (*language, known + hits);
         }
@@ -156,7 +159,7 @@ fn by_lexicon(words: &[String]) -> Language {
 
 /// Whether a word is one of English skills.
 fn is_english(word: &str) -> bool {
-    Language::En.stop_words().contains(&word)
+    Language::En.is_stop(word)
         || crate::lexical::is_background(word)
         || crate::lexical::is_background(&Stemmer::create(Algorithm::English).stem(word))
 }
@@ -180,4 +183,14 @@ pub(crate) fn is_foreign(text: &str) -> bool {
 pub(crate) fn is_dense(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
         | '\u{f900}'..='\u{faff}' | '\u{ac00}'..='\u{d7af}')
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn stop_words_are_sorted_for_the_search_in_them() {
+        for (language, words) in super::STOP {
+            assert!(words.is_sorted(), "{language:?}");
+        }
+    }
 }

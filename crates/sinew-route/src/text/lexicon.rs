@@ -62,16 +62,17 @@ fn spaced(
     let words: Vec<&str> =
         text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let stems: Vec<Cow<'_, str>> = words.iter().map(|word| stemmer.stem(word)).collect();
-    let stop = language.stop_words();
     let (mut out, mut at) = (Vec::new(), 0);
     while at < words.len() {
         let most = longest.min(words.len() - at);
-        let hit = (1..=most).rev().filter(|&n| n > 1 || !stop.contains(&words[at])).find_map(|n| {
-            let exact = format!("{}={}", language.code(), words[at..at + n].join(" "));
-            let stemmed = || format!("{}~{}", language.code(), stems[at..at + n].join(" "));
-            let value = table.get(exact.as_bytes()).or_else(|| table.get(stemmed().as_bytes()))?;
-            Some((n, std::str::from_utf8(value).ok()?))
-        });
+        let hit =
+            (1..=most).rev().filter(|&n| n > 1 || !language.is_stop(words[at])).find_map(|n| {
+                let exact = format!("{}={}", language.code(), words[at..at + n].join(" "));
+                let stemmed = || format!("{}~{}", language.code(), stems[at..at + n].join(" "));
+                let value =
+                    table.get(exact.as_bytes()).or_else(|| table.get(stemmed().as_bytes()))?;
+                Some((n, std::str::from_utf8(value).ok()?))
+            });
         match hit {
             Some((n, value)) => {
                 out.push(value);

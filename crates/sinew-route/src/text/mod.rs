@@ -14,10 +14,32 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 /// The text in the form all of routing works on (NFKC); most text is in it already.
 pub(crate) fn normalised(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || is_nfkc_quick(text.chars()) == IsNormalized::Yes {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(text.nfkc().collect())
+        return Cow::Borrowed(text);
     }
+    let mut out = String::with_capacity(text.len());
+    for (ascii, other) in runs(text) {
+        out.push_str(ascii);
+        // A mark may join the letter before it; nothing joins an ASCII character behind it.
+        let base = out.pop();
+        out.extend(base.into_iter().chain(other.chars()).nfkc());
+    }
+    Cow::Owned(out)
+}
+
+/// A text as pairs of an ASCII run and the run of other characters behind it; either may be empty.
+pub(crate) fn runs(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let other = rest.bytes().position(|byte| !byte.is_ascii()).unwrap_or(rest.len());
+        let (ascii, behind) = rest.split_at(other);
+        let end = behind.bytes().position(|byte| byte.is_ascii()).unwrap_or(behind.len());
+        let (other, behind) = behind.split_at(end);
+        rest = behind;
+        Some((ascii, other))
+    })
 }
 
 /// The part of a text before a length in bytes, cut where a character ends.
@@ -39,4 +61,24 @@ pub(crate) fn tail(text: &str, bytes: usize) -> &str {
         start += 1;
     }
     &text[start..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn normal_form_run_by_run_is_that_of_the_whole() {
+        for text in [
+            "plain",
+            "e\u{301}tude … ½ cup",
+            "\u{301}e",
+            "ﬁn e\u{328}\u{301}x ㎏",
+            "가나다 각 ｶﾞ\u{3099}",
+            "™",
+            "a\u{20dd}b…",
+        ] {
+            assert_eq!(normalised(text), text.nfkc().collect::<String>(), "{text}");
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! What of a Markdown body is read as language, and names as they are spoken.
 
+use std::borrow::Cow;
+
 /// More of a body than this is never looked at.
 const MAX_BODY: usize = 40_000;
 
@@ -29,8 +31,8 @@ pub(crate) fn plain_body(body: &str, words: usize) -> String {
             {
                 continue;
             }
-            let word = word.replace(['#', '*', '`', '|', '>', '_', '='], " ");
-            for part in word.split_whitespace() {
+            let marks = ['#', '*', '`', '|', '>', '_', '='];
+            for part in word.split(marks).filter(|part| !part.is_empty()) {
                 if left == 0 {
                     return out;
                 }
@@ -43,6 +45,12 @@ pub(crate) fn plain_body(body: &str, words: usize) -> String {
         }
     }
     out
+}
+
+/// The first words of a text whose words are one space apart.
+pub(crate) fn first_words(text: &str, words: usize) -> &str {
+    let end = text.match_indices(' ').nth(words.saturating_sub(1)).map(|(at, _)| at);
+    end.map_or(text, |end| &text[..end])
 }
 
 fn without_comment<'a>(line: &'a str, inside: &mut bool) -> &'a str {
@@ -61,7 +69,10 @@ fn without_comment<'a>(line: &'a str, inside: &mut bool) -> &'a str {
 }
 
 /// `[text](address)` → `text`.
-fn without_links(line: &str) -> String {
+fn without_links(line: &str) -> Cow<'_, str> {
+    if !line.contains("](") {
+        return Cow::Borrowed(line);
+    }
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
     while let Some(open) = rest.find('[') {
@@ -72,7 +83,7 @@ fn without_links(line: &str) -> String {
         rest = &rest[close + 1..];
     }
     out.push_str(rest);
-    out
+    Cow::Owned(out)
 }
 
 /// `set_reminder`, `setReminder`, `set-reminder` → `set reminder`.

@@ -56,8 +56,7 @@ pub(crate) fn is_generic(stem: &str) -> bool {
 pub(crate) fn raw_words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let start = rest.find(is_word)?;
-        rest = &rest[start..];
+        rest = &rest[word_start(rest)?..];
         let first = rest.chars().next()?;
         let end = if is_dense(first) {
             rest.find(|c| !is_dense(c)).unwrap_or(rest.len())
@@ -74,15 +73,33 @@ fn is_word(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
 }
 
+fn is_plain(byte: u8) -> bool {
+    byte == b'_' || byte.is_ascii_alphanumeric()
+}
+
+fn word_start(text: &str) -> Option<usize> {
+    // Most text is ASCII, which needs no decoding.
+    let at = text.bytes().position(|byte| is_plain(byte) || !byte.is_ascii())?;
+    Some(at + text[at..].find(is_word)?)
+}
+
 fn spaced_end(text: &str) -> usize {
-    let mut chars = text.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let inside = is_word(c) && !is_dense(c);
-        let apostrophe = matches!(c, '\'' | '’')
-            && chars.peek().is_some_and(|&(_, next)| is_word(next) && !is_dense(next));
-        if !inside && !apostrophe {
+    let bytes = text.as_bytes();
+    let starts_word =
+        |at: usize| text[at..].chars().next().is_some_and(|c| is_word(c) && !is_dense(c));
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        if is_plain(byte) {
+            at += 1;
+            continue;
+        }
+        let Some(c) = text[at..].chars().next() else { break };
+        let after = at + c.len_utf8();
+        let apostrophe = matches!(c, '\'' | '’') && starts_word(after);
+        if !apostrophe && (c.is_ascii() || !starts_word(at)) {
             return at;
         }
+        at = after;
     }
     text.len()
 }
@@ -142,15 +159,14 @@ impl Words {
 
     fn piece(&self, lower: &str, found: &mut impl FnMut(&str)) {
         let stem = self.english.stem(lower);
-        let keep = |word: &str| {
-            !word.is_empty() && word.len() < MAX_WORD && !Language::En.stop_words().contains(&word)
-        };
+        let keep =
+            |word: &str| !word.is_empty() && word.len() < MAX_WORD && !Language::En.is_stop(word);
         if keep(&stem) {
             found(&stem);
         }
         if let Some((language, stemmer)) = &self.other {
             let own = stemmer.stem(lower);
-            if own != stem && keep(&own) && !language.stop_words().contains(&lower) {
+            if own != stem && keep(&own) && !language.is_stop(lower) {
                 found(&own);
             }
         }
