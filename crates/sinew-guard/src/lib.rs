@@ -7,7 +7,8 @@
 //! - the [`env`] policy, the table of [`secrets`], and files that only their owner reads ([`private`]);
 //! - [`Untrusted`] text, which cannot be printed before it is rendered for a place;
 //! - [`contained`] access to files, through directory handles that do not follow links out;
-//! - [`atomic`] writes, so that a file shared with other programs is old or new, never half.
+//! - [`atomic`] writes, so that a file shared with other programs is old or new, never half, and can
+//!   be [`mapped`].
 //!
 //! ```
 //! use sinew_guard::Untrusted;
@@ -26,6 +27,7 @@ pub mod contained;
 pub mod digest;
 pub mod env;
 pub mod eval;
+pub mod mapped;
 pub mod private;
 pub mod record;
 pub mod scan;
