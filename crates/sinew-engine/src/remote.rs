@@ -15,7 +15,7 @@ const MAX_ANSWER: u64 = 32 * 1024 * 1024;
 /// The models in the binary with the configured one in the encoder's place. What is missing in the
 /// configuration is a missing model, said so in every answer.
 pub(crate) fn models(remote: &RemoteModel, env: &Environment) -> Models {
-    let mut models = Models::embedded().without_encoder();
+    let mut models = Models::embedded_table();
     let (Some(url), Some(model), Some(dims)) = (&remote.url, &remote.model, remote.dims) else {
         models.lacks("encoder", "route.remote needs url, model and dims");
         return models;

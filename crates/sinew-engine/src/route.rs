@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use sinew_catalog::{Catalog, Entry};
-use sinew_guard::atomic::{self, Access};
 use sinew_route::{
     Built, Config, Context, Decision, Document, DocumentKey, Explanation, Index, Match, Message,
     Models, RouteResult, Router,
 };
 
+use crate::index_file::{IndexFile, OnDisk};
 use crate::{Engine, Error, ErrorKind};
 
 /// So few missing vectors are computed before the answer: it takes less time than reading it.
-const FILL_AT_ONCE: usize = 32;
+const FILL_AT_ONCE: usize = 8;
 
 /// Vectors between two saves: what is done stays done when a person loses patience.
 const FILL_STEP: usize = 128;
@@ -36,7 +36,7 @@ impl ModelChoice {
     fn models(self) -> Models {
         match self {
             Self::Default => Models::embedded(),
-            Self::Static => Models::embedded().without_encoder(),
+            Self::Static => Models::embedded_table(),
             Self::Words => Models::none(),
         }
     }
@@ -49,9 +49,18 @@ pub struct CatalogRouter {
     models: Models,
     /// Skills that are ranked but may not be offered.
     excluded: Vec<String>,
-    path: PathBuf,
+    file: IndexFile,
     /// How the index came about.
     pub status: IndexStatus,
+}
+
+/// The answer to a message.
+#[derive(Debug)]
+pub struct Found {
+    /// The right skills, or none.
+    pub result: RouteResult,
+    /// A skill that would be the answer if it could be used.
+    pub held_back: Option<Match>,
 }
 
 /// How an index came about, and how complete it is.
@@ -78,29 +87,31 @@ impl Engine {
     /// where it does not; encoder vectors that are missing are computed here only if they are few.
     pub fn router(&self, catalog: &Catalog, choice: ModelChoice) -> CatalogRouter {
         let models = self.models(choice);
-        let mut config = Config::default();
-        config.threshold = self.config.route.threshold.unwrap_or(config.threshold);
-        config.margin = self.config.route.margin.unwrap_or(config.margin);
-        let path =
-            self.env.sinew_home().join("cache").join(format!("index-{}.bin", self.profile.name));
+        let file = IndexFile::of(
+            &self.env.sinew_home().join("cache"),
+            self.profile.name,
+            &self.places.workspace,
+        );
         let entries: Vec<&Entry> = catalog.active().filter(|entry| entry.skill.is_some()).collect();
         let keys = entries.iter().map(|entry| DocumentKey {
             id: &entry.name,
             name: &entry.name,
             hash: &entry.content_hash,
         });
-        let (loaded, notice) = load(&path);
-        let usable = loaded.filter(|index| index.fits(&models));
-        let (index, built) = match usable {
-            Some(index) if index.holds(keys) => {
+        let OnDisk { index, notice } = file.load();
+        let current = index.as_ref().is_some_and(|index| index.fits(&models) && index.holds(keys));
+        let (index, built) = match index {
+            Some(index) if current => {
                 let built = Built { kept: index.len(), read: 0 };
                 (index, built)
             }
-            usable => {
+            // The file serves every choice of models, so it is made for all that are configured.
+            old => {
+                let models = self.models(ModelChoice::Default);
                 let documents: Vec<Document> =
                     entries.iter().map(|entry| document(entry)).collect();
-                match usable {
-                    Some(index) => index.update(&documents, &models),
+                match old {
+                    Some(old) => old.update(&documents, &models),
                     None => {
                         let read = documents.len();
                         (Index::build(&documents, &models), Built { kept: 0, read })
@@ -108,7 +119,7 @@ impl Engine {
                 }
             }
         };
-        let (router, _) = Router::over(Arc::new(index), models.clone(), config);
+        let (router, _) = Router::over(Arc::new(index), models.clone(), self.route_config());
         let mut router = CatalogRouter {
             status: IndexStatus {
                 skills: router.index().len(),
@@ -116,7 +127,7 @@ impl Engine {
                 read: built.read,
                 pending: 0,
                 notice,
-                path: path.clone(),
+                path: file.path.clone(),
             },
             excluded: entries
                 .iter()
@@ -125,16 +136,25 @@ impl Engine {
                 .collect(),
             router,
             models,
-            path,
+            file,
         };
         router.status.pending = router.pending();
-        if (1..=FILL_AT_ONCE).contains(&router.pending()) {
+        let local = router.models.encoder.as_ref().is_some_and(|encoder| encoder.is_local());
+        if local && (1..=FILL_AT_ONCE).contains(&router.pending()) {
             // Without its vectors the answer is that of words and static vectors, and says so.
             let _ = router.fill(&|_| {});
-        } else if built.read > 0 {
-            router.save();
+        } else if !current {
+            router.file.save(router.router.index());
         }
         router
+    }
+
+    /// How the configuration wants decisions to be made.
+    fn route_config(&self) -> Config {
+        let (route, mut config) = (&self.config.route, Config::default());
+        config.threshold = route.threshold.unwrap_or(config.threshold);
+        config.margin = route.margin.unwrap_or(config.margin);
+        config
     }
 }
 
@@ -154,30 +174,31 @@ impl Engine {
 
 impl CatalogRouter {
     /// The right skills for a message, or none.
-    pub fn route(&self, message: &str, top: usize) -> RouteResult {
-        let router = self.with_top(top);
-        let excluded: Vec<&str> = self.excluded.iter().map(String::as_str).collect();
-        router.route(&Message::from_user(message), &Context { excluded: &excluded, prior: None })
-    }
-
-    /// A skill that would be the answer if it could be used.
-    pub fn held_back(&self, message: &str) -> Option<Match> {
-        let result = self.router.route(&Message::from_user(message), &Context::default());
-        let is_answer = result.decision != Decision::None;
-        let first = result.matches.into_iter().next().filter(|_| is_answer)?;
-        self.excluded.contains(&first.name).then_some(first)
+    pub fn find(&self, message: &str, top: usize) -> Found {
+        let config = Config { top, ..self.router.config().clone() };
+        let router = Router::over(Arc::clone(self.router.index()), self.models.clone(), config).0;
+        let heard = router.hear(&Message::from_user(message));
+        let excluded = self.excluded();
+        let result = router.answer(&heard, &Context { excluded: &excluded, prior: None });
+        let held_back = if excluded.is_empty() {
+            None
+        } else {
+            let all = router.answer(&heard, &Context::default());
+            let first = all.matches.into_iter().next().filter(|_| all.decision != Decision::None);
+            first.filter(|first| excluded.contains(&first.name.as_str()))
+        };
+        Found { result, held_back }
     }
 
     /// Where one skill stands for a message.
     pub fn explain(&self, message: &str, skill: &str) -> Option<Explanation> {
-        let excluded: Vec<&str> = self.excluded.iter().map(String::as_str).collect();
+        let excluded = self.excluded();
         let context = Context { excluded: &excluded, prior: None };
         self.router.explain(&Message::from_user(message), skill, &context)
     }
 
-    fn with_top(&self, top: usize) -> Router {
-        let config = Config { top, ..self.router.config().clone() };
-        Router::over(Arc::clone(self.router.index()), self.models.clone(), config).0
+    fn excluded(&self) -> Vec<&str> {
+        self.excluded.iter().map(String::as_str).collect()
     }
 
     /// The router itself, for evaluation.
@@ -206,26 +227,10 @@ impl CatalogRouter {
                 )
             })?;
             self.router = self.router.with_index(Arc::new(index.clone()));
-            self.save();
+            self.file.save(&index);
         }
         self.status.pending = self.pending();
         Ok(())
-    }
-
-    /// An index that cannot be saved only costs time at the next start.
-    fn save(&self) {
-        let _ = atomic::write(&self.path, &self.router.index().to_bytes(), Access::OwnerOnly);
-    }
-}
-
-/// The index on disk, or why it is not used. One that is not there needs no word.
-fn load(path: &PathBuf) -> (Option<Index>, Option<String>) {
-    match fs::read(path) {
-        Err(_) => (None, None),
-        Ok(bytes) => match Index::load(&bytes) {
-            Ok(index) => (Some(index), None),
-            Err(error) => (None, Some(format!("the index was rebuilt: {error}"))),
-        },
     }
 }
 

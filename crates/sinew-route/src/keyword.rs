@@ -82,7 +82,11 @@ pub(crate) fn word_scores(query: &Query, index: &Index) -> Vec<f32> {
             2 => 0.75,
             _ => 0.5,
         };
-        holders.iter().for_each(|&document| scores[document as usize] += weight);
+        for &document in &holders {
+            if let Some(score) = scores.get_mut(document as usize) {
+                *score += weight;
+            }
+        }
     }
     scores
 }

@@ -128,8 +128,9 @@ impl Router {
                 self.index.pending_count(),
                 self.index.len()
             ),
-            remedy: "they are computed in the background; `sinew index status` shows how far it is"
-                .to_owned(),
+            remedy:
+                "`sinew index rebuild` computes them; words and static vectors answer until then"
+                    .to_owned(),
         }
     }
 

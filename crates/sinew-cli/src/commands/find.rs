@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use clap::ValueEnum;
-use sinew_engine::{CatalogRouter, Engine, ModelChoice};
+use sinew_engine::{CatalogRouter, Engine, Found, ModelChoice};
 use sinew_route::{Decision, Match, RouteResult};
 
 use crate::exit::{CommandResult, Exit};
@@ -61,9 +61,9 @@ pub(crate) fn run(args: &FindArgs, engine: &Engine, out: &mut Printer) -> Comman
     if let Some(notice) = &router.status.notice {
         out.warn(notice);
     }
-    let result = router.route(&args.message, args.top);
+    let Found { result, held_back } = router.find(&args.message, args.top);
     out.data(&result, |text| write_result(text, &result, args.explain))?;
-    if let Some(held) = router.held_back(&args.message) {
+    if let Some(held) = held_back {
         out.note(&format!("{} would fit, but cannot be used yet", held.name));
         out.hint(&format!("`sinew why {}` names what it lacks", held.name));
     }

@@ -92,9 +92,38 @@ fn an_edited_skill_is_read_alone_and_a_damaged_index_is_rebuilt() {
         json(&machine, &["find", "when does the ferry to the islands leave"])["matches"][0]["name"],
         "soup"
     );
-    machine.write("home/.sinew/cache/index-sinew.bin", "rubbish");
+    let file = status["path"].as_str().expect("a path").to_owned();
+    std::fs::write(file, "rubbish").expect("a file of ours");
     let shown = sinew(&machine, &["find", "ferry timetables"]);
     assert!(shown.contains("rebuilt") && shown.contains("soup"), "{shown}");
+}
+
+#[test]
+fn other_models_and_other_workspaces_leave_the_vectors_alone() {
+    let machine = machine();
+    assert_eq!(json(&machine, &["index", "rebuild"])["pending"], 0);
+    machine.write(
+        "work/skills/letters/SKILL.md",
+        "---\nname: letters\ndescription: Write letters of thanks\n---\n",
+    );
+    for model in ["static", "words"] {
+        json(&machine, &["find", "--model", model, "a letter of thanks to my aunt"]);
+    }
+    machine.write("other/skills/soup/SKILL.md", "---\nname: soup\ndescription: Soups\n---\n");
+    json(&machine, &["find", "--model", "static", "--workspace", "../other", "soup of the day"]);
+    let status = json(&machine, &["index", "status"]);
+    assert_eq!((&status["read"], &status["pending"]), (&0.into(), &0.into()), "{status}");
+}
+
+#[test]
+fn a_skill_that_went_leaves_the_index() {
+    let machine = machine();
+    assert_eq!(json(&machine, &["index", "rebuild"])["skills"], 6);
+    std::fs::remove_dir_all(machine.path("work/skills/soup")).expect("a folder of ours");
+    for _ in 0..2 {
+        let status = json(&machine, &["index", "status"]);
+        assert_eq!((&status["skills"], &status["kept"]), (&5.into(), &5.into()));
+    }
 }
 
 #[test]

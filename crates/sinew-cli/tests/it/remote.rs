@@ -91,6 +91,7 @@ fn machine(url: &str, dialect: &str) -> Machine {
 fn both_dialects_answer_and_without_a_calibration_nothing_is_a_match() {
     for dialect in ["openai", "ollama"] {
         let machine = machine(&server(Manner::Good), dialect);
+        assert_eq!(json(&machine, &["index", "rebuild"])["pending"], 0);
         let result = json(&machine, &["find", "about pictures please"]);
         assert_eq!(result["matches"][0]["name"], "pictures", "{result}");
         assert!(result["model"].as_str().expect("a name").contains("remote:m:26"), "{result}");

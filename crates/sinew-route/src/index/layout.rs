@@ -9,6 +9,7 @@
 //! ```
 
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The version of this layout and of everything that decides what is in it (word splitting,
 /// stemming, fields). Raise it when an old file would give other answers than a new one.
@@ -17,9 +18,6 @@ pub(crate) const VERSION: u64 = 2;
 const MAGIC: &[u8; 8] = b"SNWINDEX";
 const HEADER: usize = 32;
 const ALIGN: usize = 64;
-
-/// A million skills fit into this; a longer file is not ours, and its length not to be trusted.
-const MAX_FILE: usize = 8 << 30;
 
 /// A part of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,35 +85,51 @@ pub enum IndexError {
     Damaged(&'static str),
 }
 
+/// Bytes that an index can be used from without copying them: those of a mapped file.
+pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
 /// The bytes of an index, aligned so that numbers can be read in place.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Bytes {
-    words: Vec<u64>,
+    held: Held,
     sections: Vec<Range<usize>>,
+}
+
+#[derive(Clone)]
+enum Held {
+    Own(Arc<Vec<u64>>),
+    Shared(SharedBytes),
+}
+
+impl Held {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Own(words) => bytemuck::cast_slice(words),
+            Self::Shared(bytes) => (**bytes).as_ref(),
+        }
+    }
 }
 
 impl Bytes {
     /// Copies the bytes of a file.
     pub(crate) fn load(bytes: &[u8]) -> Result<Self, IndexError> {
-        let mut words = vec![0_u64; bytes.len() / 8];
-        let whole = 8 * words.len();
-        bytemuck::cast_slice_mut(&mut words).copy_from_slice(&bytes[..whole]);
-        Self::check(words, bytes.len())
+        let mut words = vec![0_u64; bytes.len().div_ceil(8)];
+        bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
+        Self::check(Held::Own(Arc::new(words)), bytes.len())
     }
 
-    /// Reads a file of a known length straight into aligned memory.
-    pub(crate) fn read(mut file: impl std::io::Read, length: usize) -> Result<Self, IndexError> {
-        if length > MAX_FILE {
-            return Err(IndexError::Damaged("larger than any index"));
+    /// Uses bytes where they lie; those that lie askew are copied.
+    pub(crate) fn open(bytes: SharedBytes) -> Result<Self, IndexError> {
+        let plain: &[u8] = (*bytes).as_ref();
+        if bytemuck::try_cast_slice::<u8, u64>(plain).is_err() {
+            return Self::load(plain);
         }
-        let mut words = vec![0_u64; length / 8];
-        file.read_exact(bytemuck::cast_slice_mut(&mut words))
-            .map_err(|_| IndexError::Damaged("truncated"))?;
-        Self::check(words, length)
+        let length = plain.len();
+        Self::check(Held::Shared(bytes), length)
     }
 
-    fn check(words: Vec<u64>, length: usize) -> Result<Self, IndexError> {
-        let bytes: &[u8] = bytemuck::cast_slice(&words);
+    fn check(held: Held, length: usize) -> Result<Self, IndexError> {
+        let bytes = held.bytes();
         if bytes.len() < HEADER + 16 * SECTIONS || !bytes.starts_with(MAGIC) {
             return Err(IndexError::NotAnIndex);
         }
@@ -127,7 +141,7 @@ impl Bytes {
         if number(24) != length as u64 || !length.is_multiple_of(8) {
             return Err(IndexError::Damaged("truncated"));
         }
-        if checksum(&words[3..]) != number(16) {
+        if checksum(&bytemuck::cast_slice(bytes)[3..]) != number(16) {
             return Err(IndexError::Damaged("checksum"));
         }
         let mut sections = Vec::with_capacity(SECTIONS);
@@ -141,7 +155,7 @@ impl Bytes {
                 _ => return Err(IndexError::Damaged("section outside the file")),
             }
         }
-        Ok(Self { words, sections })
+        Ok(Self { held, sections })
     }
 
     /// Lays out sections, given in the order of [`Section`].
@@ -165,12 +179,12 @@ impl Bytes {
         }
         let sum = checksum(&words[3..]);
         words[2] = sum.to_le();
-        Self { words, sections }
+        Self { held: Held::Own(Arc::new(words)), sections }
     }
 
     /// The whole, as a file holds it.
     pub(crate) fn as_bytes(&self) -> &[u8] {
-        bytemuck::cast_slice(&self.words)
+        self.held.bytes()
     }
 
     /// The raw bytes of a section.
@@ -181,6 +195,12 @@ impl Bytes {
     /// A section as numbers; one whose length does not divide is empty, and was refused on loading.
     pub(crate) fn slice<T: bytemuck::AnyBitPattern>(&self, section: Section) -> &[T] {
         bytemuck::try_cast_slice(self.raw(section)).unwrap_or(&[])
+    }
+}
+
+impl std::fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bytes").field("length", &self.as_bytes().len()).finish_non_exhaustive()
     }
 }
 
@@ -200,4 +220,13 @@ fn checksum(words: &[u64]) -> u64 {
         sum = (sum ^ word).wrapping_mul(PRIME).rotate_left(31);
     }
     sum
+}
+
+/// Makes the checksum that of changed bytes, as no accident would.
+#[cfg(test)]
+pub(super) fn seal(bytes: &mut [u8]) {
+    let words =
+        bytes.chunks_exact(8).map(|eight| u64::from_le_bytes(eight.try_into().unwrap_or_default()));
+    let words: Vec<u64> = words.collect();
+    bytes[16..24].copy_from_slice(&checksum(&words[3..]).to_le_bytes());
 }

@@ -12,5 +12,40 @@ mod vectors;
 mod view;
 
 pub(crate) use cosines::Pointer;
-pub use layout::IndexError;
+pub use layout::{IndexError, SharedBytes};
 pub use view::{Built, DocumentKey, Index};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Config, Context, Document, Message, Models, Router};
+
+    #[test]
+    fn a_file_that_was_made_up_gives_wrong_answers_at_worst() {
+        let documents: Vec<Document> = ["Split PDF files", "Rain and wind", "Play a song"]
+            .iter()
+            .enumerate()
+            .map(|(at, text)| {
+                Document::from_description(&format!("d{at}"), &format!("n{at}"), text)
+            })
+            .collect();
+        let models = Models::embedded_table();
+        let good = Index::build(&documents, &models).to_bytes();
+        let (mut state, mut used) = (7_usize, 0);
+        for _ in 0..3_000 {
+            let mut bytes = good.clone();
+            for _ in 0..4 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);
+                bytes[32 + (state >> 20) % (good.len() - 32)] = (state >> 12) as u8;
+            }
+            layout::seal(&mut bytes);
+            let Ok(index) = Index::load(&bytes) else { continue };
+            used += 1;
+            let router = Router::over(index.into(), models.clone(), Config::default()).0;
+            let message = Message::from_user("$n1 play rain in PDF files");
+            let _ = router.route(&message, &Context::default());
+            let _ = router.updated(&documents);
+        }
+        assert!(used > 100, "{used} were let in");
+    }
+}

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::layout::{Bytes, IndexError, Section};
+use super::layout::{Bytes, IndexError, Section, SharedBytes};
 use super::vectors::Vectors;
 use crate::document::Document;
 use crate::lexical::{Bm25f, FIELD_COUNT};
@@ -62,6 +62,9 @@ pub(crate) enum TextKind {
     Encoder,
 }
 
+/// No count of an index reaches this; products of two such counts fit into a number.
+const MAX_SIZE: usize = 1 << 28;
+
 const TEXTS: usize = TextKind::Encoder as usize + 1;
 
 /// A term in a document.
@@ -80,7 +83,7 @@ impl Index {
 
     /// An index of documents that takes over from this one what is unchanged.
     pub fn update(&self, documents: &[Document], models: &Models) -> (Self, Built) {
-        super::assemble::assemble(documents, models, self.meta.params, Some(self))
+        super::assemble::assemble(documents, models, Bm25f::default(), Some(self))
     }
 
     /// The same documents with other parameters: nothing is read again.
@@ -93,9 +96,9 @@ impl Index {
         Self::of(Bytes::load(bytes)?)
     }
 
-    /// An index from an open file of a known length: half the memory of [`Index::load`], and faster.
-    pub fn read(file: impl std::io::Read, length: usize) -> Result<Self, IndexError> {
-        Self::of(Bytes::read(file, length)?)
+    /// An index from bytes that stay where they are, such as those of a mapped file.
+    pub fn open(bytes: SharedBytes) -> Result<Self, IndexError> {
+        Self::of(Bytes::open(bytes)?)
     }
 
     fn of(bytes: Bytes) -> Result<Self, IndexError> {
@@ -117,9 +120,9 @@ impl Index {
         }
     }
 
-    /// Whether the index was made with these models and this program's parameters.
+    /// Whether the index has what these models need, and this program's parameters.
     pub fn fits(&self, models: &Models) -> bool {
-        self.meta.table == models.table_id()
+        (self.meta.table == models.table_id() || models.table.is_none())
             && (self.meta.encoder == models.encoder_id() || models.encoder.is_none())
             && self.meta.template == crate::TEMPLATE_VERSION
             && self.meta.params == Bm25f::default()
@@ -135,24 +138,23 @@ impl Index {
         same && keys.next().is_none()
     }
 
+    /// Whether every look-up stays within its section. The checksum has found what was damaged; a
+    /// file that was made up must give wrong answers at worst.
     fn is_consistent(&self) -> bool {
         let (n, t) = (self.meta.documents, self.meta.terms);
+        if [n, t, self.meta.dims, self.meta.encoder_dims].iter().any(|&size| size > MAX_SIZE) {
+            return false;
+        }
         let postings = self.slice::<u32>(Section::PostingDocuments).len();
-        let ascending = |offsets: &[u32], end: usize| {
-            offsets.is_sorted() && offsets.last().is_none_or(|&last| last as usize <= end)
+        let offsets = |section: Section, count: usize, end: usize| {
+            let offsets = self.slice::<u32>(section);
+            offsets.len() == count + 1
+                && offsets.is_sorted()
+                && offsets.last().is_none_or(|&last| last as usize <= end)
         };
-        let text = std::str::from_utf8(self.bytes.raw(Section::Strings));
-        let terms = std::str::from_utf8(self.bytes.raw(Section::Terms));
-        let (Ok(text), Ok(terms)) = (text, terms) else { return false };
-        let offsets = self.slice::<u32>(Section::StringOffsets);
-        let term_offsets = self.slice::<u32>(Section::TermOffsets);
-        offsets.len() == TEXTS * n + 1
-            && ascending(offsets, text.len())
-            && term_offsets.len() == t + 1
-            && ascending(term_offsets, terms.len())
-            && self.slice::<u32>(Section::PostingOffsets).len() == t + 1
-            && ascending(self.slice(Section::PostingOffsets), postings)
-            && self.slice::<u32>(Section::PostingDocuments).iter().all(|&at| (at as usize) < n)
+        offsets(Section::StringOffsets, TEXTS * n, self.bytes.raw(Section::Strings).len())
+            && offsets(Section::TermOffsets, t, self.bytes.raw(Section::Terms).len())
+            && offsets(Section::PostingOffsets, t, postings)
             && self.slice::<f32>(Section::Idf).len() == t
             && self.slice::<f32>(Section::PostingImpacts).len() == postings
             && self.slice::<u8>(Section::PostingCounts).len() == FIELD_COUNT * postings
@@ -187,7 +189,7 @@ impl Index {
     fn string(&self, offsets: Section, strings: Section, at: usize) -> &str {
         let offsets = self.slice::<u32>(offsets);
         let (start, end) = (offsets[at] as usize, offsets[at + 1] as usize);
-        // Checked on loading; a cut inside a character gives nothing rather than a panic.
+        // A file that was made up may hold anything; what is no text is nothing.
         std::str::from_utf8(&self.bytes.raw(strings)[start..end]).unwrap_or("")
     }
 

@@ -25,6 +25,11 @@ pub trait Embedder: Send + Sync + std::fmt::Debug {
     /// The length of the vectors.
     fn dims(&self) -> usize;
 
+    /// Whether it runs in this process: then it answers in a time that can be foreseen.
+    fn is_local(&self) -> bool {
+        true
+    }
+
     /// One vector per text, each of length one.
     fn embed(&self, texts: &[&str], side: Side) -> Result<Vec<Vec<f32>>, EmbedError>;
 }
@@ -205,6 +210,10 @@ impl Embedder for Remote {
 
     fn dims(&self) -> usize {
         self.dims
+    }
+
+    fn is_local(&self) -> bool {
+        false
     }
 
     fn embed(&self, texts: &[&str], side: Side) -> Result<Vec<Vec<f32>>, EmbedError> {

@@ -21,16 +21,22 @@ pub struct Models {
 impl Models {
     /// What is inside the binary.
     pub fn embedded() -> Self {
+        let mut models = Self::embedded_table();
+        match Encoder::embedded() {
+            Some(Ok(encoder)) => models.encoder = Some(Arc::new(encoder)),
+            Some(Err(error)) => models.lacks("encoder", &error.to_string()),
+            None => models.lacks("encoder", "this binary was built without model/encoder.bin"),
+        }
+        models
+    }
+
+    /// The static table inside the binary, without an encoder because the user wants it so.
+    pub fn embedded_table() -> Self {
         let mut models = Self::default();
         match StaticModel::embedded() {
             Some(Ok(table)) => models.table = Some(Arc::new(table)),
             Some(Err(error)) => models.lacks("static", &error.to_string()),
             None => models.lacks("static", "this binary was built without model/static.bin"),
-        }
-        match Encoder::embedded() {
-            Some(Ok(encoder)) => models.encoder = Some(Arc::new(encoder)),
-            Some(Err(error)) => models.lacks("encoder", &error.to_string()),
-            None => models.lacks("encoder", "this binary was built without model/encoder.bin"),
         }
         models
     }

@@ -32,12 +32,15 @@ fn case_17_damage_is_found_and_answers_stay_right() {
     let router = corpus_router().with_index(Arc::new(loaded));
     let text = "merge two pdf documents";
     assert_eq!(json(ask(&router, text)), json(ask(corpus_router(), text)));
-    let read = Index::read(&good[..], good.len()).expect("what was written");
-    assert_eq!(read.to_bytes(), good);
-    assert!(Index::read(&good[..900], good.len()).is_err());
-    assert!(Index::read(&good[..], good.len() - 8).is_err());
+    let shared = Index::open(Arc::new(good.clone())).expect("what was written");
+    assert_eq!(shared.to_bytes(), good);
+    assert_eq!(
+        json(ask(&corpus_router().with_index(Arc::new(shared)), text)),
+        json(ask(&router, text))
+    );
     for cut in [0, 1, 7, 31, 300, good.len() / 2, good.len() - 1] {
         assert!(Index::load(&good[..cut]).is_err(), "cut at {cut}");
+        assert!(Index::open(Arc::new(good[..cut].to_vec())).is_err(), "cut at {cut}");
     }
     for at in [40, 1_000, good.len() / 2, good.len() - 9] {
         let mut changed = good.clone();
@@ -62,7 +65,9 @@ fn an_index_knows_whether_it_is_current() {
     assert!(!index.holds((0..skills.len() - 1).map(key)));
     assert!(!index.holds((0..skills.len()).rev().map(key)));
     assert!(index.fits(&models()));
-    assert!(!index.fits(&Models::none()) || models().table.is_none());
+    assert!(index.fits(&models().without_encoder()) && index.fits(&Models::none()));
+    let words = Index::build(&skills, &Models::none());
+    assert!(!words.fits(&models()) || models().table.is_none());
 }
 
 #[test]
