@@ -15,7 +15,7 @@ fn main() {
         };
         let encoder = encoder.with_level(level);
         for tokens in [18, 64, 96] {
-            let ids: Vec<u16> = (0..tokens).map(|at| 2000 + 37 * at).collect();
+            let ids: Vec<u32> = (0..tokens).map(|at| 2000 + 37 * at).collect();
             let _ = encoder.encode_tokens(&ids);
             let rounds = if level == Level::Scalar { 3 } else { 30 };
             let mut times: Vec<_> = (0..rounds)

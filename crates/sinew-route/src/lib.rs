@@ -46,7 +46,7 @@ mod router;
 mod signals;
 mod table;
 mod text;
-mod wordpiece;
+mod tokens;
 
 /// The version of the texts that models read of a document. Models name the one they were trained on.
 pub const TEMPLATE_VERSION: u32 = 1;

@@ -1,68 +1,49 @@
-//! The encoder: a six-layer MiniLM in signed bytes, run by our own kernels.
+//! The encoder: a transformer of BERT's shape in signed bytes, run by our own kernels.
 //!
 //! Weights are bytes with a scale per row; activations are rounded to bytes per token just before
 //! each product. Products are exact integers, floats are added in a fixed order: the same text gives
-//! the same vector on every machine.
+//! the same vector on every machine. Ours is a six-layer MiniLM; others come from a folder.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
 
 use super::embed::{EmbedError, Embedder, Side};
-use super::file::{Matrix, ModelError, ModelFile};
+use super::file::{ModelError, ModelFile};
 use super::math;
+use super::stack::{Shape, Stack};
+use super::weights::Weights;
 use crate::TEMPLATE_VERSION;
-use crate::kernel::{Level, Packed, floats};
-use crate::wordpiece;
+use crate::kernel::Level;
+use crate::tokens::Tokenizer;
 
 const MAGIC: &str = "SNWENC01";
 
-/// Characters of a text that can matter: BERT reads at most `max_tokens` pieces.
+/// Characters of a text that can matter: BERT reads at most 512 pieces.
 const MAX_CHARS: usize = 4_000;
 
 /// A transformer that turns text into vectors.
 pub struct Encoder {
-    file: ModelFile,
-    level: Level,
-    word: Matrix,
-    /// Position plus segment embeddings.
-    position: Vec<f32>,
-    norm: Norm,
-    plan: Vec<Plan>,
-    /// Packed on first use: a process that never encodes does not pay for it.
-    layers: OnceLock<Vec<Layer>>,
+    id: String,
+    reading: Reading,
+    stack: Stack,
 }
 
-struct Norm {
-    weight: Vec<f32>,
-    bias: Vec<f32>,
+/// How a transformer reads a text, and what becomes its vector.
+pub(super) struct Reading {
+    pub(super) tokenizer: Tokenizer,
+    /// What is put before a message, and before a document.
+    pub(super) prompts: [String; 2],
+    /// Tokens of a message, and of a document.
+    pub(super) tokens: [usize; 2],
+    pub(super) pooling: Pooling,
 }
 
-/// A linear layer that is still in the file: one or more matrices over the same input.
-struct Unpacked {
-    parts: Vec<Matrix>,
-    bias: Vec<f32>,
-}
-
-/// A layer that is still in the file.
-struct Plan {
-    qkv: Unpacked,
-    o: Unpacked,
-    up: Unpacked,
-    down: Unpacked,
-    norm1: Norm,
-    norm2: Norm,
-}
-
-struct Linear {
-    packed: Packed,
-    scales: Vec<f32>,
-}
-
-struct Layer {
-    qkv: Linear,
-    o: Linear,
-    up: Linear,
-    down: Linear,
+/// What of the last layer becomes the vector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pooling {
+    /// The mean of all tokens.
+    Mean,
+    /// The first token.
+    First,
 }
 
 impl Encoder {
@@ -86,98 +67,61 @@ impl Encoder {
         if found != TEMPLATE_VERSION {
             return Err(ModelError::OtherTemplate { expected: TEMPLATE_VERSION, found });
         }
-        let (dims, inner) = (header.dims, header.intermediate);
-        let fits =
-            header.heads > 0 && dims % (8 * header.heads) == 0 && dims % 16 == 0 && inner % 16 == 0;
-        if !fits || header.max_tokens < 3 || !wordpiece::is_present() {
-            return Err(ModelError::Damaged("a shape that is not supported".to_owned()));
-        }
-        let norm = |name: &str| -> Result<Norm, ModelError> {
-            Ok(Norm {
-                weight: file.floats(&format!("{name}.weight"), dims)?,
-                bias: file.floats(&format!("{name}.bias"), dims)?,
-            })
+        let reading = Reading {
+            tokenizer: Tokenizer::embedded()
+                .ok_or_else(|| ModelError::Missing("model/vocab.txt".to_owned()))?,
+            prompts: Default::default(),
+            tokens: [header.max_message_tokens, header.max_document_tokens],
+            pooling: Pooling::Mean,
         };
-        let linear = |names: &[String], rows, columns| -> Result<Unpacked, ModelError> {
-            let mut out = Unpacked { parts: Vec::new(), bias: Vec::new() };
-            for name in names {
-                out.parts.push(file.matrix(&format!("{name}.weight"), rows, columns)?);
-                out.bias.extend(file.floats(&format!("{name}.bias"), rows)?);
-            }
-            Ok(out)
+        let shape = Shape {
+            vocabulary: header.vocab,
+            dims: header.dims,
+            layers: header.layers,
+            heads: header.heads,
+            intermediate: header.intermediate,
+            max_tokens: header.max_tokens,
+            norm_epsilon: header.layer_norm_eps,
         };
-        let mut plan = Vec::new();
-        for i in 0..header.layers {
-            let name = |part: &str| format!("layers.{i}.{part}");
-            plan.push(Plan {
-                qkv: linear(&[name("q"), name("k"), name("v")], dims, dims)?,
-                o: linear(&[name("o")], dims, dims)?,
-                up: linear(&[name("up")], inner, dims)?,
-                down: linear(&[name("down")], dims, inner)?,
-                norm1: norm(&name("norm1"))?,
-                norm2: norm(&name("norm2"))?,
-            });
+        Self::of(header.id.clone(), shape, reading, Box::new(file))
+    }
+
+    /// Puts a model together.
+    pub(super) fn of(
+        id: String,
+        shape: Shape,
+        reading: Reading,
+        weights: Box<dyn Weights>,
+    ) -> Result<Self, ModelError> {
+        let (pieces, rows) = (reading.tokenizer.size(), shape.vocabulary);
+        if pieces > rows {
+            return Err(ModelError::Damaged(format!(
+                "the tokenizer has {pieces} pieces, the weights have {rows}"
+            )));
         }
-        let mut position = file.floats("position.weight", header.max_tokens * dims)?;
-        let kind = file.floats("kind", dims)?;
-        for row in position.chunks_exact_mut(dims) {
-            row.iter_mut().zip(&kind).for_each(|(value, kind)| *value += kind);
-        }
-        let word = file.matrix("word.weight", header.vocab, dims)?;
-        let norm = norm("norm")?;
-        Ok(Self {
-            level: Level::detect(),
-            word,
-            position,
-            norm,
-            plan,
-            layers: OnceLock::new(),
-            file,
-        })
+        Ok(Self { id, reading, stack: Stack::of(shape, weights)? })
     }
 
     /// The same encoder with other instructions, to compare them.
     #[must_use]
     pub fn with_level(mut self, level: Level) -> Self {
-        self.level = level;
+        self.stack.level = level;
         self
     }
 
-    fn layers(&self) -> &[Layer] {
-        self.layers.get_or_init(|| {
-            let pack = |linear: &Unpacked| {
-                let (columns, mut rows) = (linear.parts[0].columns, 0);
-                let (mut values, mut scales) = (Vec::new(), Vec::new());
-                for part in &linear.parts {
-                    values.extend_from_slice(self.file.values(part));
-                    scales.extend_from_slice(&part.scales);
-                    rows += part.rows;
-                }
-                let packed =
-                    Packed::new(&values, rows, columns).expect("shapes were checked on opening");
-                Linear { packed, scales }
-            };
-            let layer = |plan: &Plan| Layer {
-                qkv: pack(&plan.qkv),
-                o: pack(&plan.o),
-                up: pack(&plan.up),
-                down: pack(&plan.down),
-            };
-            self.plan.iter().map(layer).collect()
-        })
-    }
-
     /// Token ids of a text, as the model reads it.
-    pub fn tokens(&self, text: &str, side: Side) -> Vec<u16> {
-        let limit = match side {
-            Side::Message => self.file.header.max_message_tokens,
-            Side::Document => self.file.header.max_document_tokens,
-        };
+    pub fn tokens(&self, text: &str, side: Side) -> Vec<u32> {
         let text = match text.char_indices().nth(MAX_CHARS) {
             Some((end, _)) => &text[..end],
             None => text,
         };
-        wordpiece::marked(text, limit.min(self.file.header.max_tokens))
+        let prompt = &self.reading.prompts[side as usize];
+        let text = match prompt.as_str() {
+            "" => Cow::Borrowed(text),
+            prompt => Cow::Owned(format!("{prompt}{text}")),
+        };
+        let limit = self.reading.tokens[side as usize].min(self.stack.shape.max_tokens);
+        self.reading.tokenizer.marked(&text, limit)
     }
 
     /// The vector of a text.
@@ -186,176 +130,39 @@ impl Encoder {
     }
 
     /// The vector of token ids.
-    pub fn encode_tokens(&self, ids: &[u16]) -> Vec<f32> {
-        let dims = self.word.columns;
-        let ids = &ids[..ids.len().min(self.position.len() / dims)];
-        let mut work = Work::new(self, ids.len());
-        self.embed_tokens(ids, &mut work.x);
-        for (plan, layer) in self.plan.iter().zip(self.layers()) {
-            self.attend(plan, layer, &mut work);
-            self.feed_forward(plan, layer, &mut work);
+    pub fn encode_tokens(&self, ids: &[u32]) -> Vec<f32> {
+        let dims = self.stack.shape.dims;
+        let ids = &ids[..ids.len().min(self.stack.shape.max_tokens)];
+        let states = self.stack.run(ids);
+        let mut vector = vec![0.0; dims];
+        let rows = match self.reading.pooling {
+            Pooling::Mean => ids.len(),
+            Pooling::First => 1,
+        };
+        for row in states.chunks_exact(dims).take(rows) {
+            vector.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
         }
-        let mut mean = vec![0.0; dims];
-        for row in work.x.chunks_exact(dims) {
-            mean.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
-        }
-        math::normalise(&mut mean);
-        mean
-    }
-
-    fn embed_tokens(&self, ids: &[u16], x: &mut [f32]) {
-        let dims = self.word.columns;
-        let values = self.file.values(&self.word);
-        for ((&id, row), position) in
-            ids.iter().zip(x.chunks_exact_mut(dims)).zip(self.position.chunks_exact(dims))
-        {
-            let id = usize::from(id).min(self.word.rows - 1);
-            let scale = self.word.scales[id];
-            for ((value, &byte), place) in row.iter_mut().zip(&values[id * dims..]).zip(position) {
-                *value = f32::from(byte) * scale + place;
-            }
-            floats::layer_norm(
-                self.level,
-                row,
-                &self.norm.weight,
-                &self.norm.bias,
-                self.file.header.layer_norm_eps,
-            );
-        }
-    }
-
-    fn attend(&self, plan: &Plan, layer: &Layer, work: &mut Work) {
-        let dims = self.word.columns;
-        let heads = self.file.header.heads;
-        let size = dims / heads;
-        layer.qkv.apply(
-            self.level,
-            &work.x,
-            &plan.qkv.bias,
-            &mut work.bytes,
-            &mut work.sums,
-            &mut work.wide,
-        );
-        for head in 0..heads {
-            floats::attend(
-                self.level,
-                &work.wide,
-                dims,
-                head * size,
-                size,
-                &mut work.room,
-                &mut work.mixed,
-            );
-        }
-        layer.o.apply(
-            self.level,
-            &work.mixed,
-            &plan.o.bias,
-            &mut work.bytes,
-            &mut work.sums,
-            &mut work.narrow,
-        );
-        self.add_and_norm(&mut work.x, &work.narrow, &plan.norm1);
-    }
-
-    fn feed_forward(&self, plan: &Plan, layer: &Layer, work: &mut Work) {
-        layer.up.apply(
-            self.level,
-            &work.x,
-            &plan.up.bias,
-            &mut work.bytes,
-            &mut work.sums,
-            &mut work.wide,
-        );
-        floats::gelu(self.level, &mut work.wide);
-        layer.down.apply(
-            self.level,
-            &work.wide,
-            &plan.down.bias,
-            &mut work.bytes,
-            &mut work.sums,
-            &mut work.narrow,
-        );
-        self.add_and_norm(&mut work.x, &work.narrow, &plan.norm2);
-    }
-
-    fn add_and_norm(&self, x: &mut [f32], added: &[f32], norm: &Norm) {
-        let eps = self.file.header.layer_norm_eps;
-        x.iter_mut().zip(added).for_each(|(value, added)| *value += added);
-        for row in x.chunks_exact_mut(self.word.columns) {
-            floats::layer_norm(self.level, row, &norm.weight, &norm.bias, eps);
-        }
-    }
-}
-
-impl Linear {
-    /// `out` = `x` · weights + bias, with `x` rounded to bytes token by token.
-    fn apply(
-        &self,
-        level: Level,
-        x: &[f32],
-        bias: &[f32],
-        bytes: &mut Vec<i8>,
-        sums: &mut Vec<i32>,
-        out: &mut Vec<f32>,
-    ) {
-        let (rows, columns) = (self.packed.rows, self.packed.columns);
-        let tokens = x.len() / columns;
-        bytes.resize(x.len(), 0);
-        sums.resize(tokens * rows, 0);
-        out.resize(tokens * rows, 0.0);
-        let scales: Vec<f32> = x
-            .chunks_exact(columns)
-            .zip(bytes.chunks_exact_mut(columns))
-            .map(|(values, bytes)| floats::quantise(level, values, bytes))
-            .collect();
-        self.packed.multiply(level, bytes, sums);
-        for ((out, sums), scale) in
-            out.chunks_exact_mut(rows).zip(sums.chunks_exact(rows)).zip(scales)
-        {
-            floats::rescale(level, out, sums, scale, &self.scales, bias);
-        }
-    }
-}
-
-/// Room for one text's numbers, reused by every layer.
-struct Work {
-    x: Vec<f32>,
-    mixed: Vec<f32>,
-    narrow: Vec<f32>,
-    wide: Vec<f32>,
-    room: Vec<f32>,
-    bytes: Vec<i8>,
-    sums: Vec<i32>,
-}
-
-impl Work {
-    fn new(encoder: &Encoder, tokens: usize) -> Self {
-        let dims = encoder.word.columns;
-        let wide = (3 * dims).max(encoder.file.header.intermediate);
-        Self {
-            x: vec![0.0; tokens * dims],
-            mixed: vec![0.0; tokens * dims],
-            narrow: Vec::with_capacity(tokens * dims),
-            wide: Vec::with_capacity(tokens * wide),
-            room: vec![0.0; tokens * (1 + 2 * dims / encoder.file.header.heads)],
-            bytes: Vec::with_capacity(tokens * wide),
-            sums: Vec::with_capacity(tokens * wide),
-        }
+        math::normalise(&mut vector);
+        vector
     }
 }
 
 impl Embedder for Encoder {
     fn id(&self) -> &str {
-        &self.file.header.id
+        &self.id
     }
 
     fn dims(&self) -> usize {
-        self.word.columns
+        self.stack.shape.dims
     }
 
     fn embed(&self, texts: &[&str], side: Side) -> Result<Vec<Vec<f32>>, EmbedError> {
-        Ok(texts.iter().map(|text| self.encode(text, side)).collect())
+        let vectors: Vec<Vec<f32>> = texts.iter().map(|text| self.encode(text, side)).collect();
+        // Weights from elsewhere may hold anything.
+        if vectors.iter().flatten().any(|value| !value.is_finite()) {
+            return Err(EmbedError::BadAnswer("a value is not a number".to_owned()));
+        }
+        Ok(vectors)
     }
 }
 
@@ -363,7 +170,7 @@ impl std::fmt::Debug for Encoder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Encoder")
             .field("id", &self.id())
-            .field("level", &self.level)
+            .field("level", &self.stack.level)
             .finish_non_exhaustive()
     }
 }

@@ -5,7 +5,8 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
+
+use super::weights::{Matrix, Weights};
 
 /// Why a model cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -22,6 +23,12 @@ pub enum ModelError {
     /// The digest in the header is not that of the tensors.
     #[error("model file does not match its digest")]
     DigestMismatch,
+    /// A file that a model consists of is not there.
+    #[error("{0} is missing")]
+    Missing(String),
+    /// A kind of model that this program cannot run.
+    #[error("not supported: {0}")]
+    Unsupported(String),
     /// The model was made for other document texts.
     #[error("model uses document template {found}, this program {expected}")]
     OtherTemplate {
@@ -77,14 +84,6 @@ pub(crate) struct ModelFile {
     pub(crate) header: Header,
 }
 
-/// A matrix of signed bytes with one scale per row.
-pub(crate) struct Matrix {
-    pub(crate) rows: usize,
-    pub(crate) columns: usize,
-    offset: usize,
-    pub(crate) scales: Vec<f32>,
-}
-
 impl ModelFile {
     /// Reads the header. `verify` also hashes the tensors, for files that came from elsewhere.
     pub(crate) fn open(
@@ -103,21 +102,16 @@ impl ModelFile {
         let header: Header =
             serde_json::from_slice(text).map_err(|error| ModelError::Damaged(error.to_string()))?;
         if verify {
-            let digest = Sha256::digest(&bytes[base..]);
-            let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-            if hex != header.sha256 {
+            if sinew_skill::content_hash(&bytes[base..]) != header.sha256 {
                 return Err(ModelError::DigestMismatch);
             }
         }
         Ok(Self { bytes, base, header })
     }
 
-    fn listed(&self, name: &str) -> Result<&Listed, ModelError> {
-        self.header
-            .tensors
-            .iter()
-            .find(|tensor| tensor.name == name)
-            .ok_or_else(|| ModelError::Damaged(format!("no tensor {name}")))
+    fn find(&self, name: &str) -> Result<usize, ModelError> {
+        let found = self.header.tensors.iter().position(|tensor| tensor.name == name);
+        found.ok_or_else(|| ModelError::Damaged(format!("no tensor {name}")))
     }
 
     fn raw(&self, offset: usize, length: usize) -> Result<&[u8], ModelError> {
@@ -127,9 +121,26 @@ impl ModelFile {
             .ok_or_else(|| ModelError::Damaged("tensor outside the file".to_owned()))
     }
 
-    /// A tensor of floats, copied out.
-    pub(crate) fn floats(&self, name: &str, count: usize) -> Result<Vec<f32>, ModelError> {
-        let tensor = self.listed(name)?;
+    /// The values of a matrix, where they lie.
+    pub(crate) fn values(&self, matrix: Matrix) -> &[i8] {
+        let tensor = &self.header.tensors[matrix.tensor];
+        bytemuck::cast_slice(&self.bytes[self.base + tensor.offset..][..tensor.bytes])
+    }
+
+    /// The scales of its rows.
+    pub(crate) fn scales(&self, matrix: Matrix) -> Vec<f32> {
+        floats(self.scale_bytes(matrix))
+    }
+
+    fn scale_bytes(&self, matrix: Matrix) -> &[u8] {
+        let tensor = &self.header.tensors[matrix.tensor];
+        &self.bytes[self.base + tensor.scale_offset..][..tensor.scale_bytes]
+    }
+}
+
+impl Weights for ModelFile {
+    fn floats(&self, name: &str, count: usize) -> Result<Vec<f32>, ModelError> {
+        let tensor = &self.header.tensors[self.find(name)?];
         if tensor.dtype != "f32"
             || tensor.shape.iter().product::<usize>() != count
             || tensor.bytes != 4 * count
@@ -139,31 +150,29 @@ impl ModelFile {
         Ok(floats(self.raw(tensor.offset, tensor.bytes)?))
     }
 
-    /// A matrix of bytes; its values stay in the file.
-    pub(crate) fn matrix(
-        &self,
-        name: &str,
-        rows: usize,
-        columns: usize,
-    ) -> Result<Matrix, ModelError> {
-        let tensor = self.listed(name)?;
+    fn matrix(&self, name: &str, rows: usize, columns: usize) -> Result<Matrix, ModelError> {
+        let found = self.find(name)?;
+        let tensor = &self.header.tensors[found];
         if tensor.dtype != "i8" || tensor.shape != [rows, columns] || tensor.bytes != rows * columns
         {
             return Err(ModelError::Damaged(format!("shape of {name}")));
         }
-        self.raw(tensor.offset, tensor.bytes)?;
-        let scales = floats(self.raw(tensor.scale_offset, tensor.scale_bytes)?);
-        if scales.len() != rows {
+        if tensor.scale_bytes != 4 * rows {
             return Err(ModelError::Damaged(format!("scales of {name}")));
         }
-        Ok(Matrix { rows, columns, offset: self.base + tensor.offset, scales })
+        self.raw(tensor.offset, tensor.bytes)?;
+        self.raw(tensor.scale_offset, tensor.scale_bytes)?;
+        Ok(Matrix { rows, columns, tensor: found })
     }
 
-    /// The values of a matrix.
-    pub(crate) fn values(&self, matrix: &Matrix) -> &[i8] {
-        bytemuck::cast_slice(
-            &self.bytes[matrix.offset..matrix.offset + matrix.rows * matrix.columns],
-        )
+    fn quantised(&self, matrix: Matrix) -> (Cow<'_, [i8]>, Vec<f32>) {
+        (Cow::Borrowed(self.values(matrix)), self.scales(matrix))
+    }
+
+    fn row(&self, matrix: Matrix, row: usize, out: &mut [f32]) {
+        let scale = floats(&self.scale_bytes(matrix)[4 * row..][..4])[0];
+        let bytes = &self.values(matrix)[row * matrix.columns..][..matrix.columns];
+        out.iter_mut().zip(bytes).for_each(|(out, &byte)| *out = f32::from(byte) * scale);
     }
 }
 

@@ -4,9 +4,10 @@
 
 use std::borrow::Cow;
 
-use super::file::{Matrix, ModelError, ModelFile};
+use super::file::{ModelError, ModelFile};
+use super::weights::{Matrix, Weights as _};
 use crate::TEMPLATE_VERSION;
-use crate::wordpiece;
+use crate::tokens::Tokenizer;
 
 /// The magic of the file.
 const MAGIC: &str = "SNWSTAT1";
@@ -21,6 +22,8 @@ const MESSAGE_TOKENS: usize = 256;
 pub struct StaticModel {
     file: ModelFile,
     table: Matrix,
+    scales: Vec<f32>,
+    tokenizer: Tokenizer,
 }
 
 impl StaticModel {
@@ -44,7 +47,9 @@ impl StaticModel {
             return Err(ModelError::OtherTemplate { expected: TEMPLATE_VERSION, found });
         }
         let table = file.matrix("table", file.header.vocab, file.header.dims)?;
-        Ok(Self { file, table })
+        let tokenizer = Tokenizer::embedded()
+            .ok_or_else(|| ModelError::Missing("model/vocab.txt".to_owned()))?;
+        Ok(Self { scales: file.scales(table), file, table, tokenizer })
     }
 
     /// The name of these weights.
@@ -68,23 +73,22 @@ impl StaticModel {
     }
 
     fn sum(&self, parts: &[(&str, f32)], limit: usize) -> Vec<f32> {
-        let mut counted: Vec<(u16, f32)> = Vec::new();
+        let mut counted: Vec<(u32, f32)> = Vec::new();
         for (text, weight) in parts {
             // A token is at least one character; BERT reads no further than this in training either.
             let text = crate::text::head(text, 12_000);
-            counted
-                .extend(wordpiece::pieces(text, limit, true).into_iter().map(|id| (id, *weight)));
+            let known = self.tokenizer.known(text, limit);
+            counted.extend(known.into_iter().map(|id| (id, *weight)));
         }
         counted.sort_unstable_by_key(|&(id, _)| id);
         let mut out = vec![0.0_f32; self.dims()];
-        let values = self.file.values(&self.table);
+        let values = self.file.values(self.table);
         for same in counted.chunk_by(|a, b| a.0 == b.0) {
-            let row = usize::from(same[0].0);
+            let row = same[0].0 as usize;
             let count: f32 = same.iter().map(|&(_, count)| count).sum();
-            let (Some(&scale), Some(values)) = (
-                self.table.scales.get(row),
-                values.get(row * self.dims()..(row + 1) * self.dims()),
-            ) else {
+            let (Some(&scale), Some(values)) =
+                (self.scales.get(row), values.get(row * self.dims()..(row + 1) * self.dims()))
+            else {
                 continue;
             };
             let weight = count.sqrt() * scale;

@@ -3,6 +3,7 @@
 mod acceptance;
 mod corpus;
 mod evaluation;
+mod folder;
 mod index;
 mod properties;
 mod reference;

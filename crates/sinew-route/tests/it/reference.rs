@@ -41,7 +41,7 @@ fn vectors_equal_those_of_training() {
             assert!((ours - theirs).abs() < 2e-4, "static {text}: {ours} and {theirs}");
         }
         let text = row["encoder_text"].as_str().expect("a text");
-        let ids: Vec<u16> = floats(&row["encoder_ids"]).iter().map(|&id| id as u16).collect();
+        let ids: Vec<u32> = floats(&row["encoder_ids"]).iter().map(|&id| id as u32).collect();
         let side = if ids.len() > 64 { Side::Document } else { Side::Message };
         assert_eq!(encoder.tokens(text, side), ids, "{text}");
         let ours = encoder.encode_tokens(&ids);
@@ -55,7 +55,7 @@ fn every_level_gives_the_same_bits() {
     if !has_models() {
         return;
     }
-    let ids: Vec<u16> = (0..13).map(|at| 2_000 + 37 * at).collect();
+    let ids: Vec<u32> = (0..13).map(|at| 2_000 + 37 * at).collect();
     let vectors: Vec<Vec<f32>> = Level::available()
         .into_iter()
         .map(|level| {

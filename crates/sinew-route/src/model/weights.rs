@@ -1,0 +1,29 @@
+//! Where a model's numbers come from.
+
+use std::borrow::Cow;
+
+use super::file::ModelError;
+
+/// The named tensors of a model.
+pub(crate) trait Weights: Send + Sync {
+    /// The first `count` numbers of a tensor, in floats.
+    fn floats(&self, name: &str, count: usize) -> Result<Vec<f32>, ModelError>;
+
+    /// A matrix that is there and has this shape.
+    fn matrix(&self, name: &str, rows: usize, columns: usize) -> Result<Matrix, ModelError>;
+
+    /// A matrix in signed bytes, and the scale of each row.
+    fn quantised(&self, matrix: Matrix) -> (Cow<'_, [i8]>, Vec<f32>);
+
+    /// One row of a matrix, in floats.
+    fn row(&self, matrix: Matrix, row: usize, out: &mut [f32]);
+}
+
+/// A matrix that was found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Matrix {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    /// Its number in the list of tensors.
+    pub(super) tensor: usize,
+}
