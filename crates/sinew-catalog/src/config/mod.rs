@@ -233,12 +233,16 @@ impl Default for Plugins {
 /// `route`: how the right skill is found.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Route {
-    /// `default`, `static`, `words` or `remote`.
+    /// `default`, `static`, `words`, `file` or `remote`.
     pub model: Option<String>,
     /// The probability a match needs.
     pub threshold: Option<f64>,
     /// Its lead over the second.
     pub margin: Option<f64>,
+    /// How many skills are shown.
+    pub top: Option<usize>,
+    /// The folder of the model, for `file`.
+    pub file: Option<String>,
     /// The model behind an address, for `remote`.
     pub remote: RemoteModel,
 }

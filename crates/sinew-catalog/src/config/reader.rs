@@ -211,10 +211,13 @@ impl Reader {
 
     fn route(&mut self, route: &Map<String, Value>, config: &mut Config) {
         let to = &mut config.route;
-        let models = |value: &Value| one_of(value, &["default", "static", "words", "remote"]);
+        let models =
+            |value: &Value| one_of(value, &["default", "static", "words", "file", "remote"]);
         self.set(&mut to.model, route, "route.model", |value| models(value).map(Some));
         self.set(&mut to.threshold, route, "route.threshold", share);
         self.set(&mut to.margin, route, "route.margin", share);
+        self.set(&mut to.top, route, "route.top", |v| some_size(v).filter(|top| *top != Some(0)));
+        self.set(&mut to.file, route, "route.file", some_text);
         if let Some(remote) = self.map(route, "remote", "route.remote") {
             let to = &mut to.remote;
             let dialects = |value: &Value| one_of(value, &["openai", "ollama"]);
