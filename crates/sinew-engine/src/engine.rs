@@ -1,12 +1,13 @@
 //! `Engine`: one agent's view of its skills.
 
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use sinew_catalog::{
     Catalog, Cause, Change, Config, Entry, Environment, LiveCatalog, Overrides, PROFILES, Places,
     Profile, Request, ScanGate, Snapshot,
 };
+use sinew_route::Models;
 use sinew_skill::{Code, Reason, names};
 
 use crate::kept::KeptCatalog;
@@ -50,6 +51,8 @@ pub struct Engine {
     kept: Option<KeptCatalog>,
     pub(crate) scan_files: ScanFiles,
     scan_gate: ScanGate,
+    /// Opened when a message is routed for the first time.
+    pub(crate) models: OnceLock<Models>,
 }
 
 impl Engine {
@@ -117,6 +120,7 @@ impl Engine {
             opening,
             live,
             kept: KeptCatalog::below(&env, profile),
+            models: OnceLock::new(),
             scan_gate: scan_files.gate(),
             scan_files,
             env,

@@ -12,17 +12,20 @@ use sinew_route::{Dialect, EmbedError, Models, REMOTE_DEADLINE, Remote, Transpor
 /// An answer of 64 vectors of 4,096 numbers has about 4 MB; more is not an answer.
 const MAX_ANSWER: u64 = 32 * 1024 * 1024;
 
+/// What helps where a server cannot be asked.
+const REMEDY: &str = "`sinew config` shows what is set; words and static vectors answer until then";
+
 /// The models in the binary with the configured one in the encoder's place. What is missing in the
 /// configuration is a missing model, said so in every answer.
 pub(crate) fn models(remote: &RemoteModel, env: &Environment) -> Models {
     let mut models = Models::embedded_table();
     let (Some(url), Some(model), Some(dims)) = (&remote.url, &remote.model, remote.dims) else {
-        models.lacks("encoder", "route.remote needs url, model and dims");
+        models.lacks("encoder", "route.remote needs url, model and dims", REMEDY);
         return models;
     };
     let key = remote.api_key.as_ref().map(|key| resolve(key, env));
     if let Some(None) = key {
-        models.lacks("encoder", "route.remote.apiKey cannot be resolved");
+        models.lacks("encoder", "route.remote.apiKey cannot be resolved", REMEDY);
         return models;
     }
     let dialect = match remote.dialect.as_deref() {

@@ -12,35 +12,13 @@ use sinew_route::{
 };
 
 use crate::index_file::{IndexFile, OnDisk};
-use crate::{Engine, Error, ErrorKind};
+use crate::{Engine, Error, ErrorKind, ModelChoice};
 
 /// So few missing vectors are computed before the answer: it takes less time than reading it.
 const FILL_AT_ONCE: usize = 8;
 
 /// Vectors between two saves: what is done stays done when a person loses patience.
 const FILL_STEP: usize = 128;
-
-/// Which models rank.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ModelChoice {
-    /// All that are there.
-    #[default]
-    Default,
-    /// Words and static vectors.
-    Static,
-    /// Words alone.
-    Words,
-}
-
-impl ModelChoice {
-    fn models(self) -> Models {
-        match self {
-            Self::Default => Models::embedded(),
-            Self::Static => Models::embedded_table(),
-            Self::Words => Models::none(),
-        }
-    }
-}
 
 /// A router over the skills of a catalog.
 #[derive(Debug)]
@@ -107,7 +85,10 @@ impl Engine {
             }
             // The file serves every choice of models, so it is made for all that are configured.
             old => {
-                let models = self.models(ModelChoice::Default);
+                let models = match choice {
+                    ModelChoice::Static | ModelChoice::Words => self.models(ModelChoice::Default),
+                    _ => models.clone(),
+                };
                 let documents: Vec<Document> =
                     entries.iter().map(|entry| document(entry)).collect();
                 match old {
@@ -154,28 +135,16 @@ impl Engine {
         let (route, mut config) = (&self.config.route, Config::default());
         config.threshold = route.threshold.unwrap_or(config.threshold);
         config.margin = route.margin.unwrap_or(config.margin);
+        config.top = route.top.unwrap_or(config.top);
         config
     }
 }
 
-impl Engine {
-    /// The models of a choice; the default one is what the configuration says.
-    pub(crate) fn models(&self, choice: ModelChoice) -> Models {
-        match (choice, self.config.route.model.as_deref()) {
-            (ModelChoice::Default, Some("remote")) => {
-                crate::remote::models(&self.config.route.remote, &self.env)
-            }
-            (ModelChoice::Default, Some("static")) => ModelChoice::Static.models(),
-            (ModelChoice::Default, Some("words")) => ModelChoice::Words.models(),
-            (choice, _) => choice.models(),
-        }
-    }
-}
-
 impl CatalogRouter {
-    /// The right skills for a message, or none.
-    pub fn find(&self, message: &str, top: usize) -> Found {
-        let config = Config { top, ..self.router.config().clone() };
+    /// The right skills for a message, or none; `top` as configured where absent.
+    pub fn find(&self, message: &str, top: Option<usize>) -> Found {
+        let mut config = self.router.config().clone();
+        config.top = top.unwrap_or(config.top);
         let router = Router::over(Arc::clone(self.router.index()), self.models.clone(), config).0;
         let heard = router.hear(&Message::from_user(message));
         let excluded = self.excluded();

@@ -25,9 +25,9 @@ pub(crate) struct FindArgs {
     /// Show what each score is made of, and the words it shares with the message
     #[arg(long)]
     explain: bool,
-    /// How many skills to show
-    #[arg(long, default_value = "5", value_name = "N")]
-    top: usize,
+    /// How many skills to show (5, or what route.top says)
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
     /// Which models rank
     #[arg(long, value_enum, default_value = "default")]
     model: ModelArg,
@@ -36,12 +36,16 @@ pub(crate) struct FindArgs {
 /// Which models rank, on the command line.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum ModelArg {
-    /// All that the program carries
+    /// What route.model says: all that the program carries, unless it says otherwise
     Default,
     /// Words and static vectors
     Static,
     /// Words alone
     Words,
+    /// With the model in the folder that route.file names
+    File,
+    /// With the model behind route.remote.url
+    Remote,
 }
 
 impl From<ModelArg> for ModelChoice {
@@ -50,6 +54,8 @@ impl From<ModelArg> for ModelChoice {
             ModelArg::Default => Self::Default,
             ModelArg::Static => Self::Static,
             ModelArg::Words => Self::Words,
+            ModelArg::File => Self::File,
+            ModelArg::Remote => Self::Remote,
         }
     }
 }

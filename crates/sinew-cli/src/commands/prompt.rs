@@ -117,6 +117,6 @@ pub(crate) fn run(args: &PromptArgs, engine: &Engine, out: &mut Printer) -> Comm
 /// How well each visible skill fits the message.
 fn scores(message: &str, engine: &Engine, catalog: &Catalog) -> BTreeMap<String, f64> {
     let visible = catalog.active().filter(|entry| entry.model_visible).count();
-    let found = engine.router(catalog, ModelChoice::Default).find(message, visible.max(1));
+    let found = engine.router(catalog, ModelChoice::Default).find(message, Some(visible.max(1)));
     found.result.matches.into_iter().map(|found| (found.name, found.score)).collect()
 }

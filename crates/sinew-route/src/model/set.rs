@@ -7,6 +7,9 @@ use super::encoder::Encoder;
 use super::static_table::StaticModel;
 use crate::result::{Degraded, DegradedKind};
 
+/// What helps where a program lacks its own models.
+const BUILD: &str = "build it with the files of model/";
+
 /// The models of a router.
 #[derive(Debug, Clone, Default)]
 pub struct Models {
@@ -24,8 +27,10 @@ impl Models {
         let mut models = Self::embedded_table();
         match Encoder::embedded() {
             Some(Ok(encoder)) => models.encoder = Some(Arc::new(encoder)),
-            Some(Err(error)) => models.lacks("encoder", &error.to_string()),
-            None => models.lacks("encoder", "this binary was built without model/encoder.bin"),
+            Some(Err(error)) => models.lacks("encoder", &error.to_string(), BUILD),
+            None => {
+                models.lacks("encoder", "this program was built without model/encoder.bin", BUILD)
+            }
         }
         models
     }
@@ -35,8 +40,10 @@ impl Models {
         let mut models = Self::default();
         match StaticModel::embedded() {
             Some(Ok(table)) => models.table = Some(Arc::new(table)),
-            Some(Err(error)) => models.lacks("static", &error.to_string()),
-            None => models.lacks("static", "this binary was built without model/static.bin"),
+            Some(Err(error)) => models.lacks("static", &error.to_string(), BUILD),
+            None => {
+                models.lacks("static", "this program was built without model/static.bin", BUILD)
+            }
         }
         models
     }
@@ -62,12 +69,8 @@ impl Models {
         self
     }
 
-    /// Records that a model could not be loaded.
-    pub fn lacks(&mut self, signal: &'static str, why: &str) {
-        let remedy = match signal {
-            "static" => "build with the files of model/, or name a file with route.model.static",
-            _ => "place encoder.bin beside the binary, or build with the files of model/",
-        };
+    /// Records that a model could not be loaded, and what to do about it.
+    pub fn lacks(&mut self, signal: &'static str, why: &str, remedy: &str) {
         self.missing.push(Degraded {
             kind: DegradedKind::ModelMissing,
             signal,

@@ -187,7 +187,7 @@ fn case_10_nine_languages_find_the_image_skill() {
 #[test]
 fn case_11_without_models_words_give_a_short_list_at_most() {
     let mut models = Models::none();
-    models.lacks("static", "file not found");
+    models.lacks("static", "file not found", "put it back");
     let router = router_with(&corpus_skills(), models, Config::default());
     let result = ask(&router, "split and merge pdf documents and rotate pages");
     assert_eq!(result.decision, Decision::Shortlist);
