@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
 use sinew_store::{Done, Expect, Kept, Keys, Op, Seq, Snapshot, Store, Version};
 
-use crate::support::{World, json, record};
+use crate::support::{World, json, long, record};
 
 /// What a store holds, written down as simply as possible.
 #[derive(Default, Clone)]
@@ -204,27 +205,25 @@ fn check(world: &World, transactions: &[Vec<Step>]) {
     store.check().unwrap();
 }
 
-fn cases(number: u32) -> ProptestConfig {
-    // Each case is a database of its own.
-    let scale = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse::<u32>().ok());
-    ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::with_cases(scale.map_or(number, |n| n / 10))
-    }
+/// Each case is a database of its own, so there are fewer than of other properties.
+fn check_many(world: impl Fn() -> World) {
+    let cases = if long() { 400 } else { 40 };
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let checked = TestRunner::new(config).run(&steps(), |transactions| {
+        check(&world(), &transactions);
+        Ok(())
+    });
+    checked.unwrap();
 }
 
-proptest! {
-    #![proptest_config(cases(40))]
+#[test]
+fn sqlite_does_what_the_model_does() {
+    check_many(World::sqlite);
+}
 
-    #[test]
-    fn sqlite_does_what_the_model_does(transactions in steps()) {
-        check(&World::sqlite(), &transactions);
-    }
-
-    #[test]
-    fn postgres_does_what_the_model_does(transactions in steps()) {
-        if let Some(world) = World::postgres() {
-            check(&world, &transactions);
-        }
+#[test]
+fn postgres_does_what_the_model_does() {
+    if World::postgres().is_some() {
+        check_many(|| World::postgres().unwrap());
     }
 }
