@@ -103,12 +103,14 @@ pub enum StoreError {
         version: u32,
     },
     /// Something is larger than it may be.
-    #[error("the {what} has {found}, at most {cap} are allowed")]
+    #[error("the {what} has {found} {unit}, at most {cap} are allowed")]
     TooLarge {
         /// What it is.
         what: &'static str,
-        /// Its size, in bytes unless it is a number of things.
+        /// Its size.
         found: usize,
+        /// What is counted.
+        unit: &'static str,
         /// The most that is allowed.
         cap: usize,
     },

@@ -141,7 +141,10 @@ pub(crate) fn check(ops: &[Op]) -> Result<(), StoreError> {
             Op::DropSnapshot { name } => check_text("snapshot name", name, MAX_NAME)?,
         }
     }
-    check_size("number of steps in a transaction", steps, MAX_STEPS)?;
+    if steps > MAX_STEPS {
+        let (what, unit) = ("transaction", "steps");
+        return Err(StoreError::TooLarge { what, found: steps, unit, cap: MAX_STEPS });
+    }
     check_size("transaction", bytes, MAX_TRANSACTION_BYTES)
 }
 
@@ -162,7 +165,10 @@ fn check_text(what: &'static str, text: &str, cap: usize) -> Result<(), StoreErr
 }
 
 fn check_size(what: &'static str, found: usize, cap: usize) -> Result<(), StoreError> {
-    if found > cap { Err(StoreError::TooLarge { what, found, cap }) } else { Ok(()) }
+    if found <= cap {
+        return Ok(());
+    }
+    Err(StoreError::TooLarge { what, found, unit: "bytes", cap })
 }
 
 /// Rows of one answer, within the bounds.

@@ -15,7 +15,8 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Half a minute of patience: a full disk's worth of other writers, and still an answer.
+    /// Half a minute of patience, ten thousand commits of others: whoever waits longer waits for
+    /// something that hangs.
     fn default() -> Self {
         Self { patience: Duration::from_secs(30), on_corrupt: OnCorrupt::Refuse }
     }

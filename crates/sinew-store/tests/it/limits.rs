@@ -1,8 +1,8 @@
 //! Bounds: what is too large or cannot be named is refused before anything is written.
 
 use sinew_store::{
-    Expect, Json, Keys, MAX_BODY, MAX_ID, MAX_KEY, MAX_NAME, MAX_SNAPSHOT, NewRecord, Op, Seq,
-    Snapshot, StoreError,
+    Expect, Json, Keys, MAX_BODY, MAX_ID, MAX_KEY, MAX_NAME, MAX_SNAPSHOT, MAX_STEPS, NewRecord,
+    Op, Seq, Snapshot, StoreError,
 };
 
 use crate::support::{all, json, record};
@@ -35,27 +35,27 @@ on_both! {
         for (op, message) in [
             (
                 Op::append("log", [NewRecord { body: too_large.clone(), ..record("a") }]),
-                "the record body has 4194305, at most 4194304 are allowed",
+                "the record body has 4194305 bytes, at most 4194304 are allowed",
             ),
             (
                 Op::put("c", "k", Expect::Any, too_large),
-                "the document body has 4194305, at most 4194304 are allowed",
+                "the document body has 4194305 bytes, at most 4194304 are allowed",
             ),
             (
                 Op::append(&name(MAX_NAME + 1), [record("a")]),
-                "the stream name has 65, at most 64 are allowed",
+                "the stream name has 65 bytes, at most 64 are allowed",
             ),
             (
                 Op::append("log", [record(&name(MAX_ID + 1))]),
-                "the record id has 129, at most 128 are allowed",
+                "the record id has 129 bytes, at most 128 are allowed",
             ),
             (
                 Op::delete("c", &name(MAX_KEY + 1), Expect::Any),
-                "the document key has 1025, at most 1024 are allowed",
+                "the document key has 1025 bytes, at most 1024 are allowed",
             ),
             (
                 snapshot("v1", MAX_SNAPSHOT + 1),
-                "the snapshot has 67108865, at most 67108864 are allowed",
+                "the snapshot has 67108865 bytes, at most 67108864 are allowed",
             ),
             (snapshot("", 1), "the snapshot tag cannot be stored: it is empty"),
             (
@@ -69,6 +69,9 @@ on_both! {
             let error = store.transact(&[good, op]).unwrap_err();
             assert_eq!(error.to_string(), message);
         }
+        let many: Vec<Op> = (0..=MAX_STEPS).map(|_| Op::append("log", [])).collect();
+        let error = store.transact(&many).unwrap_err();
+        assert_eq!(error.to_string(), "the transaction has 100001 steps, at most 100000 are allowed");
         assert_eq!(store.len("log").unwrap(), 0);
         assert!(store.list("c", Keys::ALL, 9).unwrap().is_empty());
         let longest = Op::put(&name(MAX_NAME), &name(MAX_KEY), Expect::Absent, json("1"));
