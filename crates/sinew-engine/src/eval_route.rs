@@ -2,14 +2,16 @@
 
 use std::fs;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use serde::{Deserialize, Serialize};
 use sinew_catalog::Catalog;
 use sinew_route::eval::{
-    Options, Pair, Report, TriggerReport, confusable, evaluate, read_questions, read_skills,
-    read_trigger_rows, triggers,
+    Comparison, Observed, Options, Pair, Report, TriggerReport, compare, confusable, evaluate,
+    read_questions, read_skills, read_trigger_rows, triggers,
 };
-use sinew_route::{Config, Document, Index, Router};
+use sinew_route::{Document, Index, Router};
 
 use crate::validate::files_in;
 use crate::{Engine, Error, ErrorKind, ModelChoice};
@@ -17,16 +19,46 @@ use crate::{Engine, Error, ErrorKind, ModelChoice};
 /// How alike two skills must be to be called confusable.
 const CONFUSABLE: f64 = 0.8;
 
+/// One of two runs that are compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunSide {
+    /// Made now, with these models.
+    Models(ModelChoice),
+    /// Made before: the JSON that `eval route` printed.
+    Saved(PathBuf),
+}
+
+/// Two runs on the same questions.
+#[derive(Debug, Clone, Serialize)]
+pub struct Compared {
+    /// The models of the first.
+    pub first: String,
+    /// The models of the second.
+    pub second: String,
+    /// Second minus first.
+    #[serde(flatten)]
+    pub difference: Comparison,
+}
+
+/// What is read of a saved report.
+#[derive(Deserialize)]
+struct SavedReport {
+    model: String,
+    questions: Vec<Observed>,
+}
+
+/// Hears of encoder vectors as they are computed: how many are done, of how many.
+pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
+
 impl Engine {
-    /// Asks every question of `queries` over `skills`, a folder or JSON lines; `progress` hears of
-    /// encoder vectors as they are computed.
+    /// Asks every question of `queries` over `skills`, a folder or JSON lines.
     pub fn eval_route(
         &self,
         skills: &Path,
         queries: &Path,
         choice: ModelChoice,
         misses: bool,
-        progress: &(dyn Fn(usize, usize) + Sync),
+        progress: Progress<'_>,
     ) -> Result<Report, Error> {
         let skills = self.env.cwd.join(skills);
         let (documents, mut problems) = if skills.is_dir() {
@@ -41,10 +73,9 @@ impl Engine {
         let mut index = Index::build(&documents, &models);
         if let Some(encoder) = &models.encoder {
             let pending = index.pending();
-            let done = std::sync::atomic::AtomicUsize::new(0);
+            let done = AtomicUsize::new(0);
             let tell = |count: usize| {
-                let before = done.fetch_add(count, std::sync::atomic::Ordering::Relaxed);
-                progress(before + count, pending.len());
+                progress(done.fetch_add(count, Ordering::Relaxed) + count, pending.len());
             };
             index.fill(encoder.as_ref(), &pending, &tell).map_err(|error| {
                 Error::new(
@@ -54,8 +85,42 @@ impl Engine {
                 )
             })?;
         }
-        let (router, _) = Router::over(index.into(), models, Config::default());
+        let (router, _) = Router::over(index.into(), models, self.route_config());
         Ok(evaluate(&router, &questions.rows, problems, Options { parallel: false, misses }))
+    }
+
+    /// The paired difference of two runs. Runs that are made now need `skills` and `queries`.
+    pub fn compare_route(
+        &self,
+        sides: [&RunSide; 2],
+        data: Option<(&Path, &Path)>,
+        progress: Progress<'_>,
+    ) -> Result<Compared, Error> {
+        let run = |side: &RunSide| match (side, data) {
+            (RunSide::Saved(path), _) => {
+                let path = self.env.cwd.join(path);
+                serde_json::from_str(&read_text(&path)?).map_err(|error| {
+                    Error::new(
+                        ErrorKind::Usage,
+                        "bad-report",
+                        format!("{} is no report of `sinew eval route`: {error}", path.display()),
+                    )
+                    .hint("name a model, or a file that `sinew eval route --json` wrote")
+                })
+            }
+            (RunSide::Models(choice), Some((skills, queries))) => {
+                let report = self.eval_route(skills, queries, *choice, false, progress)?;
+                Ok(SavedReport { model: report.model, questions: report.questions })
+            }
+            (RunSide::Models(_), None) => Err(Error::new(
+                ErrorKind::Usage,
+                "missing-data",
+                "comparing models needs --skills and --queries",
+            )),
+        };
+        let [first, second] = [run(sides[0])?, run(sides[1])?];
+        let difference = compare(&first.questions, &second.questions);
+        Ok(Compared { first: first.model, second: second.model, difference })
     }
 
     /// Whether a skill of the catalog triggers when it should, and stays quiet when it should not.

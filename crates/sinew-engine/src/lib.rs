@@ -33,6 +33,7 @@ pub use check::{CheckReport, MissingSkill, NotInjected, Summary};
 pub use doctor::{Diagnosis, Health, Probe};
 pub use engine::{Engine, Options};
 pub use error::{Error, ErrorKind};
+pub use eval_route::{Compared, Progress, RunSide};
 pub use explain::{Explanation, Mark, Step};
 pub use files::{MAX_READ_BYTES, SkillFile};
 pub use models::ModelChoice;

@@ -131,7 +131,7 @@ impl Engine {
     }
 
     /// How the configuration wants decisions to be made.
-    fn route_config(&self) -> Config {
+    pub(crate) fn route_config(&self) -> Config {
         let (route, mut config) = (&self.config.route, Config::default());
         config.threshold = route.threshold.unwrap_or(config.threshold);
         config.margin = route.margin.unwrap_or(config.margin);

@@ -8,7 +8,7 @@ mod common;
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use sinew_route::eval::{RawSignals, raw_signals};
+use sinew_route::eval::{RawSignals, Wants, raw_signals};
 use sinew_route::{Bm25f, Config, Document, Index, Models, Router, Weights};
 
 /// A name, skills, and messages with the ids that answer them.
@@ -26,7 +26,7 @@ fn main() {
     let (trigger, rows) = common::trigger();
     let mut sets: Vec<Unsignalled> = Vec::new();
     for set in [dev, validation] {
-        let asked = set.questions.iter().filter(|question| !question.wants_none());
+        let asked = set.questions.iter().filter(|question| question.wants() == Wants::Skill);
         let asked =
             asked.map(|q| (q.query.clone(), q.expected.iter().chain(&q.also).cloned().collect()));
         let asked: Vec<(String, Vec<String>)> = asked.collect();

@@ -1,11 +1,11 @@
 //! What comes out: a decision, ranked matches with every part of their score, and what was missing.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::lexical::Field;
 
 /// What the router says about a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
     /// One skill, with confidence.

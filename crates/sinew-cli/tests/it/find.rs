@@ -136,6 +136,42 @@ fn a_long_message_and_an_empty_catalog_are_no_trouble() {
 }
 
 #[test]
+fn two_runs_are_compared_question_by_question() {
+    let machine = machine().file(
+        "work/q.jsonl",
+        "{\"id\":\"<b>\",\"query\":\"move my <i>meeting</i>\",\"expected\":[\"calendar\"]}\n\
+         {\"id\":\"2\",\"query\":\"shrink photos\",\"expected\":[\"soup\"]}\n\
+         {\"query\":\"hello there\",\"kind\":\"none\"}\n\
+         {\"query\":\"stew for ten\",\"skill\":\"ledger\",\"should_trigger\":false}\n\
+         {\"query\":\"stew for ten\",\"skill\":\"soup\",\"should_trigger\":true}\n",
+    );
+    let data = ["--skills", "skills", "--queries", "q.jsonl"];
+    let run = |more: &[&str]| json(&machine, &[&["eval", "route"], &data[..], more].concat());
+    let report = run(&["--model", "static"]);
+    assert_eq!(report["hit@1"].as_f64(), Some(2.0 / 3.0), "{report}");
+    assert_eq!(report["should_not"], serde_json::json!({"messages": 1, "false_matches": 0.0}));
+    machine.write("work/a.json", report.to_string());
+    let compared = run(&["--compare", "words", "static"]);
+    assert_eq!((&compared["messages"], &compared["first"]), (&3.into(), &"words".into()));
+    let saved = json(&machine, &["eval", "route", "--compare", "a.json", "a.json"]);
+    assert_eq!(
+        (&saved["won"], &saved["lost"], &saved["hit@1"]),
+        (&0.into(), &0.into(), &0.0.into())
+    );
+    let shown = sinew(&machine, &["eval", "route", "--compare", "a.json", "a.json"]);
+    assert!(shown.contains("hit@1      +0.0 points [+0.0, +0.0]"), "{shown}");
+    let shown = sinew(&machine, &["eval", "route", "--compare", "a.json", "static"]);
+    assert!(shown.contains("needs --skills and --queries") && shown.ends_with("exit 2"), "{shown}");
+    let shown = sinew(&machine, &["eval", "route", "--compare", "a.json", "q.jsonl"]);
+    assert!(shown.contains("is no report") && shown.ends_with("exit 2"), "{shown}");
+    let shown = sinew(&machine, &["eval", "route", "--skills", "skills"]);
+    assert!(shown.contains("--queries") && shown.ends_with("exit 2"), "{shown}");
+    run(&["--html", "page.html"]);
+    let page = std::fs::read_to_string(machine.path("work/page.html")).expect("a page");
+    assert!(!page.contains("<i>") && page.contains("shrink photos"), "{page}");
+}
+
+#[test]
 fn a_prompt_for_a_message_keeps_what_fits_whole() {
     let mut machine = machine();
     for number in 0..40 {
@@ -168,6 +204,10 @@ fn twins_are_listed_and_questions_are_scored() {
     }
     let shown = sinew(&machine, &["eval", "route", "--skills", "skills", "--queries", "q.jsonl"]);
     assert!(shown.contains("line 2") && shown.ends_with("exit 1"), "{shown}");
+    let args = ["eval", "route", "--skills", "skills", "--queries", "q.jsonl", "--html", "r.html"];
+    assert!(sinew(&machine, &args).contains("the page is in r.html"));
+    let page = std::fs::read_to_string(machine.path("work/r.html")).expect("a page");
+    assert!(page.starts_with("<!doctype html>") && page.contains("<td>plain"), "{page}");
     machine.write("work/t.jsonl", "{\"query\":\"move my meeting\",\"should_trigger\":true}\n");
     let shown = sinew(&machine, &["eval", "triggers", "calendar", "--data", "t.jsonl"]);
     assert!(shown.ends_with("exit 0"), "{shown}");

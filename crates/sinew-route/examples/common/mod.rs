@@ -71,6 +71,7 @@ pub(crate) fn validation() -> Set {
                 query,
                 expected: vec![skill.to_owned()],
                 also: Vec::new(),
+                never: Vec::new(),
                 kind,
             })
         })
@@ -92,6 +93,7 @@ pub(crate) fn none_messages(test: bool) -> Vec<Question> {
                 query,
                 expected: Vec::new(),
                 also: Vec::new(),
+                never: Vec::new(),
                 kind: "none".to_owned(),
             })
         })

@@ -1,7 +1,10 @@
 //! Two routers on the same questions.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
+use super::data::Wants;
 use super::report::{Interval, interval_of_mean};
 use super::run::Observed;
 
@@ -16,6 +19,12 @@ pub struct Comparison {
     /// Its interval.
     #[serde(rename = "hit@1_95")]
     pub hit1_interval: Interval,
+    /// Difference of hit@5.
+    #[serde(rename = "hit@5")]
+    pub hit5: f64,
+    /// Its interval.
+    #[serde(rename = "hit@5_95")]
+    pub hit5_interval: Interval,
     /// Difference of NDCG@10.
     #[serde(rename = "ndcg@10")]
     pub ndcg10: f64,
@@ -30,18 +39,26 @@ pub struct Comparison {
 
 /// Compares two runs question by question; questions in one only do not count.
 pub fn compare(first: &[Observed], second: &[Observed]) -> Comparison {
+    let others: HashMap<&str, &Observed> =
+        second.iter().map(|one| (one.id.as_str(), one)).collect();
     let pairs: Vec<(&Observed, &Observed)> = first
         .iter()
-        .filter(|one| !one.wants_none)
-        .filter_map(|one| Some((one, second.iter().find(|other| other.id == one.id)?)))
+        .filter(|one| one.wants == Wants::Skill)
+        .filter_map(|one| Some((one, *others.get(one.id.as_str())?)))
         .collect();
-    let hits: Vec<f64> = pairs.iter().map(|(a, b)| b.hit(1) - a.hit(1)).collect();
-    let gains: Vec<f64> = pairs.iter().map(|(a, b)| b.ndcg() - a.ndcg()).collect();
+    let difference = |value: &dyn Fn(&Observed) -> f64| -> Vec<f64> {
+        pairs.iter().map(|(a, b)| value(b) - value(a)).collect()
+    };
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let hits = difference(&|one| one.hit(1));
+    let fives = difference(&|one| one.hit(5));
+    let gains = difference(&Observed::ndcg);
     Comparison {
         messages: pairs.len(),
         hit1: mean(&hits),
         hit1_interval: interval_of_mean(&hits),
+        hit5: mean(&fives),
+        hit5_interval: interval_of_mean(&fives),
         ndcg10: mean(&gains),
         ndcg10_interval: interval_of_mean(&gains),
         won: hits.iter().filter(|&&hit| hit > 0.0).count(),

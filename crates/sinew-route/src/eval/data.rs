@@ -22,35 +22,70 @@ pub struct Read<T> {
     pub bad: Vec<BadRow>,
 }
 
+/// What a message wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wants {
+    /// One of some skills.
+    Skill,
+    /// None: it must be abstained from.
+    None,
+    /// Anything but some skills; another may fit or not.
+    AnyOther,
+}
+
 /// A message with the skills that answer it.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     /// Its name in reports.
-    #[serde(default)]
     pub id: String,
     /// What the user said.
     pub query: String,
     /// Ids of the right skills; empty when no skill fits.
-    #[serde(default)]
     pub expected: Vec<String>,
     /// Ids that count as right too.
-    #[serde(default)]
     pub also: Vec<String>,
+    /// Ids that must not be matched: those of should-not-trigger rows.
+    pub never: Vec<String>,
     /// What kind of message it is; `none` must be abstained from.
-    #[serde(default)]
     pub kind: String,
 }
 
 impl Question {
-    /// Whether no skill fits.
-    pub fn wants_none(&self) -> bool {
-        self.kind == "none" || (self.expected.is_empty() && self.also.is_empty())
+    /// What it wants.
+    pub fn wants(&self) -> Wants {
+        if self.kind == "none" {
+            Wants::None
+        } else if !self.expected.is_empty() || !self.also.is_empty() {
+            Wants::Skill
+        } else if !self.never.is_empty() {
+            Wants::AnyOther
+        } else {
+            Wants::None
+        }
     }
 
     /// Whether an id answers it.
     pub fn accepts(&self, id: &str) -> bool {
         self.expected.iter().chain(&self.also).any(|right| right == id)
     }
+}
+
+/// A row of either shape: ours, or a skill author's with `should_trigger`.
+#[derive(Deserialize)]
+struct QuestionRow {
+    #[serde(default)]
+    id: String,
+    query: String,
+    #[serde(default)]
+    expected: Vec<String>,
+    #[serde(default)]
+    also: Vec<String>,
+    #[serde(default)]
+    kind: String,
+    #[serde(default)]
+    skill: String,
+    should_trigger: Option<bool>,
 }
 
 /// A message that should, or should not, trigger a skill.
@@ -66,6 +101,18 @@ pub struct TriggerRow {
 }
 
 fn read_rows<T>(text: &str, mut read: impl FnMut(&str) -> Result<T, String>) -> Read<T> {
+    if text.trim_start().starts_with('[') {
+        return match serde_json::from_str::<Vec<serde_json::Value>>(text) {
+            Ok(values) => {
+                let lines: Vec<String> = values.iter().map(ToString::to_string).collect();
+                read_rows(&lines.join("\n"), read)
+            }
+            Err(error) => {
+                let bad = BadRow { line: error.line(), message: error.to_string() };
+                Read { rows: Vec::new(), bad: vec![bad] }
+            }
+        };
+    }
     let mut out = Read { rows: Vec::new(), bad: Vec::new() };
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         match read(line) {
@@ -76,20 +123,37 @@ fn read_rows<T>(text: &str, mut read: impl FnMut(&str) -> Result<T, String>) -> 
     out
 }
 
-/// Reads messages with their right skills.
+/// Reads messages with their right skills, or should-trigger rows that name theirs; JSONL, or one
+/// JSON array.
 pub fn read_questions(text: &str) -> Read<Question> {
     let mut count = 0;
     read_rows(text, |line| {
-        let mut question: Question =
-            serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let row: QuestionRow = serde_json::from_str(line).map_err(|error| error.to_string())?;
         count += 1;
-        if question.id.is_empty() {
-            question.id = format!("row-{count}");
+        let mut question = Question {
+            id: if row.id.is_empty() { format!("row-{count}") } else { row.id },
+            query: row.query,
+            expected: row.expected,
+            also: row.also,
+            never: Vec::new(),
+            kind: row.kind,
+        };
+        if let Some(should) = row.should_trigger {
+            if row.skill.is_empty() {
+                return Err(
+                    "should_trigger without a skill; `eval triggers` takes such rows".to_owned()
+                );
+            }
+            let about = if should { &mut question.expected } else { &mut question.never };
+            about.push(row.skill);
         }
-        if question.wants_none() {
-            question.kind = "none".to_owned();
-        } else if question.kind.is_empty() {
-            question.kind = "normal".to_owned();
+        if question.kind.is_empty() || question.wants() == Wants::None {
+            question.kind = match question.wants() {
+                Wants::Skill => "normal",
+                Wants::None => "none",
+                Wants::AnyOther => "should-not",
+            }
+            .to_owned();
         }
         Ok(question)
     })
@@ -97,18 +161,6 @@ pub fn read_questions(text: &str) -> Read<Question> {
 
 /// Reads should-trigger rows: JSONL, or the JSON array that skill-creator writes.
 pub fn read_trigger_rows(text: &str) -> Read<TriggerRow> {
-    if text.trim_start().starts_with('[') {
-        return match serde_json::from_str::<Vec<serde_json::Value>>(text) {
-            Ok(values) => {
-                let lines: Vec<String> = values.iter().map(ToString::to_string).collect();
-                read_trigger_rows(&lines.join("\n"))
-            }
-            Err(error) => Read {
-                rows: Vec::new(),
-                bad: vec![BadRow { line: error.line(), message: error.to_string() }],
-            },
-        };
-    }
     read_rows(text, |line| serde_json::from_str(line).map_err(|error| error.to_string()))
 }
 

@@ -13,10 +13,12 @@ mod triggers;
 
 pub use compare::{Comparison, compare};
 pub use data::{
-    BadRow, Question, Read, TriggerRow, read_questions, read_skills, read_trigger_rows,
+    BadRow, Question, Read, TriggerRow, Wants, read_questions, read_skills, read_trigger_rows,
 };
 pub use dedupe::{Pair, confusable};
 pub use raw::{RawSignals, candidates, raw_signals};
-pub use report::{Abstention, Confusion, Figures, Interval, Latency, Miss, Report, StageLatency};
+pub use report::{
+    Abstention, Confusion, Figures, Interval, Latency, Miss, Report, ShouldNot, StageLatency,
+};
 pub use run::{Observed, Options, evaluate, near_misses, observe};
 pub use triggers::{Trial, TriggerReport, triggers};

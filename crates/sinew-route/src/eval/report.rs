@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::data::BadRow;
+use super::data::{BadRow, Wants};
 use super::run::Observed;
 use crate::result::Decision;
 
@@ -42,7 +42,7 @@ impl Figures {
     /// The figures of some observations; those that want no skill do not count.
     pub fn of<'a>(observed: impl IntoIterator<Item = &'a Observed>) -> Self {
         let mut sum = Self::default();
-        for one in observed.into_iter().filter(|one| !one.wants_none) {
+        for one in observed.into_iter().filter(|one| one.wants == Wants::Skill) {
             sum.messages += 1;
             sum.recall10 += one.recall10;
             if let Some(rank) = one.rank {
@@ -96,6 +96,26 @@ pub struct Confusion {
     pub none_right: usize,
     /// The share of matches that were right.
     pub match_precision: f64,
+}
+
+/// Messages that must not match some skill: should-not-trigger rows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ShouldNot {
+    /// How many messages.
+    pub messages: usize,
+    /// The share that matched it all the same.
+    pub false_matches: f64,
+}
+
+impl ShouldNot {
+    /// `None` where there are no such messages.
+    pub(super) fn of(observed: &[Observed]) -> Option<Self> {
+        let about = observed.iter().filter(|one| one.wants == Wants::AnyOther);
+        let (messages, stolen) = about.fold((0, 0), |(messages, stolen), one| {
+            (messages + 1, stolen + usize::from(one.stolen))
+        });
+        (messages > 0).then(|| Self { messages, false_matches: stolen as f64 / messages as f64 })
+    }
 }
 
 /// Microseconds of a stage.
@@ -153,6 +173,9 @@ pub struct Report {
     pub abstain: Abstention,
     /// What was decided.
     pub decision: Confusion,
+    /// Messages that must not match some skill.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub should_not: Option<ShouldNot>,
     /// Microseconds.
     pub latency: Latency,
     /// The models.
@@ -166,6 +189,8 @@ pub struct Report {
     /// What went wrong, message by message.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub misses: Vec<Miss>,
+    /// What came of each question, for comparing two runs.
+    pub questions: Vec<Observed>,
 }
 
 /// Resamples of the bootstrap.
@@ -199,7 +224,8 @@ pub(super) fn interval_of_mean(values: &[f64]) -> Interval {
 }
 
 pub(super) fn intervals(observed: &[Observed]) -> BTreeMap<&'static str, Interval> {
-    let positives: Vec<&Observed> = observed.iter().filter(|one| !one.wants_none).collect();
+    let positives: Vec<&Observed> =
+        observed.iter().filter(|one| one.wants == Wants::Skill).collect();
     let of = |value: &dyn Fn(&Observed) -> f64| {
         interval_of_mean(&positives.iter().map(|one| value(one)).collect::<Vec<_>>())
     };
@@ -214,17 +240,17 @@ pub(super) fn intervals(observed: &[Observed]) -> BTreeMap<&'static str, Interva
 pub(super) fn confusion(observed: &[Observed]) -> (Confusion, Abstention) {
     let mut out = Confusion::default();
     for one in observed {
-        let slot = match (one.decision, one.wants_none) {
-            (Decision::Match, true) => &mut out.match_for_none,
-            (Decision::Match, false) if one.rank == Some(1) => &mut out.match_right,
-            (Decision::Match, false) => &mut out.match_wrong,
-            (Decision::Shortlist, true) => &mut out.shortlist_for_none,
-            (Decision::Shortlist, false) if one.rank.is_some_and(|rank| rank <= one.offered) => {
-                &mut out.shortlist_right
-            }
-            (Decision::Shortlist, false) => &mut out.shortlist_wrong,
-            (Decision::None, true) => &mut out.none_right,
-            (Decision::None, false) => &mut out.none_wrong,
+        let offered = one.rank.is_some_and(|rank| rank <= one.offered);
+        let slot = match (one.decision, one.wants) {
+            (_, Wants::AnyOther) => continue,
+            (Decision::Match, Wants::None) => &mut out.match_for_none,
+            (Decision::Match, Wants::Skill) if offered => &mut out.match_right,
+            (Decision::Match, Wants::Skill) => &mut out.match_wrong,
+            (Decision::Shortlist, Wants::None) => &mut out.shortlist_for_none,
+            (Decision::Shortlist, Wants::Skill) if offered => &mut out.shortlist_right,
+            (Decision::Shortlist, Wants::Skill) => &mut out.shortlist_wrong,
+            (Decision::None, Wants::None) => &mut out.none_right,
+            (Decision::None, Wants::Skill) => &mut out.none_wrong,
         };
         *slot += 1;
     }
@@ -232,11 +258,11 @@ pub(super) fn confusion(observed: &[Observed]) -> (Confusion, Abstention) {
         |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
     out.match_precision =
         share(out.match_right, out.match_right + out.match_wrong + out.match_for_none);
-    let none = observed.iter().filter(|one| one.wants_none).count();
+    let wanting = |wants: Wants| observed.iter().filter(|one| one.wants == wants).count();
     let abstain = Abstention {
         precision: share(out.none_right, out.none_right + out.none_wrong),
-        recall: share(out.none_right, none),
-        wrong_abstentions: share(out.none_wrong, observed.len() - none),
+        recall: share(out.none_right, wanting(Wants::None)),
+        wrong_abstentions: share(out.none_wrong, wanting(Wants::Skill)),
     };
     (out, abstain)
 }

@@ -3,22 +3,23 @@
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
-use super::data::{BadRow, Question};
-use super::report::{Figures, Miss, Report, confusion, intervals, latency};
+use super::data::{BadRow, Question, Wants};
+use super::report::{Figures, Miss, Report, ShouldNot, confusion, intervals, latency};
 use crate::message::Message;
 use crate::result::{Decision, Took};
 use crate::router::{Config, Context, Router};
 
 /// What came of one question.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observed {
     /// The question's id.
     pub id: String,
     /// Its kind.
     pub kind: String,
-    /// Whether no skill fits it.
-    pub wants_none: bool,
+    /// What it wants.
+    pub wants: Wants,
     /// The place of the best right skill, if it is among the first hundred.
     pub rank: Option<usize>,
     /// The share of expected skills among the first ten.
@@ -27,11 +28,14 @@ pub struct Observed {
     pub decision: Decision,
     /// How many were offered.
     pub offered: usize,
+    /// Whether a skill was matched that must not be.
+    pub stolen: bool,
     /// The ids of the first three.
     pub first: Vec<String>,
     /// The probability of the first.
     pub probability: f64,
     /// How long it took.
+    #[serde(skip)]
     pub took: Took,
 }
 
@@ -82,11 +86,14 @@ fn ask(router: &Router, top: usize, question: &Question, context: &Context<'_>) 
     Observed {
         id: question.id.clone(),
         kind: question.kind.clone(),
-        wants_none: question.wants_none(),
+        wants: question.wants(),
         rank,
         recall10: found as f64 / question.expected.len().max(1) as f64,
         decision: result.decision,
         offered: result.offered.min(top.max(2)),
+        stolen: result.matched().is_some_and(|one| {
+            question.never.iter().any(|never| *never == one.id || *never == one.name)
+        }),
         first: result.matches.iter().take(3).map(|one| one.id.clone()).collect(),
         probability: result.matches.first().map_or(0.0, |one| one.probability),
         took: result.took,
@@ -102,7 +109,7 @@ pub fn evaluate(
 ) -> Report {
     let observed = observe(router, questions, options.parallel);
     let mut kinds: BTreeMap<String, Vec<&Observed>> = BTreeMap::new();
-    for one in observed.iter().filter(|one| !one.wants_none) {
+    for one in observed.iter().filter(|one| one.wants == Wants::Skill) {
         kinds.entry(one.kind.clone()).or_default().push(one);
     }
     let (decision, abstain) = confusion(&observed);
@@ -112,7 +119,11 @@ pub fn evaluate(
     };
     let misses = observed.iter().zip(questions).filter(|(one, _)| {
         options.misses
-            && if one.wants_none { one.decision != Decision::None } else { one.rank != Some(1) }
+            && match one.wants {
+                Wants::Skill => one.rank != Some(1),
+                Wants::None => one.decision != Decision::None,
+                Wants::AnyOther => one.stolen,
+            }
     });
     let misses = misses.map(|(one, question)| Miss {
         id: one.id.clone(),
@@ -128,12 +139,14 @@ pub fn evaluate(
         intervals: intervals(&observed),
         abstain,
         decision,
+        should_not: ShouldNot::of(&observed),
         latency: latency(&observed),
         model: probe.model,
         calibration: probe.calibration,
         skills: router.index.len(),
         problems,
         misses: misses.collect(),
+        questions: observed,
     }
 }
 
@@ -141,7 +154,7 @@ pub fn evaluate(
 pub fn near_misses(router: &Router, questions: &[Question]) -> Vec<Observed> {
     questions
         .par_iter()
-        .filter(|question| !question.wants_none())
+        .filter(|question| question.wants() == Wants::Skill)
         .map(|question| {
             let right: Vec<&str> =
                 question.expected.iter().chain(&question.also).map(String::as_str).collect();

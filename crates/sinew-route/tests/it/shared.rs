@@ -77,6 +77,7 @@ fn none_messages() -> Option<Vec<Question>> {
         query: row["message"].as_str().unwrap_or_default().to_owned(),
         expected: Vec::new(),
         also: Vec::new(),
+        never: Vec::new(),
         kind: "none".to_owned(),
     };
     Some(rows.map(question).collect())
@@ -142,6 +143,7 @@ fn the_lexicon_lifts_other_languages_by_eight_points() {
             query: row["message"].as_str().unwrap_or_default().to_owned(),
             expected: vec![row["skill"].as_str().unwrap_or_default().to_owned()],
             also: Vec::new(),
+            never: Vec::new(),
             kind: "foreign".to_owned(),
         })
         .collect();

@@ -1,0 +1,55 @@
+mod html;
+mod route;
+mod scan;
+mod triggers;
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use sinew_engine::Engine;
+
+use crate::exit::CommandResult;
+use crate::printer::Printer;
+
+/// Measure sinew against labelled data
+///
+/// Examples:
+///   sinew eval route --skills ./skills --queries questions.jsonl --misses
+///   sinew eval route --skills ./skills --queries questions.jsonl --compare static default
+///   sinew eval route --compare before.json after.json
+///   sinew eval triggers my-skill --data triggers.jsonl
+///   sinew eval scan --data guard.jsonl.gz --json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct EvalArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// The router on questions with answers: `id, query, expected[], also[], kind`; kind none abstains
+    Route(route::RouteArgs),
+    /// Whether a skill triggers when it should: rows of query and should_trigger
+    Triggers {
+        /// The skill
+        skill: String,
+        /// The rows, as JSON lines or one JSON list
+        #[arg(long, value_name = "FILE")]
+        data: PathBuf,
+    },
+    /// The scanner against labelled skills: a line of JSON each, with id, label, tier and files
+    Scan {
+        /// JSON lines, gzipped or plain
+        #[arg(long, value_name = "FILE")]
+        data: PathBuf,
+    },
+}
+
+pub(crate) fn run(args: &EvalArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    match &args.action {
+        Action::Scan { data } => scan::run(data, engine, out),
+        Action::Route(args) => route::run(args, engine, out),
+        Action::Triggers { skill, data } => triggers::run(skill, data, engine, out),
+    }
+}
