@@ -1,0 +1,140 @@
+//! Who may say yes to what, and what a yes covers.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::run::ScanVerdict;
+
+/// Something that needs a yes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Act {
+    /// A skill is installed.
+    Install,
+    /// A plan is carried out.
+    Plan,
+    /// A program is installed on the system.
+    Dependency,
+    /// Another candidate is tried.
+    SwitchCandidate,
+    /// A skill stays installed.
+    Retain,
+}
+
+/// Where an answer came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Channel {
+    /// The agent's program asked the person itself.
+    Elicitation,
+    /// A terminal.
+    Cli,
+    /// A signed-in page.
+    Dashboard,
+    /// The agent asked in chat and passes the answer on.
+    Relay,
+}
+
+/// Which answers an agent may pass on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Relay {
+    /// Those about plans, switches and keeping.
+    #[default]
+    Limited,
+    /// All that is not blocked.
+    Allow,
+    /// None.
+    Never,
+}
+
+/// An answer, with who gave it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spoken {
+    /// The answer.
+    pub answer: Answer,
+    /// Who gave it.
+    pub who: String,
+    /// Where.
+    pub channel: Channel,
+    /// Whether the agent's program could have asked the person itself.
+    pub can_elicit: bool,
+}
+
+/// What a person can say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// Yes, to so much.
+    Yes(Scope),
+    /// No.
+    No,
+    /// Show me other candidates.
+    Others,
+}
+
+/// How much a yes to an installation covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// The candidates that were listed, in order.
+    #[default]
+    Listed,
+    /// This one alone.
+    OnlyThis,
+}
+
+/// An answer or an event that does not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Refused {
+    /// The scanner blocks the skill; nobody can approve it here.
+    Blocked,
+    /// An agent may not pass on this answer.
+    NotByRelay,
+    /// The agent's program can ask the person itself.
+    MustElicit,
+    /// Other candidates were asked for once already.
+    OthersOnce,
+    /// Nothing of the kind is expected now.
+    NotNow,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Blocked => "the scanner blocks this skill; it cannot be approved here",
+            Self::NotByRelay => "this needs a person's own answer; an agent cannot pass it on",
+            Self::MustElicit => "the agent's program can ask the person itself",
+            Self::OthersOnce => "other candidates were shown once already",
+            Self::NotNow => "nothing of the kind is expected now",
+        })
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// Whether a yes to an act counts.
+pub fn admissible(
+    act: Act,
+    spoken: &Spoken,
+    relay: Relay,
+    verdict: ScanVerdict,
+) -> Result<(), Refused> {
+    if verdict == ScanVerdict::Block && act != Act::Plan && act != Act::Dependency {
+        return Err(Refused::Blocked);
+    }
+    if spoken.channel != Channel::Relay {
+        return Ok(());
+    }
+    if spoken.can_elicit {
+        return Err(Refused::MustElicit);
+    }
+    let limited = matches!(act, Act::Plan | Act::SwitchCandidate | Act::Retain);
+    match relay {
+        Relay::Allow => Ok(()),
+        Relay::Limited if limited => Ok(()),
+        Relay::Limited | Relay::Never => Err(Refused::NotByRelay),
+    }
+}

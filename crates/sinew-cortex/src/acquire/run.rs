@@ -1,0 +1,375 @@
+//! A run: one row that says everything, so that it can be stored after each step and carried on.
+
+use serde::{Deserialize, Serialize};
+
+use super::consent::Act;
+use super::outcome::Finish;
+use crate::explain::Mode;
+use crate::failure::FailureKind;
+use crate::id::Id;
+use crate::record::{Body, Consent, Record};
+use crate::signals::{self, Vocabulary};
+use crate::time::Stamp;
+
+/// One acquisition, from the task to its end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Its name.
+    pub id: String,
+    /// When it began.
+    pub started: Stamp,
+    /// When it last moved.
+    pub updated: Stamp,
+    /// The task in the person's words; deleted when the run closes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// The task's words.
+    pub signals: Vec<String>,
+    /// The region it belongs to.
+    pub region: Option<String>,
+    /// Whether a pattern knew the task.
+    pub hit: bool,
+    /// How often a registry was searched.
+    pub searches: u8,
+    /// Whether the person asked for others than those that were shown first.
+    pub others: bool,
+    /// The candidates, in the order in which they are tried.
+    pub candidates: Vec<Offer>,
+    /// The candidate that is tried now.
+    pub cursor: usize,
+    /// How often another candidate was turned to.
+    pub switches: u8,
+    /// Every yes that was given.
+    pub consents: Vec<Consent>,
+    /// What was tried, and how it went.
+    pub attempts: Vec<Attempt>,
+    /// Whether the plan is asked about.
+    pub mode: Mode,
+    /// The skill that this run installed and has not uninstalled.
+    pub installed: Option<String>,
+    /// Where it stands.
+    pub state: State,
+    /// Records made so far; their ids come from it.
+    pub logged: u32,
+    /// Records that must reach the log before the next step. They keep their ids, so that writing
+    /// them again after a crash changes nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outbox: Vec<Record>,
+}
+
+impl Run {
+    /// A run that begins.
+    pub fn new(id: Id, now: Stamp, task: &str, signals: Vec<String>) -> Self {
+        Self {
+            id: id.to_string(),
+            started: now,
+            updated: now,
+            task: Some(task.to_owned()),
+            signals,
+            region: None,
+            hit: false,
+            searches: 0,
+            others: false,
+            candidates: Vec::new(),
+            cursor: 0,
+            switches: 0,
+            consents: Vec::new(),
+            attempts: Vec::new(),
+            mode: Mode::Standard,
+            installed: None,
+            state: State::Recall,
+            logged: 0,
+            outbox: Vec::new(),
+        }
+    }
+
+    /// The candidate that is tried now.
+    pub fn current(&self) -> Option<&Offer> {
+        self.candidates.get(self.cursor)
+    }
+
+    /// The region that an outcome of this skill belongs to: the one that fits the task, or a new one
+    /// named after the task's words.
+    pub fn region_for(&self, slug: &str) -> String {
+        match &self.region {
+            Some(region) => region.clone(),
+            None => signals::region_name(&self.signals, slug, &Vocabulary::built_in()),
+        }
+    }
+
+    /// Whether a yes covers the installation of a candidate, with the bytes it has now.
+    pub fn covers(&self, offer: &Offer) -> bool {
+        let Some(staged) = &offer.staged else { return false };
+        self.consents.iter().any(|consent| {
+            consent.act == Act::Install
+                && consent.subject == offer.slug
+                && consent.digest.as_ref() == Some(&staged.digest)
+        })
+    }
+
+    /// Puts a record into the outbox and gives its id.
+    pub(super) fn log(&mut self, body: Body, now: Stamp) -> Id {
+        let id = Id::derived(now, &[&self.id, &self.logged.to_string()]);
+        self.logged += 1;
+        self.outbox.push(Record { id, ts: now, body });
+        id
+    }
+}
+
+/// Where a run stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "in", rename_all = "snake_case")]
+pub enum State {
+    /// The memory is asked.
+    Recall,
+    /// A registry is searched.
+    Search,
+    /// Candidates are fetched, scanned and shown.
+    Present,
+    /// A reflex told the person, who may cancel until then.
+    Notice {
+        /// When it goes on.
+        until: Stamp,
+    },
+    /// A person is asked.
+    Approve {
+        /// What.
+        question: Question,
+        /// Since when.
+        asked: Stamp,
+    },
+    /// The approved bytes are put in place.
+    Install,
+    /// The plan is made; `asked` once a person sees it.
+    Plan {
+        /// Since when a person is asked.
+        asked: Option<Stamp>,
+    },
+    /// The skill is used.
+    Execute {
+        /// For the how-manieth time.
+        attempt: u32,
+    },
+    /// It ended, and something must happen before that counts.
+    Outcome {
+        /// What was reported.
+        finish: Finish,
+        /// For the how-manieth time it was tried.
+        attempt: u32,
+        /// What must happen.
+        pending: Pending,
+    },
+    /// The outcome is learned.
+    Learn {
+        /// How it ended.
+        finish: Finish,
+        /// The record of it.
+        record: Id,
+    },
+    /// A person is asked whether the skill stays.
+    Retain {
+        /// Since when.
+        asked: Stamp,
+    },
+    /// The skill is uninstalled.
+    Release {
+        /// How the run ends then.
+        then: End,
+    },
+    /// The run is over.
+    Closed {
+        /// How it ended.
+        end: End,
+    },
+}
+
+impl State {
+    /// Its name in records; a notice is part of presenting.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Recall => "recall",
+            Self::Search => "search",
+            Self::Present | Self::Notice { .. } => "present",
+            Self::Approve { .. } => "approve",
+            Self::Install => "install",
+            Self::Plan { .. } => "plan",
+            Self::Execute { .. } => "execute",
+            Self::Outcome { .. } => "outcome",
+            Self::Learn { .. } => "learn",
+            Self::Retain { .. } => "retain",
+            Self::Release { .. } => "release",
+            Self::Closed { end } => end.name(),
+        }
+    }
+}
+
+/// What must happen before an outcome counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pending {
+    /// The one retry after a service failure waits.
+    Wait,
+    /// A person is asked to install a program.
+    Dependency,
+    /// The program is being installed.
+    Installing,
+    /// A person is asked to check the credentials.
+    Credentials,
+    /// A person is asked how it went.
+    HowItWent,
+}
+
+/// What a person is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// What a yes would allow.
+    pub act: Act,
+    /// The skill, or the command of a system dependency.
+    pub subject: String,
+    /// The digest that a yes would be bound to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+}
+
+/// A candidate of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Offer {
+    /// The skill.
+    pub slug: String,
+    /// Where it comes from.
+    pub source: String,
+    /// Whether somebody reviews what that source offers.
+    pub reviewed: bool,
+    /// The version that was learned, for one that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learned: Option<String>,
+    /// Whether it is offered as a last resort.
+    #[serde(default)]
+    pub last_resort: bool,
+    /// What staging gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staged: Option<Staged>,
+    /// Why it cannot be installed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+}
+
+impl Offer {
+    /// A candidate from a reviewed source.
+    pub fn new(slug: &str, source: &str) -> Self {
+        Self {
+            slug: slug.to_owned(),
+            source: source.to_owned(),
+            reviewed: true,
+            learned: None,
+            last_resort: false,
+            staged: None,
+            failed: None,
+        }
+    }
+
+    /// The version that would be used.
+    pub fn version(&self) -> &str {
+        let staged = self.staged.as_ref().map(|staged| staged.version.as_str());
+        staged.or(self.learned.as_deref()).unwrap_or_default()
+    }
+}
+
+/// A candidate's files, fetched, verified and scanned, where no catalog sees them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Staged {
+    /// Their version.
+    pub version: String,
+    /// Their digest.
+    pub digest: String,
+    /// What the scanner says.
+    pub verdict: ScanVerdict,
+    /// What they can do, as side effects.
+    pub side_effects: Vec<String>,
+    /// Characters of SKILL.md.
+    pub skill_md_chars: u64,
+    /// Bytes of SKILL.md.
+    pub skill_md_bytes: u64,
+}
+
+/// What the scanner says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScanVerdict {
+    /// Nothing speaks against it.
+    Allow,
+    /// Something should be looked at.
+    Warn,
+    /// It cannot be used.
+    Block,
+}
+
+/// One candidate that was tried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// The skill.
+    pub slug: String,
+    /// Where it comes from.
+    pub source: String,
+    /// Its version.
+    pub version: String,
+    /// How far it came.
+    pub stage: Stage,
+    /// How it failed; `None` when it did not.
+    pub kind: Option<FailureKind>,
+    /// What was seen.
+    pub detail: String,
+    /// How often it was executed.
+    pub attempts: u32,
+}
+
+/// How far a candidate came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stage {
+    /// It was to be installed.
+    Install,
+    /// It was used.
+    Execute,
+}
+
+/// How a run ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// An installed skill could do it.
+    Handled,
+    /// Done, and the skill stays.
+    Retained,
+    /// Done, and the skill is gone.
+    Released,
+    /// Nothing was found.
+    NoCandidates,
+    /// Nothing could be installed.
+    InstallFailed,
+    /// Nothing worked.
+    AllCandidates,
+    /// A person said no.
+    Declined,
+    /// Nobody answered.
+    Expired,
+    /// A person cancelled.
+    Cancelled,
+}
+
+impl End {
+    /// Its name in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Handled => "done(handled)",
+            Self::Retained => "done(retained)",
+            Self::Released => "done(released)",
+            Self::NoCandidates => "failed(no_candidates)",
+            Self::InstallFailed => "failed(install)",
+            Self::AllCandidates => "failed(all_candidates)",
+            Self::Declined => "aborted(declined)",
+            Self::Expired => "aborted(expired)",
+            Self::Cancelled => "aborted(cancelled)",
+        }
+    }
+}

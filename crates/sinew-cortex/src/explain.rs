@@ -1,0 +1,356 @@
+//! The record behind every answer: what was matched, what each candidate is worth under both
+//! policies, what a reflex lacks, and what follows.
+
+use serde::Serialize;
+
+use crate::lesson::{self, Held, Lesson};
+use crate::memory::{Candidate, LastFail, Memory, Region};
+use crate::policy::{Order, Policy};
+use crate::reflex::{self, Moment, Reflex};
+use crate::time::Day;
+use crate::{bayes, weight};
+
+/// Why a task is answered as it is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    /// The task's words.
+    pub task_signals: Vec<String>,
+    /// The region that fits.
+    pub region: Option<String>,
+    /// How it was found.
+    #[serde(rename = "match")]
+    pub matched: Match,
+    /// The policy that orders.
+    pub policy: Order,
+    /// The region's candidates, best first, filtered ones last.
+    pub candidates: Vec<CandidateView>,
+    /// What follows.
+    pub decision: Decision,
+}
+
+/// How a region was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Match {
+    /// By what.
+    pub kind: MatchKind,
+    /// How well it fits, 0 to 1.
+    pub score: f64,
+    /// The words that task and pattern share.
+    pub shared: Vec<String>,
+    /// The next best region.
+    pub runner_up: Option<RunnerUp>,
+}
+
+/// By what a region was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MatchKind {
+    /// The caller named it.
+    Named,
+    /// By shared words.
+    Lexical,
+    /// By what the task means.
+    Meaning,
+    /// None fits.
+    None,
+}
+
+/// A region that fits nearly as well.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunnerUp {
+    /// The region.
+    pub region: String,
+    /// How well it fits.
+    pub score: f64,
+    /// Whether it is so close that the other could as well have been taken.
+    pub near_tie: bool,
+}
+
+/// One candidate with everything that is known about it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CandidateView {
+    /// The skill.
+    pub slug: String,
+    /// The version that was learned.
+    pub version: String,
+    /// Where it comes from.
+    pub source: String,
+    /// How well it did.
+    pub weight: f64,
+    /// Days since its last use, as they count.
+    pub days_idle: u32,
+    /// Its weight as it counts today.
+    pub effective_weight: f64,
+    /// How often it was used.
+    pub runs: Runs,
+    /// Successes in a row.
+    pub streak: u32,
+    /// Its last failure.
+    pub last_fail: Option<LastFail>,
+    /// Why it is not offered.
+    pub filtered: Option<Filtered>,
+    /// What the Bayesian policy makes of it.
+    pub bayes: BayesView,
+    /// Its reflex.
+    pub reflex: Reflex,
+    /// Warnings about it.
+    pub lessons: Vec<LessonView>,
+    /// Its place under each policy, counted from 1; `None` where it is not offered.
+    pub rank: Ranks,
+    /// Failures that an outage is to blame for.
+    pub env_fails: u32,
+    /// What follows from the numbers and may surprise.
+    pub notes: Vec<String>,
+}
+
+/// How often a skill was used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Runs {
+    /// Successes.
+    pub success: u64,
+    /// Failures.
+    pub fail: u64,
+}
+
+/// Why a candidate is not offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Filtered {
+    /// Somebody said never.
+    #[serde(rename = "blacklisted")]
+    Blacklisted,
+    /// Too weak.
+    #[serde(rename = "effective_weight<0.3")]
+    Weak,
+    /// Unreliable, and offered within the last 30 days.
+    #[serde(rename = "last_resort")]
+    LastResort,
+}
+
+/// What the Bayesian policy makes of a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct BayesView {
+    /// Discounted successes.
+    pub a: f64,
+    /// Discounted failures.
+    pub b: f64,
+    /// The expected reliability.
+    pub mean: f64,
+    /// What not knowing is worth.
+    pub bonus: f64,
+    /// What it is ordered by.
+    pub score: f64,
+    /// What the reliability is at least, one-sided 95 %.
+    pub lb: f64,
+    /// The sum of the counts.
+    pub n: f64,
+}
+
+/// A candidate's place under each policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Ranks {
+    /// Under `cortex`.
+    pub cortex: Option<usize>,
+    /// Under `bayes`.
+    pub bayes: Option<usize>,
+}
+
+/// A lesson as it is shown.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LessonView {
+    /// What was learned.
+    #[serde(flatten)]
+    pub lesson: Lesson,
+    /// How sure it is now, 0 to 1.
+    pub confidence: f64,
+    /// When it was learned.
+    pub created: Day,
+    /// Whether it must be probed again before it is believed.
+    pub stale: bool,
+}
+
+impl LessonView {
+    /// A lesson as it stands today.
+    pub fn of(held: &Held, today: Day, policy: &Policy) -> Self {
+        Self {
+            lesson: held.lesson.clone(),
+            confidence: f64::from(held.faded(today, policy)) / 100.0,
+            created: held.created,
+            stale: held.is_stale(today),
+        }
+    }
+}
+
+/// What follows from a recall.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Decision {
+    /// What to do.
+    pub action: Action,
+    /// The candidate that comes first.
+    pub slug: Option<String>,
+    /// Whether its plan is asked about.
+    pub mode: Mode,
+    /// Why.
+    pub reason: String,
+}
+
+/// What to do with a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// Show what is known.
+    Present,
+    /// Look elsewhere.
+    Search,
+}
+
+/// Whether a plan is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// It is.
+    #[default]
+    Standard,
+    /// Nothing but a notice is shown.
+    Reflex,
+}
+
+/// The region's candidates in the policy's order, those that are not offered last.
+pub fn candidates(memory: &Memory, name: &str, today: Day, policy: &Policy) -> Vec<CandidateView> {
+    let Some(region) = memory.motor.get(name) else { return Vec::new() };
+    let known: f64 = region.candidates.iter().map(|candidate| candidate.counts.sum()).sum();
+    let mut views: Vec<(CandidateView, &Candidate)> = region
+        .candidates
+        .iter()
+        .map(|candidate| (view(memory, region, candidate, known, today, policy), candidate))
+        .collect();
+    for order in [Order::Bayes, Order::Cortex] {
+        views.sort_by(|a, b| compare(&a.0, &b.0, order));
+        let mut place = 0;
+        for (view, candidate) in &mut views {
+            let offered = filtered(memory, view, candidate, today, order).is_none();
+            place += usize::from(offered);
+            let rank = offered.then_some(place);
+            match order {
+                Order::Cortex => view.rank.cortex = rank,
+                Order::Bayes => view.rank.bayes = rank,
+            }
+        }
+    }
+    for (view, candidate) in &mut views {
+        view.filtered = filtered(memory, view, candidate, today, policy.order);
+    }
+    let place = |view: &CandidateView| match policy.order {
+        Order::Cortex => view.rank.cortex,
+        Order::Bayes => view.rank.bayes,
+    };
+    views.sort_by_key(|(view, _)| place(view).unwrap_or(usize::MAX));
+    views.into_iter().map(|(view, _)| view).collect()
+}
+
+/// One candidate on its own.
+pub fn view(
+    memory: &Memory,
+    region: &Region,
+    candidate: &Candidate,
+    known: f64,
+    today: Day,
+    policy: &Policy,
+) -> CandidateView {
+    let idle = region.idle(candidate, today, policy);
+    let counts = candidate.counts;
+    let warns = |held: &&Held| {
+        held.lesson.slug() == Some(&candidate.slug) && held.faded(today, policy) >= lesson::KEEP_MIN
+    };
+    let moment = Moment { idle, ..Moment::default() };
+    CandidateView {
+        slug: candidate.slug.clone(),
+        version: candidate.version.clone(),
+        source: candidate.source.clone(),
+        weight: candidate.weight,
+        days_idle: idle,
+        effective_weight: weight::effective(candidate.weight, idle),
+        runs: Runs { success: candidate.success, fail: candidate.fail },
+        streak: candidate.streak,
+        last_fail: candidate.last_fail.clone(),
+        filtered: None,
+        bayes: BayesView {
+            a: counts.a,
+            b: counts.b,
+            mean: counts.mean(),
+            bonus: counts.bonus(known),
+            score: counts.score(known),
+            lb: counts.lower_bound(),
+            n: counts.sum(),
+        },
+        reflex: reflex::decide(candidate, &moment, policy),
+        lessons: memory
+            .lessons
+            .iter()
+            .filter(warns)
+            .map(|held| LessonView::of(held, today, policy))
+            .collect(),
+        rank: Ranks::default(),
+        env_fails: candidate.env_fails,
+        notes: notes(candidate),
+    }
+}
+
+fn filtered(
+    memory: &Memory,
+    view: &CandidateView,
+    candidate: &Candidate,
+    today: Day,
+    order: Order,
+) -> Option<Filtered> {
+    if memory.is_blacklisted(&view.slug) {
+        return Some(Filtered::Blacklisted);
+    }
+    match order {
+        Order::Cortex => (view.effective_weight < weight::OFFER_MIN).then_some(Filtered::Weak),
+        Order::Bayes => {
+            let lately = candidate.offered.map(|day| today.since(day));
+            let lately = lately.is_some_and(|days| days < bayes::LAST_RESORT_DAYS);
+            (is_last_resort(view) && lately).then_some(Filtered::LastResort)
+        }
+    }
+}
+
+fn is_last_resort(view: &CandidateView) -> bool {
+    view.bayes.mean < bayes::LAST_RESORT
+}
+
+/// Best first. A candidate whose description misleads comes after its peers.
+fn compare(a: &CandidateView, b: &CandidateView, order: Order) -> std::cmp::Ordering {
+    let warned = a.lessons.is_empty().cmp(&b.lessons.is_empty()).reverse();
+    warned
+        .then_with(|| match order {
+            Order::Cortex => b
+                .effective_weight
+                .total_cmp(&a.effective_weight)
+                .then_with(|| b.weight.total_cmp(&a.weight))
+                .then_with(|| b.runs.success.cmp(&a.runs.success)),
+            Order::Bayes => is_last_resort(a)
+                .cmp(&is_last_resort(b))
+                .then_with(|| b.bayes.score.total_cmp(&a.bayes.score)),
+        })
+        .then_with(|| a.slug.cmp(&b.slug))
+}
+
+/// What follows from the reference's numbers and may surprise.
+fn notes(candidate: &Candidate) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(days) = weight::reflex_days(candidate.weight).filter(|_| candidate.reflex) {
+        notes.push(format!(
+            "at weight {:.2} a reflex fires within {days:.1} idle days; a task done every 18 days or \
+             less often never fires",
+            candidate.weight
+        ));
+    }
+    if candidate.env_fails > 0 {
+        notes.push(format!("{} failures fell into an outage", candidate.env_fails));
+    }
+    if let Some(at) = candidate.alarm {
+        notes.push(format!("its reliability fell: the drift alarm went off on {}", at.day()));
+    }
+    notes
+}

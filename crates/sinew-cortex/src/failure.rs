@@ -1,0 +1,222 @@
+//! How a run can fail: the table of kinds, what each costs, and what is done about it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A kind of failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// The skill does something else than the task.
+    TaskMismatch,
+    /// The skill broke.
+    RuntimeError,
+    /// The credentials were refused or missing.
+    AuthError,
+    /// A program is not installed.
+    DependencyMissing,
+    /// The service did not answer as it should.
+    ApiError,
+}
+
+/// What one kind of failure means.
+struct Row {
+    kind: FailureKind,
+    name: &'static str,
+    /// Short names that the original's prose uses.
+    short: &'static str,
+    /// What the weight is multiplied by.
+    factor: f64,
+    /// How much of a failure it is to the Bayesian policy and to the drift alarm.
+    severity: f64,
+    remedy: &'static str,
+}
+
+const ROWS: [Row; 5] = [
+    Row {
+        kind: FailureKind::TaskMismatch,
+        name: "task_mismatch",
+        short: "mismatch",
+        factor: 0.4,
+        severity: 1.0,
+        remedy: "uninstalled; try the next candidate, or say more about the task",
+    },
+    Row {
+        kind: FailureKind::RuntimeError,
+        name: "runtime_error",
+        short: "runtime",
+        factor: 0.6,
+        severity: 1.0,
+        remedy: "uninstalled; try the next candidate",
+    },
+    Row {
+        kind: FailureKind::AuthError,
+        name: "auth_error",
+        short: "auth",
+        factor: 0.8,
+        severity: 0.25,
+        remedy: "check the credentials that the skill names",
+    },
+    Row {
+        kind: FailureKind::DependencyMissing,
+        name: "dependency_missing",
+        short: "dependency",
+        factor: 0.85,
+        severity: 0.25,
+        remedy: "install what is missing, then try again",
+    },
+    Row {
+        kind: FailureKind::ApiError,
+        name: "api_error",
+        short: "api",
+        factor: 0.9,
+        severity: 0.15,
+        remedy: "the service did not answer; try again later",
+    },
+];
+
+impl FailureKind {
+    /// Every kind, worst first.
+    pub const ALL: [Self; 5] = [
+        Self::TaskMismatch,
+        Self::RuntimeError,
+        Self::AuthError,
+        Self::DependencyMissing,
+        Self::ApiError,
+    ];
+
+    fn row(self) -> &'static Row {
+        &ROWS[self as usize]
+    }
+
+    /// Its name in records.
+    pub fn as_str(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What a weight is multiplied by.
+    pub fn factor(self) -> f64 {
+        self.row().factor
+    }
+
+    /// How much of a failure it is, up to 1.
+    pub fn severity(self) -> f64 {
+        self.row().severity
+    }
+
+    /// What to do about it.
+    pub fn remedy(self) -> &'static str {
+        self.row().remedy
+    }
+}
+
+impl fmt::Display for FailureKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A text that names no kind of failure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownKind;
+
+impl fmt::Display for UnknownKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
+        write!(f, "a failure is one of {}", names.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownKind {}
+
+impl FromStr for FailureKind {
+    type Err = UnknownKind;
+
+    fn from_str(text: &str) -> Result<Self, UnknownKind> {
+        let text = text.trim().to_ascii_lowercase().replace('-', "_");
+        let row = ROWS.iter().find(|row| row.name == text || row.short == text);
+        row.map(|row| row.kind).ok_or(UnknownKind)
+    }
+}
+
+/// What the engine saw of a run that it executed itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Observed<'a> {
+    /// The exit code; `None` when a signal ended it.
+    pub exit: Option<i32>,
+    /// The last of what it wrote to standard error.
+    pub stderr: &'a str,
+    /// An HTTP status that it ended with.
+    pub http: Option<u16>,
+    /// Whether a name could not be resolved, a connection not made, or a read took too long.
+    pub network: bool,
+    /// Whether a variable that the skill declares is not set.
+    pub missing_variable: bool,
+    /// Whether the agent says that the skill does something else.
+    pub mismatch: bool,
+}
+
+/// The kind of failure that was seen; `None` when nothing failed.
+pub fn classify(observed: &Observed<'_>) -> Option<FailureKind> {
+    use FailureKind::{ApiError, AuthError, DependencyMissing, RuntimeError, TaskMismatch};
+    let failed = observed.exit != Some(0) || observed.http.is_some_and(|status| status >= 400);
+    if observed.mismatch {
+        return Some(TaskMismatch);
+    }
+    if !failed {
+        return None;
+    }
+    let not_found = observed.stderr.contains("command not found");
+    Some(match observed.http {
+        _ if observed.exit == Some(127) || not_found => DependencyMissing,
+        Some(401 | 403) => AuthError,
+        _ if observed.missing_variable => AuthError,
+        Some(408 | 425 | 429 | 500..=599) => ApiError,
+        _ if observed.network => ApiError,
+        _ => RuntimeError,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_the_order_of_the_enum() {
+        for kind in FailureKind::ALL {
+            assert_eq!(kind.row().kind, kind);
+            assert_eq!(kind.as_str().parse(), Ok(kind));
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
+        }
+        assert_eq!("API".parse(), Ok(FailureKind::ApiError));
+        assert_eq!("dependency-missing".parse(), Ok(FailureKind::DependencyMissing));
+        assert!("bored".parse::<FailureKind>().is_err());
+    }
+
+    #[test]
+    fn what_was_seen_names_its_kind() {
+        let seen = Observed { exit: Some(1), ..Observed::default() };
+        let check = |observed, kind| assert_eq!(classify(&observed), kind, "{observed:?}");
+        check(Observed { exit: Some(0), ..seen }, None);
+        check(seen, Some(FailureKind::RuntimeError));
+        check(Observed { exit: None, ..seen }, Some(FailureKind::RuntimeError));
+        check(Observed { exit: Some(127), ..seen }, Some(FailureKind::DependencyMissing));
+        check(
+            Observed { stderr: "sh: jq: command not found", ..seen },
+            Some(FailureKind::DependencyMissing),
+        );
+        for status in [401, 403] {
+            check(Observed { http: Some(status), ..seen }, Some(FailureKind::AuthError));
+        }
+        check(Observed { missing_variable: true, ..seen }, Some(FailureKind::AuthError));
+        for status in [408, 425, 429, 500, 503, 599] {
+            check(Observed { http: Some(status), ..seen }, Some(FailureKind::ApiError));
+        }
+        check(Observed { network: true, ..seen }, Some(FailureKind::ApiError));
+        check(Observed { http: Some(404), ..seen }, Some(FailureKind::RuntimeError));
+        check(Observed { http: Some(404), exit: Some(0), ..seen }, Some(FailureKind::RuntimeError));
+        check(Observed { mismatch: true, exit: Some(0), ..seen }, Some(FailureKind::TaskMismatch));
+    }
+}

@@ -1,0 +1,105 @@
+//! A memory that grows with the log, also when records arrive out of order.
+//!
+//! Several processes write one log, so that a record may arrive a moment after one that sorts behind
+//! it. The latest records are therefore kept beside the memory that came before them, and folded
+//! again when one falls between them. A record older than these needs the whole log.
+
+use serde::{Deserialize, Serialize};
+
+use crate::fold::{NeedsFold, apply_all, carry_on, fold_split, in_order};
+use crate::memory::{FORMAT, Memory};
+use crate::policy::Policy;
+use crate::record::Record;
+
+/// Records that may still be reordered. Writers are late by the time of one write, so a handful
+/// would do; this many costs a fraction of a millisecond to fold.
+const RECENT: usize = 96;
+/// The base moves this many records at a time, so that it does not move with each one.
+const STEP: usize = 64;
+
+/// A memory with its latest records.
+#[derive(Debug, Clone)]
+pub struct History {
+    base: Memory,
+    recent: Vec<Record>,
+    head: Memory,
+}
+
+/// A history as it is stored: the memory before the latest records, and these.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Snapshot {
+    base: Memory,
+    recent: Vec<Record>,
+}
+
+impl History {
+    /// The history of a whole log.
+    pub fn of(records: Vec<Record>, policy: &Policy) -> Self {
+        let sorted = in_order(&records);
+        let at = sorted.len().saturating_sub(RECENT);
+        let (base, head) = fold_split(&sorted, at, policy);
+        let recent = sorted[at..].iter().map(|record| (*record).clone()).collect();
+        Self { base, recent, head }
+    }
+
+    /// An empty history.
+    pub fn new(policy: &Policy) -> Self {
+        Self::of(Vec::new(), policy)
+    }
+
+    /// The history that was stored, if it was made by this version under this policy.
+    pub fn resume(snapshot: Snapshot, policy: &Policy) -> Option<Self> {
+        let Snapshot { base, recent } = snapshot;
+        if base.format != FORMAT {
+            return None;
+        }
+        let mut head = base.clone();
+        apply_all(&mut head, &recent, policy).ok()?;
+        Some(Self { base, recent, head })
+    }
+
+    /// What is stored of it.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot { base: self.base.clone(), recent: self.recent.clone() }
+    }
+
+    /// The memory.
+    pub fn memory(&self) -> &Memory {
+        &self.head
+    }
+
+    /// Adds records that arrived. When they reach back too far, the history stays as it was, and the
+    /// whole log must be folded.
+    pub fn add(&mut self, mut records: Vec<Record>, policy: &Policy) -> Result<(), NeedsFold> {
+        records.retain(|record| !self.recent.iter().any(|known| known.key() == record.key()));
+        let Some(first) = records.iter().map(Record::key).min() else { return Ok(()) };
+        if Some(first) > self.head.last && apply_all(&mut self.head, &records, policy).is_ok() {
+            self.recent.extend(records);
+        } else if Some(first) > self.base.last {
+            let together: Vec<Record> = self.recent.iter().cloned().chain(records).collect();
+            let mut memory = self.base.clone();
+            apply_all(&mut memory, &together, policy)?;
+            self.head = memory;
+            self.recent = together;
+        } else {
+            return Err(NeedsFold);
+        }
+        self.recent.sort_by_key(Record::key);
+        self.advance(policy);
+        Ok(())
+    }
+
+    /// Moves the base forward once there are many recent records.
+    fn advance(&mut self, policy: &Policy) {
+        if self.recent.len() < RECENT + STEP {
+            return;
+        }
+        let at = self.recent.len() - RECENT;
+        let mut memory = self.base.clone();
+        let sorted: Vec<&Record> = self.recent.iter().collect();
+        if let Ok(Some(base)) = carry_on(&mut memory, &sorted, at, policy) {
+            self.base = base;
+            self.recent.drain(..at);
+        }
+    }
+}

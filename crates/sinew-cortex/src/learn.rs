@@ -1,0 +1,142 @@
+//! What an outcome teaches beyond its own numbers: lessons and pruning, as records to be written.
+
+use crate::failure::FailureKind;
+use crate::id::Id;
+use crate::lesson::{Lesson, SEEN_TWICE};
+use crate::memory::Memory;
+use crate::policy::{Policy, Shield};
+use crate::prune;
+use crate::record::{Body, LessonOp, Outcome, Verdict};
+use crate::signals::{self, Vocabulary};
+use crate::time::Day;
+
+/// The lessons of an outcome that was just folded.
+///
+/// `point` is what somebody says about the skill's description: what misleads, with a mismatch, or
+/// what held, with a success. It is never inferred.
+pub fn lessons(
+    memory: &Memory,
+    id: Id,
+    outcome: &Outcome,
+    point: Option<&str>,
+    policy: &Policy,
+) -> Vec<Body> {
+    if outcome.result == Verdict::Unknown || outcome.shielded && policy.shield != Shield::Off {
+        return Vec::new();
+    }
+    let mut found = Found { memory, id, bodies: Vec::new() };
+    found.missing_program(outcome);
+    found.probes(outcome);
+    found.description(outcome, point);
+    found.bodies
+}
+
+/// What must leave after an outcome, as the record that says so.
+pub fn pruning(
+    memory: &Memory,
+    today: Day,
+    policy: &Policy,
+    in_use: Option<(&str, &str)>,
+) -> Option<Body> {
+    let removed = prune::due(memory, today, policy, in_use);
+    (!removed.is_empty()).then_some(Body::Prune { removed })
+}
+
+/// The words that stand for a region from now on: only after a task that no pattern knew and that a
+/// search brought to a good end. `None` where there are too few.
+pub fn signals(task: &str, region: &str, slug: &str, vocabulary: &Vocabulary) -> Option<Body> {
+    let words = signals::learned(task, slug, vocabulary)?;
+    Some(Body::Signals { region: region.to_owned(), words, vocabulary: signals::VERSION })
+}
+
+struct Found<'a> {
+    memory: &'a Memory,
+    id: Id,
+    bodies: Vec<Body>,
+}
+
+impl Found<'_> {
+    fn knows(&self, lesson: &Lesson) -> bool {
+        self.memory.lessons.iter().any(|held| held.lesson == *lesson)
+    }
+
+    fn push(&mut self, op: LessonOp, lesson: Lesson, evidence: Vec<Id>) {
+        let is_same =
+            |body: &Body| matches!(body, Body::Lesson { lesson: told, .. } if *told == lesson);
+        // One outcome speaks once about one lesson.
+        if !self.bodies.iter().any(is_same) {
+            self.bodies.push(Body::Lesson { op, lesson, evidence });
+        }
+    }
+
+    fn missing_program(&mut self, outcome: &Outcome) {
+        let Some(key) = &outcome.key else { return };
+        if outcome.result != Verdict::Failure
+            || outcome.failure_kind() != FailureKind::DependencyMissing
+        {
+            return;
+        }
+        let region = outcome.region.clone();
+        let lesson = Lesson::DependencyWarning { region, key: key.clone() };
+        if self.knows(&lesson) {
+            return self.push(LessonOp::Validate, lesson, vec![self.id]);
+        }
+        let seen =
+            self.memory.motor.get(&outcome.region).and_then(|region| region.missing.get(key));
+        if let Some(seen) = seen.filter(|seen| seen.len() >= SEEN_TWICE as usize) {
+            self.push(LessonOp::Create, lesson, seen.clone());
+        }
+    }
+
+    fn probes(&mut self, outcome: &Outcome) {
+        for (probe, is_there) in &outcome.probes {
+            let region = outcome.region.clone();
+            match probe.split_once(':') {
+                Some(("bin", key)) => {
+                    let lesson = Lesson::DependencyWarning { region, key: key.to_owned() };
+                    if self.knows(&lesson) {
+                        let op = if *is_there { LessonOp::Contradict } else { LessonOp::Validate };
+                        self.push(op, lesson, vec![self.id]);
+                    }
+                }
+                Some(("env", key)) => self.variable(region, key, *is_there),
+                _ => {}
+            }
+        }
+    }
+
+    fn variable(&mut self, region: String, key: &str, is_set: bool) {
+        let uses = self.memory.motor.get(&region).and_then(|region| region.env_set.get(key));
+        let often = uses.is_some_and(|uses| *uses >= SEEN_TWICE);
+        let lesson = Lesson::EnvReady { region, key: key.to_owned() };
+        match (self.knows(&lesson), is_set) {
+            (true, true) => self.push(LessonOp::Validate, lesson, vec![self.id]),
+            (true, false) => self.push(LessonOp::Contradict, lesson, vec![self.id]),
+            (false, true) if often => self.push(LessonOp::Create, lesson, vec![self.id]),
+            (false, _) => {}
+        }
+    }
+
+    fn description(&mut self, outcome: &Outcome, point: Option<&str>) {
+        let slug = outcome.slug.clone();
+        let named = point.map(|point| Lesson::SkillQualityWarning {
+            slug: slug.clone(),
+            detail: point.to_owned(),
+        });
+        let mismatch = outcome.result == Verdict::Failure
+            && outcome.failure_kind() == FailureKind::TaskMismatch;
+        if mismatch {
+            let known = self.memory.lessons.iter().map(|held| held.lesson.clone());
+            for lesson in known.filter(|lesson| lesson.slug() == Some(&slug)).collect::<Vec<_>>() {
+                self.push(LessonOp::Validate, lesson, vec![self.id]);
+            }
+            if let Some(lesson) = named {
+                self.push(LessonOp::Create, lesson, vec![self.id]);
+            }
+        } else if let Some(lesson) = named.filter(|lesson| self.knows(lesson))
+            && outcome.result == Verdict::Success
+        {
+            self.push(LessonOp::Contradict, lesson, vec![self.id]);
+        }
+    }
+}

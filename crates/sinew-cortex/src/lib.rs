@@ -1,0 +1,53 @@
+//! The cortex: what worked is remembered, and becomes reflex.
+//!
+//! Every use of a skill leaves an [`Outcome`](record::Outcome) in a log. The [`Memory`] is a fold over
+//! that log: regions of tasks, the weight of each skill in them, reflexes that were earned, lessons
+//! that failures taught. What works gets stronger, what is not used fades, and every answer comes with
+//! an [`Explanation`](explain::Explanation).
+//!
+//! ```
+//! use sinew_cortex::record::{Body, Outcome, Record};
+//! use sinew_cortex::{Id, Policy, Stamp, fold};
+//!
+//! let policy = Policy::default();
+//! let at: Stamp = "2026-03-02T09:00:00Z".parse().unwrap();
+//! let outcome = Outcome::success("task-management", "todoist", "1.0.0");
+//! let record = Record { id: Id::new(at, 1), ts: at, body: Body::Outcome(Box::new(outcome)) };
+//! let memory = fold::fold([&record], &policy);
+//! assert_eq!(memory.candidate("task-management", "todoist").unwrap().weight, 0.575);
+//! ```
+//!
+//! **Promise:** pure functions of (log, clock, policy). The same log gives the same bytes, in one go or
+//! from a snapshot and the rest, in whatever order the records arrived. The reference's formulas are the
+//! defaults, to the bit. No input panics. **Left out on purpose:** storage, the clock and the network
+//! (`sinew-engine` has hands), ranking by meaning (`sinew-route`, through
+//! [`Similarity`](recall::Similarity)).
+
+pub mod acquire;
+pub mod bayes;
+pub mod drift;
+pub mod explain;
+pub mod failure;
+pub mod fold;
+mod history;
+mod id;
+pub mod learn;
+pub mod lesson;
+pub mod memory;
+pub mod original;
+mod policy;
+pub mod prune;
+pub mod recall;
+pub mod record;
+pub mod reflex;
+pub mod shield;
+pub mod signals;
+pub mod simulate;
+mod time;
+pub mod weight;
+
+pub use history::{History, Snapshot};
+pub use id::{BadId, Id};
+pub use memory::Memory;
+pub use policy::{DecayScope, FoldKey, Gate, Order, Policy, ReflexInstall, Shield};
+pub use time::{BadTime, Day, Stamp};

@@ -1,0 +1,353 @@
+//! What is remembered: the result of the fold.
+//!
+//! A [`Memory`] holds the original's schema and what the schema lacks. It is plain data with one
+//! serialised form, so that two folds of one log can be compared byte by byte.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::bayes::Counts;
+use crate::failure::FailureKind;
+use crate::id::Id;
+use crate::lesson::Held;
+use crate::policy::{DecayScope, FoldKey, Policy};
+use crate::record::Key;
+use crate::shield::Outage;
+use crate::time::{Day, Stamp};
+use crate::weight::{self, Recent};
+
+/// The version of the serialised form. A snapshot of another version is folded anew.
+pub const FORMAT: u32 = 1;
+
+/// Everything that is remembered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    /// The version of this form.
+    pub format: u32,
+    /// The settings it was folded under.
+    pub folded: FoldKey,
+    /// The last record that was folded.
+    pub last: Option<Key>,
+    /// How many records were folded.
+    pub records: u64,
+    /// Which words stand for which region, in order of creation.
+    pub patterns: Vec<Pattern>,
+    /// The regions by name.
+    pub motor: BTreeMap<String, Region>,
+    /// The lessons, in order of creation.
+    pub lessons: Vec<Held>,
+    /// Skills that are never offered, in order of addition.
+    pub blacklist: Vec<Blacklisted>,
+    /// The counters.
+    pub stats: Stats,
+    /// Skills that a person kept, with their records.
+    pub retained: Vec<Retained>,
+    /// Digests that a person agreed to install, by region and slug.
+    pub approved: BTreeMap<String, BTreeMap<String, Vec<String>>>,
+    /// Records that are skipped.
+    pub retracted: BTreeSet<Id>,
+    /// Service failures of the last minutes.
+    pub outage: Outage,
+    /// Keys of an imported file that mean nothing to sinew, by the place they stand in.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub extra: BTreeMap<String, Map<String, Value>>,
+}
+
+impl Memory {
+    /// Nothing is remembered yet.
+    pub fn new(policy: &Policy) -> Self {
+        Self {
+            format: FORMAT,
+            folded: policy.fold_key(),
+            last: None,
+            records: 0,
+            patterns: Vec::new(),
+            motor: BTreeMap::new(),
+            lessons: Vec::new(),
+            blacklist: Vec::new(),
+            stats: Stats::default(),
+            retained: Vec::new(),
+            approved: BTreeMap::new(),
+            retracted: BTreeSet::new(),
+            outage: Outage::default(),
+            extra: BTreeMap::new(),
+        }
+    }
+
+    /// The one serialised form.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// A candidate's record.
+    pub fn candidate(&self, region: &str, slug: &str) -> Option<&Candidate> {
+        self.motor.get(region)?.candidates.iter().find(|candidate| candidate.slug == slug)
+    }
+
+    /// The record of a skill that a person kept.
+    pub fn kept(&self, region: &str, slug: &str) -> Option<&Candidate> {
+        let kept = self.retained.iter().find(|kept| kept.region == region && kept.slug == slug);
+        kept.map(|kept| &kept.candidate)
+    }
+
+    /// Whether a skill is never offered.
+    pub fn is_blacklisted(&self, slug: &str) -> bool {
+        self.blacklist.iter().any(|listed| listed.slug == slug)
+    }
+
+    /// Whether a person agreed to install exactly this content for this region.
+    pub fn is_approved(&self, region: &str, slug: &str, digest: &str) -> bool {
+        let digests = self.approved.get(region).and_then(|slugs| slugs.get(slug));
+        digests.is_some_and(|digests| digests.iter().any(|known| known == digest))
+    }
+
+    /// The words that stand for a region.
+    pub fn pattern(&self, region: &str) -> Option<&Pattern> {
+        self.patterns.iter().find(|pattern| pattern.region == region)
+    }
+
+    /// How many outcomes speak in the weights.
+    pub fn outcomes(&self) -> u64 {
+        let candidates = self.motor.values().flat_map(|region| &region.candidates);
+        candidates.map(|candidate| candidate.success + candidate.fail).sum()
+    }
+}
+
+/// The words that stand for a region.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pattern {
+    /// The region.
+    pub region: String,
+    /// The words, oldest first.
+    pub signals: Vec<Signal>,
+    /// Fields that another program added.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub extra: Map<String, Value>,
+}
+
+/// A word and since when it stands for its region.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signal {
+    /// The word.
+    pub word: String,
+    /// When it was added.
+    pub added: Stamp,
+}
+
+/// A task area.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Region {
+    /// Its place among the regions, for exports.
+    pub place: u32,
+    /// Skills that did tasks of this area, in order of creation.
+    pub candidates: Vec<Candidate>,
+    /// When any of them was last used.
+    pub last_used: Day,
+    /// Outcomes in which a program was missing, by program.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub missing: BTreeMap<String, Vec<Id>>,
+    /// In how many uses in a row a variable was set, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env_set: BTreeMap<String, u32>,
+    /// Fields that another program added.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub extra: Map<String, Value>,
+}
+
+impl Region {
+    /// A region without candidates.
+    pub(crate) fn new(place: u32, last_used: Day) -> Self {
+        Self {
+            place,
+            candidates: Vec::new(),
+            last_used,
+            missing: BTreeMap::new(),
+            env_set: BTreeMap::new(),
+            extra: Map::new(),
+        }
+    }
+
+    /// The idle days that count for a candidate.
+    pub fn idle(&self, candidate: &Candidate, today: Day, policy: &Policy) -> u32 {
+        today.since(match policy.decay {
+            DecayScope::Region => self.last_used,
+            DecayScope::Candidate => candidate.last_used,
+        })
+    }
+
+    /// A candidate's weight as it counts today.
+    pub fn effective(&self, candidate: &Candidate, today: Day, policy: &Policy) -> f64 {
+        weight::effective(candidate.weight, self.idle(candidate, today, policy))
+    }
+}
+
+/// A skill in a region: the original's record, and what it lacks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// The skill.
+    pub slug: String,
+    /// Where it comes from.
+    pub source: String,
+    /// The version that was learned.
+    pub version: String,
+    /// How well it did, 0 to 1.
+    pub weight: f64,
+    /// How often it worked.
+    pub success: u64,
+    /// How often it did not.
+    pub fail: u64,
+    /// The last failure.
+    pub last_fail: Option<LastFail>,
+    /// What it does besides thinking; `None` where nobody knows.
+    pub side_effects: Option<Vec<String>>,
+    /// Characters of its SKILL.md.
+    pub skill_md_chars: u64,
+    /// Bytes of its SKILL.md, where somebody counted them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill_md_bytes: Option<u64>,
+    /// Whether it earned a reflex.
+    pub reflex: bool,
+    /// Successes of the window.
+    pub recent: Recent,
+    /// Successes in a row.
+    pub streak: u32,
+    /// When it was itself last used.
+    pub last_used: Day,
+    /// Discounted successes and failures.
+    pub counts: Counts,
+    /// The last outcomes, oldest first, as letters: `S` for success, the first letter of the kind
+    /// of failure, `x` for an outage.
+    pub ring: String,
+    /// The sum of the drift alarm.
+    pub drift: f64,
+    /// When the drift alarm last went off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alarm: Option<Stamp>,
+    /// Failures that an outage is to blame for.
+    pub env_fails: u32,
+    /// Another version that a registry offers, already discounted for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub announced: Option<String>,
+    /// When it was last offered as a last resort.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered: Option<Day>,
+    /// Fields that another program added, to the record, to `runs` and to `last_fail`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub extra: BTreeMap<String, Map<String, Value>>,
+}
+
+/// Outcomes in a candidate's ring: enough to see a change, little enough to read.
+pub const RING: usize = 32;
+
+impl Candidate {
+    /// A skill without history.
+    pub fn new(slug: &str, source: &str, version: &str, day: Day) -> Self {
+        Self {
+            slug: slug.to_owned(),
+            source: source.to_owned(),
+            version: version.to_owned(),
+            weight: weight::NEW_WEIGHT,
+            success: 0,
+            fail: 0,
+            last_fail: None,
+            side_effects: None,
+            skill_md_chars: 0,
+            skill_md_bytes: None,
+            reflex: false,
+            recent: Recent::default(),
+            streak: 0,
+            last_used: day,
+            counts: Counts::default(),
+            ring: String::new(),
+            drift: 0.0,
+            alarm: None,
+            env_fails: 0,
+            announced: None,
+            offered: None,
+            extra: BTreeMap::new(),
+        }
+    }
+
+    /// How often it was used.
+    pub fn runs(&self) -> u64 {
+        self.success + self.fail
+    }
+
+    /// The share of successes in percent, as the notice shows it.
+    pub fn success_percent(&self) -> u64 {
+        match self.runs() {
+            0 => 0,
+            runs => (200 * self.success + runs) / (2 * runs),
+        }
+    }
+
+    /// What it does besides thinking; what nobody knows counts as a shell.
+    pub fn tags(&self) -> Vec<&str> {
+        match &self.side_effects {
+            Some(tags) => tags.iter().map(String::as_str).collect(),
+            None => vec![UNKNOWN_TAG],
+        }
+    }
+
+    pub(crate) fn push_ring(&mut self, letter: char) {
+        self.ring.push(letter);
+        let over = self.ring.chars().count().saturating_sub(RING);
+        self.ring.drain(..over);
+    }
+}
+
+/// What an unknown side effect counts as.
+pub const UNKNOWN_TAG: &str = "shell:unknown";
+
+/// A failure as the original keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastFail {
+    /// Its kind.
+    #[serde(rename = "type")]
+    pub kind: FailureKind,
+    /// What was seen.
+    pub detail: String,
+    /// When.
+    pub date: Day,
+}
+
+/// A skill that is never offered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blacklisted {
+    /// The skill.
+    pub slug: String,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Since when.
+    pub since: Stamp,
+}
+
+/// The original's counters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Stats {
+    /// Runs that searched.
+    pub searches: u64,
+    /// Skills that were installed.
+    pub installs: u64,
+    /// Runs that the memory answered.
+    pub cache_hits: u64,
+    /// Plans that were not asked about.
+    pub reflexes_fired: u64,
+}
+
+/// A skill that a person kept. It left the regions; its record stays here.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Retained {
+    /// The skill.
+    pub slug: String,
+    /// The region it was learned in.
+    pub region: String,
+    /// Since when.
+    pub since: Stamp,
+    /// Its record.
+    pub candidate: Candidate,
+}

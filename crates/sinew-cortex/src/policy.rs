@@ -1,0 +1,130 @@
+//! The policy: the settings that decide what the memory makes of the log.
+
+use serde::{Deserialize, Serialize};
+
+/// All settings. The defaults are the reference's numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Policy {
+    /// How candidates are ordered.
+    pub order: Order,
+    /// Whose last use counts for decay.
+    pub decay: DecayScope,
+    /// The window in which successes count less, in hours; 1 to 720.
+    pub window_hours: u32,
+    /// What a reflex must show; the order's own where absent.
+    pub gate: Option<Gate>,
+    /// The bound that the gates `bound` and `reference+bound` ask for; 0.5 to 0.99.
+    pub min_lb: f64,
+    /// How a reflex asks before it installs.
+    pub install: ReflexInstall,
+    /// How long a person may cancel a reflex; 0 to 60,000.
+    pub cancel_window_ms: u64,
+    /// What an outage spares.
+    pub shield: Shield,
+    /// Whether lessons fade.
+    pub lesson_decay: bool,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            order: Order::Cortex,
+            decay: DecayScope::Region,
+            window_hours: 168,
+            gate: None,
+            min_lb: 0.80,
+            install: ReflexInstall::Notify,
+            cancel_window_ms: 5_000,
+            shield: Shield::Bayes,
+            lesson_decay: true,
+        }
+    }
+}
+
+impl Policy {
+    /// The gate that holds.
+    pub fn gate(&self) -> Gate {
+        self.gate.unwrap_or(match self.order {
+            Order::Cortex => Gate::Reference,
+            Order::Bayes => Gate::Bound,
+        })
+    }
+
+    /// The part that the fold depends on. Memory that was folded under another one is folded anew;
+    /// everything else applies on reading.
+    pub fn fold_key(&self) -> FoldKey {
+        FoldKey { window_hours: self.window_hours.clamp(1, 720), shield: self.shield }
+    }
+}
+
+/// The part of a policy that changes what the fold gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoldKey {
+    /// The window in which successes count less, in hours.
+    pub window_hours: u32,
+    /// What an outage spares.
+    pub shield: Shield,
+}
+
+/// How candidates are ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// By effective weight: the reference.
+    #[default]
+    Cortex,
+    /// By an optimistic estimate of reliability.
+    Bayes,
+}
+
+/// Whose last use counts for decay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DecayScope {
+    /// The region's: the reference.
+    #[default]
+    Region,
+    /// Each candidate's own.
+    Candidate,
+}
+
+/// What a reflex must show before it fires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Gate {
+    /// The reference's conditions.
+    #[serde(rename = "reference")]
+    Reference,
+    /// These, and a bound on the reliability.
+    #[serde(rename = "reference+bound")]
+    ReferenceAndBound,
+    /// The bound.
+    #[serde(rename = "bound")]
+    Bound,
+    /// Nothing ever fires.
+    #[serde(rename = "off")]
+    Off,
+}
+
+/// How a reflex asks before it installs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReflexInstall {
+    /// A notice and a moment to cancel, for content that was approved before.
+    #[default]
+    Notify,
+    /// An explicit yes.
+    Confirm,
+}
+
+/// What an outage spares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Shield {
+    /// The Bayesian counts and the drift alarm; the reference's factor still applies.
+    #[default]
+    Bayes,
+    /// Weights, streaks and reflexes too.
+    All,
+    /// Nothing.
+    Off,
+}

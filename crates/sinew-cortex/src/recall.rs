@@ -1,0 +1,169 @@
+//! Recall: from a task to the region that fits, and to what its candidates are worth.
+
+use std::collections::BTreeSet;
+
+use crate::explain::{
+    self, Action, CandidateView, Decision, Explanation, Match, MatchKind, Mode, RunnerUp,
+};
+use crate::memory::{Memory, Signal};
+use crate::policy::Policy;
+use crate::signals::Vocabulary;
+use crate::time::Day;
+
+/// Scores closer than this are a near tie, which is reported.
+const NEAR_TIE: f64 = 0.05;
+/// One shared word counts only when it is at least this share of the shorter side.
+const ONE_WORD_SHARE: f64 = 0.5;
+
+/// How well a task fits a region by what both mean: the router's part.
+pub trait Similarity {
+    /// The calibrated similarity between the task and the region, where there is one.
+    fn of(&self, region: &str) -> Option<f64>;
+
+    /// The similarity from which on the router takes a match for one.
+    fn accepts_from(&self) -> f64;
+}
+
+/// A task that is to be recalled.
+#[derive(Clone, Copy, Default)]
+pub struct Task<'a> {
+    /// Its signal words, all of them.
+    pub words: &'a [String],
+    /// The region that the caller names; it wins.
+    pub region: Option<&'a str>,
+    /// What the router says about it.
+    pub similarity: Option<&'a dyn Similarity>,
+}
+
+/// The region that fits a task, and how it was found.
+pub fn find_region(memory: &Memory, task: &Task<'_>) -> (Option<String>, Match) {
+    if let Some(region) = task.region {
+        let shared = match memory.pattern(region) {
+            Some(pattern) => shared(task.words, pattern.signals.iter().map(|s| s.word.as_str())),
+            None => Vec::new(),
+        };
+        let matched = Match { kind: MatchKind::Named, score: 1.0, shared, runner_up: None };
+        return (Some(region.to_owned()), matched);
+    }
+    let mut hits: Vec<Hit<'_>> = Vec::new();
+    for pattern in &memory.patterns {
+        hits.extend(hit(&pattern.region, &pattern.signals, task));
+    }
+    if task.similarity.is_some() {
+        // Regions without words can only fit by what they mean.
+        let worded: BTreeSet<&str> = memory.patterns.iter().map(|found| &*found.region).collect();
+        let others = memory.motor.keys().filter(|name| !worded.contains(name.as_str()));
+        hits.extend(others.filter_map(|name| hit(name, &[], task)));
+    }
+    let last_used = |region: &str| memory.motor.get(region).map(|region| region.last_used);
+    hits.sort_by(|a, b| {
+        b.score
+            .total_cmp(&a.score)
+            .then_with(|| last_used(b.region).cmp(&last_used(a.region)))
+            .then_with(|| a.region.cmp(b.region))
+    });
+    let mut hits = hits.into_iter();
+    match hits.next() {
+        None => {
+            let matched =
+                Match { kind: MatchKind::None, score: 0.0, shared: Vec::new(), runner_up: None };
+            (None, matched)
+        }
+        Some(best) => {
+            let runner_up = hits.next().map(|second| RunnerUp {
+                region: second.region.to_owned(),
+                score: second.score,
+                near_tie: best.score - second.score < NEAR_TIE,
+            });
+            let (kind, score) = (best.kind, best.score);
+            (Some(best.region.to_owned()), Match { kind, score, shared: best.shared, runner_up })
+        }
+    }
+}
+
+struct Hit<'a> {
+    region: &'a str,
+    kind: MatchKind,
+    score: f64,
+    shared: Vec<String>,
+}
+
+fn hit<'a>(region: &'a str, words: &[Signal], task: &Task<'_>) -> Option<Hit<'a>> {
+    let shared = shared(task.words, words.iter().map(|signal| signal.word.as_str()));
+    let fewest = task.words.len().min(words.len());
+    let lexical = if fewest == 0 { 0.0 } else { shared.len() as f64 / fewest as f64 };
+    let is_lexical = shared.len() >= 2 || shared.len() == 1 && lexical >= ONE_WORD_SHARE;
+    let meaning = task.similarity.and_then(|similarity| {
+        similarity.of(region).filter(|score| *score >= similarity.accepts_from())
+    });
+    match meaning {
+        Some(score) if !is_lexical || score > lexical => {
+            Some(Hit { region, kind: MatchKind::Meaning, score, shared })
+        }
+        _ if is_lexical => Some(Hit { region, kind: MatchKind::Lexical, score: lexical, shared }),
+        _ => None,
+    }
+}
+
+/// The words of a task that a pattern holds, whichever language the pattern was written in.
+fn shared<'a>(task: &[String], pattern: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let vocabulary = Vocabulary::built_in();
+    let is_shared = |word: &str| match vocabulary.class(word) {
+        Some(_) => task.iter().find(|known| *known == word),
+        None => {
+            let english = vocabulary.english(word);
+            task.iter().find(|known| **known == english)
+        }
+    };
+    let mut found: Vec<String> = pattern.filter_map(is_shared).cloned().collect();
+    found.sort_by_key(|word| task.iter().position(|known| known == word));
+    found.dedup();
+    found
+}
+
+/// What is known about a task, and what follows.
+///
+/// ```
+/// use sinew_cortex::{Day, Memory, Policy, recall::{Task, recall}};
+/// let policy = Policy::default();
+/// let told = recall(&Memory::new(&policy), &Task::default(), Day::default(), &policy);
+/// assert_eq!(told.decision.action, sinew_cortex::explain::Action::Search);
+/// ```
+pub fn recall(memory: &Memory, task: &Task<'_>, today: Day, policy: &Policy) -> Explanation {
+    let (region, matched) = find_region(memory, task);
+    let candidates = match &region {
+        Some(region) => explain::candidates(memory, region, today, policy),
+        None => Vec::new(),
+    };
+    let decision = decide(region.as_deref(), &candidates);
+    Explanation {
+        task_signals: task.words.to_vec(),
+        region,
+        matched,
+        policy: policy.order,
+        candidates,
+        decision,
+    }
+}
+
+fn decide(region: Option<&str>, candidates: &[CandidateView]) -> Decision {
+    let search = |reason: String| Decision {
+        action: Action::Search,
+        slug: None,
+        mode: Mode::Standard,
+        reason,
+    };
+    let Some(region) = region else { return search("no region fits the task".to_owned()) };
+    let Some(first) = candidates.iter().find(|candidate| candidate.filtered.is_none()) else {
+        return search(match candidates.len() {
+            0 => format!("{region} has no candidates"),
+            many => format!("all {many} candidates of {region} are filtered"),
+        });
+    };
+    let mode = if first.reflex.fires { Mode::Reflex } else { Mode::Standard };
+    let reason = match (mode, first.reflex.missing.as_slice()) {
+        (Mode::Reflex, _) => "every condition of a reflex is met".to_owned(),
+        (Mode::Standard, missing) => missing.join("; "),
+    };
+    Decision { action: Action::Present, slug: Some(first.slug.clone()), mode, reason }
+}

@@ -1,0 +1,403 @@
+//! The log: append-only, and the only source of truth. Everything else is a fold over it.
+//!
+//! A record is written once and never changed; a mistake is put right by a later record
+//! ([`Body::Retract`]). Fields that hold their usual value are not written: a year of outcomes should
+//! stay small.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::acquire::{Act, Channel};
+use crate::failure::FailureKind;
+use crate::id::Id;
+use crate::lesson::Lesson;
+use crate::original::Original;
+use crate::prune::Removal;
+use crate::time::Stamp;
+
+/// One line of the log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Its own name.
+    pub id: Id,
+    /// When it happened.
+    pub ts: Stamp,
+    /// What happened.
+    #[serde(flatten)]
+    pub body: Body,
+}
+
+/// Where a record stands in the order of the fold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Key {
+    /// When it happened.
+    pub ts: Stamp,
+    /// Which of those that happened then.
+    pub id: Id,
+}
+
+impl Record {
+    /// Where it stands in the order of the fold.
+    pub fn key(&self) -> Key {
+        Key { ts: self.ts, id: self.id }
+    }
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Body {
+    /// A skill was used.
+    Outcome(Box<Outcome>),
+    /// Words that stand for a region.
+    Signals {
+        /// The region.
+        region: String,
+        /// The words, in order of appearance.
+        words: Vec<String>,
+        /// The version of the vocabulary they passed.
+        vocabulary: u32,
+    },
+    /// A lesson was created, confirmed, contradicted or removed.
+    Lesson {
+        /// Which of these.
+        op: LessonOp,
+        /// The lesson.
+        lesson: Lesson,
+        /// The outcomes that speak for it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        evidence: Vec<Id>,
+    },
+    /// A registry offers another version than the one that was learned.
+    VersionSeen {
+        /// The skill.
+        slug: String,
+        /// The version that was learned.
+        stored: String,
+        /// The version that was found.
+        found: String,
+    },
+    /// A person kept a skill: it is long-term now.
+    Retained(Place),
+    /// A skill was uninstalled.
+    Released(Place),
+    /// A skill is never to be offered, or may be again.
+    Blacklist {
+        /// Which of the two.
+        op: BlacklistOp,
+        /// The skill.
+        slug: String,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// A counter moved.
+    Stat {
+        /// Which.
+        key: StatKey,
+        /// By how much.
+        by: u64,
+    },
+    /// A `cortex.json` came in, in its normal form.
+    Import {
+        /// Whether it adds to what is known or takes its place.
+        mode: ImportMode,
+        /// The file.
+        file: Box<Original>,
+    },
+    /// Something was pruned.
+    Prune {
+        /// What, and by which rule.
+        removed: Vec<Removal>,
+    },
+    /// A record was wrong; the fold skips it.
+    Retract {
+        /// The record.
+        target: Id,
+    },
+    /// What came before is forgotten.
+    Reset {
+        /// How much of it.
+        scope: Scope,
+    },
+    /// A person agreed to something.
+    Consent(Consent),
+    /// A candidate of last resort was shown.
+    Offered(Place),
+    /// A record of a later version; it is kept and skipped.
+    #[serde(other)]
+    Unknown,
+}
+
+/// One use of a skill and how it ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The run it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// The task area.
+    pub region: String,
+    /// The skill.
+    pub slug: String,
+    /// Where the skill comes from.
+    #[serde(default = "clawhub", skip_serializing_if = "is_clawhub")]
+    pub source: String,
+    /// Its version.
+    pub version: String,
+    /// The digest of its files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// How it ended.
+    pub result: Verdict,
+    /// What kind of failure it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<FailureKind>,
+    /// What was seen: short, without entities and secrets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// The missing program or variable, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// How much of it the skill answers for, in (0, 1].
+    #[serde(default = "whole", skip_serializing_if = "is_whole")]
+    pub blame: f64,
+    /// Whether the host had no way out when it failed.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub shielded: bool,
+    /// What the skill does besides thinking; `None` where nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side_effects: Option<Vec<String>>,
+    /// Characters of its SKILL.md.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill_md_chars: Option<u64>,
+    /// Bytes of its SKILL.md.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill_md_bytes: Option<u64>,
+    /// The agent that used it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The agent's model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Who says so.
+    #[serde(default, skip_serializing_if = "Origin::is_engine")]
+    pub origin: Origin,
+    /// How long it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ms: Option<u64>,
+    /// What it cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// How often it was tried.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub attempts: u32,
+    /// Programs and variables that were looked for, and whether they were there: `bin:ffmpeg`,
+    /// `env:TODOIST_API_KEY`. Names only.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub probes: BTreeMap<String, bool>,
+}
+
+impl Outcome {
+    /// An outcome with nothing but its essentials.
+    pub fn new(region: &str, slug: &str, version: &str, result: Verdict) -> Self {
+        Self {
+            run: None,
+            region: region.to_owned(),
+            slug: slug.to_owned(),
+            source: clawhub(),
+            version: version.to_owned(),
+            digest: None,
+            result,
+            kind: None,
+            detail: None,
+            key: None,
+            blame: 1.0,
+            shielded: false,
+            side_effects: None,
+            skill_md_chars: None,
+            skill_md_bytes: None,
+            agent: None,
+            model: None,
+            origin: Origin::Engine,
+            ms: None,
+            tokens: None,
+            attempts: 1,
+            probes: BTreeMap::new(),
+        }
+    }
+
+    /// A success of a skill that only reads.
+    pub fn success(region: &str, slug: &str, version: &str) -> Self {
+        let side_effects = Some(Vec::new());
+        Self { side_effects, ..Self::new(region, slug, version, Verdict::Success) }
+    }
+
+    /// A failure of a skill that only reads.
+    pub fn failure(region: &str, slug: &str, version: &str, kind: FailureKind) -> Self {
+        let side_effects = Some(Vec::new());
+        let kind = Some(kind);
+        Self { kind, side_effects, ..Self::new(region, slug, version, Verdict::Failure) }
+    }
+
+    /// The kind of failure; one that nobody named is the skill's own.
+    pub fn failure_kind(&self) -> FailureKind {
+        self.kind.unwrap_or(FailureKind::RuntimeError)
+    }
+}
+
+/// How a use ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// It worked.
+    Success,
+    /// It did not.
+    Failure,
+    /// Nobody can say.
+    Unknown,
+}
+
+/// Who reports an outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// sinew saw it itself.
+    #[default]
+    Engine,
+    /// An agent says so.
+    Agent,
+    /// A person says so.
+    User,
+}
+
+impl Origin {
+    fn is_engine(&self) -> bool {
+        *self == Self::Engine
+    }
+}
+
+/// A skill in a region, in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The skill.
+    pub slug: String,
+    /// The region.
+    pub region: String,
+    /// The run, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+}
+
+/// What happens to a lesson.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LessonOp {
+    /// It is learned.
+    Create,
+    /// It was right again.
+    Validate,
+    /// It was wrong this time.
+    Contradict,
+    /// It is forgotten.
+    Remove,
+}
+
+/// What happens to the blacklist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BlacklistOp {
+    /// Never offer it.
+    Add,
+    /// It may be offered again.
+    Remove,
+}
+
+/// A counter of the original's `stats`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StatKey {
+    /// Runs that searched.
+    Searches,
+    /// Skills that were installed.
+    Installs,
+    /// Runs that the memory answered.
+    CacheHits,
+    /// Plans that were not asked about.
+    ReflexesFired,
+}
+
+/// What an import does to what is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ImportMode {
+    /// Adds to it; the candidate with more runs wins.
+    #[default]
+    Merge,
+    /// Takes its place.
+    Replace,
+}
+
+/// How much is forgotten.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// Everything.
+    All,
+    /// One region, with its pattern and its lessons.
+    Region(String),
+    /// One skill, wherever it was used.
+    Slug(String),
+}
+
+/// A person's yes, bound to the content it was given for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Consent {
+    /// The run it was given in.
+    pub run: String,
+    /// What it allows.
+    pub act: Act,
+    /// The region of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<String>,
+    /// The skill, or the command of a system dependency.
+    pub subject: String,
+    /// The digest of what may be installed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// Who said yes.
+    pub who: String,
+    /// Where.
+    pub channel: Channel,
+    /// When.
+    pub at: Stamp,
+}
+
+fn clawhub() -> String {
+    "clawhub".to_owned()
+}
+
+fn is_clawhub(source: &str) -> bool {
+    source == "clawhub"
+}
+
+fn whole() -> f64 {
+    1.0
+}
+
+#[allow(clippy::float_cmp, reason = "the value that is left out, exactly")]
+fn is_whole(blame: &f64) -> bool {
+    *blame == 1.0
+}
+
+fn once() -> u32 {
+    1
+}
+
+fn is_once(attempts: &u32) -> bool {
+    *attempts == 1
+}
+
+fn is_false(value: &bool) -> bool {
+    !*value
+}

@@ -1,0 +1,127 @@
+//! Reflexes: when a candidate earns one, and when it may fire.
+
+use serde::Serialize;
+
+use crate::memory::Candidate;
+use crate::policy::{Gate, Policy};
+use crate::weight;
+
+/// Successes that a reflex needs. At this weight there are always more; the reference says both.
+pub const MIN_SUCCESSES: u64 = 5;
+/// The weight that earns a reflex, and the effective weight that fires it.
+pub const MIN_WEIGHT: f64 = 0.90;
+/// Successes in a row that fire it.
+pub const MIN_STREAK: u32 = 5;
+/// Idle days after which the bound asks for one confirmed use.
+pub const MAX_IDLE: u32 = 90;
+
+/// What a skill that may ever act by reflex must not do.
+const FORBIDDEN: [&str; 3] = ["write:", "delete:", "shell:"];
+
+/// Whether a side effect forbids reflexes for ever.
+pub fn is_forbidden(tag: &str) -> bool {
+    let tag = tag.trim_start().to_ascii_lowercase();
+    FORBIDDEN.iter().any(|prefix| tag.starts_with(prefix))
+}
+
+/// Whether a candidate earns its reflex.
+pub fn is_earned(candidate: &Candidate) -> bool {
+    candidate.success >= MIN_SUCCESSES
+        && candidate.weight >= MIN_WEIGHT
+        && !candidate.tags().into_iter().any(is_forbidden)
+}
+
+/// What is known at the moment a reflex might fire.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Moment<'a> {
+    /// Days since the last use.
+    pub idle: u32,
+    /// The version that would be installed, where somebody looked.
+    pub found: Option<&'a str>,
+    /// Side effects that the files to be installed show.
+    pub shown: &'a [String],
+}
+
+/// Whether a reflex fires, and what it lacks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Reflex {
+    /// Whether the candidate earned one.
+    pub flag: bool,
+    /// Whether it fires now.
+    pub fires: bool,
+    /// Each condition that is not met, with its number.
+    pub missing: Vec<String>,
+}
+
+/// Whether a candidate's reflex fires now.
+pub fn decide(candidate: &Candidate, moment: &Moment<'_>, policy: &Policy) -> Reflex {
+    let gate = policy.gate();
+    let mut missing = Vec::new();
+    if gate == Gate::Off {
+        missing.push("reflexes are switched off (cortex.reflex.gate)".to_owned());
+    }
+    if matches!(gate, Gate::Reference | Gate::ReferenceAndBound) {
+        if !candidate.reflex {
+            missing.extend(unearned(candidate));
+        }
+        let effective = weight::effective(candidate.weight, moment.idle);
+        if effective < MIN_WEIGHT {
+            missing.push(format!("effective_weight {effective:.4} < {MIN_WEIGHT:.2}"));
+        }
+    }
+    if matches!(gate, Gate::Bound | Gate::ReferenceAndBound) {
+        let bound = candidate.counts.lower_bound();
+        if bound < policy.min_lb {
+            missing.push(format!("lower_bound {bound:.4} < {:.2}", policy.min_lb));
+        }
+        if moment.idle > MAX_IDLE {
+            missing.push(format!(
+                "idle {} days > {MAX_IDLE}: one confirmed use re-arms it",
+                moment.idle
+            ));
+        }
+    }
+    if gate != Gate::Off {
+        if candidate.streak < MIN_STREAK {
+            missing.push(format!("streak {} < {MIN_STREAK}", candidate.streak));
+        }
+        let shown = moment.shown.iter().map(String::as_str);
+        let mut tags: Vec<&str> = candidate.tags().into_iter().chain(shown).collect();
+        tags.retain(|tag| is_forbidden(tag));
+        tags.dedup();
+        missing.extend(tags.iter().map(|tag| format!("side_effect {tag}")));
+        let found = moment.found.or(candidate.announced.as_deref());
+        if let Some(found) = found.filter(|found| *found != candidate.version) {
+            missing.push(format!("version {found} found, {} learned", candidate.version));
+        }
+    }
+    Reflex { flag: candidate.reflex, fires: missing.is_empty(), missing }
+}
+
+/// Why a candidate has no reflex.
+fn unearned(candidate: &Candidate) -> Vec<String> {
+    let mut missing = Vec::new();
+    if candidate.success < MIN_SUCCESSES {
+        missing.push(format!("success {} < {MIN_SUCCESSES}", candidate.success));
+    }
+    if candidate.weight < MIN_WEIGHT {
+        missing.push(format!("weight {:.4} < {MIN_WEIGHT:.2}", candidate.weight));
+    }
+    if missing.is_empty() && is_earned(candidate) {
+        // Earned once, taken by a failure or another version; the next success gives it back.
+        missing.push("reflex false: the next success earns it again".to_owned());
+    }
+    missing
+}
+
+/// The two lines that are shown before a reflex installs anything.
+pub fn notice(candidate: &Candidate, signals: &[String]) -> String {
+    let what = if signals.is_empty() { candidate.slug.clone() } else { signals.join(" ") };
+    format!(
+        "⚡ Skill Cortex reflex: {} v{} ({}% success rate)\n   \
+         Task: {what} (read-only) | Will install and execute. Say cancel to abort.",
+        candidate.slug,
+        candidate.version,
+        candidate.success_percent()
+    )
+}

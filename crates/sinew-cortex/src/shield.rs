@@ -1,0 +1,107 @@
+//! The outage shield: when several skills fail at their services within minutes, the network is to
+//! blame.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::failure::FailureKind;
+use crate::id::Id;
+use crate::policy::Shield;
+use crate::record::{Body, Record, Verdict};
+use crate::time::{MINUTE_MS, Stamp};
+
+/// Failures of different skills this close to each other are one outage.
+pub const WINDOW_MS: i64 = 10 * MINUTE_MS;
+
+/// What the next failure must know of the earlier ones. Two skills in one window shield each other,
+/// so that the latest ones say everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outage {
+    /// The latest service failure.
+    last: Option<(String, Stamp)>,
+    /// The latest one of another skill than that.
+    other: Option<Stamp>,
+    /// The latest one that was taken for the skill's own fault.
+    unshielded: Option<(String, Stamp)>,
+}
+
+/// An earlier failure, folded as the skill's own, turns out to belong to an outage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TooLate;
+
+impl Outage {
+    /// The nearest earlier failure of another skill.
+    fn nearest(&self, slug: &str) -> Option<Stamp> {
+        match &self.last {
+            Some((last, at)) if last != slug => Some(*at),
+            _ => self.other,
+        }
+    }
+
+    /// Notes a service failure that was folded.
+    pub(crate) fn note(&mut self, slug: &str, at: Stamp, shielded: bool) {
+        match &mut self.last {
+            Some((last, when)) if last == slug => *when = at,
+            last => {
+                self.other = last.take().map(|(_, at)| at);
+                *last = Some((slug.to_owned(), at));
+            }
+        }
+        if !shielded {
+            self.unshielded = Some((slug.to_owned(), at));
+        }
+    }
+
+    /// Whether a failure would shield one that was already taken for the skill's own.
+    fn is_too_late(&self, slug: &str, at: Stamp) -> bool {
+        let own = self.unshielded.as_ref();
+        own.is_some_and(|(other, when)| other != slug && at.ms() - when.ms() <= WINDOW_MS)
+    }
+}
+
+/// The service failure that a record holds, if it holds one.
+pub(crate) fn service_failure(record: &Record) -> Option<&str> {
+    match &record.body {
+        Body::Outcome(outcome)
+            if outcome.result == Verdict::Failure
+                && outcome.failure_kind() == FailureKind::ApiError =>
+        {
+            Some(&outcome.slug)
+        }
+        _ => None,
+    }
+}
+
+/// Which of `records`, in order, an outage shields, given what was folded before them.
+pub(crate) fn shielded(
+    records: &[&Record],
+    before: &Outage,
+    shield: Shield,
+) -> Result<BTreeSet<Id>, TooLate> {
+    let mut found = BTreeSet::new();
+    if shield == Shield::Off {
+        return Ok(found);
+    }
+    let failures: Vec<(&str, &Record)> =
+        records.iter().filter_map(|record| Some((service_failure(record)?, *record))).collect();
+    let close = |a: Stamp, b: Stamp| (a.ms() - b.ms()).abs() <= WINDOW_MS;
+    let mut earlier = before.clone();
+    for (slug, record) in &failures {
+        if before.is_too_late(slug, record.ts) {
+            return Err(TooLate);
+        }
+        if earlier.nearest(slug).is_some_and(|at| close(at, record.ts)) {
+            found.insert(record.id);
+        }
+        earlier.note(slug, record.ts, true);
+    }
+    let mut later = Outage::default();
+    for (slug, record) in failures.iter().rev() {
+        if later.nearest(slug).is_some_and(|at| close(at, record.ts)) {
+            found.insert(record.id);
+        }
+        later.note(slug, record.ts, true);
+    }
+    Ok(found)
+}

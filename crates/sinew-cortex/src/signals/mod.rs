@@ -1,0 +1,85 @@
+//! Signals: from a task in a person's words to a few words that hold no entity.
+//!
+//! Everything that might identify someone or something is dropped: names, places, companies, dates,
+//! numbers, paths, addresses. What stays are verbs, abstract nouns and generic tool names from a
+//! checked-in vocabulary. A word that is not in it is dropped whatever its case: a rule that trusted
+//! capitals would let `alice` through.
+
+mod detail;
+mod naming;
+mod strip;
+mod vocabulary;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+pub use detail::{MAX_DETAIL, clean as clean_detail};
+pub use naming::{clean_region, is_region, name as region_name};
+pub use vocabulary::{Class, VERSION, Vocabulary};
+
+/// So much of a task is read; what a task is about is said at its start.
+pub const MAX_TASK: usize = 2_000;
+/// Words that are learned of one task.
+pub const MAX_LEARNED: usize = 4;
+/// Fewer words than this stand for nothing.
+pub const MIN_LEARNED: usize = 2;
+
+/// The signal words of a task, all of them, in order of appearance.
+///
+/// ```
+/// use sinew_cortex::signals::{Vocabulary, words};
+/// let vocabulary = Vocabulary::built_in();
+/// assert_eq!(words("Look up Alice's Q3 sales report", &vocabulary), ["query", "sales", "report"]);
+/// ```
+pub fn words(task: &str, vocabulary: &Vocabulary) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for word in vocabulary.read(&strip::tokens(&normal(task))) {
+        if !found.contains(&word) {
+            found.push(word);
+        }
+    }
+    found
+}
+
+/// The words that are learned of a task that a skill did: two to four, padded from the skill's slug,
+/// or none where there is too little to go by.
+pub fn learned(task: &str, slug: &str, vocabulary: &Vocabulary) -> Option<Vec<String>> {
+    let mut found = words(task, vocabulary);
+    if found.len() < MIN_LEARNED {
+        for word in words(&slug.replace(['-', '_', '.', '/'], " "), vocabulary) {
+            if !found.contains(&word) {
+                found.push(word);
+            }
+        }
+    }
+    found.truncate(MAX_LEARNED);
+    (found.len() >= MIN_LEARNED).then_some(found)
+}
+
+/// The English keywords of a search: three to five, padded from the region's name.
+pub fn keywords(signals: &[String], region: Option<&str>) -> Vec<String> {
+    const FEWEST: usize = 3;
+    const MOST: usize = 5;
+    let mut found: Vec<String> = signals.iter().take(MOST).cloned().collect();
+    for word in region.unwrap_or_default().split('-').filter(|word| word.len() > 1) {
+        if found.len() < FEWEST && !found.iter().any(|known| known == word) {
+            found.push(word.to_owned());
+        }
+    }
+    found
+}
+
+/// Compatibility forms, so many characters, without controls.
+fn normal(text: &str) -> String {
+    let visible = |c: char| match c {
+        c if c.is_whitespace() || c.is_control() => ' ',
+        '\u{2018}' | '\u{2019}' | '\u{02BC}' | '\u{FF07}' => '\'',
+        c => c,
+    };
+    text.nfkc().take(MAX_TASK).filter(|c| !is_invisible(*c)).map(visible).collect()
+}
+
+/// Characters that show nothing and could cut a word in two.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{00AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
+        | '\u{2060}'..='\u{206F}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{E0000}'..='\u{E0FFF}')
+}

@@ -1,0 +1,281 @@
+//! The vocabulary: the only words that a signal can be.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, LazyLock};
+
+/// The version of the word lists, noted in the log beside the signals that passed them.
+pub const VERSION: u32 = 1;
+
+const VERBS: &str = include_str!("../../data/verbs.txt");
+const NOUNS: &str = include_str!("../../data/nouns.txt");
+const TOOLS: &str = include_str!("../../data/tools.txt");
+const STOP: &str = include_str!("../../data/stop.txt");
+const PLAIN: &str = include_str!("../../data/plain.txt");
+const NAMES: &str = include_str!("../../data/names.txt");
+const PHRASES: &str = include_str!("../../data/phrases.tsv");
+const WORDS: &str = include_str!("../../data/words.tsv");
+
+/// The longest word of a language without blanks, in characters.
+const LONGEST: usize = 8;
+/// A slug's part that is shorter than this is no name of a tool.
+const SHORTEST_TOOL: usize = 3;
+/// Tool names learned from slugs: more than any catalog holds.
+const MAX_LEARNED_TOOLS: usize = 20_000;
+
+/// What kind of word it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// Something that is done.
+    Verb,
+    /// Something abstract.
+    Noun,
+    /// A generic tool or service.
+    Tool,
+}
+
+#[derive(Debug)]
+struct Lists {
+    classes: HashMap<&'static str, Class>,
+    stop: HashSet<&'static str>,
+    plain: HashSet<&'static str>,
+    names: HashSet<&'static str>,
+    /// By first word: the whole phrase and what it means.
+    phrases: HashMap<&'static str, Vec<(Vec<&'static str>, Vec<&'static str>)>>,
+    /// Words of other languages.
+    foreign: HashMap<&'static str, &'static str>,
+}
+
+static LISTS: LazyLock<Lists> = LazyLock::new(|| {
+    let mut classes = HashMap::new();
+    for (list, class) in [(VERBS, Class::Verb), (NOUNS, Class::Noun), (TOOLS, Class::Tool)] {
+        classes.extend(each(list).map(|word| (word, class)));
+    }
+    let mut phrases: HashMap<_, Vec<_>> = HashMap::new();
+    for (phrase, meaning) in rows(PHRASES).filter_map(|row| row.split_once('\t')) {
+        let words: Vec<&str> = phrase.split(' ').collect();
+        phrases.entry(words[0]).or_default().push((words, meaning.split(' ').collect()));
+    }
+    // The longest phrase that fits is meant.
+    phrases.values_mut().for_each(|found| found.sort_by_key(|(words, _)| usize::MAX - words.len()));
+    let mut foreign = HashMap::new();
+    for row in rows(WORDS) {
+        let mut cells = row.split('\t');
+        let english = cells.next().unwrap_or_default();
+        for word in cells.flat_map(|cell| cell.split('/')).filter(|word| !word.is_empty()) {
+            // An English word means itself; of two languages the first row decides.
+            if !classes.contains_key(word) {
+                foreign.entry(word).or_insert(english);
+            }
+        }
+    }
+    Lists {
+        classes,
+        stop: each(STOP).collect(),
+        plain: each(PLAIN).collect(),
+        names: each(NAMES).collect(),
+        phrases,
+        foreign,
+    }
+});
+
+fn rows(list: &'static str) -> impl Iterator<Item = &'static str> {
+    list.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty())
+}
+
+fn each(list: &'static str) -> impl Iterator<Item = &'static str> {
+    rows(list).flat_map(str::split_whitespace)
+}
+
+/// The word lists, with the tool names that the catalog's slugs teach.
+#[derive(Debug, Clone, Default)]
+pub struct Vocabulary {
+    tools: Arc<HashSet<String>>,
+}
+
+impl Vocabulary {
+    /// The word lists alone.
+    pub fn built_in() -> Self {
+        Self::default()
+    }
+
+    /// The word lists and the tool names in `slugs`. A name of a person, a place or a company is not
+    /// learned, though somebody may have named a skill after it.
+    pub fn with_slugs<'a>(slugs: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut tools = HashSet::new();
+        let parts = slugs.into_iter().flat_map(|slug| slug.split(['-', '_', '.', '/', '@', ' ']));
+        for part in parts.map(str::to_lowercase) {
+            let is_word =
+                part.chars().count() >= SHORTEST_TOOL && part.chars().all(char::is_alphabetic);
+            let is_known = LISTS.stop.contains(&*part) || LISTS.classes.contains_key(&*part);
+            if is_word && !is_known && !is_name(&part) && tools.len() < MAX_LEARNED_TOOLS {
+                tools.insert(part);
+            }
+        }
+        Self { tools: Arc::new(tools) }
+    }
+
+    /// What kind of word it is, if it is one.
+    pub fn class(&self, word: &str) -> Option<Class> {
+        let learned = || self.tools.contains(word).then_some(Class::Tool);
+        LISTS.classes.get(word).copied().or_else(learned)
+    }
+
+    /// What a word of a pattern means in English; one that nobody knows means itself.
+    pub fn english(&self, word: &str) -> String {
+        let lower = word.to_lowercase();
+        self.known(&lower).unwrap_or(lower)
+    }
+
+    /// The vocabulary's words among `tokens`, with phrases and other languages in English.
+    pub(super) fn read(&self, tokens: &[String]) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut at = 0;
+        while at < tokens.len() {
+            if let Some((length, meaning)) = phrase(&tokens[at..]) {
+                found.extend(
+                    meaning
+                        .iter()
+                        .filter(|word| self.class(word).is_some())
+                        .map(|&word| word.to_owned()),
+                );
+                at += length;
+                continue;
+            }
+            for word in tokens[at].split(['-', '_']).filter(|word| !word.is_empty()) {
+                self.read_word(word, &mut found);
+            }
+            at += 1;
+        }
+        found
+    }
+
+    fn read_word(&self, word: &str, found: &mut Vec<String>) {
+        if word.chars().any(is_unspaced) {
+            found.extend(unspaced(word));
+        } else if word.chars().any(char::is_numeric) || LISTS.stop.contains(word) {
+            // Neither a number nor a function word says what a task is about.
+        } else if let Some(known) = self.known(word) {
+            found.push(known);
+        }
+    }
+
+    /// The word itself, what it means in English, or what it is a form of.
+    fn known(&self, word: &str) -> Option<String> {
+        if self.class(word).is_some() {
+            return Some(word.to_owned());
+        }
+        if let Some(english) = LISTS.foreign.get(word) {
+            return Some((*english).to_owned());
+        }
+        reduced(word).find(|form| self.class(form).is_some() && !is_name(word))
+    }
+
+    /// Whether a word may stay in the detail of a failure.
+    pub(super) fn may_stay(&self, word: &str) -> bool {
+        LISTS.stop.contains(word) || LISTS.plain.contains(word) || self.known(word).is_some()
+    }
+}
+
+/// Whether a word is a well-known name of a person, a place or a company.
+pub(super) fn is_name(word: &str) -> bool {
+    LISTS.names.contains(word)
+        || word.strip_suffix('s').is_some_and(|name| LISTS.names.contains(name))
+}
+
+/// The phrase that `tokens` start with: how many of them, and what it means. Only the first word of
+/// a phrase is a verb that changes its form.
+fn phrase(tokens: &[String]) -> Option<(usize, &'static [&'static str])> {
+    let first = tokens.first()?;
+    let forms = std::iter::once(first.clone()).chain(reduced(first));
+    for form in forms {
+        for (words, meaning) in LISTS.phrases.get(&*form).into_iter().flatten() {
+            let rest = tokens.get(1..words.len());
+            if rest
+                .is_some_and(|rest| rest.iter().zip(&words[1..]).all(|(token, word)| token == word))
+            {
+                return Some((words.len(), meaning));
+            }
+        }
+    }
+    None
+}
+
+/// What an English plural, -ing or -ed may come from, likeliest first.
+fn reduced(word: &str) -> impl Iterator<Item = String> + use<> {
+    let mut forms: Vec<String> = Vec::new();
+    let mut cut = |ending: &str, with: &[&str]| {
+        if let Some(stem) = word.strip_suffix(ending).filter(|stem| stem.chars().count() >= 2) {
+            forms.extend(with.iter().map(|end| format!("{stem}{end}")));
+            let mut letters = stem.chars().rev();
+            if ending != "s"
+                && ending != "es"
+                && let (Some(a), Some(b)) = (letters.next(), letters.next())
+                && a == b
+            {
+                forms.push(stem.chars().take(stem.chars().count() - 1).collect());
+            }
+        }
+    };
+    cut("ies", &["y"]);
+    cut("es", &["e", ""]);
+    cut("s", &[""]);
+    cut("ied", &["y"]);
+    cut("ed", &["", "e"]);
+    cut("ing", &["", "e"]);
+    forms.into_iter()
+}
+
+/// Scripts that put no blanks between words, and Korean, which hangs particles on them.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7AF}' | '\u{F900}'..='\u{FAFF}')
+}
+
+/// The known words of a run without blanks: always the longest that fits.
+fn unspaced(run: &str) -> Vec<String> {
+    let letters: Vec<char> = run.chars().collect();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < letters.len() {
+        let longest = (at + LONGEST).min(letters.len());
+        let hit = (at + 1..=longest).rev().find_map(|end| {
+            let word: String = letters[at..end].iter().collect();
+            LISTS.foreign.get(&*word).map(|english| (end, (*english).to_owned()))
+        });
+        match hit {
+            Some((end, english)) => {
+                found.push(english);
+                at = end;
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lists_agree_with_each_other() {
+        let mut seen = HashSet::new();
+        for word in each(VERBS).chain(each(NOUNS)).chain(each(TOOLS)) {
+            assert!(seen.insert(word), "{word} stands twice");
+            assert!(!is_name(word), "{word} is a name");
+            assert!(!LISTS.stop.contains(word), "{word} is a stop word");
+            assert!(!word.contains(|c: char| c.is_numeric() || c.is_uppercase()), "{word}");
+        }
+        assert!(seen.len() > 2_000);
+        for row in rows(PHRASES) {
+            let (_, meaning) = row.split_once('\t').expect("a phrase has a meaning");
+            for word in meaning.split(' ') {
+                assert!(LISTS.classes.contains_key(word), "{word} in {row}");
+            }
+        }
+        for (word, english) in &LISTS.foreign {
+            assert!(LISTS.classes.contains_key(english), "{english} for {word}");
+            assert!(!is_name(word), "{word}");
+        }
+        assert!(LISTS.foreign.len() > 1_500, "{}", LISTS.foreign.len());
+    }
+}

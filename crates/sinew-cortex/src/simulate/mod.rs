@@ -1,0 +1,59 @@
+//! Simulated worlds: how long a reflex takes, what each policy costs, how often a reflex is wrong.
+//!
+//! The generator is fixed, so that the same seed prints the same numbers. Beside each figure stands
+//! the one that the specification gives.
+
+mod calibration;
+mod clean;
+mod regret;
+mod rng;
+
+pub use calibration::{CalibrationRow, Grant, calibration};
+pub use clean::{CADENCES, Cadence, CleanRow, WINDOW_ONLY, clean, in_one_window};
+pub use regret::{COLUMNS, Cell, RegretPolicy, RegretRow, regret};
+pub use rng::Rng;
+
+use serde::Serialize;
+
+/// Which worlds to run.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted<'a> {
+    /// Only cadences whose name holds this.
+    pub cadence: Option<&'a str>,
+    /// Only policies whose name holds this.
+    pub policy: Option<&'a str>,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// Every table.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tables {
+    /// The seed.
+    pub rng: u64,
+    /// Clean successes.
+    pub clean: Vec<CleanRow>,
+    /// Weights after so many successes in one window, with the reference's.
+    pub one_window: Vec<(u32, f64, f64)>,
+    /// Regret against the best skill.
+    pub regret: Vec<RegretRow>,
+    /// Reflexes by reliability.
+    pub calibration: Vec<CalibrationRow>,
+}
+
+/// Runs the worlds.
+pub fn simulate(wanted: &Wanted<'_>) -> Tables {
+    let fits = |name: &str, filter: Option<&str>| filter.is_none_or(|filter| name.contains(filter));
+    let cadences = CADENCES.iter().filter(|cadence| fits(cadence.name, wanted.cadence));
+    let policies = RegretPolicy::ALL.iter().filter(|policy| fits(policy.name(), wanted.policy));
+    Tables {
+        rng: wanted.seed,
+        clean: cadences.map(clean).collect(),
+        one_window: WINDOW_ONLY.iter().map(|&(n, said)| (n, in_one_window(n), said)).collect(),
+        regret: policies.map(|policy| regret(*policy, wanted.cadence, wanted.seed)).collect(),
+        calibration: match wanted.policy {
+            None => calibration(wanted.seed),
+            Some(_) => Vec::new(),
+        },
+    }
+}

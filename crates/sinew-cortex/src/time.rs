@@ -1,0 +1,198 @@
+//! Instants and calendar days, in UTC. They come in from outside: nothing here looks at a clock.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Milliseconds of a day.
+pub(crate) const DAY_MS: i64 = 24 * HOUR_MS;
+/// Milliseconds of an hour.
+pub(crate) const HOUR_MS: i64 = 60 * MINUTE_MS;
+/// Milliseconds of a minute.
+pub(crate) const MINUTE_MS: i64 = 60_000;
+
+/// The last instant that four digits of a year can write.
+const LAST_MS: i64 = 253_402_300_799_999;
+
+/// An instant: milliseconds since 1970, written as RFC 3339.
+///
+/// Always between 1970 and 9999, so that every instant can be written and compared; a clock that
+/// says otherwise is taken for the nearer end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Stamp(i64);
+
+impl Stamp {
+    /// The instant that many milliseconds after 1970.
+    pub fn from_ms(ms: i64) -> Self {
+        Self(ms.clamp(0, LAST_MS))
+    }
+
+    /// As a clock gives it.
+    pub fn from_clock(ms: u64) -> Self {
+        Self::from_ms(i64::try_from(ms).unwrap_or(LAST_MS))
+    }
+
+    /// Milliseconds since 1970.
+    pub fn ms(self) -> i64 {
+        self.0
+    }
+
+    /// The day it lies in.
+    pub fn day(self) -> Day {
+        Day(i32::try_from(self.0.div_euclid(DAY_MS)).unwrap_or(i32::MAX))
+    }
+
+    /// That many milliseconds later, or earlier.
+    #[must_use]
+    pub fn plus_ms(self, ms: i64) -> Self {
+        Self::from_ms(self.0.saturating_add(ms))
+    }
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rest = self.0.rem_euclid(DAY_MS);
+        let (hours, minutes) = (rest / HOUR_MS, rest / MINUTE_MS % 60);
+        let (seconds, ms) = (rest / 1000 % 60, rest % 1000);
+        write!(f, "{}T{hours:02}:{minutes:02}:{seconds:02}.{ms:03}Z", self.day())
+    }
+}
+
+/// A text that is no time or no day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadTime(String);
+
+impl fmt::Display for BadTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadTime {}
+
+impl FromStr for Stamp {
+    type Err = BadTime;
+
+    fn from_str(text: &str) -> Result<Self, BadTime> {
+        let bad = || BadTime(format!("`{}` is no RFC 3339 time", short(text)));
+        let read: jiff::Timestamp = text.parse().map_err(|_| bad())?;
+        let ms = read.as_millisecond();
+        if (0..=LAST_MS).contains(&ms) { Ok(Self(ms)) } else { Err(bad()) }
+    }
+}
+
+/// A day of the calendar: days since 1970, written `YYYY-MM-DD`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Day(i32);
+
+impl Day {
+    /// Its first instant.
+    pub fn start(self) -> Stamp {
+        Stamp::from_ms(i64::from(self.0) * DAY_MS)
+    }
+
+    /// Whole days from `earlier` to this one, never below 0.
+    pub fn since(self, earlier: Self) -> u32 {
+        u32::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
+    }
+
+    /// That many days later, or earlier.
+    #[must_use]
+    pub fn plus(self, days: i32) -> Self {
+        Self::from_number(self.0.saturating_add(days))
+    }
+
+    fn from_number(days: i32) -> Self {
+        Stamp::from_ms(i64::from(days) * DAY_MS).day()
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Days in eras of 400 years that begin on 1 March, so that the leap day is the last of a year.
+        let days = i64::from(self.0) + 719_468;
+        let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+        let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+        let of_year = of_era - (365 * year + year / 4 - year / 100);
+        let month = (5 * of_year + 2) / 153;
+        let day = of_year - (153 * month + 2) / 5 + 1;
+        let (month, over) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+        write!(f, "{:04}-{month:02}-{day:02}", year + era * 400 + over)
+    }
+}
+
+impl FromStr for Day {
+    type Err = BadTime;
+
+    fn from_str(text: &str) -> Result<Self, BadTime> {
+        let bad = || BadTime(format!("`{}` is no date of the form YYYY-MM-DD", short(text)));
+        let shape = text.len() == 10 && text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+        let date: jiff::civil::Date = text.parse().ok().filter(|_| shape).ok_or_else(bad)?;
+        let first = jiff::civil::date(1970, 1, 1);
+        let days = date.since(first).map_err(|_| bad())?.get_days();
+        if days < 0 { Err(bad()) } else { Ok(Self(days)) }
+    }
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(40).collect()
+}
+
+macro_rules! as_text {
+    ($type:ty) => {
+        impl Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+pub(crate) use as_text;
+
+as_text!(Stamp);
+as_text!(Day);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_days_read_back_what_they_write() {
+        for text in ["1970-01-01", "2000-02-29", "2024-12-31", "2026-03-05", "9999-12-31"] {
+            let day: Day = text.parse().unwrap();
+            assert_eq!(day.to_string(), text);
+            assert_eq!(day.start().day(), day);
+        }
+        let stamp: Stamp = "2026-03-05T13:14:15.678+01:00".parse().unwrap();
+        assert_eq!(stamp.to_string(), "2026-03-05T12:14:15.678Z");
+        assert_eq!(stamp.to_string().parse(), Ok(stamp));
+        for bad in ["", "2026-3-5", "2026-02-30", "1969-12-31", "yesterday", "2026-03-05T00:00:00Z"]
+        {
+            assert!(bad.parse::<Day>().is_err(), "{bad}");
+        }
+        for bad in ["2026-03-05", "12:00", "1969-01-01T00:00:00Z", "2026-03-05T12:00:00"] {
+            assert!(bad.parse::<Stamp>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_clock_that_makes_no_sense_is_taken_for_the_nearer_end() {
+        assert_eq!(Stamp::from_clock(u64::MAX / 2).to_string(), "9999-12-31T23:59:59.999Z");
+        assert_eq!(Stamp::from_ms(-5).to_string(), "1970-01-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn days_never_go_below_zero() {
+        let day = |text: &str| text.parse::<Day>().unwrap();
+        assert_eq!(day("2026-03-05").since(day("2026-03-01")), 4);
+        assert_eq!(day("2026-03-01").since(day("2026-03-05")), 0);
+    }
+}
