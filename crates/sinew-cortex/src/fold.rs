@@ -181,7 +181,9 @@ fn apply(memory: &mut Memory, record: &Record, spared: bool, policy: &Policy) {
             original::take_in(memory, file, at, policy);
         }
         Body::Prune { removed } => {
-            removed.iter().for_each(|removal| prune::remove(memory, removal))
+            for removal in removed {
+                prune::remove(memory, removal);
+            }
         }
         Body::Retract { target } => drop(memory.retracted.insert(*target)),
         Body::Reset { scope } => reset(memory, scope, policy),

@@ -34,8 +34,8 @@ pub struct Snapshot {
 
 impl History {
     /// The history of a whole log.
-    pub fn of(records: Vec<Record>, policy: &Policy) -> Self {
-        let sorted = in_order(&records);
+    pub fn of(records: &[Record], policy: &Policy) -> Self {
+        let sorted = in_order(records);
         let at = sorted.len().saturating_sub(RECENT);
         let (base, head) = fold_split(&sorted, at, policy);
         let recent = sorted[at..].iter().map(|record| (*record).clone()).collect();
@@ -44,7 +44,7 @@ impl History {
 
     /// An empty history.
     pub fn new(policy: &Policy) -> Self {
-        Self::of(Vec::new(), policy)
+        Self::of(&[], policy)
     }
 
     /// The history that was stored, if it was made by this version under this policy.

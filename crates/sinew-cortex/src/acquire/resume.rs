@@ -27,7 +27,11 @@ pub fn resume(run: &Run) -> Step {
             let slugs = run.candidates.iter().map(|offer| offer.slug.clone()).collect();
             effects.push(Effect::Fetch(slugs));
         }
-        State::Approve { question, .. } => effects.push(Effect::Ask(question)),
+        State::Approve { question, .. } => {
+            // A candidate that failed may still be there.
+            effects.extend(run.installed.clone().map(|slug| Effect::Uninstall(Some(slug))));
+            effects.push(Effect::Ask(question));
+        }
         // `Install` looks at the lock and the digest before it does anything.
         State::Install => {
             let staged = run.current().and_then(|offer| offer.staged.clone());

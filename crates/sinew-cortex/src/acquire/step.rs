@@ -389,6 +389,8 @@ impl Stepper<'_> {
         asked: Stamp,
         spoken: &Spoken,
     ) -> Result<(), Refused> {
+        // Whatever failed before was uninstalled before the question was asked.
+        self.run.installed = None;
         if self.expired(asked) {
             self.release(End::Expired);
             return Ok(());
@@ -659,7 +661,8 @@ impl Stepper<'_> {
             return self.release(End::AllCandidates);
         };
         self.run.mode = Mode::Standard;
-        self.effects.push(Effect::Uninstall(self.run.installed.take()));
+        // It stays noted until the person has answered: after a crash it is uninstalled again.
+        self.effects.push(Effect::Uninstall(self.run.installed.clone()));
         // Candidates between here and there failed at staging; they were never tried.
         let place = self.run.candidates.iter().position(|offer| offer.slug == next.slug);
         self.run.cursor = place.unwrap_or(self.run.cursor + 1) - 1;

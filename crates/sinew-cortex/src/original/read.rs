@@ -203,8 +203,8 @@ impl Reader {
     }
 
     /// A secret in somebody's file does not get into the log.
-    fn masked(&mut self, text: String, path: &str) -> String {
-        let masked = sinew_guard::secrets::mask(&text);
+    fn masked(&mut self, text: &str, path: &str) -> String {
+        let masked = sinew_guard::secrets::mask(text);
         if masked != text {
             self.note(path, "held a secret; masked");
         }
@@ -398,7 +398,7 @@ impl Reader {
             }
         };
         let detail = match map.remove("detail") {
-            Some(Value::String(detail)) => self.masked(detail, &format!("{path}.detail")),
+            Some(Value::String(detail)) => self.masked(&detail, &format!("{path}.detail")),
             _ => String::new(),
         };
         if detail.chars().count() > MAX_DETAIL {
@@ -422,7 +422,7 @@ impl Reader {
             let (region, slug) = (field(&mut map, "region"), field(&mut map, "slug"));
             let (key, detail) = (field(&mut map, "key"), field(&mut map, "detail"));
             let action = field(&mut map, "action");
-            let detail = detail.map(|detail| self.masked(detail, &format!("{path}.detail")));
+            let detail = detail.map(|detail| self.masked(&detail, &format!("{path}.detail")));
             let is_known = match kind.as_str() {
                 "dependency_warning" | "env_ready" => region.is_some() && key.is_some(),
                 "skill_quality_warning" => slug.is_some() && detail.is_some(),

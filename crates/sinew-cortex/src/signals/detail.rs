@@ -22,7 +22,7 @@ const GAP: &str = "…";
 pub fn clean(text: &str, vocabulary: &Vocabulary) -> String {
     // Normal form first: a secret that is written in wide letters is one all the same.
     let masked = secrets::mask(&super::normal(text));
-    let masked = masked.replace(secrets::REDACTED, " ");
+    let masked = masked.replace(secrets::REDACTED, " … ");
     let mut kept: Vec<String> = Vec::new();
     for piece in masked.split_whitespace() {
         let code = piece.trim_matches(|c: char| !c.is_ascii_digit());

@@ -33,6 +33,9 @@ pub enum Class {
     Tool,
 }
 
+/// The words of a phrase, and the ones it means.
+type Phrase = (Vec<&'static str>, Vec<&'static str>);
+
 #[derive(Debug)]
 struct Lists {
     classes: HashMap<&'static str, Class>,
@@ -40,7 +43,7 @@ struct Lists {
     plain: HashSet<&'static str>,
     names: HashSet<&'static str>,
     /// By first word: the whole phrase and what it means.
-    phrases: HashMap<&'static str, Vec<(Vec<&'static str>, Vec<&'static str>)>>,
+    phrases: HashMap<&'static str, Vec<Phrase>>,
     /// Words of other languages.
     foreign: HashMap<&'static str, &'static str>,
 }
@@ -159,15 +162,13 @@ impl Vocabulary {
         }
     }
 
-    /// The word itself, what it means in English, or what it is a form of.
+    /// The word itself, what it is a form of, or what it means in English.
     fn known(&self, word: &str) -> Option<String> {
         if self.class(word).is_some() {
             return Some(word.to_owned());
         }
-        if let Some(english) = LISTS.foreign.get(word) {
-            return Some((*english).to_owned());
-        }
-        reduced(word).find(|form| self.class(form).is_some() && !is_name(word))
+        let form = reduced(word).find(|form| self.class(form).is_some() && !is_name(word));
+        form.or_else(|| LISTS.foreign.get(word).map(|english| (*english).to_owned()))
     }
 
     /// Whether a word may stay in the detail of a failure.

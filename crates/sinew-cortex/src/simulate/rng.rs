@@ -7,7 +7,8 @@ pub struct Rng(u64);
 impl Rng {
     /// The generator of a seed.
     pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(0x1234_5678_9ABC_DEF1))
+        // The state is itself a sequence: neighbouring seeds must not give one that is shifted.
+        Self(Self(seed ^ 0x1234_5678_9ABC_DEF1).bits())
     }
 
     /// The next 64 bits.

@@ -1,0 +1,835 @@
+//! The acquisition flow, in a world of strings: nothing is downloaded, everything is counted.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use sinew_cortex::acquire::{
+    Act, Answer, Channel, Context, Effect, End, Event, Finish, Offer, Refused, Relay, Report, Run,
+    ScanVerdict, Scope, Spoken, Staged, State, admissible, may_retain, resume, step,
+};
+use sinew_cortex::failure::FailureKind::{
+    self, ApiError, AuthError, DependencyMissing, RuntimeError, TaskMismatch,
+};
+use sinew_cortex::recall::{Task, recall};
+use sinew_cortex::record::{BlacklistOp, Body, Outcome, Record, Verdict};
+use sinew_cortex::signals::{Vocabulary, words};
+use sinew_cortex::{Id, Policy, ReflexInstall, Stamp, fold, learn};
+
+use crate::bundle::{DAY, Log, R, S, close, start};
+
+const TASK: &str = "manage my to-do list";
+
+/// Everything outside a run: registries, disks, people.
+struct World {
+    log: Vec<Record>,
+    policy: Policy,
+    now: Stamp,
+    /// What a search finds.
+    registry: Vec<Offer>,
+    /// What fetching gives, where it is not a harmless version 1.0.0.
+    staged: BTreeMap<String, Result<Staged, String>>,
+    /// Skills that cannot be installed.
+    broken: Vec<String>,
+    /// What is installed, by slug.
+    disk: BTreeMap<String, String>,
+    installs: Vec<String>,
+    uninstalls: Vec<String>,
+    executed: Vec<String>,
+    waited: Vec<u64>,
+    asked: Vec<Act>,
+    shown: Vec<String>,
+    report: Option<Report>,
+    finishes: VecDeque<Finish>,
+    answers: VecDeque<Answer>,
+    handled: bool,
+}
+
+impl World {
+    fn new() -> Self {
+        Self {
+            log: Vec::new(),
+            policy: Policy::default(),
+            now: start(),
+            registry: ["one", "two", "three", "four"]
+                .map(|slug| Offer::new(slug, "clawhub"))
+                .into(),
+            staged: BTreeMap::new(),
+            broken: Vec::new(),
+            disk: BTreeMap::new(),
+            installs: Vec::new(),
+            uninstalls: Vec::new(),
+            executed: Vec::new(),
+            waited: Vec::new(),
+            asked: Vec::new(),
+            shown: Vec::new(),
+            report: None,
+            finishes: VecDeque::new(),
+            answers: VecDeque::new(),
+            handled: false,
+        }
+    }
+
+    fn knowing(log: Log) -> Self {
+        Self { log: log.records, now: log.now, policy: log.policy, ..Self::new() }
+    }
+
+    fn finishing(mut self, finishes: impl IntoIterator<Item = Finish>) -> Self {
+        self.finishes.extend(finishes);
+        self
+    }
+
+    fn answering(mut self, answers: impl IntoIterator<Item = Answer>) -> Self {
+        self.answers.extend(answers);
+        self
+    }
+
+    fn memory(&self) -> sinew_cortex::Memory {
+        fold::fold(&self.log, &self.policy)
+    }
+
+    fn step(&self, run: &Run, event: Event) -> Result<sinew_cortex::acquire::Step, Refused> {
+        let memory = self.memory();
+        let context =
+            Context { memory: &memory, policy: &self.policy, relay: Relay::Limited, now: self.now };
+        step(run, event, &context)
+    }
+
+    fn begin(&self) -> Run {
+        let signals = words(TASK, &Vocabulary::built_in());
+        Run::new(Id::new(self.now, 7), self.now, TASK, signals)
+    }
+
+    /// Writes what must reach the log; a record that is there stays once.
+    fn flush(&mut self, run: &mut Run) {
+        for record in std::mem::take(&mut run.outbox) {
+            self.append(record);
+        }
+    }
+
+    fn append(&mut self, record: Record) {
+        if !self.log.iter().any(|known| known.id == record.id) {
+            self.log.push(record);
+        }
+    }
+
+    /// Carries out one effect and gives what happened.
+    fn perform(&mut self, effect: Effect, run: &Run) -> Option<Event> {
+        match effect {
+            Effect::Recall if self.handled => Some(Event::Handled),
+            Effect::Recall => Some(self.recalled(run)),
+            Effect::Search { keywords, without } => {
+                assert!(!keywords.is_empty());
+                let fresh = self.registry.iter().filter(|offer| !without.contains(&offer.slug));
+                Some(Event::Found(fresh.cloned().collect()))
+            }
+            Effect::Fetch(slugs) => {
+                let staged = slugs.into_iter().map(|slug| (slug.clone(), self.fetch(&slug)));
+                Some(Event::Fetched(staged.collect()))
+            }
+            Effect::Notify { text, ms } => {
+                self.shown.push(text);
+                (ms > 0).then_some(Event::TimeUp)
+            }
+            Effect::Ask(question) => {
+                self.asked.push(question.act);
+                Some(Event::Answered(said(
+                    self.answers.pop_front().unwrap_or(Answer::Yes(Scope::Listed)),
+                )))
+            }
+            Effect::Install { slug, digest } => Some(self.install(slug, digest)),
+            Effect::MakePlan(_) => Some(Event::Planned),
+            Effect::Execute(slug) => {
+                self.executed.push(slug);
+                Some(Event::Finished(self.finishes.pop_front().unwrap_or_else(Finish::success)))
+            }
+            Effect::Wait(ms) => {
+                self.waited.push(ms);
+                self.now = self.now.plus_ms(i64::try_from(ms).expect("a short wait"));
+                Some(Event::TimeUp)
+            }
+            Effect::InstallDependency(command) => {
+                self.installs.push(command);
+                Some(Event::DependencyInstalled(true))
+            }
+            Effect::AskCredentials(_) => {
+                self.shown.push("check the credentials".to_owned());
+                Some(Event::Answered(said(self.answers.pop_front().unwrap_or(Answer::No))))
+            }
+            Effect::AskOutcome(_) => {
+                self.shown.push("how did it go?".to_owned());
+                Some(Event::Finished(Finish::success()))
+            }
+            Effect::Learn { record, outcome, task } => Some(self.learn(record, &outcome, task)),
+            Effect::Uninstall(slug) => {
+                if let Some(slug) = slug {
+                    self.disk.remove(&slug);
+                    self.uninstalls.push(slug);
+                }
+                matches!(run.state, State::Release { .. }).then_some(Event::Uninstalled)
+            }
+            Effect::Tell(report) => {
+                self.report = Some(report);
+                None
+            }
+        }
+    }
+
+    fn recalled(&self, run: &Run) -> Event {
+        let memory = self.memory();
+        let task = Task { words: &run.signals, ..Task::default() };
+        let told = recall(&memory, &task, self.now.day(), &self.policy);
+        let offered = told.candidates.iter().filter(|view| view.filtered.is_none());
+        let offers = offered.map(|view| Offer::new(&view.slug, &view.source)).collect();
+        Event::Recalled { hit: told.region.is_some(), region: told.region, offers }
+    }
+
+    fn fetch(&self, slug: &str) -> Result<Staged, String> {
+        self.staged.get(slug).cloned().unwrap_or_else(|| Ok(harmless(slug)))
+    }
+
+    fn install(&mut self, slug: String, digest: String) -> Event {
+        if self.broken.contains(&slug) {
+            return Event::InstallFailed("the disk is full".to_owned());
+        }
+        if self.disk.get(&slug) != Some(&digest) {
+            self.installs.push(slug.clone());
+            self.disk.insert(slug, digest.clone());
+        }
+        Event::Installed(digest)
+    }
+
+    fn learn(&mut self, record: Id, outcome: &Outcome, task: Option<String>) -> Event {
+        let memory = self.memory();
+        let mut bodies = learn::lessons(&memory, record, outcome, None, &self.policy);
+        if let Some(task) = task {
+            bodies.extend(learn::signals(
+                &task,
+                &outcome.region,
+                &outcome.slug,
+                &Vocabulary::built_in(),
+            ));
+        }
+        let place = Some((outcome.region.as_str(), outcome.slug.as_str()));
+        bodies.extend(learn::pruning(&memory, self.now.day(), &self.policy, place));
+        for (number, body) in bodies.into_iter().enumerate() {
+            let id = Id::derived(self.now, &[&record.to_string(), &number.to_string()]);
+            self.append(Record { id, ts: self.now, body });
+        }
+        let memory = self.memory();
+        let candidate = memory.candidate(&outcome.region, &outcome.slug);
+        Event::Learned { worth_keeping: candidate.is_some_and(may_retain) }
+    }
+
+    /// Runs to the end, or until `crash` says so; gives the run as it was stored last.
+    fn drive(
+        &mut self,
+        run: Run,
+        effects: Vec<Effect>,
+        mut crash: impl FnMut(&Run) -> bool,
+    ) -> Run {
+        let mut run = run;
+        let mut effects: VecDeque<Effect> = effects.into();
+        while let Some(effect) = effects.pop_front() {
+            let Some(event) = self.perform(effect, &run) else { continue };
+            let stepped = self.step(&run, event).expect("the flow goes on");
+            run = stepped.run;
+            // Stored; from here on a crash finds this.
+            let stored = run.clone();
+            if crash(&stored) {
+                return stored;
+            }
+            self.flush(&mut run);
+            effects.extend(stepped.effects);
+        }
+        run
+    }
+
+    fn run(&mut self) -> Run {
+        let run = self.begin();
+        self.drive(run, vec![Effect::Recall], |_| false)
+    }
+
+    fn outcomes(&self) -> Vec<&Outcome> {
+        let bodies = self.log.iter().filter_map(|record| match &record.body {
+            Body::Outcome(outcome) if outcome.run.is_some() => Some(outcome.as_ref()),
+            _ => None,
+        });
+        bodies.collect()
+    }
+}
+
+fn said(answer: Answer) -> Spoken {
+    Spoken { answer, who: "Kim".to_owned(), channel: Channel::Cli, can_elicit: false }
+}
+
+fn harmless(slug: &str) -> Staged {
+    Staged {
+        version: "1.0.0".to_owned(),
+        digest: format!("sha256:{slug}-1.0.0"),
+        verdict: ScanVerdict::Allow,
+        side_effects: vec!["network:api.example.com".to_owned()],
+        skill_md_chars: 1_200,
+        skill_md_bytes: 1_300,
+    }
+}
+
+const YES: Answer = Answer::Yes(Scope::Listed);
+
+/// A log in which the skill earned its reflex for the task, and its files were approved.
+fn reflexive() -> Log {
+    let mut log = Log::new();
+    let words = ["manage", "todo", "task", "reminder"].map(str::to_owned).to_vec();
+    log.push(Body::Signals { region: R.to_owned(), words, vocabulary: 1 });
+    log.every(7 * DAY, 20);
+    log
+}
+
+fn approved(log: &mut Log) {
+    let digest = Some(harmless(S).digest);
+    log.push(Body::Consent(sinew_cortex::record::Consent {
+        run: "r".to_owned(),
+        act: Act::Install,
+        region: Some(R.to_owned()),
+        subject: S.to_owned(),
+        digest,
+        who: "Kim".to_owned(),
+        channel: Channel::Cli,
+        at: log.now,
+    }));
+}
+
+#[test]
+fn an_unknown_task_searches_installs_works_learns_and_leaves() {
+    // [1], [21]: after a miss and a success, words are learned.
+    let mut world = World::new();
+    let run = world.run();
+    assert_eq!(run.state, State::Closed { end: End::Released });
+    assert_eq!(run.task, None, "no word of the person outlives the run");
+    let memory = world.memory();
+    assert_eq!((memory.stats.searches, memory.stats.installs), (1, 1));
+    assert_eq!(memory.patterns.len(), 1);
+    let region = &memory.patterns[0].region;
+    assert_eq!(region, "todo-manage");
+    close(memory.candidate(region, "one").expect("a record").weight, 0.575);
+    assert_eq!(
+        (world.installs, world.uninstalls),
+        (vec!["one".to_owned()], vec!["one".to_owned()])
+    );
+    assert!(world.disk.is_empty());
+    assert_eq!(world.asked, [Act::Install, Act::Plan]);
+}
+
+#[test]
+fn a_task_that_an_installed_skill_can_do_ends_at_once() {
+    let mut world = World { handled: true, ..World::new() };
+    let run = world.run();
+    assert_eq!(run.state.name(), "done(handled)");
+    assert!(world.log.is_empty(), "nothing is learned");
+}
+
+#[test]
+fn a_memory_that_cannot_be_read_does_not_stand_in_the_way() {
+    // [2], the flow's side
+    let world = World::new();
+    let recalled = Event::Recalled { region: None, hit: false, offers: Vec::new() };
+    let stepped = world.step(&world.begin(), recalled).expect("a step");
+    assert_eq!(stepped.run.state, State::Search);
+}
+
+#[test]
+fn what_is_known_is_offered_without_a_search_and_its_words_stay() {
+    // [21]
+    let mut log = Log::new();
+    let words = vec!["manage".to_owned(), "todo".to_owned()];
+    log.push(Body::Signals { region: R.to_owned(), words, vocabulary: 1 });
+    log.ok();
+    let mut world = World::knowing(log);
+    world.run();
+    let memory = world.memory();
+    assert_eq!((memory.stats.searches, memory.stats.cache_hits), (0, 1));
+    let pattern = memory.pattern(R).expect("a pattern");
+    let words: Vec<&str> = pattern.signals.iter().map(|s| s.word.as_str()).collect();
+    assert_eq!(words, ["manage", "todo"]);
+    assert_eq!(memory.candidate(R, S).expect("a record").success, 2);
+}
+
+#[test]
+fn nothing_found_is_an_end() {
+    let mut world = World { registry: Vec::new(), ..World::new() };
+    assert_eq!(world.run().state.name(), "failed(no_candidates)");
+}
+
+#[test]
+fn a_blacklisted_search_result_is_not_shown() {
+    // [30]
+    let mut log = Log::new();
+    log.push(Body::Blacklist { op: BlacklistOp::Add, slug: "one".to_owned(), reason: None });
+    let mut world = World::knowing(log);
+    let run = world.run();
+    assert!(run.candidates.iter().all(|offer| offer.slug != "one"));
+    assert_eq!(world.installs, ["two"]);
+}
+
+#[test]
+fn a_reflex_tells_waits_and_asks_for_nothing() {
+    let mut log = reflexive();
+    approved(&mut log);
+    let mut world = World::knowing(log);
+    let run = world.run();
+    assert_eq!(world.asked, [Act::Retain]);
+    assert!(
+        world.shown[0].starts_with("⚡ Skill Cortex reflex: todoist v1.0.0 (100% success rate)")
+    );
+    assert_eq!(world.memory().stats.reflexes_fired, 1);
+    assert_eq!(run.state.name(), "done(retained)");
+}
+
+#[test]
+fn a_reflex_without_an_approved_digest_asks() {
+    // [16]
+    let mut world = World::knowing(reflexive());
+    world.run();
+    assert_eq!(world.asked, [Act::Install, Act::Retain], "the plan is not asked about");
+    let mut log = reflexive();
+    approved(&mut log);
+    let mut world = World::knowing(log);
+    world.policy.install = ReflexInstall::Confirm;
+    world.run();
+    assert_eq!(world.asked[0], Act::Install);
+    let mut log = reflexive();
+    approved(&mut log);
+    let mut world = World::knowing(log);
+    let warned = Staged { verdict: ScanVerdict::Warn, ..harmless(S) };
+    world.staged.insert(S.to_owned(), Ok(warned));
+    world.run();
+    assert_eq!(world.asked[0], Act::Install);
+}
+
+#[test]
+fn a_reflex_that_is_cancelled_leaves_no_trace() {
+    // [16]
+    let mut log = reflexive();
+    approved(&mut log);
+    let mut world = World::knowing(log);
+    let before = world.memory();
+    let run = world.drive(world.begin(), vec![Effect::Recall], |run| {
+        matches!(run.state, State::Notice { .. })
+    });
+    assert!(matches!(run.state, State::Notice { until } if until == world.now.plus_ms(5_000)));
+    let stepped = world.step(&run, Event::Cancelled).expect("a step");
+    let run = world.drive(stepped.run, stepped.effects, |_| false);
+    assert_eq!(run.state.name(), "aborted(cancelled)");
+    assert!(world.installs.is_empty());
+    let after = world.memory();
+    assert_eq!(before.motor, after.motor);
+    assert_eq!(after.stats.reflexes_fired, 0);
+}
+
+#[test]
+fn another_version_is_written_down_before_anybody_is_asked() {
+    // [12]
+    let mut log = reflexive();
+    approved(&mut log);
+    let mut world = World::knowing(log);
+    let newer = Staged { version: "1.3.0".to_owned(), ..harmless(S) };
+    world.staged.insert(S.to_owned(), Ok(newer));
+    let mut run = world.drive(world.begin(), vec![Effect::Recall], |run| {
+        matches!(run.state, State::Approve { .. })
+    });
+    assert!(world.asked.is_empty());
+    world.flush(&mut run);
+    let memory = world.memory();
+    let candidate = memory.candidate(R, S).expect("a record");
+    assert_eq!((candidate.reflex, candidate.streak), (false, 0));
+}
+
+#[test]
+fn three_failed_installs_are_two_switches_and_a_report() {
+    // [25]
+    let mut world = World::new();
+    world.broken = ["one", "two", "three"].map(str::to_owned).to_vec();
+    let run = world.run();
+    assert_eq!((run.state.name(), run.switches), ("failed(install)", 2));
+    let report = world.report.expect("a report");
+    let rows: Vec<&str> = report.tried.iter().map(|row| row.slug.as_str()).collect();
+    assert_eq!((rows, report.switches), (vec!["one", "two", "three"], 2));
+    assert_eq!(report.tried[0].detail, "the disk is full");
+    assert_eq!(world.asked, [Act::Install], "one yes covers the list");
+    assert!(world.log.iter().all(|record| !matches!(record.body, Body::Outcome(_))));
+}
+
+#[test]
+fn a_candidate_that_cannot_be_fetched_counts_as_one_that_cannot_be_installed() {
+    let mut world = World::new();
+    for slug in ["one", "two", "three"] {
+        world.staged.insert(slug.to_owned(), Err("404".to_owned()));
+    }
+    let run = world.run();
+    assert_eq!((run.state.name(), run.switches, run.attempts.len()), ("failed(install)", 2, 3));
+    assert!(world.asked.is_empty());
+}
+
+#[test]
+fn what_the_scanner_blocks_cannot_be_approved() {
+    let mut world = World::new();
+    let blocked = Staged { verdict: ScanVerdict::Block, ..harmless("one") };
+    world.staged.insert("one".to_owned(), Ok(blocked));
+    world.run();
+    assert_eq!(world.installs, ["two"]);
+    let yes = said(YES);
+    assert_eq!(
+        admissible(Act::Install, &yes, Relay::Allow, ScanVerdict::Block),
+        Err(Refused::Blocked)
+    );
+}
+
+#[test]
+fn a_yes_to_only_this_covers_only_this() {
+    let mut world = World::new().answering([Answer::Yes(Scope::OnlyThis)]);
+    world.broken = vec!["one".to_owned()];
+    world.run();
+    assert_eq!(world.asked, [Act::Install, Act::Install, Act::Plan]);
+}
+
+#[test]
+fn an_unreviewed_source_needs_its_own_yes() {
+    let mut world = World::new();
+    world.registry[1].reviewed = false;
+    world.broken = vec!["one".to_owned()];
+    world.run();
+    assert_eq!(world.asked, [Act::Install, Act::Install, Act::Plan]);
+    assert_eq!(world.installs, ["two"]);
+}
+
+#[test]
+fn a_service_failure_is_tried_once_more_after_three_seconds() {
+    // [26]
+    let api = || Finish::failure(ApiError);
+    let mut world = World::new().finishing([api(), Finish::success()]);
+    world.run();
+    assert_eq!(world.waited, [3_000]);
+    assert_eq!(world.executed.len(), 2);
+    let outcomes = world.outcomes();
+    assert_eq!(
+        (outcomes.len(), outcomes[0].result, outcomes[0].attempts),
+        (1, Verdict::Success, 2)
+    );
+    close(world.memory().candidate("todo-manage", "one").expect("a record").weight, 0.575);
+
+    let mut world = World::new().finishing([api(), api()]).answering([YES, YES, Answer::No]);
+    world.run();
+    assert_eq!((world.executed.len(), world.outcomes().len()), (2, 1));
+    assert_eq!(world.outcomes()[0].kind, Some(ApiError));
+    close(world.memory().candidate("todo-manage", "one").expect("a record").weight, 0.45);
+}
+
+#[test]
+fn refused_credentials_are_never_retried_by_themselves() {
+    // [27]
+    let mut world = World::new().finishing([Finish::failure(AuthError)]).answering([
+        YES,
+        YES,
+        Answer::No,
+        Answer::No,
+    ]);
+    world.run();
+    assert_eq!((world.executed.len(), world.shown[0].as_str()), (1, "check the credentials"));
+    assert_eq!(world.outcomes()[0].kind, Some(AuthError));
+    let mut world = World::new().finishing([Finish::failure(AuthError)]).answering([YES, YES, YES]);
+    world.run();
+    assert_eq!(world.outcomes()[0].result, Verdict::Success);
+}
+
+#[test]
+fn a_missing_program_is_installed_only_after_its_own_yes() {
+    // [27]
+    let missing = || Finish {
+        key: Some("ffmpeg".to_owned()),
+        command: Some("brew install ffmpeg".to_owned()),
+        ..Finish::failure(DependencyMissing)
+    };
+    let mut world =
+        World::new().finishing([missing()]).answering([YES, YES, Answer::No, Answer::No]);
+    world.run();
+    assert_eq!(world.installs, ["one"]);
+    assert_eq!(world.asked[2], Act::Dependency);
+    assert_eq!(world.outcomes()[0].key.as_deref(), Some("ffmpeg"));
+    let mut world = World::new().finishing([missing()]);
+    let run = world.run();
+    assert_eq!(world.installs, ["one", "brew install ffmpeg"]);
+    assert_eq!(run.consents.iter().filter(|consent| consent.act == Act::Dependency).count(), 1);
+    assert_eq!(world.outcomes()[0].result, Verdict::Success);
+}
+
+#[test]
+fn a_broken_skill_goes_and_the_next_comes_only_after_a_yes() {
+    // [28]
+    for kind in [RuntimeError, TaskMismatch] {
+        let mut world =
+            World::new().finishing([Finish::failure(kind)]).answering([YES, YES, Answer::No]);
+        let run = world.run();
+        assert_eq!(run.state.name(), "aborted(declined)");
+        assert_eq!((world.installs.len(), world.uninstalls.len()), (1, 1));
+        assert_eq!(world.asked[2], Act::SwitchCandidate);
+        let mut world = World::new().finishing([Finish::failure(kind)]);
+        let run = world.run();
+        assert_eq!((run.state.name(), run.switches), ("done(released)", 1));
+        assert_eq!(world.installs, ["one", "two"]);
+        assert_eq!(world.outcomes().len(), 2, "one outcome per candidate");
+    }
+}
+
+#[test]
+fn after_two_switches_nothing_more_is_tried() {
+    let broken = |_| Finish::failure(RuntimeError);
+    let mut world = World::new().finishing((0..5).map(broken));
+    world.broken = vec!["two".to_owned()];
+    let run = world.run();
+    assert_eq!((run.state.name(), run.switches), ("failed(all_candidates)", 2));
+    let report = Report::of(&run);
+    let stages: Vec<String> = report
+        .tried
+        .iter()
+        .map(|row| format!("{} {:?} {}", row.slug, row.stage, row.kind))
+        .collect();
+    assert_eq!(
+        stages,
+        ["one Execute runtime_error", "two Install runtime_error", "three Execute runtime_error"]
+    );
+    assert!(world.disk.is_empty());
+}
+
+#[test]
+fn a_proven_small_skill_may_stay() {
+    // [29]
+    let with = |success: u64, weight: f64, chars: u64| {
+        let mut log = Log::new();
+        log.ok();
+        let mut candidate = log.candidate();
+        (candidate.success, candidate.weight, candidate.skill_md_chars) = (success, weight, chars);
+        may_retain(&candidate)
+    };
+    assert!(with(3, 0.81, 7_999));
+    assert!(!with(3, 0.81, 8_000) && !with(2, 0.81, 10) && !with(3, 0.79, 10));
+
+    let mut log = reflexive();
+    approved(&mut log);
+    let mut world = World::knowing(log);
+    let run = world.run();
+    assert_eq!(run.state.name(), "done(retained)");
+    assert!(world.disk.contains_key(S) && world.uninstalls.is_empty());
+    let memory = world.memory();
+    assert!(memory.candidate(R, S).is_none() && memory.kept(R, S).is_some());
+    let exported = sinew_cortex::original::export(&memory, world.now, &world.policy).to_text();
+    assert!(!exported.contains("\"slug\": \"todoist\""));
+
+    let mut log = reflexive();
+    approved(&mut log);
+    let mut world = World::knowing(log).answering([Answer::No]);
+    let run = world.run();
+    assert_eq!((run.state.name(), world.uninstalls.len()), ("done(released)", 1));
+    assert!(world.memory().candidate(R, S).is_some());
+}
+
+#[test]
+fn others_are_searched_for_once() {
+    let mut world = World::new().answering([Answer::Others]);
+    world.registry.push(Offer::new("five", "github"));
+    world.run();
+    assert_eq!(world.installs, ["four"]);
+    assert_eq!(world.memory().stats.searches, 1, "searches count per run");
+    let mut world = World::new().answering([Answer::Others]);
+    let run = world.drive(world.begin(), vec![Effect::Recall], |run| {
+        run.others && matches!(run.state, State::Approve { .. })
+    });
+    let refused = world.step(&run, Event::Answered(said(Answer::Others)));
+    assert_eq!(refused, Err(Refused::OthersOnce));
+}
+
+#[test]
+fn a_question_that_nobody_answers_expires() {
+    let mut world = World::new();
+    let run = world.drive(world.begin(), vec![Effect::Recall], |run| {
+        matches!(run.state, State::Approve { .. })
+    });
+    assert_eq!(world.step(&run, Event::TimeUp), Err(Refused::NotNow));
+    world.now = world.now.plus_ms(DAY + 1);
+    for event in [Event::TimeUp, Event::Answered(said(YES))] {
+        let stepped = world.step(&run, event).expect("a step");
+        let run = world.drive(stepped.run, stepped.effects, |_| false);
+        assert_eq!(run.state.name(), "aborted(expired)");
+    }
+    assert!(world.installs.is_empty());
+}
+
+#[test]
+fn bytes_that_changed_after_the_yes_are_not_installed() {
+    let mut world = World::new();
+    let run = world.drive(world.begin(), vec![Effect::Recall], |run| run.state == State::Install);
+    let stepped = world.step(&run, Event::Installed("sha256:other".to_owned())).expect("a step");
+    assert_eq!(stepped.run.attempts[0].slug, "one");
+    assert_eq!(stepped.run.current().map(|offer| offer.slug.as_str()), Some("two"));
+    // A yes is bound to the digest it was given for.
+    let mut swapped = run.clone();
+    if let Some(staged) = &mut swapped.candidates[0].staged {
+        staged.digest = "sha256:swapped".to_owned();
+    }
+    assert!(run.covers(&run.candidates[0]) && !swapped.covers(&swapped.candidates[0]));
+}
+
+#[test]
+fn an_agent_may_pass_on_some_answers() {
+    let relayed = Spoken { channel: Channel::Relay, ..said(YES) };
+    let check = |act, relay| admissible(act, &relayed, relay, ScanVerdict::Allow).is_ok();
+    for act in [Act::Plan, Act::SwitchCandidate, Act::Retain] {
+        assert!(
+            check(act, Relay::Limited) && check(act, Relay::Allow) && !check(act, Relay::Never)
+        );
+    }
+    for act in [Act::Install, Act::Dependency] {
+        assert!(
+            !check(act, Relay::Limited) && check(act, Relay::Allow) && !check(act, Relay::Never)
+        );
+    }
+    let can_ask = Spoken { can_elicit: true, ..relayed };
+    let refused = admissible(Act::Plan, &can_ask, Relay::Allow, ScanVerdict::Allow);
+    assert_eq!(refused, Err(Refused::MustElicit));
+    assert!(admissible(Act::Install, &said(YES), Relay::Never, ScanVerdict::Warn).is_ok());
+}
+
+#[test]
+fn every_yes_is_in_the_log_with_its_digest() {
+    let mut world = World::new();
+    let run = world.run();
+    let logged: Vec<&sinew_cortex::record::Consent> = world
+        .log
+        .iter()
+        .filter_map(|record| match &record.body {
+            Body::Consent(consent) => Some(consent),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(logged.len(), run.consents.len());
+    assert!(logged.iter().any(|consent| consent.digest == Some(harmless("one").digest)));
+    assert!(logged.iter().all(|consent| consent.who == "Kim" && consent.run == run.id));
+}
+
+#[test]
+fn a_closed_run_hears_nothing() {
+    let mut world = World::new();
+    let run = world.run();
+    assert_eq!(world.step(&run, Event::Cancelled), Err(Refused::NotNow));
+    assert_eq!(resume(&run).effects, []);
+}
+
+#[test]
+fn cancel_is_heard_in_every_state() {
+    let mut states = Vec::new();
+    let mut world =
+        World::new().finishing([Finish::failure(ApiError), Finish::failure(RuntimeError)]);
+    world.drive(world.begin(), vec![Effect::Recall], |run| {
+        states.push(run.clone());
+        false
+    });
+    assert!(states.len() > 12);
+    for run in states.into_iter().filter(|run| !matches!(run.state, State::Closed { .. })) {
+        let mut world = World::new();
+        if let Some(slug) = &run.installed {
+            world.disk.insert(slug.clone(), "sha256".to_owned());
+        }
+        let stepped = world.step(&run, Event::Cancelled).expect("a step");
+        assert!(matches!(stepped.run.state, State::Release { then: End::Cancelled }));
+        let run = world.drive(stepped.run, stepped.effects, |_| false);
+        assert_eq!((run.state.name(), world.disk.len()), ("aborted(cancelled)", 0));
+    }
+}
+
+/// What must be the same with and without a crash.
+fn tally(world: &World) -> (usize, usize, Vec<(String, Verdict)>) {
+    let outcomes = world.outcomes();
+    let outcomes = outcomes.iter().map(|outcome| (outcome.slug.clone(), outcome.result)).collect();
+    (world.installs.len(), world.disk.len(), outcomes)
+}
+
+#[test]
+fn a_crash_in_any_state_doubles_nothing() {
+    // [39]
+    let fresh =
+        || World::new().finishing([Finish::failure(ApiError), Finish::failure(RuntimeError)]);
+    let mut calm = fresh();
+    let mut steps = 0;
+    calm.drive(calm.begin(), vec![Effect::Recall], |_| {
+        steps += 1;
+        false
+    });
+    for at in 1..=steps {
+        // Crash after the step was stored, before its outbox was written and its effects began.
+        let mut world = fresh();
+        let mut number = 0;
+        let stored = world.drive(world.begin(), vec![Effect::Recall], |_| {
+            number += 1;
+            number == at
+        });
+        check_resumed(world, &stored, &calm, at);
+    }
+}
+
+#[test]
+fn a_crash_after_the_work_and_before_its_record_doubles_nothing() {
+    // [39]
+    let fresh =
+        || World::new().finishing([Finish::failure(ApiError), Finish::failure(RuntimeError)]);
+    let mut calm = fresh();
+    let mut steps = 0;
+    calm.drive(calm.begin(), vec![Effect::Recall], |_| {
+        steps += 1;
+        false
+    });
+    for at in 2..=steps {
+        // The effects of the step before were carried out, and nobody wrote down that they were.
+        let mut world = fresh();
+        let mut stored = world.begin();
+        let mut number = 0;
+        let mut before = stored.clone();
+        world.drive(stored.clone(), vec![Effect::Recall], |run| {
+            number += 1;
+            before = std::mem::replace(&mut stored, run.clone());
+            number == at
+        });
+        check_resumed(world, &before, &calm, at);
+    }
+}
+
+fn check_resumed(mut world: World, stored: &Run, calm: &World, at: usize) {
+    let text = serde_json::to_string(stored).expect("a run");
+    let mut run: Run = serde_json::from_str(&text).expect("a run");
+    assert_eq!(run, *stored);
+    let was_executing = matches!(run.state, State::Execute { .. });
+    world.flush(&mut run);
+    let resumed = resume(&run);
+    if was_executing {
+        assert!(matches!(resumed.effects[..], [Effect::AskOutcome(_)]), "{at}");
+    }
+    let run = world.drive(resumed.run, resumed.effects, |_| false);
+    assert!(matches!(run.state, State::Closed { .. }), "{at}: {}", run.state.name());
+    let (installs, left, outcomes) = tally(&world);
+    let slugs: Vec<&str> = outcomes.iter().map(|(slug, _)| slug.as_str()).collect();
+    let mut once = slugs.clone();
+    once.dedup();
+    assert_eq!(slugs, once, "{at}: an outcome is counted once");
+    assert_eq!(left, 0, "{at}: nothing stays installed");
+    let (most, _, _) = tally(calm);
+    assert!(installs <= most, "{at}: {installs} installs, {most} without a crash");
+}
+
+#[test]
+fn the_one_outcome_of_a_candidate_says_where_it_comes_from() {
+    let mut world = World::new();
+    world.run();
+    let outcomes = world.outcomes();
+    let outcome = outcomes[0];
+    assert_eq!(outcome.digest, Some(harmless("one").digest));
+    assert_eq!(outcome.skill_md_chars, Some(1_200));
+    assert_eq!(outcome.side_effects, Some(vec!["network:api.example.com".to_owned()]));
+    let kinds: Vec<FailureKind> = outcomes.iter().filter_map(|outcome| outcome.kind).collect();
+    assert!(kinds.is_empty());
+}
