@@ -122,6 +122,29 @@ pub const KEYS: &[Key] = &[
     key("route.remote.dialect", "openai", "openai (/v1/embeddings) or ollama (/api/embed)."),
     key("route.remote.apiKey", "", "The key it wants: text, or {source, id}."),
     key("route.remote.timeoutMs", "300", "How long it may take for a message."),
+    key("cortex.enabled", "true", "Whether outcomes are remembered and recalled."),
+    key("cortex.policy", "cortex", "How candidates are ordered: cortex or bayes."),
+    key("cortex.decay_scope", "region", "Whose last use counts for decay: region or candidate."),
+    key("cortex.window_hours", "168", "Hours in which further successes count less; 1 to 720."),
+    key(
+        "cortex.reflex.gate",
+        "by policy",
+        "What a reflex must show: reference, reference+bound, bound or off.",
+    ),
+    key("cortex.reflex.min_lb", "0.8", "The reliability that the bound asks for; 0.5 to 0.99."),
+    key(
+        "cortex.reflex.install",
+        "notify",
+        "How a reflex asks before it installs: notify or confirm.",
+    ),
+    key(
+        "cortex.reflex.cancel_window_ms",
+        "5000",
+        "How long a reflex can be cancelled; 0 to 60000.",
+    ),
+    key("cortex.shield", "bayes", "What an outage spares: bayes, all or off."),
+    key("cortex.lesson_decay", "true", "Whether lessons fade when nothing confirms them."),
+    key("cortex.mirror", "", "A cortex.json that is kept up to date beside the database."),
 ];
 
 /// The names that may stand directly below a dotted path, `<…>` included.

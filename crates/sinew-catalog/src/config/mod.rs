@@ -40,6 +40,8 @@ pub struct Config {
     pub openpocket: OpenPocket,
     /// `route`.
     pub route: Route,
+    /// `cortex`.
+    pub cortex: Cortex,
 }
 
 /// `skills.load`: where skills come from and how they are watched.
@@ -262,6 +264,51 @@ pub struct RemoteModel {
     pub api_key: Option<Secret>,
     /// How long it may take for a message.
     pub timeout_ms: Option<usize>,
+}
+
+/// `cortex`: what is remembered, and how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cortex {
+    /// Whether outcomes are remembered and recalled.
+    pub enabled: bool,
+    /// `cortex` or `bayes`.
+    pub policy: Option<String>,
+    /// `region` or `candidate`.
+    pub decay_scope: Option<String>,
+    /// Hours in which further successes count less.
+    pub window_hours: Option<u32>,
+    /// `reference`, `reference+bound`, `bound` or `off`.
+    pub gate: Option<String>,
+    /// The reliability that the bound asks for.
+    pub min_lb: Option<f64>,
+    /// `notify` or `confirm`.
+    pub install: Option<String>,
+    /// How long a reflex can be cancelled.
+    pub cancel_window_ms: Option<u32>,
+    /// `bayes`, `all` or `off`.
+    pub shield: Option<String>,
+    /// Whether lessons fade.
+    pub lesson_decay: bool,
+    /// A `cortex.json` that is kept up to date.
+    pub mirror: Option<String>,
+}
+
+impl Default for Cortex {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            policy: None,
+            decay_scope: None,
+            window_hours: None,
+            gate: None,
+            min_lb: None,
+            install: None,
+            cancel_window_ms: None,
+            shield: None,
+            lesson_decay: true,
+            mirror: None,
+        }
+    }
 }
 
 /// OpenPocket's own settings.

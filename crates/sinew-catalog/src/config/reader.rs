@@ -55,6 +55,10 @@ impl Reader {
             self.unknown_keys(route, "route");
             self.route(route, config);
         }
+        if let Some(cortex) = self.map(root, "cortex", "cortex") {
+            self.unknown_keys(cortex, "cortex");
+            self.cortex(cortex, config);
+        }
         if let Some(agent) = self.map(root, "agent", "agent") {
             self.openpocket_mode(agent, &mut config.openpocket);
         }
@@ -230,6 +234,32 @@ impl Reader {
         }
     }
 
+    fn cortex(&mut self, cortex: &Map<String, Value>, config: &mut Config) {
+        let to = &mut config.cortex;
+        let one = |value: &Value, allowed: &[&str]| one_of(value, allowed).map(Some);
+        self.set(&mut to.enabled, cortex, "cortex.enabled", boolean);
+        self.set(&mut to.policy, cortex, "cortex.policy", |v| one(v, &["cortex", "bayes"]));
+        self.set(&mut to.decay_scope, cortex, "cortex.decay_scope", |v| {
+            one(v, &["region", "candidate"])
+        });
+        self.set(&mut to.window_hours, cortex, "cortex.window_hours", |v| between(v, 1, 720));
+        self.set(&mut to.shield, cortex, "cortex.shield", |v| one(v, &["bayes", "all", "off"]));
+        self.set(&mut to.lesson_decay, cortex, "cortex.lesson_decay", boolean);
+        self.set(&mut to.mirror, cortex, "cortex.mirror", some_text);
+        if let Some(reflex) = self.map(cortex, "reflex", "cortex.reflex") {
+            let gates = ["reference", "reference+bound", "bound", "off"];
+            self.set(&mut to.gate, reflex, "cortex.reflex.gate", |v| one(v, &gates));
+            self.set(&mut to.min_lb, reflex, "cortex.reflex.min_lb", |v| {
+                v.as_f64().filter(|bound| (0.5..=0.99).contains(bound)).map(Some)
+            });
+            self.set(&mut to.install, reflex, "cortex.reflex.install", |v| {
+                one(v, &["notify", "confirm"])
+            });
+            let window = "cortex.reflex.cancel_window_ms";
+            self.set(&mut to.cancel_window_ms, reflex, window, |v| between(v, 0, 60_000));
+        }
+    }
+
     fn plugins(&mut self, plugins: &Map<String, Value>, config: &mut Config) {
         self.set(&mut config.plugins.enabled, plugins, "plugins.enabled", boolean);
         if let Some(load) = self.map(plugins, "load", "plugins.load") {
@@ -348,6 +378,11 @@ fn size(value: &Value) -> Option<usize> {
 
 fn share(value: &Value) -> Option<Option<f64>> {
     value.as_f64().filter(|share| (0.0..=1.0).contains(share)).map(Some)
+}
+
+fn between(value: &Value, low: u64, high: u64) -> Option<Option<u32>> {
+    let number = integer(value).filter(|number| (low..=high).contains(number))?;
+    u32::try_from(number).ok().map(Some)
 }
 
 fn some_size(value: &Value) -> Option<Option<usize>> {
