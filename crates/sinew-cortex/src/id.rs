@@ -21,6 +21,11 @@ impl Id {
         Self(time | (entropy & ((1 << ENTROPY_BITS) - 1)))
     }
 
+    /// The time it was made for.
+    pub fn time(self) -> Stamp {
+        Stamp::from_ms(i64::try_from(self.0 >> ENTROPY_BITS).unwrap_or(i64::MAX))
+    }
+
     /// The id right after this one, for records that are written together and must stay in order.
     #[must_use]
     pub fn next(self) -> Self {
@@ -88,6 +93,7 @@ mod tests {
     fn ids_sort_by_time_and_read_back() {
         let early = Id::new(Stamp::from_ms(1_000), u128::MAX);
         let late = Id::new(Stamp::from_ms(1_001), 0);
+        assert_eq!(early.time(), Stamp::from_ms(1_000));
         assert!(early < late && early.to_string() < late.to_string());
         assert_eq!(early.to_string().parse(), Ok(early));
         assert_eq!(early.to_string().to_lowercase().parse(), Ok(early));

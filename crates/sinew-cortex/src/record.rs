@@ -130,6 +130,29 @@ pub enum Body {
     Unknown,
 }
 
+impl Body {
+    /// Its type, as records name it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Outcome(_) => "outcome",
+            Self::Signals { .. } => "signals",
+            Self::Lesson { .. } => "lesson",
+            Self::VersionSeen { .. } => "version_seen",
+            Self::Retained(_) => "retained",
+            Self::Released(_) => "released",
+            Self::Blacklist { .. } => "blacklist",
+            Self::Stat { .. } => "stat",
+            Self::Import { .. } => "import",
+            Self::Prune { .. } => "prune",
+            Self::Retract { .. } => "retract",
+            Self::Reset { .. } => "reset",
+            Self::Consent(_) => "consent",
+            Self::Offered(_) => "offered",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 /// One use of a skill and how it ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {

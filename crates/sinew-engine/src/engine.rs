@@ -7,9 +7,12 @@ use sinew_catalog::{
     Catalog, Cause, Change, Config, Entry, Environment, LiveCatalog, Overrides, PROFILES, Places,
     Profile, Request, ScanGate, Snapshot,
 };
+use sinew_cortex::signals::Vocabulary;
 use sinew_route::Models;
 use sinew_skill::{Code, Reason, names};
+use sinew_store::Store;
 
+use crate::cortex::CortexState;
 use crate::kept::KeptCatalog;
 use crate::scan::ScanFiles;
 use crate::{ConfigSource, Error, ErrorKind, Import, bundled, settings};
@@ -53,6 +56,9 @@ pub struct Engine {
     scan_gate: ScanGate,
     /// Opened when a message is routed for the first time.
     pub(crate) models: OnceLock<Models>,
+    pub(crate) store: OnceLock<Arc<dyn Store>>,
+    pub(crate) cortex: OnceLock<CortexState>,
+    pub(crate) vocabulary: OnceLock<Vocabulary>,
 }
 
 impl Engine {
@@ -124,6 +130,9 @@ impl Engine {
             scan_gate: scan_files.gate(),
             scan_files,
             env,
+            store: OnceLock::new(),
+            cortex: OnceLock::new(),
+            vocabulary: OnceLock::new(),
         })
     }
 

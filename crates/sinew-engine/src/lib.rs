@@ -10,6 +10,7 @@
 mod actor;
 mod bundled;
 mod check;
+mod cortex;
 mod doctor;
 mod engine;
 mod error;
@@ -25,11 +26,16 @@ mod remote;
 mod route;
 mod scan;
 mod settings;
+mod store;
 mod validate;
 mod watch;
 
 pub use actor::Actor;
 pub use check::{CheckReport, MissingSkill, NotInjected, Summary};
+pub use cortex::{
+    Cortex, Exported, Imported, LearnedPrior, LessonRow, NewOutcome, Overview, Pruned, Rebuilt,
+    Recalled, Recorded, RegionRow, Why,
+};
 pub use doctor::{Diagnosis, Health, Probe};
 pub use engine::{Engine, Options};
 pub use error::{Error, ErrorKind};

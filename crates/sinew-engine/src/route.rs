@@ -8,9 +8,10 @@ use serde::Serialize;
 use sinew_catalog::{Catalog, Entry};
 use sinew_route::{
     Built, Config, Context, Decision, Document, DocumentKey, Explanation, Index, Match, Message,
-    Models, RouteResult, Router,
+    Models, Prior, RouteResult, Router,
 };
 
+use crate::cortex::Learned;
 use crate::index_file::{IndexFile, OnDisk};
 use crate::{Engine, Error, ErrorKind, ModelChoice};
 
@@ -28,6 +29,8 @@ pub struct CatalogRouter {
     /// Skills that are ranked but may not be offered.
     excluded: Vec<String>,
     file: IndexFile,
+    /// What earlier outcomes say.
+    learned: Option<Learned>,
     /// How the index came about.
     pub status: IndexStatus,
 }
@@ -118,6 +121,7 @@ impl Engine {
             router,
             models,
             file,
+            learned: self.learned(catalog),
         };
         router.status.pending = router.pending();
         let local = router.models.encoder.as_ref().is_some_and(|encoder| encoder.is_local());
@@ -148,7 +152,9 @@ impl CatalogRouter {
         let router = Router::over(Arc::clone(self.router.index()), self.models.clone(), config).0;
         let heard = router.hear(&Message::from_user(message));
         let excluded = self.excluded();
-        let result = router.answer(&heard, &Context { excluded: &excluded, prior: None });
+        let prior = self.learned.as_ref().map(|learned| learned.prior(message));
+        let prior = prior.as_ref().map(|prior| prior as &dyn Prior);
+        let result = router.answer(&heard, &Context { excluded: &excluded, prior });
         let held_back = if excluded.is_empty() {
             None
         } else {
@@ -162,7 +168,9 @@ impl CatalogRouter {
     /// Where one skill stands for a message.
     pub fn explain(&self, message: &str, skill: &str) -> Option<Explanation> {
         let excluded = self.excluded();
-        let context = Context { excluded: &excluded, prior: None };
+        let prior = self.learned.as_ref().map(|learned| learned.prior(message));
+        let prior = prior.as_ref().map(|prior| prior as &dyn Prior);
+        let context = Context { excluded: &excluded, prior };
         self.router.explain(&Message::from_user(message), skill, &context)
     }
 

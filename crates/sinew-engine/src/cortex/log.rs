@@ -1,0 +1,253 @@
+//! The log in the database, and the fold that follows it.
+
+use std::sync::{Arc, MutexGuard};
+
+use sinew_cortex::record::{Body, Record};
+use sinew_cortex::{History, Id, Memory, Stamp};
+use sinew_store::{Json, NewRecord, Seq, Snapshot, Store, StoreError, Tail};
+
+use super::Cortex;
+use crate::{Error, ErrorKind, store};
+
+/// The stream that everything is folded from.
+pub(super) const STREAM: &str = "outcomes";
+/// The snapshot of the fold.
+const SNAPSHOT: &str = "cortex";
+/// Records between two snapshots. A reader folds at most so many: a millisecond or two. A full memory
+/// is a quarter of a megabyte, so that writing it more often would cost more than it saves.
+const SNAPSHOT_EVERY: u64 = 256;
+
+/// How far this process has followed the log.
+#[derive(Debug, Default)]
+pub(super) struct Followed {
+    /// The fold, once the log was looked at.
+    history: Option<History>,
+    /// The last record that is in it.
+    through: Seq,
+    /// The last record that the stored snapshot holds, as far as this process knows.
+    stored: Seq,
+}
+
+impl Cortex<'_> {
+    /// The database.
+    pub(super) fn store(&self) -> Result<Arc<dyn Store>, Error> {
+        self.state.store.read().map(|store| Arc::clone(&store)).map_err(|_| poisoned())
+    }
+
+    fn followed(&self) -> Result<MutexGuard<'_, Followed>, Error> {
+        self.state.followed.lock().map_err(|_| poisoned())
+    }
+
+    /// Calls `look` with what is remembered now.
+    pub(super) fn with_memory<T>(&self, look: impl Fn(&Memory) -> T) -> Result<T, Error> {
+        self.healed(|| {
+            let mut followed = self.followed()?;
+            let memory = self.follow(&mut followed)?;
+            Ok(look(memory))
+        })
+    }
+
+    /// Appends records of one moment, in order, and gives the id of the first.
+    pub(super) fn append(&self, at: Stamp, bodies: Vec<Body>) -> Result<Id, Error> {
+        let first = Id::new(at, entropy()?);
+        self.append_from(first, at, bodies)?;
+        Ok(first)
+    }
+
+    /// Appends records of one moment, in order, under ids that begin with this one.
+    pub(super) fn append_from(&self, first: Id, at: Stamp, bodies: Vec<Body>) -> Result<(), Error> {
+        let mut id = first;
+        let mut records = Vec::new();
+        for body in bodies {
+            records.push(Record { id, ts: at, body });
+            id = id.next();
+        }
+        self.append_records(&records)
+    }
+
+    /// Appends records that have their ids. One that is there already stays as it is.
+    fn append_records(&self, records: &[Record]) -> Result<(), Error> {
+        let rows = records.iter().map(row).collect::<Result<Vec<_>, _>>()?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.healed(|| {
+            let store = self.store()?;
+            match store.append(STREAM, &rows) {
+                // The same ids again: whatever was saved is not saved twice.
+                Err(StoreError::Uncertain { .. }) => store.append(STREAM, &rows)?,
+                appended => appended?,
+            };
+            Ok(())
+        })
+    }
+
+    /// Does something with the database; when that turns out to be damaged, once more with a new one.
+    fn healed<T>(&self, act: impl Fn() -> Result<T, Trouble>) -> Result<T, Error> {
+        match act() {
+            Err(Trouble::Store(StoreError::Corrupt { .. })) => {
+                self.heal()?;
+                act().map_err(Error::from)
+            }
+            done => done.map_err(Error::from),
+        }
+    }
+
+    /// Sets the damaged database aside, begins a new one, and tells.
+    fn heal(&self) -> Result<(), Error> {
+        let fresh = store::set_aside(&self.engine.env)?;
+        if let Some(aside) = fresh.place().set_aside.clone() {
+            self.told_of_damage(&aside);
+        }
+        *self.state.store.write().map_err(|_| poisoned())? = fresh;
+        *self.followed()? = Followed::default();
+        self.restore_from_mirror();
+        Ok(())
+    }
+
+    /// Brings the fold up to date with the log.
+    fn follow<'a>(&self, followed: &'a mut Followed) -> Result<&'a Memory, Trouble> {
+        let store = self.store()?;
+        if followed.history.is_none() {
+            self.load_snapshot(&*store, followed)?;
+        }
+        let (fresh, through) = self.read_after(&*store, followed.through)?;
+        let mut replayed = false;
+        let history = followed.history.get_or_insert_with(|| History::new(self.policy()));
+        if history.add(fresh, self.policy()).is_err() {
+            let (all, end) = self.read_after(&*store, Seq::START)?;
+            *history = History::of(&all, self.policy());
+            followed.through = end;
+            replayed = true;
+        } else {
+            followed.through = through.max(followed.through);
+        }
+        if replayed
+            || followed.through.0 - followed.stored.0.min(followed.through.0) >= SNAPSHOT_EVERY
+        {
+            self.store_snapshot(&*store, history, followed.through);
+            followed.stored = followed.through;
+        }
+        Ok(history.memory())
+    }
+
+    fn load_snapshot(&self, store: &dyn Store, followed: &mut Followed) -> Result<(), StoreError> {
+        let found = store.snapshot(SNAPSHOT)?.filter(|snapshot| snapshot.tag == self.tag());
+        let Some(found) = found else { return Ok(()) };
+        // One that reaches further than its log belongs to another log.
+        if found.through.0 > store.len(STREAM)? {
+            return store.drop_snapshot(SNAPSHOT);
+        }
+        let resumed = serde_json::from_slice(&found.body)
+            .ok()
+            .and_then(|snapshot| History::resume(snapshot, self.policy()));
+        if let Some(history) = resumed {
+            *followed =
+                Followed { history: Some(history), through: found.through, stored: found.through };
+        }
+        Ok(())
+    }
+
+    /// A snapshot that cannot be stored only costs time at the next start.
+    fn store_snapshot(&self, store: &dyn Store, history: &History, through: Seq) {
+        if let Ok(body) = serde_json::to_vec(&history.snapshot()) {
+            let _ = store.put_snapshot(SNAPSHOT, Snapshot { through, tag: self.tag(), body });
+        }
+    }
+
+    /// The rules a snapshot was folded by.
+    fn tag(&self) -> String {
+        let key = self.policy().fold_key();
+        format!("{}/{}/{:?}", sinew_cortex::memory::FORMAT, key.window_hours, key.shield)
+    }
+
+    /// Folds the whole log anew, and gives the memory with whether the old one agreed.
+    pub(super) fn fold_anew(&self) -> Result<(Memory, bool), Error> {
+        let before = self.memory()?;
+        self.healed(|| {
+            let store = self.store()?;
+            let mut followed = self.followed()?;
+            store.drop_snapshot(SNAPSHOT)?;
+            let (all, through) = self.read_after(&*store, Seq::START)?;
+            let history = History::of(&all, self.policy());
+            self.store_snapshot(&*store, &history, through);
+            let memory = history.memory().clone();
+            let agreed = memory == before;
+            *followed = Followed { history: Some(history), through, stored: through };
+            Ok((memory, agreed))
+        })
+    }
+
+    /// The records after a place, and the place of the last one. One that cannot be read is skipped
+    /// and told of.
+    fn read_after(&self, store: &dyn Store, after: Seq) -> Result<(Vec<Record>, Seq), StoreError> {
+        let mut records = Vec::new();
+        let mut through = after;
+        for row in Tail::new(store, STREAM, after) {
+            let row = row?;
+            through = row.seq;
+            match (row.id.parse(), row.body.read::<Body>()) {
+                (Ok(id), Ok(body)) => {
+                    records.push(Record { id, ts: Stamp::from_ms(row.ts), body });
+                }
+                _ => self.notice(format!("record {} of the log cannot be read; skipped", row.id)),
+            }
+        }
+        Ok((records, through))
+    }
+}
+
+/// The database, or the engine, is in the way.
+pub(super) enum Trouble {
+    Store(StoreError),
+    Engine(Error),
+}
+
+impl From<StoreError> for Trouble {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl From<Trouble> for Error {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Store(error) => error.into(),
+            Trouble::Engine(error) => error,
+        }
+    }
+}
+
+/// A record as the database keeps it: id, time and kind have columns of their own.
+pub(super) fn row(record: &Record) -> Result<NewRecord, Error> {
+    Ok(NewRecord {
+        id: record.id.to_string(),
+        ts: record.ts.ms(),
+        kind: record.body.name().to_owned(),
+        body: Json::of(&record.body)?,
+    })
+}
+
+/// Chance for the ids of records.
+pub(super) fn entropy() -> Result<u128, Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        Error::new(ErrorKind::Environment, "no-entropy", format!("no random numbers: {error}"))
+    })?;
+    Ok(u128::from_le_bytes(bytes))
+}
+
+fn poisoned() -> Error {
+    Error::new(
+        ErrorKind::Environment,
+        "cortex-failed",
+        "another thread failed while it used the memory",
+    )
+    .hint("try again; the log itself is in the database")
+}

@@ -1,0 +1,242 @@
+//! Looking at the memory, and putting it right: overview, lessons, blacklist, reset, prune, rebuild,
+//! retract.
+
+use serde::Serialize;
+use sinew_cortex::explain::{CandidateView, LessonView, candidates};
+use sinew_cortex::lesson::Lesson;
+use sinew_cortex::memory::{Blacklisted, Memory, Stats};
+use sinew_cortex::prune::{self, Removal};
+use sinew_cortex::record::{BlacklistOp, Body, LessonOp, Scope};
+use sinew_cortex::signals::clean_detail;
+use sinew_cortex::{Day, Id};
+
+use super::Cortex;
+use crate::{Error, ErrorKind};
+
+/// Everything that is remembered, as people look at it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Overview {
+    /// The regions, latest use first.
+    pub regions: Vec<RegionRow>,
+    /// How many lessons there are.
+    pub lessons: usize,
+    /// Skills that are never offered.
+    pub blacklist: Vec<String>,
+    /// Skills that a person kept.
+    pub retained: Vec<String>,
+    /// The counters.
+    pub stats: Stats,
+    /// Records in the log.
+    pub records: u64,
+}
+
+/// One region.
+#[derive(Debug, Clone, Serialize)]
+pub struct RegionRow {
+    /// The region.
+    pub region: String,
+    /// The words that stand for it.
+    pub signals: Vec<String>,
+    /// When any of its skills was last used.
+    pub last_used: Day,
+    /// Its candidates in the policy's order.
+    pub candidates: Vec<CandidateView>,
+}
+
+/// One lesson with its number, by which it is named.
+#[derive(Debug, Clone, Serialize)]
+pub struct LessonRow {
+    /// Its number, counted from 1.
+    pub number: usize,
+    /// The lesson.
+    #[serde(flatten)]
+    pub lesson: LessonView,
+    /// How often it was wrong.
+    pub contradicted: u32,
+}
+
+/// What pruning takes, or would.
+#[derive(Debug, Clone, Serialize)]
+pub struct Pruned {
+    /// What leaves, and why.
+    pub removed: Vec<Removal>,
+    /// Whether it has left.
+    pub done: bool,
+}
+
+/// What folding the log anew gave.
+#[derive(Debug, Clone, Serialize)]
+pub struct Rebuilt {
+    /// Records in the log.
+    pub records: u64,
+    /// Regions that came out.
+    pub regions: usize,
+    /// Whether the memory that was in use said the same.
+    pub agreed: bool,
+}
+
+impl Cortex<'_> {
+    /// Everything that is remembered, or one region.
+    pub fn overview(&self, region: Option<&str>) -> Result<Overview, Error> {
+        let overview = self.with_memory(|memory| self.overview_of(memory, region))?;
+        match region {
+            Some(name) if overview.regions.is_empty() => Err(self.unknown_region(name)?),
+            _ => Ok(overview),
+        }
+    }
+
+    fn overview_of(&self, memory: &Memory, wanted: Option<&str>) -> Overview {
+        let today = self.now().day();
+        let found =
+            memory.motor.iter().filter(|(name, _)| wanted.is_none_or(|wanted| wanted == *name));
+        let mut regions: Vec<RegionRow> = found
+            .map(|(name, region)| RegionRow {
+                region: name.clone(),
+                signals: match memory.pattern(name) {
+                    Some(pattern) => pattern.signals.iter().map(|s| s.word.clone()).collect(),
+                    None => Vec::new(),
+                },
+                last_used: region.last_used,
+                candidates: candidates(memory, name, today, self.policy()),
+            })
+            .collect();
+        regions.sort_by(|a, b| b.last_used.cmp(&a.last_used).then_with(|| a.region.cmp(&b.region)));
+        let retained = memory.retained.iter().map(|kept| kept.slug.clone());
+        Overview {
+            regions,
+            lessons: memory.lessons.len(),
+            blacklist: memory.blacklist.iter().map(|listed| listed.slug.clone()).collect(),
+            retained: retained.collect(),
+            stats: memory.stats,
+            records: memory.records,
+        }
+    }
+
+    fn unknown_region(&self, name: &str) -> Result<Error, Error> {
+        let known: Vec<String> =
+            self.with_memory(|memory| memory.motor.keys().cloned().collect())?;
+        let error =
+            Error::new(ErrorKind::No, "unknown-region", format!("there is no region `{name}`"));
+        let near = sinew_skill::names::nearest(name, known.iter().map(String::as_str));
+        Ok(match near.first() {
+            Some(near) => error.hint(format!("did you mean `{near}`?")),
+            None => error.hint("`sinew cortex show` lists the regions there are"),
+        })
+    }
+
+    /// The lessons, oldest first.
+    pub fn lessons(&self) -> Result<Vec<LessonRow>, Error> {
+        let today = self.now().day();
+        self.with_memory(|memory| {
+            let numbered = memory.lessons.iter().enumerate();
+            let rows = numbered.map(|(at, held)| LessonRow {
+                number: at + 1,
+                lesson: LessonView::of(held, today, self.policy()),
+                contradicted: held.contradicted,
+            });
+            rows.collect()
+        })
+    }
+
+    /// Forgets a lesson, or says that it was right or wrong.
+    pub fn judge_lesson(&self, number: usize, op: LessonOp) -> Result<LessonRow, Error> {
+        let rows = self.lessons()?;
+        let row = number.checked_sub(1).and_then(|at| rows.get(at)).cloned().ok_or_else(|| {
+            Error::new(ErrorKind::No, "unknown-lesson", format!("there is no lesson {number}"))
+                .hint("`sinew cortex lessons` shows their numbers")
+        })?;
+        let lesson: Lesson = row.lesson.lesson.clone();
+        self.append(self.now(), vec![Body::Lesson { op, lesson, evidence: Vec::new() }])?;
+        self.mirror();
+        Ok(row)
+    }
+
+    /// Skills that are never offered.
+    pub fn blacklist(&self) -> Result<Vec<Blacklisted>, Error> {
+        self.with_memory(|memory| memory.blacklist.clone())
+    }
+
+    /// Never offers a skill again; `false` when that was so already.
+    pub fn blacklist_add(&self, slug: &str, reason: Option<&str>) -> Result<bool, Error> {
+        let slug = super::record::name("skill", slug)?;
+        if self.with_memory(|memory| memory.is_blacklisted(&slug))? {
+            return Ok(false);
+        }
+        let reason = reason.map(|reason| clean_detail(reason, self.engine.vocabulary()));
+        let reason = reason.filter(|reason| !reason.is_empty());
+        self.append(self.now(), vec![Body::Blacklist { op: BlacklistOp::Add, slug, reason }])?;
+        self.mirror();
+        Ok(true)
+    }
+
+    /// Lets a skill be offered again; `false` when it was not blacklisted.
+    pub fn blacklist_remove(&self, slug: &str) -> Result<bool, Error> {
+        if !self.with_memory(|memory| memory.is_blacklisted(slug))? {
+            return Ok(false);
+        }
+        let op = BlacklistOp::Remove;
+        let body = Body::Blacklist { op, slug: slug.to_owned(), reason: None };
+        self.append(self.now(), vec![body])?;
+        self.mirror();
+        Ok(true)
+    }
+
+    /// Forgets what came before, in a scope. The log keeps it.
+    pub fn reset(&self, scope: Scope) -> Result<(), Error> {
+        match &scope {
+            Scope::All => {}
+            Scope::Region(name) => {
+                let known = self.with_memory(|memory| {
+                    memory.motor.contains_key(name) || memory.pattern(name).is_some()
+                })?;
+                if !known {
+                    return Err(self.unknown_region(name)?);
+                }
+            }
+            Scope::Slug(slug) => {
+                let known = self.with_memory(|memory| {
+                    let live = memory.motor.values().flat_map(|region| &region.candidates);
+                    let kept = memory.retained.iter().map(|kept| &kept.candidate);
+                    live.chain(kept).any(|candidate| candidate.slug == *slug)
+                })?;
+                if !known {
+                    return Err(unknown_skill(slug));
+                }
+            }
+        }
+        self.append(self.now(), vec![Body::Reset { scope }])?;
+        self.mirror();
+        Ok(())
+    }
+
+    /// Prunes now, or says what pruning would take.
+    pub fn prune(&self, dry_run: bool) -> Result<Pruned, Error> {
+        let today = self.now().day();
+        let removed = self.with_memory(|memory| prune::due(memory, today, self.policy(), None))?;
+        let done = !dry_run && !removed.is_empty();
+        if done {
+            self.append(self.now(), vec![Body::Prune { removed: removed.clone() }])?;
+            self.mirror();
+        }
+        Ok(Pruned { removed, done })
+    }
+
+    /// Folds the whole log anew.
+    pub fn rebuild(&self) -> Result<Rebuilt, Error> {
+        let (memory, agreed) = self.fold_anew()?;
+        self.mirror();
+        Ok(Rebuilt { records: memory.records, regions: memory.motor.len(), agreed })
+    }
+
+    /// Takes a record back: a person says that it was wrong.
+    pub fn retract(&self, target: Id) -> Result<(), Error> {
+        self.append(self.now(), vec![Body::Retract { target }])?;
+        self.mirror();
+        Ok(())
+    }
+}
+
+pub(super) fn unknown_skill(slug: &str) -> Error {
+    Error::new(ErrorKind::No, "unknown-skill", format!("nothing is remembered of `{slug}`"))
+        .hint("`sinew cortex show` lists what is remembered")
+}

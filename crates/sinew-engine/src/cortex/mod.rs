@@ -1,0 +1,132 @@
+//! The cortex with hands: the log in the database, the clock, the mirror file.
+//!
+//! [`Engine::cortex`] gives a [`Cortex`]. Whoever has an outcome calls [`Cortex::record`], whoever has a
+//! task [`Cortex::recall`]; both may happen in any number of processes at once. The log is the truth;
+//! what is held here is a fold of it that follows the log.
+//!
+//! What must never happen here: an outcome that was acknowledged and is not in the log, a secret or a
+//! name in a record, a damaged memory that stops a task.
+
+mod file;
+mod log;
+mod manage;
+mod policy;
+mod prior;
+mod recall;
+mod record;
+mod run;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, RwLock};
+
+use sinew_cortex::signals::Vocabulary;
+use sinew_cortex::{Memory, Policy, Stamp};
+use sinew_store::Store;
+
+pub use file::{Exported, Imported};
+pub use manage::{LessonRow, Overview, Pruned, Rebuilt, RegionRow};
+pub(crate) use prior::Learned;
+pub use prior::LearnedPrior;
+pub use recall::{Recalled, Why};
+pub use record::{NewOutcome, Recorded};
+
+use crate::{Engine, Error, ErrorKind};
+use log::Followed;
+
+/// What was learned on this machine, or by this team.
+#[derive(Debug, Clone, Copy)]
+pub struct Cortex<'e> {
+    engine: &'e Engine,
+    state: &'e CortexState,
+}
+
+/// What the engine keeps of the cortex between two questions.
+#[derive(Debug)]
+pub(crate) struct CortexState {
+    policy: Policy,
+    mirror: Option<PathBuf>,
+    store: RwLock<Arc<dyn Store>>,
+    followed: Mutex<Followed>,
+    notices: Mutex<Vec<String>>,
+}
+
+impl Engine {
+    /// The cortex of this machine or team, opened on first use.
+    pub fn cortex(&self) -> Result<Cortex<'_>, Error> {
+        let settings = &self.config.cortex;
+        if !settings.enabled {
+            return Err(Error::new(
+                ErrorKind::Refused,
+                "cortex-disabled",
+                "the configuration switches the cortex off",
+            )
+            .hint("set cortex.enabled to true"));
+        }
+        if let Some(state) = self.cortex.get() {
+            return Ok(Cortex { engine: self, state });
+        }
+        let store = self.store()?;
+        let aside = store.place().set_aside.clone();
+        let mirror = settings.mirror.as_deref().map(str::trim).filter(|path| !path.is_empty());
+        let state = self.cortex.get_or_init(|| CortexState {
+            policy: policy::policy(settings),
+            mirror: mirror.map(|path| self.env.expand_home(path)),
+            store: RwLock::new(store),
+            followed: Mutex::default(),
+            notices: Mutex::default(),
+        });
+        let cortex = Cortex { engine: self, state };
+        if let Some(aside) = aside {
+            cortex.told_of_damage(&aside);
+            cortex.restore_from_mirror();
+        }
+        Ok(cortex)
+    }
+
+    /// The words that signals are made of: tools that this machine's skills are named after are tools.
+    pub(crate) fn vocabulary(&self) -> &Vocabulary {
+        self.vocabulary.get_or_init(|| {
+            let snapshot = self.snapshot();
+            let names = snapshot.catalog.entries.iter().map(|entry| entry.name.as_str());
+            Vocabulary::with_slugs(names)
+        })
+    }
+}
+
+impl Cortex<'_> {
+    /// The settings that hold.
+    pub fn policy(&self) -> &Policy {
+        &self.state.policy
+    }
+
+    /// The time.
+    pub fn now(&self) -> Stamp {
+        Stamp::from_clock(self.engine.env.clock.now_ms())
+    }
+
+    /// What is remembered now.
+    pub fn memory(&self) -> Result<Memory, Error> {
+        self.with_memory(Memory::clone)
+    }
+
+    /// What happened that somebody should know: a damaged file that was set aside, records that could
+    /// not be read.
+    pub fn notices(&self) -> Vec<String> {
+        self.state.notices.lock().map(|notices| notices.clone()).unwrap_or_default()
+    }
+
+    fn notice(&self, text: String) {
+        if let Ok(mut notices) = self.state.notices.lock()
+            && !notices.contains(&text)
+        {
+            notices.push(text);
+        }
+    }
+
+    fn told_of_damage(&self, aside: &std::path::Path) {
+        self.notice(format!(
+            "the memory was damaged; a new one was begun, the old file is kept as {}",
+            aside.display()
+        ));
+    }
+}

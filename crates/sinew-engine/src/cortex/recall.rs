@@ -1,0 +1,154 @@
+//! Recall with the router's help, and `why`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use sinew_cortex::acquire::Run;
+use sinew_cortex::explain::{CandidateView, Explanation, LessonView, candidates};
+use sinew_cortex::memory::Memory;
+use sinew_cortex::recall::{Similarity, Task, recall};
+use sinew_cortex::signals::words;
+use sinew_route::{Config, Context, Document, Message, Models, Router};
+
+use super::Cortex;
+use super::manage::unknown_skill;
+use crate::Error;
+
+/// What is known about a task, and the lessons that belong to it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Recalled {
+    /// The decision with everything behind it.
+    #[serde(flatten)]
+    pub explanation: Explanation,
+    /// Lessons of the region.
+    pub lessons: Vec<LessonView>,
+}
+
+/// Why something is as it is.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "about", rename_all = "lowercase")]
+pub enum Why {
+    /// A task.
+    Task(Box<Recalled>),
+    /// A skill, in each region it was used in.
+    Skill {
+        /// The skill.
+        slug: String,
+        /// Its record in each region.
+        regions: BTreeMap<String, CandidateView>,
+        /// Whether it is never offered.
+        blacklisted: bool,
+    },
+    /// A run.
+    Run(Box<Run>),
+}
+
+impl Cortex<'_> {
+    /// What is known about a task. A memory that cannot be read is one that knows nothing: the answer
+    /// is then to search, and the reason says why.
+    pub fn recall(&self, task: &str, region: Option<&str>) -> Recalled {
+        match self.try_recall(task, region) {
+            Ok(recalled) => recalled,
+            Err(error) => {
+                let words = words(task, self.engine.vocabulary());
+                let memory = Memory::new(self.policy());
+                let today = self.now().day();
+                let task = Task { words: &words, region, similarity: None };
+                let mut explanation = recall(&memory, &task, today, self.policy());
+                explanation.decision.reason = format!("the memory cannot be read: {error}");
+                Recalled { explanation, lessons: Vec::new() }
+            }
+        }
+    }
+
+    fn try_recall(&self, task: &str, region: Option<&str>) -> Result<Recalled, Error> {
+        let words = words(task, self.engine.vocabulary());
+        let today = self.now().day();
+        self.with_memory(|memory| {
+            let meaning = match region {
+                Some(_) => None,
+                None => Meaning::of(memory, task, self.engine.config.route.threshold),
+            };
+            let similarity = meaning.as_ref().map(|meaning| meaning as &dyn Similarity);
+            let explanation =
+                recall(memory, &Task { words: &words, region, similarity }, today, self.policy());
+            let lessons = memory.lessons.iter().filter(|held| {
+                held.lesson.region().is_some()
+                    && held.lesson.region() == explanation.region.as_deref()
+            });
+            let lessons = lessons.map(|held| LessonView::of(held, today, self.policy())).collect();
+            Recalled { explanation, lessons }
+        })
+    }
+
+    /// Why a task, a skill or a run is answered as it is.
+    pub fn why(&self, about: &str) -> Result<Why, Error> {
+        if let Some(run) = self.find_run(about)? {
+            return Ok(Why::Run(Box::new(run)));
+        }
+        let today = self.now().day();
+        let (regions, blacklisted) = self.with_memory(|memory| {
+            let found = memory.motor.keys().filter_map(|name| {
+                let views = candidates(memory, name, today, self.policy());
+                Some((name.clone(), views.into_iter().find(|view| view.slug == about)?))
+            });
+            (found.collect::<BTreeMap<_, _>>(), memory.is_blacklisted(about))
+        })?;
+        if !regions.is_empty() || blacklisted {
+            return Ok(Why::Skill { slug: about.to_owned(), regions, blacklisted });
+        }
+        // One word that means nothing is more likely a skill than a task.
+        if !about.contains(char::is_whitespace) && words(about, self.engine.vocabulary()).is_empty()
+        {
+            return Err(unknown_skill(about));
+        }
+        Ok(Why::Task(Box::new(self.recall(about, None))))
+    }
+}
+
+/// How well a task fits each region by what both mean, as the router sees it.
+struct Meaning {
+    fits: BTreeMap<String, f64>,
+    threshold: f64,
+}
+
+impl Meaning {
+    /// The router over regions instead of skills: the static table is enough for eighty short texts.
+    fn of(memory: &Memory, task: &str, threshold: Option<f64>) -> Option<Self> {
+        let mut names: Vec<&str> = memory.motor.keys().map(String::as_str).collect();
+        names.extend(memory.patterns.iter().map(|pattern| pattern.region.as_str()));
+        names.sort_unstable();
+        names.dedup();
+        if names.is_empty() || task.trim().is_empty() {
+            return None;
+        }
+        let documents: Vec<Document> = names
+            .iter()
+            .map(|name| {
+                let signals = memory.pattern(name).map(|pattern| {
+                    pattern.signals.iter().map(|signal| signal.word.as_str()).collect::<Vec<_>>()
+                });
+                let text =
+                    format!("{} {}", name.replace('-', " "), signals.unwrap_or_default().join(" "));
+                Document::from_description(name, name, &text)
+            })
+            .collect();
+        let mut config = Config { top: names.len(), ..Config::default() };
+        config.threshold = threshold.unwrap_or(config.threshold);
+        let threshold = config.threshold;
+        let (router, _) = Router::build(&documents, Models::embedded().without_encoder(), config);
+        let result = router.route(&Message::from_user(task), &Context::default());
+        let fits = result.matches.into_iter().map(|found| (found.id, found.probability)).collect();
+        Some(Self { fits, threshold })
+    }
+}
+
+impl Similarity for Meaning {
+    fn of(&self, region: &str) -> Option<f64> {
+        self.fits.get(region).copied()
+    }
+
+    fn accepts_from(&self) -> f64 {
+        self.threshold
+    }
+}

@@ -1,0 +1,344 @@
+//! Recording how a use went, and what follows from it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use sinew_cortex::explain::Runs;
+use sinew_cortex::failure::FailureKind;
+use sinew_cortex::memory::{Candidate, Memory};
+use sinew_cortex::prune::Removal;
+use sinew_cortex::recall::{Task, find_region};
+use sinew_cortex::record::{Body, LessonOp, Origin, Outcome, Verdict};
+use sinew_cortex::reflex::Reflex;
+use sinew_cortex::signals::{clean_detail, clean_region, is_region, region_name, words};
+use sinew_cortex::{Id, Stamp, learn, lesson};
+
+use super::Cortex;
+use crate::{Error, ErrorKind};
+
+/// A record may lie this far in the future: clocks of a team differ. More is a mistake that would keep
+/// a region young for ever.
+const MAX_AHEAD_MS: i64 = 24 * 60 * 60 * 1000;
+/// The longest slug, version, source, agent, model, key or tag.
+const MAX_NAME: usize = 128;
+/// Side effects of one outcome.
+const MAX_TAGS: usize = 32;
+
+/// A use of a skill that is to be recorded.
+#[derive(Debug, Clone, Default)]
+pub struct NewOutcome {
+    /// The task area; found or named by the task where absent.
+    pub region: Option<String>,
+    /// The task, for its words; it is not stored.
+    pub task: Option<String>,
+    /// The skill.
+    pub slug: String,
+    /// Its version.
+    pub version: String,
+    /// Where it comes from; `clawhub` where absent.
+    pub source: Option<String>,
+    /// The digest of its files.
+    pub digest: Option<String>,
+    /// Whether it worked; `None` when nobody can say.
+    pub worked: Option<bool>,
+    /// How it failed.
+    pub kind: Option<FailureKind>,
+    /// What was seen. Names, numbers, paths and secrets are taken out before it is written.
+    pub detail: Option<String>,
+    /// The missing program or variable, by name.
+    pub key: Option<String>,
+    /// What the skill does besides thinking; `None` where nobody knows.
+    pub side_effects: Option<Vec<String>>,
+    /// What somebody says about the skill's description: misleading with a mismatch, right with a
+    /// success.
+    pub point: Option<String>,
+    /// How much of it the skill answers for.
+    pub blame: Option<f64>,
+    /// Whether the host had no way out.
+    pub offline: bool,
+    /// Characters and bytes of its SKILL.md.
+    pub skill_md: Option<(u64, u64)>,
+    /// When it happened; now where absent.
+    pub at: Option<Stamp>,
+    /// Who says so.
+    pub origin: Origin,
+    /// The agent that used it.
+    pub agent: Option<String>,
+    /// The agent's model.
+    pub model: Option<String>,
+    /// How long it took, in milliseconds.
+    pub ms: Option<u64>,
+    /// What it cost.
+    pub tokens: Option<u64>,
+    /// Programs and variables that were looked for: `bin:ffmpeg`, `env:TOKEN`.
+    pub probes: BTreeMap<String, bool>,
+}
+
+/// What an outcome did to the memory.
+#[derive(Debug, Clone, Serialize)]
+pub struct Recorded {
+    /// The record, for a retraction.
+    pub id: Id,
+    /// When it happened.
+    pub at: Stamp,
+    /// The region.
+    pub region: String,
+    /// The skill.
+    pub skill: String,
+    /// Its version.
+    pub version: String,
+    /// Its weight after it; `None` where nothing is remembered of it.
+    pub weight: Option<f64>,
+    /// The weight as it counts today.
+    pub effective_weight: Option<f64>,
+    /// Whether it has earned a reflex.
+    pub reflex: bool,
+    /// What a reflex lacks.
+    pub reflex_state: Option<Reflex>,
+    /// How often it was used.
+    pub runs: Option<Runs>,
+    /// Successes in a row.
+    pub streak: u32,
+    /// What its reliability is at least, one-sided 95 %.
+    pub lower_bound: f64,
+    /// Lessons that were created, confirmed or contradicted.
+    pub lessons: Vec<String>,
+    /// What was pruned.
+    pub pruned: Vec<Removal>,
+    /// Words that stand for the region from now on.
+    pub signals: Vec<String>,
+}
+
+impl Cortex<'_> {
+    /// Records how a use of a skill went. When this returns, it is on disk.
+    pub fn record(&self, new: &NewOutcome) -> Result<Recorded, Error> {
+        let now = self.now();
+        let at = new.at.unwrap_or(now);
+        if at.ms() > now.ms().saturating_add(MAX_AHEAD_MS) {
+            return Err(usage("in-the-future", format!("{at} lies in the future; it is {now}"))
+                .hint("leave the time out, or correct it"));
+        }
+        let (region, missed) = self.region_of(new)?;
+        let outcome = self.outcome(new, region)?;
+        let id = self.append(at, vec![Body::Outcome(Box::new(outcome.clone()))])?;
+        // What the outcome did, before pruning may take it away.
+        let mut recorded = self.with_memory(|memory| recorded(self, memory, id, at, &outcome))?;
+        let point = new.point.as_deref().map(|point| clean_detail(point, self.engine.vocabulary()));
+        let point = point.filter(|point| !point.is_empty());
+        let task = new.task.as_deref().filter(|_| missed);
+        for body in self.learn(id, &outcome, at, point.as_deref(), task)? {
+            match body {
+                Body::Lesson { op, lesson, .. } => recorded.lessons.push(told(op, &lesson)),
+                Body::Prune { removed } => recorded.pruned.extend(removed),
+                Body::Signals { words, .. } => recorded.signals.extend(words),
+                _ => {}
+            }
+        }
+        self.mirror();
+        Ok(recorded)
+    }
+
+    /// Learns from an outcome that is in the log: words, lessons, pruning. Gives what was written.
+    pub(super) fn learn(
+        &self,
+        id: Id,
+        outcome: &Outcome,
+        at: Stamp,
+        point: Option<&str>,
+        task: Option<&str>,
+    ) -> Result<Vec<Body>, Error> {
+        let (region, slug) = (outcome.region.as_str(), outcome.slug.as_str());
+        let mut bodies =
+            self.with_memory(|memory| learn::lessons(memory, id, outcome, point, self.policy()))?;
+        if let Some(task) = task.filter(|_| outcome.result == Verdict::Success) {
+            bodies.extend(learn::signals(task, region, slug, self.engine.vocabulary()));
+        }
+        // Ids that come from the outcome: learning from it twice writes once.
+        let first = Id::derived(at, &[&id.to_string(), "learned"]);
+        self.append_from(first, at, bodies.clone())?;
+        let today = self.now().day();
+        let pruning = self.with_memory(|memory| {
+            learn::pruning(memory, today, self.policy(), Some((region, slug)))
+        })?;
+        if let Some(pruning) = pruning {
+            self.append(self.now().max(at), vec![pruning.clone()])?;
+            bodies.push(pruning);
+        }
+        Ok(bodies)
+    }
+
+    /// The region of an outcome, and whether its words are to be learned: when no pattern knew them.
+    fn region_of(&self, new: &NewOutcome) -> Result<(String, bool), Error> {
+        let task = new.task.as_deref().unwrap_or_default();
+        let words = words(task, self.engine.vocabulary());
+        let known = self.with_memory(|memory| {
+            find_region(memory, &Task { words: &words, ..Task::default() }).0
+        })?;
+        let missed = known.is_none() && new.task.is_some();
+        match &new.region {
+            Some(region) if is_region(region) => Ok((region.clone(), missed)),
+            Some(region) => {
+                let error =
+                    usage("bad-region", format!("`{}` is no name of a region", shown(region)));
+                Err(match clean_region(region) {
+                    Some(clean) => error.hint(format!("did you mean `{clean}`?")),
+                    None => error.hint("use lower-case letters, digits and hyphens"),
+                })
+            }
+            None if new.task.is_some() => {
+                let named = || region_name(&words, &new.slug, self.engine.vocabulary());
+                Ok((known.unwrap_or_else(named), missed))
+            }
+            None => Err(usage("no-region", "an outcome needs a region or a task".to_owned()).hint(
+                "name one, such as `task-management`; `sinew cortex show` lists those there are",
+            )),
+        }
+    }
+
+    fn outcome(&self, new: &NewOutcome, region: String) -> Result<Outcome, Error> {
+        let name = |what: &str, text: &str| name(what, text);
+        let optional = |what: &str, text: &Option<String>| {
+            text.as_deref().map(|text| name(what, text)).transpose()
+        };
+        let result = match new.worked {
+            Some(true) => Verdict::Success,
+            Some(false) => Verdict::Failure,
+            None => Verdict::Unknown,
+        };
+        if new.kind.is_some() && result != Verdict::Failure {
+            return Err(usage("kind-without-failure", "only a failure has a kind".to_owned())
+                .hint("leave the kind out, or report a failure"));
+        }
+        let blame = new.blame.unwrap_or(1.0);
+        if !(blame > 0.0 && blame <= 1.0) {
+            return Err(usage("bad-blame", format!("{blame} is no share of blame"))
+                .hint("a share lies above 0 and is at most 1"));
+        }
+        let side_effects = match &new.side_effects {
+            None => None,
+            Some(tags) if tags.len() > MAX_TAGS => {
+                return Err(usage(
+                    "too-many-side-effects",
+                    format!("{} side effects; {MAX_TAGS} are kept", tags.len()),
+                ));
+            }
+            Some(tags) => {
+                Some(tags.iter().map(|tag| name("side effect", tag)).collect::<Result<_, _>>()?)
+            }
+        };
+        let probes = new.probes.iter().take(MAX_TAGS);
+        let probes = probes.map(|(probe, is_there)| Ok((name("probe", probe)?, *is_there)));
+        let detail =
+            new.detail.as_deref().map(|detail| clean_detail(detail, self.engine.vocabulary()));
+        Ok(Outcome {
+            source: name("source", new.source.as_deref().unwrap_or("clawhub"))?,
+            digest: optional("digest", &new.digest)?,
+            kind: match result {
+                Verdict::Failure => Some(new.kind.unwrap_or(FailureKind::RuntimeError)),
+                _ => None,
+            },
+            detail: detail.filter(|detail| !detail.is_empty()),
+            key: optional("key", &new.key)?,
+            blame,
+            shielded: new.offline && result == Verdict::Failure,
+            side_effects,
+            skill_md_chars: new.skill_md.map(|(chars, _)| chars),
+            skill_md_bytes: new.skill_md.map(|(_, bytes)| bytes),
+            agent: optional("agent", &new.agent)?,
+            model: optional("model", &new.model)?,
+            origin: new.origin,
+            ms: new.ms,
+            tokens: new.tokens,
+            probes: probes.collect::<Result<_, Error>>()?,
+            ..Outcome::new(
+                &region,
+                &name("skill", &new.slug)?,
+                &name("version", &new.version)?,
+                result,
+            )
+        })
+    }
+}
+
+fn recorded(
+    cortex: &Cortex<'_>,
+    memory: &Memory,
+    id: Id,
+    at: Stamp,
+    outcome: &Outcome,
+) -> Recorded {
+    let (region, slug) = (outcome.region.as_str(), outcome.slug.as_str());
+    let candidate: Option<&Candidate> =
+        memory.candidate(region, slug).or_else(|| memory.kept(region, slug));
+    let view = memory.motor.get(region).zip(candidate).map(|(area, candidate)| {
+        let known = area.candidates.iter().map(|candidate| candidate.counts.sum()).sum();
+        let today = cortex.now().day();
+        sinew_cortex::explain::view(memory, area, candidate, known, today, cortex.policy())
+    });
+    Recorded {
+        id,
+        at,
+        region: outcome.region.clone(),
+        skill: outcome.slug.clone(),
+        version: outcome.version.clone(),
+        weight: candidate.map(|candidate| candidate.weight),
+        effective_weight: view.as_ref().map(|view| view.effective_weight),
+        reflex: candidate.is_some_and(|candidate| candidate.reflex),
+        runs: view.as_ref().map(|view| view.runs),
+        streak: candidate.map_or(0, |candidate| candidate.streak),
+        lower_bound: view.as_ref().map_or(0.0, |view| view.bayes.lb),
+        reflex_state: view.map(|view| view.reflex),
+        lessons: Vec::new(),
+        pruned: Vec::new(),
+        signals: Vec::new(),
+    }
+}
+
+/// What happened to a lesson, in a sentence.
+fn told(op: LessonOp, lesson: &lesson::Lesson) -> String {
+    let what = match lesson {
+        lesson::Lesson::DependencyWarning { region, key } => {
+            format!("{region} needs `{key}`, which is often missing")
+        }
+        lesson::Lesson::SkillQualityWarning { slug, detail } => {
+            format!("the description of {slug} misleads: {detail}")
+        }
+        lesson::Lesson::EnvReady { region, key } => format!("{key} is set for {region}"),
+    };
+    let op = match op {
+        LessonOp::Create => "learned",
+        LessonOp::Validate => "confirmed",
+        LessonOp::Contradict => "contradicted",
+        LessonOp::Remove => "removed",
+    };
+    format!("{op}: {what}")
+}
+
+/// A short name without anything that only a machine would write, and without a secret.
+pub(super) fn name(what: &str, text: &str) -> Result<String, Error> {
+    let text = text.trim();
+    let bad = |why: String| Err(usage("bad-name", format!("the {what} `{}` {why}", shown(text))));
+    if text.is_empty() {
+        return bad("is empty".to_owned());
+    }
+    let length = text.chars().count();
+    if length > MAX_NAME {
+        return bad(format!("has {length} characters; {MAX_NAME} are allowed"));
+    }
+    if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return bad("holds blanks or control characters".to_owned());
+    }
+    if !sinew_guard::secrets::find(text).is_empty() {
+        return Err(usage("secret", format!("the {what} looks like a secret"))
+            .hint("names are recorded, values never"));
+    }
+    Ok(text.to_owned())
+}
+
+fn shown(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(40).collect()
+}
+
+fn usage(code: &'static str, message: String) -> Error {
+    Error::new(ErrorKind::Usage, code, message)
+}

@@ -1,0 +1,162 @@
+//! Acquisition runs in the database: each step is one transaction, with what it logs and an entry in
+//! the audit trail.
+
+use sinew_cortex::Id;
+use sinew_cortex::acquire::{
+    Context, Effect, Event, Finish, Refused, Relay, Run, State, Step, may_retain, resume, step,
+};
+use sinew_cortex::record::Outcome;
+use sinew_cortex::signals::{clean_detail, words};
+use sinew_store::{Expect, Json, Keys, NewRecord, Op, StoreError, Version};
+
+use super::Cortex;
+use super::log::{STREAM, entropy, row};
+use super::record::name;
+use crate::{Error, ErrorKind};
+
+/// The runs, by id.
+const RUNS: &str = "runs";
+/// Who did what.
+const AUDIT: &str = "audit";
+/// Runs looked at when those are listed that are not over.
+const MAX_LISTED: usize = 1_000;
+
+impl Cortex<'_> {
+    /// Begins a run for a task. What must be done first is [`Effect::Recall`].
+    pub fn start_run(&self, task: &str) -> Result<Run, Error> {
+        let now = self.now();
+        let signals = words(task, self.engine.vocabulary());
+        let run = Run::new(Id::new(now, entropy()?), now, task, signals);
+        self.save_run(run, "", Expect::Absent)
+    }
+
+    /// A run.
+    pub fn run(&self, id: &str) -> Result<Run, Error> {
+        self.find_run(id)?.ok_or_else(|| unknown_run(id))
+    }
+
+    pub(super) fn find_run(&self, id: &str) -> Result<Option<Run>, Error> {
+        if id.parse::<Id>().is_err() {
+            return Ok(None);
+        }
+        Ok(self.load_run(id)?.map(|(run, _)| run))
+    }
+
+    fn load_run(&self, id: &str) -> Result<Option<(Run, Version)>, Error> {
+        let found = self.store()?.get(RUNS, id)?;
+        Ok(found.map(|found| found.body.read().map(|run| (run, found.version))).transpose()?)
+    }
+
+    /// Runs that are not over, oldest first: what a crash may have left behind.
+    pub fn open_runs(&self) -> Result<Vec<Run>, Error> {
+        let listed = self.store()?.list(RUNS, Keys::ALL, MAX_LISTED)?;
+        let runs = listed.iter().filter_map(|found| found.body.read::<Run>().ok());
+        Ok(runs.filter(|run| !matches!(run.state, State::Closed { .. })).collect())
+    }
+
+    /// Takes a run one step on: the run, what it logs and the audit entry are saved together, or not
+    /// at all. What must be done then is up to the caller.
+    pub fn step_run(&self, id: &str, event: &Event, relay: Relay) -> Result<Step, Error> {
+        let (run, version) = self.load_run(id)?.ok_or_else(|| unknown_run(id))?;
+        let memory = self.memory()?;
+        let context = Context { memory: &memory, policy: self.policy(), relay, now: self.now() };
+        let stepped = step(&run, self.cleaned(event), &context).map_err(refused)?;
+        let from = run.state.name();
+        let run = self.save_run(stepped.run, from, Expect::Version(version))?;
+        Ok(Step { run, effects: stepped.effects })
+    }
+
+    /// An event without names, paths and secrets: it is about to be stored.
+    fn cleaned(&self, event: &Event) -> Event {
+        let clean = |text: &str| clean_detail(text, self.engine.vocabulary());
+        match event.clone() {
+            Event::Finished(finish) => Event::Finished(Finish {
+                detail: finish.detail.as_deref().map(clean),
+                key: finish.key.filter(|key| name("key", key).is_ok()),
+                ..finish
+            }),
+            Event::InstallFailed(detail) => Event::InstallFailed(clean(&detail)),
+            Event::Fetched(results) => Event::Fetched(
+                results
+                    .into_iter()
+                    .map(|(slug, result)| (slug, result.map_err(|detail| clean(&detail))))
+                    .collect(),
+            ),
+            other => other,
+        }
+    }
+
+    /// Carries on with a run that a crash left behind.
+    pub fn resume_run(&self, id: &str) -> Result<Step, Error> {
+        let (run, version) = self.load_run(id)?.ok_or_else(|| unknown_run(id))?;
+        let resumed = resume(&run);
+        let from = run.state.name();
+        let run = self.save_run(resumed.run, from, Expect::Version(version))?;
+        Ok(Step { run, effects: resumed.effects })
+    }
+
+    /// Carries out [`Effect::Learn`] and gives the event that follows. Doing it again adds nothing.
+    pub fn learn_from_run(
+        &self,
+        record: Id,
+        outcome: &Outcome,
+        task: Option<&str>,
+    ) -> Result<Event, Error> {
+        self.learn(record, outcome, record.time(), None, task)?;
+        self.mirror();
+        let worth_keeping = self.with_memory(|memory| {
+            memory.candidate(&outcome.region, &outcome.slug).is_some_and(may_retain)
+        })?;
+        Ok(Event::Learned { worth_keeping })
+    }
+
+    /// Tells a run how the use of its skill went, and learns from it. What needs hands (asking,
+    /// uninstalling, trying again) is left to whoever carries the run on.
+    pub fn report_run(&self, id: &str, finish: Finish) -> Result<Step, Error> {
+        let mut stepped = self.step_run(id, &Event::Finished(finish), Relay::Limited)?;
+        if let [Effect::Learn { record, outcome, task }] = stepped.effects.as_slice() {
+            let learned = self.learn_from_run(*record, outcome, task.as_deref())?;
+            stepped = self.step_run(id, &learned, Relay::Limited)?;
+        }
+        Ok(stepped)
+    }
+
+    fn save_run(&self, mut run: Run, from: &str, expect: Expect) -> Result<Run, Error> {
+        let outbox = std::mem::take(&mut run.outbox);
+        let rows = outbox.iter().map(row).collect::<Result<Vec<_>, _>>()?;
+        let moved = serde_json::json!({"run": run.id, "from": from, "to": run.state.name()});
+        let entry = NewRecord {
+            id: Id::new(run.updated, entropy()?).to_string(),
+            ts: run.updated.ms(),
+            kind: "transition".to_owned(),
+            body: Json::of(&moved)?,
+        };
+        let mut ops =
+            vec![Op::put(RUNS, &run.id, expect, Json::of(&run)?), Op::append(AUDIT, vec![entry])];
+        if !rows.is_empty() {
+            ops.push(Op::append(STREAM, rows));
+        }
+        match self.store()?.transact(&ops) {
+            Err(StoreError::Conflict { .. }) => Err(Error::new(
+                ErrorKind::Environment,
+                "changed-meanwhile",
+                format!("the run {} went on meanwhile", run.id),
+            )
+            .hint("look at it again with `sinew cortex why <run>`")),
+            saved => saved.map(|_| run).map_err(Error::from),
+        }
+    }
+}
+
+fn unknown_run(id: &str) -> Error {
+    Error::new(ErrorKind::No, "unknown-run", format!("there is no run `{id}`"))
+        .hint("without a run, name --region, --skill and --version")
+}
+
+fn refused(refused: Refused) -> Error {
+    match refused {
+        Refused::NotNow => Error::new(ErrorKind::No, "not-now", refused.to_string())
+            .hint("`sinew cortex why <run>` shows where the run stands"),
+        _ => Error::new(ErrorKind::Refused, "not-approved", refused.to_string()),
+    }
+}

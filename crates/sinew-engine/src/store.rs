@@ -1,0 +1,81 @@
+//! The database of this machine, or of the team: opened on first use.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use sinew_catalog::Environment;
+use sinew_cortex::Stamp;
+use sinew_store::{OnCorrupt, Options, Store, StoreError};
+
+use crate::{Engine, Error, ErrorKind};
+
+/// The variable that names a team's database.
+const DATABASE_URL: &str = "SINEW_DATABASE_URL";
+
+impl Engine {
+    /// The database: `SINEW_DATABASE_URL`, else `sinew.db` in sinew's home. A damaged file is set aside
+    /// and an empty one takes its place: what is remembered never stands in the way of a task.
+    pub fn store(&self) -> Result<Arc<dyn Store>, Error> {
+        if let Some(store) = self.store.get() {
+            return Ok(Arc::clone(store));
+        }
+        let opened = open(&self.env)?;
+        // Of two threads that open it at once, the first one's is used.
+        Ok(Arc::clone(self.store.get_or_init(|| opened)))
+    }
+}
+
+/// Where the database is.
+pub(crate) fn address(env: &Environment) -> String {
+    match env.var(DATABASE_URL) {
+        Some(url) => url.trim().to_owned(),
+        None => format!("sqlite:{}", sqlite_path(env).display()),
+    }
+}
+
+/// Whether there is a database on this machine, without making one.
+pub(crate) fn exists_here(env: &Environment) -> bool {
+    env.var(DATABASE_URL).is_none() && sqlite_path(env).is_file()
+}
+
+fn sqlite_path(env: &Environment) -> PathBuf {
+    env.sinew_home().join("sinew.db")
+}
+
+pub(crate) fn open(env: &Environment) -> Result<Arc<dyn Store>, StoreError> {
+    let url = address(env);
+    match sinew_store::open(&url, &Options::default()) {
+        Err(StoreError::Corrupt { .. }) => set_aside(env),
+        opened => opened,
+    }
+}
+
+/// Opens the database after setting a damaged file aside.
+pub(crate) fn set_aside(env: &Environment) -> Result<Arc<dyn Store>, StoreError> {
+    let stamp = Stamp::from_clock(env.clock.now_ms()).to_string().replace([':', '.'], "-");
+    let options = Options { on_corrupt: OnCorrupt::SetAside { stamp }, ..Options::default() };
+    sinew_store::open(&address(env), &options)
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        let (kind, code) = match &error {
+            StoreError::BadUrl { .. } => (ErrorKind::Usage, "bad-database-url"),
+            StoreError::TooLarge { .. } | StoreError::BadName { .. } => {
+                (ErrorKind::Usage, "not-storable")
+            }
+            StoreError::Corrupt { .. } => (ErrorKind::Environment, "database-damaged"),
+            StoreError::ReadOnly { .. } => (ErrorKind::Environment, "database-read-only"),
+            StoreError::Full { .. } => (ErrorKind::Environment, "no-room"),
+            StoreError::Locked { .. } => (ErrorKind::Environment, "database-busy"),
+            StoreError::Unreachable { .. } => (ErrorKind::Environment, "database-unreachable"),
+            StoreError::Conflict { .. } => (ErrorKind::Environment, "changed-meanwhile"),
+            _ => (ErrorKind::Environment, "database-failed"),
+        };
+        let told = Self::new(kind, code, error.to_string());
+        match error.hint() {
+            Some(hint) => told.hint(hint),
+            None => told,
+        }
+    }
+}
