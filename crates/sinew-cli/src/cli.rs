@@ -80,6 +80,8 @@ pub(crate) enum Command {
     Eval(commands::eval::EvalArgs),
     Dedupe(commands::dedupe::DedupeArgs),
     Index(commands::index::IndexArgs),
+    Report(commands::report::ReportArgs),
+    Cortex(commands::cortex::CortexArgs),
     Commands(commands::commands::CommandsArgs),
     Watch(commands::watch::WatchArgs),
     Doctor(commands::doctor::DoctorArgs),

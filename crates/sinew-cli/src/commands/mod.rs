@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod commands;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod cortex;
 pub(crate) mod dedupe;
 pub(crate) mod doctor;
 pub(crate) mod eval;
@@ -14,6 +15,7 @@ pub(crate) mod info;
 pub(crate) mod list;
 pub(crate) mod prompt;
 pub(crate) mod read;
+pub(crate) mod report;
 pub(crate) mod scan;
 pub(crate) mod skills;
 pub(crate) mod validate;
@@ -56,6 +58,8 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         Command::Validate(args) => validate::run(args, &engine, out),
         Command::Scan(args) => scan::run(args, &engine, out),
         Command::Eval(args) => eval::run(args, &engine, out),
+        Command::Report(args) => report::run(args, &engine, out),
+        Command::Cortex(args) => cortex::run(args, &engine, out),
         Command::Commands(args) => commands::run(args, &engine, out),
         Command::Watch(args) => watch::run(args, &engine, out),
         Command::Doctor(args) => doctor::run(args, &engine, out),

@@ -1,0 +1,39 @@
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use sinew_engine::Cortex;
+
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+use crate::render;
+
+/// Write what was learned as a cortex.json of the original
+///
+/// Examples:
+///   sinew cortex export
+///   sinew cortex export --out cortex.json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ExportArgs {
+    /// The file; standard output where none is named
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &ExportArgs, cortex: &Cortex<'_>, out: &mut Printer) -> CommandResult {
+    let exported = cortex.export(args.out.as_deref())?;
+    let Some(path) = &exported.path else {
+        out.raw(&exported.text)?;
+        return Ok(Exit::Done);
+    };
+    out.data(&exported, |text| {
+        let path = render::safe(&path.to_string_lossy());
+        let (regions, candidates) = (exported.regions, exported.candidates);
+        writeln!(
+            text,
+            "wrote {path}: {regions} regions, {candidates} candidates, {} lessons",
+            exported.lessons
+        )
+    })?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,48 @@
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use sinew_cortex::record::ImportMode;
+use sinew_engine::Cortex;
+
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+use crate::render;
+
+/// Take in a cortex.json
+///
+/// What can be used is used; everything that was repaired or dropped is listed with its place.
+///
+/// Examples:
+///   sinew cortex import ~/.openclaw/skill-cortex/cortex.json
+///   sinew cortex import backup.json --replace
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ImportArgs {
+    /// The file
+    file: PathBuf,
+    /// Add it to what is known; the record with more runs wins [default]
+    #[arg(long, conflicts_with = "replace")]
+    merge: bool,
+    /// Put it in the place of what is known
+    #[arg(long)]
+    replace: bool,
+}
+
+pub(super) fn run(args: &ImportArgs, cortex: &Cortex<'_>, out: &mut Printer) -> CommandResult {
+    let mode = if args.replace { ImportMode::Replace } else { ImportMode::Merge };
+    let imported = cortex.import(&args.file, mode)?;
+    out.data(&imported, |text| {
+        let path = render::safe(&imported.path.to_string_lossy());
+        let (regions, candidates) = (imported.regions, imported.candidates);
+        writeln!(
+            text,
+            "read {path}: {regions} regions, {candidates} candidates, {} lessons",
+            imported.lessons
+        )?;
+        for repaired in &imported.repaired {
+            writeln!(text, "  {} {}", render::warning("!"), render::safe(&repaired.to_string()))?;
+        }
+        Ok(())
+    })?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,58 @@
+use std::fmt::Write as _;
+
+use sinew_cortex::record::LessonOp;
+use sinew_engine::Cortex;
+
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+use crate::render;
+
+/// List the lessons, or say that one is right, wrong or done with
+///
+/// Examples:
+///   sinew cortex lessons
+///   sinew cortex lessons --contradict 2
+///   sinew cortex lessons --forget 1
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct LessonsArgs {
+    /// The lesson of this number was right
+    #[arg(long, value_name = "N", group = "judgement")]
+    confirm: Option<usize>,
+    /// The lesson of this number was wrong
+    #[arg(long, value_name = "N", group = "judgement")]
+    contradict: Option<usize>,
+    /// Forget the lesson of this number
+    #[arg(long, value_name = "N", group = "judgement")]
+    forget: Option<usize>,
+}
+
+pub(super) fn run(args: &LessonsArgs, cortex: &Cortex<'_>, out: &mut Printer) -> CommandResult {
+    let judged = [
+        (args.confirm, LessonOp::Validate),
+        (args.contradict, LessonOp::Contradict),
+        (args.forget, LessonOp::Remove),
+    ];
+    for (number, op) in judged {
+        if let Some(number) = number {
+            cortex.judge_lesson(number, op)?;
+        }
+    }
+    let lessons = cortex.lessons()?;
+    out.data(&lessons, |text| {
+        if lessons.is_empty() {
+            return writeln!(text, "no lesson was learned yet");
+        }
+        for row in &lessons {
+            let sure = format!("{:>3.0} of 100", 100.0 * row.lesson.confidence);
+            let what = render::safe(&super::lesson(&row.lesson.lesson));
+            writeln!(text, "{:>3}  {sure}  {what}", row.number)?;
+            let stale = if row.lesson.stale { ", to be looked at again" } else { "" };
+            let more =
+                format!("learned {}, wrong {} times{stale}", row.lesson.created, row.contradicted);
+            writeln!(text, "     {}", render::dim(&more))?;
+        }
+        Ok(())
+    })?;
+    Ok(Exit::Done)
+}

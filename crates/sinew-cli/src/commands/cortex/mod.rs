@@ -1,0 +1,148 @@
+//! `sinew cortex`: one file per question about what was learned.
+
+mod blacklist;
+mod export;
+mod import;
+mod lessons;
+mod prune;
+mod rebuild;
+mod reset;
+mod show;
+mod simulate;
+mod why;
+
+use std::fmt::Write as _;
+
+use clap::Subcommand;
+use sinew_cortex::explain::CandidateView;
+use sinew_cortex::lesson::Lesson;
+use sinew_cortex::prune::{Removal, Removed};
+use sinew_cortex::reflex::Reflex;
+use sinew_engine::{Cortex, Engine};
+
+use crate::exit::CommandResult;
+use crate::printer::Printer;
+use crate::render::{self, Styled};
+
+/// Look at what was learned about skills, and put it right
+///
+/// Examples:
+///   sinew cortex show
+///   sinew cortex why "manage my to-do list"
+///   sinew cortex export --out cortex.json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct CortexArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    Show(show::ShowArgs),
+    Why(why::WhyArgs),
+    Lessons(lessons::LessonsArgs),
+    Blacklist(blacklist::BlacklistArgs),
+    Export(export::ExportArgs),
+    Import(import::ImportArgs),
+    Rebuild(rebuild::RebuildArgs),
+    Reset(reset::ResetArgs),
+    Prune(prune::PruneArgs),
+    Simulate(simulate::SimulateArgs),
+}
+
+pub(crate) fn run(args: &CortexArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    if let Action::Simulate(args) = &args.action {
+        return simulate::run(args, out);
+    }
+    let cortex = engine.cortex()?;
+    let result = match &args.action {
+        Action::Show(args) => show::run(args, &cortex, out),
+        Action::Why(args) => why::run(args, &cortex, out),
+        Action::Lessons(args) => lessons::run(args, &cortex, out),
+        Action::Blacklist(args) => blacklist::run(args, &cortex, out),
+        Action::Export(args) => export::run(args, &cortex, out),
+        Action::Import(args) => import::run(args, &cortex, out),
+        Action::Rebuild(args) => rebuild::run(args, &cortex, out),
+        Action::Reset(args) => reset::run(args, &cortex, out),
+        Action::Prune(args) => prune::run(args, &cortex, out),
+        Action::Simulate(args) => simulate::run(args, out),
+    };
+    tell(&cortex, out);
+    result
+}
+
+/// Tells what happened beside the answer.
+pub(super) fn tell(cortex: &Cortex<'_>, out: &mut Printer) {
+    for notice in cortex.notices() {
+        out.warn(&notice);
+    }
+}
+
+/// Blocks in a bar.
+const BLOCKS: usize = 20;
+
+/// A weight as a bar: full blocks for what counts today, shaded ones for what disuse has taken.
+pub(super) fn bar(weight: f64, effective: f64) -> Styled {
+    let blocks = |share: f64| (share * BLOCKS as f64).round().clamp(0.0, BLOCKS as f64) as usize;
+    let (full, faded) = (blocks(effective), blocks(weight).saturating_sub(blocks(effective)));
+    let rest = BLOCKS - full - faded;
+    render::good(&format!("{}{}{}", "█".repeat(full), "▒".repeat(faded), "░".repeat(rest)))
+}
+
+/// A share in whole percent, rounded down: a bound must not promise more than it holds.
+pub(super) fn percent(share: f64) -> String {
+    format!("{} %", (100.0 * share).floor())
+}
+
+/// How often a skill worked, and what that says at least.
+fn worked(view: &CandidateView) -> String {
+    let all = view.runs.success + view.runs.fail;
+    match all {
+        0 => "never used here".to_owned(),
+        _ => format!(
+            "worked {} of {all} times here; at least {} (one-sided 95 %)",
+            view.runs.success,
+            percent(view.bayes.lb)
+        ),
+    }
+}
+
+/// Whether a reflex fires, or what it lacks.
+pub(super) fn write_reflex(text: &mut String, reflex: &Reflex) -> std::fmt::Result {
+    match (reflex.fires, reflex.missing.is_empty()) {
+        (true, _) => writeln!(text, "  {}", render::good("⚡ reflex: the plan is not asked about")),
+        (false, false) => {
+            writeln!(
+                text,
+                "  {}",
+                render::dim(&format!("no reflex: {}", reflex.missing.join("; ")))
+            )
+        }
+        (false, true) => Ok(()),
+    }
+}
+
+/// A lesson in a sentence.
+fn lesson(lesson: &Lesson) -> String {
+    match lesson {
+        Lesson::DependencyWarning { region, key } => {
+            format!("{region} needs `{key}`, which is often missing")
+        }
+        Lesson::SkillQualityWarning { slug, detail } => {
+            format!("the description of {slug} misleads: {detail}")
+        }
+        Lesson::EnvReady { region, key } => format!("{key} is set for {region}"),
+    }
+}
+
+/// What left, and why.
+pub(super) fn removal(removal: &Removal) -> String {
+    let what = match &removal.what {
+        Removed::Region { region } => format!("region {region}"),
+        Removed::Candidate { region, slug } => format!("{slug} in {region}"),
+        Removed::Signal { region, word } => format!("the word {word} of {region}"),
+        Removed::Lesson { lesson: left } => format!("the lesson that {}", lesson(left)),
+    };
+    format!("pruned {what} ({})", removal.rule.as_str())
+}

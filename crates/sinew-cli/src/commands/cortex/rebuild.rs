@@ -1,0 +1,27 @@
+use std::fmt::Write as _;
+
+use sinew_engine::Cortex;
+
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+
+/// Fold the whole log anew
+///
+/// The memory is a fold over the log of outcomes; this makes it again from the first record.
+///
+/// Examples:
+///   sinew cortex rebuild
+///   sinew cortex rebuild --json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct RebuildArgs {}
+
+pub(super) fn run(_args: &RebuildArgs, cortex: &Cortex<'_>, out: &mut Printer) -> CommandResult {
+    let rebuilt = cortex.rebuild()?;
+    out.data(&rebuilt, |text| {
+        let agreed = if rebuilt.agreed { "as before" } else { "other than before" };
+        let (records, regions) = (rebuilt.records, rebuilt.regions);
+        writeln!(text, "folded {records} records into {regions} regions, {agreed}")
+    })?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,62 @@
+use std::fmt::Write as _;
+
+use sinew_cortex::record::Scope;
+use sinew_engine::{Cortex, Error, ErrorKind};
+
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+use crate::render;
+
+/// Forget what was learned: a region, a skill, or everything
+///
+/// The log keeps the old records; from now on they do not count.
+///
+/// Examples:
+///   sinew cortex reset --region task-management
+///   sinew cortex reset --skill todoist --yes
+///   sinew cortex reset --all --yes
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+#[group(id = "scope", required = true, multiple = false, args = ["region", "skill", "all"])]
+pub(crate) struct ResetArgs {
+    /// One region, with its words and lessons
+    #[arg(long, value_name = "NAME")]
+    region: Option<String>,
+    /// One skill, wherever it was used
+    #[arg(long, value_name = "SLUG")]
+    skill: Option<String>,
+    /// Everything
+    #[arg(long)]
+    all: bool,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+}
+
+pub(super) fn run(args: &ResetArgs, cortex: &Cortex<'_>, out: &mut Printer) -> CommandResult {
+    let (scope, what) = match (&args.region, &args.skill) {
+        (Some(region), _) => (Scope::Region(region.clone()), format!("the region {region}")),
+        (None, Some(skill)) => (Scope::Slug(skill.clone()), format!("the skill {skill}")),
+        (None, None) => (Scope::All, "everything that was learned".to_owned()),
+    };
+    let what = render::safe(&what);
+    let agreed = args.yes || out.can_ask() && confirmed(&what);
+    if !agreed {
+        return Err(Error::new(
+            ErrorKind::Refused,
+            "not-confirmed",
+            format!("{what} was not forgotten"),
+        )
+        .hint("add --yes to forget it without a question")
+        .into());
+    }
+    cortex.reset(scope)?;
+    let shown = serde_json::json!({ "forgotten": what });
+    out.data(&shown, |text| writeln!(text, "forgot {what}"))?;
+    Ok(Exit::Done)
+}
+
+fn confirmed(what: &str) -> bool {
+    let question = format!("Forget {what}?");
+    inquire::Confirm::new(&question).with_default(false).prompt().unwrap_or(false)
+}

@@ -1,0 +1,116 @@
+use std::fmt::Write as _;
+
+use sinew_cortex::Day;
+use sinew_cortex::explain::{CandidateView, Filtered};
+use sinew_engine::{Cortex, Overview, RegionRow};
+
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+use crate::render;
+
+/// Show the regions, and how each skill does in them
+///
+/// A bar is a weight: full blocks count today, shaded ones were taken by disuse.
+///
+/// Examples:
+///   sinew cortex show
+///   sinew cortex show task-management --json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ShowArgs {
+    /// One region
+    region: Option<String>,
+}
+
+pub(super) fn run(args: &ShowArgs, cortex: &Cortex<'_>, out: &mut Printer) -> CommandResult {
+    let overview = cortex.overview(args.region.as_deref())?;
+    let today = cortex.now().day();
+    out.data(&overview, |text| write_overview(text, &overview, today))?;
+    if overview.regions.is_empty() {
+        out.hint("`sinew report` tells the cortex how the use of a skill went");
+    }
+    Ok(Exit::Done)
+}
+
+fn write_overview(text: &mut String, overview: &Overview, today: Day) -> std::fmt::Result {
+    if overview.regions.is_empty() {
+        writeln!(text, "nothing was learned yet")?;
+    }
+    for region in &overview.regions {
+        write_region(text, region, today)?;
+    }
+    let stats = overview.stats;
+    let counters = format!(
+        "{} records; {} searches, {} installs, {} cache hits, {} reflexes; {} lessons",
+        overview.records,
+        stats.searches,
+        stats.installs,
+        stats.cache_hits,
+        stats.reflexes_fired,
+        overview.lessons
+    );
+    writeln!(text, "{}", render::dim(&counters))?;
+    if !overview.blacklist.is_empty() {
+        let listed = format!("never offered: {}", overview.blacklist.join(", "));
+        writeln!(text, "{}", render::dim(&listed))?;
+    }
+    if !overview.retained.is_empty() {
+        let kept = format!("kept for good: {}", overview.retained.join(", "));
+        writeln!(text, "{}", render::dim(&kept))?;
+    }
+    Ok(())
+}
+
+fn write_region(text: &mut String, region: &RegionRow, today: Day) -> std::fmt::Result {
+    let idle = match today.since(region.last_used) {
+        0 => "used today".to_owned(),
+        1 => "used yesterday".to_owned(),
+        days => format!("used {days} days ago"),
+    };
+    render::heading(text, &format!("{} ({idle})", render::safe(&region.region)))?;
+    if !region.signals.is_empty() {
+        let words = format!("words: {}", region.signals.join(", "));
+        writeln!(text, "  {}", render::dim(&words))?;
+    }
+    for candidate in &region.candidates {
+        write_candidate(text, candidate)?;
+    }
+    Ok(())
+}
+
+pub(super) fn write_candidate(text: &mut String, view: &CandidateView) -> std::fmt::Result {
+    let mark = match (view.filtered, view.reflex.fires) {
+        (Some(_), _) => render::dim("○"),
+        (None, true) => render::good("⚡"),
+        (None, false) => render::good("●"),
+    };
+    let bar = super::bar(view.weight, view.effective_weight);
+    let name = format!("{} {}", render::safe(&view.slug), render::safe(&view.version));
+    let weights = format!("{:.2} of {:.2}", view.effective_weight, view.weight);
+    writeln!(text, "  {mark} {bar} {weights}  {name}  streak {}", view.streak)?;
+    writeln!(text, "      {}", super::worked(view))?;
+    if let Some(filtered) = view.filtered {
+        let why = match filtered {
+            Filtered::Blacklisted => "never offered: it is blacklisted",
+            Filtered::Weak => "not offered: its effective weight is below 0.3",
+            Filtered::LastResort => "not offered: a last resort, shown within the last 30 days",
+        };
+        writeln!(text, "      {}", render::warning(why))?;
+    }
+    if let Some(fail) = &view.last_fail {
+        let detail = if fail.detail.is_empty() { "" } else { ": " };
+        let last = format!("last failure {} {}{detail}{}", fail.date, fail.kind, fail.detail);
+        writeln!(text, "      {}", render::dim(&last))?;
+    }
+    if !view.reflex.fires {
+        let missing = format!("no reflex: {}", view.reflex.missing.join("; "));
+        writeln!(text, "      {}", render::dim(&missing))?;
+    }
+    for lesson in &view.lessons {
+        writeln!(text, "      {}", render::warning(&super::lesson(&lesson.lesson)))?;
+    }
+    for note in &view.notes {
+        writeln!(text, "      {}", render::dim(note))?;
+    }
+    Ok(())
+}

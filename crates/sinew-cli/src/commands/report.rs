@@ -1,0 +1,229 @@
+use std::fmt::Write as _;
+
+use clap::ValueEnum;
+use serde::Serialize;
+use sinew_cortex::acquire::{Finish, Step};
+use sinew_cortex::failure::FailureKind;
+use sinew_cortex::record::{Origin, Verdict};
+use sinew_cortex::{Id, Stamp};
+use sinew_engine::{Cortex, Engine, NewOutcome, Recorded};
+
+use super::cortex::{self, percent};
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+use crate::render;
+
+/// Tell the cortex how the use of a skill went
+///
+/// What works gets stronger, what fails weaker, and a long-proven skill that only reads becomes a
+/// reflex. Names, numbers, paths and secrets are taken out of the detail before it is written.
+///
+/// Examples:
+///   sinew report --region task-management --skill todoist --version 1.2.0 --result ok
+///   sinew report --task "compress these photos" --skill imagemagick --version 7.1 --result ok
+///   sinew report --region pdf-merge --skill pdf --version 2 --result fail --kind dependency_missing --key qpdf
+///   sinew report --retract 01K9ZW3M4N5P6Q7R8S9TAVBWCX
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, disable_version_flag = true)]
+pub(crate) struct ReportArgs {
+    /// The run that used the skill, instead of --region, --skill and --version
+    #[arg(conflicts_with_all = ["region", "skill", "version", "task"])]
+    run: Option<String>,
+    /// The area of the task
+    #[arg(long, value_name = "NAME")]
+    region: Option<String>,
+    /// What the task was; it names the region where none is given, and is not stored
+    #[arg(long, value_name = "TEXT")]
+    task: Option<String>,
+    /// The skill
+    #[arg(long, value_name = "SLUG", required_unless_present_any = ["run", "retract"])]
+    skill: Option<String>,
+    /// Its version
+    #[arg(long, value_name = "V", required_unless_present_any = ["run", "retract"])]
+    version: Option<String>,
+    /// How it went
+    #[arg(long, value_enum, required_unless_present = "retract")]
+    result: Option<ResultArg>,
+    /// How it failed: task_mismatch, runtime_error, auth_error, dependency_missing, api_error
+    #[arg(long, value_name = "KIND", value_parser = str::parse::<FailureKind>)]
+    kind: Option<FailureKind>,
+    /// What was seen
+    #[arg(long, value_name = "TEXT")]
+    detail: Option<String>,
+    /// The missing program or variable, by name
+    #[arg(long, value_name = "NAME")]
+    key: Option<String>,
+    /// What the skill did besides reading, such as write:files or shell:git; none means that it only read
+    #[arg(long = "side-effect", value_name = "TAG")]
+    side_effects: Vec<String>,
+    /// A point of the skill's description: misleading with a mismatch, right with a success
+    #[arg(long, value_name = "TEXT")]
+    point: Option<String>,
+    /// Where the skill comes from
+    #[arg(long, value_name = "NAME")]
+    source: Option<String>,
+    /// When it happened [default: now]
+    #[arg(long, value_name = "RFC3339", value_parser = str::parse::<Stamp>)]
+    at: Option<Stamp>,
+    /// Take a report back that was wrong
+    #[arg(long, value_name = "ID", value_parser = str::parse::<Id>, exclusive = true)]
+    retract: Option<Id>,
+}
+
+/// How it went, on the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ResultArg {
+    /// It worked
+    Ok,
+    /// It did not
+    Fail,
+    /// Nobody can say
+    Unknown,
+}
+
+/// A run after it was told how it went.
+#[derive(Serialize)]
+struct ReportedRun<'a> {
+    run: &'a str,
+    state: &'static str,
+    region: Option<&'a str>,
+    skill: Option<&'a str>,
+    weight: Option<f64>,
+    effective_weight: Option<f64>,
+    reflex: bool,
+}
+
+pub(crate) fn run(args: &ReportArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let cortex = engine.cortex()?;
+    if let Some(id) = args.retract {
+        cortex.retract(id)?;
+        cortex::tell(&cortex, out);
+        let shown = serde_json::json!({ "retracted": id });
+        out.data(&shown, |text| writeln!(text, "taken back: {id}"))?;
+        return Ok(Exit::Done);
+    }
+    // Whoever cannot be asked is a program that speaks for somebody.
+    let origin = if out.can_ask() { Origin::User } else { Origin::Agent };
+    if let Some(run) = &args.run {
+        let stepped = cortex.report_run(run, finish(args, origin))?;
+        cortex::tell(&cortex, out);
+        return show_run(&cortex, &stepped, out);
+    }
+    let recorded = cortex.record(&outcome(args, engine, origin))?;
+    cortex::tell(&cortex, out);
+    out.data(&recorded, |text| write_recorded(text, &recorded))?;
+    Ok(Exit::Done)
+}
+
+fn outcome(args: &ReportArgs, engine: &Engine, origin: Origin) -> NewOutcome {
+    NewOutcome {
+        region: args.region.clone(),
+        task: args.task.clone(),
+        slug: args.skill.clone().unwrap_or_default(),
+        version: args.version.clone().unwrap_or_default(),
+        source: args.source.clone(),
+        worked: match args.result {
+            Some(ResultArg::Ok) => Some(true),
+            Some(ResultArg::Fail) => Some(false),
+            Some(ResultArg::Unknown) | None => None,
+        },
+        kind: args.kind,
+        detail: args.detail.clone(),
+        key: args.key.clone(),
+        side_effects: Some(args.side_effects.clone()),
+        point: args.point.clone(),
+        at: args.at,
+        origin,
+        agent: engine.agent().map(str::to_owned),
+        ..NewOutcome::default()
+    }
+}
+
+fn finish(args: &ReportArgs, origin: Origin) -> Finish {
+    let result = match args.result {
+        Some(ResultArg::Ok) => Verdict::Success,
+        Some(ResultArg::Fail) => Verdict::Failure,
+        Some(ResultArg::Unknown) | None => Verdict::Unknown,
+    };
+    Finish {
+        result,
+        kind: args.kind,
+        detail: args.detail.clone(),
+        key: args.key.clone(),
+        origin,
+        ..Finish::success()
+    }
+}
+
+fn show_run(cortex: &Cortex<'_>, stepped: &Step, out: &mut Printer) -> CommandResult {
+    let run = &stepped.run;
+    let skill = run.current().map(|offer| offer.slug.as_str());
+    let region = run.region.as_deref();
+    let memory = cortex.memory()?;
+    let place = region.zip(skill);
+    let candidate = place.and_then(|(region, skill)| memory.candidate(region, skill));
+    let effective = place.zip(candidate).and_then(|((region, _), candidate)| {
+        let region = memory.motor.get(region)?;
+        Some(region.effective(candidate, cortex.now().day(), cortex.policy()))
+    });
+    let shown = ReportedRun {
+        run: &run.id,
+        state: run.state.name(),
+        region,
+        skill,
+        weight: candidate.map(|candidate| candidate.weight),
+        effective_weight: effective,
+        reflex: candidate.is_some_and(|candidate| candidate.reflex),
+    };
+    out.data(&shown, |text| {
+        writeln!(text, "{} is in {}", run.id, run.state.name())?;
+        match candidate {
+            Some(candidate) => writeln!(
+                text,
+                "  {}: weight {:.4}, worked {} of {} times",
+                render::safe(&candidate.slug),
+                candidate.weight,
+                candidate.success,
+                candidate.runs()
+            ),
+            None => Ok(()),
+        }
+    })?;
+    Ok(Exit::Done)
+}
+
+fn write_recorded(text: &mut String, recorded: &Recorded) -> std::fmt::Result {
+    let (skill, version) = (render::safe(&recorded.skill), render::safe(&recorded.version));
+    let heading = format!("{skill} {version} in {}", render::safe(&recorded.region));
+    render::heading(text, &heading)?;
+    let (Some(weight), Some(effective)) = (recorded.weight, recorded.effective_weight) else {
+        return writeln!(text, "  noted; nothing else is remembered of it");
+    };
+    writeln!(
+        text,
+        "  {} weight {weight:.4}, today {effective:.4}",
+        cortex::bar(weight, effective)
+    )?;
+    if let Some(runs) = recorded.runs {
+        let all = runs.success + runs.fail;
+        writeln!(
+            text,
+            "  worked {} of {all} times here; at least {} (one-sided 95 %)",
+            runs.success,
+            percent(recorded.lower_bound)
+        )?;
+    }
+    if let Some(reflex) = &recorded.reflex_state {
+        cortex::write_reflex(text, reflex)?;
+    }
+    for lesson in &recorded.lessons {
+        writeln!(text, "  {}", render::safe(lesson))?;
+    }
+    if !recorded.signals.is_empty() {
+        writeln!(text, "  words for this region: {}", recorded.signals.join(", "))?;
+    }
+    for removal in &recorded.pruned {
+        writeln!(text, "  {}", render::dim(&cortex::removal(removal)))?;
+    }
+    writeln!(text, "  {}", render::dim(&format!("record {}", recorded.id)))
+}
