@@ -67,10 +67,24 @@ pub struct Lock(File);
 impl Lock {
     /// Waits for the lock at `path`, which is created where it does not exist.
     pub fn acquire(path: &Path) -> io::Result<Self> {
-        fs::create_dir_all(parent(path))?;
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+        let file = Self::open(path)?;
         file.lock()?;
         Ok(Self(file))
+    }
+
+    /// The lock at `path`, unless somebody else holds it.
+    pub fn try_acquire(path: &Path) -> io::Result<Option<Self>> {
+        let file = Self::open(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self(file))),
+            Err(fs::TryLockError::WouldBlock) => Ok(None),
+            Err(fs::TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn open(path: &Path) -> io::Result<File> {
+        fs::create_dir_all(parent(path))?;
+        OpenOptions::new().create(true).truncate(false).write(true).open(path)
     }
 }
 
@@ -130,6 +144,17 @@ mod tests {
             use std::os::unix::fs::PermissionsExt as _;
             assert_eq!(fs::metadata(&path)?.permissions().mode() & 0o777, 0o600);
         }
+        Ok(())
+    }
+
+    #[test]
+    fn a_lock_that_is_held_is_not_waited_for() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("a.lock");
+        let held = Lock::acquire(&path)?;
+        assert!(Lock::try_acquire(&path)?.is_none());
+        drop(held);
+        assert!(Lock::try_acquire(&path)?.is_some());
         Ok(())
     }
 

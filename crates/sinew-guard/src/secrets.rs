@@ -1,4 +1,10 @@
 //! Secrets: one table of patterns, for refusal, masking and redaction alike.
+//!
+//! There are two ways to look. [`find`] is for text that was published: it knows the shapes of keys
+//! and lets keys pass that say themselves that they are examples. [`find_strict`] is for text that
+//! somebody typed or a model wrote, and that is about to be kept or sent: it also knows cards,
+//! passwords and tokens that are named as such, and only a value that is a placeholder as a whole
+//! passes.
 
 use std::sync::LazyLock;
 
@@ -12,11 +18,21 @@ pub const REDACTED: &str = "[REDACTED CREDENTIAL]";
 #[derive(Deserialize)]
 struct Row {
     id: String,
+    /// The first group, where there is one, is the value; else the whole match is.
     re: String,
+    /// Counts only where text is looked at strictly.
+    #[serde(default)]
+    strict: bool,
+    /// Counts only with a valid check digit.
+    #[serde(default)]
+    luhn: bool,
+    /// The value stands where a word of prose may stand: "the token is expired".
+    #[serde(default)]
+    words: bool,
 }
 
 struct Secrets {
-    ids: Vec<String>,
+    rows: Vec<Row>,
     set: RegexSet,
     each: Vec<Regex>,
 }
@@ -26,7 +42,7 @@ static SECRETS: LazyLock<Option<Secrets>> = LazyLock::new(|| {
     let sources: Vec<&str> = rows.iter().map(|row| row.re.as_str()).collect();
     let set = RegexSet::new(&sources).ok()?;
     let each = sources.iter().map(|source| Regex::new(source).ok()).collect::<Option<_>>()?;
-    Some(Secrets { ids: rows.into_iter().map(|row| row.id).collect(), set, each })
+    Some(Secrets { rows, set, each })
 });
 
 /// A secret in a text.
@@ -38,36 +54,58 @@ pub struct SecretMatch {
     pub range: std::ops::Range<usize>,
 }
 
-/// All secrets in `text`, in order.
+/// All secrets in `text`, in order; keys that say that they are examples are none.
 pub fn find(text: &str) -> Vec<SecretMatch> {
-    let Some(secrets) = SECRETS.as_ref() else {
-        return Vec::new();
-    };
-    let mut found: Vec<SecretMatch> = secrets
-        .set
-        .matches(text)
-        .into_iter()
-        .flat_map(|at| {
-            secrets.each[at]
-                .find_iter(text)
-                .filter(|hit| !is_example(hit.as_str()))
-                .map(move |hit| SecretMatch { id: secrets.ids[at].clone(), range: hit.range() })
-        })
-        .collect();
-    found.sort_by_key(|secret| (secret.range.start, secret.range.end));
-    found
+    matches(text, |row, value, _| !row.strict && !is_example(value))
+}
+
+/// All secrets in `text`, in order, for text that is about to be kept or sent.
+pub fn find_strict(text: &str) -> Vec<SecretMatch> {
+    matches(text, |row, value, after| {
+        !is_placeholder(value)
+            && (!row.luhn || has_check_digit(value))
+            && (!row.words || !is_prose(value, after))
+    })
 }
 
 /// `text` with each secret replaced by [`REDACTED`].
 pub fn mask(text: &str) -> String {
+    replaced(text, &find(text))
+}
+
+/// `text` with each secret of [`find_strict`] replaced by [`REDACTED`].
+pub fn mask_strict(text: &str) -> String {
+    replaced(text, &find_strict(text))
+}
+
+/// Matches that `counts` accepts: it sees the row, the value, and the text behind it.
+fn matches(text: &str, counts: impl Fn(&Row, &str, &str) -> bool) -> Vec<SecretMatch> {
+    let Some(secrets) = SECRETS.as_ref() else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for at in secrets.set.matches(text) {
+        let row = &secrets.rows[at];
+        for hit in secrets.each[at].captures_iter(text) {
+            let Some(value) = hit.get(1).or_else(|| hit.get(0)) else { continue };
+            if counts(row, value.as_str(), &text[value.end()..]) {
+                found.push(SecretMatch { id: row.id.clone(), range: value.range() });
+            }
+        }
+    }
+    found.sort_by_key(|secret| (secret.range.start, secret.range.end));
+    found
+}
+
+fn replaced(text: &str, secrets: &[SecretMatch]) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut last = 0;
-    for secret in find(text) {
+    for secret in secrets {
         if secret.range.start >= last {
             masked.push_str(&text[last..secret.range.start]);
             masked.push_str(REDACTED);
-            last = secret.range.end;
         }
+        last = last.max(secret.range.end);
     }
     masked.push_str(&text[last..]);
     masked
@@ -84,6 +122,60 @@ fn is_example(secret: &str) -> bool {
     ["example", "your", "xxxx", "placeholder", "redacted", "...", "dummy", "<"]
         .iter()
         .any(|word| lower.contains(word))
+}
+
+/// Values that as a whole stand for a secret: `<TOKEN>`, `$TOKEN`, `${TOKEN}`, `your-token`, `xxxx`.
+fn is_placeholder(value: &str) -> bool {
+    let value = value.trim_end_matches(['.', '!', '?', ')', '*', ':']);
+    let inside = |open: &str, close: &str| {
+        value.strip_prefix(open).is_some_and(|rest| rest.ends_with(close))
+    };
+    let variable = value.strip_prefix('$').is_some_and(|name| {
+        let name = name.trim_start_matches(['{', '(']).trim_end_matches(['}', ')']);
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    });
+    // The prefix of a key is no part of what a placeholder hides.
+    let bare = ["sk-ant-", "sk-proj-", "sk-", "ghp_"]
+        .iter()
+        .find_map(|prefix| value.strip_prefix(prefix))
+        .unwrap_or(value)
+        .to_ascii_lowercase();
+    let masked = bare.chars().all(|c| matches!(c, 'x' | '*' | '.' | '-' | '_' | '•' | '…'));
+    variable
+        || masked
+        || inside("<", ">")
+        || inside("{{", "}}")
+        || inside("[", "]")
+        || inside("%", "%")
+        || bare.starts_with("your-")
+        || bare.starts_with("your_")
+        || ["process.env.", "os.environ", "env."].iter().any(|start| bare.starts_with(start))
+}
+
+/// Whether a word behind "is" only says how things are: lower-case letters, and either more words
+/// follow or it has the form of a state ("expired", "missing", "readable").
+fn is_prose(value: &str, after: &str) -> bool {
+    const STATES: &[&str] = &["ed", "en", "ing", "able", "ible", "ary", "ent", "id", "ty", "ect"];
+    let word = value.trim_end_matches(['.', '!', '?', ')', ':', '…']);
+    let is_word = word.chars().all(|c| c.is_lowercase() || c == '-');
+    let follows = after.starts_with(' ') && after.trim_start().starts_with(char::is_alphabetic);
+    is_word && (follows || STATES.iter().any(|state| word.ends_with(state)))
+}
+
+/// The check digit of a card number (Luhn).
+fn has_check_digit(value: &str) -> bool {
+    let digits: Vec<u32> = value.chars().filter_map(|c| c.to_digit(10)).collect();
+    let sum: u32 = digits
+        .iter()
+        .rev()
+        .enumerate()
+        .map(|(at, &digit)| match at % 2 {
+            0 => digit,
+            _ if digit > 4 => digit * 2 - 9,
+            _ => digit * 2,
+        })
+        .sum();
+    sum % 10 == 0 && digits.iter().any(|&digit| digit != digits[0])
 }
 
 #[cfg(test)]
@@ -104,5 +196,47 @@ mod tests {
         {
             assert_eq!(mask(plain), plain);
         }
+    }
+
+    #[test]
+    fn what_is_about_to_be_kept_is_looked_at_strictly() {
+        let check = |text: &str, id: &str| {
+            let ids: Vec<String> = find_strict(text).into_iter().map(|secret| secret.id).collect();
+            assert!(ids.iter().any(|found| found == id), "{text}: {ids:?}");
+        };
+        check("use sk-live-EXAMPLE0000000000000000 for calls", "live-key");
+        check("sk-ant-EXAMPLE-abcdef123456", "anthropic-key");
+        check("card 4111 1111 1111 1111 exp 09/28", "card-number");
+        check("cvv 123", "card-code");
+        check("CVV: 9876", "card-code");
+        check("password: hunter22", "assigned-secret");
+        check("export API_KEY=abcdef123", "assigned-secret");
+        check("{\"access_token\": \"abc123def\"}", "assigned-secret");
+        check("**Password:** correct-horse", "assigned-secret");
+        check("my password is hunter22", "spoken-secret");
+        check("the passphrase is correcthorse", "spoken-secret");
+        check("postgres://me:s3cret@db/x", "url-password");
+        check("Authorization: Bearer abcdef.ghijkl", "bearer-token");
+    }
+
+    #[test]
+    fn placeholders_and_prose_pass() {
+        for text in [
+            "token: <TOKEN>",
+            "TOKEN=$TOKEN",
+            "api key: ${API_KEY}",
+            "password: your-password",
+            "token=xxxxxxxx",
+            "password is required for this page",
+            "make sure the token is refreshed before each call",
+            "the secret is stored in the vault",
+            "the token is expired",
+            "order 1234 5678 9012 3456",
+            "0000 0000 0000 0000",
+            "see https://example.com:8080/path@x",
+        ] {
+            assert_eq!(find_strict(text), [], "{text}");
+        }
+        assert_eq!(mask_strict("pw: a, token=abcdef12!"), "pw: a, token=[REDACTED CREDENTIAL]");
     }
 }
