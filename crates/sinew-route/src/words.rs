@@ -1,0 +1,25 @@
+//! The words of a text, for whoever compares texts outside the router.
+
+use std::borrow::Cow;
+
+use crate::text::language::Language;
+use crate::text::words::{Words, raw_words};
+
+/// Raw words: runs of a dense script, or letters, digits and `_` with apostrophes inside.
+pub fn raw(text: &str) -> impl Iterator<Item = &str> {
+    raw_words(text)
+}
+
+/// The words that the router searches by: stems, and pairs of characters where words are not spaced.
+///
+/// ```
+/// assert_eq!(sinew_route::words::search_words("testing"), ["test"]);
+/// ```
+pub fn search_words(text: &str) -> Vec<String> {
+    Words::new(Language::En).all(&crate::text::normalised(text))
+}
+
+/// A text without the sentences that say what a skill is not for.
+pub fn without_negatives(text: &str) -> Cow<'_, str> {
+    crate::text::negative::without_negatives(text)
+}
