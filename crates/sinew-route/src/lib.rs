@@ -47,7 +47,6 @@ mod signals;
 mod table;
 mod text;
 mod tokens;
-mod wordpiece;
 pub mod words;
 
 /// The version of the texts that models read of a document. Models name the one they were trained on.

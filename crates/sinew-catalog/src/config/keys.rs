@@ -108,6 +108,92 @@ pub const KEYS: &[Key] = &[
     key("plugins.slots.memory", "", "The one memory plugin that contributes."),
     key("plugins.entries.<id>.enabled", "true", "false switches the plugin off."),
     key("route.model", "default", "What ranks: default, static, words, file or remote."),
+    key(
+        "plugins.entries.skill-workshop.enabled",
+        "false",
+        "true lets agents use the workshop: its tool, capture and the reviewer.",
+    ),
+    key(
+        "plugins.entries.skill-workshop.config.enabled",
+        "true",
+        "Works once the entry is enabled.",
+    ),
+    key(
+        "plugins.entries.skill-workshop.config.autoCapture",
+        "true",
+        "Capture and review after successful turns.",
+    ),
+    key(
+        "plugins.entries.skill-workshop.config.approvalPolicy",
+        "pending",
+        "pending queues proposals, auto writes safe ones at once.",
+    ),
+    key(
+        "plugins.entries.skill-workshop.config.approvalRules",
+        "[]",
+        "{match, policy} by skill name, first match wins: pending, auto or never.",
+    ),
+    key(
+        "plugins.entries.skill-workshop.config.reviewMode",
+        "hybrid",
+        "Which automatic paths run: off, heuristic, llm or hybrid.",
+    ),
+    key(
+        "plugins.entries.skill-workshop.config.reviewInterval",
+        "15",
+        "Successful turns between reviews, 1 to 200.",
+    ),
+    key(
+        "plugins.entries.skill-workshop.config.reviewMinToolCalls",
+        "8",
+        "Tool calls between reviews, 1 to 500.",
+    ),
+    key(
+        "plugins.entries.skill-workshop.config.reviewTimeoutMs",
+        "45000",
+        "How long one review may take, 5000 to 180000.",
+    ),
+    key(
+        "plugins.entries.skill-workshop.config.reviewRepair",
+        "0",
+        "Extra requests after invalid JSON, 0 or 1.",
+    ),
+    key(
+        "plugins.entries.skill-workshop.config.maxPending",
+        "50",
+        "Pending and quarantined proposals kept per workspace, 1 to 200.",
+    ),
+    key(
+        "plugins.entries.skill-workshop.config.maxSkillBytes",
+        "40000",
+        "Size of a generated skill or support file, 1024 to 200000.",
+    ),
+    key(
+        "plugins.entries.skill-workshop.config.captureProfile",
+        "reference",
+        "What counts as a correction: reference or extended.",
+    ),
+    key(
+        "plugins.entries.skill-workshop.config.staleCheck",
+        "rebase",
+        "A target that changed meanwhile: rebase or strict.",
+    ),
+    key(
+        "plugins.entries.skill-workshop.config.duplicateGate",
+        "advise",
+        "New skills that are close to others: off, advise or block.",
+    ),
+    key(
+        "plugins.entries.skill-workshop.config.triggerGate",
+        "block",
+        "Descriptions that take other skills' queries: off, warn or block.",
+    ),
+    key(
+        "plugins.entries.skill-workshop.config.provider",
+        "",
+        "The reviewer's model: {kind: openai, anthropic or command, …}.",
+    ),
+    key("route.model", "default", "What ranks: default, static, words or remote."),
     key("route.threshold", "0.75", "The probability a match needs."),
     key("route.margin", "0.2", "The lead a match needs over the second."),
     key("route.top", "5", "How many skills `find` shows, and the longest short list."),
