@@ -175,7 +175,7 @@ fn has_check_digit(value: &str) -> bool {
             _ => digit * 2,
         })
         .sum();
-    sum % 10 == 0 && digits.iter().any(|&digit| digit != digits[0])
+    sum.is_multiple_of(10) && digits.iter().any(|&digit| digit != digits[0])
 }
 
 #[cfg(test)]
