@@ -1,0 +1,375 @@
+//! A proposal is written: compared with what it was made for, scanned again, and put in place.
+//!
+//! The intent is stored before the first byte is written and taken out together with the record of
+//! what was done, so that after a crash the file is old or new and the record agrees with it.
+
+use sinew_skill::content_hash;
+
+use crate::book::{Entry, Intent};
+use crate::by::By;
+use crate::error::{Error, Result};
+use crate::event::{Event, EventKind};
+use crate::files;
+use crate::gates::duplicate::pair_key;
+use crate::gates::{Gates, Owner, TriggerVerdict};
+use crate::history::{Action, Version, Written};
+use crate::id;
+use crate::prepare::{Prepared, Wanted};
+use crate::proposal::{Change, Proposal, Queries, Target};
+use crate::settings::{GateMode, Policy, StaleCheck};
+use crate::status::Life;
+use crate::suggest::Suggested;
+use crate::workshop::Workshop;
+
+/// What whoever applies a proposal has seen and agrees to.
+#[derive(Debug, Clone, Default)]
+pub struct Consent {
+    /// SHA-256 of the result that was shown; anything else is not written.
+    pub result_sha256: Option<String>,
+    /// The messages that other skills would lose were shown, and that is fine.
+    pub accept_stolen: bool,
+    /// The nearest skill is another one, now and later.
+    pub not_a_duplicate: bool,
+}
+
+impl Workshop<'_> {
+    /// Writes a pending proposal.
+    pub fn apply(&self, id: &str, by: &By, consent: &Consent) -> Result<Suggested> {
+        let _lock = self.lock()?;
+        let mut proposal = self.raw_book().proposal(id)?;
+        // Asked for its own sake: what cannot be applied says so before anything else is looked at.
+        proposal.status.clone().after(Life::Apply)?;
+        self.check_policy(&proposal, by)?;
+        let prepared = match self.prepare_again(&proposal)? {
+            Ok(prepared) => prepared,
+            Err(reason) => return Err(self.goes_stale(proposal, reason, by)?),
+        };
+        proposal.scan_findings = prepared.findings.clone();
+        let critical = proposal.open_criticals().next().map(|finding| finding.message.clone());
+        if let Some(message) = critical {
+            proposal.advance(
+                Life::Quarantine(message.clone()),
+                self.step("quarantined", by, Some(message.clone())),
+            )?;
+            let mut entry = self.raw_book().change()?;
+            entry.put(&proposal)?;
+            entry.event(self.event(EventKind::Quarantined, &proposal, Some(message.clone())));
+            entry.save()?;
+            return Err(Error::Unsafe(message));
+        }
+        if consent.result_sha256.as_ref().is_some_and(|shown| *shown != prepared.result_sha256) {
+            return Err(Error::Changed);
+        }
+        self.check_gates(&prepared, by, consent)?;
+        if consent.not_a_duplicate && by.is_person() {
+            self.remember_parted(&proposal, &prepared, by)?;
+        }
+        self.write_proposal(proposal, &prepared, by)
+    }
+
+    /// Whether this actor may write at all.
+    fn check_policy(&self, proposal: &Proposal, by: &By) -> Result<()> {
+        if by.is_person() {
+            return Ok(());
+        }
+        match self.settings().policy_for(&proposal.skill_name) {
+            Policy::Never => Err(Error::Never(proposal.skill_name.clone())),
+            // What a person had to acknowledge, a person has to apply.
+            Policy::Auto if proposal.acknowledged.is_empty() => Ok(()),
+            _ => Err(Error::NeedsApproval {
+                id: proposal.id.clone(),
+                result_sha256: proposal.result_sha256.clone().unwrap_or_default(),
+            }),
+        }
+    }
+
+    fn check_gates(&self, prepared: &Prepared, by: &By, consent: &Consent) -> Result<()> {
+        let gates = &prepared.gates;
+        if !by.is_person()
+            && let Some(why) = gates.holds(self.settings())
+        {
+            return Err(Error::Held(why));
+        }
+        if self.settings().trigger_gate == GateMode::Block
+            && !consent.accept_stolen
+            && let Some(trigger) = &gates.trigger
+            && trigger.verdict == TriggerVerdict::Steals
+        {
+            return Err(Error::Steals(trigger.against()));
+        }
+        Ok(())
+    }
+
+    fn remember_parted(&self, proposal: &Proposal, prepared: &Prepared, by: &By) -> Result<()> {
+        if let Some((own, other)) = self.nearest_pair(prepared, &proposal.skill_name) {
+            let mut entry = self.raw_book().change()?;
+            entry.part(&pair_key(&own, &other), &by.shown())?;
+            entry.save()?;
+        }
+        Ok(())
+    }
+
+    /// Prepares a stored proposal against the files as they are; the inner error is why it is stale.
+    fn prepare_again(&self, proposal: &Proposal) -> Result<std::result::Result<Prepared, String>> {
+        let (now, _) = self.target(&proposal.skill_name, &proposal.change)?;
+        if let Some(reason) = stale_reason(proposal, &now, self.settings().stale_check) {
+            return Ok(Err(reason));
+        }
+        let wanted = Wanted {
+            name: &proposal.skill_name,
+            title: &proposal.title,
+            reason: &proposal.reason,
+            change: &proposal.change,
+            queries: &proposal.queries,
+        };
+        match self.prepare(&wanted) {
+            Ok(prepared) => Ok(Ok(prepared)),
+            Err(error @ (Error::OldTextNotFound | Error::NoSuchSkill(_))) => {
+                Ok(Err(error.to_string()))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn goes_stale(&self, mut proposal: Proposal, reason: String, by: &By) -> Result<Error> {
+        let step = self.step("stale", by, Some(reason.clone()));
+        proposal.advance(Life::GoStale(reason.clone()), step)?;
+        let mut entry = self.raw_book().change()?;
+        entry.put(&proposal)?;
+        entry.event(self.event(EventKind::Stale, &proposal, Some(reason.clone())));
+        entry.save()?;
+        Ok(Error::Stale(reason))
+    }
+
+    /// What would be written, with the present text: for a diff. Nothing is stored.
+    pub fn preview(&self, id: &str) -> Result<Preview> {
+        let proposal = self.inspect(id)?;
+        let (target, existing) = self.target(&proposal.skill_name, &proposal.change)?;
+        let before = existing.map(|found| found.text).unwrap_or_default();
+        let (after, problem, gates) = match self.prepare_again(&proposal) {
+            Ok(Ok(prepared)) => (prepared.result, None, prepared.gates),
+            Ok(Err(reason)) => (before.clone(), Some(reason), proposal.gates.clone()),
+            Err(error) => (before.clone(), Some(error.to_string()), proposal.gates.clone()),
+        };
+        let result_sha256 = content_hash(after.as_bytes());
+        Ok(Preview { path: target.path, before, after, result_sha256, problem, gates, proposal })
+    }
+
+    /// Writes what was prepared, and records it.
+    pub(crate) fn write_proposal(
+        &self,
+        mut proposal: Proposal,
+        prepared: &Prepared,
+        by: &By,
+    ) -> Result<Suggested> {
+        proposal.target = prepared.target.clone();
+        proposal.result_sha256 = Some(prepared.result_sha256.clone());
+        proposal.gates = prepared.gates.clone();
+        proposal.advance(Life::Apply, self.step("applied", by, None))?;
+        let mut wanted: Vec<(String, Option<String>)> =
+            prepared.files.iter().map(|(path, text)| (path.clone(), Some(text.clone()))).collect();
+        // The skill's own file comes last: until it is there, nothing of the rest is seen.
+        wanted.push((prepared.target.path.clone(), Some(prepared.result.clone())));
+        let event = self.event(EventKind::Applied, &proposal, None);
+        let planned = Planned {
+            skill: proposal.skill_name.clone(),
+            action: Action::Apply,
+            proposal_id: Some(proposal.id.clone()),
+            undoes: None,
+            queries: proposal.queries.clone(),
+            proposals: vec![proposal.clone()],
+            events: vec![event],
+        };
+        let events = self.commit(planned, &wanted, by)?;
+        let skill_path = self.workspace().join(&prepared.target.path);
+        Ok(Suggested {
+            proposal,
+            skill_path: Some(skill_path.to_string_lossy().into_owned()),
+            events,
+        })
+    }
+
+    /// Writes files with their history: intent, files, record. The last file decides.
+    pub(crate) fn commit(
+        &self,
+        planned: Planned,
+        wanted: &[(String, Option<String>)],
+        by: &By,
+    ) -> Result<Vec<Event>> {
+        let book = self.raw_book();
+        let mut entry = book.change()?;
+        let mut written = Vec::with_capacity(wanted.len());
+        for (path, content) in wanted {
+            files::check_contained(self.workspace(), path)?;
+            let found = files::read(self.workspace(), path)?;
+            if let Some(found) = &found {
+                entry.keep_content(&found.sha256, &found.text)?;
+            }
+            let after = content.as_ref().map(|text| content_hash(text.as_bytes()));
+            if let (Some(hash), Some(text)) = (&after, content) {
+                entry.keep_content(hash, text)?;
+            }
+            let before = found.map(|found| found.sha256);
+            written.push(Written { path: path.clone(), before, after });
+        }
+        let version = Version {
+            id: id::uuid()?,
+            number: entry.next_number(),
+            at: self.now(),
+            skill_name: planned.skill,
+            action: planned.action,
+            proposal_id: planned.proposal_id,
+            undoes: planned.undoes,
+            by: by.shown(),
+            files: written,
+        };
+        let intent = Intent {
+            version,
+            proposals: planned.proposals,
+            queries: planned.queries,
+            events: planned.events,
+        };
+        entry.state.intent = Some(Box::new(intent.clone()));
+        entry.save()?;
+        for (at, (path, content)) in wanted.iter().enumerate() {
+            if let Err(error) = files::write(self.workspace(), path, content.as_deref()) {
+                self.roll_back(&intent, at)?;
+                return Err(error);
+            }
+        }
+        let events = self.finish(book.change()?, &intent)?;
+        self.parts.surroundings.refresh();
+        Ok(events)
+    }
+
+    /// Records that a write is done.
+    fn finish(&self, mut entry: Entry<'_>, intent: &Intent) -> Result<Vec<Event>> {
+        for proposal in &intent.proposals {
+            entry.put(proposal)?;
+        }
+        entry.keep_queries(&intent.version.skill_name, &intent.queries)?;
+        entry.add_version(&intent.version)?;
+        for event in &intent.events {
+            entry.event(event.clone());
+        }
+        entry.state.intent = None;
+        entry.save()
+    }
+
+    /// Puts the first `count` files back, and forgets the intent.
+    fn roll_back(&self, intent: &Intent, count: usize) -> Result<()> {
+        let book = self.raw_book();
+        for written in intent.version.files.iter().take(count) {
+            let now = files::read(self.workspace(), &written.path)?.map(|found| found.sha256);
+            if now == written.after && now != written.before {
+                let before =
+                    written.before.as_deref().map(|hash| book.content(hash)).transpose()?;
+                files::write(self.workspace(), &written.path, before.as_deref())?;
+            }
+        }
+        for written in &intent.version.files {
+            files::remove_litter(self.workspace(), &written.path);
+            if written.before.is_none() {
+                files::remove_empty_folders(self.workspace(), &written.path);
+            }
+        }
+        let mut entry = book.change()?;
+        entry.state.intent = None;
+        entry.save()?;
+        Ok(())
+    }
+
+    /// Finishes or undoes a write that was cut short. Called with the lock held.
+    pub(crate) fn recover(&self) -> Result<()> {
+        let book = self.raw_book();
+        let mut entry = book.change()?;
+        let Some(intent) = entry.state.intent.take() else { return Ok(()) };
+        let Some(last) = intent.version.files.last() else { return Ok(()) };
+        let now = files::read(self.workspace(), &last.path)?.map(|found| found.sha256);
+        if now == last.after {
+            for written in &intent.version.files {
+                files::remove_litter(self.workspace(), &written.path);
+                if written.after.is_none() {
+                    files::remove_empty_folders(self.workspace(), &written.path);
+                }
+            }
+            self.finish(entry, &intent)?;
+            self.parts.surroundings.refresh();
+            return Ok(());
+        }
+        self.roll_back(&intent, intent.version.files.len())
+    }
+}
+
+/// A write before it has a version.
+pub(crate) struct Planned {
+    pub(crate) skill: String,
+    pub(crate) action: Action,
+    pub(crate) proposal_id: Option<String>,
+    pub(crate) undoes: Option<String>,
+    pub(crate) proposals: Vec<Proposal>,
+    pub(crate) queries: Queries,
+    pub(crate) events: Vec<Event>,
+}
+
+/// What a proposal would do now.
+#[derive(Debug, Clone)]
+pub struct Preview {
+    /// The proposal.
+    pub proposal: Proposal,
+    /// The file, below the workspace.
+    pub path: String,
+    /// What it holds.
+    pub before: String,
+    /// What it would hold.
+    pub after: String,
+    /// SHA-256 of that.
+    pub result_sha256: String,
+    /// Why it cannot be written as it stands.
+    pub problem: Option<String>,
+    /// What the gates say now.
+    pub gates: Gates,
+}
+
+impl Preview {
+    /// The change as a unified diff.
+    pub fn diff(&self) -> String {
+        unified(&self.path, &self.before, &self.after)
+    }
+}
+
+/// A unified diff with three lines around each change.
+pub(crate) fn unified(path: &str, before: &str, after: &str) -> String {
+    similar::TextDiff::from_lines(before, after)
+        .unified_diff()
+        .context_radius(3)
+        .header(&format!("a/{path}"), &format!("b/{path}"))
+        .to_string()
+}
+
+/// Why a proposal no longer fits its target, if it does not.
+fn stale_reason(proposal: &Proposal, now: &Target, check: StaleCheck) -> Option<String> {
+    let made = &proposal.target;
+    if made.sha256 == now.sha256 && made.path == now.path {
+        return None;
+    }
+    let path = &now.path;
+    let strict = || (check == StaleCheck::Strict).then(|| format!("{path} changed meanwhile"));
+    match &proposal.change {
+        Change::Create { .. } | Change::Append { .. }
+            if !made.existed && now.existed && now.owner != Owner::Workshop =>
+        {
+            Some(format!("{path} exists now and is {}", now.owner.as_str()))
+        }
+        Change::Append { .. } if made.existed && !now.existed => {
+            Some(format!("{path} is not there any more"))
+        }
+        Change::Replace { .. } if now.occurrences == 0 => Some(Error::OldTextNotFound.to_string()),
+        Change::Replace { .. } if now.occurrences > made.occurrences => {
+            Some(format!("oldText stands {} times in {path} now", now.occurrences))
+        }
+        Change::Replace { .. } => strict(),
+        _ if made.existed && made.owner != now.owner => Some(format!("{path} was changed by hand")),
+        _ => strict(),
+    }
+}

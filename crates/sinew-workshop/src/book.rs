@@ -1,0 +1,316 @@
+//! The book: proposals, versions and contents of one workspace in the store.
+//!
+//! Every change names the version of the workspace's state that it was decided on, so that two
+//! writers cannot both be right. Nothing here knows why something is written.
+
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sinew_skill::content_hash;
+use sinew_store::{Document, Expect, Json, Keys, NewRecord, Op, Seq, Store, StoreError, Tail};
+
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::gates::StoredQuery;
+use crate::history::{self, Version};
+use crate::id;
+use crate::proposal::{Proposal, Queries};
+
+const STATE: &str = "workshop.state";
+const PROPOSALS: &str = "workshop.proposals";
+const VERSIONS: &str = "workshop.versions";
+const CONTENTS: &str = "workshop.contents";
+const PRUNED: &str = "workshop.pruned";
+const QUERIES: &str = "workshop.queries";
+const PARTED: &str = "workshop.parted";
+
+/// How long the content of a pruned proposal is kept.
+const PRUNED_MS: u64 = 30 * 24 * 60 * 60 * 1000;
+
+/// Documents per page: a proposal has a few kilobytes.
+const PAGE: usize = 500;
+
+/// When the reviewer ran, and what happened since.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewState {
+    /// Successful turns since then.
+    pub turns_since_review: u64,
+    /// Tool calls since then.
+    pub tool_calls_since_review: u64,
+    /// When it ran last, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_review_at: Option<u64>,
+}
+
+/// What is about to be written, so that the next start can finish or undo it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Intent {
+    /// The version that the write makes.
+    pub(crate) version: Version,
+    /// Proposals as they are once it is done.
+    pub(crate) proposals: Vec<Proposal>,
+    /// Messages that count from then on.
+    #[serde(default, skip_serializing_if = "Queries::is_empty")]
+    pub(crate) queries: Queries,
+    /// What is said when it is done.
+    pub(crate) events: Vec<Event>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct State {
+    /// The number of the last proposal or version.
+    pub(crate) last_number: u64,
+    #[serde(default)]
+    pub(crate) review: ReviewState,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) intent: Option<Box<Intent>>,
+    /// The workspace, for people who look into the database.
+    pub(crate) workspace: String,
+}
+
+/// The name of a workspace's store file in OpenClaw, and of its records here.
+pub fn workspace_hash(workspace: &Path) -> String {
+    content_hash(workspace.to_string_lossy().as_bytes())[..16].to_owned()
+}
+
+/// The records of one workspace.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Book<'s> {
+    store: &'s dyn Store,
+    workspace: &'s str,
+    hash: &'s str,
+}
+
+impl<'s> Book<'s> {
+    pub(crate) fn new(store: &'s dyn Store, workspace: &'s str, hash: &'s str) -> Self {
+        Self { store, workspace, hash }
+    }
+
+    fn key(&self, name: &str) -> String {
+        format!("{}/{name}", self.hash)
+    }
+
+    fn stream(&self) -> String {
+        format!("workshop.{}", self.hash)
+    }
+
+    /// The state, and a change that is decided on it.
+    pub(crate) fn change(&self) -> Result<Entry<'s>> {
+        let found = self.store.get(STATE, self.hash)?;
+        let (state, expect) = match found {
+            Some(document) => (read(&document)?, Expect::Version(document.version)),
+            None => {
+                let state = State { workspace: self.workspace.to_owned(), ..State::default() };
+                (state, Expect::Absent)
+            }
+        };
+        Ok(Entry { book: *self, state, expect, ops: Vec::new(), events: Vec::new() })
+    }
+
+    /// Every proposal, newest first.
+    pub(crate) fn proposals(&self) -> Result<Vec<Proposal>> {
+        let mut proposals: Vec<Proposal> = self.all(PROPOSALS, "")?;
+        proposals.sort_by(|a, b| b.number.cmp(&a.number).then_with(|| a.id.cmp(&b.id)));
+        Ok(proposals)
+    }
+
+    pub(crate) fn proposal(&self, id: &str) -> Result<Proposal> {
+        let missing = || Error::NotFound(crate::text::short(id, 80));
+        // What cannot be a key is no proposal's either.
+        if id.is_empty() || id.len() > 200 || id.chars().any(char::is_control) {
+            return Err(missing());
+        }
+        match self.store.get(PROPOSALS, &self.key(id))? {
+            Some(document) => read(&document),
+            None => Err(missing()),
+        }
+    }
+
+    /// The versions of a skill, newest first; of every skill for an empty name.
+    pub(crate) fn versions(&self, skill: &str) -> Result<Vec<Version>> {
+        let under = if skill.is_empty() { String::new() } else { format!("{skill}/") };
+        let mut versions: Vec<Version> = self.all(VERSIONS, &under)?;
+        versions.sort_by_key(|version| std::cmp::Reverse(version.number));
+        Ok(versions)
+    }
+
+    /// A content by its hash.
+    pub(crate) fn content(&self, sha256: &str) -> Result<String> {
+        match self.store.get(CONTENTS, &self.key(sha256))? {
+            Some(document) => read(&document),
+            None => Err(Error::BadRecord {
+                key: self.key(sha256),
+                detail: "the content is not there any more".to_owned(),
+            }),
+        }
+    }
+
+    /// Messages that came with accepted proposals.
+    pub(crate) fn queries(&self) -> Result<Vec<StoredQuery>> {
+        let lists: Vec<Vec<StoredQuery>> = self.all(QUERIES, "")?;
+        Ok(lists.into_iter().flatten().collect())
+    }
+
+    /// Whether a person told this pair of bodies apart.
+    pub(crate) fn is_parted(&self, pair: &str) -> bool {
+        matches!(self.store.get(PARTED, &self.key(pair)), Ok(Some(_)))
+    }
+
+    /// What happened, oldest first.
+    pub(crate) fn events(&self) -> Result<Vec<Event>> {
+        let stream = self.stream();
+        let records = Tail::new(self.store, &stream, Seq::START);
+        records.map(|record| Ok(record?.body.read()?)).collect()
+    }
+
+    fn all<T: DeserializeOwned>(&self, collection: &str, under: &str) -> Result<Vec<T>> {
+        let prefix = self.key(under);
+        let mut found = Vec::new();
+        let mut after = String::new();
+        loop {
+            let page = self.store.list(collection, Keys::under(&prefix).after(&after), PAGE)?;
+            let Some(last) = page.last() else { return Ok(found) };
+            after.clone_from(&last.key);
+            for document in &page {
+                found.push(read(document)?);
+            }
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(document: &Document) -> Result<T> {
+    document
+        .body
+        .read()
+        .map_err(|error| Error::BadRecord { key: document.key.clone(), detail: error.to_string() })
+}
+
+/// A change to the book: all of it is saved, or nothing.
+#[derive(Debug)]
+pub(crate) struct Entry<'s> {
+    book: Book<'s>,
+    pub(crate) state: State,
+    expect: Expect,
+    ops: Vec<Op>,
+    events: Vec<Event>,
+}
+
+impl Entry<'_> {
+    /// The number of the next proposal or version.
+    pub(crate) fn next_number(&mut self) -> u64 {
+        self.state.last_number += 1;
+        self.state.last_number
+    }
+
+    pub(crate) fn put(&mut self, proposal: &Proposal) -> Result<()> {
+        let key = self.book.key(&proposal.id);
+        self.ops.push(Op::put(PROPOSALS, &key, Expect::Any, Json::of(proposal)?));
+        Ok(())
+    }
+
+    /// Takes a proposal out, and keeps its content for a while.
+    pub(crate) fn prune(&mut self, proposal: &Proposal, now: u64) -> Result<()> {
+        let key = self.book.key(&proposal.id);
+        self.ops.push(Op::delete(PROPOSALS, &key, Expect::Any));
+        self.ops.push(Op::put(PRUNED, &key, Expect::Any, Json::of(&(now, proposal))?));
+        let kept: Vec<(u64, Proposal)> = self.book.all(PRUNED, "")?;
+        for (_, old) in kept.iter().filter(|(at, _)| now.saturating_sub(*at) > PRUNED_MS) {
+            self.ops.push(Op::delete(PRUNED, &self.book.key(&old.id), Expect::Any));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn keep_content(&mut self, sha256: &str, text: &str) -> Result<()> {
+        let key = self.book.key(sha256);
+        self.ops.push(Op::put(CONTENTS, &key, Expect::Any, Json::of(text)?));
+        Ok(())
+    }
+
+    pub(crate) fn add_version(&mut self, version: &Version) -> Result<()> {
+        let key = self.version_key(version);
+        self.ops.push(Op::put(VERSIONS, &key, Expect::Any, Json::of(version)?));
+        self.forget_outdated(version)
+    }
+
+    fn version_key(&self, version: &Version) -> String {
+        self.book.key(&format!("{}/{:012}", version.skill_name, version.number))
+    }
+
+    /// Takes versions out that are old and many, and contents that only they needed.
+    fn forget_outdated(&mut self, newest: &Version) -> Result<()> {
+        let versions = self.book.versions(&newest.skill_name)?;
+        let gone = history::outdated(&versions, newest.at);
+        if gone.is_empty() {
+            return Ok(());
+        }
+        let every = self.book.versions("")?;
+        let hashes = |version: &Version| -> Vec<String> {
+            let files = version.files.iter();
+            files.flat_map(|f| [f.before.clone(), f.after.clone()]).flatten().collect()
+        };
+        let stays = |version: &&Version| !gone.iter().any(|gone| gone.id == version.id);
+        let needed: Vec<String> =
+            every.iter().filter(stays).chain([newest]).flat_map(hashes).collect();
+        for version in &gone {
+            self.ops.push(Op::delete(VERSIONS, &self.version_key(version), Expect::Any));
+            for hash in hashes(version).into_iter().filter(|hash| !needed.contains(hash)) {
+                self.ops.push(Op::delete(CONTENTS, &self.book.key(&hash), Expect::Any));
+            }
+        }
+        Ok(())
+    }
+
+    /// Remembers the messages of an accepted proposal.
+    pub(crate) fn keep_queries(&mut self, skill: &str, queries: &Queries) -> Result<()> {
+        let stored = |query: &String, should_trigger| StoredQuery {
+            query: query.clone(),
+            skill: skill.to_owned(),
+            should_trigger,
+        };
+        let positive = queries.positive.iter().map(|query| stored(query, true));
+        let near = queries.near_miss.iter().map(|query| stored(query, false));
+        let stored: Vec<StoredQuery> = positive.chain(near).collect();
+        if !stored.is_empty() {
+            let key = self.book.key(skill);
+            self.ops.push(Op::put(QUERIES, &key, Expect::Any, Json::of(&stored)?));
+        }
+        Ok(())
+    }
+
+    /// Remembers that a person told two bodies apart.
+    pub(crate) fn part(&mut self, pair: &str, by: &str) -> Result<()> {
+        self.ops.push(Op::put(PARTED, &self.book.key(pair), Expect::Any, Json::of(by)?));
+        Ok(())
+    }
+
+    pub(crate) fn event(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    /// Saves everything; what happened comes back for the log.
+    pub(crate) fn save(mut self) -> Result<Vec<Event>> {
+        let mut records = Vec::with_capacity(self.events.len());
+        for event in &self.events {
+            records.push(NewRecord {
+                id: id::uuid()?,
+                ts: i64::try_from(event.at).unwrap_or(i64::MAX),
+                kind: "workshop".to_owned(),
+                body: Json::of(event)?,
+            });
+        }
+        if !records.is_empty() {
+            self.ops.push(Op::append(&self.book.stream(), records));
+        }
+        let state = Json::of(&self.state)?;
+        self.ops.push(Op::put(STATE, self.book.hash, self.expect, state));
+        match self.book.store.transact(&self.ops) {
+            Ok(_) => Ok(self.events),
+            Err(StoreError::Conflict { .. }) => Err(Error::Busy),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The cues of the extended profile, as data: what makes a sentence a lasting instruction, and what
+//! makes it something else. Texts are lower-cased, with straight apostrophes.
+//!
+//! A row is general knowledge of a language, never a sentence that somebody said.
+
+mod against;
+mod dense;
+mod english;
+mod germanic;
+mod others;
+mod romance;
+
+/// What a row says about a sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Family {
+    /// A lasting instruction that says itself that it lasts.
+    Future,
+    /// A lasting instruction: always, never, whenever.
+    Standing,
+    /// A report of what worked in the end.
+    Worked,
+    /// Something went wrong, and the agent did it.
+    Blame,
+    /// It is not the first time.
+    Repeat,
+    /// What follows, or followed, from doing it wrong.
+    Consequence,
+    /// It holds for all of a kind, or in a place that stays.
+    Scope,
+    /// If and when.
+    Condition,
+    /// It has to be so.
+    Duty,
+    /// It must not be so.
+    Ban,
+    /// One thing before another.
+    Order,
+    /// What the user wants.
+    Wish,
+    /// An order, which says nothing about how long it holds.
+    Fix,
+    /// Against: it is asked, not told.
+    Question,
+    /// Against: it holds for now.
+    Now,
+    /// Against: somebody else said it.
+    Reported,
+    /// Against: the user tells about themselves.
+    Own,
+    /// Against: a joke.
+    SmallTalk,
+}
+
+impl Family {
+    /// The word for explanations.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Future => "future",
+            Self::Standing => "standing",
+            Self::Worked => "worked",
+            Self::Blame => "blame",
+            Self::Repeat => "repeat",
+            Self::Consequence => "consequence",
+            Self::Scope => "scope",
+            Self::Condition => "condition",
+            Self::Duty => "duty",
+            Self::Ban => "ban",
+            Self::Order => "order",
+            Self::Wish => "wish",
+            Self::Fix => "fix",
+            Self::Question => "question",
+            Self::Now => "now",
+            Self::Reported => "reported",
+            Self::Own => "own",
+            Self::SmallTalk => "small-talk",
+        }
+    }
+}
+
+/// One row: a family, what is heard, and what takes it back.
+pub(super) struct Cue {
+    pub(super) family: Family,
+    /// Enough by itself.
+    pub(super) strong: bool,
+    pub(super) heard: &'static str,
+    /// The row does not count where this is heard too.
+    pub(super) unless: &'static str,
+}
+
+const fn strong(family: Family, heard: &'static str, unless: &'static str) -> Cue {
+    Cue { family, strong: true, heard, unless }
+}
+
+const fn weak(family: Family, heard: &'static str, unless: &'static str) -> Cue {
+    Cue { family, strong: false, heard, unless }
+}
+
+const fn against(family: Family, heard: &'static str) -> Cue {
+    Cue { family, strong: false, heard, unless: "" }
+}
+
+/// Every row, by language.
+pub(super) const CUES: &[&[Cue]] = &[
+    english::ENGLISH,
+    germanic::GERMAN,
+    romance::SPANISH,
+    romance::FRENCH,
+    romance::ITALIAN,
+    romance::PORTUGUESE,
+    dense::CHINESE,
+    dense::JAPANESE,
+    others::OTHERS,
+    against::AGAINST,
+];

@@ -1,0 +1,244 @@
+//! The extended profile: cues are weighed against counter-cues, sentence by sentence.
+//!
+//! A strong cue is enough. Of weak ones it takes two of different families: one that says what to
+//! do, and one that says why it lasts (what went wrong, what follows from it, for what it holds).
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::{Regex, RegexSet};
+
+use super::cues::{CUES, Cue, Family};
+use super::{Capture, Guards, Skipped, Verdict, guard, reference, topic};
+use crate::text;
+
+/// The shortest correction in a script that needs no blanks between words, in UTF-16 code units.
+const MIN_DENSE: usize = 8;
+
+struct Table {
+    rows: Vec<&'static Cue>,
+    heard: RegexSet,
+    unless: Vec<Option<Regex>>,
+}
+
+static TABLE: LazyLock<Option<Table>> = LazyLock::new(|| {
+    let rows: Vec<&'static Cue> = CUES.iter().flat_map(|rows| rows.iter()).collect();
+    let heard = RegexSet::new(rows.iter().map(|row| row.heard)).ok()?;
+    let unless = rows
+        .iter()
+        .map(|row| if row.unless.is_empty() { None } else { Regex::new(row.unless).ok() })
+        .collect();
+    Some(Table { rows, heard, unless })
+});
+
+pub(super) fn judge(message: &str, guards: Guards) -> Verdict {
+    let line = text::collapse(message);
+    let length = text::utf16_len(&line);
+    let shortest = if line.chars().any(is_dense) { MIN_DENSE } else { *reference::LENGTH.start() };
+    if !(shortest..=*reference::LENGTH.end()).contains(&length) {
+        return Verdict::Nothing(Vec::new());
+    }
+    if guards == Guards::On && guard::holds_secret(message) {
+        return match weigh(message) {
+            Weighed { captured: true, .. } => Verdict::Skipped(Skipped::Secret),
+            Weighed { cues, .. } => Verdict::Nothing(cues),
+        };
+    }
+    let whole = weigh(message);
+    if !whole.captured {
+        return Verdict::Nothing(whole.cues);
+    }
+    let own = match guards {
+        Guards::On => weigh(&guard::without_quotations(message)),
+        Guards::Off => whole,
+    };
+    if !own.captured {
+        return Verdict::Skipped(Skipped::Quoted);
+    }
+    Verdict::Captured(Capture {
+        topic: topic::of(&line, topic::Boundary::Unicode),
+        instruction: instruction(&line),
+        cues: own.cues,
+    })
+}
+
+/// The message without its "ok" and without what it only asks.
+fn instruction(line: &str) -> String {
+    let line = text::trim(reference::without_ok(line));
+    let kept: Vec<&str> = sentences(line)
+        .filter(|sentence| Heard::of(sentence).against() != Some(Family::Question))
+        .collect();
+    let kept = text::collapse(&kept.concat());
+    if kept.is_empty() { line.to_owned() } else { kept }
+}
+
+struct Weighed {
+    captured: bool,
+    cues: Vec<String>,
+}
+
+/// Weighs a message.
+fn weigh(message: &str) -> Weighed {
+    let line = text::collapse(message);
+    let mut strong: BTreeSet<Family> = BTreeSet::new();
+    let mut counted: BTreeSet<Family> = BTreeSet::new();
+    let mut cues = Vec::new();
+    let mut jokes = false;
+    let mut countered = false;
+    for sentence in sentences(&line) {
+        let heard = Heard::of(sentence);
+        jokes |= heard.has(Family::SmallTalk);
+        countered |= heard.taken_back;
+        if let Some(against) = heard.against() {
+            countered = true;
+            cues.push(format!("-{}", against.as_str()));
+            // What says itself that it lasts is not taken back by a "today" beside it.
+            let lasts = matches!(against, Family::Now | Family::Own) && heard.has(Family::Future);
+            if !lasts {
+                continue;
+            }
+        }
+        for (family, is_strong) in heard.cues() {
+            if counted.insert(family) {
+                cues.push(format!("+{}", family.as_str()));
+            }
+            if is_strong {
+                strong.insert(family);
+            }
+        }
+    }
+    if jokes {
+        cues.push(format!("-{}", Family::SmallTalk.as_str()));
+    }
+    // The reference's own patterns may span sentences; they hold unless something spoke against them.
+    if strong.is_empty()
+        && !countered
+        && !jokes
+        && let Some(cue) = reference::cue(&line)
+    {
+        strong.insert(Family::Standing);
+        cues.push(cue);
+    }
+    // A joke takes back what is only hinted at, and what is said once without saying that it lasts.
+    let captured = match jokes {
+        false => !strong.is_empty() || adds_up(&counted),
+        true => strong.contains(&Family::Future) || (!strong.is_empty() && counted.len() > 1),
+    };
+    Weighed { captured, cues }
+}
+
+/// Whether weak cues together make a correction.
+fn adds_up(counted: &BTreeSet<Family>) -> bool {
+    use Family as F;
+    let any = |families: &[F]| families.iter().any(|family| counted.contains(family));
+    let count = counted.iter().filter(|&&family| family != F::Fix).count();
+    let told_off = any(&[F::Blame, F::Worked]) && (count > 1 || any(&[F::Fix]));
+    let why = any(&[F::Standing, F::Repeat, F::Consequence, F::Scope]);
+    let what = any(&[F::Condition, F::Duty, F::Ban, F::Order, F::Wish]);
+    told_off || (why && what) || (any(&[F::Condition]) && any(&[F::Ban, F::Wish]))
+}
+
+/// The rows that a sentence speaks to.
+struct Heard {
+    rows: Vec<&'static Cue>,
+    /// A row that would have counted does not, because of what else was heard.
+    taken_back: bool,
+    /// It asks for something politely.
+    is_request: bool,
+}
+
+/// How people ask for something when they mean to say it.
+const REQUESTS: &[&str] = &[
+    "can you",
+    "could you",
+    "would you",
+    "will you",
+    "kannst du",
+    "könntest du",
+    "puedes",
+    "podrías",
+    "peux-tu",
+    "tu peux",
+    "pourrais-tu",
+    "puoi",
+    "potresti",
+    "pode",
+    "poderia",
+    "podes",
+];
+
+impl Heard {
+    fn of(sentence: &str) -> Self {
+        let mut heard = Self { rows: Vec::new(), taken_back: false, is_request: false };
+        let Some(table) = TABLE.as_ref() else { return heard };
+        let plain = text::trim(sentence).to_lowercase().replace(['’', '‘', '`'], "'");
+        for at in table.heard.matches(&plain) {
+            if table.unless[at].as_ref().is_some_and(|unless| unless.is_match(&plain)) {
+                heard.taken_back = true;
+            } else {
+                heard.rows.push(table.rows[at]);
+            }
+        }
+        let start = plain.trim_start_matches("please ").trim_start_matches('¿');
+        heard.is_request = REQUESTS.iter().any(|request| start.starts_with(request));
+        heard
+    }
+
+    fn has(&self, family: Family) -> bool {
+        self.rows.iter().any(|row| row.family == family)
+    }
+
+    /// What speaks against the whole sentence, gravest first. A polite request for something that
+    /// lasts is no question.
+    fn against(&self) -> Option<Family> {
+        let means_it = self.is_request && self.rows.iter().any(|row| row.strong);
+        [Family::Reported, Family::Question, Family::Now, Family::Own]
+            .into_iter()
+            .find(|&family| self.has(family) && !(family == Family::Question && means_it))
+    }
+
+    /// The families that speak for it, each once, and whether strongly.
+    fn cues(&self) -> impl Iterator<Item = (Family, bool)> {
+        let mut families: Vec<(Family, bool)> = Vec::new();
+        for row in self.rows.iter().filter(|row| row.family < Family::Question) {
+            match families.iter_mut().find(|(family, _)| *family == row.family) {
+                Some((_, strong)) => *strong |= row.strong,
+                None => families.push((row.family, row.strong)),
+            }
+        }
+        families.into_iter()
+    }
+}
+
+/// Sentences with what ends them. A full stop counts only before a blank, so that `.xls` and `3.5`
+/// stay whole.
+fn sentences(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let mut chars = rest.char_indices().peekable();
+        let mut end = rest.len();
+        while let Some((at, c)) = chars.next() {
+            let spaced = chars.peek().is_none_or(|&(_, next)| text::is_space(next));
+            let ends = match c {
+                '.' | '!' | '?' | ';' => spaced,
+                '。' | '！' | '？' | '；' => true,
+                _ => false,
+            };
+            if ends {
+                end = at + c.len_utf8();
+                break;
+            }
+        }
+        let (sentence, after) = rest.split_at(end);
+        rest = after;
+        Some(sentence)
+    })
+}
+
+/// Scripts in which a few characters are a sentence.
+fn is_dense(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}')
+}

@@ -1,0 +1,131 @@
+//! Capture: which of a user's messages is a correction worth keeping, and what it becomes.
+//!
+//! No model is asked. The `reference` profile is the plugin's seven patterns; `extended` weighs
+//! cues against counter-cues, sentence by sentence, in eight languages and more. Both leave alone
+//! what the user only quotes, and refuse what holds a secret.
+
+mod cues;
+mod extended;
+mod guard;
+mod reference;
+mod topic;
+mod transcript;
+
+pub use topic::Topic;
+pub use transcript::{TranscriptError, count_tool_calls, message_text, read_transcript};
+
+pub(crate) use transcript::{transcript_text, user_texts};
+
+use serde::Serialize;
+
+use crate::proposal::Change;
+use crate::settings::CaptureProfile;
+use crate::text;
+
+/// Whether what stands in quotation marks, and what holds a secret, is looked at too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Guards {
+    /// As it should be.
+    #[default]
+    On,
+    /// As the plugin does it, for comparing with what was recorded from it.
+    Off,
+}
+
+/// A correction, and the proposal it makes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Capture {
+    /// What the skill is about.
+    pub topic: &'static Topic,
+    /// What the user wants done.
+    pub instruction: String,
+    /// Which cues were heard, for explanations.
+    pub cues: Vec<String>,
+}
+
+/// What became of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is a correction.
+    Captured(Capture),
+    /// It would be one, but must not be kept.
+    Skipped(Skipped),
+    /// It is none, with what was heard in it.
+    Nothing(Vec<String>),
+}
+
+/// Why a message that sounds like a correction is not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Skipped {
+    /// It holds a secret.
+    Secret,
+    /// The words that make it a correction are somebody else's.
+    Quoted,
+}
+
+impl Skipped {
+    /// The reason, for logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Secret => "the message holds a literal secret",
+            Self::Quoted => "the words lie inside a quotation",
+        }
+    }
+}
+
+impl Capture {
+    /// The reason that is recorded.
+    pub fn reason(&self) -> String {
+        format!("User correction for {}", self.topic.label)
+    }
+
+    /// The change it proposes: a skill with the instruction as its first step.
+    pub fn change(&self) -> Change {
+        Change::Create {
+            description: format!("Reusable workflow notes for {}.", self.topic.label),
+            body: format!(
+                "# {}\n\n## Workflow\n\n- {}\n- {CHECK}\n- {KEEP_SHORT}",
+                self.topic.title, self.instruction
+            ),
+            files: Default::default(),
+        }
+    }
+}
+
+/// The two reminders under every captured instruction.
+const CHECK: &str = "Check the outcome against these steps before you answer.";
+const KEEP_SHORT: &str = "Note lasting pitfalls here in one line each, without retelling the chat.";
+
+/// Judges one message.
+pub fn judge(message: &str, profile: CaptureProfile, guards: Guards) -> Verdict {
+    // What is longer than any message that may be kept is not even looked at.
+    if text::utf16_len(message) > MAX_RAW {
+        return Verdict::Nothing(Vec::new());
+    }
+    match profile {
+        CaptureProfile::Reference => reference::judge(message, guards),
+        CaptureProfile::Extended => extended::judge(message, guards),
+    }
+}
+
+/// Collapsing shortens a message of 1,200 characters from at most about this many.
+const MAX_RAW: usize = 20_000;
+
+/// Judges the messages of a turn: the last correction counts. What was skipped on the way comes
+/// back too, for the log.
+pub fn judge_turn(
+    messages: &[serde_json::Value],
+    profile: CaptureProfile,
+) -> (Option<Capture>, Vec<Skipped>) {
+    let mut last = None;
+    let mut skipped = Vec::new();
+    for message in user_texts(messages) {
+        match judge(&message, profile, Guards::On) {
+            Verdict::Captured(capture) => last = Some(capture),
+            Verdict::Skipped(why) => skipped.push(why),
+            Verdict::Nothing(_) => {}
+        }
+    }
+    (last, skipped)
+}

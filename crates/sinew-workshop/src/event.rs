@@ -1,0 +1,115 @@
+//! What happened in the workshop: a record for programs, a line for people, in the reference's words.
+
+use serde::{Deserialize, Serialize};
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventKind {
+    /// A proposal waits.
+    Queued,
+    /// A proposal was written.
+    Applied,
+    /// A critical finding holds a proposal.
+    Quarantined,
+    /// A person acknowledged what was found.
+    Restored,
+    /// A proposal got new content.
+    Revised,
+    /// A proposal was turned down.
+    Rejected,
+    /// A proposal's target is no longer what it was.
+    Stale,
+    /// A write was taken back.
+    Undone,
+    /// A write that had been taken back was made again.
+    Redone,
+    /// A support file was written.
+    SupportFile,
+    /// A proposal left because there were too many.
+    Pruned,
+    /// Proposals came from OpenClaw's store.
+    Imported,
+    /// A message that sounded like a correction was not kept.
+    CaptureSkipped,
+    /// The reviewer did not run, or not to its end.
+    ReviewerSkipped,
+    /// The reviewer had nothing to propose.
+    ReviewerFoundNothing,
+}
+
+/// How loud a log line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// For whoever looks for the reason of something.
+    Debug,
+    /// Worth knowing.
+    Info,
+    /// Worth a look.
+    Warn,
+}
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Event {
+    /// When, in milliseconds since 1970.
+    pub at: u64,
+    /// What.
+    pub kind: EventKind,
+    /// The skill it is about.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub skill: String,
+    /// The proposal it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<String>,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl Event {
+    /// How loud its line is.
+    pub fn level(&self) -> Level {
+        use EventKind as K;
+        match self.kind {
+            K::Quarantined | K::Stale | K::Pruned | K::CaptureSkipped | K::ReviewerSkipped => {
+                Level::Warn
+            }
+            K::ReviewerFoundNothing => Level::Debug,
+            _ => Level::Info,
+        }
+    }
+
+    /// Its line in a log.
+    pub fn line(&self) -> String {
+        use EventKind as K;
+        let (what, about) = match self.kind {
+            K::Queued => ("queued", &self.skill),
+            K::Applied => ("applied", &self.skill),
+            K::Quarantined => ("quarantined", &self.skill),
+            K::Restored => ("restored", &self.skill),
+            K::Revised => ("revised", &self.skill),
+            K::Rejected => ("rejected", &self.skill),
+            K::Stale => ("stale", &self.skill),
+            K::Undone => ("undone", &self.skill),
+            K::Redone => ("redone", &self.skill),
+            K::SupportFile => ("support file written for", &self.skill),
+            K::Pruned => ("pruned", &self.skill),
+            K::Imported => ("imported", &self.skill),
+            K::CaptureSkipped | K::ReviewerSkipped => {
+                let who = match self.kind {
+                    K::CaptureSkipped => "heuristic capture skipped",
+                    _ => "reviewer skipped",
+                };
+                let why = self.reason.as_deref().unwrap_or("no reason given");
+                return format!("skill-workshop: {who}: {why}");
+            }
+            K::ReviewerFoundNothing => {
+                return "skill-workshop: reviewer found no update".to_owned();
+            }
+        };
+        format!("skill-workshop: {what} {about}")
+    }
+}

@@ -1,0 +1,136 @@
+//! The files of a workspace: read without following links, written old or new, never outside.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use sinew_guard::atomic::{self, Access};
+use sinew_guard::contained::{OpenError, open_regular};
+use sinew_skill::content_hash;
+
+use crate::error::{Error, Result};
+
+/// A skill file larger than this is not the workshop's business.
+const MAX_READ: u64 = 1024 * 1024;
+
+/// A file of the workspace, as it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) text: String,
+    pub(crate) sha256: String,
+}
+
+/// Where the file of a skill lies.
+pub(crate) fn skill_path(name: &str) -> String {
+    format!("skills/{name}/SKILL.md")
+}
+
+/// Where notes about an installed skill lie.
+pub fn overlay_path(name: &str) -> String {
+    format!(".sinew/overlays/{name}/LEARNED.md")
+}
+
+/// Reads a file by its path below the workspace; `None` where there is none.
+pub(crate) fn read(workspace: &Path, path: &str) -> Result<Option<Found>> {
+    let full = workspace.join(path);
+    let dir = match Dir::open_ambient_dir(workspace, ambient_authority()) {
+        Ok(dir) => dir,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::Io { path: workspace.to_owned(), error }),
+    };
+    let file = match open_regular(&dir, Path::new(path)) {
+        Ok(file) => file,
+        Err(OpenError::NotFound) => return Ok(None),
+        Err(OpenError::Link) => return Err(Error::Escapes(path.to_owned())),
+        // A path with a link that leads out of the workspace ends here.
+        Err(OpenError::Io(error)) if error.kind() == io::ErrorKind::PermissionDenied => {
+            return Err(Error::Escapes(path.to_owned()));
+        }
+        Err(other) => return Err(Error::Io { path: full, error: io::Error::other(other) }),
+    };
+    let bytes = file
+        .read(MAX_READ)
+        .map_err(|error| Error::Io { path: full.clone(), error: io::Error::other(error) })?;
+    let sha256 = content_hash(&bytes);
+    let text = String::from_utf8(bytes)
+        .map_err(|error| Error::Io { path: full, error: io::Error::other(error) })?;
+    Ok(Some(Found { text, sha256 }))
+}
+
+/// Refuses a path whose folders lead out of the workspace, whatever it says.
+pub(crate) fn check_contained(workspace: &Path, path: &str) -> Result<PathBuf> {
+    let escapes = || Error::Escapes(path.to_owned());
+    let plain = path.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
+    if !plain || Path::new(path).is_absolute() {
+        return Err(escapes());
+    }
+    let full = workspace.join(path);
+    let real = match fs::canonicalize(workspace) {
+        Ok(real) => real,
+        // A workspace that is not there yet is made by the write, and holds no links.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(full),
+        Err(error) => return Err(Error::Io { path: workspace.to_owned(), error }),
+    };
+    for folder in full.ancestors().skip(1).take_while(|folder| folder.starts_with(workspace)) {
+        match fs::canonicalize(folder) {
+            Ok(folder) if folder.starts_with(&real) => break,
+            Ok(_) => return Err(escapes()),
+            // It is made later; what lies above it decides. A link to nowhere is not made.
+            Err(_) if fs::symlink_metadata(folder).is_ok() => return Err(escapes()),
+            Err(_) => {}
+        }
+    }
+    if fs::symlink_metadata(&full).is_ok_and(|found| found.is_symlink()) {
+        return Err(escapes());
+    }
+    Ok(full)
+}
+
+/// Writes or removes a file; afterwards it is as wanted, or, after an error, as it was.
+pub(crate) fn write(workspace: &Path, path: &str, content: Option<&str>) -> Result<()> {
+    let full = check_contained(workspace, path)?;
+    match content {
+        Some(text) => {
+            let access = if full.exists() { Access::Same } else { Access::Shared };
+            atomic::write(&full, text.as_bytes(), access).map_err(Error::io(&full))
+        }
+        None => {
+            match fs::remove_file(&full) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(Error::Io { path: full, error });
+                }
+                _ => {}
+            }
+            remove_empty_folders(workspace, path);
+            Ok(())
+        }
+    }
+}
+
+/// Removes the folders above a path that hold nothing, up to `skills` or `.sinew`.
+pub(crate) fn remove_empty_folders(workspace: &Path, path: &str) {
+    let parts = path.split('/').count();
+    let mut folder = workspace.join(path);
+    for _ in 0..parts.saturating_sub(2) {
+        folder.pop();
+        // A folder that holds something is not removed, which is what is wanted.
+        if fs::remove_dir(&folder).is_err() {
+            return;
+        }
+    }
+}
+
+/// Removes what an interrupted atomic write left beside a path.
+pub(crate) fn remove_litter(workspace: &Path, path: &str) {
+    let full = workspace.join(path);
+    let Some(entries) = full.parent().and_then(|folder| fs::read_dir(folder).ok()) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(".sinew-") && name.ends_with(".tmp") {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}

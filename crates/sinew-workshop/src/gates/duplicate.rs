@@ -1,0 +1,240 @@
+//! The duplicate gate: a new skill that says what another one says should be a change to that one.
+//!
+//! Bodies are compared by the cosine of their TF-IDF vectors. Clauses that say what a skill is not
+//! for are left out first: two skills that exclude each other are the opposite of copies.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde::{Deserialize, Serialize};
+use sinew_route::words;
+use sinew_skill::content_hash;
+
+use crate::text;
+
+/// From this cosine on a new skill should be an addition to the other one. A cautious value: on
+/// 1,277 generated skills for 20 tasks the cut for one false merge in a thousand is 0.137, and it
+/// depends on how many skills there are.
+const TOO_CLOSE: f64 = 0.35;
+
+/// Neighbours that are shown.
+const SHOWN: usize = 3;
+
+/// Less alike than this is no neighbour worth showing.
+const WORTH_SHOWING: f64 = 0.05;
+
+/// What the gate says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DuplicateVerdict {
+    /// The body of another skill, word for word.
+    Same,
+    /// Close enough to belong to another skill.
+    AppendTo,
+    /// Something new.
+    New,
+}
+
+/// A skill that is alike.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Near {
+    /// The skill.
+    pub skill: String,
+    /// Cosine of the bodies, 0 to 1.
+    pub likeness: f64,
+    /// Words that both names share.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub name_words: Vec<String>,
+}
+
+/// Whether a new skill says what another one says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Duplicate {
+    /// The answer.
+    pub verdict: DuplicateVerdict,
+    /// The nearest skills, nearest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub near: Vec<Near>,
+    /// The cosine from which on skills are too close.
+    pub threshold: f64,
+}
+
+/// A skill's name and body.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Body<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) body: &'a str,
+}
+
+/// The hash of a body by which "not a duplicate" is remembered.
+pub(crate) fn body_hash(body: &str) -> String {
+    content_hash(normalised(body).as_bytes())
+}
+
+/// The name of a pair of bodies, whichever comes first.
+pub(crate) fn pair_key(a: &str, b: &str) -> String {
+    let (a, b) = (body_hash(a), body_hash(b));
+    if a < b { format!("{a}-{b}") } else { format!("{b}-{a}") }
+}
+
+/// Compares a new skill with all there are; `parted` says that a person told a pair apart.
+pub(crate) fn judge(
+    new: Body<'_>,
+    skills: &[Body<'_>],
+    parted: &dyn Fn(&str) -> bool,
+) -> Duplicate {
+    let own = normalised(new.body);
+    let same = skills.iter().find(|skill| skill.name != new.name && normalised(skill.body) == own);
+    if let Some(same) = same {
+        let near = Near {
+            skill: same.name.to_owned(),
+            likeness: 1.0,
+            name_words: shared_words(new.name, same.name),
+        };
+        return Duplicate {
+            verdict: DuplicateVerdict::Same,
+            near: vec![near],
+            threshold: TOO_CLOSE,
+        };
+    }
+    let mut near = neighbours(new, skills);
+    let told_apart = |near: &Near| {
+        skills
+            .iter()
+            .find(|skill| skill.name == near.skill)
+            .is_some_and(|skill| parted(&pair_key(new.body, skill.body)))
+    };
+    near.retain(|near| near.likeness < TOO_CLOSE || !told_apart(near));
+    let verdict = match near.first() {
+        Some(near) if near.likeness >= TOO_CLOSE => DuplicateVerdict::AppendTo,
+        _ => DuplicateVerdict::New,
+    };
+    near.truncate(SHOWN);
+    Duplicate { verdict, near, threshold: TOO_CLOSE }
+}
+
+/// Skills by the cosine of their bodies with the new one, nearest first.
+fn neighbours(new: Body<'_>, skills: &[Body<'_>]) -> Vec<Near> {
+    let counts: Vec<BTreeMap<String, u32>> =
+        skills.iter().map(|skill| terms(skill.body)).chain([terms(new.body)]).collect();
+    let mut documents: HashMap<&str, u32> = HashMap::new();
+    for term in counts.iter().flat_map(BTreeMap::keys) {
+        *documents.entry(term).or_default() += 1;
+    }
+    let total = counts.len() as f64;
+    let weight = |term: &str, count: u32| {
+        let frequency = f64::from(documents.get(term).copied().unwrap_or(0));
+        (1.0 + f64::from(count).ln()) * ((total + 1.0) / (frequency + 0.5)).ln()
+    };
+    let vector = |counts: &BTreeMap<String, u32>| -> Vec<(String, f64)> {
+        counts.iter().map(|(term, &count)| (term.clone(), weight(term, count))).collect()
+    };
+    let length = |vector: &[(String, f64)]| vector.iter().map(|(_, w)| w * w).sum::<f64>().sqrt();
+    let Some((own, others)) = counts.split_last() else { return Vec::new() };
+    let own = vector(own);
+    let own_length = length(&own);
+    let own: HashMap<&str, f64> =
+        own.iter().map(|(term, weight)| (term.as_str(), *weight)).collect();
+    let mut near: Vec<Near> = skills
+        .iter()
+        .zip(others)
+        .filter(|(skill, _)| skill.name != new.name)
+        .map(|(skill, counts)| {
+            let other = vector(counts);
+            let dot: f64 = other
+                .iter()
+                .filter_map(|(term, weight)| Some(weight * own.get(term.as_str())?))
+                .sum();
+            let lengths = own_length * length(&other);
+            let likeness = if lengths > 0.0 { dot / lengths } else { 0.0 };
+            Near {
+                skill: skill.name.to_owned(),
+                likeness: (likeness * 1e4).round() / 1e4,
+                name_words: shared_words(new.name, skill.name),
+            }
+        })
+        .filter(|near| near.likeness >= WORTH_SHOWING)
+        .collect();
+    near.sort_by(|a, b| {
+        b.likeness
+            .total_cmp(&a.likeness)
+            .then(b.name_words.len().cmp(&a.name_words.len()))
+            .then(a.skill.cmp(&b.skill))
+    });
+    near
+}
+
+/// Words of a body and how often they stand there: `[a-z0-9]{2,}`, and the router's own words where
+/// a word has other letters.
+fn terms(body: &str) -> BTreeMap<String, u32> {
+    let mut counts = BTreeMap::new();
+    let mut count = |term: &str| *counts.entry(term.to_owned()).or_insert(0) += 1;
+    for raw in words::raw(&words::without_negatives(body)) {
+        if raw.is_ascii() {
+            let lower = raw.to_ascii_lowercase();
+            let parts = lower.split(|c: char| !c.is_ascii_alphanumeric());
+            parts.filter(|part| part.len() >= 2).for_each(&mut count);
+        } else {
+            words::search_words(raw).iter().for_each(|word| count(word));
+        }
+    }
+    counts
+}
+
+fn normalised(body: &str) -> String {
+    text::collapse(body).to_lowercase()
+}
+
+fn shared_words(a: &str, b: &str) -> Vec<String> {
+    let words = |name: &str| -> BTreeSet<String> {
+        name.split(['-', '_']).filter(|word| word.len() > 1).map(str::to_owned).collect()
+    };
+    words(a).intersection(&words(b)).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIF: &str = "Verify the source of an animated GIF, count its frames, and record attribution before it is posted to the channel.";
+
+    fn verdict(body: &str, skills: &[Body<'_>]) -> Duplicate {
+        judge(Body { name: "new-skill", body }, skills, &|_| false)
+    }
+
+    #[test]
+    fn copies_near_copies_and_news_are_told_apart() {
+        let skills = [
+            Body { name: "gif-checks", body: GIF },
+            Body { name: "ledger", body: "Book invoices in the ledger and close the month." },
+            Body { name: "soup", body: "Chop onions, simmer the stock, season at the end." },
+        ];
+        assert_eq!(
+            verdict(&format!("  {}\n", GIF.to_uppercase()), &skills).verdict,
+            DuplicateVerdict::Same
+        );
+        let near = "Before an animated GIF is posted, count its frames and record attribution for the source.";
+        let found = verdict(near, &skills);
+        assert_eq!(found.verdict, DuplicateVerdict::AppendTo);
+        assert_eq!(found.near[0].skill, "gif-checks");
+        let news = "Rotate the tyres of the car every spring and note the mileage.";
+        assert_eq!(verdict(news, &skills).verdict, DuplicateVerdict::New);
+        let parted = pair_key(near, GIF);
+        let told = judge(Body { name: "n", body: near }, &skills, &|key| key == parted);
+        assert_eq!(told.verdict, DuplicateVerdict::New);
+    }
+
+    #[test]
+    fn what_a_skill_is_not_for_does_not_make_it_alike() {
+        let skills = [
+            Body {
+                name: "video",
+                body: "Cut and join video clips. Do not use for animated GIF frames, attribution or source checks.",
+            },
+            Body { name: "soup", body: "Chop onions, simmer the stock." },
+        ];
+        assert_eq!(verdict(GIF, &skills).verdict, DuplicateVerdict::New);
+        assert_eq!(verdict("検証 アニメーション", &skills).verdict, DuplicateVerdict::New);
+    }
+}

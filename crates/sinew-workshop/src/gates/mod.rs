@@ -1,0 +1,64 @@
+//! The gates: what may stand between a proposal and the skills it would join.
+//!
+//! A gate looks and says; what follows from it is decided in one place, [`Gates::holds`]. None of
+//! them asks a model, and the same skills give the same answer.
+
+pub(crate) mod content;
+pub(crate) mod duplicate;
+pub(crate) mod ownership;
+pub(crate) mod shape;
+pub(crate) mod trigger;
+
+use serde::{Deserialize, Serialize};
+
+pub use duplicate::{Duplicate, DuplicateVerdict, Near};
+pub use ownership::Owner;
+pub use trigger::{Stolen, StoredQuery, Trigger, TriggerVerdict};
+
+use crate::settings::{GateMode, Settings};
+
+/// What the gates say of a proposal.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Gates {
+    /// Whether such a skill exists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate: Option<Duplicate>,
+    /// Whether it takes messages from other skills.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<Trigger>,
+    /// Whose the target is, where that holds automatic changes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ownership: Option<Owner>,
+    /// Skills that would lose their place in the prompt.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prompt_budget: Vec<String>,
+    /// What is odd about the text itself: `shape-transcript`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shape: Vec<String>,
+}
+
+impl Gates {
+    /// Why the proposal must not be written without a person, if it must not.
+    pub fn holds(&self, settings: &Settings) -> Option<String> {
+        if let Some(owner) = self.ownership {
+            return Some(format!("the skill is {}", owner.as_str()));
+        }
+        if let Some(Duplicate { verdict: DuplicateVerdict::AppendTo, near, .. }) = &self.duplicate {
+            let name = near.first().map(|near| near.skill.as_str()).unwrap_or_default();
+            return Some(format!("it is close to the skill {name}"));
+        }
+        if settings.trigger_gate == GateMode::Block
+            && self
+                .trigger
+                .as_ref()
+                .is_some_and(|trigger| trigger.verdict == TriggerVerdict::Steals)
+        {
+            return Some("it takes queries from other skills".to_owned());
+        }
+        match self.prompt_budget.as_slice() {
+            [] => None,
+            names => Some(format!("the prompt would lose {}", names.join(", "))),
+        }
+    }
+}

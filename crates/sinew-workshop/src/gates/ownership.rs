@@ -1,0 +1,90 @@
+//! Whose a skill is: what was learned may be edited, what somebody wrote or installed may not.
+
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Whose a skill is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Owner {
+    /// Nobody's yet: there is no such skill.
+    #[default]
+    New,
+    /// The workshop wrote it last, and it is as the workshop left it.
+    Workshop,
+    /// A person wrote it, or changed what the workshop wrote.
+    HandWritten,
+    /// It came from a registry or a repository.
+    Installed,
+    /// It is pinned to a version.
+    Pinned,
+    /// It came with the program.
+    Bundled,
+    /// It lies in another tier than the workspace.
+    Elsewhere,
+}
+
+impl Owner {
+    /// The word for messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Workshop => "workshop",
+            Self::HandWritten => "hand-written",
+            Self::Installed => "installed",
+            Self::Pinned => "pinned",
+            Self::Bundled => "bundled",
+            Self::Elsewhere => "shared",
+        }
+    }
+
+    /// Whether the workshop may edit it without being asked.
+    pub fn allows_automatic(self) -> bool {
+        matches!(self, Self::New | Self::Workshop)
+    }
+
+    /// Whether not even a person may change it through the workshop.
+    pub fn forbids(self) -> bool {
+        matches!(self, Self::Pinned | Self::Bundled | Self::Elsewhere)
+    }
+}
+
+/// Files that say which skills of a workspace were installed, each with a map `skills`.
+const LOCKS: &[&str] =
+    &[".sinew/lock.json", ".clawhub/lock.json", ".clawdhub/lock.json", "skills-lock.json"];
+
+/// Files inside a skill that say where it came from.
+const ORIGINS: &[&str] =
+    &[".clawhub/origin.json", ".clawdhub/origin.json", ".openclaw/source-origin.json"];
+
+/// How a skill of the workspace got there, by its locks and its own folder; `None` when nobody
+/// installed it.
+pub(crate) fn installed(workspace: &Path, name: &str) -> Option<Owner> {
+    let mut found = None;
+    for lock in LOCKS {
+        let Ok(bytes) = fs::read(workspace.join(lock)) else { continue };
+        let Ok(lock) = serde_json::from_slice::<Value>(&bytes) else {
+            // A lock that cannot be read may list the skill, so nothing is edited until it is put right.
+            found = Some(Owner::Installed);
+            continue;
+        };
+        let Some(skills) = lock.get("skills").and_then(Value::as_object) else { continue };
+        let entry = skills
+            .iter()
+            .find(|(key, _)| key.as_str() == name || key.rsplit('/').next() == Some(name));
+        if let Some((_, entry)) = entry {
+            if entry.get("pinned") == Some(&Value::Bool(true)) {
+                return Some(Owner::Pinned);
+            }
+            found = Some(Owner::Installed);
+        }
+    }
+    let folder = workspace.join("skills").join(name);
+    found.or_else(|| {
+        let came = ORIGINS.iter().any(|origin| folder.join(origin).exists());
+        came.then_some(Owner::Installed)
+    })
+}

@@ -1,0 +1,142 @@
+//! The trigger gate: a new description must not take messages from other skills.
+//!
+//! Stored messages are routed twice, without and with the change, by words and static vectors: the
+//! same on every machine, and quick enough to do each time.
+
+use serde::{Deserialize, Serialize};
+use sinew_route::{Config, Context, Document, Message, Models, Router};
+
+use crate::proposal::Queries;
+
+/// Fewer positive messages say too little about a description.
+const ENOUGH_POSITIVES: usize = 3;
+
+/// Stored messages that are routed: two passes over these take well under a second.
+const MAX_STORED: usize = 500;
+
+/// A message whose right answer is known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoredQuery {
+    /// What the user said.
+    pub query: String,
+    /// The skill it is about.
+    pub skill: String,
+    /// Whether that skill is the right one for it.
+    pub should_trigger: bool,
+}
+
+/// What the gate says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TriggerVerdict {
+    /// Nothing is taken.
+    Ok,
+    /// Nothing is taken, as far as so few messages can tell.
+    Insufficient,
+    /// Messages are taken from other skills, or from none.
+    Steals,
+}
+
+/// A message that would go elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Stolen {
+    /// The message.
+    pub query: String,
+    /// Who had it.
+    pub from: String,
+}
+
+/// What a change does to messages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Trigger {
+    /// The answer.
+    pub verdict: TriggerVerdict,
+    /// Messages that their skill would lose.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stolen: Vec<Stolen>,
+    /// Messages that no skill is for, and that this one would now get.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub noise: Vec<String>,
+    /// Its own messages that it does not win.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missed: Vec<String>,
+    /// Its own messages that it wins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gained: Vec<String>,
+}
+
+impl Trigger {
+    /// The messages that speak against the change, for people.
+    pub fn against(&self) -> Vec<String> {
+        let stolen = self.stolen.iter().map(|s| format!("\"{}\" from {}", s.query, s.from));
+        stolen.chain(self.noise.iter().map(|query| format!("\"{query}\" from nobody"))).collect()
+    }
+}
+
+/// Judges `changed`, a skill as it would be, among the `documents` there are.
+pub(crate) fn judge(
+    documents: &[Document],
+    changed: &Document,
+    stored: &[StoredQuery],
+    own: &Queries,
+) -> Trigger {
+    let mut verdict = Trigger {
+        verdict: TriggerVerdict::Insufficient,
+        stolen: Vec::new(),
+        noise: Vec::new(),
+        missed: Vec::new(),
+        gained: Vec::new(),
+    };
+    let stored = &stored[..stored.len().min(MAX_STORED)];
+    if stored.is_empty() && own.is_empty() {
+        return verdict;
+    }
+    let models = Models::embedded().without_encoder();
+    let (before, _) = Router::build(documents, models, Config::default());
+    let mut all: Vec<Document> =
+        documents.iter().filter(|document| document.id != changed.id).cloned().collect();
+    all.push(changed.clone());
+    let (after, _) = before.updated(&all);
+
+    for known in stored {
+        let (had, has) = (winner(&before, &known.query), winner(&after, &known.query));
+        if known.should_trigger {
+            let lost = had.as_deref() == Some(&known.skill) && has.as_deref() != Some(&known.skill);
+            if lost && known.skill != changed.name {
+                verdict
+                    .stolen
+                    .push(Stolen { query: known.query.clone(), from: known.skill.clone() });
+            }
+        } else if had.is_none() && has.as_deref() == Some(&changed.name) {
+            verdict.noise.push(known.query.clone());
+        }
+    }
+    for query in &own.near_miss {
+        let taken = winner(&after, query).as_deref() == Some(&changed.name);
+        if taken && !verdict.noise.contains(query) {
+            verdict.noise.push(query.clone());
+        }
+    }
+    for query in &own.positive {
+        let won = winner(&after, query).as_deref() == Some(&changed.name);
+        if won { &mut verdict.gained } else { &mut verdict.missed }.push(query.clone());
+    }
+    verdict.verdict = match own.positive.len() {
+        _ if !verdict.stolen.is_empty() || !verdict.noise.is_empty() => TriggerVerdict::Steals,
+        count if count >= ENOUGH_POSITIVES => TriggerVerdict::Ok,
+        _ => TriggerVerdict::Insufficient,
+    };
+    verdict
+}
+
+/// The skill that a message gets, if it gets one.
+fn winner(router: &Router, query: &str) -> Option<String> {
+    let result = router.route(&Message::from_user(query), &Context::default());
+    if result.is_none() {
+        return None;
+    }
+    result.matches.into_iter().next().map(|found| found.name)
+}

@@ -1,0 +1,203 @@
+//! OpenClaw's own store of a workspace: read in, and written back byte for byte where nothing changed.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::book::ReviewState;
+use crate::error::{Error, Result};
+use crate::event::{Event, EventKind};
+use crate::name;
+use crate::proposal::{Change, Proposal, ScanFinding, Source};
+use crate::status::Status;
+use crate::tool::reference_findings;
+use crate::workshop::Workshop;
+
+/// A larger file is no workshop store: the plugin keeps at most 200 open proposals of 200 KB.
+const MAX_STORE: usize = 128 * 1024 * 1024;
+
+/// What an import brought.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Imported {
+    /// Proposals that were added.
+    pub added: usize,
+    /// Proposals that were there already.
+    pub known: usize,
+    /// What happened, for the log.
+    #[serde(skip)]
+    pub events: Vec<Event>,
+}
+
+#[derive(Deserialize)]
+struct StoreFile {
+    version: u64,
+    proposals: Vec<Value>,
+    #[serde(default)]
+    review: ReviewState,
+}
+
+/// A record as the plugin writes it; what it does not know stays in `original`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Record {
+    id: String,
+    created_at: u64,
+    updated_at: u64,
+    workspace_dir: String,
+    agent_id: Option<String>,
+    session_id: Option<String>,
+    skill_name: String,
+    title: String,
+    reason: String,
+    source: Source,
+    status: String,
+    change: Change,
+    #[serde(default)]
+    scan_findings: Vec<ScanFinding>,
+    quarantine_reason: Option<String>,
+}
+
+impl Workshop<'_> {
+    /// Takes in OpenClaw's store; `path` names it in errors. All of it comes, or nothing.
+    pub fn import_openclaw(&self, path: &Path, written: &str) -> Result<Imported> {
+        let bad = |detail: String| Error::BadStore { path: path.to_owned(), detail };
+        if written.len() > MAX_STORE {
+            return Err(bad(format!("it has {} bytes", written.len())));
+        }
+        let file: StoreFile =
+            serde_json::from_str(written).map_err(|error| bad(error.to_string()))?;
+        if file.version != 1 {
+            return Err(bad(format!("version {} is not known", file.version)));
+        }
+        let _lock = self.lock()?;
+        let book = self.raw_book();
+        let known = book.proposals()?;
+        let mut entry = book.change()?;
+        let mut imported = Imported { added: 0, known: 0, events: Vec::new() };
+        // The file has the newest first; numbers grow with age turned round.
+        for (at, value) in file.proposals.into_iter().enumerate().rev() {
+            let record: Record = serde_json::from_value(value.clone())
+                .map_err(|error| bad(format!("proposal {}: {error}", at + 1)))?;
+            if known.iter().any(|proposal| proposal.id == record.id) {
+                imported.known += 1;
+                continue;
+            }
+            let number = entry.next_number();
+            let proposal = read_record(record, value, number)
+                .map_err(|detail| bad(format!("proposal {}: {detail}", at + 1)))?;
+            entry.put(&proposal)?;
+            imported.added += 1;
+        }
+        if known.is_empty() {
+            entry.state.review = file.review;
+        }
+        entry.event(Event {
+            at: self.now(),
+            kind: EventKind::Imported,
+            skill: format!("{} proposals", imported.added),
+            proposal: None,
+            reason: Some(path.to_string_lossy().into_owned()),
+        });
+        imported.events = entry.save()?;
+        Ok(imported)
+    }
+
+    /// The workspace's proposals as OpenClaw keeps them.
+    pub fn export_openclaw(&self) -> Result<String> {
+        let proposals: Vec<Value> = self.proposals()?.iter().map(as_record).collect();
+        let file = json!({
+            "version": 1,
+            "proposals": proposals,
+            "review": self.review_state()?,
+        });
+        let text = serde_json::to_string_pretty(&file).map_err(|error| Error::BadRecord {
+            key: self.hash.clone(),
+            detail: error.to_string(),
+        })?;
+        Ok(text + "\n")
+    }
+}
+
+fn read_record(
+    record: Record,
+    original: Value,
+    number: u64,
+) -> std::result::Result<Proposal, String> {
+    let status = match record.status.as_str() {
+        "pending" => Status::Pending,
+        "applied" => Status::Applied,
+        "rejected" => Status::Rejected { undone: false },
+        "quarantined" => {
+            Status::Quarantined { quarantine_reason: record.quarantine_reason.unwrap_or_default() }
+        }
+        other => return Err(format!("unknown status {}", crate::text::short(other, 40))),
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if record.id.is_empty() || record.id.len() > 100 || !record.id.chars().all(plain) {
+        return Err("the id is none".to_owned());
+    }
+    name::writable(&record.skill_name).map_err(|error| error.to_string())?;
+    Ok(Proposal {
+        id: record.id,
+        created_at: record.created_at,
+        updated_at: record.updated_at,
+        workspace_dir: record.workspace_dir,
+        agent_id: record.agent_id,
+        session_id: record.session_id,
+        skill_name: name::normalise_name(&record.skill_name),
+        title: record.title,
+        reason: record.reason,
+        source: record.source,
+        status,
+        change: record.change,
+        scan_findings: record.scan_findings,
+        target: Default::default(),
+        revision: 1,
+        result_sha256: None,
+        gates: Default::default(),
+        evidence: Vec::new(),
+        queries: Default::default(),
+        acknowledged: Vec::new(),
+        history: Vec::new(),
+        number,
+        original: Some(original),
+    })
+}
+
+/// A record in the plugin's fields and order. One that is stale here is pending there: the plugin
+/// finds out for itself.
+fn as_record(proposal: &Proposal) -> Value {
+    if let Some(original) = &proposal.original {
+        return original.clone();
+    }
+    let status = match &proposal.status {
+        Status::Stale { .. } => "pending",
+        status => status.as_str(),
+    };
+    let mut record = Map::new();
+    let mut put = |key: &str, value: Value| drop(record.insert(key.to_owned(), value));
+    put("id", json!(proposal.id));
+    put("createdAt", json!(proposal.created_at));
+    put("updatedAt", json!(proposal.updated_at));
+    put("workspaceDir", json!(proposal.workspace_dir));
+    if let Some(agent) = &proposal.agent_id {
+        put("agentId", json!(agent));
+    }
+    if let Some(session) = &proposal.session_id {
+        put("sessionId", json!(session));
+    }
+    put("skillName", json!(proposal.skill_name));
+    put("title", json!(proposal.title));
+    put("reason", json!(proposal.reason));
+    put("source", json!(proposal.source));
+    put("status", json!(status));
+    put("change", json!(proposal.change));
+    if !proposal.scan_findings.is_empty() {
+        put("scanFindings", reference_findings(proposal));
+    }
+    if let Status::Quarantined { quarantine_reason } = &proposal.status {
+        put("quarantineReason", json!(quarantine_reason));
+    }
+    Value::Object(record)
+}

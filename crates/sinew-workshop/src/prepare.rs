@@ -1,0 +1,250 @@
+//! Getting a change ready: what the file would hold, whose it is, what scanner and gates say.
+//!
+//! Everything is looked at anew each time, so that a decision is never older than what it is about.
+
+use sinew_route::Document;
+use sinew_skill::{ReadOptions, content_hash};
+
+use crate::error::{Error, Result};
+use crate::files::{self, Found};
+use crate::gates::duplicate::{self, Body};
+use crate::gates::{DuplicateVerdict, Gates, Owner, content, ownership, shape, trigger};
+use crate::history;
+use crate::proposal::{Change, Queries, ScanFinding, Target};
+use crate::render;
+use crate::settings::GateMode;
+use crate::workshop::{Neighbour, Workshop};
+
+/// A change, ready to be judged or written.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) target: Target,
+    /// What the target would hold.
+    pub(crate) result: String,
+    pub(crate) result_sha256: String,
+    /// Support files by their path below the workspace.
+    pub(crate) files: Vec<(String, String)>,
+    pub(crate) findings: Vec<ScanFinding>,
+    pub(crate) gates: Gates,
+}
+
+/// What is to be prepared.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted<'w> {
+    pub(crate) name: &'w str,
+    pub(crate) title: &'w str,
+    pub(crate) reason: &'w str,
+    pub(crate) change: &'w Change,
+    pub(crate) queries: &'w Queries,
+}
+
+/// Support files of one proposal: as many as a reader can look through.
+const MAX_FILES: usize = 10;
+
+impl Workshop<'_> {
+    /// The target as it is, and whose it is.
+    pub(crate) fn target(&self, name: &str, change: &Change) -> Result<(Target, Option<Found>)> {
+        let installed = ownership::installed(self.workspace(), name);
+        let skill_path = files::skill_path(name);
+        let skill = files::read(self.workspace(), &skill_path)?;
+        let elsewhere = self.parts.surroundings.owner_elsewhere(name);
+        let owner = match (&skill, installed) {
+            (_, Some(Owner::Pinned)) => Owner::Pinned,
+            (Some(_), Some(owner)) => owner,
+            (Some(found), None) => self.owner_of(name, &skill_path, found)?,
+            (None, _) => elsewhere.unwrap_or(Owner::New),
+        };
+        let (path, existing) = match owner {
+            Owner::Installed => {
+                let path = files::overlay_path(name);
+                let notes = files::read(self.workspace(), &path)?;
+                (path, notes)
+            }
+            _ => (skill_path, skill),
+        };
+        files::check_contained(self.workspace(), &path)?;
+        let occurrences = match (change, &existing) {
+            (Change::Replace { old_text, .. }, Some(found)) => {
+                render::occurrences(&found.text, old_text)
+            }
+            _ => 0,
+        };
+        let target = Target {
+            path,
+            existed: existing.is_some(),
+            sha256: existing.as_ref().map(|found| found.sha256.clone()),
+            owner,
+            occurrences,
+        };
+        Ok((target, existing))
+    }
+
+    /// A file of the workspace is the workshop's while it is as the workshop left it.
+    fn owner_of(&self, name: &str, path: &str, found: &Found) -> Result<Owner> {
+        let versions = self.raw_book().versions(name)?;
+        let left =
+            history::last_written(&versions, path).and_then(|written| written.after.as_ref());
+        Ok(match left {
+            Some(left) if *left == found.sha256 => Owner::Workshop,
+            _ => Owner::HandWritten,
+        })
+    }
+
+    /// Prepares a change against the files as they are now.
+    pub(crate) fn prepare(&self, wanted: &Wanted<'_>) -> Result<Prepared> {
+        let Wanted { name, title, reason, change, .. } = *wanted;
+        let limit = self.settings().max_skill_bytes;
+        let (target, existing) = self.target(name, change)?;
+        if target.owner.forbids() {
+            return Err(Error::NotOurs { owner: target.owner.as_str(), name: name.to_owned() });
+        }
+        let text = existing.as_ref().map(|found| found.text.as_str());
+        let result = match target.owner {
+            Owner::Installed => render::overlay(name, change, text)?,
+            _ => render::result(name, title, change, text)?,
+        };
+        if result.len() > limit {
+            return Err(Error::TooLarge(limit));
+        }
+        let files = support_files(name, change, limit)?;
+        if target.owner == Owner::Installed && !files.is_empty() {
+            return Err(Error::NotOurs { owner: target.owner.as_str(), name: name.to_owned() });
+        }
+        if target.owner != Owner::Installed {
+            check_readable(name, &result)?;
+        }
+        let mut scanned = vec![("SKILL.md".to_owned(), result.clone())];
+        scanned.extend(files.iter().map(|(path, text)| {
+            let inside = path.splitn(3, '/').nth(2).unwrap_or(path);
+            (inside.to_owned(), text.clone())
+        }));
+        let fields = content::fields(title, reason, change);
+        let kept: Vec<(&str, &str)> = fields
+            .into_iter()
+            .filter(|(field, _)| matches!(*field, "title" | "reason" | "description"))
+            .collect();
+        let findings = content::scan(self.parts.scanner, name, &scanned, &kept);
+        let gates = self.gates(wanted, &target, text, &result)?;
+        let result_sha256 = content_hash(result.as_bytes());
+        Ok(Prepared { target, result, result_sha256, files, findings, gates })
+    }
+
+    fn gates(
+        &self,
+        wanted: &Wanted<'_>,
+        target: &Target,
+        before: Option<&str>,
+        after: &str,
+    ) -> Result<Gates> {
+        let name = wanted.name;
+        let mut gates = Gates {
+            ownership: (!target.owner.allows_automatic()).then_some(target.owner),
+            ..Gates::default()
+        };
+        if let Change::Create { body, .. } | Change::Append { body, .. } = wanted.change
+            && shape::is_transcript(body)
+        {
+            gates.shape.push(shape::TRANSCRIPT.to_owned());
+        }
+        if target.owner == Owner::Installed {
+            return Ok(gates);
+        }
+        let changed = Document::from_text(name, name, after);
+        let same = before.is_some_and(|before| {
+            let before = Document::from_text(name, name, before);
+            (before.name, before.description) == (changed.name.clone(), changed.description.clone())
+        });
+        let is_new = !target.existed && matches!(wanted.change, Change::Create { .. });
+        let compares = is_new && self.settings().duplicate_gate != GateMode::Off;
+        let routes = !same && self.settings().trigger_gate != GateMode::Off;
+        if !compares && !routes {
+            return Ok(gates);
+        }
+        let neighbours = self.parts.surroundings.skills();
+        if compares {
+            gates.duplicate = Some(self.duplicates(name, &changed.body, &neighbours)?);
+        }
+        if routes {
+            gates.trigger = Some(self.triggers(&changed, wanted.queries, &neighbours)?);
+        }
+        gates.prompt_budget = match same {
+            true => Vec::new(),
+            false => self.parts.surroundings.pushed_out(name, &changed.description),
+        };
+        Ok(gates)
+    }
+
+    /// Compares a new skill with all there are; a copy is refused here.
+    fn duplicates(
+        &self,
+        name: &str,
+        body: &str,
+        neighbours: &[Neighbour],
+    ) -> Result<duplicate::Duplicate> {
+        let bodies: Vec<Body<'_>> = neighbours
+            .iter()
+            .map(|near| Body { name: &near.document.name, body: &near.document.body })
+            .collect();
+        let book = self.raw_book();
+        let judged = duplicate::judge(Body { name, body }, &bodies, &|pair| book.is_parted(pair));
+        let nearest = judged.near.first().map(|near| (near.skill.clone(), near.likeness));
+        match (judged.verdict, nearest) {
+            (DuplicateVerdict::Same, Some((skill, _))) => Err(Error::Same(skill)),
+            (DuplicateVerdict::AppendTo, Some((name, likeness)))
+                if self.settings().duplicate_gate == GateMode::Block =>
+            {
+                Err(Error::TooClose { name, likeness })
+            }
+            _ => Ok(judged),
+        }
+    }
+
+    fn triggers(
+        &self,
+        changed: &Document,
+        own: &Queries,
+        neighbours: &[Neighbour],
+    ) -> Result<trigger::Trigger> {
+        let mut stored: Vec<_> =
+            neighbours.iter().flat_map(|near| near.queries.iter().cloned()).collect();
+        stored.extend(self.raw_book().queries()?);
+        let documents: Vec<Document> =
+            neighbours.iter().map(|near| near.document.clone()).collect();
+        Ok(trigger::judge(&documents, changed, &stored, own))
+    }
+
+    /// The body that the duplicate gate compared, and the one it found nearest.
+    pub(crate) fn nearest_pair(&self, prepared: &Prepared, name: &str) -> Option<(String, String)> {
+        let near = prepared.gates.duplicate.as_ref()?.near.first()?;
+        let neighbours = self.parts.surroundings.skills();
+        let other = neighbours.iter().find(|other| other.document.name == near.skill)?;
+        let own = Document::from_text(name, name, &prepared.result).body;
+        Some((own, other.document.body.clone()))
+    }
+}
+
+/// A new skill's support files, by their path below the workspace.
+fn support_files(name: &str, change: &Change, limit: usize) -> Result<Vec<(String, String)>> {
+    let Change::Create { files, .. } = change else { return Ok(Vec::new()) };
+    if files.len() > MAX_FILES {
+        return Err(Error::TooManyFiles(MAX_FILES));
+    }
+    let mut ready = Vec::with_capacity(files.len());
+    for (path, text) in files {
+        let text = crate::support::checked(path, text, limit)?;
+        ready.push((format!("skills/{name}/{path}"), text));
+    }
+    Ok(ready)
+}
+
+/// Refuses a result that no reader would take for a skill of this name.
+fn check_readable(name: &str, result: &str) -> Result<()> {
+    let outcome = sinew_skill::read(result.as_bytes(), &ReadOptions::openclaw(name));
+    match outcome.skill {
+        Some(_) => Ok(()),
+        None => {
+            let reason = outcome.reasons.iter().max_by_key(|reason| reason.severity);
+            Err(Error::Unreadable(reason.map(ToString::to_string).unwrap_or_default()))
+        }
+    }
+}

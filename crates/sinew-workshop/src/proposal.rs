@@ -1,0 +1,285 @@
+//! Proposals: a change to a skill that waits for review.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::gates::{Gates, Owner};
+use crate::status::{Life, Status};
+
+/// Where a proposal came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The `skill_workshop` tool, or a person's own words.
+    Tool,
+    /// A correction at the end of a turn.
+    AgentEnd,
+    /// The reviewer.
+    Reviewer,
+    /// A finished run.
+    Trace,
+}
+
+/// What a proposal changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Change {
+    /// A new skill; where one exists, its body goes under `## Workflow`.
+    Create {
+        /// The front matter's description.
+        description: String,
+        /// The text below it.
+        body: String,
+        /// Support files by relative path.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        files: BTreeMap<String, String>,
+    },
+    /// Text under a heading.
+    Append {
+        /// The heading, without its marks.
+        section: String,
+        /// The text.
+        body: String,
+        /// The description, should the skill be missing.
+        #[serde(default)]
+        description: String,
+    },
+    /// One text for another.
+    Replace {
+        /// What goes.
+        old_text: String,
+        /// What comes.
+        new_text: String,
+    },
+}
+
+impl Change {
+    /// The word for it in records.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Create { .. } => "create",
+            Self::Append { .. } => "append",
+            Self::Replace { .. } => "replace",
+        }
+    }
+
+    /// Every text in it, with the name of its field.
+    pub(crate) fn texts(&self) -> Vec<(&str, &str)> {
+        match self {
+            Self::Create { description, body, files } => {
+                let mut texts = vec![("description", description.as_str()), ("body", body)];
+                texts.extend(files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+                texts
+            }
+            Self::Append { body, description, .. } => {
+                vec![("description", description), ("body", body)]
+            }
+            Self::Replace { old_text, new_text } => {
+                vec![("oldText", old_text), ("newText", new_text)]
+            }
+        }
+    }
+}
+
+/// One scanner hit, with what people need to act on it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ScanFinding {
+    /// `warn` or `critical`.
+    pub severity: String,
+    /// The rule.
+    pub rule_id: String,
+    /// What was found.
+    pub message: String,
+    /// The file or field.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub file: String,
+    /// The line, from 1; 0 where the finding is about the whole.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub line: usize,
+    /// The column, from 1.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub column: usize,
+    /// The line itself, shortened, secrets masked.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub excerpt: String,
+    /// What to change.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub suggestion: String,
+}
+
+impl ScanFinding {
+    /// Whether it quarantines.
+    pub fn is_critical(&self) -> bool {
+        self.severity == "critical"
+    }
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// The file a proposal is about, as it was when the proposal was made.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Target {
+    /// Path below the workspace.
+    pub path: String,
+    /// Whether it was there.
+    pub existed: bool,
+    /// SHA-256 of its bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// Whose it was.
+    pub owner: Owner,
+    /// How often a replacement's old text stood in it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub occurrences: usize,
+}
+
+/// One thing that happened to a proposal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Step {
+    /// When, in milliseconds since 1970.
+    pub at: u64,
+    /// What: `queued`, `revised`, `applied` and so on.
+    pub what: String,
+    /// Who.
+    pub by: String,
+    /// Why, where somebody said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// A rule whose finding a person has seen and accepts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Acknowledged {
+    /// The rule.
+    pub rule: String,
+    /// Why it is fine.
+    pub reason: String,
+    /// Who says so.
+    pub by: String,
+    /// The revision it was said about; a later one is judged anew.
+    pub revision: u32,
+}
+
+/// Messages that a new description should win, and such that it should leave alone.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Queries {
+    /// Messages that the skill is for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub positive: Vec<String>,
+    /// Messages that come close and belong to others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub near_miss: Vec<String>,
+}
+
+impl Queries {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.positive.is_empty() && self.near_miss.is_empty()
+    }
+}
+
+/// A change to a skill that waits for review.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Proposal {
+    /// A UUID.
+    pub id: String,
+    /// Milliseconds since 1970.
+    pub created_at: u64,
+    /// The same, of the last change.
+    pub updated_at: u64,
+    /// The workspace, absolute.
+    pub workspace_dir: String,
+    /// The agent, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// The session, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The skill, by its normalised name.
+    pub skill_name: String,
+    /// A line for lists.
+    pub title: String,
+    /// Why it was proposed.
+    pub reason: String,
+    /// Where it came from.
+    pub source: Source,
+    /// Where it stands.
+    #[serde(flatten)]
+    pub status: Status,
+    /// What it changes.
+    pub change: Change,
+    /// What the scanner says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scan_findings: Vec<ScanFinding>,
+    /// The file it is about.
+    #[serde(default)]
+    pub target: Target,
+    /// Grows with every revision, from 1.
+    #[serde(default = "first")]
+    pub revision: u32,
+    /// SHA-256 of what would be written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_sha256: Option<String>,
+    /// What the gates say.
+    #[serde(default)]
+    pub gates: Gates,
+    /// Short quotes that led to it, secrets masked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
+    /// Messages it brings for the trigger gate.
+    #[serde(default, skip_serializing_if = "Queries::is_empty")]
+    pub queries: Queries,
+    /// Rules that a person acknowledged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acknowledged: Vec<Acknowledged>,
+    /// What happened to it, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<Step>,
+    /// The place among all proposals of the workspace; later ones are newer.
+    #[serde(default)]
+    pub number: u64,
+    /// The record as OpenClaw wrote it, until something changes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original: Option<serde_json::Value>,
+}
+
+fn first() -> u32 {
+    1
+}
+
+impl Proposal {
+    /// Moves on, and notes who did it and why.
+    pub(crate) fn advance(&mut self, event: Life, step: Step) -> Result<()> {
+        self.status = self.status.clone().after(event)?;
+        self.note(step);
+        Ok(())
+    }
+
+    /// Notes something that happened.
+    pub(crate) fn note(&mut self, step: Step) {
+        self.updated_at = step.at;
+        self.history.push(step);
+        self.original = None;
+    }
+
+    /// The critical findings that nobody has acknowledged for this revision.
+    pub fn open_criticals(&self) -> impl Iterator<Item = &ScanFinding> {
+        self.scan_findings
+            .iter()
+            .filter(|finding| finding.is_critical() && !self.is_acknowledged(&finding.rule_id))
+    }
+
+    pub(crate) fn is_acknowledged(&self, rule: &str) -> bool {
+        self.acknowledged.iter().any(|given| given.rule == rule && given.revision == self.revision)
+    }
+}

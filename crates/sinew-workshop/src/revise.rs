@@ -1,0 +1,250 @@
+//! The ways out: new content, a person's acknowledgement, or no.
+
+use crate::by::By;
+use crate::error::{Error, Result};
+use crate::event::{Event, EventKind};
+use crate::gates::content;
+use crate::name;
+use crate::prepare::Wanted;
+use crate::proposal::{Acknowledged, Change, Proposal, ScanFinding};
+use crate::render::WORKFLOW;
+use crate::status::{Life, Status};
+use crate::suggest::{Suggested, require};
+use crate::text;
+use crate::workshop::Workshop;
+
+/// New content for a proposal; what is absent stays.
+#[derive(Debug, Clone, Default)]
+pub struct Revision {
+    /// Another skill.
+    pub skill_name: Option<String>,
+    /// Another title.
+    pub title: Option<String>,
+    /// Another description.
+    pub description: Option<String>,
+    /// Another body.
+    pub body: Option<String>,
+    /// A section; a new skill becomes an addition to it.
+    pub section: Option<String>,
+    /// Another text to replace; the change becomes a replacement.
+    pub old_text: Option<String>,
+    /// What to replace it with.
+    pub new_text: Option<String>,
+    /// Cut every flagged line to a placeholder.
+    pub redact: bool,
+}
+
+/// Rules that nobody can acknowledge: a secret is a secret, and what was not scanned was not seen.
+const NEVER: &[&str] =
+    &["literal-secret", "scan-failed", "oversize-unscannable", "encoding-unscannable"];
+
+/// Rounds of cutting lines: what is left may be read differently, so it is scanned again.
+const MAX_ROUNDS: usize = 5;
+
+impl Workshop<'_> {
+    /// Gives a proposal new content, which is scanned again.
+    pub fn revise(&self, id: &str, revision: &Revision, by: &By) -> Result<Suggested> {
+        let _lock = self.lock()?;
+        let mut proposal = self.raw_book().proposal(id)?;
+        proposal.status.clone().after(Life::Revise)?;
+        if let Some(name) = &revision.skill_name {
+            proposal.skill_name = name::writable(name)?;
+        }
+        if let Some(title) = &revision.title {
+            proposal.title = text::trim(title).to_owned();
+        }
+        proposal.change = revised(&proposal.change, revision)?;
+        if revision.redact {
+            self.redact(&mut proposal)?;
+        }
+        let limit = self.settings().max_skill_bytes;
+        let fields = content::fields(&proposal.title, &proposal.reason, &proposal.change);
+        content::check_fields(&fields, limit)?;
+        let prepared = self.prepare(&Wanted {
+            name: &proposal.skill_name,
+            title: &proposal.title,
+            reason: &proposal.reason,
+            change: &proposal.change,
+            queries: &proposal.queries,
+        })?;
+        proposal.revision += 1;
+        proposal.advance(Life::Revise, self.step("revised", by, None))?;
+        self.judge(&mut proposal, &prepared);
+        let held = match &proposal.status {
+            Status::Quarantined { quarantine_reason } => Some(quarantine_reason.clone()),
+            _ => None,
+        };
+        let kind = if held.is_some() { EventKind::Quarantined } else { EventKind::Revised };
+        let event = self.event(kind, &proposal, held);
+        self.save(proposal, event)
+    }
+
+    /// Turns a proposal down.
+    pub fn reject(&self, id: &str, why: Option<&str>, by: &By) -> Result<Suggested> {
+        let _lock = self.lock()?;
+        let mut proposal = self.raw_book().proposal(id)?;
+        let why = why.map(|why| text::short(why, 300));
+        proposal.advance(Life::Reject, self.step("rejected", by, why.clone()))?;
+        let event = self.event(EventKind::Rejected, &proposal, why);
+        self.save(proposal, event)
+    }
+
+    /// A person acknowledges the rules that hold a proposal; it waits again, and only a person can
+    /// apply it.
+    pub fn restore(&self, id: &str, rules: &[String], reason: &str, by: &By) -> Result<Suggested> {
+        if !by.is_person() {
+            return Err(Error::NeedsPerson("acknowledge a finding"));
+        }
+        require("reason", reason)?;
+        let _lock = self.lock()?;
+        let mut proposal = self.raw_book().proposal(id)?;
+        proposal.status.clone().after(Life::Restore)?;
+        let refused = |detail: String| Err(Error::CannotAcknowledge(detail));
+        for rule in rules {
+            if NEVER.contains(&rule.as_str()) {
+                return refused(format!("`{rule}` cannot be acknowledged"));
+            }
+            if !proposal.scan_findings.iter().any(|finding| finding.rule_id == *rule) {
+                return refused(format!("there is no finding of `{rule}`"));
+            }
+            proposal.acknowledged.push(Acknowledged {
+                rule: rule.clone(),
+                reason: text::short(reason, 300),
+                by: by.shown(),
+                revision: proposal.revision,
+            });
+        }
+        let left: Vec<String> =
+            proposal.open_criticals().map(|finding| finding.rule_id.clone()).collect();
+        if !left.is_empty() {
+            return refused(format!("these findings hold it too: {}", left.join(", ")));
+        }
+        let why = Some(format!("{}: {}", rules.join(", "), text::short(reason, 300)));
+        proposal.advance(Life::Restore, self.step("restored", by, why.clone()))?;
+        let event = self.event(EventKind::Restored, &proposal, why);
+        self.save(proposal, event)
+    }
+
+    fn save(&self, proposal: Proposal, event: Event) -> Result<Suggested> {
+        let mut entry = self.raw_book().change()?;
+        entry.put(&proposal)?;
+        entry.event(event);
+        let events = entry.save()?;
+        Ok(Suggested { proposal, skill_path: None, events })
+    }
+
+    /// Cuts flagged lines out of a proposal's texts until nothing critical is left, or nothing more
+    /// can be cut.
+    fn redact(&self, proposal: &mut Proposal) -> Result<()> {
+        for _ in 0..MAX_ROUNDS {
+            let wanted = Wanted {
+                name: &proposal.skill_name,
+                title: &proposal.title,
+                reason: &proposal.reason,
+                change: &proposal.change,
+                queries: &proposal.queries,
+            };
+            let prepared = self.prepare(&wanted)?;
+            let critical: Vec<&ScanFinding> =
+                prepared.findings.iter().filter(|finding| finding.is_critical()).collect();
+            let mut cut = false;
+            for finding in critical {
+                let line = prepared.result.lines().nth(finding.line.wrapping_sub(1));
+                cut |= cut_finding(proposal, finding, line);
+            }
+            if !cut {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Cuts what a finding points at; whether something was cut.
+fn cut_finding(proposal: &mut Proposal, finding: &ScanFinding, line: Option<&str>) -> bool {
+    let placeholder = format!("[removed: {}]", finding.rule_id);
+    match finding.file.as_str() {
+        "title" => {
+            proposal.title = format!("Skill update: {}", proposal.skill_name);
+            true
+        }
+        "reason" => {
+            proposal.reason = placeholder;
+            true
+        }
+        "description" => {
+            let title = proposal.title.clone();
+            match &mut proposal.change {
+                Change::Create { description, .. } | Change::Append { description, .. } => {
+                    *description = title;
+                    true
+                }
+                Change::Replace { .. } => false,
+            }
+        }
+        "SKILL.md" => {
+            let Some(line) = line.map(str::trim).filter(|line| !line.is_empty()) else {
+                return false;
+            };
+            let text = match &mut proposal.change {
+                Change::Create { body, .. } | Change::Append { body, .. } => body,
+                Change::Replace { new_text, .. } => new_text,
+            };
+            let kept: Vec<String> = text
+                .split('\n')
+                .map(|own| match own.trim() == line {
+                    true => format!("- {placeholder}"),
+                    false => own.to_owned(),
+                })
+                .collect();
+            let kept = kept.join("\n");
+            let cut = kept != *text;
+            *text = kept;
+            cut
+        }
+        _ => false,
+    }
+}
+
+/// The change with its new content; a section makes it an addition, old and new text a replacement.
+fn revised(change: &Change, revision: &Revision) -> Result<Change> {
+    let given = |new: &Option<String>, old: &str| new.clone().unwrap_or_else(|| old.to_owned());
+    if revision.old_text.is_some() || revision.new_text.is_some() {
+        let (old, new) = match change {
+            Change::Replace { old_text, new_text } => (Some(old_text), Some(new_text)),
+            _ => (None, None),
+        };
+        let old_text = revision.old_text.as_ref().or(old);
+        let new_text = revision.new_text.as_ref().or(new);
+        return match (old_text, new_text) {
+            (Some(old), Some(new)) if !old.is_empty() => {
+                Ok(Change::Replace { old_text: old.clone(), new_text: new.clone() })
+            }
+            _ => Err(Error::ReplaceNeedsBoth),
+        };
+    }
+    let (old_description, old_body, files, old_section) = match change {
+        Change::Create { description, body, files } => {
+            (description.as_str(), body.as_str(), files.clone(), None)
+        }
+        Change::Append { section, body, description } => {
+            (description.as_str(), body.as_str(), Default::default(), Some(section.as_str()))
+        }
+        Change::Replace { .. } => {
+            if revision.body.is_none() {
+                return Ok(change.clone());
+            }
+            ("", "", Default::default(), Some(WORKFLOW))
+        }
+    };
+    let body = given(&revision.body, old_body);
+    require("body", &body)?;
+    let description = given(&revision.description, old_description);
+    match revision.section.as_deref().or(old_section) {
+        Some(section) => {
+            let section = name::section(section)?.to_owned();
+            Ok(Change::Append { section, body, description })
+        }
+        None => Ok(Change::Create { description, body, files }),
+    }
+}

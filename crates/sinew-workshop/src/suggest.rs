@@ -1,0 +1,244 @@
+//! A change is proposed: checked, compared, and queued, held or written.
+
+use crate::book::Entry;
+use crate::by::By;
+use crate::error::{Error, Result};
+use crate::event::{Event, EventKind};
+use crate::gates::content;
+use crate::id;
+use crate::name;
+use crate::prepare::{Prepared, Wanted};
+use crate::proposal::{Change, Proposal, Queries, Source};
+use crate::settings::Policy;
+use crate::status::Status;
+use crate::text;
+use crate::workshop::Workshop;
+
+/// What is proposed.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    /// The skill, as written; it is normalised.
+    pub skill_name: String,
+    /// A line for lists; a default where empty.
+    pub title: String,
+    /// Why; a default where empty.
+    pub reason: String,
+    /// What changes.
+    pub change: Change,
+    /// Short quotes that led to it.
+    pub evidence: Vec<String>,
+    /// Messages for the trigger gate.
+    pub queries: Queries,
+}
+
+/// Who proposes, and what may follow.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    /// Who.
+    pub by: By,
+    /// How it came about.
+    pub source: Source,
+    /// The agent, where known.
+    pub agent_id: Option<String>,
+    /// The session, where known.
+    pub session_id: Option<String>,
+    /// Whether the policy may write it at once.
+    pub apply: Apply,
+}
+
+/// Whether the policy may write a proposal at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Apply {
+    /// As the policy says.
+    #[default]
+    ByPolicy,
+    /// It is queued in any case.
+    Never,
+}
+
+/// What became of a proposal.
+#[derive(Debug, Clone)]
+pub struct Suggested {
+    /// The record.
+    pub proposal: Proposal,
+    /// The file that was written, if one was.
+    pub skill_path: Option<String>,
+    /// What happened, for the log.
+    pub events: Vec<Event>,
+}
+
+/// Quotes kept with a proposal, and the length of each.
+const MAX_EVIDENCE: usize = 5;
+const MAX_QUOTE: usize = 240;
+
+/// Messages kept with a proposal, and the length of each.
+const MAX_QUERIES: usize = 10;
+const MAX_QUERY: usize = 400;
+
+impl Workshop<'_> {
+    /// Proposes a change.
+    pub fn suggest(&self, draft: &Draft, origin: &Origin) -> Result<Suggested> {
+        let name = name::writable(&draft.skill_name)?;
+        let policy = self.settings().policy_for(&name);
+        if policy == Policy::Never && !origin.by.is_person() {
+            return Err(Error::Never(name));
+        }
+        let draft = self.completed(draft, &name)?;
+        let _lock = self.lock()?;
+        let wanted = Wanted {
+            name: &name,
+            title: &draft.title,
+            reason: &draft.reason,
+            change: &draft.change,
+            queries: &draft.queries,
+        };
+        let prepared = self.prepare(&wanted)?;
+        let book = self.raw_book();
+        let proposals = book.proposals()?;
+        let twin = proposals
+            .iter()
+            .find(|p| p.status.is_open() && p.skill_name == name && p.change == draft.change);
+        let mut entry = book.change()?;
+        let mut proposal = match twin {
+            Some(twin) => twin.clone(),
+            None => self.new_proposal(&mut entry, &name, &draft, origin)?,
+        };
+        self.judge(&mut proposal, &prepared);
+        let at_once = policy == Policy::Auto
+            && origin.apply == Apply::ByPolicy
+            && proposal.status == Status::Pending
+            && proposal.acknowledged.is_empty()
+            && prepared.gates.holds(self.settings()).is_none();
+        if at_once {
+            if twin.is_none() {
+                proposal.note(self.step("proposed", &origin.by, None));
+            }
+            return self.write_proposal(proposal, &prepared, &origin.by);
+        }
+        if let Some(twin) = twin {
+            // The same thing said twice is one proposal.
+            return Ok(Suggested { proposal: twin.clone(), skill_path: None, events: Vec::new() });
+        }
+        let kind = match proposal.status {
+            Status::Quarantined { .. } => EventKind::Quarantined,
+            _ => EventKind::Queued,
+        };
+        let why = match &proposal.status {
+            Status::Quarantined { quarantine_reason } => Some(quarantine_reason.clone()),
+            _ => prepared.gates.holds(self.settings()).filter(|_| policy == Policy::Auto),
+        };
+        let what = if kind == EventKind::Queued { "queued" } else { "quarantined" };
+        proposal.note(self.step(what, &origin.by, why.clone()));
+        entry.put(&proposal)?;
+        entry.event(self.event(kind, &proposal, why));
+        self.prune(&mut entry, &proposals)?;
+        let events = entry.save()?;
+        Ok(Suggested { proposal, skill_path: None, events })
+    }
+
+    /// The draft with its defaults, checked for what must never be stored.
+    fn completed(&self, draft: &Draft, name: &str) -> Result<Draft> {
+        let or = |given: &str, default: String| match text::trim(given) {
+            "" => default,
+            given => given.to_owned(),
+        };
+        let title = or(&draft.title, format!("Skill update: {name}"));
+        let reason = or(&draft.reason, "Tool-created skill update".to_owned());
+        let mut change = draft.change.clone();
+        match &mut change {
+            Change::Create { description, body, .. } => {
+                *description = or(description, title.clone());
+                require("body", body)?;
+            }
+            Change::Append { section, body, description } => {
+                *description = or(description, title.clone());
+                name::section(section)?;
+                require("body", body)?;
+            }
+            Change::Replace { old_text, .. } => {
+                if old_text.is_empty() {
+                    return Err(Error::ReplaceNeedsBoth);
+                }
+            }
+        }
+        let limit = self.settings().max_skill_bytes;
+        content::check_fields(&content::fields(&title, &reason, &change), limit)?;
+        let quotes = draft.evidence.iter().take(MAX_EVIDENCE);
+        let evidence = quotes.map(|quote| masked(quote, MAX_QUOTE)).collect();
+        let messages = |messages: &[String]| {
+            messages.iter().take(MAX_QUERIES).map(|query| masked(query, MAX_QUERY)).collect()
+        };
+        let queries = Queries {
+            positive: messages(&draft.queries.positive),
+            near_miss: messages(&draft.queries.near_miss),
+        };
+        Ok(Draft { skill_name: name.to_owned(), title, reason, change, evidence, queries })
+    }
+
+    fn new_proposal(
+        &self,
+        entry: &mut Entry<'_>,
+        name: &str,
+        draft: &Draft,
+        origin: &Origin,
+    ) -> Result<Proposal> {
+        Ok(Proposal {
+            id: id::uuid()?,
+            created_at: self.now(),
+            updated_at: self.now(),
+            workspace_dir: self.workspace_text.clone(),
+            agent_id: origin.agent_id.clone(),
+            session_id: origin.session_id.clone(),
+            skill_name: name.to_owned(),
+            title: draft.title.clone(),
+            reason: draft.reason.clone(),
+            source: origin.source,
+            status: Status::Pending,
+            change: draft.change.clone(),
+            scan_findings: Vec::new(),
+            target: Default::default(),
+            revision: 1,
+            result_sha256: None,
+            gates: Default::default(),
+            evidence: draft.evidence.clone(),
+            queries: draft.queries.clone(),
+            acknowledged: Vec::new(),
+            history: Vec::new(),
+            number: entry.next_number(),
+            original: None,
+        })
+    }
+
+    /// Records what was found; a critical finding that nobody acknowledged holds the proposal.
+    pub(crate) fn judge(&self, proposal: &mut Proposal, prepared: &Prepared) {
+        proposal.scan_findings = prepared.findings.clone();
+        proposal.target = prepared.target.clone();
+        proposal.result_sha256 = Some(prepared.result_sha256.clone());
+        proposal.gates = prepared.gates.clone();
+        let critical = proposal.open_criticals().next().map(|finding| finding.message.clone());
+        if let Some(reason) = critical {
+            proposal.status = Status::Quarantined { quarantine_reason: reason };
+        }
+    }
+
+    /// Lets the oldest open proposals go once there are too many; one more is about to be stored.
+    fn prune(&self, entry: &mut Entry<'_>, before: &[Proposal]) -> Result<()> {
+        let kept = self.settings().max_pending.saturating_sub(1);
+        let open = before.iter().filter(|proposal| proposal.status.is_open());
+        for proposal in open.skip(kept) {
+            entry.prune(proposal, self.now())?;
+            let why = format!("more than {} proposals are open", kept + 1);
+            entry.event(self.event(EventKind::Pruned, proposal, Some(why)));
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn require(what: &'static str, given: &str) -> Result<()> {
+    if text::trim(given).is_empty() { Err(Error::Required(what)) } else { Ok(()) }
+}
+
+/// A quote for the record: one line, cut, secrets masked.
+fn masked(quote: &str, units: usize) -> String {
+    text::short(&sinew_guard::secrets::mask_strict(quote), units)
+}

@@ -1,0 +1,313 @@
+//! The tool `skill_workshop`: the reference's eight actions and three of ours, in its own shapes.
+
+use serde_json::{Map, Value, json};
+
+use crate::apply::Consent;
+use crate::by::By;
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::proposal::{Change, Proposal, Queries, Source};
+use crate::revise::Revision;
+use crate::suggest::{Apply, Draft, Origin, Suggested};
+use crate::undo::{Force, Wish};
+use crate::workshop::Workshop;
+
+/// The tool's name.
+pub const TOOL: &str = "skill_workshop";
+
+/// The actions, in the order of the documentation.
+const ACTIONS: [&str; 11] = [
+    "status",
+    "list_pending",
+    "list_quarantine",
+    "inspect",
+    "suggest",
+    "apply",
+    "reject",
+    "write_support_file",
+    "revise",
+    "history",
+    "undo",
+];
+
+/// Parameters that are text, with what they are.
+const TEXTS: [(&str, &str); 12] = [
+    ("id", "A proposal's id"),
+    ("status", "For list_pending: another status to list"),
+    ("skillName", "The skill; it is normalised to kebab-case"),
+    ("title", "A line for lists"),
+    ("reason", "Why this is worth keeping"),
+    ("description", "What the skill is for, in the words a user would use"),
+    ("body", "Imperative bullets, or the content of a support file"),
+    ("section", "The heading to append under; makes it an append"),
+    ("oldText", "Exact text to replace; makes it a replace"),
+    ("newText", "What to put in its place"),
+    ("relativePath", "Below references/, templates/, scripts/ or assets/"),
+    ("version", "For undo: a version of the skill to go back to"),
+];
+
+/// What a call to the tool brought.
+#[derive(Debug, Clone)]
+pub struct ToolAnswer {
+    /// The answer.
+    pub value: Value,
+    /// What happened, for the log.
+    pub events: Vec<Event>,
+}
+
+/// Who calls the tool.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// Who.
+    pub by: By,
+    /// The agent, where known.
+    pub agent_id: Option<String>,
+    /// The session, where known.
+    pub session_id: Option<String>,
+}
+
+/// The JSON schema of the tool's parameters.
+pub fn schema() -> Value {
+    let mut properties = Map::new();
+    properties.insert("action".to_owned(), json!({"type": "string", "enum": ACTIONS}));
+    for (name, description) in TEXTS {
+        properties.insert(name.to_owned(), json!({"type": "string", "description": description}));
+    }
+    properties.insert(
+        "apply".to_owned(),
+        json!({"type": "boolean", "description": "false queues the proposal in any case"}),
+    );
+    properties.insert(
+        "redact".to_owned(),
+        json!({"type": "boolean", "description": "For revise: cut every flagged line"}),
+    );
+    json!({"type": "object", "properties": properties, "additionalProperties": false})
+}
+
+/// The guidance that goes before an agent's system context while the workshop is on.
+pub fn guidance(policy: crate::settings::Policy) -> String {
+    let last = match policy {
+        crate::settings::Policy::Auto => {
+            "Safe updates that are clearly reusable are applied; `apply: false` queues."
+        }
+        _ => "Proposals are queued; apply one only after the user's explicit approval.",
+    };
+    format!(
+        "<skill_workshop>\nKeep procedures with `{TOOL}`, not facts or preferences. Capture \
+         repeatable workflows, corrections, non-obvious successes and recurring pitfalls: when the \
+         user says next time or from now on, asks to verify or save a way of working, or a task \
+         took long to get right. Repair stale, thin or wrong skills with section (append) or \
+         oldText and newText (replace). Write short imperative bullets; never retell the chat.\n\
+         {last}\n</skill_workshop>"
+    )
+}
+
+impl Workshop<'_> {
+    /// Calls the tool.
+    pub fn call_tool(&self, parameters: &Value, caller: &Caller) -> Result<ToolAnswer> {
+        let call = Call::read(parameters)?;
+        let plain = |value: Value| Ok(ToolAnswer { value, events: Vec::new() });
+        match call.text("action").unwrap_or("status") {
+            "status" => plain(json!(self.status()?)),
+            "list_pending" => {
+                let status = call.text("status").unwrap_or("pending");
+                plain(records(&self.list(status)?))
+            }
+            "list_quarantine" => plain(records(&self.list("quarantined")?)),
+            "inspect" => plain(record(&self.inspect(call.id()?)?)),
+            "suggest" => {
+                let (draft, origin) = (call.draft()?, call.origin(caller));
+                Ok(decided(self.suggest(&draft, &origin)?))
+            }
+            "apply" => Ok(decided(self.apply(call.id()?, &caller.by, &Consent::default())?)),
+            "reject" => {
+                let done = self.reject(call.id()?, call.text("reason"), &caller.by)?;
+                Ok(ToolAnswer { value: record(&done.proposal), events: done.events })
+            }
+            "write_support_file" => {
+                let all = (call.text("skillName"), call.text("relativePath"), call.text("body"));
+                let (Some(skill), Some(path), Some(body)) = all else {
+                    return Err(Error::Required("skillName, relativePath, and body"));
+                };
+                let done = self.write_support_file(skill, path, body, &caller.by)?;
+                let value = json!({"status": "written", "filePath": done.file_path});
+                Ok(ToolAnswer { value, events: done.events })
+            }
+            "revise" => {
+                let done = self.revise(call.id()?, &call.revision(), &caller.by)?;
+                let status = done.proposal.status.as_str();
+                let value = json!({"status": status, "proposal": record(&done.proposal)});
+                Ok(ToolAnswer { value, events: done.events })
+            }
+            "history" => plain(json!(self.history(call.skill()?)?)),
+            "undo" => {
+                self.check_may_undo(&caller.by)?;
+                let done = self.undo(&call.wish()?, Force::No, &caller.by)?;
+                Ok(ToolAnswer { value: json!(done), events: done.events })
+            }
+            other => Err(Error::UnknownAction(crate::text::short(other, 40))),
+        }
+    }
+
+    /// What a person has to approve to be written, a person has to approve to be taken back.
+    fn check_may_undo(&self, by: &By) -> Result<()> {
+        let auto = self.settings().approval_policy == crate::settings::Policy::Auto;
+        if by.is_person() || auto { Ok(()) } else { Err(Error::NeedsPerson("undo a write")) }
+    }
+}
+
+fn decided(done: Suggested) -> ToolAnswer {
+    let mut value = json!({"status": done.proposal.status.as_str()});
+    if let Some(path) = &done.skill_path {
+        value["skillPath"] = json!(path);
+    }
+    value["proposal"] = record(&done.proposal);
+    ToolAnswer { value, events: done.events }
+}
+
+fn records(proposals: &[Proposal]) -> Value {
+    Value::Array(proposals.iter().map(record).collect())
+}
+
+/// A record as the tool shows it: findings have the reference's three fields, one per rule, because
+/// the text under test may come from the same model.
+pub(crate) fn record(proposal: &Proposal) -> Value {
+    let mut value = json!(proposal);
+    if let Some(object) = value.as_object_mut() {
+        for ours in ["original", "number", "history", "evidence"] {
+            object.remove(ours);
+        }
+        if !proposal.scan_findings.is_empty() {
+            object.insert("scanFindings".to_owned(), reference_findings(proposal));
+        }
+    }
+    value
+}
+
+/// Findings with the reference's three fields, at most one per rule.
+pub(crate) fn reference_findings(proposal: &Proposal) -> Value {
+    let mut rules: Vec<&str> = Vec::new();
+    let mut findings = Vec::new();
+    for finding in &proposal.scan_findings {
+        if !rules.contains(&finding.rule_id.as_str()) {
+            rules.push(&finding.rule_id);
+            findings.push(json!({
+                "severity": finding.severity,
+                "ruleId": finding.rule_id,
+                "message": finding.message,
+            }));
+        }
+    }
+    Value::Array(findings)
+}
+
+/// The parameters of a call, checked.
+struct Call<'p> {
+    parameters: &'p Map<String, Value>,
+}
+
+impl<'p> Call<'p> {
+    fn read(parameters: &'p Value) -> Result<Self> {
+        let wrong = |name: &str, expected| Error::BadParameter { name: name.to_owned(), expected };
+        let Value::Object(parameters) = parameters else {
+            return Err(wrong("the parameters", "an object"));
+        };
+        for (name, value) in parameters {
+            let known = name == "action" || TEXTS.iter().any(|(text, _)| text == name);
+            let fits = match name.as_str() {
+                "apply" | "redact" => value.is_boolean() || value.is_null(),
+                _ => value.is_string() || value.is_null(),
+            };
+            if !fits {
+                let expected = if known { "text" } else { "true or false" };
+                return Err(wrong(&crate::text::short(name, 40), expected));
+            }
+        }
+        Ok(Self { parameters })
+    }
+
+    fn text(&self, name: &str) -> Option<&'p str> {
+        self.parameters.get(name).and_then(Value::as_str)
+    }
+
+    fn filled(&self, name: &str) -> Option<&'p str> {
+        self.text(name).filter(|text| !crate::text::trim(text).is_empty())
+    }
+
+    fn id(&self) -> Result<&'p str> {
+        self.filled("id").ok_or(Error::Required("id"))
+    }
+
+    fn skill(&self) -> Result<&'p str> {
+        self.filled("skillName").ok_or(Error::Required("skillName"))
+    }
+
+    /// What `suggest` proposes: both texts make a replacement, a section an addition.
+    fn draft(&self) -> Result<Draft> {
+        let skill_name = self.skill()?.to_owned();
+        let owned = |name: &str| self.text(name).unwrap_or_default().to_owned();
+        let (old_text, new_text) = (self.text("oldText"), self.text("newText"));
+        let body = || self.filled("body").map(str::to_owned).ok_or(Error::Required("body"));
+        let change = if old_text.is_some() || new_text.is_some() {
+            match (old_text.filter(|old| !old.is_empty()), new_text) {
+                (Some(old), Some(new)) => {
+                    Change::Replace { old_text: old.to_owned(), new_text: new.to_owned() }
+                }
+                _ => return Err(Error::ReplaceNeedsBoth),
+            }
+        } else if let Some(section) = self.filled("section") {
+            let (body, description) = (body()?, owned("description"));
+            Change::Append { section: section.to_owned(), body, description }
+        } else {
+            Change::Create {
+                description: owned("description"),
+                body: body()?,
+                files: Default::default(),
+            }
+        };
+        Ok(Draft {
+            skill_name,
+            title: owned("title"),
+            reason: owned("reason"),
+            change,
+            evidence: Vec::new(),
+            queries: Queries::default(),
+        })
+    }
+
+    fn origin(&self, caller: &Caller) -> Origin {
+        let queued = self.parameters.get("apply") == Some(&Value::Bool(false));
+        Origin {
+            by: caller.by.clone(),
+            source: Source::Tool,
+            agent_id: caller.agent_id.clone(),
+            session_id: caller.session_id.clone(),
+            apply: if queued { Apply::Never } else { Apply::ByPolicy },
+        }
+    }
+
+    fn revision(&self) -> Revision {
+        let owned = |name: &str| self.text(name).map(str::to_owned);
+        Revision {
+            skill_name: owned("skillName"),
+            title: owned("title"),
+            description: owned("description"),
+            body: owned("body"),
+            section: owned("section"),
+            old_text: owned("oldText"),
+            new_text: owned("newText"),
+            redact: self.parameters.get("redact") == Some(&Value::Bool(true)),
+        }
+    }
+
+    fn wish(&self) -> Result<Wish> {
+        match (self.filled("id"), self.filled("skillName"), self.filled("version")) {
+            (_, Some(skill), Some(version)) => {
+                Ok(Wish::BackTo { skill: skill.to_owned(), version: version.to_owned() })
+            }
+            (Some(id), ..) => Ok(Wish::Id(id.to_owned())),
+            (None, Some(skill), _) => Ok(Wish::Skill(skill.to_owned())),
+            (None, None, _) => Err(Error::Required("id or skillName")),
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The end of a turn: patterns look for a correction, and counters decide whether the reviewer runs.
+
+use serde_json::Value;
+
+use crate::by::By;
+use crate::capture::{self, Capture, count_tool_calls};
+use crate::error::Result;
+use crate::event::{Event, EventKind};
+use crate::proposal::{Queries, Source};
+use crate::settings::{CaptureProfile, ReviewMode};
+use crate::suggest::{Apply, Draft, Origin, Suggested};
+use crate::workshop::Workshop;
+
+/// Sessions of the reviewer itself; they are never captured.
+const REVIEW_SESSION: &str = "skill-workshop-review-";
+
+/// A finished turn.
+#[derive(Debug, Clone, Copy)]
+pub struct Turn<'t> {
+    /// Its messages.
+    pub messages: &'t [Value],
+    /// Whether it succeeded.
+    pub succeeded: bool,
+    /// The agent, where known.
+    pub agent_id: Option<&'t str>,
+    /// The session, where known.
+    pub session_id: Option<&'t str>,
+}
+
+/// What came of a turn.
+#[derive(Debug, Clone, Default)]
+pub struct TurnOutcome {
+    /// The proposal that the patterns made.
+    pub suggested: Option<Suggested>,
+    /// Whether the reviewer is to run now; its counters are reset already.
+    pub review: bool,
+    /// What happened, for the log.
+    pub events: Vec<Event>,
+}
+
+impl Workshop<'_> {
+    /// Whether a turn is looked at at all.
+    pub fn is_eligible(&self, turn: &Turn<'_>) -> bool {
+        let settings = self.settings();
+        settings.is_on()
+            && settings.auto_capture
+            && settings.review_mode != ReviewMode::Off
+            && turn.succeeded
+            && !turn.session_id.is_some_and(|id| id.starts_with(REVIEW_SESSION))
+    }
+
+    /// Looks at a finished turn. Trouble with one correction is an event, never an error of the turn.
+    pub fn end_of_turn(&self, turn: &Turn<'_>) -> Result<TurnOutcome> {
+        let mut outcome = TurnOutcome::default();
+        if !self.is_eligible(turn) {
+            return Ok(outcome);
+        }
+        let settings = self.settings();
+        let (found, skipped) = capture::judge_turn(turn.messages, settings.capture_profile);
+        for why in skipped {
+            outcome.events.extend(self.note(EventKind::CaptureSkipped, why.as_str())?);
+        }
+        let matched = found.is_some();
+        if let Some(found) = found.filter(|_| settings.review_mode.has_heuristic()) {
+            match self.propose_capture(&found, settings.capture_profile, turn) {
+                Ok(suggested) => {
+                    outcome.events.extend(suggested.events.clone());
+                    outcome.suggested = Some(suggested);
+                }
+                Err(error) => {
+                    outcome.events.extend(self.note(EventKind::CaptureSkipped, error.to_string())?);
+                }
+            }
+        }
+        if settings.review_mode.has_reviewer() {
+            outcome.review = self.count_turn(turn, matched)?;
+        }
+        Ok(outcome)
+    }
+
+    /// Proposes what was captured.
+    pub fn propose_capture(
+        &self,
+        found: &Capture,
+        profile: CaptureProfile,
+        turn: &Turn<'_>,
+    ) -> Result<Suggested> {
+        let said: Vec<String> = capture::user_texts(turn.messages).collect();
+        let draft = Draft {
+            skill_name: found.topic.skill.to_owned(),
+            title: found.topic.title.to_owned(),
+            reason: found.reason(),
+            change: found.change(),
+            evidence: vec![found.instruction.clone()],
+            queries: Queries { positive: said, near_miss: Vec::new() },
+        };
+        if profile == CaptureProfile::Extended {
+            self.refuse_injection(&found.instruction)?;
+        }
+        let origin = Origin {
+            by: By::Automatic,
+            source: Source::AgentEnd,
+            agent_id: turn.agent_id.map(str::to_owned),
+            session_id: turn.session_id.map(str::to_owned),
+            apply: Apply::ByPolicy,
+        };
+        self.suggest(&draft, &origin)
+    }
+
+    /// The wider net of the extended profile catches no text that the scanner finds critical; the
+    /// reference keeps such a proposal in quarantine.
+    pub fn refuse_injection(&self, instruction: &str) -> Result<()> {
+        let report = self.parts.scanner.scan_proposal_text(instruction);
+        let critical = report.at_least(sinew_guard::scan::Severity::Critical).next();
+        match critical {
+            Some(finding) => Err(crate::error::Error::Unsafe(finding.message.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Counts a turn; whether the reviewer is due. The counters go to zero before it runs, so that a
+    /// review that hangs or fails is not tried again at once.
+    fn count_turn(&self, turn: &Turn<'_>, matched: bool) -> Result<bool> {
+        let _lock = self.lock()?;
+        let settings = self.settings();
+        let mut entry = self.raw_book().change()?;
+        let review = &mut entry.state.review;
+        review.turns_since_review += 1;
+        review.tool_calls_since_review += count_tool_calls(turn.messages);
+        let due = review.turns_since_review >= settings.review_interval
+            || review.tool_calls_since_review >= settings.review_min_tool_calls
+            || (settings.review_mode == ReviewMode::Llm && matched);
+        if due {
+            review.turns_since_review = 0;
+            review.tool_calls_since_review = 0;
+            review.last_review_at = Some(self.now());
+        }
+        entry.save()?;
+        Ok(due)
+    }
+}

@@ -1,0 +1,263 @@
+//! Taking a write back, and going back to an earlier version.
+
+use crate::apply::{Planned, unified};
+use crate::by::By;
+use crate::error::{Error, Result};
+use crate::event::{Event, EventKind};
+use crate::files;
+use crate::history::{self, Action, Version, Written};
+use crate::name;
+use crate::proposal::{Proposal, Queries};
+use crate::status::{Life, Status};
+use crate::workshop::Workshop;
+
+/// What is to be taken back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wish {
+    /// The newest write to a skill that stands.
+    Skill(String),
+    /// The write of a proposal, or a version, by its id.
+    Id(String),
+    /// Everything after a version of a skill.
+    BackTo {
+        /// The skill.
+        skill: String,
+        /// The version's id.
+        version: String,
+    },
+}
+
+/// Whether a file that was changed by hand is overwritten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Force {
+    /// It is not.
+    #[default]
+    No,
+    /// It is, and what it held is kept as a version first.
+    Yes,
+}
+
+/// What was taken back.
+#[derive(Debug, Clone, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Undone {
+    /// Always `undone`.
+    pub status: &'static str,
+    /// The skill's file.
+    pub skill_path: String,
+    /// SHA-256 of what it holds now, or `absent`.
+    pub restored: String,
+    /// What happened, for the log.
+    #[serde(skip)]
+    pub events: Vec<Event>,
+}
+
+impl Workshop<'_> {
+    /// Takes a write back, or goes back to a version.
+    pub fn undo(&self, wish: &Wish, force: Force, by: &By) -> Result<Undone> {
+        let _lock = self.lock()?;
+        match wish {
+            Wish::Skill(skill) => {
+                let name = name::writable(skill)?;
+                let versions = self.raw_book().versions(&name)?;
+                let version = history::newest_standing(&versions)
+                    .ok_or_else(|| Error::NothingToUndo(name.clone()))?;
+                self.take_back(version, force, by)
+            }
+            Wish::Id(id) => {
+                let version = self.version_of(id)?;
+                self.take_back(&version, force, by)
+            }
+            Wish::BackTo { skill, version } => self.roll_to(skill, version, force, by),
+        }
+    }
+
+    /// The standing write of a proposal, or the version of this id.
+    fn version_of(&self, id: &str) -> Result<Version> {
+        let book = self.raw_book();
+        match book.proposal(id) {
+            Ok(proposal) => {
+                proposal.status.clone().after(Life::Undo)?;
+                let versions = book.versions(&proposal.skill_name)?;
+                let undone = history::undone(&versions);
+                let written = versions.into_iter().find(|version| {
+                    version.action == Action::Apply
+                        && version.proposal_id.as_deref() == Some(id)
+                        && !undone.contains(&version.id)
+                });
+                written.ok_or(Error::NothingToUndo(proposal.skill_name))
+            }
+            Err(Error::NotFound(shown)) => {
+                let versions = book.versions("")?;
+                let undone = history::undone(&versions);
+                let found = versions.into_iter().find(|version| version.id == id);
+                match found {
+                    Some(version) if undone.contains(&version.id) => {
+                        Err(Error::NothingToUndo(version.skill_name))
+                    }
+                    Some(version) => Ok(version),
+                    None => Err(Error::NotFound(shown)),
+                }
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn take_back(&self, version: &Version, force: Force, by: &By) -> Result<Undone> {
+        self.check_unchanged(&version.files, force, by, &version.skill_name)?;
+        let undone_again = version.action == Action::Undo;
+        let (life, kind) = match undone_again {
+            true => (Life::Redo, EventKind::Redone),
+            false => (Life::Undo, EventKind::Undone),
+        };
+        let ids = version.proposal_id.iter().cloned().collect();
+        let proposals = self.moved(ids, &life, by)?;
+        let back: Vec<(String, Option<String>)> =
+            version.files.iter().map(|w| (w.path.clone(), w.before.clone())).collect();
+        let planned = Planned {
+            skill: version.skill_name.clone(),
+            action: Action::Undo,
+            proposal_id: version.proposal_id.clone(),
+            undoes: Some(version.id.clone()),
+            events: vec![self.said(kind, &version.skill_name, version.proposal_id.clone(), None)],
+            queries: Queries::default(),
+            proposals,
+        };
+        self.put_back(planned, back, by)
+    }
+
+    fn roll_to(&self, skill: &str, version: &str, force: Force, by: &By) -> Result<Undone> {
+        let name = name::writable(skill)?;
+        let versions = self.raw_book().versions(&name)?;
+        if !versions.iter().any(|known| known.id == version) {
+            return Err(Error::NoSuchVersion(version.to_owned()));
+        }
+        let back = history::contents_at(&versions, version);
+        if back.is_empty() {
+            return Err(Error::NothingToUndo(name));
+        }
+        let left: Vec<Written> = back
+            .keys()
+            .filter_map(|path| history::last_written(&versions, path).cloned())
+            .collect();
+        self.check_unchanged(&left, force, by, &name)?;
+        let undone = history::undone(&versions);
+        let later = versions.iter().take_while(|later| later.id != version);
+        let ids = later
+            .filter(|later| later.action == Action::Apply && !undone.contains(&later.id))
+            .filter_map(|later| later.proposal_id.clone())
+            .collect();
+        let why = Some(format!("back to version {version}"));
+        let planned = Planned {
+            skill: name.clone(),
+            action: Action::Rollback,
+            proposal_id: None,
+            undoes: None,
+            events: vec![self.said(EventKind::Undone, &name, None, why)],
+            queries: Queries::default(),
+            proposals: self.moved(ids, &Life::Undo, by)?,
+        };
+        self.put_back(planned, back.into_iter().collect(), by)
+    }
+
+    /// Refuses where a file is not what the workshop left, or keeps what it holds first.
+    fn check_unchanged(&self, left: &[Written], force: Force, by: &By, skill: &str) -> Result<()> {
+        let book = self.raw_book();
+        for written in left {
+            let found = files::read(self.workspace(), &written.path)?;
+            let now = found.as_ref().map(|found| found.sha256.clone());
+            if now == written.after {
+                continue;
+            }
+            let was = match &written.after {
+                Some(hash) => book.content(hash)?,
+                None => String::new(),
+            };
+            let is = found.map(|found| found.text).unwrap_or_default();
+            if force == Force::No {
+                let diff = unified(&written.path, &was, &is);
+                return Err(Error::ChangedSince { path: written.path.clone(), diff });
+            }
+            let mut entry = book.change()?;
+            if let Some(hash) = &now {
+                entry.keep_content(hash, &is)?;
+            }
+            let number = entry.next_number();
+            entry.add_version(&Version {
+                id: crate::id::uuid()?,
+                number,
+                at: self.now(),
+                skill_name: skill.to_owned(),
+                action: Action::Save,
+                proposal_id: None,
+                undoes: None,
+                by: by.shown(),
+                files: vec![Written {
+                    path: written.path.clone(),
+                    before: written.after.clone(),
+                    after: now,
+                }],
+            })?;
+            entry.save()?;
+        }
+        Ok(())
+    }
+
+    /// Proposals as they are once their writes are taken back, or made again.
+    fn moved(&self, ids: Vec<String>, life: &Life, by: &By) -> Result<Vec<Proposal>> {
+        let book = self.raw_book();
+        let what = if *life == Life::Redo { "redone" } else { "undone" };
+        let mut moved = Vec::new();
+        for id in ids {
+            let mut proposal = book.proposal(&id)?;
+            let fits = match life {
+                Life::Redo => proposal.status == Status::Rejected { undone: true },
+                _ => proposal.status == Status::Applied,
+            };
+            if fits {
+                proposal.advance(life.clone(), self.step(what, by, None))?;
+                moved.push(proposal);
+            }
+        }
+        Ok(moved)
+    }
+
+    fn put_back(
+        &self,
+        planned: Planned,
+        back: Vec<(String, Option<String>)>,
+        by: &By,
+    ) -> Result<Undone> {
+        let book = self.raw_book();
+        let skill = planned.skill.clone();
+        // What the user looks at is the skill's own file, where it is among them.
+        let shown = back
+            .iter()
+            .find(|(path, _)| path.ends_with("/SKILL.md") || path.ends_with("/LEARNED.md"))
+            .or(back.first())
+            .cloned();
+        let mut wanted = Vec::with_capacity(back.len());
+        for (path, hash) in back {
+            let text = hash.as_deref().map(|hash| book.content(hash)).transpose()?;
+            wanted.push((path, text));
+        }
+        let events = self.commit(planned, &wanted, by)?;
+        let (path, hash) = shown.unwrap_or_else(|| (files::skill_path(&skill), None));
+        Ok(Undone {
+            status: "undone",
+            skill_path: self.workspace().join(path).to_string_lossy().into_owned(),
+            restored: hash.unwrap_or_else(|| "absent".to_owned()),
+            events,
+        })
+    }
+
+    fn said(
+        &self,
+        kind: EventKind,
+        skill: &str,
+        proposal: Option<String>,
+        reason: Option<String>,
+    ) -> Event {
+        Event { at: self.now(), kind, skill: skill.to_owned(), proposal, reason }
+    }
+}
