@@ -1,0 +1,227 @@
+//! A workshop on a bench of its own: a workspace, a store, a clock that ticks, skills around it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+
+use serde_json::{Value, json};
+use sinew_catalog::Clock;
+use sinew_guard::scan::Scanner;
+use sinew_route::Document;
+use sinew_store::Store;
+use sinew_workshop::{
+    By, Caller, Change, Consent, Draft, Neighbour, Origin, Owner, Parts, Proposal, Queries, Result,
+    Settings, Source, StoredQuery, Suggested, Surroundings, Workshop,
+};
+use tempfile::TempDir;
+
+/// Compiling the scanner's patterns is what costs; all tests of a process share one.
+static SCANNER: LazyLock<Scanner> = LazyLock::new(Scanner::new);
+
+pub(crate) const PERSON: By = By::Person { name: None };
+
+pub(crate) fn agent() -> By {
+    By::Agent { name: "claude".to_owned() }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct TickingClock(AtomicU64);
+
+impl Clock for TickingClock {
+    fn now_ms(&self) -> u64 {
+        1_000_000 + self.0.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+impl TickingClock {
+    pub(crate) fn pass(&self, ms: u64) {
+        self.0.fetch_add(ms, Ordering::Relaxed);
+    }
+}
+
+pub(crate) struct Bench {
+    pub(crate) folder: TempDir,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) settings: Settings,
+    pub(crate) clock: TickingClock,
+    pub(crate) elsewhere: BTreeMap<String, Owner>,
+    pub(crate) queries: Vec<StoredQuery>,
+    pub(crate) pushed_out: Vec<String>,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        fs::create_dir(folder.path().join("work")).expect("a workspace");
+        let path = folder.path().join("sinew.db");
+        let store = sinew_store::open(&path.to_string_lossy(), &Default::default());
+        Self {
+            store: store.expect("a store"),
+            folder,
+            settings: Settings { loaded: true, ..Settings::default() },
+            clock: TickingClock::default(),
+            elsewhere: BTreeMap::new(),
+            queries: Vec::new(),
+            pushed_out: Vec::new(),
+        }
+    }
+
+    /// A bench with the plugin's `config` object.
+    pub(crate) fn with(config: Value) -> Self {
+        let tree = json!({"plugins": {"entries": {"skill-workshop": {
+            "enabled": true,
+            "config": config,
+        }}}});
+        Self { settings: Settings::read(&tree).0, ..Self::new() }
+    }
+
+    pub(crate) fn workspace(&self) -> PathBuf {
+        self.folder.path().join("work")
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.workspace().join(path)
+    }
+
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+        fs::write(path, text).expect("a file");
+    }
+
+    /// A file's text; empty where there is none.
+    pub(crate) fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.path(path)).unwrap_or_default()
+    }
+
+    pub(crate) fn skill(&self, name: &str) -> String {
+        self.read(&format!("skills/{name}/SKILL.md"))
+    }
+
+    /// Every file of the workspace.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut waiting = vec![self.workspace()];
+        while let Some(folder) = waiting.pop() {
+            for entry in fs::read_dir(folder).expect("a folder").flatten() {
+                match entry.file_type().expect("a kind").is_dir() {
+                    true => waiting.push(entry.path()),
+                    false => {
+                        let inside = entry.path();
+                        let inside = inside.strip_prefix(self.workspace()).expect("inside");
+                        found.push(inside.to_string_lossy().into_owned());
+                    }
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    pub(crate) fn shop<T>(&self, work: impl FnOnce(&Workshop<'_>) -> T) -> T {
+        let workspace = self.workspace();
+        let locks = self.folder.path().join("locks");
+        work(&Workshop::new(Parts {
+            store: self.store.as_ref(),
+            workspace: &workspace,
+            locks: &locks,
+            settings: &self.settings,
+            scanner: &SCANNER,
+            surroundings: self,
+            clock: &self.clock,
+        }))
+    }
+
+    pub(crate) fn suggest(&self, draft: &Draft, by: By) -> Result<Suggested> {
+        let origin = Origin {
+            by,
+            source: Source::Tool,
+            agent_id: None,
+            session_id: None,
+            apply: Default::default(),
+        };
+        self.shop(|shop| shop.suggest(draft, &origin))
+    }
+
+    pub(crate) fn apply(&self, id: &str) -> Result<Suggested> {
+        self.shop(|shop| shop.apply(id, &PERSON, &Consent::default()))
+    }
+
+    /// Suggests as a person and applies.
+    pub(crate) fn write_skill(&self, name: &str, body: &str) -> Proposal {
+        let made = self.suggest(&create(name, body), PERSON).expect("a proposal");
+        self.apply(&made.proposal.id).expect("written").proposal
+    }
+
+    pub(crate) fn tool(&self, parameters: Value, by: By) -> std::result::Result<Value, String> {
+        let caller = Caller { by, agent_id: None, session_id: None };
+        let answer = self.shop(|shop| shop.call_tool(&parameters, &caller));
+        answer.map(|answer| answer.value).map_err(|error| error.to_string())
+    }
+
+    pub(crate) fn status_of(&self, id: &str) -> String {
+        self.shop(|shop| shop.inspect(id)).expect("a proposal").status.as_str().to_owned()
+    }
+}
+
+impl Surroundings for Bench {
+    fn owner_elsewhere(&self, name: &str) -> Option<Owner> {
+        self.elsewhere.get(name).copied()
+    }
+
+    fn skills(&self) -> Vec<Neighbour> {
+        let entries = fs::read_dir(self.path("skills")).into_iter().flatten().flatten();
+        let mut skills: Vec<Neighbour> = entries
+            .filter_map(|entry| {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                let text = fs::read_to_string(entry.path().join("SKILL.md")).ok()?;
+                let document = Document::from_text(&name, &name, &text);
+                let own = self.queries.iter().filter(|query| query.skill == name);
+                Some(Neighbour { queries: own.cloned().collect(), document })
+            })
+            .collect();
+        skills.sort_by(|a, b| a.document.name.cmp(&b.document.name));
+        skills
+    }
+
+    fn pushed_out(&self, _name: &str, _description: &str) -> Vec<String> {
+        self.pushed_out.clone()
+    }
+
+    fn refresh(&self) {}
+}
+
+pub(crate) fn draft(name: &str, change: Change) -> Draft {
+    Draft {
+        skill_name: name.to_owned(),
+        title: String::new(),
+        reason: String::new(),
+        change,
+        evidence: Vec::new(),
+        queries: Queries::default(),
+    }
+}
+
+pub(crate) fn create(name: &str, body: &str) -> Draft {
+    let change = Change::Create {
+        description: format!("About {name}"),
+        body: body.to_owned(),
+        files: BTreeMap::new(),
+    };
+    draft(name, change)
+}
+
+pub(crate) fn append(name: &str, body: &str) -> Draft {
+    let change = Change::Append {
+        section: "Workflow".to_owned(),
+        body: body.to_owned(),
+        description: String::new(),
+    };
+    draft(name, change)
+}
+
+pub(crate) fn replace(name: &str, old: &str, new: &str) -> Draft {
+    draft(name, Change::Replace { old_text: old.to_owned(), new_text: new.to_owned() })
+}

@@ -1,0 +1,21 @@
+//! The workshop, as its specification describes it. Numbers in names and comments are its
+//! acceptance cases.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::redundant_closure_for_method_calls,
+    reason = "a table of cases reads better without ampersands and paths"
+)]
+
+mod bench;
+mod capture;
+mod gates;
+mod golden;
+mod history;
+mod hostile;
+mod openclaw;
+mod proposals;
+mod reviewer;
+mod settings;
+mod tool;
+mod turns;

@@ -1,0 +1,100 @@
+//! The configuration: lenient as the reference, and honest about it.
+
+use serde_json::{Value, json};
+use sinew_workshop::{GateMode, Policy, Provider, ReviewMode, Settings};
+
+fn read(config: Value) -> (Settings, Vec<String>) {
+    let tree =
+        json!({"plugins": {"entries": {"skill-workshop": {"enabled": true, "config": config}}}});
+    let (settings, reasons) = Settings::read(&tree);
+    (settings, reasons.iter().map(|reason| reason.detail.clone()).collect())
+}
+
+#[test]
+fn the_defaults_are_the_references() {
+    let (settings, reasons) = read(json!({}));
+    assert!(reasons.is_empty() && settings.is_on());
+    assert_eq!(settings, Settings { loaded: true, ..Settings::default() });
+    let Settings { review_interval, review_min_tool_calls, review_timeout_ms, .. } = settings;
+    assert_eq!((review_interval, review_min_tool_calls, review_timeout_ms), (15, 8, 45_000));
+    assert_eq!((settings.max_pending, settings.max_skill_bytes), (50, 40_000));
+    assert_eq!(settings.approval_policy, Policy::Pending);
+    assert_eq!(settings.review_mode, ReviewMode::Hybrid);
+    assert_eq!(
+        (settings.duplicate_gate, settings.trigger_gate),
+        (GateMode::Advise, GateMode::Block)
+    );
+}
+
+#[test]
+fn off_unless_the_entry_is_enabled() {
+    let on = |tree: Value| Settings::read(&tree).0.is_on();
+    assert!(!on(json!({})));
+    assert!(!on(json!({"plugins": {"entries": {"skill-workshop": {}}}})));
+    assert!(!on(json!({"plugins": {"entries": {"skill-workshop": {"enabled": "yes"}}}})));
+    assert!(on(json!({"plugins": {"entries": {"skill-workshop": {"enabled": true}}}})));
+    assert!(!on(
+        json!({"plugins": {"enabled": false, "entries": {"skill-workshop": {"enabled": true}}}})
+    ));
+    assert!(!on(
+        json!({"plugins": {"entries": {"skill-workshop": {"enabled": true, "config": {"enabled": false}}}}})
+    ));
+}
+
+#[test]
+fn case_9_numbers_are_truncated_and_clamped_and_each_correction_is_said() {
+    let interval = |value: Value| {
+        let (settings, reasons) = read(json!({"reviewInterval": value}));
+        (settings.review_interval, reasons.len())
+    };
+    assert_eq!(interval(json!(0)), (1, 1));
+    assert_eq!(interval(json!(999)), (200, 1));
+    assert_eq!(interval(json!("x")), (15, 1));
+    assert_eq!(interval(json!(20)), (20, 0));
+    assert_eq!(interval(json!(20.0)), (20, 0));
+    let (settings, reasons) = read(json!({"reviewTimeoutMs": 1, "maxSkillBytes": 1500.9}));
+    assert_eq!((settings.review_timeout_ms, settings.max_skill_bytes), (5_000, 1_500));
+    assert_eq!(reasons.len(), 2);
+    assert!(reasons.iter().any(|reason| {
+        reason == "plugins.entries.skill-workshop.config.reviewTimeoutMs is not a whole number from 5000 to 180000; 5000 holds"
+    }), "{reasons:?}");
+}
+
+#[test]
+fn unknown_words_mean_the_default_and_unknown_keys_are_named() {
+    let (settings, reasons) = read(json!({
+        "approvalPolicy": "yolo", "reviewMode": 3, "autoCapture": "no", "approvalPolcy": "auto",
+    }));
+    assert_eq!(settings.approval_policy, Policy::Pending);
+    assert_eq!(settings.review_mode, ReviewMode::Hybrid);
+    assert!(settings.auto_capture);
+    assert_eq!(reasons.len(), 4, "{reasons:?}");
+}
+
+#[test]
+fn rules_by_name_come_before_the_policy() {
+    let (settings, _) = read(json!({"approvalPolicy": "auto", "approvalRules": [
+        {"match": "release-*", "policy": "never"},
+        {"match": "*-draft", "policy": "pending"},
+        {"match": "odd", "policy": "sometimes"},
+    ]}));
+    assert_eq!(settings.policy_for("release-notes"), Policy::Never);
+    assert_eq!(settings.policy_for("mail-draft"), Policy::Pending);
+    assert_eq!(settings.policy_for("odd"), Policy::Pending, "what is unclear is asked about");
+    assert_eq!(settings.policy_for("mail"), Policy::Auto);
+}
+
+#[test]
+fn a_key_never_comes_from_the_file() {
+    let (settings, reasons) = read(json!({"provider": {
+        "kind": "openai", "model": "m", "apiKey": "sk-123", "apiKeyEnv": "MY_KEY",
+    }}));
+    let Some(Provider::OpenAi(endpoint)) = settings.provider else { panic!("a provider") };
+    assert_eq!(endpoint.api_key_env.as_deref(), Some("MY_KEY"));
+    assert!(
+        reasons.iter().any(|reason| reason.contains("apiKey"))
+            && !format!("{reasons:?}").contains("sk-123")
+    );
+    let (settings, reasons) = read(json!({"provider": {"kind": "openai"}}));
+    assert!(settings.provider.is_none() && reasons.len() == 1);
+}
