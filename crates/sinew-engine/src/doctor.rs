@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use sinew_catalog::{AGENT_ROOTS, Catalog, Place, Places, Profile, State, path_text};
+use sinew_workshop::Policy;
 
 use crate::Engine;
 
@@ -52,6 +53,7 @@ impl Engine {
         self.probe_agents(&mut probes);
         self.probe_roots(catalog, &mut probes);
         self.probe_skills(catalog, &mut probes);
+        self.probe_workshop(&mut probes);
         let health = probes.iter().map(|probe| probe.health).max().unwrap_or(Health::Good);
         Diagnosis { version: env!("CARGO_PKG_VERSION"), health, probes }
     }
@@ -111,6 +113,38 @@ impl Engine {
                 false => (Health::Absent, format!("{path} (none)")),
             };
             probes.push(Probe { health, ..good("roots", &root.source, detail) });
+        }
+    }
+
+    fn probe_workshop(&self, probes: &mut Vec<Probe>) {
+        let (settings, _) = self.workshop_settings();
+        if !settings.is_on() {
+            let detail = "agents have no workshop; your own commands work".to_owned();
+            probes.push(Probe { health: Health::Absent, ..good("workshop", "entry", detail) });
+            return;
+        }
+        let auto = settings.approval_policy == Policy::Auto;
+        let detail = if auto { "safe changes are written at once" } else { "changes wait for you" };
+        let shared = self.env.var("SINEW_DATABASE_URL").is_some();
+        probes.push(Probe {
+            health: if auto && shared { Health::Warn } else { Health::Good },
+            remedy: (auto && shared).then(|| {
+                "others share this store; set approvalPolicy to pending, so that a person looks"
+                    .to_owned()
+            }),
+            ..good("workshop", "policy", detail.to_owned())
+        });
+        if settings.review_mode.has_reviewer() {
+            let (health, detail, remedy) = match &settings.provider {
+                Some(_) => (Health::Good, "a model is configured", None),
+                None => (Health::Absent, "no provider", Some("set provider to let a model review")),
+            };
+            let remedy = remedy.map(str::to_owned);
+            probes.push(Probe {
+                health,
+                remedy,
+                ..good("workshop", "reviewer", detail.to_owned())
+            });
         }
     }
 

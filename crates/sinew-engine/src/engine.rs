@@ -1,6 +1,7 @@
 //! `Engine`: one agent's view of its skills.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use sinew_catalog::{
@@ -8,6 +9,7 @@ use sinew_catalog::{
     Profile, Request, ScanGate, Snapshot,
 };
 use sinew_cortex::signals::Vocabulary;
+use sinew_guard::scan::Scanner;
 use sinew_route::Models;
 use sinew_skill::{Code, Reason, names};
 use sinew_store::Store;
@@ -59,6 +61,9 @@ pub struct Engine {
     pub(crate) store: OnceLock<Arc<dyn Store>>,
     pub(crate) cortex: OnceLock<CortexState>,
     pub(crate) vocabulary: OnceLock<Vocabulary>,
+    pub(crate) scanner: OnceLock<Scanner>,
+    /// It was said that the reviewer has no model; once is enough.
+    pub(crate) said_no_provider: AtomicBool,
 }
 
 impl Engine {
@@ -92,6 +97,11 @@ impl Engine {
         let path = options.config.clone().unwrap_or_else(|| settings::default_path(profile, &env));
         let loaded = settings::load(path);
         let mut opening = loaded.reasons;
+        let (_, mut corrected) = sinew_workshop::Settings::read(&loaded.config.tree);
+        for reason in &mut corrected {
+            reason.path = Some(sinew_catalog::path_text(&loaded.source.path));
+        }
+        opening.extend(corrected);
         let workspace = workspace(profile, &options, &loaded.config, &env);
         if !workspace.is_dir() {
             opening.push(
@@ -129,6 +139,8 @@ impl Engine {
             models: OnceLock::new(),
             scan_gate: scan_files.gate(),
             scan_files,
+            scanner: OnceLock::new(),
+            said_no_provider: AtomicBool::new(false),
             env,
             store: OnceLock::new(),
             cortex: OnceLock::new(),

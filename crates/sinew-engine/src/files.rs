@@ -92,13 +92,30 @@ impl Engine {
                 .hint("a skill's files are meant to be read whole; split the file"),
             ReadError::Io(error) => unreadable(error.to_string()),
         })?;
+        let mut text = String::from_utf8_lossy(&bytes).into_owned();
+        if entry.base_dir.join(relative) == entry.file_path {
+            self.add_learned(entry, &mut text);
+        }
         Ok(SkillFile {
             skill: entry.name.clone(),
             path: entry.base_dir.join(relative),
-            text: String::from_utf8_lossy(&bytes).into_owned(),
+            text,
             files: list_files(&dir).into_iter().filter(|other| *other != file).collect(),
             file,
         })
+    }
+
+    /// Adds what was learned here about an installed skill, under a heading that says so.
+    fn add_learned(&self, entry: &Entry, text: &mut String) {
+        let notes = sinew_workshop::overlay_path(&entry.id);
+        let Ok(dir) = Dir::open_ambient_dir(self.workspace(), ambient_authority()) else { return };
+        let opened = contained::open_regular(&dir, Path::new(&notes)).ok();
+        let read = opened.and_then(|file| file.read(MAX_READ_BYTES).ok());
+        if let Some(learned) = read.filter(|bytes| !bytes.is_empty()) {
+            text.truncate(text.trim_end().len());
+            text.push_str("\n\n# Learned in this workspace\n\n");
+            text.push_str(&String::from_utf8_lossy(&learned));
+        }
     }
 
     /// The skill and file that a location means; `None` when `wanted` is no location.

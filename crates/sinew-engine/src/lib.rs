@@ -19,6 +19,7 @@ mod explain;
 mod files;
 mod index_file;
 mod kept;
+pub mod model;
 mod models;
 mod openpocket;
 mod prompt;
@@ -29,6 +30,7 @@ mod settings;
 mod store;
 mod validate;
 mod watch;
+mod workshop;
 
 pub use actor::Actor;
 pub use check::{CheckReport, MissingSkill, NotInjected, Summary};
@@ -51,5 +53,6 @@ pub use settings::{ConfigSource, Import};
 pub use validate::{Fixed, ValidatedFile, ValidationReport, ValidationTarget};
 
 pub use watch::WatchEvent;
+pub use workshop::{CaptureAnswer, CaptureOptions, Finding as WorkshopFinding, TurnReport};
 
 pub use sinew_catalog::Environment;

@@ -31,12 +31,32 @@ pub struct PromptOptions {
     pub scores: BTreeMap<String, f64>,
 }
 
+/// A skill of the workspace that is not there yet, or that would say something else.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Imagined<'s> {
+    pub(crate) name: &'s str,
+    pub(crate) description: &'s str,
+    pub(crate) path: &'s str,
+}
+
 impl Engine {
     /// Builds the block from the skills that the model may see.
     pub fn prompt(&self, catalog: &Catalog, options: &PromptOptions) -> PromptBlock {
+        self.prompt_with(catalog, options, None)
+    }
+
+    /// The same, as if one more skill were there.
+    pub(crate) fn prompt_with(
+        &self,
+        catalog: &Catalog,
+        options: &PromptOptions,
+        imagined: Option<Imagined<'_>>,
+    ) -> PromptBlock {
         let config = &self.config.prompt;
         let openpocket = self.profile.is_openpocket();
-        let visible: Vec<&Entry> = catalog.active().filter(|entry| entry.model_visible).collect();
+        let replaced = |entry: &&Entry| imagined.is_some_and(|skill| skill.name == entry.name);
+        let visible: Vec<&Entry> =
+            catalog.active().filter(|entry| entry.model_visible && !replaced(entry)).collect();
         let homes = self.homes();
         let paths: Vec<String> = visible.iter().map(|entry| path_text(&entry.file_path)).collect();
         let locations: Vec<_> = paths.iter().map(|path| homes.compact(path)).collect();
@@ -45,7 +65,7 @@ impl Engine {
             .as_deref()
             .map(|message| references::expand(message, &catalog.commands).skill_names)
             .unwrap_or_default();
-        let skills: Vec<PromptSkill<'_>> = visible
+        let mut skills: Vec<PromptSkill<'_>> = visible
             .iter()
             .zip(&paths)
             .zip(&locations)
@@ -72,6 +92,14 @@ impl Engine {
                 ..PromptSkill::default()
             })
             .collect();
+        skills.extend(imagined.map(|skill| PromptSkill {
+            name: skill.name,
+            description: skill.description,
+            location: skill.path,
+            path: skill.path,
+            own: true,
+            ..PromptSkill::default()
+        }));
         let configured = self.config.prompt_chars(self.agent.as_deref());
         let budget = if openpocket { configured.min(OPENPOCKET_MAX_CHARS) } else { configured };
         build(&PromptRequest {

@@ -212,7 +212,7 @@ impl CatalogRouter {
 }
 
 /// A skill as the router reads it; a body that cannot be read any more leaves the description.
-fn document(entry: &Entry) -> Document {
+pub(crate) fn document(entry: &Entry) -> Document {
     let bytes = fs::read(&entry.file_path).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     let body = sinew_skill::split(&text).map(|fenced| fenced.body.to_owned()).unwrap_or_default();

@@ -168,6 +168,40 @@ fn read_map(path: &Path) -> Result<Option<Map<String, Value>>, Error> {
     }
 }
 
+/// Changes a configuration file through `change`, which gives up with `None` where a map is expected
+/// and something else stands. The file as it was stays beside it as a backup.
+pub(crate) fn update(
+    path: &Path,
+    change: impl FnOnce(&mut Value) -> Option<()>,
+) -> Result<(), Error> {
+    let _lock = Lock::acquire(&path.with_extension("lock"))
+        .map_err(|error| Error::file("lock", path, &error))?;
+    let existing = read_map(path)?;
+    let mut root = Value::Object(existing.clone().unwrap_or_default());
+    change(&mut root).ok_or_else(|| {
+        Error::new(
+            ErrorKind::Environment,
+            "bad-config",
+            format!("{} holds something else where a map is expected", path.display()),
+        )
+        .hint("`sinew config show` says what is wrong with it")
+    })?;
+    let failed = |error: io::Error| Error::file("write", path, &error);
+    if existing.is_some() {
+        atomic::backup(path).map_err(failed)?;
+    }
+    let text = serde_json::to_string_pretty(&root).unwrap_or_default() + "\n";
+    atomic::write(path, text.as_bytes(), Access::OwnerOnly).map_err(failed)
+}
+
+/// The map in a value; nothing there yet is an empty one.
+pub(crate) fn map_in(value: &mut Value) -> Option<&mut Map<String, Value>> {
+    if value.is_null() {
+        *value = Value::Object(Map::new());
+    }
+    value.as_object_mut()
+}
+
 /// Takes over theirs, value by value; what only we have stays.
 fn merge(ours: &mut Value, theirs: &Value) {
     match (ours, theirs) {

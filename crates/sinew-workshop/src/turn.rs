@@ -14,6 +14,10 @@ use crate::workshop::Workshop;
 /// Sessions of the reviewer itself; they are never captured.
 const REVIEW_SESSION: &str = "skill-workshop-review-";
 
+/// Messages of a turn that are taken for what the skill is for: the request that was corrected, and
+/// the correction.
+const RECENT: usize = 3;
+
 /// A finished turn.
 #[derive(Debug, Clone, Copy)]
 pub struct Turn<'t> {
@@ -85,7 +89,8 @@ impl Workshop<'_> {
         profile: CaptureProfile,
         turn: &Turn<'_>,
     ) -> Result<Suggested> {
-        let said: Vec<String> = capture::user_texts(turn.messages).collect();
+        let mut said: Vec<String> = capture::user_texts(turn.messages).collect();
+        said.drain(..said.len().saturating_sub(RECENT));
         let draft = Draft {
             skill_name: found.topic.skill.to_owned(),
             title: found.topic.title.to_owned(),

@@ -1,0 +1,83 @@
+//! The catalog, as the workshop sees it.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use sinew_catalog::{Cause, Entry, path_text};
+use sinew_route::eval::read_trigger_rows;
+use sinew_workshop::{Neighbour, Owner, StoredQuery, Surroundings};
+
+use crate::prompt::Imagined;
+use crate::{Engine, PromptOptions};
+
+/// Where an author keeps the messages that a skill should, and should not, be chosen for.
+const TRIGGERS: &[&str] = &["evals/triggers.json", "evals/triggers.jsonl"];
+
+/// A longer file of messages is not read: no author writes thousands of them.
+const MAX_TRIGGERS: u64 = 1024 * 1024;
+
+pub(super) struct Around<'e>(pub(super) &'e Engine);
+
+impl Surroundings for Around<'_> {
+    fn owner_elsewhere(&self, name: &str) -> Option<Owner> {
+        let snapshot = self.0.snapshot();
+        let own = self.0.workspace().join("skills");
+        let entry = snapshot.catalog.active().find(|entry| entry.name == name)?;
+        match entry.base_dir.starts_with(own) {
+            true => None,
+            false if entry.bundled => Some(Owner::Bundled),
+            false => Some(Owner::Elsewhere),
+        }
+    }
+
+    fn skills(&self) -> Vec<Neighbour> {
+        let snapshot = self.0.snapshot();
+        let loaded = snapshot.catalog.active().filter(|entry| entry.skill.is_some());
+        loaded
+            .map(|entry| Neighbour {
+                document: crate::route::document(entry),
+                queries: triggers(entry),
+            })
+            .collect()
+    }
+
+    fn pushed_out(&self, name: &str, description: &str) -> Vec<String> {
+        let snapshot = self.0.snapshot();
+        let options = PromptOptions::default();
+        let omitted = |imagined: Option<Imagined<'_>>| -> BTreeSet<String> {
+            let block = self.0.prompt_with(&snapshot.catalog, &options, imagined);
+            block.report.omitted.into_iter().map(|skill| skill.name).collect()
+        };
+        let file = self.0.workspace().join("skills").join(name).join("SKILL.md");
+        let path = path_text(&file);
+        let after = omitted(Some(Imagined { name, description, path: &path }));
+        if after.is_empty() {
+            return Vec::new();
+        }
+        let before = omitted(None);
+        after.into_iter().filter(|lost| lost != name && !before.contains(lost)).collect()
+    }
+
+    fn refresh(&self) {
+        // A file that was written a moment ago may look like the one before it.
+        self.0.forget_below(self.0.workspace());
+        self.0.refresh(Cause::Files);
+    }
+}
+
+/// The messages that a skill's author tried it with.
+fn triggers(entry: &Entry) -> Vec<StoredQuery> {
+    let mut queries = Vec::new();
+    for file in TRIGGERS {
+        let path = entry.base_dir.join(file);
+        let small = fs::metadata(&path).is_ok_and(|m| m.is_file() && m.len() <= MAX_TRIGGERS);
+        let Some(text) = small.then(|| fs::read_to_string(&path).ok()).flatten() else { continue };
+        // Rows that cannot be read say nothing; `sinew eval triggers` is where they are reported.
+        queries.extend(read_trigger_rows(&text).rows.into_iter().map(|row| StoredQuery {
+            query: row.query,
+            skill: entry.name.clone(),
+            should_trigger: row.should_trigger,
+        }));
+    }
+    queries
+}

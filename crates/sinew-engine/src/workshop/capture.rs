@@ -1,0 +1,150 @@
+//! The end of a turn, and one message judged on request.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use sinew_workshop::{
+    CaptureProfile, Event, EventKind, Guards, Proposal, Settings, Turn, Verdict, judge,
+};
+
+use crate::{Engine, Error};
+
+/// How a message is to be judged.
+#[derive(Debug, Clone, Copy)]
+pub struct CaptureOptions {
+    /// By which patterns; the configured ones where absent.
+    pub profile: Option<CaptureProfile>,
+    /// Whether nothing is stored.
+    pub dry_run: bool,
+}
+
+/// What became of a message.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CaptureAnswer {
+    /// Whether it made a proposal, or would have.
+    pub captured: bool,
+    /// The proposal; without an id when nothing was stored.
+    pub proposal: Option<Value>,
+    /// Why a message that sounds like a correction is not kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<String>,
+    /// What was heard in it, for and against.
+    pub cues: Vec<String>,
+    /// What happened, for the log.
+    #[serde(skip)]
+    pub events: Vec<Event>,
+}
+
+/// What came of a turn.
+#[derive(Debug, Clone, Default)]
+pub struct TurnReport {
+    /// Proposals that were made.
+    pub proposals: Vec<Proposal>,
+    /// Whether the reviewer is due. It is run apart, so that no turn waits for it.
+    pub review_due: bool,
+    /// What happened, for the log.
+    pub events: Vec<Event>,
+}
+
+impl Engine {
+    /// Judges one message, typed by a person: it works whether or not agents may use the workshop.
+    pub fn capture_message(
+        &self,
+        message: &str,
+        options: CaptureOptions,
+    ) -> Result<CaptureAnswer, Error> {
+        let (settings, _) = self.workshop_settings();
+        let profile = options.profile.unwrap_or(settings.capture_profile);
+        let mut answer = CaptureAnswer {
+            captured: false,
+            proposal: None,
+            skipped: None,
+            cues: Vec::new(),
+            events: Vec::new(),
+        };
+        let found = match judge(message, profile, Guards::On) {
+            Verdict::Captured(found) => found,
+            Verdict::Skipped(why) => {
+                answer.skipped = Some(why.as_str().to_owned());
+                if !options.dry_run {
+                    let noted =
+                        self.workshop(|shop| shop.note(EventKind::CaptureSkipped, why.as_str()));
+                    answer.events = noted?;
+                }
+                return Ok(answer);
+            }
+            Verdict::Nothing(cues) => {
+                answer.cues = cues;
+                return Ok(answer);
+            }
+        };
+        answer.cues = found.cues.clone();
+        if profile == CaptureProfile::Extended {
+            let refused = self.workshop(|shop| Ok(shop.refuse_injection(&found.instruction)))?;
+            if let Err(why) = refused {
+                answer.skipped = Some(why.to_string());
+                return Ok(answer);
+            }
+        }
+        answer.captured = true;
+        if options.dry_run {
+            answer.proposal = Some(json!({
+                "skillName": found.topic.skill,
+                "title": found.topic.title,
+                "reason": found.reason(),
+                "source": "agent_end",
+                "change": found.change(),
+            }));
+            return Ok(answer);
+        }
+        let messages = [json!({"role": "user", "content": message})];
+        let turn =
+            Turn { messages: &messages, succeeded: true, agent_id: self.agent(), session_id: None };
+        let made =
+            self.workshop_with(&settings, |shop| Ok(shop.propose_capture(&found, profile, &turn)))?;
+        match made {
+            Ok(made) => {
+                answer.events = made.events;
+                answer.proposal = Some(json!(made.proposal));
+            }
+            Err(error) => {
+                answer.captured = false;
+                answer.skipped = Some(error.to_string());
+                answer.events =
+                    self.workshop(|shop| shop.note(EventKind::CaptureSkipped, error.to_string()))?;
+            }
+        }
+        Ok(answer)
+    }
+
+    /// The end of an agent's turn: nothing happens unless the workshop is on.
+    pub fn workshop_turn(&self, turn: &Turn<'_>) -> Result<TurnReport, Error> {
+        self.turn_with(&self.workshop_settings().0, turn)
+    }
+
+    /// A turn that a person hands over: it is looked at whether or not agents may use the workshop.
+    pub fn workshop_transcript(
+        &self,
+        turn: &Turn<'_>,
+        profile: Option<CaptureProfile>,
+    ) -> Result<TurnReport, Error> {
+        let (mut settings, _) = self.workshop_settings();
+        settings.loaded = true;
+        settings.capture_profile = profile.unwrap_or(settings.capture_profile);
+        self.turn_with(&settings, turn)
+    }
+
+    fn turn_with(&self, settings: &Settings, turn: &Turn<'_>) -> Result<TurnReport, Error> {
+        let outcome = self.workshop_with(settings, |shop| shop.end_of_turn(turn))?;
+        let mut report = TurnReport {
+            proposals: outcome.suggested.into_iter().map(|made| made.proposal).collect(),
+            review_due: outcome.review,
+            events: outcome.events,
+        };
+        if report.review_due && settings.provider.is_none() {
+            report.review_due = false;
+            report.events.extend(self.skipped_without_provider()?);
+        }
+        Ok(report)
+    }
+}

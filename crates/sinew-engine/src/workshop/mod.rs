@@ -1,0 +1,72 @@
+//! The workshop over the engine's catalog, store and models.
+//!
+//! Settings are read anew at every call, as in the reference: a file that changes between two turns
+//! counts from the next one. After a write the catalog has looked again before the call returns.
+
+mod around;
+mod capture;
+mod error;
+mod explain;
+mod review;
+mod rules;
+
+pub use capture::{CaptureAnswer, CaptureOptions, TurnReport};
+pub use explain::Finding;
+
+use serde_json::Value;
+use sinew_guard::scan::Scanner;
+use sinew_skill::Reason;
+use sinew_workshop::{Caller, Parts, Settings, ToolAnswer, Workshop};
+
+use crate::{Engine, Error, ErrorKind, settings};
+use around::Around;
+
+impl Engine {
+    /// How the workshop works now, and what of its configuration had to be corrected.
+    pub fn workshop_settings(&self) -> (Settings, Vec<Reason>) {
+        let loaded = settings::load(self.config_source().path.clone());
+        Settings::read(&loaded.config.tree)
+    }
+
+    /// Calls `work` with the workshop of this workspace.
+    pub fn workshop<T>(
+        &self,
+        work: impl FnOnce(&Workshop<'_>) -> sinew_workshop::Result<T>,
+    ) -> Result<T, Error> {
+        self.workshop_with(&self.workshop_settings().0, work)
+    }
+
+    pub(crate) fn workshop_with<T>(
+        &self,
+        settings: &Settings,
+        work: impl FnOnce(&Workshop<'_>) -> sinew_workshop::Result<T>,
+    ) -> Result<T, Error> {
+        let store = self.store()?;
+        let locks = self.env.sinew_home().join("workshop");
+        let around = Around(self);
+        let workshop = Workshop::new(Parts {
+            store: store.as_ref(),
+            workspace: self.workspace(),
+            locks: &locks,
+            settings,
+            scanner: self.scanner.get_or_init(Scanner::new),
+            surroundings: &around,
+            clock: self.env.clock.as_ref(),
+        });
+        work(&workshop).map_err(Error::from)
+    }
+
+    /// The tool `skill_workshop`, which is there only while the workshop is on.
+    pub fn workshop_tool(&self, parameters: &Value, caller: &Caller) -> Result<ToolAnswer, Error> {
+        let (settings, _) = self.workshop_settings();
+        if !settings.is_on() {
+            return Err(Error::new(
+                ErrorKind::Refused,
+                "workshop-off",
+                "the workshop is not enabled",
+            )
+            .hint("set plugins.entries.skill-workshop.enabled to true"));
+        }
+        self.workshop_with(&settings, |workshop| workshop.call_tool(parameters, caller))
+    }
+}

@@ -1,0 +1,34 @@
+//! "Never for this skill": a person's word, kept in the configuration.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::{Engine, Error, settings};
+
+impl Engine {
+    /// Adds an approval rule that keeps proposals for a skill from being stored at all. The file as
+    /// it was stays beside it.
+    pub fn never_for(&self, skill: &str) -> Result<PathBuf, Error> {
+        let name = sinew_workshop::normalise_name(skill);
+        let path = self.config_source().path.clone();
+        settings::update(&path, |root| {
+            let mut at = root;
+            for key in ["plugins", "entries", "skill-workshop", "config"] {
+                let map = settings::map_in(at)?;
+                at = map.entry(key.to_owned()).or_insert_with(|| json!({}));
+            }
+            let map = settings::map_in(at)?;
+            let rules = map.entry("approvalRules".to_owned()).or_insert_with(|| json!([]));
+            let rule = json!({"match": name, "policy": "never"});
+            match rules {
+                // First, because the first match wins.
+                Value::Array(rules) if !rules.contains(&rule) => rules.insert(0, rule),
+                Value::Array(_) => {}
+                other => *other = json!([rule]),
+            }
+            Some(())
+        })?;
+        Ok(path)
+    }
+}
