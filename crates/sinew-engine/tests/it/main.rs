@@ -1,0 +1,4 @@
+//! The engine as its surfaces use it.
+
+mod models;
+mod workshop;
