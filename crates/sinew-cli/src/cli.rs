@@ -82,6 +82,7 @@ pub(crate) enum Command {
     Index(commands::index::IndexArgs),
     Report(commands::report::ReportArgs),
     Cortex(commands::cortex::CortexArgs),
+    Workshop(commands::workshop::WorkshopArgs),
     Commands(commands::commands::CommandsArgs),
     Watch(commands::watch::WatchArgs),
     Doctor(commands::doctor::DoctorArgs),

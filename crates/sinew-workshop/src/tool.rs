@@ -102,6 +102,14 @@ pub fn guidance(policy: crate::settings::Policy) -> String {
     )
 }
 
+impl Draft {
+    /// What the parameters of `suggest` propose, and how it is to be taken.
+    pub fn from_parameters(parameters: &Value, caller: &Caller) -> Result<(Self, Origin)> {
+        let call = Call::read(parameters)?;
+        Ok((call.draft()?, call.origin(caller)))
+    }
+}
+
 impl Workshop<'_> {
     /// Calls the tool.
     pub fn call_tool(&self, parameters: &Value, caller: &Caller) -> Result<ToolAnswer> {

@@ -21,6 +21,7 @@ pub(crate) mod skills;
 pub(crate) mod validate;
 pub(crate) mod watch;
 pub(crate) mod why;
+pub(crate) mod workshop;
 
 use std::mem::ManuallyDrop;
 
@@ -42,6 +43,11 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
     if matches!(cli.command, Command::Skills(_)) {
         // These are OpenPocket's own commands; they mean its folders unless told otherwise.
         options.profile.get_or_insert_with(|| "openpocket".to_owned());
+    }
+    if let Command::Workshop(args) = &cli.command
+        && args.takes_profile()
+    {
+        options.profile = None;
     }
     // The process ends after one command: taking a catalog of thousands apart would be for nothing.
     let engine = ManuallyDrop::new(Engine::open(environment::of_process()?, options)?);
@@ -65,6 +71,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         Command::Doctor(args) => doctor::run(args, &engine, out),
         Command::Config(args) => config::run(args, &engine, out),
         Command::Skills(args) => skills::run(args, &engine, out),
+        Command::Workshop(args) => workshop::run(args, &engine, out),
         Command::Completions(args) => completions::run(args, out),
     }
 }

@@ -7,6 +7,7 @@ mod around;
 mod capture;
 mod error;
 mod explain;
+mod openclaw;
 mod review;
 mod rules;
 

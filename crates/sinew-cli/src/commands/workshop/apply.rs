@@ -1,0 +1,38 @@
+use sinew_engine::Engine;
+use sinew_workshop::Consent;
+
+use super::shared::{decided, id, person};
+use crate::exit::CommandResult;
+use crate::printer::Printer;
+
+/// Write a proposal; typing this is the approval
+///
+/// Examples:
+///   sinew workshop apply 3f2a91c0
+///   sinew workshop apply 3f2a91c0 --expect <sha256 of the result that you saw>
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ApplyArgs {
+    /// The proposal's id, or its start
+    id: String,
+    /// Write only if the result still has this SHA-256 (`resultSha256` of the record)
+    #[arg(long, value_name = "SHA256")]
+    expect: Option<String>,
+    /// The messages that other skills would lose are known, and that is fine
+    #[arg(long)]
+    accept_stolen: bool,
+    /// The nearest skill is another one; do not say so again
+    #[arg(long)]
+    not_duplicate: bool,
+}
+
+pub(super) fn run(args: &ApplyArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let id = id(engine, &args.id)?;
+    let consent = Consent {
+        result_sha256: args.expect.clone(),
+        accept_stolen: args.accept_stolen,
+        not_a_duplicate: args.not_duplicate,
+    };
+    let done = engine.workshop(|shop| shop.apply(&id, &person(engine), &consent))?;
+    decided(&done, out)
+}

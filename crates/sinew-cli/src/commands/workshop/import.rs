@@ -1,0 +1,37 @@
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use sinew_engine::{Engine, Error};
+
+use super::shared::log;
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+
+/// Take in the proposals that OpenClaw keeps for this workspace
+///
+/// The file is only read. A proposal that is here already is left as it is.
+///
+/// Examples:
+///   sinew workshop import
+///   sinew workshop import ./0919d19c93f36cd3.json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ImportArgs {
+    /// The store [default: OpenClaw's own for this workspace]
+    file: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &ImportArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let path = match &args.file {
+        Some(file) => engine.environment().cwd.join(file),
+        None => engine.openclaw_workshop_store(),
+    };
+    let written =
+        std::fs::read_to_string(&path).map_err(|error| Error::file("read", &path, &error))?;
+    let imported = engine.workshop(|shop| shop.import_openclaw(&path, &written))?;
+    out.data(&imported, |text| {
+        writeln!(text, "imported {}, {} were here already", imported.added, imported.known)
+    })?;
+    log(&imported.events, out);
+    Ok(Exit::Done)
+}

@@ -1,0 +1,52 @@
+//! One key at a time: from a terminal without Enter, else one line each.
+
+use std::io::{self, BufRead as _};
+
+use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, read};
+use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+
+/// The next key, in lower case; `None` when nobody is left to press one.
+pub(super) fn next(terminal: bool) -> io::Result<Option<char>> {
+    if !terminal {
+        return Ok(line()?.and_then(|line| line.trim().to_lowercase().chars().next().or(Some(' '))));
+    }
+    let _raw = Raw::on()?;
+    loop {
+        let Event::Key(key) = read()? else { continue };
+        if key.kind == KeyEventKind::Release {
+            continue;
+        }
+        match key.code {
+            KeyCode::Char('c' | 'd') if key.modifiers.contains(KeyModifiers::CONTROL) => {
+                return Ok(None);
+            }
+            KeyCode::Esc => return Ok(None),
+            KeyCode::Char(c) => return Ok(c.to_lowercase().next()),
+            _ => {}
+        }
+    }
+}
+
+/// The next line of standard input.
+pub(super) fn line() -> io::Result<Option<String>> {
+    let mut line = String::new();
+    match io::stdin().lock().read_line(&mut line)? {
+        0 => Ok(None),
+        _ => Ok(Some(line)),
+    }
+}
+
+/// A terminal that hands over keys as they are pressed, and is as it was afterwards.
+struct Raw;
+
+impl Raw {
+    fn on() -> io::Result<Self> {
+        enable_raw_mode().map(|()| Self)
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        let _ = disable_raw_mode();
+    }
+}

@@ -1,0 +1,97 @@
+//! What the subcommands share: who types, ids by their start, texts from files, and the log.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use sinew_engine::{Engine, Error, ErrorKind};
+use sinew_workshop::{By, Event, Level, Proposal, Suggested};
+
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+
+/// Fewer characters of an id do not name a proposal.
+const MIN_PREFIX: usize = 4;
+
+/// A text that is typed here is longer than any skill may be.
+const MAX_INPUT: u64 = 4 * 1024 * 1024;
+
+/// Whoever types commands is a person: their call is the approval.
+pub(super) fn person(engine: &Engine) -> By {
+    By::Person { name: engine.environment().var("USER").map(str::to_owned) }
+}
+
+/// The id that a person means: all of it, or its start where only one proposal has it.
+pub(super) fn id(engine: &Engine, given: &str) -> Result<String, Error> {
+    let proposals = engine.workshop(|shop| shop.proposals())?;
+    if proposals.iter().any(|proposal| proposal.id == given) {
+        return Ok(given.to_owned());
+    }
+    let starts = proposals.iter().filter(|p| given.len() >= MIN_PREFIX && p.id.starts_with(given));
+    let ids: Vec<&str> = starts.map(|proposal| proposal.id.as_str()).collect();
+    match ids.as_slice() {
+        [one] => Ok((*one).to_owned()),
+        // The workshop's own words for an id that it does not know.
+        [] => Ok(given.to_owned()),
+        many => Err(Error::new(
+            ErrorKind::Usage,
+            "ambiguous-proposal",
+            format!("{given} is the start of {} ids", many.len()),
+        )
+        .hint(format!("name one of {}", many.join(", ")))),
+    }
+}
+
+/// A text from the command line, a file, or standard input for `-`.
+pub(super) fn text(
+    engine: &Engine,
+    given: Option<&str>,
+    file: Option<&Path>,
+) -> Result<Option<String>, Error> {
+    let Some(file) = file else { return Ok(given.map(str::to_owned)) };
+    let mut text = String::new();
+    let (path, read) = if file == Path::new("-") {
+        let read = std::io::stdin().take(MAX_INPUT).read_to_string(&mut text);
+        (PathBuf::from("standard input"), read)
+    } else {
+        let path = engine.environment().cwd.join(file);
+        let opened = std::fs::File::open(&path);
+        let read = opened.and_then(|file| file.take(MAX_INPUT).read_to_string(&mut text));
+        (path, read)
+    };
+    read.map_err(|error| Error::file("read", &path, &error))?;
+    Ok(Some(text))
+}
+
+/// Tells what happened, in the words of the log.
+pub(super) fn log(events: &[Event], out: &mut Printer) {
+    for event in events {
+        match event.level() {
+            Level::Debug => {}
+            Level::Info => out.note(&event.line()),
+            Level::Warn => out.warn(&event.line()),
+        }
+    }
+}
+
+/// A record for people: everything but the copy of what OpenClaw wrote.
+pub(super) fn record(proposal: &Proposal) -> Value {
+    let mut value = json!(proposal);
+    if let Some(object) = value.as_object_mut() {
+        object.remove("original");
+    }
+    value
+}
+
+/// The answer of a command that decided about one proposal.
+pub(super) fn decided(done: &Suggested, out: &mut Printer) -> CommandResult {
+    let status = done.proposal.status.as_str();
+    let mut value = json!({"status": status});
+    if let Some(path) = &done.skill_path {
+        value["skillPath"] = json!(path);
+    }
+    value["proposal"] = record(&done.proposal);
+    out.data(&value, |text| super::show::decided(text, done))?;
+    log(&done.events, out);
+    Ok(if status == "quarantined" { Exit::No } else { Exit::Done })
+}

@@ -1,0 +1,57 @@
+use std::fmt::Write as _;
+
+use sinew_engine::Engine;
+use sinew_workshop::{Force, Wish};
+
+use super::shared::{id, log, person};
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+use crate::render;
+
+/// Take a write back, or put a skill back to an earlier version
+///
+/// A file that was changed by hand since then is left alone; --force keeps what it holds as a
+/// version first. An undo can be undone by its id in the history.
+///
+/// Examples:
+///   sinew workshop undo release-notes
+///   sinew workshop undo 3f2a91c0
+///   sinew workshop undo release-notes --to 7c1e55d2-…
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct UndoArgs {
+    /// A skill, a proposal's id, or a version's id
+    what: String,
+    /// The version to go back to; everything after it is taken back
+    #[arg(long, value_name = "VERSION")]
+    to: Option<String>,
+    /// Also where the file was changed by hand
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn run(args: &UndoArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let wish = match &args.to {
+        Some(version) => Wish::BackTo { skill: args.what.clone(), version: version.clone() },
+        None => wish(&args.what, engine)?,
+    };
+    let force = if args.force { Force::Yes } else { Force::No };
+    let done = engine.workshop(|shop| shop.undo(&wish, force, &person(engine)))?;
+    out.data(&done, |text| {
+        let what = if done.restored == "absent" { "removed" } else { "restored" };
+        writeln!(text, "{} {}", render::good(what), render::safe(&done.skill_path))
+    })?;
+    log(&done.events, out);
+    Ok(Exit::Done)
+}
+
+/// An id where one is known by it, else a skill.
+fn wish(what: &str, engine: &Engine) -> Result<Wish, sinew_engine::Error> {
+    let proposal = id(engine, what)?;
+    let is_proposal = engine.workshop(|shop| shop.inspect(&proposal)).is_ok();
+    let is_uuid = what.len() == 36 && what.split('-').count() == 5;
+    Ok(match is_proposal || is_uuid {
+        true => Wish::Id(proposal),
+        false => Wish::Skill(what.to_owned()),
+    })
+}

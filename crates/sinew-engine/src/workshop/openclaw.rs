@@ -1,0 +1,44 @@
+//! Where OpenClaw keeps its own workshop store, and writing one without harm.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use sinew_guard::atomic::{self, Access, Lock};
+use sinew_workshop::workspace_hash;
+
+use crate::{Engine, Error, ErrorKind};
+
+impl Engine {
+    /// OpenClaw's store of this workspace.
+    pub fn openclaw_workshop_store(&self) -> PathBuf {
+        let name = format!("{}.json", workspace_hash(self.workspace()));
+        self.env.openclaw_state().0.join("skill-workshop").join(name)
+    }
+
+    /// Writes a store. What it replaces stays beside it, and what is no store is not replaced.
+    pub fn write_openclaw_store(&self, path: &Path, text: &str) -> Result<Option<PathBuf>, Error> {
+        let lock = path.with_extension("lock");
+        let _lock = Lock::acquire(&lock).map_err(|error| Error::file("lock", &lock, &error))?;
+        let failed = |error: std::io::Error| Error::file("write", path, &error);
+        let backup = match fs::read(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => return Err(failed(error)),
+            Ok(bytes) => {
+                let is_store = serde_json::from_slice::<Value>(&bytes)
+                    .is_ok_and(|file| file["version"] == 1 && file["proposals"].is_array());
+                if !is_store {
+                    return Err(Error::new(
+                        ErrorKind::Refused,
+                        "bad-store",
+                        format!("{} is no workshop store; it was not overwritten", path.display()),
+                    )
+                    .hint("name another file, or move this one away"));
+                }
+                Some(atomic::backup(path).map_err(failed)?)
+            }
+        };
+        atomic::write(path, text.as_bytes(), Access::OwnerOnly).map_err(failed)?;
+        Ok(backup)
+    }
+}
