@@ -18,12 +18,31 @@ const COMMANDS: &[&str] = &[
     "eval",
     "dedupe",
     "index",
+    "workshop",
     "commands",
     "watch",
     "doctor",
     "config",
     "skills",
     "completions",
+];
+
+const WORKSHOP: &[&str] = &[
+    "status",
+    "list",
+    "inspect",
+    "review",
+    "suggest",
+    "revise",
+    "restore",
+    "apply",
+    "reject",
+    "undo",
+    "history",
+    "write-support-file",
+    "capture",
+    "import",
+    "export",
 ];
 
 #[test]
@@ -38,6 +57,16 @@ fn help_of_every_command_has_examples() {
         let help = sinew(&machine, &[command, "--help"]);
         assert!(help.contains("Examples:") && help.ends_with("exit 0"), "{command}: {help}");
         assert_snapshot!(format!("help_{command}"), help);
+    }
+}
+
+#[test]
+fn help_of_every_workshop_command_has_examples() {
+    let machine = Machine::new();
+    for command in WORKSHOP {
+        let help = sinew(&machine, &["workshop", command, "--help"]);
+        assert!(help.contains("Examples:") && help.ends_with("exit 0"), "{command}: {help}");
+        assert_snapshot!(format!("help_workshop_{command}"), help);
     }
 }
 

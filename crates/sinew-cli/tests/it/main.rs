@@ -11,3 +11,4 @@ mod remote;
 mod scan;
 mod support;
 mod watch;
+mod workshop;

@@ -54,11 +54,16 @@ pub(crate) struct Bench {
 impl Bench {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        fs::create_dir(folder.path().join("work")).expect("a workspace");
         let path = folder.path().join("sinew.db");
         let store = sinew_store::open(&path.to_string_lossy(), &Default::default());
+        Self::on(folder, store.expect("a store"))
+    }
+
+    /// A bench over a store of one's own.
+    pub(crate) fn on(folder: TempDir, store: Arc<dyn Store>) -> Self {
+        fs::create_dir(folder.path().join("work")).expect("a workspace");
         Self {
-            store: store.expect("a store"),
+            store,
             folder,
             settings: Settings { loaded: true, ..Settings::default() },
             clock: TickingClock::default(),

@@ -202,6 +202,26 @@ fn a_write_that_was_cut_short_is_finished_or_undone() {
     assert_eq!(bench.status_of(&made.id), "applied");
 }
 
+/// The same life on a database that a team shares.
+#[test]
+fn the_same_on_postgresql() {
+    let Some(postgres) = sinew_testkit::postgres() else { return };
+    let store = sinew_store::open(&postgres.url(), &Default::default()).expect("a store");
+    let bench = Bench::on(tempfile::tempdir().expect("a folder"), store);
+    let made = bench.write_skill("notes", "## Workflow\n\n- one");
+    let next = bench.suggest(&append("notes", "- two"), PERSON).expect("queued").proposal;
+    bench.apply(&next.id).expect("written");
+    undo(&bench, Wish::Id(next.id.clone()), Force::No).expect("undone");
+    undo(&bench, skill("notes"), Force::No).expect("undone");
+    assert_eq!(bench.files(), [""; 0]);
+    assert_eq!(
+        (bench.status_of(&made.id), bench.status_of(&next.id)),
+        ("rejected".into(), "rejected".into())
+    );
+    assert_eq!(bench.shop(|shop| shop.history("notes")).expect("history").len(), 4);
+    assert!(bench.shop(|shop| shop.events()).expect("events").len() >= 6);
+}
+
 #[test]
 fn case_40_writers_at_the_same_time_lose_nothing() {
     let bench = Bench::new();
