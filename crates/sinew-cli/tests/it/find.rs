@@ -43,6 +43,10 @@ fn the_right_skill_is_found_in_the_users_own_words() {
     assert!(result["matches"][0]["parts"].get("lexical").is_some());
     let shown = sinew(&machine(), &["find", "--explain", "move my meeting to friday"]);
     assert!(shown.contains("calendar") && shown.ends_with("exit 0"), "{shown}");
+    let shown = sinew(&machine(), &["find", "photos are too large to send"]);
+    for part in ["pictures", "lexical █", "shares ", "not close enough:", "further in meaning"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
 }
 
 #[test]
