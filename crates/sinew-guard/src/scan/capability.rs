@@ -79,16 +79,12 @@ pub(crate) fn summarise(
     let mut hosts: BTreeMap<String, (HostClass, &'static str)> = BTreeMap::new();
     let (mut reads, mut writes, mut exec) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let (mut persistence, mut agent_files) = (BTreeSet::new(), BTreeSet::new());
-    let mut places: BTreeMap<(usize, usize), Vec<&str>> = BTreeMap::new();
-    for place in facts.iter().filter(|place| place.kind == URL) {
-        if let (Some(url), Some(class)) = (&place.target, place.class) {
-            if !place.negated && class != HostClass::Placeholder {
-                hosts.entry(host_of(url).to_owned()).or_insert((class, "mention"));
-            }
-            let on_line = places.entry((place.file, place.line)).or_default();
-            if on_line.len() < 8 {
-                on_line.push(host_of(url));
-            }
+    for place in facts.iter().filter(|place| place.kind == URL && !place.negated) {
+        if let (Some(url), Some(class)) = (&place.target, place.class)
+            && class != HostClass::Placeholder
+            && !hosts.contains_key(host_of(url))
+        {
+            hosts.insert(host_of(url).to_owned(), (class, "mention"));
         }
     }
     for fact in facts.iter().filter(|fact| !fact.negated && fact.kind != URL) {
@@ -118,8 +114,13 @@ pub(crate) fn summarise(
             "fetch" | "fetch-save" | "pipe-exec" | "subst-exec" => "fetch",
             _ => continue,
         };
-        for host in places.get(&(fact.file, fact.line)).into_iter().flatten() {
-            if let Some(entry) = hosts.get_mut(*host)
+        let line = facts.partition_point(|other| (other.file, other.line) < (fact.file, fact.line));
+        let on_line = facts[line..]
+            .iter()
+            .take_while(|other| (other.file, other.line) == (fact.file, fact.line))
+            .filter(|other| other.kind == URL);
+        for url in on_line.filter_map(|place| place.target.as_deref()).take(8) {
+            if let Some(entry) = hosts.get_mut(host_of(url))
                 && entry.1 != "send"
             {
                 entry.1 = purpose;

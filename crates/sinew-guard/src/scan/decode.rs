@@ -6,6 +6,7 @@
 use std::io::Read as _;
 use std::sync::LazyLock;
 
+use memchr::{memchr, memchr3, memchr3_iter, memmem, memrchr};
 use regex::Regex;
 
 /// Layers below the text itself: real payloads use one or two.
@@ -19,18 +20,23 @@ const MAX_BLOBS: usize = 256;
 /// Below this a run of base64 letters is a word.
 const MIN_BASE64: usize = 16;
 
-/// How much more one skill may decode.
+/// Markdown of one skill that is parsed; the rest is split at its fences.
+const MAX_MARKDOWN: usize = 1 << 20;
+
+/// How much more of one skill may be decoded and parsed.
 #[derive(Debug)]
 pub(crate) struct Budget {
     bytes: usize,
     blobs: usize,
+    /// Bytes of Markdown.
+    pub(crate) markdown: usize,
     /// Where the budget ran out: file and line.
     pub(crate) exhausted: Option<(usize, usize)>,
 }
 
 impl Budget {
     pub(crate) fn new() -> Self {
-        Self { bytes: MAX_DECODED, blobs: MAX_BLOBS, exhausted: None }
+        Self { bytes: MAX_DECODED, blobs: MAX_BLOBS, markdown: MAX_MARKDOWN, exhausted: None }
     }
 
     pub(crate) fn take(&mut self, bytes: usize, file: usize, line: usize) -> bool {
@@ -51,70 +57,89 @@ pub(crate) struct Decoded {
     pub(crate) at: usize,
     pub(crate) codec: &'static str,
     pub(crate) bytes: Vec<u8>,
+    /// Whether there was more than one blob may hold.
+    pub(crate) cut: bool,
 }
 
 /// Everything in `text` that decodes to text or to something with a known magic.
 pub(crate) fn find(text: &str) -> Vec<Decoded> {
     let mut found = Vec::new();
     base64_and_hex(text, &mut found);
-    if text.contains("\\x") || text.contains("\\u") || text.contains("&#") || text.contains('%') {
-        escapes(text, &mut found);
-    }
+    escapes(text, &mut found);
     number_lists(text, &mut found);
     found
 }
 
-fn keep(at: usize, codec: &'static str, bytes: Vec<u8>, found: &mut Vec<Decoded>) {
-    if let Some(bytes) = inflate(&bytes) {
-        found.push(Decoded { at, codec: "compressed", bytes });
+fn keep(at: usize, codec: &'static str, bytes: Vec<u8>, cut: bool, found: &mut Vec<Decoded>) {
+    if let Some(plain) = inflate(&bytes) {
+        let cut = cut || plain.len() >= MAX_BLOB;
+        found.push(Decoded { at, codec: "compressed", bytes: plain, cut });
     } else if is_text(&bytes) || is_payload_magic(&bytes) {
-        found.push(Decoded { at, codec, bytes });
+        found.push(Decoded { at, codec, bytes, cut });
     }
 }
 
+/// Bytes of base64, in either alphabet.
+const BASE64: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut b = 0;
+    while b < 256 {
+        table[b] =
+            (b as u8).is_ascii_alphanumeric() || matches!(b as u8, b'+' | b'/' | b'-' | b'_');
+        b += 1;
+    }
+    table
+};
+
 fn is_base64(b: u8) -> bool {
-    b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'-' | b'_')
+    BASE64[usize::from(b)]
 }
 
 fn base64_and_hex(text: &str, found: &mut Vec<Decoded>) {
     let bytes = text.as_bytes();
     let mut at = 0;
-    while at < bytes.len() {
-        if !is_base64(bytes[at]) {
-            at += 1;
+    // More blobs than the budget allows are never looked at.
+    while at < bytes.len() && found.len() <= MAX_BLOBS {
+        // A run that is long enough covers every 16th byte: most text is skipped by looking there.
+        let probe = at + MIN_BASE64 - 1;
+        if probe >= bytes.len() {
+            break;
+        }
+        let before = bytes[at..=probe].iter().rev().take_while(|b| is_base64(**b)).count();
+        if before < MIN_BASE64 {
+            at = probe + 1 - before;
             continue;
         }
         let start = at;
-        let mut run = Vec::new();
+        at = probe + 1;
+        let mut wrapped: Vec<u8> = Vec::new();
+        let mut line_start = start;
         loop {
-            let line_start = at;
-            while at < bytes.len() && is_base64(bytes[at]) {
-                at += 1;
-            }
+            at += bytes[at..].iter().take_while(|b| is_base64(**b)).count();
             // Wrapped blobs go on after a line end, as long as the lines are full of nothing else.
-            let wrapped = at - line_start >= 40
+            let goes_on = at - line_start >= 40
                 && bytes.get(at) == Some(&b'\n')
                 && bytes.get(at + 1).copied().is_some_and(is_base64);
-            if wrapped || !run.is_empty() {
-                run.extend_from_slice(&bytes[line_start..at]);
+            if goes_on || !wrapped.is_empty() {
+                wrapped.extend_from_slice(&bytes[line_start..at]);
             }
-            if !wrapped {
+            if !goes_on {
                 break;
             }
             at += 1;
+            line_start = at;
         }
-        let run: &[u8] = if run.is_empty() { &bytes[start..at] } else { &run };
-        if run.len() >= MIN_BASE64 {
-            one_run(start, run, found);
-        }
-        at = at.max(start + 1);
+        let run: &[u8] = if wrapped.is_empty() { &bytes[start..at] } else { &wrapped };
+        one_run(start, run, found);
     }
 }
 
 fn one_run(at: usize, run: &[u8], found: &mut Vec<Decoded>) {
+    let cut = run.len() > MAX_BLOB;
+    let start = &run[..run.len().min(MAX_BLOB)];
     if run.len() >= 24 && run.len().is_multiple_of(2) && run.iter().all(u8::is_ascii_hexdigit) {
-        if let Some(bytes) = hex(run) {
-            keep(at, "hex", bytes, found);
+        if let Some(bytes) = hex(start) {
+            keep(at, "hex", bytes, cut, found);
         }
         return;
     }
@@ -125,17 +150,17 @@ fn one_run(at: usize, run: &[u8], found: &mut Vec<Decoded>) {
         if head
             .as_deref()
             .is_some_and(|head| is_text(head) || is_payload_magic(head) || is_compressed(head))
-            && let Some(bytes) = base64(&run[..run.len().min(MAX_BLOB)])
+            && let Some(bytes) = base64(start)
         {
-            keep(at, "base64", bytes, found);
+            keep(at, "base64", bytes, cut, found);
             return;
         }
     }
     if run.len() >= 24
         && run.iter().all(|b| b.is_ascii_uppercase() || (b'2'..=b'7').contains(b))
-        && let Some(bytes) = base32(run)
+        && let Some(bytes) = base32(start)
     {
-        keep(at, "base32", bytes, found);
+        keep(at, "base32", bytes, cut, found);
     }
 }
 
@@ -183,12 +208,17 @@ fn base32(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn hex(text: &[u8]) -> Option<Vec<u8>> {
-    text.chunks_exact(2)
-        .map(|pair| {
-            let text = std::str::from_utf8(pair).ok()?;
-            u8::from_str_radix(text, 16).ok()
-        })
-        .collect()
+    text.chunks_exact(2).map(|pair| u8::try_from(number(pair, 16)?).ok()).collect()
+}
+
+/// The number that ASCII digits of a base stand for.
+fn number(digits: &[u8], base: u32) -> Option<u32> {
+    if digits.is_empty() || digits.len() > 8 {
+        return None;
+    }
+    digits.iter().try_fold(0u32, |value, b| {
+        value.checked_mul(base)?.checked_add((*b as char).to_digit(base)?)
+    })
 }
 
 /// Escapes in one line that make it worth reading again.
@@ -197,25 +227,36 @@ const MIN_ESCAPES: usize = 4;
 /// Unescapes whole lines that hold several escapes: `\x63`, `\u0063`, `&#99;`, `%63`.
 fn escapes(text: &str, found: &mut Vec<Decoded>) {
     let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let marks = line.bytes().filter(|b| matches!(b, b'\\' | b'&' | b'%')).count();
-        if marks >= MIN_ESCAPES
-            && let Some(plain) = unescape(line)
-        {
-            found.push(Decoded { at, codec: "escapes", bytes: plain.into_bytes() });
+    while let Some(mark) = memchr3(b'\\', b'&', b'%', &text.as_bytes()[at..]) {
+        if found.len() > MAX_BLOBS {
+            return;
         }
-        at += line.len();
+        let mark = at + mark;
+        let start = memrchr(b'\n', &text.as_bytes()[at..mark]).map_or(at, |i| at + i + 1);
+        let end = memchr(b'\n', &text.as_bytes()[mark..]).map_or(text.len(), |i| mark + i + 1);
+        let line = &text[start..end];
+        let marks = memchr3_iter(b'\\', b'&', b'%', line.as_bytes()).take(MIN_ESCAPES).count();
+        if marks >= MIN_ESCAPES
+            && let Some((plain, cut)) = unescape(line)
+        {
+            found.push(Decoded { at: start, codec: "escapes", bytes: plain.into_bytes(), cut });
+        }
+        at = end;
     }
 }
 
-fn unescape(line: &str) -> Option<String> {
-    let mut out = String::with_capacity(line.len());
+/// The line in plain characters, and whether it was too long to be read to its end.
+fn unescape(line: &str) -> Option<(String, bool)> {
+    let mut out = String::with_capacity(line.len().min(MAX_BLOB) + 4);
     let mut rest = line;
     let mut count = 0usize;
-    while let Some(mark) = rest.find(['\\', '&', '%']) {
+    while let Some(mark) = memchr3(b'\\', b'&', b'%', rest.as_bytes()) {
+        if out.len() + mark >= MAX_BLOB {
+            return (count >= MIN_ESCAPES).then_some((out, true));
+        }
         out.push_str(&rest[..mark]);
         rest = &rest[mark..];
-        match escape(rest) {
+        match escape(rest.as_bytes()) {
             Some((c, length)) => {
                 out.push(c);
                 rest = &rest[length..];
@@ -227,35 +268,34 @@ fn unescape(line: &str) -> Option<String> {
             }
         }
     }
-    out.push_str(rest);
-    (count >= MIN_ESCAPES).then_some(out)
+    let cut = out.len() + rest.len() > MAX_BLOB;
+    if !cut {
+        out.push_str(rest);
+    }
+    (count >= MIN_ESCAPES).then_some((out, cut))
 }
 
 /// The character that the escape at the start of `text` stands for, and the escape's length.
-fn escape(text: &str) -> Option<(char, usize)> {
-    let hex = |digits: &str| char::from_u32(u32::from_str_radix(digits, 16).ok()?);
-    if let Some(rest) = text.strip_prefix("\\x") {
-        return Some((hex(rest.get(..2)?)?, 4));
+fn escape(text: &[u8]) -> Option<(char, usize)> {
+    let hex = |digits: Option<&[u8]>| char::from_u32(number(digits?, 16)?);
+    match text {
+        [b'\\', b'x', rest @ ..] => Some((hex(rest.get(..2))?, 4)),
+        [b'\\', b'u', b'{', rest @ ..] => {
+            let end = rest.iter().take(8).position(|b| *b == b'}')?;
+            Some((hex(rest.get(..end))?, end + 4))
+        }
+        [b'\\', b'u', rest @ ..] => Some((hex(rest.get(..4))?, 6)),
+        [b'&', b'#', rest @ ..] => {
+            let end = rest.iter().take(8).position(|b| *b == b';')?;
+            let c = match &rest[..end] {
+                [b'x' | b'X', digits @ ..] => hex(Some(digits))?,
+                digits => char::from_u32(number(digits, 10)?)?,
+            };
+            Some((c, end + 3))
+        }
+        [b'%', rest @ ..] => Some((hex(rest.get(..2))?, 3)),
+        _ => None,
     }
-    if let Some(rest) = text.strip_prefix("\\u{") {
-        let end = rest.get(..8.min(rest.len()))?.find('}')?;
-        return Some((hex(&rest[..end])?, end + 4));
-    }
-    if let Some(rest) = text.strip_prefix("\\u") {
-        return Some((hex(rest.get(..4)?)?, 6));
-    }
-    if let Some(rest) = text.strip_prefix("&#") {
-        let end = rest.bytes().take(8).position(|b| b == b';')?;
-        let digits = &rest[..end];
-        let c = match digits.strip_prefix(['x', 'X']) {
-            Some(digits) => hex(digits)?,
-            None => char::from_u32(digits.parse().ok()?)?,
-        };
-        return Some((c, end + 3));
-    }
-    let digits = text.strip_prefix('%')?.get(..2)?;
-    digits.bytes().all(|b| b.is_ascii_hexdigit()).then_some(())?;
-    Some((hex(digits)?, 3))
 }
 
 /// Lists of character codes: `chr(99)+…`, `fromCharCode(99, …)`, `[0x63, …]`, also XORed by one byte.
@@ -269,7 +309,10 @@ fn number_lists(text: &str, found: &mut Vec<Decoded>) {
         return;
     }
     let Some(lists) = LISTS.as_ref() else { return };
-    for list in lists.find_iter(text).take(MAX_BLOBS) {
+    for list in lists.find_iter(text) {
+        if found.len() > MAX_BLOBS {
+            return;
+        }
         let numbers: Option<Vec<u8>> = list
             .as_str()
             .split(|c: char| !c.is_ascii_alphanumeric())
@@ -280,36 +323,37 @@ fn number_lists(text: &str, found: &mut Vec<Decoded>) {
             })
             .collect();
         let Some(bytes) = numbers else { continue };
-        if let Some(plain) = inflate(&bytes) {
-            found.push(Decoded { at: list.start(), codec: "compressed", bytes: plain });
-        } else if bytes.len() <= 4096
+        if bytes.len() <= 4096
+            && !is_compressed(&bytes)
             && !has_telling_word(&bytes)
             && let Some(plain) = single_byte_xor(&bytes)
         {
-            found.push(Decoded { at: list.start(), codec: "xor", bytes: plain });
-        } else if is_text(&bytes) {
-            keep(list.start(), "character-codes", bytes, found);
+            found.push(Decoded { at: list.start(), codec: "xor", bytes: plain, cut: false });
+        } else if is_text(&bytes) || is_compressed(&bytes) {
+            keep(list.start(), "character-codes", bytes, false, found);
         }
     }
 }
 
 /// Words that tell a command from noise.
+const TELLING: &[&[u8]] =
+    &[b"http", b"curl", b"wget", b"bash", b"import ", b"exec", b"system", b"powershell", b"/bin/"];
+
 fn has_telling_word(bytes: &[u8]) -> bool {
-    const WORDS: &[&str] =
-        &["http", "curl", "wget", "bash", "import ", "exec", "system", "powershell", "/bin/"];
-    std::str::from_utf8(bytes).is_ok_and(|text| {
-        let text = text.to_ascii_lowercase();
-        WORDS.iter().any(|word| text.contains(word))
-    })
+    let lower = bytes.to_ascii_lowercase();
+    TELLING.iter().any(|word| memmem::find(&lower, word).is_some())
 }
 
+/// What the bytes say once the one key is off that makes a telling word of a part of them. The
+/// difference between neighbours does not depend on the key, so no key is guessed.
 fn single_byte_xor(bytes: &[u8]) -> Option<Vec<u8>> {
-    (1..=255u8).find_map(|key| {
-        if !bytes.iter().take(12).all(|b| is_plain(b ^ key)) {
-            return None;
-        }
+    let steps = |text: &[u8]| text.windows(2).map(|pair| pair[0] ^ pair[1]).collect::<Vec<u8>>();
+    let own = steps(bytes);
+    TELLING.iter().find_map(|word| {
+        let at = memmem::find(&own, &steps(word))?;
+        let key = bytes[at] ^ word[0];
         let plain: Vec<u8> = bytes.iter().map(|b| b ^ key).collect();
-        has_telling_word(&plain).then_some(plain)
+        (key != 0 && plain.iter().take(12).all(|b| is_plain(*b))).then_some(plain)
     })
 }
 

@@ -1,11 +1,15 @@
 //! Facts: what a text does or asks for, each on its line, with role, polarity and destination.
 
+use std::collections::BTreeMap;
+
 use super::hosts::HostClass;
 use super::inventory::ScannedFile;
 use super::layers::Layer;
+use super::lines::{Cursor, Ranks};
+use super::pattern::{Pattern, Tried, Where, Work};
 use super::polarity;
 use super::role::Role;
-use super::table::{Table, Trigger, Where};
+use super::table::{Table, Trigger};
 
 /// Bytes of a line that one pattern sees around a literal; a command is shorter.
 const LOOK_BACK: usize = 1024;
@@ -44,24 +48,6 @@ pub(crate) struct Fact {
     pub(crate) resolved: bool,
 }
 
-/// How much expression work one skill may cost, in bytes looked at; a deterministic stand-in for
-/// CPU time. Honest skills use a hundredth of it.
-#[derive(Debug)]
-pub(crate) struct Work {
-    left: u64,
-}
-
-impl Work {
-    pub(crate) fn new(bytes: u64) -> Self {
-        Self { left: 16_000_000 + bytes }
-    }
-
-    fn spend(&mut self, bytes: usize) -> bool {
-        self.left = self.left.saturating_sub(bytes as u64 + 64);
-        self.left > 0
-    }
-}
-
 /// Facts of one file, and whether there were too many.
 #[derive(Debug, Default)]
 pub(crate) struct Extracted {
@@ -91,71 +77,47 @@ pub(crate) fn extract(
     work: &mut Work,
     out: &mut Extracted,
 ) {
-    let Source { table, file, number, declared } = *from;
-    let layer = &file.layers.list[layer_number];
+    let table = from.table;
+    let layer = &from.file.layers.list[layer_number];
     let text = layer.text.as_str();
     let mut cursor = Cursor::new(text);
-    let mut seen_until = vec![(usize::MAX, 0usize); table.patterns.len()];
-    let mut counts = vec![(u32::MAX, 0usize); table.patterns.len()];
+    let mut reading = Reading {
+        from: *from,
+        layer,
+        layer_number,
+        base: None,
+        seen_until: vec![(usize::MAX, 0usize); table.patterns.len()],
+        counts: vec![(u32::MAX, 0usize); table.patterns.len()],
+    };
     let mut last_url = usize::MAX;
     for hit in table.literals.find_overlapping_iter(text) {
         if out.facts.len() >= MAX_PER_FILE {
             out.flooded = true;
             return;
         }
+        if work.is_spent() {
+            out.exhausted = true;
+            return;
+        }
         cursor.advance(hit.start());
         // A long line is seen through a window, so that its length never multiplies.
         let whole = &text[cursor.start..cursor.end];
-        let view = window(whole, hit.start() - cursor.start);
-        let shift = view.start;
-        let is_whole = view.len() == whole.len();
-        let line = &whole[view];
-        let at = hit.start() - cursor.start - shift;
+        let range = window(whole, hit.start() - cursor.start);
+        let view = View {
+            line: &whole[range.clone()],
+            at: hit.start() - cursor.start - range.start,
+            shift: range.start,
+            is_whole: range.len() == whole.len(),
+        };
         for trigger in &table.triggers[hit.pattern().as_usize()] {
             match *trigger {
                 Trigger::Url => {
-                    if last_url == hit.start() {
-                        continue;
-                    }
-                    last_url = hit.start();
-                    if let Some(place) = table.hosts.place_at(line, at, declared) {
-                        let column = at.saturating_sub(5);
-                        let mut fact = base_fact(
-                            file,
-                            number,
-                            layer_number,
-                            layer,
-                            cursor.line,
-                            column + shift,
-                        );
-                        fact.kind = URL;
-                        fact.class = Some(place.class);
-                        fact.target = Some(place.url.into());
-                        fact.negated = fact.negated || polarity::negates(line, column);
-                        out.facts.push(fact);
+                    if last_url != hit.start() {
+                        last_url = hit.start();
+                        out.facts.extend(reading.url(cursor.line, &view, work));
                     }
                 }
-                Trigger::Host => {
-                    let bare = !line[..at].ends_with(|c: char| {
-                        c.is_alphanumeric() || matches!(c, '.' | '-' | '/' | '@')
-                    });
-                    if bare && !line[..at].ends_with("://") {
-                        let end = line[at..]
-                            .find(|c: char| {
-                                c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ')' | '>' | ',')
-                            })
-                            .map_or(line.len(), |e| at + e);
-                        let place = &line[at..end];
-                        let (host, path) = place.split_once('/').unwrap_or((place, ""));
-                        let mut fact =
-                            base_fact(file, number, layer_number, layer, cursor.line, at + shift);
-                        fact.kind = URL;
-                        fact.class = Some(table.hosts.classify(host, path, declared));
-                        fact.target = Some(place.into());
-                        fact.negated = fact.negated || polarity::negates(line, at);
-                        out.facts.push(fact);
-                    }
-                }
+                Trigger::Host => out.facts.extend(reading.bare_host(cursor.line, &view)),
                 Trigger::Rot13 => {
                     if out.rot13.last() != Some(&cursor.line)
                         && out.rot13.len() < 256
@@ -164,125 +126,228 @@ pub(crate) fn extract(
                         out.rot13.push(cursor.line);
                     }
                 }
-                Trigger::Pattern(id) => {
+                Trigger::Pattern(id, word) => {
                     let id = usize::from(id);
-                    let (seen_line, until) = seen_until[id];
-                    if seen_line == cursor.line && at + shift < until {
-                        continue;
-                    }
-                    let pattern = &table.patterns[id];
-                    let mut fact = base_fact(file, number, layer_number, layer, cursor.line, at);
-                    if pattern.place == Where::Code && !fact.code && !has_code_mark(line)
-                        || pattern.place == Where::Prose
-                            && fact.code
-                            && fact.role != Role::Frontmatter
-                            && layer.depth == 0
-                            && !is_prose_in_code(&fact)
-                    {
-                        seen_until[id] = (
-                            cursor.line,
-                            if is_whole { usize::MAX } else { at + shift + LOOK_AHEAD / 2 },
-                        );
-                        continue;
-                    }
-                    if !work.spend(line.len()) {
-                        out.exhausted = true;
-                        return;
-                    }
-                    seen_until[id] = (
-                        cursor.line,
-                        if is_whole { usize::MAX } else { at + shift + LOOK_AHEAD / 2 },
-                    );
-                    let mut own_class = None;
-                    let matched = match pattern.regex() {
-                        None if pattern.has_regex() => continue,
-                        None => Some((at, at + hit.len(), None)),
-                        Some(regex) => regex.captures(line.as_bytes()).and_then(|captures| {
-                            let text = |found: regex::bytes::Match<'_>| {
-                                String::from_utf8_lossy(found.as_bytes()).into_owned()
-                            };
-                            let whole = captures.get(0)?;
-                            let target = captures.name("t").map(|t| base_name(&text(t)));
-                            let host = captures.name("h").or_else(|| captures.name("h2"));
-                            own_class =
-                                host.map(|host| table.hosts.classify(&text(host), "", declared));
-                            Some((whole.start(), whole.end(), target))
-                        }),
-                    };
-                    let Some((start, end, target)) = matched else { continue };
-                    if counts[id].0 != fact.section {
-                        counts[id] = (fact.section, 0);
-                    }
-                    counts[id].1 += 1;
-                    if counts[id].1 > MAX_PER_SECTION {
-                        continue;
-                    }
-                    fact.kind = pattern.kind;
-                    fact.column = start + shift;
-                    fact.target = target;
-                    fact.negated = fact.negated || polarity::negates(line, start);
-                    if fact.code {
-                        if polarity::is_pattern_literal(line, start, end) {
-                            fact.role = Role::Pattern;
-                        }
-                    } else if (pattern.place == Where::Prose || pattern.speech)
-                        && polarity::in_literal(line, start, end)
-                        && fact.role != Role::Frontmatter
-                    {
-                        fact.quoted = true;
-                    } else if fact.negated && polarity::in_literal(line, start, end) {
-                        // Code within a sentence that forbids it is shown, not asked for.
-                        fact.quoted = true;
-                    }
-                    // A destination is resolved once the whole file is known; mark it for that.
-                    fact.class = own_class.or(pattern.net.then_some(HostClass::Loopback));
-                    fact.resolved = own_class.is_some();
-                    out.facts.push(fact);
+                    out.facts.extend(reading.pattern(id, word, cursor.line, &view, work));
                 }
             }
         }
     }
 }
 
-/// Where a text names a place.
-struct Place {
-    layer: usize,
-    layer_line: usize,
-    line: usize,
-    block: u32,
-    rank: u32,
-    quiet: bool,
-    class: HostClass,
+/// A literal in its line, or in the part of a long one that is looked at.
+struct View<'a> {
+    line: &'a str,
+    /// Where the literal is.
+    at: usize,
+    /// Bytes of the line before the part.
+    shift: usize,
+    is_whole: bool,
 }
 
-/// Gives every fact that goes over the network the worst place near it: on its line, within a dozen
-/// lines, in its block, else anywhere in the code of its file.
-pub(crate) fn resolve_places(facts: &mut [Fact]) {
-    let places: Vec<Place> = facts
-        .iter()
-        .filter(|fact| fact.kind == URL)
-        .filter_map(|fact| {
-            Some(Place {
-                layer: fact.layer,
-                layer_line: fact.layer_line,
-                line: fact.line,
-                block: fact.block,
-                rank: fact.rank,
-                quiet: fact.role == Role::Comment,
-                class: fact.class?,
-            })
-        })
-        .collect();
-    let waits = |fact: &Fact| fact.kind != URL && fact.class.is_some() && !fact.resolved;
-    for fact in facts.iter_mut().filter(|fact| waits(fact)) {
-        let worst = |test: &dyn Fn(&Place) -> bool| {
-            places.iter().filter(|place| test(place)).map(|place| place.class).max()
+/// One layer while it is read.
+struct Reading<'a> {
+    from: Source<'a>,
+    layer: &'a Layer,
+    layer_number: usize,
+    /// What every fact of one line has in common, kept while the line is read.
+    base: Option<Fact>,
+    /// For each pattern, the line it was tried on last, and up to where.
+    seen_until: Vec<(usize, usize)>,
+    /// For each pattern, the last section it was seen in, and how often.
+    counts: Vec<(u32, usize)>,
+}
+
+impl Reading<'_> {
+    /// What every fact of a line has in common.
+    fn base(&mut self, line: usize) -> &Fact {
+        if self.base.as_ref().is_none_or(|base| base.layer_line != line) {
+            self.base = None;
+        }
+        let Source { file, number, .. } = self.from;
+        let (layer, layer_number) = (self.layer, self.layer_number);
+        self.base.get_or_insert_with(|| base_fact(file, number, layer_number, layer, line))
+    }
+
+    fn url(&mut self, line: usize, view: &View<'_>, work: &mut Work) -> Option<Fact> {
+        let Source { table, declared, .. } = self.from;
+        let place = table.hosts.place_at(view.line, view.at, declared)?;
+        work.spend(place.url.len() / 4);
+        let column = view.at.saturating_sub(5);
+        let mut fact = self.base(line).clone();
+        fact.column = column + view.shift;
+        fact.kind = URL;
+        fact.class = Some(place.class);
+        fact.target = Some(place.url.into());
+        fact.negated = fact.negated || polarity::negates(view.line, column);
+        Some(fact)
+    }
+
+    /// A host that is named without a scheme.
+    fn bare_host(&mut self, line: usize, view: &View<'_>) -> Option<Fact> {
+        let Source { table, declared, .. } = self.from;
+        let before = &view.line[..view.at];
+        if before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '/' | '@'))
+            || before.ends_with("://")
+        {
+            return None;
+        }
+        let rest = &view.line[view.at..];
+        let end = rest
+            .find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ')' | '>' | ','))
+            .unwrap_or(rest.len());
+        let place = &rest[..end];
+        let (host, path) = place.split_once('/').unwrap_or((place, ""));
+        let mut fact = self.base(line).clone();
+        fact.column = view.at + view.shift;
+        fact.kind = URL;
+        fact.class = Some(table.hosts.classify(host, path, declared));
+        fact.target = Some(place.into());
+        fact.negated = fact.negated || polarity::negates(view.line, view.at);
+        Some(fact)
+    }
+
+    fn pattern(
+        &mut self,
+        id: usize,
+        word: u16,
+        line: usize,
+        view: &View<'_>,
+        work: &mut Work,
+    ) -> Option<Fact> {
+        let at = view.at + view.shift;
+        let (seen_line, until) = self.seen_until[id];
+        if seen_line == line && at < until {
+            return None;
+        }
+        let Source { table, declared, .. } = self.from;
+        let pattern = &table.patterns[id];
+        let until = if view.is_whole { usize::MAX } else { at + LOOK_AHEAD / 2 };
+        if !self.is_at_home(pattern, line, view) {
+            self.seen_until[id] = (line, until);
+            return None;
+        }
+        let seen = match pattern.look(view.line, view.at, word, work) {
+            Tried::Match(seen) => seen,
+            Tried::NotHere => return None,
+            Tried::Nowhere => {
+                self.seen_until[id] = (line, until);
+                return None;
+            }
         };
-        fact.class = worst(&|p| p.layer == fact.layer && p.layer_line == fact.layer_line)
-            .or_else(|| worst(&|p| p.line == fact.line))
-            .or_else(|| worst(&|p| p.rank.abs_diff(fact.rank) <= 12 && !p.quiet))
-            .or_else(|| worst(&|p| p.block == fact.block && fact.block != 0))
-            .or_else(|| if fact.code { worst(&|p| !p.quiet) } else { None });
+        self.seen_until[id] = (line, until);
+        let mut fact = self.base(line).clone();
+        if self.counts[id].0 != fact.section {
+            self.counts[id] = (fact.section, 0);
+        }
+        self.counts[id].1 += 1;
+        if self.counts[id].1 > MAX_PER_SECTION {
+            return None;
+        }
+        fact.kind = pattern.kind;
+        fact.column = seen.start + view.shift;
+        fact.target = seen.target.map(base_name);
+        fact.negated = fact.negated || polarity::negates(view.line, seen.start);
+        let quoted = || polarity::in_literal(view.line, seen.start, seen.end);
+        if fact.code {
+            if polarity::is_pattern_literal(view.line, seen.start, seen.end) {
+                fact.role = Role::Pattern;
+            }
+        } else if (pattern.place == Where::Prose || pattern.speech)
+            && fact.role != Role::Frontmatter
+            && quoted()
+        {
+            fact.quoted = true;
+        } else if fact.negated && quoted() {
+            // Code within a sentence that forbids it is shown, not asked for.
+            fact.quoted = true;
+        }
+        // A destination is resolved once the whole file is known; mark it for that.
+        let own = seen.host.map(|host| table.hosts.classify(host, "", declared));
+        fact.class = own.or(pattern.net.then_some(HostClass::Loopback));
+        fact.resolved = own.is_some();
+        Some(fact)
+    }
+
+    /// Whether the line is of the kind that the pattern is about.
+    fn is_at_home(&mut self, pattern: &Pattern, line: usize, view: &View<'_>) -> bool {
+        let decoded = self.layer.depth > 0;
+        match pattern.place {
+            Where::Any => true,
+            Where::Code => self.base(line).code || has_code_mark(view.line),
+            Where::Prose => {
+                let fact = self.base(line);
+                !fact.code || fact.role == Role::Frontmatter || decoded || is_prose_in_code(fact)
+            }
+        }
+    }
+}
+
+/// The places that a file names, in order of lines.
+struct Places<'a> {
+    all: Vec<(&'a Fact, HostClass)>,
+    by_block: BTreeMap<u32, HostClass>,
+    /// Comments aside.
+    worst: Option<HostClass>,
+}
+
+impl<'a> Places<'a> {
+    fn new(urls: impl Iterator<Item = &'a Fact>) -> Self {
+        let mut places = Self { all: Vec::new(), by_block: BTreeMap::new(), worst: None };
+        for (fact, class) in urls.filter_map(|fact| Some((fact, fact.class?))) {
+            let last =
+                places.all.last().is_some_and(|(last, c)| last.block == fact.block && *c == class);
+            if fact.block != 0 && !last {
+                let worst = places.by_block.entry(fact.block).or_insert(class);
+                *worst = class.max(*worst);
+            }
+            if fact.role != Role::Comment {
+                places.worst = places.worst.max(Some(class));
+            }
+            places.all.push((fact, class));
+        }
+        places
+    }
+
+    /// The worst place near a fact: on its line, within a dozen lines, in its block, else anywhere
+    /// in the code of its file.
+    fn near(&self, fact: &Fact) -> Option<HostClass> {
+        let from = self.all.partition_point(|(place, _)| place.rank + NEAR < fact.rank);
+        let to = self.all.partition_point(|(place, _)| place.rank <= fact.rank + NEAR);
+        let worst = |test: &dyn Fn(&Fact) -> bool| {
+            let fitting = self.all[from..to].iter().filter(|(place, _)| test(place));
+            fitting.map(|(_, class)| *class).max()
+        };
+        worst(&|place| place.layer == fact.layer && place.layer_line == fact.layer_line)
+            .or_else(|| worst(&|place| place.line == fact.line))
+            .or_else(|| worst(&|place| place.role != Role::Comment))
+            .or_else(|| self.by_block.get(&fact.block).copied())
+            .or(if fact.code { self.worst } else { None })
+    }
+}
+
+/// Lines within which a place belongs to what goes over the network.
+const NEAR: u32 = 12;
+
+/// Counts how far down each fact stands; `facts` are in order of lines.
+pub(crate) fn rank(facts: &mut [Fact], file: &ScannedFile) {
+    let mut ranks = Ranks::new(file.plain());
+    for fact in facts {
+        fact.rank = ranks.at(fact.line, 0);
+    }
+}
+
+/// Gives every fact that goes over the network the worst place near it.
+pub(crate) fn resolve_places(facts: &mut [Fact]) {
+    let waits = |fact: &Fact| fact.kind != URL && fact.class.is_some() && !fact.resolved;
+    if !facts.iter().any(waits) {
+        return;
+    }
+    let places = Places::new(facts.iter().filter(|fact| fact.kind == URL));
+    let classes: Vec<Option<HostClass>> =
+        facts.iter().filter(|fact| waits(fact)).map(|fact| places.near(fact)).collect();
+    for (fact, class) in facts.iter_mut().filter(|fact| waits(fact)).zip(classes) {
+        fact.class = class;
     }
 }
 
@@ -292,11 +357,10 @@ fn base_fact(
     layer_number: usize,
     layer: &Layer,
     layer_line: usize,
-    column: usize,
 ) -> Fact {
     let line = layer.origin(layer_line);
     let span = file.span_at(line);
-    let context = file.contexts.get(line).copied().unwrap_or_default();
+    let context = file.context(line);
     let role = if span.code && context.comment && span.role != Role::Frontmatter {
         Role::Comment
     } else if span.code && context.pattern {
@@ -308,7 +372,7 @@ fn base_fact(
         kind: 0,
         file: number,
         line,
-        rank: file.ranks.get(line).copied().unwrap_or(0),
+        rank: 0,
         block: span.block,
         section: span.section,
         role,
@@ -316,7 +380,7 @@ fn base_fact(
         layer: layer_number,
         layer_line,
         depth: layer.depth,
-        column,
+        column: 0,
         class: None,
         target: None,
         negated: context.negated,
@@ -357,28 +421,4 @@ fn window(line: &str, at: usize) -> std::ops::Range<usize> {
 fn base_name(path: &str) -> Box<str> {
     let path = path.trim_matches(['"', '\'', '`', '(', ')', ',', ';']);
     path.rsplit(['/', '\\']).next().unwrap_or(path).split(['?', '#']).next().unwrap_or("").into()
-}
-
-/// Walks the lines of a text forward.
-struct Cursor<'a> {
-    text: &'a str,
-    line: usize,
-    start: usize,
-    end: usize,
-}
-
-impl<'a> Cursor<'a> {
-    fn new(text: &'a str) -> Self {
-        let end = text.find('\n').unwrap_or(text.len());
-        Self { text, line: 0, start: 0, end }
-    }
-
-    fn advance(&mut self, at: usize) {
-        while at > self.end {
-            self.start = self.end + 1;
-            self.end =
-                self.text[self.start..].find('\n').map_or(self.text.len(), |i| self.start + i);
-            self.line += 1;
-        }
-    }
 }

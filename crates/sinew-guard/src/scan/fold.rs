@@ -3,7 +3,12 @@
 //! The folded text has exactly the lines of the original, so that a match is on the line a person
 //! sees: a continued command moves up to its first line and leaves blank lines behind.
 
+use std::borrow::Cow;
+
+use memchr::{memchr, memmem, memrchr};
 use unicode_normalization::UnicodeNormalization as _;
+
+use super::lines::{count_ends, next_where};
 
 /// Folded text and what was odd about the original.
 #[derive(Debug, Default)]
@@ -24,50 +29,113 @@ const MAX_ODDITIES: usize = 64;
 /// The longest line that joins make; more is not a command any more.
 const MAX_JOINED: usize = 64 * 1024;
 
+/// A command that goes on in the next line.
+struct Joined {
+    /// Where it starts in the folded text.
+    from: usize,
+    /// Line ends that follow it once it is complete.
+    owed: usize,
+    /// Whether it starts as a row of a table, which ends in a bar as well.
+    is_row: bool,
+}
+
 /// Folds `text`: case, compatibility forms, look-alikes, invisible characters, continued lines.
 pub(crate) fn fold(text: &str) -> Folded {
+    let text = &*without_returns(text);
+    let bytes = text.as_bytes();
     let mut folded = Folded { text: String::with_capacity(text.len() + 16), ..Folded::default() };
-    let mut owed = 0usize;
-    let mut joined_from = 0usize;
-    for (number, line) in text.split('\n').enumerate() {
-        let line = line.strip_suffix('\r').unwrap_or(line);
-        if number > 0 {
-            if owed > 0
-                && continues(&folded.text[joined_from..])
-                && folded.text.len() - joined_from < MAX_JOINED
-            {
-                drop_continuation(&mut folded.text);
+    // Text before this is folded, and so many lines of it have ended.
+    let (mut done, mut number) = (0usize, 0usize);
+    // Most lines only need their letters lowered: they are passed over and copied together.
+    let mut passed = 0usize;
+    while let Some(odd) = next_where(bytes, passed, needs_care) {
+        if is_within_line(bytes, odd) {
+            passed = odd + 1;
+            continue;
+        }
+        let start = memrchr(b'\n', &bytes[done..odd]).map_or(done, |end| done + end + 1);
+        number += count_ends(&bytes[done..start]);
+        push_lower(&text[done..start], &mut folded.text);
+        done = start;
+        let mut open: Option<Joined> = None;
+        loop {
+            let end = memchr(b'\n', &bytes[done..]).map(|length| done + length);
+            let line = &text[done..end.unwrap_or(text.len())];
+            let mut joined = open.take().unwrap_or_else(|| Joined {
+                from: folded.text.len(),
+                owed: 0,
+                is_row: line.trim_start().starts_with('|'),
+            });
+            if line.is_ascii() {
+                push_lower(line, &mut folded.text);
             } else {
-                for _ in 0..owed {
-                    folded.text.push('\n');
-                }
-                owed = 0;
-                joined_from = folded.text.len();
+                fold_line(line, number, &mut folded);
             }
+            let Some(end) = end else {
+                folded.text.extend(std::iter::repeat_n('\n', joined.owed));
+                return folded;
+            };
+            joined.owed += 1;
+            number += 1;
+            done = end + 1;
+            let goes_on = continues(&folded.text[joined.from..], joined.is_row)
+                && folded.text.len() - joined.from < MAX_JOINED;
+            if !goes_on {
+                folded.text.extend(std::iter::repeat_n('\n', joined.owed));
+                break;
+            }
+            drop_continuation(&mut folded.text);
+            open = Some(joined);
         }
-        owed += 1;
-        if line.is_ascii() {
-            let start = folded.text.len();
-            folded.text.push_str(line);
-            folded.text[start..].make_ascii_lowercase();
-        } else {
-            fold_line(line, number, &mut folded);
-        }
+        passed = done;
     }
-    for _ in 1..owed {
-        folded.text.push('\n');
-    }
+    push_lower(&text[done..], &mut folded.text);
     folded
 }
 
-fn continues(line: &str) -> bool {
+/// The text with plain line ends.
+fn without_returns(text: &str) -> Cow<'_, str> {
+    let text = text.strip_suffix('\r').unwrap_or(text);
+    let mut ends = memmem::find_iter(text.as_bytes(), b"\r\n").peekable();
+    if ends.peek().is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for end in ends {
+        out.push_str(&text[done..end]);
+        done = end + 1;
+    }
+    out.push_str(&text[done..]);
+    Cow::Owned(out)
+}
+
+/// Whether a byte needs its line to be looked at: it is no ASCII, or it may end a line that goes on.
+fn needs_care(b: u8, next: u8) -> bool {
+    let last = (b == b'\\') | (b == b'|') | (b == b'&');
+    let end = (next == b'\n') | (next == b' ') | (next == b'\t');
+    !b.is_ascii() | (last & end)
+}
+
+/// Whether something follows `at` on its line.
+fn is_within_line(bytes: &[u8], at: usize) -> bool {
+    let rest = bytes[at + 1..].iter().find(|b| !matches!(b, b' ' | b'\t'));
+    bytes[at].is_ascii() && rest.is_some_and(|b| *b != b'\n')
+}
+
+/// Adds ASCII text in lower case.
+fn push_lower(text: &str, out: &mut String) {
+    let start = out.len();
+    out.push_str(text);
+    out[start..].make_ascii_lowercase();
+}
+
+fn continues(line: &str, is_row: bool) -> bool {
     let line = line.trim_end();
     if line.ends_with('\\') {
         return line.bytes().rev().take_while(|b| *b == b'\\').count() % 2 == 1;
     }
-    // A table row ends in a bar as well.
-    (line.ends_with('|') && !line.trim_start().starts_with('|') && !line.ends_with("||"))
-        || line.ends_with("&&")
+    (line.ends_with('|') && !is_row && !line.ends_with("||")) || line.ends_with("&&")
 }
 
 fn drop_continuation(text: &mut String) {

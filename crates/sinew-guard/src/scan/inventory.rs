@@ -1,11 +1,14 @@
 //! Inventory: each file typed, decoded, split into spans and linked to what tells people to use it.
 
+use std::cell::OnceCell;
+
 use super::bundle::{Bundle, is_skill_md};
 use super::decode::Budget;
 use super::filetype::{self, Content, Kind};
 use super::layers::{self, Layers};
-use super::polarity::{self, Context};
-use super::role::{self, LineIndex, Role, Span};
+use super::lines::{LineIndex, Lines};
+use super::polarity::{Context, Contexts};
+use super::role::{self, Role, Span};
 
 /// A file's path, its kind and, where its name says something else, what speaks against it.
 pub(crate) type Typed = (String, Kind, Option<&'static str>);
@@ -18,12 +21,11 @@ pub(crate) struct ScannedFile {
     pub(crate) text: String,
     pub(crate) index: LineIndex,
     pub(crate) spans: Vec<Span>,
-    pub(crate) contexts: Vec<Context>,
-    /// For each line, how many non-blank lines come before it.
-    pub(crate) ranks: Vec<u32>,
     pub(crate) layers: Layers,
     /// Whether a skill file sends the reader here.
     pub(crate) linked: bool,
+    // Asked for by facts alone, and most files have none.
+    contexts: OnceCell<Contexts>,
 }
 
 impl ScannedFile {
@@ -37,19 +39,28 @@ impl ScannedFile {
         budget: &mut Budget,
     ) -> Self {
         let index = LineIndex::new(&text);
-        let spans = spans_of(path, kind, &text, &index, linked);
+        let spans = spans_of(path, kind, &text, &index, linked, budget);
         let layers = layers::build(&text, &index, &spans, number, budget);
-        let plain = &layers.list[0].text;
-        let contexts = polarity::contexts(plain, &spans);
-        let mut rank = 0;
-        let ranks = plain
-            .split('\n')
-            .map(|line| {
-                rank += u32::from(!line.trim().is_empty());
-                rank
-            })
-            .collect();
-        Self { path: path.to_owned(), kind, text, index, spans, contexts, ranks, layers, linked }
+        Self {
+            path: path.to_owned(),
+            kind,
+            text,
+            index,
+            spans,
+            layers,
+            linked,
+            contexts: OnceCell::new(),
+        }
+    }
+
+    /// The text as rules read it.
+    pub(crate) fn plain(&self) -> &str {
+        &self.layers.list[0].text
+    }
+
+    /// What surrounds a line.
+    pub(crate) fn context(&self, line: usize) -> Context {
+        self.contexts.get_or_init(|| Contexts::new(self.plain(), &self.spans)).at(line)
     }
 
     pub(crate) fn span_at(&self, line: usize) -> &Span {
@@ -59,7 +70,7 @@ impl ScannedFile {
 
     /// The original line, without its end.
     pub(crate) fn line(&self, line: usize) -> &str {
-        &self.text[self.index.range(line, self.text.len())]
+        &self.text[self.index.range(&self.text, line)]
     }
 
     pub(crate) fn is_skill_md(&self) -> bool {
@@ -67,16 +78,25 @@ impl ScannedFile {
     }
 }
 
-fn spans_of(path: &str, kind: Kind, text: &str, index: &LineIndex, linked: bool) -> Vec<Span> {
+fn spans_of(
+    path: &str,
+    kind: Kind,
+    text: &str,
+    index: &LineIndex,
+    linked: bool,
+    budget: &mut Budget,
+) -> Vec<Span> {
     let place = place_of(path);
+    let mut markdown =
+        |prose| role::markdown(text, index, front_lines(text), prose, &mut budget.markdown);
     match kind {
-        Kind::SkillMd => role::markdown(text, index, front_lines(text), Role::Instruction),
+        Kind::SkillMd => markdown(Role::Instruction),
         Kind::Markdown | Kind::Text => {
             let prose = match place {
                 Some(role) if !(linked && role == Role::Reference) => role,
                 _ => Role::Instruction,
             };
-            role::markdown(text, index, front_lines(text), prose)
+            markdown(prose)
         }
         Kind::Data => role::uniform(index, Role::Data, true),
         _ => role::uniform(
@@ -87,16 +107,19 @@ fn spans_of(path: &str, kind: Kind, text: &str, index: &LineIndex, linked: bool)
     }
 }
 
+/// Lines from the top of a file within which a front matter ends; what comes later is text.
+const MAX_FRONT_LINES: usize = 4_000;
+
 /// Lines of the front matter, fences included; 0 where there is none.
 pub(crate) fn front_lines(text: &str) -> usize {
     // Skills may open with comments before their front matter.
-    let mut lines = text.lines().enumerate();
+    let mut lines = Lines::new(text).take(MAX_FRONT_LINES).enumerate();
     let opened =
         lines.find(|(_, line)| !line.trim().is_empty() && !line.trim().starts_with("<!--"));
     if opened.is_none_or(|(_, line)| line.trim_end() != "---") {
         return 0;
     }
-    lines.take(2_000).find(|(_, line)| line.trim_end() == "---").map_or(0, |(number, _)| number + 1)
+    lines.find(|(_, line)| line.trim_end() == "---").map_or(0, |(number, _)| number + 1)
 }
 
 /// The role a path gives to what lies there.

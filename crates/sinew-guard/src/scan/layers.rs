@@ -1,9 +1,12 @@
 //! Layers: every reading of a file's text, from the plain one down to what five decoders reveal.
 
+use memchr::memchr_iter;
+
 use super::decode::{self, Budget};
 use super::fold::{self, Folded};
-use super::role::{LineIndex, Span};
-use super::subst;
+use super::lines::LineIndex;
+use super::role::Span;
+use super::subst::Assembled;
 
 /// One reading of a text, folded.
 #[derive(Debug)]
@@ -82,10 +85,13 @@ pub(crate) fn build(
     let plain = std::mem::take(&mut odd.text);
     let mut layers =
         Layers { list: Vec::new(), odd, payloads: Vec::new(), decoded_lines: Vec::new() };
-    let rewritten = rewrite(&plain, spans);
+    let assembled = rewrite(&plain, spans);
     layers.list.push(Layer { text: plain, depth: 0, codec: "", shown: None, map: Map::Same });
-    if !rewritten.is_empty() {
-        layers.list.push(Layer::of_lines(rewritten, 0, "assembled"));
+    if assembled.is_cut {
+        budget.exhausted.get_or_insert((file, 0));
+    }
+    if !assembled.lines.is_empty() {
+        layers.list.push(Layer::of_lines(assembled.lines, 0, "assembled"));
     }
     for (line, hidden) in std::mem::take(&mut layers.odd.tags) {
         let text = fold::fold(&hidden).text;
@@ -97,29 +103,25 @@ pub(crate) fn build(
             map: Map::Fixed(line),
         });
     }
-    reveal(text, &|at| index.line_of(at), 1, file, budget, &mut layers);
+    reveal(text, &|at| index.line_of(text, at), 1, file, budget, &mut layers);
     layers
 }
 
 /// Lines of code that read differently once strings are put together.
-fn rewrite(plain: &str, spans: &[Span]) -> Vec<(usize, String)> {
-    let mut out = Vec::new();
-    let mut lines = plain.split('\n').enumerate().peekable();
-    for span in spans {
-        while lines.peek().is_some_and(|(number, _)| *number < span.lines.start) {
-            lines.next();
-        }
-        let mut block = Vec::new();
-        while let Some((number, line)) = lines.next_if(|(number, _)| *number < span.lines.end) {
-            if span.code || line.contains('`') {
-                block.push((number, line));
-            }
-        }
-        if !block.is_empty() {
-            out.extend(subst::rewritten(block.into_iter()));
-        }
+fn rewrite(plain: &str, spans: &[Span]) -> Assembled {
+    let mut assembled = Assembled::default();
+    if !plain.contains('`') && !spans.iter().any(|span| span.code) {
+        return assembled;
     }
-    out
+    let mut start = 0;
+    for span in spans {
+        let mut ends = memchr_iter(b'\n', &plain.as_bytes()[start..]);
+        let end = span.lines.len().checked_sub(1).and_then(|last| ends.nth(last));
+        let end = end.map_or(plain.len(), |length| start + length + 1);
+        assembled.read(&plain[start..end], span.lines.start, span.code);
+        start = end;
+    }
+    assembled
 }
 
 fn reveal(
@@ -136,6 +138,9 @@ fn reveal(
     }
     for decoded in decode::find(text) {
         let line = line_of(decoded.at);
+        if decoded.cut {
+            budget.exhausted.get_or_insert((file, line));
+        }
         if !budget.take(decoded.bytes.len(), file, line) {
             return;
         }
@@ -149,7 +154,8 @@ fn reveal(
             continue;
         };
         let folded = fold::fold(&shown).text;
-        let assembled = subst::rewritten(folded.split('\n').enumerate());
+        let mut assembled = Assembled::default();
+        assembled.read(&folded, 0, true);
         layers.list.push(Layer {
             text: folded,
             depth,
@@ -157,8 +163,8 @@ fn reveal(
             shown: Some(shown.clone()),
             map: Map::Fixed(line),
         });
-        if !assembled.is_empty() {
-            let mut layer = Layer::of_lines(assembled, depth, "assembled");
+        if !assembled.lines.is_empty() {
+            let mut layer = Layer::of_lines(assembled.lines, depth, "assembled");
             layer.map = Map::Fixed(line);
             layers.list.push(layer);
         }

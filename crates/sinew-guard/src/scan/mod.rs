@@ -17,7 +17,9 @@ mod fold;
 mod hosts;
 mod inventory;
 mod layers;
+mod lines;
 mod metadata;
+mod pattern;
 mod polarity;
 mod role;
 mod rules;
@@ -41,11 +43,12 @@ pub use table::{TableError, ruleset_digest};
 
 use decode::Budget;
 pub(crate) use decode::base64;
-use facts::{Extracted, Fact, Source, Work};
+use facts::{Extracted, Fact, Source};
 use filetype::Kind;
 use inventory::{ScannedFile, Typed};
 use layers::Layer;
 use metadata::Declared;
+use pattern::Work;
 use table::Table;
 
 /// A rule, for listings.
@@ -346,7 +349,11 @@ fn declarations(bundle: &Bundle, kinds: &[Typed]) -> Declared {
     let Some(at) = skill_md else { return Declared::default() };
     let file = &bundle.files()[at];
     let folder = bundle.name().or_else(|| file.path.rsplit('/').nth(1)).unwrap_or("skill");
-    metadata::declared(&file.bytes, folder)
+    // A larger file is not loaded, so what its end declares is declared to nobody.
+    let head = file.bytes.get(..structure::MAX_SKILL_MD).map_or(&file.bytes[..], |head| {
+        &head[..memchr::memrchr(b'\n', head).map_or(head.len(), |end| end + 1)]
+    });
+    metadata::declared(head, folder)
 }
 
 fn read_facts(
@@ -364,7 +371,7 @@ fn read_facts(
     if !extracted.rot13.is_empty() {
         let mut lines: Vec<(usize, String)> = Vec::new();
         let mut wanted = extracted.rot13.iter().copied().peekable();
-        for (number, text) in file.layers.list[0].text.split('\n').enumerate() {
+        for (number, text) in lines::Lines::new(&file.layers.list[0].text).enumerate() {
             if wanted.next_if_eq(&number).is_some() {
                 lines.push((number, decode::rot13(text)));
             }
@@ -373,6 +380,8 @@ fn read_facts(
         let source = Source { table, file, number, declared: &declared.hosts };
         facts::extract(&source, file.layers.list.len() - 1, work, &mut extracted);
     }
+    extracted.facts.sort_by_key(|fact| (fact.line, fact.layer, fact.layer_line));
+    facts::rank(&mut extracted.facts, file);
     facts::resolve_places(&mut extracted.facts);
     extracted
 }

@@ -6,7 +6,9 @@
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
+use memchr::memchr2;
 
+use super::lines::Lines;
 use super::role::{Role, Span};
 
 /// What surrounds a line.
@@ -186,7 +188,7 @@ fn opens_pattern_list(line: &str) -> bool {
         "regex",
         "keyword",
     ];
-    let Some(at) = line.find(['=', ':']) else { return false };
+    let Some(at) = memchr2(b'=', b':', line.as_bytes()) else { return false };
     let (name, value) = line.split_at(at);
     let value = value[1..].trim_start_matches(['=', ' ', '>']);
     let opens = value.starts_with(['[', '{', '('])
@@ -197,105 +199,142 @@ fn opens_pattern_list(line: &str) -> bool {
     opens && name.len() < 80 && NAMES.iter().any(|word| name.contains(word))
 }
 
-/// The context of each line of folded text, in one pass.
-pub(crate) fn contexts(text: &str, spans: &[Span]) -> Vec<Context> {
-    let mut contexts = Vec::new();
-    let mut span_at = 0;
-    let mut heading = false;
-    let mut intro = false;
-    let mut in_docstring = false;
-    let mut bad_comment = false;
-    let mut list_depth: Option<(i32, usize)> = None;
-    let mut previous_block = u32::MAX;
-    for (number, line) in text.split('\n').enumerate() {
-        while span_at + 1 < spans.len() && spans[span_at].lines.end <= number {
-            span_at += 1;
-        }
-        let Some(span) = spans.get(span_at) else { break };
-        let trimmed = line.trim();
-        let mut context = Context::default();
-        if span.code {
-            if span.block != previous_block {
-                in_docstring = false;
-                bad_comment = false;
-                list_depth = None;
-            }
-            if span.role != Role::Frontmatter {
-                code_line(
-                    trimmed,
-                    &mut context,
-                    &mut in_docstring,
-                    &mut bad_comment,
-                    &mut list_depth,
-                    number,
-                );
-                context.negated |= heading || intro || bad_comment;
-            }
-        } else if trimmed.starts_with('#') {
-            heading = is_negative_heading(trimmed);
-            intro = false;
-            context.negated = heading;
-        } else if !trimmed.is_empty() {
-            let item = trimmed.starts_with(['-', '*', '+', '|', '>'])
-                || trimmed.starts_with(|c: char| c.is_ascii_digit());
-            if !item {
-                intro = false;
-            }
-            context.negated = heading || intro;
-            if trimmed.ends_with(':') || trimmed.ends_with(":**") {
-                intro = negator_governs(trimmed) || is_negative_heading(trimmed);
-            } else if trimmed.contains('❌') && trimmed.len() < 80 {
-                intro = true;
-            }
-        }
-        previous_block = span.block;
-        contexts.push(context);
-    }
-    contexts
+/// The context of every line, kept where it changes.
+#[derive(Debug, Default)]
+pub(crate) struct Contexts {
+    changes: Vec<(usize, Context)>,
 }
 
-fn code_line(
-    line: &str,
-    context: &mut Context,
-    in_docstring: &mut bool,
-    bad_comment: &mut bool,
-    list: &mut Option<(i32, usize)>,
-    number: usize,
-) {
-    let quotes = line.matches("\"\"\"").count() + line.matches("'''").count();
-    let comment = line.starts_with('#') && !line.starts_with("#!")
-        || line.starts_with("//")
-        || line.starts_with("/*")
-        || line.starts_with("* ")
-        || line.starts_with("<!--")
-        || line.starts_with("rem ");
-    context.comment = comment || *in_docstring || quotes > 0 && line.starts_with(['"', '\'']);
-    if quotes % 2 == 1 {
-        *in_docstring = !*in_docstring;
-    }
-    if line.is_empty() {
-        *bad_comment = false;
-    } else if comment {
-        *bad_comment = is_bad_comment(line);
-    }
-    // A list of patterns lasts until its bracket closes; an unclosed one not for ever.
-    let delta =
-        line.matches(['[', '{', '(']).count() as i32 - line.matches([']', '}', ')']).count() as i32;
-    match list {
-        Some((depth, since)) => {
-            context.pattern = true;
-            *depth += delta;
-            if *depth <= 0 || number - *since > 200 {
-                *list = None;
+impl Contexts {
+    /// Reads folded text in one pass.
+    pub(crate) fn new(text: &str, spans: &[Span]) -> Self {
+        let mut contexts = Self::default();
+        let mut reader = Reader::default();
+        let mut span_at = 0;
+        for (number, line) in Lines::new(text).enumerate() {
+            while span_at + 1 < spans.len() && spans[span_at].lines.end <= number {
+                span_at += 1;
+            }
+            let Some(span) = spans.get(span_at) else { break };
+            let context = reader.read(number, line, span);
+            let last = contexts.changes.last().map_or(Context::default(), |(_, last)| *last);
+            if context != last {
+                contexts.changes.push((number, context));
             }
         }
-        None if opens_pattern_list(line) => {
-            context.pattern = true;
-            if delta > 0 {
-                *list = Some((delta, number));
+        contexts
+    }
+
+    /// What surrounds a line.
+    pub(crate) fn at(&self, line: usize) -> Context {
+        let after = self.changes.partition_point(|(from, _)| *from <= line);
+        after.checked_sub(1).map_or(Context::default(), |at| self.changes[at].1)
+    }
+}
+
+/// What one line leaves behind for the next.
+#[derive(Debug, Default)]
+struct Reader {
+    heading: bool,
+    intro: bool,
+    in_docstring: bool,
+    bad_comment: bool,
+    /// Depth of the brackets of a list of patterns, and the line it started on.
+    list: Option<(i32, usize)>,
+    previous_block: Option<u32>,
+}
+
+impl Reader {
+    fn read(&mut self, number: usize, line: &str, span: &Span) -> Context {
+        let trimmed = trim(line);
+        let mut context = Context::default();
+        if span.code {
+            if self.previous_block != Some(span.block) {
+                self.in_docstring = false;
+                self.bad_comment = false;
+                self.list = None;
+            }
+            if span.role != Role::Frontmatter {
+                self.code(trimmed, number, &mut context);
+                context.negated |= self.heading || self.intro || self.bad_comment;
+            }
+        } else if let Some(first) = trimmed.bytes().next() {
+            if first == b'#' {
+                self.heading = is_negative_heading(trimmed);
+                self.intro = false;
+                context.negated = self.heading;
+            } else {
+                let item = matches!(first, b'-' | b'*' | b'+' | b'|' | b'>' | b'0'..=b'9');
+                self.intro &= item;
+                context.negated = self.heading || self.intro;
+                if trimmed.ends_with(':') || trimmed.ends_with(":**") {
+                    self.intro = negator_governs(trimmed) || is_negative_heading(trimmed);
+                } else if trimmed.len() < 80 && !trimmed.is_ascii() && trimmed.contains('❌') {
+                    self.intro = true;
+                }
             }
         }
-        None => {}
+        self.previous_block = Some(span.block);
+        context
+    }
+
+    fn code(&mut self, line: &str, number: usize, context: &mut Context) {
+        let quotes = match memchr2(b'"', b'\'', line.as_bytes()) {
+            Some(_) => line.matches("\"\"\"").count() + line.matches("'''").count(),
+            None => 0,
+        };
+        let comment = line.starts_with('#') && !line.starts_with("#!")
+            || line.starts_with("//")
+            || line.starts_with("/*")
+            || line.starts_with("* ")
+            || line.starts_with("<!--")
+            || line.starts_with("rem ");
+        context.comment =
+            comment || self.in_docstring || quotes > 0 && line.starts_with(['"', '\'']);
+        if quotes % 2 == 1 {
+            self.in_docstring = !self.in_docstring;
+        }
+        if line.is_empty() {
+            self.bad_comment = false;
+        } else if comment {
+            self.bad_comment = is_bad_comment(line);
+        }
+        // A list of patterns lasts until its bracket closes; an unclosed one not for ever.
+        match &mut self.list {
+            Some((depth, since)) => {
+                context.pattern = true;
+                *depth += brackets(line);
+                if *depth <= 0 || number - *since > 200 {
+                    self.list = None;
+                }
+            }
+            None if opens_pattern_list(line) => {
+                context.pattern = true;
+                let depth = brackets(line);
+                if depth > 0 {
+                    self.list = Some((depth, number));
+                }
+            }
+            None => {}
+        }
+    }
+}
+
+/// Brackets that a line opens and does not close.
+fn brackets(line: &str) -> i32 {
+    line.bytes().fold(0, |depth, b| match b {
+        b'[' | b'{' | b'(' => depth + 1,
+        b']' | b'}' | b')' => depth - 1,
+        _ => depth,
+    })
+}
+
+/// `trim`, which most lines do not need.
+fn trim(line: &str) -> &str {
+    let ends = (line.as_bytes().first(), line.as_bytes().last());
+    match ends {
+        (Some(first), Some(last)) if first.is_ascii_graphic() && last.is_ascii_graphic() => line,
+        _ => line.trim(),
     }
 }
 

@@ -5,10 +5,17 @@
 
 use std::ops::Range;
 
+use memchr::{memchr, memchr3_iter};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+use super::lines::{LineIndex, Lines, count_ends};
 
 /// Markdown beyond this is no prose a person wrote; it is split at fences alone, in one pass.
 const MAX_PARSED_MARKDOWN: usize = 512 * 1024;
+/// Marks of quotes and lists that one line may start with: nobody nests deeper, and depth costs.
+const MAX_MARKERS: usize = 64;
+/// Spans of a file that is split at fences alone; what follows the last is one span.
+const MAX_FENCE_SPANS: usize = 50_000;
 
 /// What a stretch of text is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,52 +67,25 @@ pub(crate) struct Span {
     pub(crate) code: bool,
 }
 
-/// Where each line starts, and so which line a byte is on.
-#[derive(Debug)]
-pub(crate) struct LineIndex {
-    starts: Vec<usize>,
-}
-
-impl LineIndex {
-    pub(crate) fn new(text: &str) -> Self {
-        let mut starts = Vec::with_capacity(text.len() / 40 + 1);
-        starts.push(0);
-        starts.extend(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1));
-        Self { starts }
-    }
-
-    pub(crate) fn line_of(&self, byte: usize) -> usize {
-        self.starts.partition_point(|start| *start <= byte) - 1
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.starts.len()
-    }
-
-    pub(crate) fn range(&self, line: usize, text_len: usize) -> Range<usize> {
-        let start = self.starts.get(line).copied().unwrap_or(text_len);
-        let end = self.starts.get(line + 1).map_or(text_len, |next| next - 1);
-        start..end.max(start)
-    }
-}
-
-/// Splits Markdown; `front_lines` lines of front matter come first.
+/// Splits Markdown; `front_lines` lines of front matter come first. `left` is how many more bytes of
+/// this skill may be parsed.
 pub(crate) fn markdown(
     text: &str,
     index: &LineIndex,
     front_lines: usize,
     prose: Role,
+    left: &mut usize,
 ) -> Vec<Span> {
+    if text.len() > MAX_PARSED_MARKDOWN.min(*left) {
+        return fences_only(text, index, front_lines, prose);
+    }
+    *left -= text.len();
     let mut marks = Marks::new(index.len(), prose);
     for line in 0..front_lines.min(index.len()) {
         marks.set(line, Role::Frontmatter, 0, true);
     }
-    let body_at = index.range(front_lines, text.len()).start;
-    if text.len() > MAX_PARSED_MARKDOWN {
-        fences_only(text, index, front_lines, &mut marks);
-    } else {
-        parse(&text[body_at..], body_at, index, &mut marks);
-    }
+    let body_at = index.range(text, front_lines).start;
+    parse(&Source { text, index, offset: body_at }, &mut marks);
     marks.into_spans(front_lines)
 }
 
@@ -170,14 +150,69 @@ impl Marks {
     }
 }
 
-fn parse(body: &str, offset: usize, index: &LineIndex, marks: &mut Marks) {
+/// The same bytes without the marks that only matter within a line: links, emphasis, tags, entities.
+/// Blocks are all that is asked for, and unmatched marks are what makes a parser of inlines slow.
+fn without_inline(body: &str) -> String {
+    let mut out = String::with_capacity(body.len());
+    for (number, line) in Lines::new(body).enumerate() {
+        if number > 0 {
+            out.push('\n');
+        }
+        let start = out.len();
+        let marker = |b: &u8| b.is_ascii_digit() || b" \t>-+*.)#".contains(b);
+        let lead = line.bytes().take(MAX_MARKERS).take_while(|b| marker(b)).count();
+        // A tag that starts a line may start a block.
+        let tag = if line[lead..].starts_with("<!--") { 4 } else { 1 };
+        let lead = if line[lead..].starts_with('<') { lead + tag } else { lead };
+        let (lead, content) = line.split_at(lead);
+        out.push_str(lead);
+        if content.trim_matches(['_', ' ', '\t', '\r']).is_empty() {
+            out.push_str(content);
+            continue;
+        }
+        let mut rest = content;
+        while let Some(at) = rest.find(['[', ']', '*', '_', '!', '<', '>', '&', '\\']) {
+            out.push_str(&rest[..at]);
+            rest = &rest[at..];
+            let kept = if rest.starts_with("<!--") {
+                4
+            } else {
+                usize::from(out.ends_with("--") && rest.starts_with('>'))
+            };
+            out.push_str(if kept > 0 { &rest[..kept] } else { "x" });
+            rest = &rest[kept.max(1)..];
+        }
+        out.push_str(rest);
+        debug_assert_eq!(out.len() - start, line.len());
+    }
+    out
+}
+
+/// A body and where it stands in its file.
+struct Source<'a> {
+    text: &'a str,
+    index: &'a LineIndex,
+    offset: usize,
+}
+
+impl Source<'_> {
+    fn lines_of(&self, range: &Range<usize>) -> Range<usize> {
+        let line_of = |byte: usize| self.index.line_of(self.text, self.offset + byte);
+        let first = line_of(range.start);
+        first..line_of(range.end.saturating_sub(1).max(range.start)) + 1
+    }
+}
+
+fn parse(source: &Source<'_>, marks: &mut Marks) {
+    let body = &source.text[source.offset..];
+    let blocks = without_inline(body);
     let options = Options::ENABLE_TABLES;
     let mut quote_depth = 0usize;
     let mut item_depth = 0usize;
     let mut quoted_table = false;
     let mut in_head = false;
-    for (event, range) in Parser::new_ext(body, options).into_offset_iter() {
-        let lines = lines_of(index, offset, &range);
+    for (event, range) in Parser::new_ext(&blocks, options).into_offset_iter() {
+        let lines = source.lines_of(&range);
         match event {
             Event::Start(Tag::Heading { .. }) => {
                 marks.section += 1;
@@ -233,12 +268,6 @@ fn parse(body: &str, offset: usize, index: &LineIndex, marks: &mut Marks) {
             _ => {}
         }
     }
-}
-
-fn lines_of(index: &LineIndex, offset: usize, range: &Range<usize>) -> Range<usize> {
-    let first = index.line_of(offset + range.start);
-    let last = index.line_of(offset + range.end.saturating_sub(1).max(range.start));
-    first..last + 1
 }
 
 /// A block quote that orders its reader about is an instruction, whatever its markup.
@@ -327,34 +356,64 @@ fn code_role(lang: &str, text: &str) -> Role {
     Role::Code
 }
 
-fn fences_only(text: &str, index: &LineIndex, from: usize, marks: &mut Marks) {
-    let mut fence: Option<(&str, Role)> = None;
-    let prose = marks.prose;
-    for line in from..index.len() {
-        let content = text[index.range(line, text.len())].trim();
+/// Fences, headings and nothing else: a reading that costs one pass and no row per line. Prose gets no
+/// role that would speak for it.
+fn fences_only(text: &str, index: &LineIndex, front_lines: usize, prose: Role) -> Vec<Span> {
+    let span =
+        |from, role, code, block, section| Span { lines: from..from, role, block, section, code };
+    let mut spans: Vec<Span> = Vec::new();
+    let mut open = span(0, Role::Frontmatter, true, 0, 0);
+    let mut next = |from: usize, span: Span| {
+        let mut closed = std::mem::replace(&mut open, span);
+        closed.lines.end = from;
+        if !closed.lines.is_empty() {
+            spans.push(closed);
+        }
+        spans.len() < MAX_FENCE_SPANS
+    };
+    next(front_lines, span(front_lines, prose, false, 0, 0));
+    let body = index.range(text, front_lines).start;
+    let (mut number, mut counted) = (front_lines, body);
+    let (mut fence, mut blocks, mut section) = (None, 0, 0);
+    for at in memchr3_iter(b'#', b'`', b'~', &text.as_bytes()[body..]).map(|at| body + at) {
+        if at < counted || !starts_line(text, at) {
+            continue;
+        }
+        number += count_ends(&text.as_bytes()[counted..at]);
+        let end = memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |length| at + length);
+        counted = end;
+        let content = text[at..end].trim_end();
         let mark = ["```", "~~~"].into_iter().find(|mark| content.starts_with(mark));
-        match (fence, mark) {
+        let goes_on = match (fence, mark) {
             (None, Some(mark)) => {
+                fence = Some(mark);
+                blocks += 1;
                 let role = code_role(content.trim_start_matches(['`', '~']), "");
-                fence = Some((mark, role));
-                marks.block += 1;
+                next(number, span(number, role, true, blocks, section))
             }
-            (Some((open, _)), Some(mark)) if open == mark => {
+            (Some(closes), Some(mark)) if closes == mark => {
+                // The closing line is still part of what it closes.
                 fence = None;
-                marks.block += 1;
+                next(number + 1, span(number + 1, prose, false, 0, section))
             }
-            _ => {}
+            (None, None) if content.starts_with('#') => {
+                section += 1;
+                next(number, span(number, prose, false, 0, section))
+            }
+            _ => true,
+        };
+        if !goes_on {
+            break;
         }
-        if content.starts_with('#') && fence.is_none() {
-            marks.section += 1;
-        }
-        if content.is_empty() && fence.is_none() {
-            marks.block += 1;
-        }
-        let (role, code) = fence.map_or((prose, false), |(_, role)| (role, true));
-        let block = marks.block;
-        marks.set(line, role, block, code);
     }
+    next(index.len(), span(index.len(), prose, false, 0, section));
+    spans
+}
+
+/// Whether only blanks stand before `at` on its line.
+fn starts_line(text: &str, at: usize) -> bool {
+    let before = text.as_bytes()[..at].iter().rev().find(|b| !matches!(b, b' ' | b'\t' | b'\r'));
+    before.is_none_or(|b| *b == b'\n')
 }
 
 #[cfg(test)]
@@ -363,7 +422,8 @@ mod tests {
 
     fn roles(text: &str, front: usize) -> Vec<&'static str> {
         let index = LineIndex::new(text);
-        let spans = markdown(text, &index, front, Role::Instruction);
+        let mut left = usize::MAX;
+        let spans = markdown(text, &index, front, Role::Instruction, &mut left);
         let mut roles = vec![""; index.len()];
         for span in spans {
             for line in span.lines {
@@ -400,6 +460,28 @@ mod tests {
                 "instruction"
             ]
         );
+    }
+
+    #[test]
+    fn a_text_too_large_to_parse_is_split_at_fences() {
+        let text = "---\nname: a\n---\n# T\ntext\n```bash\nls\n```\nmore\n## U\n~~~\nx";
+        let spans = fences_only(text, &LineIndex::new(text), 3, Role::Instruction);
+        let seen: Vec<_> = spans
+            .iter()
+            .map(|span| (span.lines.clone(), span.role.as_str(), span.section))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                (0..3, "frontmatter", 0),
+                (3..5, "instruction", 1),
+                (5..8, "command", 1),
+                (8..9, "instruction", 1),
+                (9..10, "instruction", 2),
+                (10..12, "code", 2)
+            ]
+        );
+        assert_eq!(fences_only("", &LineIndex::new(""), 0, Role::Instruction).len(), 1);
     }
 
     #[test]

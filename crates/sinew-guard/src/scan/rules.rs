@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use super::facts::Fact;
 use super::finding::{FactRef, Finding, Severity};
 use super::inventory::ScannedFile;
+use super::pattern::Where;
 use super::role::Role;
-use super::table::{Clause, Rule, Table, Term, Where, Window};
+use super::table::{Clause, Rule, Table, Term, Window};
 use crate::Untrusted;
 use crate::secrets;
 
@@ -15,7 +16,7 @@ const MAX_PER_RULE: usize = 32;
 /// Characters of evidence.
 const MAX_EVIDENCE: usize = 120;
 
-/// Applies every rule to the facts of a skill. `facts` are in order of files.
+/// Applies every rule to the facts of a skill; `facts` are in order of file and line.
 pub(crate) fn evaluate(table: &Table, files: &[ScannedFile], facts: &[Fact]) -> Vec<Finding> {
     let mut by_kind: Vec<Vec<usize>> = vec![Vec::new(); table.kinds.len()];
     for (at, fact) in facts.iter().enumerate() {
@@ -43,6 +44,9 @@ pub(crate) fn evaluate(table: &Table, files: &[ScannedFile], facts: &[Fact]) -> 
 }
 
 /// For each window in which the clause holds, the facts that make it hold, the anchor first.
+///
+/// Facts are in order of file and line, so that a window is a range of each group. Anchors that share
+/// a window are judged together: what surrounds them is the same for all.
 fn combinations(
     clause: &Clause,
     facts: &[Fact],
@@ -55,39 +59,17 @@ fn combinations(
         return Vec::new();
     }
     let none = matching(&clause.none, facts, by_kind, files);
+    let same_window = |a: &usize, b: &usize| {
+        let (a, b) = (&facts[*a], &facts[*b]);
+        a.file == b.file && window_key(a, clause.window) == window_key(b, clause.window)
+    };
     let mut found: BTreeMap<(usize, u64), (u8, Vec<usize>)> = BTreeMap::new();
-    'anchors: for &anchor in &groups[0] {
-        let here = &facts[anchor];
-        let mut chosen = vec![anchor];
-        for group in &groups[1..] {
-            let candidates = within(group, facts, here, clause.window)
-                .filter(|at| !clause.same_target || same_target(here, &facts[**at]))
-                .min_by_key(|at| {
-                    let fact = &facts[**at];
-                    (doubt(fact), fact.line.abs_diff(here.line), **at)
-                });
-            match candidates {
-                Some(at) => chosen.push(*at),
-                None => continue 'anchors,
-            }
-        }
-        if clause.min > 1 {
-            let mut different: Vec<_> = within(&groups[0], facts, here, clause.window)
-                .map(|at| {
-                    (facts[*at].kind, facts[*at].target.as_deref().unwrap_or(""), facts[*at].line)
-                })
-                .collect();
-            different.sort_unstable();
-            different.dedup_by_key(|entry| entry.2);
-            if different.len() < clause.min {
-                continue;
-            }
-        }
-        if within(&none, facts, here, clause.window).next().is_some() {
+    for anchors in groups[0].chunk_by(same_window) {
+        let Some((weight, chosen)) = judge(clause, facts, &groups, &none, anchors) else {
             continue;
-        }
-        let key = (here.file, window_key(here, clause.window));
-        let weight: u8 = chosen.iter().map(|at| doubt(&facts[*at])).max().unwrap_or(0);
+        };
+        let here = &facts[anchors[0]];
+        let key = (here.file, finding_key(here, clause.window));
         match found.get(&key) {
             Some((old, _)) if *old <= weight => {}
             _ => {
@@ -96,6 +78,67 @@ fn combinations(
         }
     }
     found.into_values().map(|(_, chosen)| chosen).collect()
+}
+
+/// The facts that make a clause hold around anchors of one window, and how doubtful they are: with
+/// the anchor about which there is least doubt, and for each other group the fact nearest to it.
+fn judge(
+    clause: &Clause,
+    facts: &[Fact],
+    groups: &[Vec<usize>],
+    none: &[usize],
+    anchors: &[usize],
+) -> Option<(u8, Vec<usize>)> {
+    let here = &facts[anchors[0]];
+    let around = |group: &[usize]| -> Vec<usize> {
+        within(group, facts, here, clause.window).copied().collect()
+    };
+    if within(none, facts, here, clause.window).next().is_some() {
+        return None;
+    }
+    if clause.min > 1 {
+        let mut lines: Vec<usize> =
+            within(&groups[0], facts, here, clause.window).map(|at| facts[*at].line).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        if lines.len() < clause.min {
+            return None;
+        }
+    }
+    let others: Vec<Vec<usize>> = groups[1..].iter().map(|group| around(group)).collect();
+    if others.iter().any(Vec::is_empty) {
+        return None;
+    }
+    let least = |group: &Vec<usize>| group.iter().map(|at| doubt(&facts[*at])).min().unwrap_or(0);
+    let floor = others.iter().map(least).max().unwrap_or(0);
+    if clause.same_target {
+        let choices = anchors.iter().filter_map(|anchor| {
+            choose(facts, *anchor, &others, |at| same_target(&facts[*anchor], &facts[at]))
+        });
+        return choices.min_by_key(|(weight, _)| *weight);
+    }
+    let anchor = anchors.iter().min_by_key(|at| doubt(&facts[**at]).max(floor))?;
+    choose(facts, *anchor, &others, |_| true)
+}
+
+/// An anchor with the fact of each group that is least in doubt and nearest.
+fn choose(
+    facts: &[Fact],
+    anchor: usize,
+    others: &[Vec<usize>],
+    fits: impl Fn(usize) -> bool,
+) -> Option<(u8, Vec<usize>)> {
+    let here = &facts[anchor];
+    let mut chosen = vec![anchor];
+    for group in others {
+        let nearest = group.iter().copied().filter(|at| fits(*at)).min_by_key(|at| {
+            let fact = &facts[*at];
+            (doubt(fact), fact.line.abs_diff(here.line), *at)
+        });
+        chosen.push(nearest?);
+    }
+    let weight = chosen.iter().map(|at| doubt(&facts[*at])).max().unwrap_or(0);
+    Some((weight, chosen))
 }
 
 fn doubt(fact: &Fact) -> u8 {
@@ -111,44 +154,59 @@ fn same_target(a: &Fact, b: &Fact) -> bool {
     }
 }
 
-fn window_key(fact: &Fact, window: Window) -> u64 {
+/// Facts with one key see the same window.
+fn window_key(fact: &Fact, window: Window) -> (u64, usize, usize) {
     match window {
-        Window::Line | Window::Near(_) => fact.line as u64,
-        Window::Block => u64::from(fact.block) << 32 | u64::from(fact.section),
-        Window::Section => u64::from(fact.section),
-        Window::File | Window::Skill => 0,
+        Window::Line => (fact.line as u64, fact.layer, fact.layer_line),
+        Window::Near(_) => (fact.line as u64, 0, 0),
+        Window::Block => (u64::from(fact.block) << 32 | u64::from(fact.section), 0, 0),
+        Window::Section => (u64::from(fact.section), 0, 0),
+        Window::File | Window::Skill => (0, 0, 0),
     }
 }
 
-/// The facts of `group` in the window around `here`; `group` is in order of files.
+/// Windows with one key give one finding.
+fn finding_key(fact: &Fact, window: Window) -> u64 {
+    window_key(fact, window).0
+}
+
+/// The facts of `group` in the window around `here`.
 fn within<'a>(
     group: &'a [usize],
     facts: &'a [Fact],
     here: &'a Fact,
     window: Window,
 ) -> impl Iterator<Item = &'a usize> {
-    let range = if window == Window::Skill {
-        0..group.len()
-    } else {
-        group.partition_point(|at| facts[*at].file < here.file)
-            ..group.partition_point(|at| facts[*at].file <= here.file)
+    let file = |at: &usize| facts[*at].file;
+    let from = |bound: &dyn Fn(&Fact) -> bool| {
+        group.partition_point(|at| {
+            file(at) < here.file || file(at) == here.file && bound(&facts[*at])
+        })
+    };
+    let range = match window {
+        Window::Skill => 0..group.len(),
+        Window::File => from(&|_| false)..from(&|_| true),
+        Window::Line => from(&|f| f.line < here.line)..from(&|f| f.line <= here.line),
+        Window::Near(lines) => {
+            from(&|f| f.rank.saturating_add(lines) < here.rank)..from(&|f| {
+                f.rank <= here.rank.saturating_add(lines)
+            })
+        }
+        Window::Block | Window::Section => {
+            from(&|f| f.section < here.section)..from(&|f| f.section <= here.section)
+        }
     };
     group[range].iter().filter(move |at| {
         let fact = &facts[**at];
         match window {
             Window::Line => {
-                fact.line == here.line
-                    && (fact.layer == here.layer && fact.layer_line == here.layer_line
-                        || fact.depth == here.depth)
+                fact.layer == here.layer && fact.layer_line == here.layer_line
+                    || fact.depth == here.depth
             }
-            Window::Near(lines) => fact.rank.abs_diff(here.rank) <= lines,
             Window::Block => {
-                fact.block == here.block
-                    && fact.section == here.section
-                    && (fact.block != 0 || fact.rank.abs_diff(here.rank) <= 12)
+                fact.block == here.block && (fact.block != 0 || fact.rank.abs_diff(here.rank) <= 12)
             }
-            Window::Section => fact.section == here.section,
-            Window::File | Window::Skill => true,
+            _ => true,
         }
     })
 }

@@ -7,6 +7,7 @@ use super::bundle::Bundle;
 use super::filetype::{self, Kind};
 use super::finding::{Finding, Severity};
 use super::inventory::{ScannedFile, Typed};
+use super::lines::Lines;
 use super::role::Role;
 use super::rules;
 use super::table::Table;
@@ -16,9 +17,11 @@ use crate::secrets;
 /// Containers inside containers that are opened.
 const MAX_NESTING: u8 = 2;
 /// A skill file above this is not loaded.
-const MAX_SKILL_MD: usize = 256_000;
+pub(crate) const MAX_SKILL_MD: usize = 256_000;
 /// A line of code this long was not written by a person.
 const MIN_PACKED: usize = 5_000;
+/// Secrets of one file that are listed; the first of them is reason enough.
+const MAX_SECRETS: usize = 64;
 /// Bytes after an image's end that are no padding.
 const MIN_APPENDED: usize = 16;
 
@@ -73,13 +76,27 @@ pub(crate) fn on_line(
     file: &ScannedFile,
     line: usize,
 ) -> Finding {
-    let mut finding = about(table, rule, severity, &file.path, "");
-    finding.line = line + 1;
-    finding.end_line = line + 1;
-    finding.column = 1;
-    finding.role = file.span_at(line).role.as_str().to_owned();
-    finding.evidence = rules::evidence(file, line, 0);
-    finding
+    let evidence = rules::evidence(file, line, 0);
+    showing(table, rule, severity, file, line, evidence)
+}
+
+/// A finding on one line that shows something else than the line.
+fn showing(
+    table: &Table,
+    rule: &str,
+    severity: Severity,
+    file: &ScannedFile,
+    line: usize,
+    evidence: String,
+) -> Finding {
+    Finding {
+        line: line + 1,
+        end_line: line + 1,
+        column: 1,
+        role: file.span_at(line).role.as_str().to_owned(),
+        evidence,
+        ..about(table, rule, severity, &file.path, "")
+    }
 }
 
 /// Scans what lies inside a container; given by the scanner, so that this module knows no pipeline.
@@ -278,10 +295,10 @@ pub(crate) fn check_text(
     for &line in &file.layers.odd.zero_width {
         findings.push(on_line(table, "zero-width-in-word", Severity::Warn, file, line));
     }
-    for secret in secrets::find(&file.text).into_iter().take(64) {
-        let line = file.index.line_of(secret.range.start);
-        let mut finding = on_line(table, "literal-secret", secret_severity, file, line);
-        finding.evidence = secrets::REDACTED.to_owned();
+    for secret in secrets::find_first(&file.text, MAX_SECRETS) {
+        let line = file.index.line_of(&file.text, secret.range.start);
+        let hidden = secrets::REDACTED.to_owned();
+        let mut finding = showing(table, "literal-secret", secret_severity, file, line, hidden);
         let role = file.span_at(line).role;
         if secret_severity == Severity::Warn
             && (matches!(role, Role::Test | Role::Reference)
@@ -316,7 +333,6 @@ fn packed_line(file: &ScannedFile) -> Option<usize> {
     if !matches!(file.kind, Kind::Script(_)) || file.text.len() < MIN_PACKED {
         return None;
     }
-    file.text
-        .lines()
+    Lines::new(&file.text)
         .position(|line| line.len() >= MIN_PACKED && CALLS.iter().any(|call| line.contains(call)))
 }

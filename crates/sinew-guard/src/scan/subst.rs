@@ -5,80 +5,157 @@
 
 use std::collections::BTreeMap;
 
+use memchr::{memchr, memrchr};
+
+use super::lines::{Lines, count_ends, next_where};
+
 /// Variables followed per block; scripts that hide a command use a few.
 const MAX_VARIABLES: usize = 128;
 /// The longest value that is followed.
 const MAX_VALUE: usize = 2048;
-/// Text added per block, so that nested values cannot multiply.
-const MAX_ADDED: usize = 128 * 1024;
+/// Text and lines added per file, so that nested values cannot multiply; scripts add a few.
+const MAX_ADDED: usize = 1 << 20;
+const MAX_ADDED_LINES: usize = 50_000;
+/// Lines of one file that are looked at; the longest script a person wrote has fewer.
+const MAX_LINES: usize = 200_000;
 /// Lines and bytes of one call that are put on one line.
 const MAX_CALL_LINES: usize = 12;
 const MAX_CALL: usize = 2000;
+/// Literals of one line that are read backwards.
+const MAX_REVERSED: usize = 16;
 /// Lines longer than this are data.
 const MAX_LINE: usize = 4096;
 
-/// Lines of `block` (folded text) that read differently once the pieces are in place.
-pub(crate) fn rewritten<'a>(block: impl Iterator<Item = (usize, &'a str)>) -> Vec<(usize, String)> {
-    let block: Vec<(usize, &str)> = block.collect();
-    let mut values: BTreeMap<String, String> = BTreeMap::new();
-    let mut out = joined_calls(&block);
-    let mut added: usize = out.iter().map(|(_, line)| line.len()).sum();
-    for (number, line) in block {
-        if line.len() > MAX_LINE || line.trim().is_empty() {
-            continue;
+/// Lines that read differently once the pieces are in place, with their numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Assembled {
+    pub(crate) lines: Vec<(usize, String)>,
+    added: usize,
+    seen: usize,
+    /// Whether a bound was reached, and so something may have been missed.
+    pub(crate) is_cut: bool,
+}
+
+impl Assembled {
+    fn push(&mut self, number: usize, line: String) {
+        if self.added + line.len() > MAX_ADDED || self.lines.len() >= MAX_ADDED_LINES {
+            self.is_cut = true;
+        } else {
+            self.added += line.len();
+            self.lines.push((number, line));
         }
-        let cleaned = unquote_shell(line);
+    }
+
+    /// Reads one block of folded text that starts at line `first`; of prose, the lines with code in
+    /// them.
+    pub(crate) fn read(&mut self, text: &str, first: usize, is_code: bool) {
+        if !is_code && memchr(b'`', text.as_bytes()).is_none() {
+            return;
+        }
+        self.join_calls(text, first, is_code);
+        let mut values: BTreeMap<String, String> = BTreeMap::new();
+        let (mut number, mut at) = (first, 0);
+        while at < text.len() {
+            // Until something has a value, only lines with pieces of a string matter.
+            if values.is_empty() {
+                let Some(piece) = next_where(text.as_bytes(), at, is_piece) else { return };
+                number += count_ends(&text.as_bytes()[at..piece]);
+                at = memrchr(b'\n', &text.as_bytes()[at..piece]).map_or(at, |end| at + end + 1);
+            }
+            let end =
+                memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |length| at + length);
+            let line = &text[at..end];
+            if self.seen > MAX_LINES || self.is_cut {
+                self.is_cut = true;
+                return;
+            }
+            let is_read = is_code || memchr(b'`', line.as_bytes()).is_some();
+            if is_read && line.len() <= MAX_LINE && !line.trim().is_empty() {
+                self.seen += 1;
+                self.read_line(number, line, &mut values);
+            }
+            at = end + 1;
+            number += 1;
+        }
+    }
+
+    fn read_line(&mut self, number: usize, line: &str, values: &mut BTreeMap<String, String>) {
+        let pieces = line.bytes().any(|b| is_piece(b, 0));
+        let cleaned = if pieces { unquote_shell(line) } else { None };
         let base = cleaned.as_deref().unwrap_or(line);
-        if base.contains('=')
-            && let Some((name, value)) = assignment(base, &values)
+        if pieces
+            && base.contains('=')
             && values.len() < MAX_VARIABLES
+            && let Some((name, value)) = assignment(base, values)
             && value.len() <= MAX_VALUE
         {
             let plain = base.trim().contains(value.as_str());
             values.insert(name, value.clone());
-            if !plain && value.len() >= 4 && added + value.len() <= MAX_ADDED {
-                added += value.len();
-                out.push((number, value));
+            if !plain && value.len() >= 4 {
+                self.push(number, value);
             }
-            continue;
+            return;
         }
-        let joined = join_literals(base, &values);
+        let joined = if pieces { join_literals(base, values) } else { None };
         let base = joined.as_deref().unwrap_or(base);
-        let with_values = if values.is_empty() { None } else { fill(base, &values) };
-        let text = with_values.or(joined).or(cleaned);
-        if let Some(text) = text.filter(|text| added + text.len() <= MAX_ADDED) {
-            added += text.len();
-            out.push((number, text));
+        let with_values = if values.is_empty() { None } else { fill(base, values) };
+        if let Some(text) = with_values.or(joined).or(cleaned) {
+            self.push(number, text);
         }
     }
-    out
+
+    /// Calls whose arguments stand on lines of their own, each on one line.
+    fn join_calls(&mut self, text: &str, first: usize, is_code: bool) {
+        let (mut number, mut counted, mut from) = (first, 0, 0);
+        let opens = |b: u8, next: u8| (b == b'(') & (next <= b' ');
+        while let Some(open) = next_where(text.as_bytes(), from, opens) {
+            from = open + 1;
+            number += count_ends(&text.as_bytes()[counted..open]);
+            counted = open;
+            // Looking further than a call is long would make one long line cost its square.
+            let low = open.saturating_sub(MAX_CALL);
+            let high = text.len().min(open + MAX_CALL);
+            let start = memrchr(b'\n', &text.as_bytes()[low..open]).map_or(low, |i| low + i + 1);
+            let end = memchr(b'\n', &text.as_bytes()[open..high]).map_or(high, |i| open + i);
+            let whole = (start > low || low == 0) && (end < high || high == text.len());
+            if !whole || !text.as_bytes()[open + 1..end].trim_ascii().is_empty() {
+                continue;
+            }
+            let line = &text[start..end];
+            let is_read = is_code || memchr(b'`', line.as_bytes()).is_some();
+            if !is_read || line.len() > MAX_CALL {
+                continue;
+            }
+            if self.is_cut {
+                return;
+            }
+            let rest = text.get(end + 1..).unwrap_or("");
+            let is_read = |line: &&str| is_code || memchr(b'`', line.as_bytes()).is_some();
+            self.push(number, joined_call(line, Lines::new(rest).filter(is_read)));
+        }
+    }
 }
 
-/// Calls whose arguments stand on lines of their own, each on one line.
-fn joined_calls(block: &[(usize, &str)]) -> Vec<(usize, String)> {
-    let mut out = Vec::new();
-    let mut added = 0usize;
-    for (at, (number, line)) in block.iter().enumerate() {
-        if !line.trim_end().ends_with('(') || line.len() > MAX_CALL || added > MAX_ADDED / 2 {
-            continue;
+/// Bytes that strings and assignments are made of.
+fn is_piece(b: u8, _: u8) -> bool {
+    (b == b'$') | (b == b'"') | (b == b'\'') | (b == b'\\') | (b == b'=')
+}
+
+fn joined_call<'a>(line: &str, rest: impl Iterator<Item = &'a str>) -> String {
+    let mut call = line.trim_end().to_owned();
+    let mut open = 1i32;
+    for next in rest.take(MAX_CALL_LINES) {
+        if call.len() + next.len() > MAX_CALL {
+            break;
         }
-        let mut call = line.trim_end().to_owned();
-        let mut open = 1i32;
-        for (_, next) in block[at + 1..].iter().take(MAX_CALL_LINES) {
-            if call.len() + next.len() > MAX_CALL {
-                break;
-            }
-            call.push_str(next.trim());
-            call.push(' ');
-            open += next.matches('(').count() as i32 - next.matches(')').count() as i32;
-            if open <= 0 {
-                break;
-            }
+        call.push_str(next.trim());
+        call.push(' ');
+        open += next.matches('(').count() as i32 - next.matches(')').count() as i32;
+        if open <= 0 {
+            break;
         }
-        added += call.len();
-        out.push((*number, call));
     }
-    out
+    call
 }
 
 /// `c""url`, `c\url`, `$IFS`, `$'…'`: what a shell throws away.
@@ -265,7 +342,8 @@ fn join_literals(line: &str, values: &BTreeMap<String, String>) -> Option<String
             }
         }
         let reversed = format!("{quote}[::-1]");
-        while let Some(end) = text.find(&reversed) {
+        for _ in 0..MAX_REVERSED {
+            let Some(end) = text.find(&reversed) else { break };
             let start = text[..end].rfind(quote)?;
             let backwards: String = text[start + 1..end].chars().rev().collect();
             text = format!(
@@ -325,7 +403,9 @@ mod tests {
     use super::*;
 
     fn check(block: &str, wanted: &str) {
-        let lines = rewritten(block.lines().enumerate());
+        let mut assembled = Assembled::default();
+        assembled.read(block, 0, true);
+        let lines = assembled.lines;
         assert!(lines.iter().any(|(_, line)| line.contains(wanted)), "{lines:?}");
     }
 

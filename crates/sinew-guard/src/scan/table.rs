@@ -5,73 +5,18 @@
 //! makes the scanner refuse to start, and a scanner that does not start blocks.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use regex::Regex;
-use regex::bytes::{Regex as BytesRegex, RegexBuilder as BytesRegexBuilder};
 use serde::Deserialize;
 
 use super::finding::Severity;
 use super::hosts::{HostClass, Hosts};
+use super::pattern::{Pattern, PatternRow, Where};
 
 pub(crate) const HOSTS: &str = include_str!("../../data/hosts.json");
 pub(crate) const FACTS: &str = include_str!("../../data/facts.json");
 pub(crate) const RULES: &str = include_str!("../../data/rules.json");
-
-/// Where a pattern may match.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Where {
-    #[default]
-    Any,
-    /// Commands, scripts, configuration; inline code in prose counts.
-    Code,
-    /// Prose, front matter, comments.
-    Prose,
-}
-
-#[derive(Deserialize)]
-struct PatternRow {
-    kind: String,
-    any: Vec<String>,
-    re: Option<String>,
-    #[serde(default, rename = "in")]
-    place: Where,
-    #[serde(default)]
-    net: bool,
-    #[serde(default)]
-    speech: bool,
-}
-
-/// One way to recognise a fact.
-#[derive(Debug)]
-pub(crate) struct Pattern {
-    pub(crate) kind: u16,
-    pub(crate) place: Where,
-    /// Whether the fact has a destination.
-    pub(crate) net: bool,
-    /// Whether it is something said, which quotation marks make a quotation.
-    pub(crate) speech: bool,
-    source: Option<String>,
-    compiled: OnceLock<Option<BytesRegex>>,
-}
-
-impl Pattern {
-    /// The expression that confirms a literal; `None` where the literal is enough. It works on
-    /// bytes: folded text is mostly ASCII, and automata over bytes are a tenth the size.
-    pub(crate) fn regex(&self) -> Option<&BytesRegex> {
-        let source = self.source.as_ref()?;
-        let build = || {
-            BytesRegexBuilder::new(source).unicode(false).dfa_size_limit(MAX_AUTOMATON).build().ok()
-        };
-        self.compiled.get_or_init(build).as_ref()
-    }
-
-    pub(crate) fn has_regex(&self) -> bool {
-        self.source.is_some()
-    }
-}
 
 /// What a literal starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +27,8 @@ pub(crate) enum Trigger {
     Host,
     /// A word in rot13.
     Rot13,
-    Pattern(u16),
+    /// A literal of a pattern: numbers of the pattern and of the literal.
+    Pattern(u16, u16),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -231,9 +177,6 @@ pub(crate) struct Table {
 #[error("the rule table is unusable: {0}")]
 pub struct TableError(String);
 
-/// Memory of one expression's automaton; with a hundred of them this bounds the whole scanner.
-const MAX_AUTOMATON: usize = 256 * 1024;
-
 /// Words whose rot13 form gives a payload away.
 const ROT13_WORDS: &[&str] =
     &["phey ", "jtrg ", "uggc:", "uggcf:", "vzcbeg bf", "onfu", "fhocebprff"];
@@ -261,17 +204,10 @@ impl Table {
                 kinds.len() - 1
             });
             let id = u16::try_from(patterns.len()).map_err(|e| fail(&e))?;
-            for literal in row.any {
-                literals.entry(literal).or_default().push(Trigger::Pattern(id));
+            for (word, literal) in (0u16..).zip(&row.any) {
+                literals.entry(literal.clone()).or_default().push(Trigger::Pattern(id, word));
             }
-            patterns.push(Pattern {
-                kind: u16::try_from(kind).map_err(|e| fail(&e))?,
-                place: row.place,
-                net: row.net,
-                speech: row.speech,
-                source: row.re,
-                compiled: OnceLock::new(),
-            });
+            patterns.push(Pattern::new(row, u16::try_from(kind).map_err(|e| fail(&e))?));
         }
         literals.entry("://".to_owned()).or_default().push(Trigger::Url);
         for host in hosts.mentionable() {
@@ -377,7 +313,7 @@ mod tests {
     fn the_shipped_table_loads_and_every_pattern_compiles() {
         let table = Table::load().expect("the shipped table");
         for pattern in &table.patterns {
-            assert_eq!(pattern.has_regex(), pattern.regex().is_some(), "{:?}", pattern.source);
+            assert!(pattern.compiles(), "{pattern:?}");
         }
         for rule in &table.rules {
             assert!(!rule.message.is_empty() && !rule.reason.is_empty() && !rule.remedy.is_empty());

@@ -1,0 +1,230 @@
+//! Lines: where they start, and how far apart two of them are.
+//!
+//! A text of ten megabytes may have ten million lines or one. So nothing here keeps a row per line:
+//! some places are remembered, and the lines between are counted again when somebody asks.
+
+use std::ops::Range;
+
+use memchr::{Memchr, memchr, memchr_iter, memrchr};
+
+/// Bytes between two places whose line is remembered.
+const BLOCK: usize = 512;
+/// A line longer than this was not written by a person: distances within it count in [`WRAP`]s.
+pub(crate) const MAX_LINE: usize = 4096;
+/// Bytes of a long line that count as one line.
+const WRAP: usize = 256;
+
+/// The lines of a text, as `split('\n')` gives them; several times faster on short ones.
+#[derive(Debug, Clone)]
+pub(crate) struct Lines<'a> {
+    text: &'a str,
+    ends: Memchr<'a>,
+    at: Option<usize>,
+}
+
+impl<'a> Lines<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self { text, ends: memchr_iter(b'\n', text.as_bytes()), at: Some(0) }
+    }
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let start = self.at?;
+        let end = self.ends.next();
+        self.at = end.map(|end| end + 1);
+        Some(&self.text[start..end.unwrap_or(self.text.len())])
+    }
+}
+
+/// Which line a byte is on, and where a line is.
+#[derive(Debug)]
+pub(crate) struct LineIndex {
+    /// For every [`BLOCK`] of bytes, the lines that end before it.
+    marks: Vec<usize>,
+    len: usize,
+}
+
+impl LineIndex {
+    pub(crate) fn new(text: &str) -> Self {
+        let mut ended = 0;
+        let mut marks = Vec::with_capacity(text.len() / BLOCK + 1);
+        for block in text.as_bytes().chunks(BLOCK) {
+            marks.push(ended);
+            ended += count_ends(block);
+        }
+        Self { marks, len: ended + 1 }
+    }
+
+    /// Number of lines; a text has at least one.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The line of a byte of the text that the index was made of.
+    pub(crate) fn line_of(&self, text: &str, byte: usize) -> usize {
+        let byte = byte.min(text.len());
+        let block = (byte / BLOCK).min(self.marks.len().saturating_sub(1));
+        let before = self.marks.get(block).copied().unwrap_or(0);
+        before + count_ends(&text.as_bytes()[block * BLOCK..byte])
+    }
+
+    /// The bytes of a line, without its end.
+    pub(crate) fn range(&self, text: &str, line: usize) -> Range<usize> {
+        if line >= self.len {
+            return text.len()..text.len();
+        }
+        let start = match line.checked_sub(1) {
+            None => 0,
+            Some(last) => {
+                // The block in which the line before this one ends.
+                let block = self.marks.partition_point(|ended| *ended <= last) - 1;
+                let from = block * BLOCK;
+                let ends =
+                    memchr_iter(b'\n', &text.as_bytes()[from..]).nth(last - self.marks[block]);
+                ends.map_or(text.len(), |end| from + end + 1)
+            }
+        };
+        start..end_of(text, start)
+    }
+}
+
+/// Lines that end in `bytes`.
+pub(crate) fn count_ends(bytes: &[u8]) -> usize {
+    memchr_iter(b'\n', bytes).count()
+}
+
+/// Bytes that are looked at together by [`next_where`].
+const STRIDE: usize = 64;
+
+/// The first place at or after `from` where a byte and the one behind it (0 at the end) satisfy
+/// `test`. Whole strides are tested without a branch, so that text without such a place costs little.
+pub(crate) fn next_where(
+    bytes: &[u8],
+    from: usize,
+    test: impl Fn(u8, u8) -> bool,
+) -> Option<usize> {
+    let mut at = from;
+    while let Some(stride) = bytes.get(at..at + STRIDE + 1) {
+        let mut any = false;
+        for pair in 0..STRIDE {
+            any |= test(stride[pair], stride[pair + 1]);
+        }
+        if any {
+            break;
+        }
+        at += STRIDE;
+    }
+    (at..bytes.len()).find(|at| test(bytes[*at], bytes.get(at + 1).copied().unwrap_or(0)))
+}
+
+fn end_of(text: &str, start: usize) -> usize {
+    memchr(b'\n', &text.as_bytes()[start..]).map_or(text.len(), |length| start + length)
+}
+
+/// Walks the lines of a text forward, from one byte to the next.
+#[derive(Debug)]
+pub(crate) struct Cursor<'a> {
+    text: &'a str,
+    /// Number of the line.
+    pub(crate) line: usize,
+    /// Its bytes.
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self { text, line: 0, start: 0, end: end_of(text, 0) }
+    }
+
+    /// Moves to the line of `at`; what lies behind is on the line already.
+    pub(crate) fn advance(&mut self, at: usize) {
+        if at <= self.end {
+            return;
+        }
+        let passed = &self.text.as_bytes()[self.end..at];
+        self.line += count_ends(passed);
+        self.start = memrchr(b'\n', passed).map_or(self.start, |i| self.end + i + 1);
+        self.end = end_of(self.text, at);
+    }
+}
+
+/// Ranks: how many lines that say something come before a place, so that blank ones are no distance.
+/// Places are asked for in order; what lies between two of them is read once.
+#[derive(Debug)]
+pub(crate) struct Ranks<'a> {
+    lines: Lines<'a>,
+    /// The line that was read last, its number, and what came before it.
+    here: &'a str,
+    number: usize,
+    before: u32,
+}
+
+impl<'a> Ranks<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        let mut lines = Lines::new(text);
+        let here = lines.next().unwrap_or("");
+        Self { lines, here, number: 0, before: 0 }
+    }
+
+    /// The rank of a column of a line, which is none of those before the last one asked for.
+    pub(crate) fn at(&mut self, line: usize, column: usize) -> u32 {
+        while self.number < line {
+            self.before += weight(self.here);
+            self.here = self.lines.next().unwrap_or("");
+            self.number += 1;
+        }
+        self.before + u32::from(!is_blank(self.here)) + wraps(self.here.len(), column)
+    }
+}
+
+/// Lines for which a line counts.
+fn weight(line: &str) -> u32 {
+    if is_blank(line) { 0 } else { 1 + wraps(line.len(), line.len()) }
+}
+
+fn is_blank(line: &str) -> bool {
+    line.bytes().next().is_none_or(|b| !b.is_ascii_graphic()) && line.trim().is_empty()
+}
+
+/// Lines that lie before a column within a line of this length.
+pub(crate) fn wraps(length: usize, column: usize) -> u32 {
+    if length <= MAX_LINE { 0 } else { u32::try_from(column / WRAP).unwrap_or(u32::MAX) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn blank_lines_are_no_distance_and_long_ones_are() {
+        let text = format!("a\n\n \nb\n{}\nc", "x".repeat(10 * MAX_LINE));
+        let mut ranks = Ranks::new(&text);
+        assert_eq!((ranks.at(0, 0), ranks.at(3, 0), ranks.at(4, 0)), (1, 2, 3));
+        assert_eq!(ranks.at(4, 4 * WRAP), 7);
+        let late = ranks.at(4, 9 * MAX_LINE);
+        assert!(ranks.at(5, 0) > late);
+    }
+
+    proptest! {
+        #[test]
+        fn lines_are_those_of_split(text in "[ab\n é]{0,400}") {
+            let wanted: Vec<&str> = text.split('\n').collect();
+            prop_assert_eq!(Lines::new(&text).collect::<Vec<_>>(), wanted.clone());
+            let index = LineIndex::new(&text);
+            prop_assert_eq!(index.len(), wanted.len());
+            let mut cursor = Cursor::new(&text);
+            for at in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
+                let line = text[..at].matches('\n').count();
+                prop_assert_eq!(index.line_of(&text, at), line);
+                prop_assert_eq!(&text[index.range(&text, line)], wanted[line]);
+                cursor.advance(at);
+                prop_assert_eq!((cursor.line, &text[cursor.start..cursor.end]), (line, wanted[line]));
+            }
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! Patterns: how a fact is recognised around a literal that was found.
+//!
+//! Every match of most expressions starts with one of a few words. Where that is so, an expression is
+//! tried at those words alone, anchored: an unanchored search over text full of them would follow all
+//! beginnings at once, which no automaton of bounded size can do quickly.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use aho_corasick::AhoCorasick;
+use regex_automata::meta::{Config, Regex};
+use regex_automata::util::captures::Captures;
+use regex_automata::util::syntax;
+use regex_automata::{Anchored, Input};
+use regex_syntax::hir::literal::Extractor;
+use regex_syntax::hir::{Hir, HirKind};
+use serde::Deserialize;
+
+/// Memory of one expression's automaton; with a hundred of them this bounds the whole scanner.
+const MAX_AUTOMATON: usize = 256 * 1024;
+/// Bytes that may stand before the first word of a match: a boundary that is part of it.
+const MAX_LEAD: usize = 4;
+
+/// What starting an expression costs, in bytes looked at.
+const START: usize = 32;
+/// How far an unbounded repetition goes, for the same purpose.
+const OPEN_END: usize = 16;
+
+/// How much expression work one skill may cost, in bytes looked at: a stand-in for CPU time that is
+/// the same on every machine. Honest skills use a hundredth of it.
+#[derive(Debug)]
+pub(crate) struct Work {
+    left: u64,
+}
+
+impl Work {
+    /// The budget of a skill of so many bytes.
+    pub(crate) fn new(bytes: u64) -> Self {
+        Self { left: 16_000_000 + bytes }
+    }
+
+    pub(crate) fn spend(&mut self, bytes: usize) {
+        self.left = self.left.saturating_sub(bytes as u64);
+    }
+
+    pub(crate) fn is_spent(&self) -> bool {
+        self.left == 0
+    }
+}
+
+/// Where a pattern may match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Where {
+    #[default]
+    Any,
+    /// Commands, scripts, configuration; inline code in prose counts.
+    Code,
+    /// Prose, front matter, comments.
+    Prose,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct PatternRow {
+    pub(crate) kind: String,
+    pub(crate) any: Vec<String>,
+    re: Option<String>,
+    #[serde(default, rename = "in")]
+    place: Where,
+    #[serde(default)]
+    net: bool,
+    #[serde(default)]
+    speech: bool,
+}
+
+/// One way to recognise a fact.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    pub(crate) kind: u16,
+    pub(crate) place: Where,
+    /// Whether the fact has a destination.
+    pub(crate) net: bool,
+    /// Whether it is something said, which quotation marks make a quotation.
+    pub(crate) speech: bool,
+    /// Literals of which one is in every match, in the order of the table.
+    any: Vec<String>,
+    source: Option<String>,
+    compiled: OnceLock<Option<Matcher>>,
+}
+
+/// What a pattern saw.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Seen<'a> {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// The file that is written or run.
+    pub(crate) target: Option<&'a str>,
+    /// The host, where the match itself names it.
+    pub(crate) host: Option<&'a str>,
+}
+
+/// What became of a literal.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Tried<'a> {
+    Match(Seen<'a>),
+    /// Nothing here; another literal of the line may start a match.
+    NotHere,
+    /// Nothing in this text at all.
+    Nowhere,
+}
+
+impl Pattern {
+    pub(crate) fn new(row: PatternRow, kind: u16) -> Self {
+        Self {
+            kind,
+            place: row.place,
+            net: row.net,
+            speech: row.speech,
+            any: row.any,
+            source: row.re,
+            compiled: OnceLock::new(),
+        }
+    }
+
+    /// Looks at `text`, in which the literal number `word` was found at `at`.
+    pub(crate) fn look<'a>(
+        &self,
+        text: &'a str,
+        at: usize,
+        word: u16,
+        work: &mut Work,
+    ) -> Tried<'a> {
+        let word = usize::from(word);
+        let Some(source) = &self.source else {
+            // The literal is enough.
+            let end = at + self.any.get(word).map_or(0, String::len);
+            return Tried::Match(Seen { start: at, end, target: None, host: None });
+        };
+        match self.compiled.get_or_init(|| Matcher::new(source, &self.any)) {
+            Some(matcher) => matcher.look(text, at, word, work),
+            None => Tried::Nowhere,
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn compiles(&self) -> bool {
+        self.source.as_ref().is_none_or(|source| Matcher::new(source, &self.any).is_some())
+    }
+}
+
+#[derive(Debug)]
+struct Matcher {
+    regex: Regex,
+    starts: Starts,
+    /// What one anchored attempt costs at most.
+    cost: usize,
+    target: Option<usize>,
+    hosts: Vec<usize>,
+}
+
+/// Where a match can start.
+#[derive(Debug)]
+enum Starts {
+    /// At a literal of the table: for each, how far before it.
+    AtLiteral(Vec<Vec<usize>>),
+    /// At one of these words, up to so many bytes before it.
+    AtWord(AhoCorasick, usize),
+    Anywhere,
+}
+
+impl Matcher {
+    fn new(source: &str, any: &[String]) -> Option<Self> {
+        // Bytes: folded text is mostly ASCII, and automata over bytes are a tenth the size.
+        let syntax = syntax::Config::new().unicode(false).utf8(false);
+        let hir = syntax::parse_with(source, &syntax).ok()?;
+        let starts = Starts::of(&hir, any)?;
+        let config = Config::new()
+            .utf8_empty(false)
+            .hybrid_cache_capacity(MAX_AUTOMATON)
+            .nfa_size_limit(Some(10 * MAX_AUTOMATON));
+        let regex = Regex::builder().configure(config).build_from_hir(&hir).ok()?;
+        let group = |name| regex.group_info().to_index(regex_automata::PatternID::ZERO, name);
+        let (target, hosts) = (group("t"), ["h", "h2"].into_iter().filter_map(group).collect());
+        Some(Self { regex, starts, cost: START + reach(&hir), target, hosts })
+    }
+
+    fn look<'a>(&self, text: &'a str, at: usize, word: usize, work: &mut Work) -> Tried<'a> {
+        let attempt = |start: usize| {
+            work.spend(self.cost);
+            self.search(text, start, Anchored::Yes)
+        };
+        match &self.starts {
+            Starts::AtLiteral(back) => back
+                .get(word)
+                .into_iter()
+                .flatten()
+                .filter_map(|back| at.checked_sub(*back))
+                .find_map(attempt)
+                .map_or(Tried::NotHere, Tried::Match),
+            Starts::AtWord(words, lead) => {
+                let mut starts: Vec<usize> = words
+                    .find_overlapping_iter(text)
+                    .flat_map(|found| found.start().saturating_sub(*lead)..=found.start())
+                    .collect();
+                starts.sort_unstable();
+                starts.dedup();
+                let seen = starts.into_iter().find_map(attempt);
+                work.spend(text.len() / 4);
+                seen.map_or(Tried::Nowhere, Tried::Match)
+            }
+            Starts::Anywhere => {
+                work.spend(text.len() * 2);
+                self.search(text, 0, Anchored::No).map_or(Tried::Nowhere, Tried::Match)
+            }
+        }
+    }
+
+    fn search<'a>(&self, text: &'a str, start: usize, anchored: Anchored) -> Option<Seen<'a>> {
+        let input = Input::new(text).range(start..).anchored(anchored);
+        if self.target.is_none() && self.hosts.is_empty() {
+            let found = self.regex.search(&input)?;
+            return Some(Seen { start: found.start(), end: found.end(), target: None, host: None });
+        }
+        let mut captures: Captures = self.regex.create_captures();
+        self.regex.search_captures(&input, &mut captures);
+        let whole = captures.get_match()?;
+        let group = |at: usize| captures.get_group(at).and_then(|span| text.get(span.range()));
+        Some(Seen {
+            start: whole.start(),
+            end: whole.end(),
+            target: self.target.and_then(group),
+            host: self.hosts.iter().copied().find_map(group),
+        })
+    }
+}
+
+impl Starts {
+    fn of(hir: &Hir, any: &[String]) -> Option<Self> {
+        let mut words = BTreeSet::new();
+        let Some(lead) = first_words(hir, &mut words) else { return Some(Self::Anywhere) };
+        // Where the first word of every match holds a literal of the table, that literal is enough.
+        let held = |word: &Vec<u8>| any.iter().any(|l| !offsets(word, l.as_bytes()).is_empty());
+        if words.iter().all(held) {
+            let back = any.iter().map(|literal| {
+                let mut back: BTreeSet<usize> = BTreeSet::new();
+                for offset in words.iter().flat_map(|word| offsets(word, literal.as_bytes())) {
+                    back.extend(offset..=offset + lead);
+                }
+                back.into_iter().rev().collect()
+            });
+            return Some(Self::AtLiteral(back.collect()));
+        }
+        Some(Self::AtWord(AhoCorasick::new(words).ok()?, lead))
+    }
+}
+
+/// About how many bytes an expression looks at.
+fn reach(hir: &Hir) -> usize {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => 0,
+        HirKind::Literal(literal) => literal.0.len(),
+        HirKind::Class(_) => 1,
+        HirKind::Capture(capture) => reach(&capture.sub),
+        HirKind::Concat(parts) => parts.iter().map(reach).sum(),
+        HirKind::Alternation(parts) => parts.iter().map(reach).max().unwrap_or(0),
+        HirKind::Repetition(repeated) => {
+            let times = repeated.max.map_or(OPEN_END, |most| most as usize);
+            times.saturating_mul(reach(&repeated.sub)).min(4096)
+        }
+    }
+}
+
+fn offsets(word: &[u8], literal: &[u8]) -> Vec<usize> {
+    (0..word.len()).filter(|at| word[*at..].starts_with(literal)).collect()
+}
+
+/// Collects the words that matches start with; gives the bytes that may stand before them, `None`
+/// where a match can start with anything.
+fn first_words(hir: &Hir, words: &mut BTreeSet<Vec<u8>>) -> Option<usize> {
+    if let Some(found) = Extractor::new().extract(hir).literals()
+        && found.iter().all(|literal| !literal.is_empty())
+    {
+        words.extend(found.iter().map(|literal| literal.as_bytes().to_vec()));
+        return Some(0);
+    }
+    match hir.kind() {
+        HirKind::Capture(capture) => first_words(&capture.sub, words),
+        HirKind::Alternation(parts) => parts
+            .iter()
+            .map(|part| first_words(part, words))
+            .try_fold(0, |most, lead| lead.map(|lead| most.max(lead))),
+        HirKind::Concat(parts) => {
+            let (first, rest) = parts.split_first()?;
+            let lead = first.properties().maximum_len()?;
+            let rest = first_words(&Hir::concat(rest.to_vec()), words)?;
+            Some(lead + rest).filter(|lead| *lead <= MAX_LEAD)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(re: &str, any: &[&str]) -> Pattern {
+        let row = serde_json::json!({ "kind": "x", "re": re, "any": any });
+        Pattern::new(serde_json::from_value(row).expect("a row"), 0)
+    }
+
+    /// All ways of starting see the first match of a line.
+    fn check(re: &str, any: &[&str], text: &str, wanted: Option<&str>) {
+        let pattern = pattern(re, any);
+        let mut hits: Vec<(usize, u16)> = Vec::new();
+        for (number, word) in any.iter().enumerate() {
+            hits.extend(text.match_indices(word).map(|(at, _)| (at, number as u16)));
+        }
+        hits.sort_unstable();
+        let seen = hits.iter().find_map(|(at, word)| {
+            match pattern.look(text, *at, *word, &mut Work::new(0)) {
+                Tried::Match(seen) => Some(seen),
+                _ => None,
+            }
+        });
+        assert_eq!(seen.map(|seen| &text[seen.start..seen.end]), wanted, "{re}");
+    }
+
+    #[test]
+    fn matches_are_found_wherever_they_start() {
+        check(r"\bcurl\b.{0,20}\| sh", &["curl"], "curly curl x | sh", Some("curl x | sh"));
+        check(r"(?:^|[^.\w])exec\(", &["exec"], "a.exec( exec(", Some(" exec("));
+        check(r"(?:^|[^.\w])exec\(", &["exec"], "exec(", Some("exec("));
+        check(r"send .{0,20}://", &["://"], "send a send b://", Some("send a send b://"));
+        check(r"[a-z]+://", &["://"], "see http://x", Some("http://"));
+        check(r"\bcurl x", &["curl"], "wget x", None);
+        check(r"os\.system|popen", &["system", "popen"], "a popen", Some("popen"));
+    }
+
+    #[test]
+    fn groups_name_target_and_host() {
+        let pattern = pattern(r"to (?P<h>\S+) as (?P<t>\S+)", &["to "]);
+        let Tried::Match(seen) = pattern.look("send to a.example as b", 5, 0, &mut Work::new(0))
+        else {
+            panic!("no match")
+        };
+        assert_eq!((seen.host, seen.target), (Some("a.example"), Some("b")));
+    }
+}
