@@ -1,6 +1,6 @@
 //! Facts: what a text does or asks for, each on its line, with role, polarity and destination.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::hosts::HostClass;
 use super::inventory::ScannedFile;
@@ -14,10 +14,9 @@ use super::table::{Table, Trigger};
 /// Bytes of a line that one pattern sees around a literal; a command is shorter.
 const LOOK_BACK: usize = 1024;
 const LOOK_AHEAD: usize = 3072;
-/// Facts of one pattern kept per section: more say nothing new.
-const MAX_PER_SECTION: usize = 16;
-/// Facts of one file; beyond this the file is a flood, which is reported.
-const MAX_PER_FILE: usize = 4096;
+/// Facts of one file: of an honest one, a few hundred. Beyond this, places that nothing goes to are
+/// forgotten, and a file that is still too full is not judged.
+const MAX_PER_FILE: usize = 40_000;
 
 /// The kind of a plain URL; the table gives it the first number.
 pub(crate) const URL: u16 = 0;
@@ -52,8 +51,7 @@ pub(crate) struct Fact {
 #[derive(Debug, Default)]
 pub(crate) struct Extracted {
     pub(crate) facts: Vec<Fact>,
-    pub(crate) flooded: bool,
-    /// The work budget ran out: the file was not seen in full.
+    /// There was too much work or too many facts: the file was not seen in full.
     pub(crate) exhausted: bool,
     /// Lines to read again in rot13.
     pub(crate) rot13: Vec<usize>,
@@ -87,15 +85,13 @@ pub(crate) fn extract(
         layer_number,
         base: None,
         seen_until: vec![(usize::MAX, 0usize); table.patterns.len()],
-        counts: vec![(u32::MAX, 0usize); table.patterns.len()],
     };
     let mut last_url = usize::MAX;
     for hit in table.literals.find_overlapping_iter(text) {
         if out.facts.len() >= MAX_PER_FILE {
-            out.flooded = true;
-            return;
+            thin(&mut out.facts, from.file);
         }
-        if work.is_spent() {
+        if work.is_spent() || out.facts.len() >= MAX_PER_FILE {
             out.exhausted = true;
             return;
         }
@@ -154,8 +150,6 @@ struct Reading<'a> {
     base: Option<Fact>,
     /// For each pattern, the line it was tried on last, and up to where.
     seen_until: Vec<(usize, usize)>,
-    /// For each pattern, the last section it was seen in, and how often.
-    counts: Vec<(u32, usize)>,
 }
 
 impl Reading<'_> {
@@ -237,13 +231,6 @@ impl Reading<'_> {
         };
         self.seen_until[id] = (line, until);
         let mut fact = self.base(line).clone();
-        if self.counts[id].0 != fact.section {
-            self.counts[id] = (fact.section, 0);
-        }
-        self.counts[id].1 += 1;
-        if self.counts[id].1 > MAX_PER_SECTION {
-            return None;
-        }
         fact.kind = pattern.kind;
         fact.column = seen.start + view.shift;
         fact.target = seen.target.map(base_name);
@@ -329,12 +316,31 @@ impl<'a> Places<'a> {
 /// Lines within which a place belongs to what goes over the network.
 const NEAR: u32 = 12;
 
-/// Counts how far down each fact stands; `facts` are in order of lines.
+/// Counts how far down each fact stands, and puts them in that order.
 pub(crate) fn rank(facts: &mut [Fact], file: &ScannedFile) {
+    facts.sort_by_key(|fact| fact.line);
     let mut ranks = Ranks::new(file.plain());
-    for fact in facts {
-        fact.rank = ranks.at(fact.line, 0);
+    for fact in facts.iter_mut() {
+        let (column, within) = file.layers.list[fact.layer].place(fact.column);
+        fact.rank = ranks.at(fact.line, column) + within;
     }
+    facts.sort_by_key(|fact| (fact.line, fact.rank, fact.layer, fact.layer_line));
+}
+
+/// Forgets places that nothing near them goes to, unless they say something by themselves.
+fn thin(facts: &mut Vec<Fact>, file: &ScannedFile) {
+    rank(facts, file);
+    let others: Vec<u32> =
+        facts.iter().filter(|fact| fact.kind != URL).map(|fact| fact.rank).collect();
+    let mut kept: BTreeSet<Option<HostClass>> = BTreeSet::new();
+    facts.retain(|fact| {
+        let next = others.partition_point(|rank| *rank + NEAR < fact.rank);
+        let near = others.get(next).is_some_and(|rank| *rank <= fact.rank + NEAR);
+        fact.kind != URL
+            || near
+            || fact.class >= Some(HostClass::Shortener)
+            || kept.insert(fact.class)
+    });
 }
 
 /// Gives every fact that goes over the network the worst place near it.

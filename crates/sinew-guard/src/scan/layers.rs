@@ -4,7 +4,7 @@ use memchr::memchr_iter;
 
 use super::decode::{self, Budget};
 use super::fold::{self, Folded};
-use super::lines::LineIndex;
+use super::lines::{LineIndex, wraps};
 use super::role::Span;
 use super::subst::Assembled;
 
@@ -23,7 +23,8 @@ pub(crate) struct Layer {
 #[derive(Debug)]
 enum Map {
     Same,
-    Fixed(usize),
+    /// All of it stands for one place: line and column.
+    Fixed(usize, usize),
     Table(Vec<usize>),
 }
 
@@ -32,8 +33,17 @@ impl Layer {
     pub(crate) fn origin(&self, line: usize) -> usize {
         match &self.map {
             Map::Same => line,
-            Map::Fixed(origin) => *origin,
+            Map::Fixed(origin, _) => *origin,
             Map::Table(lines) => lines.get(line).copied().unwrap_or(0),
+        }
+    }
+
+    /// The column of the original that a column of this layer stands for, and how many lines further
+    /// down it counts: what was decoded has a length of its own.
+    pub(crate) fn place(&self, column: usize) -> (usize, u32) {
+        match &self.map {
+            Map::Fixed(_, origin) => (*origin, wraps(column, column)),
+            Map::Same | Map::Table(_) => (column, 0),
         }
     }
 
@@ -67,7 +77,7 @@ impl Layers {
     /// What was decoded from a line, the outermost first.
     pub(crate) fn revealed_on(&self, line: usize) -> Option<&str> {
         let from_line = |layer: &&Layer| {
-            layer.depth > 0 && matches!(layer.map, Map::Fixed(origin) if origin == line)
+            layer.depth > 0 && matches!(layer.map, Map::Fixed(origin, _) if origin == line)
         };
         self.list.iter().filter(from_line).find_map(|layer| layer.shown.as_deref())
     }
@@ -100,10 +110,14 @@ pub(crate) fn build(
             depth: 1,
             codec: "tag-characters",
             shown: Some(hidden),
-            map: Map::Fixed(line),
+            map: Map::Fixed(line, 0),
         });
     }
-    reveal(text, &|at| index.line_of(text, at), 1, file, budget, &mut layers);
+    let place_of = |at: usize| {
+        let line = index.line_of(text, at);
+        (line, at - index.range(text, line).start)
+    };
+    reveal(text, &place_of, 1, file, budget, &mut layers);
     layers
 }
 
@@ -126,18 +140,18 @@ fn rewrite(plain: &str, spans: &[Span]) -> Assembled {
 
 fn reveal(
     text: &str,
-    line_of: &dyn Fn(usize) -> usize,
+    place_of: &dyn Fn(usize) -> (usize, usize),
     depth: u8,
     file: usize,
     budget: &mut Budget,
     layers: &mut Layers,
 ) {
     if depth > decode::MAX_DEPTH {
-        budget.exhausted.get_or_insert((file, line_of(0)));
+        budget.exhausted.get_or_insert((file, place_of(0).0));
         return;
     }
     for decoded in decode::find(text) {
-        let line = line_of(decoded.at);
+        let (line, column) = place_of(decoded.at);
         if decoded.cut {
             budget.exhausted.get_or_insert((file, line));
         }
@@ -161,16 +175,16 @@ fn reveal(
             depth,
             codec: decoded.codec,
             shown: Some(shown.clone()),
-            map: Map::Fixed(line),
+            map: Map::Fixed(line, column),
         });
         if !assembled.lines.is_empty() {
             let mut layer = Layer::of_lines(assembled.lines, depth, "assembled");
-            layer.map = Map::Fixed(line);
+            layer.map = Map::Fixed(line, column);
             layers.list.push(layer);
         }
         // Escapes are decoded in place: the rest of the line was there already.
         if decoded.codec != "escapes" || depth == 1 {
-            reveal(&shown, &|_| line, depth + 1, file, budget, layers);
+            reveal(&shown, &|_| (line, column), depth + 1, file, budget, layers);
         }
     }
 }

@@ -28,6 +28,7 @@ mod structure;
 mod subst;
 mod table;
 
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -136,10 +137,7 @@ impl Scanner {
         self.guarded(
             Scope::Bundle,
             || bundle.digest(),
-            |table| {
-                let (findings, capabilities) = scan_files(table, bundle, &self.known_names, 0);
-                (findings, capabilities)
-            },
+            |table| scan_files(table, bundle, &self.known_names, 0, &Means::default()),
         )
     }
 
@@ -149,7 +147,8 @@ impl Scanner {
             Scope::Proposal,
             || bundle.digest(),
             |table| {
-                let (mut findings, capabilities) = scan_files(table, bundle, &self.known_names, 0);
+                let (mut findings, capabilities) =
+                    scan_files(table, bundle, &self.known_names, 0, &Means::default());
                 // The seven reference rules match by their plain patterns here, and nothing lowers them.
                 let reference = |id: &str| table.rule(id).is_some_and(|rule| rule.base.is_some());
                 findings.retain(|finding| !reference(&finding.rule));
@@ -263,54 +262,67 @@ impl Scanner {
     }
 }
 
+/// What one skill may cost, containers and all.
+#[derive(Debug)]
+struct Means {
+    budget: RefCell<Budget>,
+    work: RefCell<Work>,
+    /// Bytes that its containers may still unpack to.
+    unpack: Cell<u64>,
+}
+
+impl Default for Means {
+    fn default() -> Self {
+        Self {
+            budget: RefCell::new(Budget::new()),
+            work: RefCell::new(Work::new()),
+            unpack: Cell::new(MAX_SKILL),
+        }
+    }
+}
+
 /// The pipeline over one bundle; containers inside come back here with a higher `depth`.
 fn scan_files(
     table: &Table,
     bundle: &Bundle,
     known_names: &[String],
     depth: u8,
+    means: &Means,
 ) -> (Vec<Finding>, Capabilities) {
-    let mut budget = Budget::new();
-    let (files, kinds) = inventory::read(bundle, &mut budget);
+    let (mut files, kinds) = inventory::read(bundle, &mut means.budget.borrow_mut());
     let declared = declarations(bundle, &kinds);
-    let mut work = Work::new(bundle.bytes());
     let mut findings = Vec::new();
     let mut facts: Vec<Fact> = Vec::new();
-    let mut files = files;
-    for (number, file) in files.iter_mut().enumerate() {
-        let extracted = read_facts(table, file, number, &declared, &mut work);
-        if extracted.exhausted {
-            findings.push(structure::about(
-                table,
-                "scan-failed",
-                Severity::Critical,
-                &file.path,
-                "the work budget ran out",
-            ));
+    {
+        let mut work = means.work.borrow_mut();
+        work.add(bundle.bytes());
+        for (number, file) in files.iter_mut().enumerate() {
+            let extracted = read_facts(table, file, number, &declared, &mut work);
+            if extracted.exhausted {
+                findings.push(structure::about(
+                    table,
+                    "scan-failed",
+                    Severity::Critical,
+                    &file.path,
+                    "there is more to look at than one skill may cost",
+                ));
+            }
+            facts.extend(extracted.facts);
         }
-        if extracted.flooded {
-            findings.push(structure::about(
-                table,
-                "decode-limit",
-                Severity::Warn,
-                &file.path,
-                "more matches than are kept",
-            ));
-        }
-        facts.extend(extracted.facts);
     }
     findings.extend(rules::evaluate(table, &files, &facts));
     for file in &files {
         findings.extend(structure::check_text(table, file, Severity::Warn));
     }
     findings.extend(hidden_text(table, &files, &facts));
-    if let Some((file, line)) = budget.exhausted {
+    if let Some((file, line)) = means.budget.borrow_mut().exhausted.take() {
         findings.push(decode_limit(table, &files[file], line, &facts, file));
     }
     raise_zero_width(&mut findings);
     findings.extend(front_matter(table, &files, &declared, known_names));
-    let inner = |bundle: &Bundle, depth: u8| scan_files(table, bundle, &[], depth).0;
-    findings.extend(structure::check(table, bundle, &kinds, depth, &inner));
+    let inner = |bundle: &Bundle, depth: u8| scan_files(table, bundle, &[], depth, means).0;
+    let opener = structure::Opener { table, depth, left: &means.unpack, inner: &inner };
+    findings.extend(structure::check(&opener, bundle, &kinds));
     let capabilities =
         capability::summarise(table, &files, &facts, &kinds, &declared, bundle.bytes());
     findings.extend(undeclared(table, &files, &capabilities));
@@ -380,7 +392,6 @@ fn read_facts(
         let source = Source { table, file, number, declared: &declared.hosts };
         facts::extract(&source, file.layers.list.len() - 1, work, &mut extracted);
     }
-    extracted.facts.sort_by_key(|fact| (fact.line, fact.layer, fact.layer_line));
     facts::rank(&mut extracted.facts, file);
     facts::resolve_places(&mut extracted.facts);
     extracted

@@ -23,8 +23,11 @@ const MAX_LEAD: usize = 4;
 
 /// What starting an expression costs, in bytes looked at.
 const START: usize = 32;
-/// How far an unbounded repetition goes, for the same purpose.
-const OPEN_END: usize = 16;
+/// How far an unbounded repetition usually goes, for the same purpose.
+const USUAL: usize = 16;
+/// How far an unbounded repetition may go before a literal, and how far one looks back for its start.
+const LONGEST: usize = 512;
+const LOOK_BACK: usize = 1024;
 
 /// How much expression work one skill may cost, in bytes looked at: a stand-in for CPU time that is
 /// the same on every machine. Honest skills use a hundredth of it.
@@ -33,10 +36,18 @@ pub(crate) struct Work {
     left: u64,
 }
 
+/// What a skill may cost beyond its own size.
+const BASE_WORK: u64 = 16_000_000;
+
 impl Work {
-    /// The budget of a skill of so many bytes.
-    pub(crate) fn new(bytes: u64) -> Self {
-        Self { left: 16_000_000 + bytes }
+    /// The budget of a skill without files.
+    pub(crate) fn new() -> Self {
+        Self { left: BASE_WORK }
+    }
+
+    /// Files add their size.
+    pub(crate) fn add(&mut self, bytes: u64) {
+        self.left += bytes;
     }
 
     pub(crate) fn spend(&mut self, bytes: usize) {
@@ -152,8 +163,10 @@ impl Pattern {
 struct Matcher {
     regex: Regex,
     starts: Starts,
-    /// What one anchored attempt costs at most.
+    /// What one anchored attempt costs.
     cost: usize,
+    /// Bytes that a match may have before a literal of the table.
+    back: usize,
     target: Option<usize>,
     hosts: Vec<usize>,
 }
@@ -163,8 +176,12 @@ struct Matcher {
 enum Starts {
     /// At a literal of the table: for each, how far before it.
     AtLiteral(Vec<Vec<usize>>),
-    /// At one of these words, up to so many bytes before it.
-    AtWord(AhoCorasick, usize),
+    /// At one of these words, or a few bytes before it.
+    AtWord {
+        words: AhoCorasick,
+        longest: usize,
+        lead: usize,
+    },
     Anywhere,
 }
 
@@ -181,7 +198,8 @@ impl Matcher {
         let regex = Regex::builder().configure(config).build_from_hir(&hir).ok()?;
         let group = |name| regex.group_info().to_index(regex_automata::PatternID::ZERO, name);
         let (target, hosts) = (group("t"), ["h", "h2"].into_iter().filter_map(group).collect());
-        Some(Self { regex, starts, cost: START + reach(&hir), target, hosts })
+        let back = reach(&hir, LONGEST).min(LOOK_BACK);
+        Some(Self { regex, starts, cost: START + reach(&hir, USUAL), back, target, hosts })
     }
 
     fn look<'a>(&self, text: &'a str, at: usize, word: usize, work: &mut Work) -> Tried<'a> {
@@ -197,16 +215,21 @@ impl Matcher {
                 .filter_map(|back| at.checked_sub(*back))
                 .find_map(attempt)
                 .map_or(Tried::NotHere, Tried::Match),
-            Starts::AtWord(words, lead) => {
+            Starts::AtWord { words, longest, lead } => {
+                // A match holds the literal, so it starts before it and not too far.
+                let low = floor(text, at.saturating_sub(self.back));
+                let high = ceiling(text, (at + longest).min(text.len()));
                 let mut starts: Vec<usize> = words
-                    .find_overlapping_iter(text)
-                    .flat_map(|found| found.start().saturating_sub(*lead)..=found.start())
+                    .find_overlapping_iter(&text[low..high])
+                    .map(|found| low + found.start())
+                    .flat_map(|start| start.saturating_sub(*lead)..=start)
+                    .filter(|start| *start <= at)
                     .collect();
                 starts.sort_unstable();
                 starts.dedup();
                 let seen = starts.into_iter().find_map(attempt);
-                work.spend(text.len() / 4);
-                seen.map_or(Tried::Nowhere, Tried::Match)
+                work.spend((high - low) / 4);
+                seen.map_or(Tried::NotHere, Tried::Match)
             }
             Starts::Anywhere => {
                 work.spend(text.len() * 2);
@@ -250,24 +273,41 @@ impl Starts {
             });
             return Some(Self::AtLiteral(back.collect()));
         }
-        Some(Self::AtWord(AhoCorasick::new(words).ok()?, lead))
+        let longest = words.iter().map(Vec::len).max().unwrap_or(0);
+        Some(Self::AtWord { words: AhoCorasick::new(words).ok()?, longest, lead })
     }
 }
 
-/// About how many bytes an expression looks at.
-fn reach(hir: &Hir) -> usize {
+/// About how many bytes an expression looks at, where an unbounded repetition goes on for `open`.
+fn reach(hir: &Hir, open: usize) -> usize {
+    let sum = |parts: &[Hir]| parts.iter().map(|part| reach(part, open)).sum();
+    let most = |parts: &[Hir]| parts.iter().map(|part| reach(part, open)).max().unwrap_or(0);
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => 0,
         HirKind::Literal(literal) => literal.0.len(),
         HirKind::Class(_) => 1,
-        HirKind::Capture(capture) => reach(&capture.sub),
-        HirKind::Concat(parts) => parts.iter().map(reach).sum(),
-        HirKind::Alternation(parts) => parts.iter().map(reach).max().unwrap_or(0),
+        HirKind::Capture(capture) => reach(&capture.sub, open),
+        HirKind::Concat(parts) => sum(parts),
+        HirKind::Alternation(parts) => most(parts),
         HirKind::Repetition(repeated) => {
-            let times = repeated.max.map_or(OPEN_END, |most| most as usize);
-            times.saturating_mul(reach(&repeated.sub)).min(4096)
+            let times = repeated.max.map_or(open, |most| most as usize);
+            times.saturating_mul(reach(&repeated.sub, open)).min(4096)
         }
     }
+}
+
+fn floor(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+fn ceiling(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
 }
 
 fn offsets(word: &[u8], literal: &[u8]) -> Vec<usize> {
@@ -317,7 +357,7 @@ mod tests {
         }
         hits.sort_unstable();
         let seen = hits.iter().find_map(|(at, word)| {
-            match pattern.look(text, *at, *word, &mut Work::new(0)) {
+            match pattern.look(text, *at, *word, &mut Work::new()) {
                 Tried::Match(seen) => Some(seen),
                 _ => None,
             }
@@ -339,7 +379,7 @@ mod tests {
     #[test]
     fn groups_name_target_and_host() {
         let pattern = pattern(r"to (?P<h>\S+) as (?P<t>\S+)", &["to "]);
-        let Tried::Match(seen) = pattern.look("send to a.example as b", 5, 0, &mut Work::new(0))
+        let Tried::Match(seen) = pattern.look("send to a.example as b", 5, 0, &mut Work::new())
         else {
             panic!("no match")
         };

@@ -13,6 +13,8 @@ use crate::secrets;
 
 /// Findings of one rule in one file; more are counted, not listed.
 const MAX_PER_RULE: usize = 32;
+/// Ranks within which facts of a long line are on one line.
+const LINE: u32 = 2;
 /// Characters of evidence.
 const MAX_EVIDENCE: usize = 120;
 
@@ -25,13 +27,13 @@ pub(crate) fn evaluate(table: &Table, files: &[ScannedFile], facts: &[Fact]) -> 
     let about_security = is_about_security(facts);
     let mut findings = Vec::new();
     for rule in &table.rules {
-        let mut best: BTreeMap<(usize, usize), Finding> = BTreeMap::new();
+        let mut best: BTreeMap<(usize, usize, u32), Finding> = BTreeMap::new();
         for clause in &rule.clauses {
             for combination in combinations(clause, facts, &by_kind, files) {
                 let finding =
                     finding(table, rule, clause, files, facts, &combination, about_security);
                 let anchor = &facts[combination[0]];
-                let key = (anchor.file, anchor.line);
+                let key = (anchor.file, anchor.line, anchor.rank);
                 let weaker = best.get(&key).is_none_or(|old| old.severity < finding.severity);
                 if weaker {
                     best.insert(key, finding);
@@ -154,11 +156,12 @@ fn same_target(a: &Fact, b: &Fact) -> bool {
     }
 }
 
-/// Facts with one key see the same window.
+/// Facts with one key see the same window. On a long line the rank moves on with the column.
 fn window_key(fact: &Fact, window: Window) -> (u64, usize, usize) {
+    let line = (fact.line as u64) << 32 | u64::from(fact.rank);
     match window {
-        Window::Line => (fact.line as u64, fact.layer, fact.layer_line),
-        Window::Near(_) => (fact.line as u64, 0, 0),
+        Window::Line => (line, fact.layer, fact.layer_line),
+        Window::Near(_) => (line, 0, 0),
         Window::Block => (u64::from(fact.block) << 32 | u64::from(fact.section), 0, 0),
         Window::Section => (u64::from(fact.section), 0, 0),
         Window::File | Window::Skill => (0, 0, 0),
@@ -186,7 +189,11 @@ fn within<'a>(
     let range = match window {
         Window::Skill => 0..group.len(),
         Window::File => from(&|_| false)..from(&|_| true),
-        Window::Line => from(&|f| f.line < here.line)..from(&|f| f.line <= here.line),
+        Window::Line => {
+            let low = |f: &Fact| (f.line, f.rank.saturating_add(LINE)) < (here.line, here.rank);
+            let high = |f: &Fact| (f.line, f.rank) <= (here.line, here.rank.saturating_add(LINE));
+            from(&low)..from(&high)
+        }
         Window::Near(lines) => {
             from(&|f| f.rank.saturating_add(lines) < here.rank)..from(&|f| {
                 f.rank <= here.rank.saturating_add(lines)

@@ -3,6 +3,10 @@
 //! Containers are opened in memory to depth 2 and scanned like the skill itself; what is inside is
 //! reported under `container!inner`.
 
+use std::cell::Cell;
+
+use memchr::memmem;
+
 use super::bundle::Bundle;
 use super::filetype::{self, Kind};
 use super::finding::{Finding, Severity};
@@ -99,18 +103,21 @@ fn showing(
     }
 }
 
-/// Scans what lies inside a container; given by the scanner, so that this module knows no pipeline.
-pub(crate) type Inner<'a> = &'a dyn Fn(&Bundle, u8) -> Vec<Finding>;
+/// Opens containers and scans what lies inside.
+pub(crate) struct Opener<'a> {
+    pub(crate) table: &'a Table,
+    /// Containers around the one that is opened.
+    pub(crate) depth: u8,
+    /// Bytes that may still be unpacked.
+    pub(crate) left: &'a Cell<u64>,
+    /// The scanner itself, so that this module knows no pipeline.
+    pub(crate) inner: &'a dyn Fn(&Bundle, u8) -> Vec<Finding>,
+}
 
 /// Findings about kinds of files, troubles of reading, and containers.
-pub(crate) fn check(
-    table: &Table,
-    bundle: &Bundle,
-    kinds: &[Typed],
-    depth: u8,
-    inner: Inner<'_>,
-) -> Vec<Finding> {
+pub(crate) fn check(opener: &Opener<'_>, bundle: &Bundle, kinds: &[Typed]) -> Vec<Finding> {
     use Severity::{Critical, Warn};
+    let table = opener.table;
     let mut findings: Vec<Finding> = bundle
         .troubles()
         .iter()
@@ -148,13 +155,13 @@ pub(crate) fn check(
         }
         match kind {
             Kind::Archive | Kind::Document => {
-                findings.extend(container(table, path, &file.bytes, depth, inner));
+                findings.extend(opener.container(path, &file.bytes));
             }
             Kind::Image => {
                 if let Some(end) = filetype::image_end(&file.bytes)
                     && file.bytes.len() - end >= MIN_APPENDED
                 {
-                    findings.extend(appended(table, path, &file.bytes[end..], depth, inner));
+                    findings.extend(opener.appended(path, &file.bytes[end..]));
                 }
             }
             _ => {}
@@ -163,122 +170,117 @@ pub(crate) fn check(
     findings
 }
 
-fn container(table: &Table, path: &str, bytes: &[u8], depth: u8, inner: Inner<'_>) -> Vec<Finding> {
-    if depth >= MAX_NESTING {
-        return vec![about(
-            table,
-            "nested-archive-code",
-            Severity::Critical,
-            path,
-            "containers are nested too deep to be read",
-        )];
+impl Opener<'_> {
+    fn about(&self, rule: &str, severity: Severity, path: &str, detail: &str) -> Finding {
+        about(self.table, rule, severity, path, detail)
     }
-    let files = match open(path, bytes) {
-        Ok(files) => files,
-        Err(detail) => {
-            return vec![about(table, "encoding-unscannable", Severity::Critical, path, &detail)];
+
+    fn container(&self, path: &str, bytes: &[u8]) -> Vec<Finding> {
+        use Severity::{Critical, Warn};
+        if self.depth >= MAX_NESTING {
+            let detail = "containers are nested too deep to be read";
+            return vec![self.about("nested-archive-code", Critical, path, detail)];
         }
-    };
-    let macros = files.iter().any(|(name, _)| {
-        let name = name.to_ascii_lowercase();
-        name.ends_with("vbaproject.bin")
-            || name.ends_with("vbadata.xml")
-            || name.starts_with("basic/") && name.ends_with(".xml")
-    });
-    let mut findings = Vec::new();
-    if macros {
-        findings.push(about(
-            table,
-            "macro-document",
-            Severity::Critical,
-            path,
-            "it carries macros",
-        ));
-    }
-    let bundle = Bundle::from_files(files);
-    let holds_code =
-        bundle.files().iter().any(|file| filetype::kind_of(&file.path, &file.bytes).0.is_code());
-    let mut inside = inner(&bundle, depth + 1);
-    let worst = inside.iter().map(|finding| finding.severity).max();
-    for finding in &mut inside {
-        finding.file = format!("{path}!{}", finding.file);
-        for fact in &mut finding.facts {
-            fact.file = format!("{path}!{}", fact.file);
+        let files = match self.open(path, bytes) {
+            Ok(files) => files,
+            Err(detail) => {
+                return vec![self.about("encoding-unscannable", Critical, path, &detail)];
+            }
+        };
+        let macros = files.iter().any(|(name, _)| {
+            let name = name.to_ascii_lowercase();
+            name.ends_with("vbaproject.bin")
+                || name.ends_with("vbadata.xml")
+                || name.starts_with("basic/") && name.ends_with(".xml")
+        });
+        let mut findings = Vec::new();
+        if macros {
+            findings.push(self.about("macro-document", Critical, path, "it carries macros"));
         }
+        let bundle = Bundle::from_files(files);
+        let holds_code = bundle
+            .files()
+            .iter()
+            .any(|file| filetype::kind_of(&file.path, &file.bytes).0.is_code());
+        let mut inside = (self.inner)(&bundle, self.depth + 1);
+        let worst = inside.iter().map(|finding| finding.severity).max();
+        for finding in &mut inside {
+            finding.file = format!("{path}!{}", finding.file);
+            for fact in &mut finding.facts {
+                fact.file = format!("{path}!{}", fact.file);
+            }
+        }
+        if worst == Some(Critical) {
+            let detail = "what is inside is blocked";
+            findings.push(self.about("nested-archive-code", Critical, path, detail));
+        } else if holds_code {
+            findings.push(self.about("nested-archive-code", Warn, path, "it holds code"));
+        }
+        findings.extend(inside);
+        findings
     }
-    if worst == Some(Severity::Critical) {
-        findings.push(about(
-            table,
-            "nested-archive-code",
-            Severity::Critical,
-            path,
-            "what is inside is blocked",
-        ));
-    } else if holds_code {
-        findings.push(about(table, "nested-archive-code", Severity::Warn, path, "it holds code"));
+
+    /// The files of a container; what they unpack to is taken from what may still be unpacked.
+    fn open(&self, path: &str, bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
+        if bytes.starts_with(b"\xd0\xcf\x11\xe0") {
+            // The old document format: macros are streams whose names stand in the file as UTF-16.
+            let macros: Vec<u8> = "_VBA_PROJECT".bytes().flat_map(|b| [b, 0]).collect();
+            let found = memmem::find(bytes, &macros).is_some();
+            let files = found.then(|| ("vbaProject.bin".to_owned(), Vec::new()));
+            return Ok(files.into_iter().collect());
+        }
+        let limits = Limits { unpacked: INNER.unpacked.min(self.left.get()), ..INNER };
+        let files = open(path, bytes, &limits)?;
+        let unpacked: u64 = files.iter().map(|(_, bytes)| bytes.len() as u64).sum();
+        self.left.set(self.left.get().saturating_sub(unpacked));
+        Ok(files)
     }
-    findings.extend(inside);
-    findings
+
+    fn appended(&self, path: &str, rest: &[u8]) -> Vec<Finding> {
+        let archive_at =
+            rest.windows(4).position(|w| w == b"PK\x03\x04" || w[..3] == [0x1f, 0x8b, 8]);
+        let mut findings = match archive_at {
+            Some(at) => self.container(&format!("{path}+{at}"), &rest[at..]),
+            None => {
+                let files = [("appended.txt".to_owned(), rest.to_vec())];
+                (self.inner)(&Bundle::from_files(files), self.depth + 1)
+            }
+        };
+        let coded = archive_at.is_some()
+            && findings.iter().any(|f| f.rule == "nested-archive-code")
+            || findings.iter().any(|finding| finding.severity == Severity::Critical)
+            || rest.starts_with(b"#!");
+        let severity = if coded { Severity::Critical } else { Severity::Warn };
+        let detail = format!("{} bytes after the end of the image", rest.len());
+        findings.push(self.about("appended-data", severity, path, &detail));
+        findings
+    }
 }
 
-fn open(path: &str, bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
-    if bytes.starts_with(b"\xd0\xcf\x11\xe0") {
-        // The old document format: macros are streams whose names stand in the file as UTF-16.
-        let macros: Vec<u8> = "_VBA_PROJECT".bytes().flat_map(|b| [b, 0]).collect();
-        let found = bytes.windows(macros.len()).any(|window| window == macros.as_slice());
-        return if found {
-            Ok(vec![("vbaProject.bin".to_owned(), Vec::new())])
-        } else {
-            Ok(Vec::new())
-        };
-    }
+fn open(path: &str, bytes: &[u8], limits: &Limits) -> Result<Vec<(String, Vec<u8>)>, String> {
     if archive::format_of(bytes) == Some(archive::Format::TarGz) {
         // A single compressed file is no tar; it is read under its name without the ending.
-        let plain = inflate(bytes)?;
+        let plain = inflate(bytes, limits.unpacked)?;
         if plain.get(257..262) != Some(b"ustar") {
             let name = path.rsplit('/').next().unwrap_or(path);
             let name = name.strip_suffix(".gz").unwrap_or(name);
             return Ok(vec![(name.to_owned(), plain)]);
         }
     }
-    match archive::unpack(bytes, &INNER) {
+    match archive::unpack(bytes, limits) {
         Ok(entries) => Ok(entries.into_iter().map(|entry| (entry.path, entry.bytes)).collect()),
         Err(error) => Err(format!("it cannot be opened: {error}")),
     }
 }
 
-fn inflate(bytes: &[u8]) -> Result<Vec<u8>, String> {
+fn inflate(bytes: &[u8], cap: u64) -> Result<Vec<u8>, String> {
     use std::io::Read as _;
     let mut plain = Vec::new();
-    let cap = INNER.unpacked;
     match flate2::read::MultiGzDecoder::new(bytes).take(cap + 1).read_to_end(&mut plain) {
         Ok(_) if plain.len() as u64 > cap => Err("it unpacks to too much".to_owned()),
         Ok(_) => Ok(plain),
         Err(error) => Err(format!("it cannot be opened: {error}")),
     }
-}
-
-fn appended(table: &Table, path: &str, rest: &[u8], depth: u8, inner: Inner<'_>) -> Vec<Finding> {
-    let archive_at = rest.windows(4).position(|w| w == b"PK\x03\x04" || w[..3] == [0x1f, 0x8b, 8]);
-    let mut findings = match archive_at {
-        Some(at) => container(table, &format!("{path}+{at}"), &rest[at..], depth, inner),
-        None => {
-            let name = "appended.txt".to_owned();
-            inner(&Bundle::from_files([(name, rest.to_vec())]), depth + 1)
-        }
-    };
-    let coded = archive_at.is_some() && findings.iter().any(|f| f.rule == "nested-archive-code")
-        || findings.iter().any(|finding| finding.severity == Severity::Critical)
-        || rest.starts_with(b"#!");
-    let severity = if coded { Severity::Critical } else { Severity::Warn };
-    findings.push(about(
-        table,
-        "appended-data",
-        severity,
-        path,
-        &format!("{} bytes after the end of the image", rest.len()),
-    ));
-    findings
 }
 
 /// Invisible characters, overrides and secrets, line by line.
