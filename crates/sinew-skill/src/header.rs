@@ -3,7 +3,7 @@
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
-use crate::value::{Mapping, Value};
+use crate::value::Value;
 use crate::{Code, Dialect, FrontMatter, Reason};
 
 /// Who may call the skill.
@@ -76,15 +76,48 @@ fn boolean(
     }
 }
 
-pub(crate) fn dispatch(fields: &Mapping, dialect: Dialect) -> Option<Dispatch> {
+pub(crate) fn dispatch(
+    front: &FrontMatter,
+    dialect: Dialect,
+    reasons: &mut Vec<Reason>,
+) -> Option<Dispatch> {
     let text = |kebab: &str| {
-        let value = dialect.get(fields, kebab);
-        let value = value.or_else(|| dialect.get(fields, &kebab.replace('-', "_")))?;
+        let value = dialect.get(&front.fields, kebab);
+        let value = value.or_else(|| dialect.get(&front.fields, &kebab.replace('-', "_")))?;
         value.source_text().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
     };
-    if !text("command-dispatch")?.eq_ignore_ascii_case("tool") {
+    let kind = text("command-dispatch")?;
+    let mut note = |code, key: &str, detail: &str, remedy: &str| {
+        reasons.push(Reason::new(code, detail).at(front.line_of(key)).remedy(remedy));
+    };
+    if !kind.eq_ignore_ascii_case("tool") {
+        note(
+            Code::DispatchUnknownKind,
+            "command-dispatch",
+            "`command-dispatch` is not `tool`, so the command goes to the model",
+            "write `command-dispatch: tool`, or remove it",
+        );
         return None;
     }
-    // `raw` is the only mode there is; another word in `command-arg-mode` means raw as well.
-    Some(Dispatch { tool: text("command-tool")?, arg_mode: "raw".to_owned() })
+    let Some(tool) = text("command-tool") else {
+        note(
+            Code::DispatchMissingTool,
+            "command-dispatch",
+            "there is no `command-tool`, so the command goes to the model",
+            "name the tool in `command-tool`",
+        );
+        return None;
+    };
+    if text("command-arg-mode").is_some_and(|mode| !mode.eq_ignore_ascii_case(RAW)) {
+        note(
+            Code::DispatchBadArgMode,
+            "command-arg-mode",
+            "`command-arg-mode` is not `raw`; the arguments are passed as they were typed",
+            "write `command-arg-mode: raw`, or remove it",
+        );
+    }
+    Some(Dispatch { tool, arg_mode: RAW.to_owned() })
 }
+
+/// The only mode there is: everything after the command's name, as it was typed.
+const RAW: &str = "raw";

@@ -198,6 +198,7 @@ fn assemble(
     reasons.extend(outcome.reasons.into_iter().map(|reason| reason.at(line)));
     note_unused(&front, dialect, reasons);
     let invocation = header::invocation(&front, dialect, reasons);
+    let dispatch = header::dispatch(&front, dialect, reasons);
 
     let (name, description) = (name?, description?);
     let vendor_homepage = outcome.metadata.as_ref().and_then(|metadata| metadata.homepage.clone());
@@ -209,7 +210,7 @@ fn assemble(
         display_name: heading.map_or_else(|| names::display_name(&name), str::to_owned),
         homepage: vendor_homepage.or_else(|| text("homepage")),
         invocation,
-        dispatch: header::dispatch(&front.fields, dialect),
+        dispatch,
         triggers,
         metadata: outcome.metadata,
         metadata_health: outcome.health,

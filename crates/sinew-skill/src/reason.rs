@@ -41,6 +41,12 @@ pub enum Stage {
     Config,
     /// Watching the roots for changes.
     Watch,
+    /// Handing variables to a run.
+    Env,
+    /// Getting what a skill needs onto the machine.
+    Install,
+    /// Sending a command straight to a tool.
+    Dispatch,
 }
 
 /// How much a reason matters to the person who reads it.
@@ -195,6 +201,46 @@ codes! {
         WatchUnavailable "watch-unavailable" Warn, "Changes cannot be watched on this machine right now.";
         WatchDegraded "watch-degraded" Info, "Changes are looked for at each use instead of being watched.";
     }
+    Env {
+        EnvEmpty "env-empty" Info, "A configured variable has no name or no value.";
+        EnvBadName "env-bad-name" Warn, "A configured variable has a name that no program can read.";
+        EnvExternallySet "env-externally-set" Info, "The variable is set on this machine already, and that value is used.";
+        EnvBlocked "env-blocked" Warn, "No skill may set this variable.";
+        EnvUndeclared "env-undeclared" Warn, "The variable needs a declaration that the skill does not have.";
+        EnvNul "env-nul" Warn, "The value holds a NUL byte.";
+        EnvSuspicious "env-suspicious" Warn, "The value is unusually long or looks encoded.";
+        EnvConflict "env-conflict" Warn, "Two skills want different values for one variable.";
+        EnvChangedExternally "env-changed-externally" Warn, "Somebody else changed the variable during the run; it was left alone.";
+    }
+    Install {
+        InstallSpecInvalid "install-spec-invalid" Warn, "A way to install something is not written as it must be.";
+        NeedsVersion "needs-version" Info, "The module is named without a version.";
+        ManagerMissing "manager-missing" Warn, "The program that installs it is not here.";
+        ConsentRequired "consent-required" Warn, "Nothing is installed before a person agrees.";
+        PolicyBlocked "policy-blocked" Error, "The installation policy says no.";
+        PolicyWarned "policy-warned" Warn, "The installation policy wants its warning to be acknowledged.";
+        PolicyUnavailable "policy-unavailable" Error, "The installation policy gave no usable answer.";
+        ScanBlocked "scan-blocked" Error, "The guard found something critical in the skill.";
+        InstallTimeout "install-timeout" Error, "The installer took too long and was ended.";
+        InstallFailed "install-failed" Error, "The installer failed.";
+        InstalledButMissingBin "installed-but-missing-bin" Error, "The installer is done, and the program is still not found.";
+        DownloadRefusedAddress "download-refused-address" Error, "The address belongs to this machine or a private network.";
+        DownloadTooLarge "download-too-large" Error, "The download is larger than allowed.";
+        DownloadDigestMismatch "download-digest-mismatch" Error, "The download is not what the skill's author vouched for.";
+        DownloadHttpStatus "download-http-status" Error, "The server did not hand out the download.";
+        TargetEscape "target-escape" Error, "The download would leave the skill's own folder of tools.";
+        ArchiveUnknown "archive-unknown" Error, "The download is no archive of a known kind.";
+        ArchiveUnsafeEntry "archive-unsafe-entry" Error, "The archive holds something that may not be unpacked.";
+        ArchiveTooLarge "archive-too-large" Error, "The archive unpacks to more than allowed.";
+    }
+    Dispatch {
+        DispatchUnknownKind "dispatch-unknown-kind" Warn, "Commands can only be sent to a tool.";
+        DispatchMissingTool "dispatch-missing-tool" Warn, "The command is to be sent to a tool that is not named.";
+        DispatchBadArgMode "dispatch-bad-arg-mode" Warn, "Arguments can only be passed as they were typed.";
+        DispatchToolUnavailable "dispatch-tool-unavailable" Error, "The tool does not exist for this caller.";
+        DispatchNotTrusted "dispatch-not-trusted" Error, "Nobody has reviewed the skill, so its command reaches no tool.";
+        DispatchArgsTooLong "dispatch-args-too-long" Error, "The arguments are longer than a tool is given.";
+    }
 }
 
 impl fmt::Display for Code {
@@ -222,6 +268,9 @@ pub struct Reason {
     /// The skill concerned, where one is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skill: Option<String>,
+    /// The variable or installer concerned, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     /// The source concerned, where one is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
@@ -246,6 +295,7 @@ impl Reason {
             stage: code.stage(),
             severity: code.severity(),
             skill: None,
+            key: None,
             source: None,
             path: None,
             line: None,
@@ -258,6 +308,13 @@ impl Reason {
     #[must_use]
     pub fn skill(mut self, skill: impl Into<String>) -> Self {
         self.skill = Some(skill.into());
+        self
+    }
+
+    /// Names the variable or installer.
+    #[must_use]
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(key.into());
         self
     }
 

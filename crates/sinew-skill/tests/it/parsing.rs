@@ -187,16 +187,28 @@ fn booleans_take_many_spellings() {
     assert_eq!(invocable("maybe"), (true, "bad-boolean@3".to_owned()));
 }
 
+/// Case 40 of the exec specification, and its neighbours.
 #[test]
-fn dispatch_takes_both_spellings() {
+fn dispatch_takes_both_spellings_and_says_what_it_cannot_do() {
     let dispatch = |fields: &str| {
         let text = file(&format!("description: d\n{fields}"));
-        openclaw(text.as_bytes()).skill.expect("loads").dispatch
+        let outcome = openclaw(text.as_bytes());
+        let codes: Vec<&str> = outcome.reasons.iter().map(|reason| reason.code.as_str()).collect();
+        let found = outcome.skill.expect("loads").dispatch;
+        (found.map(|d| (d.tool, d.arg_mode)), codes.join(" "))
     };
-    let found = dispatch("command_dispatch: tool\ncommand-tool: t\ncommand_arg_mode: odd");
-    assert_eq!(found.map(|d| (d.tool, d.arg_mode)), Some(("t".to_owned(), "raw".to_owned())));
-    assert_eq!(dispatch("command-dispatch: tool"), None);
-    assert_eq!(dispatch("command-dispatch: shell\ncommand-tool: t"), None);
+    let raw = || Some(("t".to_owned(), "raw".to_owned()));
+    let both = "command-dispatch: tool\ncommand-tool: t";
+    assert_eq!(dispatch(both), (raw(), String::new()));
+    assert_eq!(dispatch(&format!("{both}\ncommand-arg-mode: RAW")), (raw(), String::new()));
+    let odd = "command_dispatch: tool\ncommand-tool: t\ncommand_arg_mode: json";
+    assert_eq!(dispatch(odd), (raw(), "dispatch-bad-arg-mode".to_owned()));
+    let missing = "dispatch-missing-tool".to_owned();
+    assert_eq!(dispatch("command-dispatch: tool"), (None, missing.clone()));
+    assert_eq!(dispatch("command-dispatch: tool\ncommand-tool: '  '"), (None, missing));
+    let unknown = "dispatch-unknown-kind".to_owned();
+    assert_eq!(dispatch("command-dispatch: shell\ncommand-tool: t"), (None, unknown));
+    assert_eq!(dispatch("command-tool: t"), (None, String::new()));
 }
 
 #[test]
