@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use regex::{RegexSet, RegexSetBuilder};
 use serde::{Deserialize, Serialize};
+use sinew_skill::Code;
 
 const POLICY: &str = include_str!("../data/env-policy.json");
 
@@ -35,16 +36,30 @@ pub enum Class {
 }
 
 impl Class {
-    /// The stable code of the record.
-    pub fn code(self) -> &'static str {
+    /// The code of the record.
+    pub fn code(self) -> Code {
         match self {
             Self::BlockedEverywhere
             | Self::SkillAlwaysBlocked
             | Self::ExtraBlocked
-            | Self::BlockedOverride => "env-blocked",
-            Self::Undeclared | Self::Unreviewed => "env-undeclared",
-            Self::BadName => "env-bad-name",
-            Self::NulValue => "env-nul",
+            | Self::BlockedOverride => Code::EnvBlocked,
+            Self::Undeclared | Self::Unreviewed => Code::EnvUndeclared,
+            Self::BadName => Code::EnvBadName,
+            Self::NulValue => Code::EnvNul,
+        }
+    }
+
+    /// What the class means, for people.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::BlockedEverywhere => "it steers loaders, interpreters or compilers",
+            Self::SkillAlwaysBlocked => "no skill may set it, whatever it declares",
+            Self::ExtraBlocked => "it decides which programs are found, or belongs to sinew",
+            Self::BlockedOverride => "it may be inherited and not be set by a skill",
+            Self::Undeclared => "it names a credential that the skill does not declare",
+            Self::Unreviewed => "nobody has reviewed the skill, and it does not declare the name",
+            Self::BadName => "it is no name of a variable",
+            Self::NulValue => "its value holds a NUL byte",
         }
     }
 }
@@ -60,13 +75,25 @@ pub struct SkillEnv<'a> {
     pub reviewed: bool,
     /// Whether declared credentials such as `GH_TOKEN` may be set (`skills.env.allowDeclaredCredentials`).
     pub allow_declared_credentials: bool,
+    /// Names that hold the host's own credentials, beyond those that look like it.
+    pub host_credentials: &'a [String],
+}
+
+impl SkillEnv<'_> {
+    fn declares(&self, name: &str) -> bool {
+        self.declared.iter().any(|own| own.eq_ignore_ascii_case(name))
+    }
+
+    fn is_host_credential(&self, name: &str) -> bool {
+        self.host_credentials.iter().any(|own| own.eq_ignore_ascii_case(name))
+    }
 }
 
 /// A variable that was refused or doubted. It never holds the value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EnvRecord {
     /// `env-blocked`, `env-undeclared`, `env-bad-name`, `env-nul` or `env-suspicious`.
-    pub code: &'static str,
+    pub code: Code,
     /// The skill.
     pub skill: String,
     /// The variable.
@@ -186,14 +213,14 @@ pub fn check(skill: &SkillEnv<'_>, name: &str, value: &str) -> Result<(), Class>
     if lists.extra.holds(&upper) {
         return Err(Class::ExtraBlocked);
     }
-    let declared = skill.declared.iter().any(|own| own.eq_ignore_ascii_case(name));
+    let declared = skill.declares(name);
     if lists.overridden.holds(&upper) {
         let credential = lists.declarable.holds(&upper);
         if !(credential && declared && skill.allow_declared_credentials && skill.reviewed) {
             return Err(Class::BlockedOverride);
         }
     }
-    if lists.sensitive.holds(&upper) && !declared {
+    if (lists.sensitive.holds(&upper) || skill.is_host_credential(name)) && !declared {
         return Err(Class::Undeclared);
     }
     if !skill.reviewed
@@ -223,7 +250,7 @@ pub fn filter(
         match check(skill, name, value) {
             Ok(()) => {
                 if is_suspicious(value) {
-                    record("env-suspicious", None);
+                    record(Code::EnvSuspicious, None);
                 }
                 given.insert(name.clone(), value.clone());
             }
@@ -245,6 +272,45 @@ pub fn inherited(host: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         })
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect()
+}
+
+/// What the run of a skill inherits of `host`: as [`inherited`], without credentials that the skill
+/// does not declare, and with those that it does. What is kept back has a record.
+pub fn inherited_by(
+    skill: &SkillEnv<'_>,
+    host: &BTreeMap<String, String>,
+) -> (BTreeMap<String, String>, Vec<EnvRecord>) {
+    let mut kept = inherited(host);
+    let mut records = Vec::new();
+    let Some(lists) = LISTS.as_ref() else { return (kept, records) };
+    for (name, value) in host {
+        let upper = name.to_uppercase();
+        let class = if lists.everywhere.holds(&upper) {
+            Some(Class::BlockedEverywhere)
+        } else if lists.sensitive.holds(&upper)
+            || lists.declarable.holds(&upper)
+            || skill.is_host_credential(name)
+        {
+            check(skill, name, value).err()
+        } else if kept.contains_key(name) {
+            None
+        } else {
+            Some(Class::BlockedOverride)
+        };
+        match class {
+            None => drop(kept.insert(name.clone(), value.clone())),
+            Some(class) => {
+                kept.remove(name);
+                records.push(EnvRecord {
+                    code: class.code(),
+                    skill: skill.skill.to_owned(),
+                    key: shown(name),
+                    class: Some(class),
+                });
+            }
+        }
+    }
+    (kept, records)
 }
 
 fn is_name(name: &str) -> bool {

@@ -4,6 +4,7 @@
 //!
 //! - the [`scan`]ner, which reads a skill as its reader would and says what it found;
 //! - [`archive`]s, opened under caps, and [`staging`], from which a tree replaces another at once;
+//! - [`address`]es that a stranger's URL may lead to;
 //! - the [`env`] policy, the table of [`secrets`], and files that only their owner reads ([`private`]);
 //! - [`Untrusted`] text, which cannot be printed before it is rendered for a place;
 //! - [`contained`] access to files, through directory handles that do not follow links out;
@@ -21,6 +22,7 @@
 //! **Invariant:** this crate decides nothing about policy; it says what is the case.
 //! **Left out on purpose:** approvals (`sinew-engine`) and what to do with a finding.
 
+pub mod address;
 pub mod archive;
 pub mod atomic;
 pub mod contained;

@@ -8,14 +8,14 @@
 //! the next start.
 
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, OpenOptions};
 use serde::{Deserialize, Serialize};
 
-use crate::archive::{self, ArchiveError, Limits, NameError, components};
+use crate::archive::{self, ArchiveError, Format, Limits, NameError, Unpacked, components};
 use crate::atomic::{self, Access, Lock};
 
 /// The folder beside the targets that holds what is in the making.
@@ -93,8 +93,18 @@ impl Stage {
         self.work.join(NEW)
     }
 
-    /// Adds a file. The name is checked again here, whoever checked it before.
+    /// Adds a file.
     pub fn write(&self, path: &str, bytes: &[u8], mode: Mode) -> Result<(), StageError> {
+        self.write_from(path, &mut &*bytes, mode)
+    }
+
+    /// Adds a file as it is read. The name is checked again here, whoever checked it before.
+    pub fn write_from(
+        &self,
+        path: &str,
+        content: &mut dyn Read,
+        mode: Mode,
+    ) -> Result<(), StageError> {
         let parts =
             components(path).map_err(|error| StageError::Name { path: path.to_owned(), error })?;
         let (name, folders) = parts
@@ -111,18 +121,34 @@ impl Stage {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).follow(FollowSymlinks::No);
         let mut file = dir.open_with(name, &options)?.into_std();
-        file.write_all(bytes)?;
+        io::copy(content, &mut file)?;
         set_mode(&file, mode)?;
         file.sync_all()?;
         Ok(())
     }
 
-    /// Unpacks an archive into the tree. After an error the stage must be dropped.
+    /// Unpacks a skill's archive into the tree. After an error the stage must be dropped.
     pub fn unpack(&self, bytes: &[u8], limits: &Limits, scripts: Mode) -> Result<(), StageError> {
+        let format = archive::format_of(bytes).ok_or(ArchiveError::UnknownFormat)?;
+        let mode = |_: &str, executable| if executable { scripts } else { Mode::Plain };
+        self.unpack_from(bytes, bytes.len() as u64, format, limits, &mode)?;
+        Ok(())
+    }
+
+    /// Unpacks an archive of `length` bytes into the tree; `mode` decides by path and by what the
+    /// archive says whether a file may be run. After an error the stage must be dropped.
+    pub fn unpack_from(
+        &self,
+        reader: impl Read,
+        length: u64,
+        format: Format,
+        limits: &Limits,
+        mode: &dyn Fn(&str, bool) -> Mode,
+    ) -> Result<Unpacked, StageError> {
         let mut failed = None;
-        let result = archive::walk(bytes, limits, &mut |entry| {
-            let mode = if entry.executable { scripts } else { Mode::Plain };
-            match self.write(&entry.path, &entry.bytes, mode) {
+        let result = archive::stream(reader, length, format, limits, &mut |file| {
+            let mode = mode(file.path, file.executable);
+            match self.write_from(file.path, file.content, mode) {
                 Ok(()) => Ok(()),
                 Err(StageError::Io(error)) => Err(error),
                 Err(other) => {
@@ -134,6 +160,16 @@ impl Stage {
         match failed {
             Some(error) => Err(error),
             None => Ok(result?),
+        }
+    }
+
+    /// Takes over every file of `folder` that the tree does not have yet, so that the commit replaces
+    /// files and loses none. The files are shared, not copied.
+    pub fn keep_from(&self, folder: &Path) -> Result<(), StageError> {
+        match Dir::open_ambient_dir(folder, cap_std::ambient_authority()) {
+            Ok(from) => Ok(keep(&from, &self.dir)?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -223,6 +259,33 @@ fn recover_locked(parent: &Path) -> io::Result<Recovered> {
         }
     }
     Ok(recovered)
+}
+
+fn keep(from: &Dir, to: &Dir) -> io::Result<()> {
+    for entry in from.entries()? {
+        let entry = entry?;
+        let (name, kind) = (entry.file_name(), entry.file_type()?);
+        if name == STAGING_FOLDER {
+            continue;
+        }
+        if kind.is_dir() {
+            match to.create_dir(&name) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                other => other?,
+            }
+            let to = cap_fs_ext::DirExt::open_dir_nofollow(to, &name)?;
+            keep(&cap_fs_ext::DirExt::open_dir_nofollow(from, &name)?, &to)?;
+        } else if kind.is_file() {
+            match from.hard_link(&name, to, &name) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                other => other?,
+            }
+        } else {
+            let name = name.to_string_lossy().into_owned();
+            return Err(io::Error::other(format!("{name:?} is neither a file nor a folder")));
+        }
+    }
+    Ok(())
 }
 
 fn remove(path: &Path) -> io::Result<bool> {

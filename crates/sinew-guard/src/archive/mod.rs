@@ -2,7 +2,8 @@
 //!
 //! **Must never happen here:** a byte written outside the target, a link or device created, a
 //! header believed. Bytes that come out are counted as they come, and extraction stops in
-//! mid-stream when a cap is reached. Only zip (stored or deflated), tar and tar.gz are known.
+//! mid-stream when a cap is reached. A skill comes as zip (stored or deflated), tar or tar.gz; what
+//! a skill needs may also come as tar.bz2.
 
 mod name;
 mod tarball;
@@ -41,6 +42,16 @@ impl Limits {
         strip: 0,
     };
 
+    /// Caps for a program that a skill needs: compilers and speech models are that large.
+    pub const TOOL: Self = Self {
+        archive: 256 * 1024 * 1024,
+        unpacked: 1024 * 1024 * 1024,
+        entry: 1024 * 1024 * 1024,
+        entries: 20_000,
+        ratio: 200,
+        strip: 0,
+    };
+
     /// Small files may compress as well as they like.
     pub const RATIO_FLOOR: u64 = 1_000_000;
 
@@ -50,7 +61,7 @@ impl Limits {
     }
 }
 
-/// The kind of an archive, by its first bytes.
+/// The kind of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// PKZIP.
@@ -59,9 +70,11 @@ pub enum Format {
     Tar,
     /// Gzipped tar.
     TarGz,
+    /// Tar packed with bzip2; no skill comes so.
+    TarBz2,
 }
 
-/// The format of `bytes`, judged by magic alone.
+/// The format of a skill's archive, judged by magic alone.
 pub fn format_of(bytes: &[u8]) -> Option<Format> {
     if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
         Some(Format::Zip)
@@ -153,18 +166,67 @@ pub fn walk(
     if bytes.len() as u64 > limits.archive {
         return Err(ArchiveError::Cap { what: "bytes", limit: limits.archive });
     }
-    let mut gate = Gate::new(*limits, bytes.len() as u64, sink);
-    match format_of(bytes).ok_or(ArchiveError::UnknownFormat)? {
-        Format::Zip => zipped::walk(bytes, &mut gate),
-        Format::Tar => tarball::walk(bytes, &mut gate),
+    let format = format_of(bytes).ok_or(ArchiveError::UnknownFormat)?;
+    stream(bytes, bytes.len() as u64, format, limits, &mut |file| {
+        let mut bytes = Vec::new();
+        file.content.read_to_end(&mut bytes)?;
+        sink(Entry { path: file.path.to_owned(), bytes, executable: file.executable })
+    })?;
+    Ok(())
+}
+
+/// A file while it is unpacked.
+pub struct Unpacking<'a> {
+    /// Relative path with `/`, checked.
+    pub path: &'a str,
+    /// Whether the archive marks it executable.
+    pub executable: bool,
+    /// Its bytes, which end with an error where a cap is reached.
+    pub content: &'a mut dyn Read,
+}
+
+/// What came out of an archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Unpacked {
+    /// Files that were handed out.
+    pub files: usize,
+    /// Files of which no name was left once leading parts were stripped.
+    pub vanished: usize,
+}
+
+/// Hands each file of an archive of `length` bytes and known format to `sink`, without holding more
+/// than a chunk of it; only a zip is read whole, because its directory stands at the end.
+pub fn stream(
+    mut reader: impl Read,
+    length: u64,
+    format: Format,
+    limits: &Limits,
+    sink: &mut dyn FnMut(Unpacking<'_>) -> io::Result<()>,
+) -> Result<Unpacked, ArchiveError> {
+    if length > limits.archive {
+        return Err(ArchiveError::Cap { what: "bytes", limit: limits.archive });
+    }
+    let mut gate = Gate::new(*limits, length, sink);
+    // Headers and padding of the allowed entries come on top of their bytes.
+    let most = limits.unpacked + limits.entries as u64 * 2048 + 4096;
+    match format {
+        Format::Zip => {
+            let mut bytes = Vec::new();
+            reader.take(limits.archive).read_to_end(&mut bytes)?;
+            zipped::walk(&bytes, &mut gate)?;
+        }
+        Format::Tar => tarball::walk(&mut reader, &mut gate)?,
         Format::TarGz => {
-            let inner = flate2::read::MultiGzDecoder::new(bytes);
-            // Headers and padding of the allowed entries come on top of their bytes.
-            let most = limits.unpacked + limits.entries as u64 * 2048 + 4096;
-            tarball::walk(inner.take(most), &mut gate)
+            tarball::walk(flate2::read::MultiGzDecoder::new(reader).take(most), &mut gate)?;
+        }
+        Format::TarBz2 => {
+            tarball::walk(bzip2::read::MultiBzDecoder::new(reader).take(most), &mut gate)?;
         }
     }
+    Ok(gate.done)
 }
+
+type Sink<'a> = &'a mut dyn FnMut(Unpacking<'_>) -> io::Result<()>;
 
 /// What every entry passes, whatever the format.
 struct Gate<'a> {
@@ -173,7 +235,8 @@ struct Gate<'a> {
     unpacked: u64,
     entries: usize,
     seen: BTreeMap<String, (String, Kind)>,
-    sink: &'a mut dyn FnMut(Entry) -> io::Result<()>,
+    done: Unpacked,
+    sink: Sink<'a>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -183,8 +246,16 @@ enum Kind {
 }
 
 impl<'a> Gate<'a> {
-    fn new(limits: Limits, archive: u64, sink: &'a mut dyn FnMut(Entry) -> io::Result<()>) -> Self {
-        Self { limits, archive, unpacked: 0, entries: 0, seen: BTreeMap::new(), sink }
+    fn new(limits: Limits, archive: u64, sink: Sink<'a>) -> Self {
+        Self {
+            limits,
+            archive,
+            unpacked: 0,
+            entries: 0,
+            seen: BTreeMap::new(),
+            done: Unpacked::default(),
+            sink,
+        }
     }
 
     fn count(&mut self) -> Result<(), ArchiveError> {
@@ -222,16 +293,40 @@ impl<'a> Gate<'a> {
         self.count()?;
         let name = text(name)?;
         let plain = name.strip_prefix("./").unwrap_or(&name);
-        let parts = stripped(plain, self.limits.strip)
-            .map_err(|error| ArchiveError::Name { name: name.clone(), error })?;
+        let parts = match stripped(plain, self.limits.strip) {
+            Ok(parts) => parts,
+            Err(NameError::Stripped) => Vec::new(),
+            Err(error) => return Err(ArchiveError::Name { name: name.clone(), error }),
+        };
         let path = parts.join("/");
         for depth in 1..parts.len() {
             self.remember(&parts[..depth].join("/"), Kind::Folder)?;
         }
-        self.remember(&path, Kind::File)?;
-        let bytes = self.read(from)?;
-        (self.sink)(Entry { path, bytes, executable })?;
-        Ok(())
+        if !parts.is_empty() {
+            self.remember(&path, Kind::File)?;
+        }
+        let mut reached = None;
+        let mut content = Capped {
+            from,
+            limits: self.limits,
+            archive: self.archive,
+            unpacked: &mut self.unpacked,
+            entry: 0,
+            reached: &mut reached,
+        };
+        let taken = if parts.is_empty() {
+            self.done.vanished += 1;
+            Ok(())
+        } else {
+            self.done.files += 1;
+            (self.sink)(Unpacking { path: &path, executable, content: &mut content })
+        };
+        // What the sink left counts as well: a checksum is over the whole file.
+        let taken = taken.and_then(|()| io::copy(&mut content, &mut io::sink()).map(drop));
+        match reached {
+            Some(error) => Err(error),
+            None => Ok(taken?),
+        }
     }
 
     fn remember(&mut self, path: &str, kind: Kind) -> Result<(), ArchiveError> {
@@ -247,35 +342,39 @@ impl<'a> Gate<'a> {
             }
         }
     }
+}
 
-    fn read(&mut self, from: &mut dyn Read) -> Result<Vec<u8>, ArchiveError> {
-        let mut bytes = Vec::new();
-        let mut chunk = [0u8; 16 * 1024];
-        loop {
-            let count = from.read(&mut chunk)?;
-            if count == 0 {
-                return Ok(bytes);
-            }
-            self.unpacked += count as u64;
-            if bytes.len() as u64 + count as u64 > self.limits.entry {
-                return Err(ArchiveError::Cap {
-                    what: "bytes in one file",
-                    limit: self.limits.entry,
-                });
-            }
-            if self.unpacked > self.limits.unpacked {
-                return Err(ArchiveError::Cap {
-                    what: "unpacked bytes",
-                    limit: self.limits.unpacked,
-                });
-            }
-            if self.unpacked > Limits::RATIO_FLOOR
-                && self.unpacked / self.limits.ratio.max(1) > self.archive
-            {
-                return Err(ArchiveError::Ratio(self.limits.ratio));
-            }
-            bytes.extend_from_slice(&chunk[..count]);
-        }
+/// A file's bytes, counted as they come.
+struct Capped<'a> {
+    from: &'a mut dyn Read,
+    limits: Limits,
+    archive: u64,
+    unpacked: &'a mut u64,
+    entry: u64,
+    /// The cap that was reached: a reader can only pass on an error of the system.
+    reached: &'a mut Option<ArchiveError>,
+}
+
+impl Read for Capped<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.from.read(buffer)?;
+        self.entry += count as u64;
+        *self.unpacked += count as u64;
+        let limits = &self.limits;
+        let reached = if self.entry > limits.entry {
+            ArchiveError::Cap { what: "bytes in one file", limit: limits.entry }
+        } else if *self.unpacked > limits.unpacked {
+            ArchiveError::Cap { what: "unpacked bytes", limit: limits.unpacked }
+        } else if *self.unpacked > Limits::RATIO_FLOOR
+            && *self.unpacked / limits.ratio.max(1) > self.archive
+        {
+            ArchiveError::Ratio(limits.ratio)
+        } else {
+            return Ok(count);
+        };
+        let error = io::Error::other(reached.to_string());
+        *self.reached = Some(reached);
+        Err(error)
     }
 }
 

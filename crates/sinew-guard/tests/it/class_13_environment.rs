@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use sinew_guard::env::{
-    Class, SkillEnv, check, filter, inherited, is_blocked_everywhere, is_blocked_override,
-    is_sensitive,
+    Class, SkillEnv, check, filter, inherited, inherited_by, is_blocked_everywhere,
+    is_blocked_override, is_sensitive,
 };
+use sinew_skill::Code;
 
 fn lists() -> serde_json::Value {
     serde_json::from_str(include_str!("../../data/env-policy.json")).unwrap()
@@ -21,7 +22,13 @@ fn keys(list: &str) -> Vec<String> {
 }
 
 fn open(declared: &[String]) -> SkillEnv<'_> {
-    SkillEnv { skill: "demo", declared, reviewed: true, allow_declared_credentials: true }
+    SkillEnv {
+        skill: "demo",
+        declared,
+        reviewed: true,
+        allow_declared_credentials: true,
+        host_credentials: &[],
+    }
 }
 
 #[test]
@@ -81,12 +88,7 @@ fn unreviewed_skills_get_what_they_declare_and_no_credentials() {
         "PIP_X".to_owned(),
         "ACME_API_KEY".to_owned(),
     ];
-    let skill = SkillEnv {
-        skill: "demo",
-        declared: &declared,
-        reviewed: false,
-        allow_declared_credentials: true,
-    };
+    let skill = SkillEnv { reviewed: false, ..open(&declared) };
     assert_eq!(check(&skill, "ACME_REGION", "x"), Ok(()));
     assert_eq!(check(&skill, "ACME_API_KEY", "x"), Ok(()));
     assert_eq!(check(&skill, "OTHER", "x"), Err(Class::Unreviewed));
@@ -110,7 +112,7 @@ fn records_name_the_variable_and_never_the_value() {
     let text = serde_json::to_string(&records).unwrap();
     assert!(!text.contains("canary"), "{text}");
     assert_eq!(records.len(), 3);
-    assert!(records.iter().any(|r| r.code == "env-suspicious" && r.key == "LONG"));
+    assert!(records.iter().any(|r| r.code == Code::EnvSuspicious && r.key == "LONG"));
 }
 
 #[test]
@@ -122,4 +124,41 @@ fn children_inherit_no_steering() {
             .collect();
     assert_eq!(inherited(&host).keys().collect::<Vec<_>>(), ["HOME", "LANG", "PATH"]);
     assert!(is_blocked_override("editor") && is_sensitive("x_admin_key"));
+}
+
+#[test]
+fn a_run_inherits_the_credentials_that_its_skill_declares_and_no_others() {
+    let host: BTreeMap<String, String> = [
+        ("LD_PRELOAD", "x"),
+        ("HOME", "/h"),
+        ("GH_TOKEN", "x"),
+        ("AWS_ACCESS_KEY_ID", "x"),
+        ("OTHER_API_KEY", "x"),
+        ("ACME_API_KEY", "x"),
+        ("TEAM_DATABASE", "x"),
+        ("EDITOR", "vi"),
+        ("LANG", "C"),
+    ]
+    .into_iter()
+    .map(|(k, v)| (k.to_owned(), v.to_owned()))
+    .collect();
+    let declared = ["GH_TOKEN".to_owned(), "ACME_API_KEY".to_owned()];
+    let own = ["team_database".to_owned()];
+    let skill = SkillEnv { host_credentials: &own, ..open(&declared) };
+    let (kept, records) = inherited_by(&skill, &host);
+    assert_eq!(kept.keys().collect::<Vec<_>>(), ["ACME_API_KEY", "GH_TOKEN", "HOME", "LANG"]);
+    let held: Vec<(&str, &str)> =
+        records.iter().map(|record| (record.key.as_str(), record.code.as_str())).collect();
+    assert_eq!(
+        held,
+        [
+            ("AWS_ACCESS_KEY_ID", "env-blocked"),
+            ("EDITOR", "env-blocked"),
+            ("LD_PRELOAD", "env-blocked"),
+            ("OTHER_API_KEY", "env-undeclared"),
+            ("TEAM_DATABASE", "env-undeclared"),
+        ]
+    );
+    let strict = SkillEnv { allow_declared_credentials: false, ..skill };
+    assert!(!inherited_by(&strict, &host).0.contains_key("GH_TOKEN"));
 }

@@ -28,3 +28,4 @@ mod rule_examples;
 mod seeds;
 mod sentences;
 mod support;
+mod tools;
