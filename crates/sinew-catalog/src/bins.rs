@@ -1,4 +1,5 @@
-//! Which programs are on PATH: one listing per folder, shared by all skills.
+//! Which programs can be run: those on PATH and those that sinew installed; one listing per folder,
+//! shared by all skills.
 
 use std::collections::HashMap;
 use std::fs;
@@ -7,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use crate::environment::Environment;
+use crate::tools;
 
 /// Remembers listings between builds, while PATH and the folders' times are unchanged.
 #[derive(Debug, Default)]
@@ -16,37 +18,42 @@ pub(crate) struct BinCache(Mutex<Option<Arc<Bins>>>);
 #[derive(Debug)]
 pub(crate) struct Bins {
     folders: Vec<(PathBuf, Option<SystemTime>)>,
+    /// Folders that serve a single skill: not listed here, but a change in them is a change.
+    own: Vec<(PathBuf, Option<SystemTime>)>,
     extensions: Vec<String>,
     found: HashMap<String, PathBuf>,
 }
 
 impl BinCache {
-    /// The programs on this environment's PATH.
+    /// The programs that this environment can run.
     pub(crate) fn get(&self, env: &Environment) -> Arc<Bins> {
-        let folders: Vec<(PathBuf, Option<SystemTime>)> = env
-            .path_folders()
-            .into_iter()
-            .map(|folder| {
-                let modified = fs::metadata(&folder).and_then(|metadata| metadata.modified()).ok();
-                (folder, modified)
-            })
-            .collect();
+        let stamped = |folder: PathBuf| {
+            let modified = fs::metadata(&folder).and_then(|metadata| metadata.modified()).ok();
+            (folder, modified)
+        };
+        let folders: Vec<_> = env.program_folders().into_iter().map(stamped).collect();
+        let own: Vec<_> = tools::all_own_folders(env).into_iter().map(stamped).collect();
         let extensions = extensions(env);
         let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bins) = &*cached
             && bins.folders == folders
+            && bins.own == own
             && bins.extensions == extensions
         {
             return Arc::clone(bins);
         }
-        let bins = Arc::new(Bins::list(folders, extensions));
+        let bins = Arc::new(Bins::list(folders, own, extensions));
         *cached = Some(Arc::clone(&bins));
         bins
     }
 }
 
 impl Bins {
-    fn list(folders: Vec<(PathBuf, Option<SystemTime>)>, extensions: Vec<String>) -> Self {
+    fn list(
+        folders: Vec<(PathBuf, Option<SystemTime>)>,
+        own: Vec<(PathBuf, Option<SystemTime>)>,
+        extensions: Vec<String>,
+    ) -> Self {
         let mut found = HashMap::new();
         for (folder, _) in &folders {
             let Ok(entries) = fs::read_dir(folder) else { continue };
@@ -56,7 +63,7 @@ impl Bins {
                 }
             }
         }
-        Self { folders, extensions, found }
+        Self { folders, own, extensions, found }
     }
 
     /// Whether a program of that name can be run.
@@ -82,6 +89,21 @@ impl Bins {
         }
         None
     }
+}
+
+/// The first of `folders` that holds a program of that name.
+pub(crate) fn find_in(
+    folders: impl IntoIterator<Item = PathBuf>,
+    name: &str,
+    env: &Environment,
+) -> Option<PathBuf> {
+    let extensions = extensions(env);
+    let names: Vec<String> = std::iter::once(name.to_owned())
+        .chain(extensions.iter().map(|extension| format!("{name}{extension}")))
+        .collect();
+    folders.into_iter().find_map(|folder| {
+        names.iter().map(|name| folder.join(name)).find(|path| is_executable(path))
+    })
 }
 
 /// Endings that make a file a program: none but on Windows.

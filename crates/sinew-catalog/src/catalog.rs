@@ -1,26 +1,28 @@
 //! Building a catalog: roots → candidates → skills → merge → gate → filter.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use sinew_skill::{Code, Reason, names};
+use sinew_skill::{Code, InstallSpec, Reason, names};
 
 use crate::bins::{BinCache, Bins};
-use crate::commands::{CommandSkill, Commands, SkillSource};
+use crate::commands::{CommandSkill, Commands, SkillSource, Trust};
 use crate::config::{Config, SpecMode};
 use crate::discover::{Candidate, Found, WalkRules};
 use crate::entry::{Entry, Requirements, State};
 use crate::environment::{Environment, path_text};
 use crate::filter::{self, Overrides};
 use crate::gate::{Gate, Subject};
+use crate::install;
 use crate::keep;
 use crate::load::{FileCache, LoadRules, LoadedFile};
 use crate::memory::{CatalogMemory, Inputs, Remembered, WalkMemory, Walked};
 use crate::merge;
 use crate::plain_commands;
 use crate::profile::{Profile, Tier};
+use crate::remote::Remote;
 use crate::roots::{self, Places, Root};
 use crate::scan::ScanGate;
 
@@ -39,8 +41,8 @@ pub struct Request<'a> {
     pub agent: Option<&'a str>,
     /// The session's own switches.
     pub overrides: Overrides,
-    /// Platforms of connected remote machines.
-    pub remote_platforms: Vec<String>,
+    /// What connected machines have.
+    pub remote: Remote,
     /// Commands that the host has taken.
     pub reserved_commands: Vec<String>,
     /// The guard that scans what is loaded; `None` loads unseen.
@@ -227,7 +229,7 @@ fn gate(request: &Request<'_>, bins: &Bins, entries: &mut [Entry]) {
         config: request.config,
         env: request.env,
         bins,
-        remote_platforms: &request.remote_platforms,
+        remote: &request.remote,
         openpocket: request.profile.is_openpocket(),
     };
     for entry in entries.iter_mut().filter(|entry| entry.state == State::Ready) {
@@ -244,6 +246,7 @@ fn gate(request: &Request<'_>, bins: &Bins, entries: &mut [Entry]) {
         entry.disabled = decision.disabled;
         entry.blocked_by_allowlist = decision.blocked_by_allowlist;
         entry.platform_incompatible = decision.platform_incompatible;
+        entry.via = decision.via.filter(|_| entry.eligible);
         let held = |reason: &Reason| {
             matches!(
                 reason.code,
@@ -285,6 +288,18 @@ fn walk_rules(request: &Request<'_>) -> WalkRules {
 }
 
 impl Catalog {
+    /// Every program that some skill asks for or brings, for hosts that look for them elsewhere.
+    pub fn bins(&self) -> BTreeSet<&str> {
+        let mut bins = BTreeSet::new();
+        for entry in self.active() {
+            let needs = &entry.requirements;
+            let brought = entry.install.iter().flat_map(|spec| &spec.bins);
+            let all = needs.bins.iter().chain(&needs.any_bins).chain(brought);
+            bins.extend(all.map(String::as_str));
+        }
+        bins
+    }
+
     /// The skill that is used under that exact name.
     pub fn get(&self, name: &str) -> Option<&Entry> {
         self.active().find(|entry| entry.name == name)
@@ -317,10 +332,12 @@ fn entry(root: &Root, candidate: &Candidate, file: &LoadedFile) -> Entry {
     let metadata = skill.as_ref().and_then(|skill| skill.metadata.clone()).unwrap_or_default();
     let name = skill.as_ref().map_or_else(|| candidate.id.clone(), |skill| skill.name.clone());
     let path = path_text(&candidate.file);
+    let (install, refused) = checked_installers(metadata.install);
     let reasons = file
         .reasons
         .iter()
         .cloned()
+        .chain(refused)
         .map(|reason| located(reason, name.clone(), &root.source).path(path.clone()))
         .collect();
     let requires = metadata.requires;
@@ -339,7 +356,7 @@ fn entry(root: &Root, candidate: &Candidate, file: &LoadedFile) -> Entry {
         id: candidate.id.clone(),
         skill_key: metadata
             .skill_key
-            .or_else(|| file.install_slug.clone())
+            .or_else(|| file.origin.as_ref().and_then(|origin| origin.slug.clone()))
             .unwrap_or_else(|| name.clone()),
         primary_env: metadata.primary_env,
         emoji: metadata.emoji,
@@ -363,7 +380,9 @@ fn entry(root: &Root, candidate: &Candidate, file: &LoadedFile) -> Entry {
         },
         missing: Requirements::default(),
         config_checks: Vec::new(),
-        install: metadata.install,
+        install,
+        reviewed: file.origin.as_ref().is_none_or(|origin| origin.vouched),
+        via: None,
         generated: candidate.generated,
         content_hash: file.hash.clone(),
         repairs: skill.as_ref().map(|skill| skill.repairs.clone()).unwrap_or_default(),
@@ -373,6 +392,20 @@ fn entry(root: &Root, candidate: &Candidate, file: &LoadedFile) -> Entry {
         skill,
         name,
     }
+}
+
+/// The installers that are well written, and a reason for each that is not.
+fn checked_installers(specs: Vec<InstallSpec>) -> (Vec<InstallSpec>, Vec<Reason>) {
+    let mut refused = Vec::new();
+    let mut kept = specs;
+    kept.retain(|spec| match install::check(spec) {
+        Ok(_) => true,
+        Err(reason) => {
+            refused.push(reason);
+            false
+        }
+    });
+    (kept, refused)
 }
 
 fn located(reason: Reason, skill: String, source: &str) -> Reason {
@@ -415,7 +448,8 @@ fn name_commands(request: &Request<'_>, entries: &mut [Entry]) -> Commands {
         .iter()
         .zip(&files)
         .filter(|(entry, _)| {
-            entry.eligible && entry.user_invocable && entry.state != State::Shadowed
+            let usable = entry.eligible || is_held_dispatch(entry);
+            usable && entry.user_invocable && entry.state != State::Shadowed
         })
         .map(|(entry, file)| CommandSkill {
             name: &entry.name,
@@ -432,6 +466,11 @@ fn name_commands(request: &Request<'_>, entries: &mut [Entry]) -> Commands {
             dispatch: entry.skill.as_ref().and_then(|skill| skill.dispatch.clone()),
             template: None,
             filtered: !entry.command_visible,
+            trust: match (entry.eligible, entry.reviewed) {
+                (false, _) => Trust::Held,
+                (true, false) => Trust::Unreviewed,
+                (true, true) => Trust::Full,
+            },
         })
         .collect();
     let plain = plain_commands::read(request.config, request.env);
@@ -452,6 +491,15 @@ fn name_commands(request: &Request<'_>, entries: &mut [Entry]) -> Commands {
         entry.command_name = names.get(file.as_str()).map(|name| (*name).to_owned());
     }
     commands
+}
+
+/// A command that goes straight to a tool, of a skill that the guard holds back: whoever types it is
+/// told, instead of the words going to the model.
+fn is_held_dispatch(entry: &Entry) -> bool {
+    let held = |reason: &Reason| matches!(reason.code, Code::Quarantined | Code::DraftUnreviewed);
+    entry.skill.as_ref().is_some_and(|skill| skill.dispatch.is_some())
+        && entry.state == State::Blocked
+        && entry.reasons.iter().any(held)
 }
 
 /// A misspelt agent would otherwise see what was kept from the one that was meant.

@@ -37,6 +37,18 @@ pub enum SkillSource {
     Unknown,
 }
 
+/// How far a command's skill is trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Trust {
+    /// Somebody vouches for it.
+    #[default]
+    Full,
+    /// Nobody has reviewed it: the model may use it, no tool is called directly.
+    Unreviewed,
+    /// The guard holds it back: its command only answers that.
+    Held,
+}
+
 /// A skill that wants a command: eligible and open to users.
 #[derive(Debug, Clone, Default)]
 pub struct CommandSkill<'a> {
@@ -56,6 +68,8 @@ pub struct CommandSkill<'a> {
     pub model_visible: bool,
     /// Whether the agent's list leaves it out: it gets no command, only an answer.
     pub filtered: bool,
+    /// How far it is trusted: only a trusted command reaches a tool.
+    pub trust: Trust,
     /// The tool that takes the arguments without asking the model.
     pub dispatch: Option<Dispatch>,
     /// The text of a plain command (`commands/dir/file.md`, named `dir:file`).
@@ -83,6 +97,9 @@ pub struct CommandSpec {
     /// The tool that takes the arguments without asking the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dispatch: Option<Dispatch>,
+    /// Whether that tool may be reached.
+    #[serde(skip)]
+    pub trust: Trust,
     /// The text of a plain command; hosts get it filled in, not as data.
     #[serde(skip)]
     pub template: Option<String>,
@@ -253,6 +270,7 @@ fn spec(skill: &CommandSkill<'_>, name: String) -> CommandSpec {
         model_visible: skill.model_visible,
         skill_source: skill.skill_source,
         dispatch: skill.dispatch.clone(),
+        trust: skill.trust,
         template: skill.template.map(str::to_owned),
     }
 }

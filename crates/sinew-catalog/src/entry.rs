@@ -71,6 +71,14 @@ impl Requirements {
     }
 }
 
+/// Where requirements were found, when that is not this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Via {
+    /// A machine that the host is connected to.
+    Remote,
+}
+
 /// Whether a configuration path is set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ConfigCheck {
@@ -140,6 +148,12 @@ pub struct Entry {
     pub config_checks: Vec<ConfigCheck>,
     /// How to get what is missing.
     pub install: Vec<InstallSpec>,
+    /// Whether a person or a registry with review vouches for it; what comes straight from the net
+    /// is used with care until somebody does.
+    pub reviewed: bool,
+    /// Where what it asks for was found, when that is not this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via: Option<Via>,
     /// Made by a program from a run.
     pub generated: bool,
     /// SHA-256 of the file.

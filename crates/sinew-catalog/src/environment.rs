@@ -71,6 +71,23 @@ impl Environment {
         folders
     }
 
+    /// The folders in which programs are looked for: those of PATH, then those that sinew installs
+    /// into.
+    pub fn program_folders(&self) -> Vec<PathBuf> {
+        let mut folders = self.path_folders();
+        for folder in crate::tools::shared_folders(self) {
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
+        }
+        folders
+    }
+
+    /// Where a program on PATH lies.
+    pub fn find_program(&self, name: &str) -> Option<PathBuf> {
+        crate::bins::find_in(self.path_folders(), name, self)
+    }
+
     /// Where sinew keeps its own things: `SINEW_HOME`, else `~/.sinew`.
     pub fn sinew_home(&self) -> PathBuf {
         self.var_path("SINEW_HOME").unwrap_or_else(|| self.home.join(".sinew"))

@@ -3,21 +3,24 @@
 //! Every check runs and every failure is recorded, in one fixed order; the first is the primary
 //! reason. `always: true` skips the checks of requirements and nothing else.
 
-use sinew_skill::{Code, InstallSpec, MetadataHealth, Reason, Requires, Skill};
+use sinew_skill::{Code, Metadata, MetadataHealth, Reason, Skill};
 
 use crate::bins::{Bins, is_executable};
 use crate::config::{self, Config, Secret};
-use crate::entry::{ConfigCheck, Requirements};
+use crate::entry::{ConfigCheck, Requirements, Via};
 use crate::environment::{Environment, platform_alias};
+use crate::install::{self, Offer, Setup};
 use crate::profile::Tier;
+use crate::remote::Remote;
+use crate::tools;
 
 /// What the gate looks at beside the skill.
 pub(crate) struct Gate<'a> {
     pub(crate) config: &'a Config,
     pub(crate) env: &'a Environment,
     pub(crate) bins: &'a Bins,
-    /// Platforms of connected remote machines.
-    pub(crate) remote_platforms: &'a [String],
+    /// What connected machines have.
+    pub(crate) remote: &'a Remote,
     /// Absolute program paths are accepted.
     pub(crate) openpocket: bool,
 }
@@ -31,6 +34,8 @@ pub(crate) struct Decision {
     pub(crate) disabled: bool,
     pub(crate) blocked_by_allowlist: bool,
     pub(crate) platform_incompatible: bool,
+    /// Something was found on another machine only.
+    pub(crate) via: Option<Via>,
 }
 
 impl Decision {
@@ -61,9 +66,10 @@ impl Gate<'_> {
         self.platform(os, &mut decision);
         if let Some(metadata) = metadata {
             let mut checks = Decision::default();
-            self.requirements(subject, &metadata.requires, &metadata.install, &mut checks);
+            self.requirements(subject, metadata, &mut checks);
             decision.config_checks = checks.config_checks;
             if !always {
+                decision.via = decision.via.or(checks.via);
                 decision.reasons.extend(checks.reasons);
                 decision.missing = Requirements { os: decision.missing.os, ..checks.missing };
             }
@@ -152,12 +158,13 @@ impl Gate<'_> {
     }
 
     fn platform(&self, os: &[String], decision: &mut Decision) {
-        let here = |wanted: &String| {
-            let wanted = platform_alias(wanted);
-            wanted == platform_alias(&self.env.os)
-                || self.remote_platforms.iter().any(|remote| platform_alias(remote) == wanted)
-        };
-        if !os.is_empty() && !os.iter().any(here) {
+        let here = |wanted: &String| platform_alias(wanted) == platform_alias(&self.env.os);
+        if os.is_empty() || os.iter().any(here) {
+            return;
+        }
+        if os.iter().any(|wanted| self.remote.has_platform(wanted)) {
+            decision.via = Some(Via::Remote);
+        } else {
             decision.platform_incompatible = true;
             decision.missing.os = os.to_vec();
             decision.reasons.push(
@@ -170,13 +177,8 @@ impl Gate<'_> {
         }
     }
 
-    fn requirements(
-        &self,
-        subject: &Subject<'_>,
-        requires: &Requires,
-        install: &[InstallSpec],
-        decision: &mut Decision,
-    ) {
+    fn requirements(&self, subject: &Subject<'_>, metadata: &Metadata, decision: &mut Decision) {
+        let requires = &metadata.requires;
         let has_env = |name: &String| self.has_env(subject, name);
         for name in requires.env.iter().filter(|name| !has_env(name)) {
             decision.missing.env.push(name.clone());
@@ -206,29 +208,34 @@ impl Gate<'_> {
                 );
             }
         }
-        for bin in requires.bins.iter().filter(|bin| !self.has_bin(bin)) {
+        for bin in requires.bins.iter().filter(|bin| !self.has_bin(subject, bin)) {
+            if self.remote.has_bin(bin) {
+                decision.via = Some(Via::Remote);
+                continue;
+            }
             decision.missing.bins.push(bin.clone());
             decision.reasons.push(if is_path(bin) && !self.openpocket {
                 Reason::new(Code::BadMetadataField, format!("`bins` names a path: {bin}"))
                     .remedy("name the program alone; it is looked for on PATH")
             } else {
                 Reason::new(Code::MissingBin, format!("{bin} is not installed"))
-                    .remedy(install_remedy(bin, install, &self.env.os))
+                    .remedy(self.install_remedy(bin, metadata))
             });
         }
-        let has_bin = |bin: &String| self.has_bin(bin);
-        if !requires.any_bins.is_empty() && !requires.any_bins.iter().any(has_bin) {
+        let has_bin = |bin: &String| self.has_bin(subject, bin);
+        if requires.any_bins.is_empty() || requires.any_bins.iter().any(has_bin) {
+            return;
+        }
+        if self.remote.has_any_bin(&requires.any_bins) {
+            decision.via = Some(Via::Remote);
+        } else {
             decision.missing.any_bins = requires.any_bins.clone();
             decision.reasons.push(
                 Reason::new(
                     Code::MissingAnyBin,
                     format!("none of {} is installed", requires.any_bins.join(", ")),
                 )
-                .remedy(install_remedy(
-                    &requires.any_bins[0],
-                    install,
-                    &self.env.os,
-                )),
+                .remedy(self.install_remedy(&requires.any_bins[0], metadata)),
             );
         }
     }
@@ -243,12 +250,23 @@ impl Gate<'_> {
             || (primary == Some(name) && entry.api_key.as_ref().is_some_and(|key| !key.is_blank()))
     }
 
-    fn has_bin(&self, bin: &str) -> bool {
+    fn has_bin(&self, subject: &Subject<'_>, bin: &str) -> bool {
         if is_path(bin) {
             let path = std::path::Path::new(bin);
             return self.openpocket && path.is_absolute() && is_executable(path);
         }
-        self.bins.has(bin)
+        self.bins.has(bin) || tools::find_own(self.env, subject.key, bin).is_some()
+    }
+
+    fn install_remedy(&self, bin: &str, metadata: &Metadata) -> String {
+        let offer = Offer {
+            os: &self.env.os,
+            prefer_brew: self.config.install.prefer_brew,
+            has: &|program| self.bins.has(program),
+            // Whether `sudo` is needed is asked when something is installed; here it is a hint.
+            setup: Setup { node: self.config.install.node_manager, root: false },
+        };
+        install::remedy(bin, &metadata.os, &metadata.install, &offer)
     }
 }
 
@@ -260,37 +278,4 @@ fn env_remedy(subject: &Subject<'_>, name: &str) -> String {
     let primary = subject.skill.metadata.as_ref().and_then(|m| m.primary_env.as_deref());
     let field = if primary == Some(name) { "apiKey".to_owned() } else { format!("env.{name}") };
     format!("set {name}, or skills.entries.{}.{field}", subject.key)
-}
-
-/// The next step for a missing program, in the words of the first installer that fits.
-fn install_remedy(bin: &str, install: &[InstallSpec], os: &str) -> String {
-    let fits = |spec: &&InstallSpec| {
-        let for_os = spec.os.is_empty() || spec.os.iter().any(|o| platform_alias(o) == os);
-        for_os && (spec.bins.is_empty() || spec.bins.iter().any(|b| b == bin))
-    };
-    match install.iter().filter(fits).find_map(install_command) {
-        Some(command) => format!("install {bin}: {command}"),
-        None => format!("install {bin} and make sure it is on PATH"),
-    }
-}
-
-/// What a person would type; nothing runs it from here.
-fn install_command(spec: &InstallSpec) -> Option<String> {
-    let field = |name: &str| spec.fields.get(name).map(String::as_str);
-    let plain = |text: &str| {
-        let ok = |c: char| c.is_ascii_alphanumeric() || "@+._/-=:~^".contains(c);
-        !text.is_empty() && !text.starts_with('-') && text.chars().all(ok)
-    };
-    let (verb, what) = match spec.kind.as_str() {
-        "brew" => match field("formula") {
-            Some(formula) => ("brew install", formula),
-            None => ("brew install --cask", field("cask")?),
-        },
-        "apt" => ("sudo apt-get install", field("package")?),
-        "node" => ("npm install -g --ignore-scripts", field("package")?),
-        "uv" => ("uv tool install", field("package")?),
-        "go" => ("go install", field("module")?),
-        _ => return None,
-    };
-    plain(what).then(|| format!("{verb} {what}"))
 }

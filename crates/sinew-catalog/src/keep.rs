@@ -20,14 +20,14 @@ use sinew_skill::{Reason, Skill};
 
 use crate::discover::Candidate;
 use crate::listing::{Anchor, Child, Kind, Listed};
-use crate::load::{LoadRules, LoadedFile};
+use crate::load::{LoadRules, LoadedFile, Origin};
 use crate::scan::{Judgement, ScanSummary, Survey};
 
 /// Records kept: as many as the largest catalog holds.
 const MAX_KEPT: usize = 20_000;
 
 /// Raised when the form of the records changes.
-const MAGIC: &[u8; 8] = b"sinewkp1";
+const MAGIC: &[u8; 8] = b"sinewkp2";
 
 /// Records of an earlier process by path, each left in its bytes until somebody asks.
 #[derive(Debug, Default)]
@@ -247,7 +247,7 @@ struct KeptFile {
     skill: Option<Skill>,
     hash: String,
     reasons: Vec<Reason>,
-    install_slug: Option<String>,
+    origin: Option<Origin>,
     judgement: Option<KeptJudgement>,
 }
 
@@ -279,7 +279,7 @@ impl LoadedFile {
             skill: self.skill.as_deref().cloned(),
             hash: self.hash.clone(),
             reasons: self.reasons.clone(),
-            install_slug: self.install_slug.clone(),
+            origin: self.origin.clone(),
             judgement,
         })
         .ok()
@@ -306,7 +306,7 @@ impl LoadedFile {
             skill: kept.skill.map(Arc::new),
             hash: kept.hash,
             reasons: kept.reasons,
-            install_slug: kept.install_slug,
+            origin: kept.origin,
             judgement: kept.judgement.map(|judgement| judgement.wake(&candidate.anchor)),
             place: Some((candidate.anchor.clone(), candidate.file_inside())),
             folder,

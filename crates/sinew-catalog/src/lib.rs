@@ -6,7 +6,7 @@
 //! are decided here, once, for every surface.
 //!
 //! ```
-//! use sinew_catalog::{Builder, Config, Environment, FixedClock, Places, Profile, Request};
+//! use sinew_catalog::{Builder, Config, Environment, FixedClock, Places, Profile, Remote, Request};
 //! use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 //!
 //! let env = Environment {
@@ -25,7 +25,7 @@
 //!     env: &env,
 //!     agent: None,
 //!     overrides: BTreeMap::new(),
-//!     remote_platforms: Vec::new(),
+//!     remote: Remote::default(),
 //!     reserved_commands: Vec::new(),
 //!     scan: None,
 //! });
@@ -43,10 +43,12 @@ pub mod collate;
 pub mod commands;
 pub mod config;
 mod discover;
+pub mod dispatch;
 mod entry;
 mod environment;
 mod filter;
 mod gate;
+pub mod install;
 mod keep;
 mod listing;
 mod load;
@@ -60,15 +62,17 @@ mod plugins;
 mod profile;
 pub mod prompt;
 pub mod references;
+mod remote;
 mod roots;
 mod scan;
 mod snapshot;
+pub mod tools;
 pub mod watch;
 
 pub use catalog::{Builder, Catalog, Request};
 pub use config::Config;
 pub use discover::SKILL_FILE;
-pub use entry::{ConfigCheck, Entry, Requirements, State};
+pub use entry::{ConfigCheck, Entry, Requirements, State, Via};
 pub use environment::{
     Clock, Environment, FixedClock, Moved, path_text, platform_alias, platform_name,
 };
@@ -77,6 +81,7 @@ pub use lookup::LookupError;
 pub use profile::{
     AGENT_ROOTS, AgentRoots, Links, PROFILES, Place, Profile, RootTemplate, Tier, Winner,
 };
+pub use remote::Remote;
 pub use roots::{Places, Root, Shape, expand_place, find_bundled, resolve};
 pub use scan::{ScanGate, ScanSummary};
 pub use snapshot::{

@@ -42,8 +42,8 @@ pub(crate) struct LoadedFile {
     pub(crate) skill: Option<Arc<Skill>>,
     pub(crate) hash: String,
     pub(crate) reasons: Vec<Reason>,
-    /// The slug it was installed under, where a registry client left a note.
-    pub(crate) install_slug: Option<String>,
+    /// Where it was installed from, where a client left a note.
+    pub(crate) origin: Option<Origin>,
     /// What the guard says of it.
     pub(crate) judgement: Option<Judgement>,
     /// Where the file lies; `None` where it could not be opened.
@@ -164,7 +164,7 @@ impl LoadedFile {
             skill: None,
             hash: String::new(),
             reasons,
-            install_slug: None,
+            origin: None,
             judgement: None,
             place: None,
             folder: None,
@@ -217,7 +217,7 @@ fn load(candidate: &Candidate, rules: LoadRules<'_>) -> LoadedFile {
     LoadedFile {
         skill: skill.map(Arc::new),
         hash,
-        install_slug: if may_have_note { install_slug(candidate) } else { None },
+        origin: if may_have_note { origin(candidate) } else { None },
         judgement,
         ..LoadedFile::seen(candidate, stamp, rules, reasons)
     }
@@ -292,13 +292,39 @@ fn strict_reason(candidate: &Candidate, bytes: &[u8]) -> Option<Reason> {
     })
 }
 
+/// Where a skill was installed from.
+#[derive(Debug, Clone, PartialEq, Eq, borsh::BorshDeserialize, borsh::BorshSerialize)]
+pub(crate) struct Origin {
+    /// The slug it was installed under.
+    pub(crate) slug: Option<String>,
+    /// Whether somebody reviewed it on its way here.
+    pub(crate) vouched: bool,
+}
+
 /// A note larger than this is none of ours.
 const MAX_ORIGIN: u64 = 16 * 1024;
 
-fn install_slug(candidate: &Candidate) -> Option<String> {
-    let path = candidate.inside.join(".openclaw/source-origin.json");
-    let bytes = open_inside(candidate, &path).ok()?.read(MAX_ORIGIN).ok()?;
-    let origin: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
-    let slug = origin.get("slug")?.as_str()?.trim();
-    (!slug.is_empty()).then(|| slug.to_owned())
+/// Sources that nobody reviews between an author and this machine.
+const UNREVIEWED: &[&str] = &["git", "github", "url", "skills-sh", "well-known"];
+
+fn origin(candidate: &Candidate) -> Option<Origin> {
+    let note = |path: &str| {
+        let path = candidate.inside.join(path);
+        let bytes = open_inside(candidate, &path).ok()?.read(MAX_ORIGIN).ok()?;
+        serde_json::from_slice::<serde_json::Value>(&bytes).ok()
+    };
+    let text = |note: &serde_json::Value, key: &str| {
+        let text = note.get(key)?.as_str()?.trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    };
+    let direct = note(".openclaw/source-origin.json");
+    let registry = note(".clawhub/origin.json");
+    let unreviewed = |source: Option<String>| {
+        source.is_some_and(|source| UNREVIEWED.contains(&source.to_ascii_lowercase().as_str()))
+    };
+    let kind = |note: &serde_json::Value, key: &str| unreviewed(text(note, key));
+    let vouched = !(direct.as_ref().is_some_and(|note| kind(note, "source"))
+        || registry.as_ref().is_some_and(|note| kind(note, "sourceKind")));
+    let found = direct.is_some() || registry.is_some();
+    found.then(|| Origin { slug: direct.as_ref().and_then(|note| text(note, "slug")), vouched })
 }

@@ -14,6 +14,7 @@ use crate::discover::{self, Found, WalkRules};
 use crate::filter::Overrides;
 use crate::keep::{Kept, Record};
 use crate::load::LoadedFile;
+use crate::remote::Remote;
 use crate::roots::{Places, Root};
 
 /// The walks of earlier builds, by root.
@@ -92,7 +93,7 @@ pub(crate) struct Inputs {
     os: String,
     agent: Option<String>,
     overrides: Overrides,
-    remote_platforms: Vec<String>,
+    remote: Remote,
     reserved_commands: Vec<String>,
     scanned: bool,
 }
@@ -122,7 +123,7 @@ impl Inputs {
             os: request.env.os.clone(),
             agent: request.agent.map(str::to_owned),
             overrides: request.overrides.clone(),
-            remote_platforms: request.remote_platforms.clone(),
+            remote: request.remote.clone(),
             reserved_commands: request.reserved_commands.clone(),
             scanned: request.scan.is_some(),
         })

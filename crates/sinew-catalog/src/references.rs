@@ -6,7 +6,7 @@
 use serde::Serialize;
 use sinew_guard::Untrusted;
 
-use crate::commands::{CommandSpec, Commands, Found, Invocation, unavailable};
+use crate::commands::{CommandSpec, Commands, Found, Invocation, Trust, unavailable};
 
 /// More skills than this in one message cannot all be followed.
 pub const MAX_REFERENCES: usize = 8;
@@ -74,6 +74,8 @@ fn named_skills<'c>(message: &str, commands: &'c Commands) -> Result<Vec<&'c Com
                 ));
             }
             Found::Usable(command) => found.push(command),
+            // A skill that is held back is unknown to whoever only mentions it.
+            Found::Filtered(command) if command.trust == Trust::Held => {}
             Found::Filtered(command) => return Err(unavailable(&command.skill_name)),
             Found::Nothing => {}
         }

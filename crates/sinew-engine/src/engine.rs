@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use sinew_catalog::{
     Catalog, Cause, Change, Config, Entry, Environment, LiveCatalog, Overrides, PROFILES, Places,
-    Profile, Request, ScanGate, Snapshot,
+    Profile, Remote, Request, ScanGate, Snapshot,
 };
 use sinew_cortex::signals::Vocabulary;
 use sinew_guard::scan::Scanner;
@@ -38,6 +38,8 @@ pub struct Options {
     pub overrides: Overrides,
     /// Commands that the host has taken.
     pub reserved_commands: Vec<String>,
+    /// What machines have that the host is connected to.
+    pub remote: Remote,
 }
 
 /// Answers every question about the skills of one agent on one machine.
@@ -48,7 +50,7 @@ pub struct Engine {
     pub(crate) config: Config,
     pub(crate) places: Places,
     pub(crate) agent: Option<String>,
-    options: Options,
+    pub(crate) options: Options,
     config_source: ConfigSource,
     /// Trouble that was met before the first look at the roots.
     opening: Vec<Reason>,
@@ -179,7 +181,7 @@ impl Engine {
             env: &self.env,
             agent: self.agent.as_deref(),
             overrides: self.options.overrides.clone(),
-            remote_platforms: Vec::new(),
+            remote: self.options.remote.clone(),
             reserved_commands: self.options.reserved_commands.clone(),
             scan: Some(&self.scan_gate),
         }

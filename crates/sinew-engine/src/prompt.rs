@@ -128,6 +128,7 @@ impl Engine {
                 None => Wording::default(),
             },
             keep_first: openpocket,
+            remote_note: self.options.remote.note.as_deref(),
             ..PromptRequest::new(&skills)
         })
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sinew_catalog::{
-    Builder, Catalog, Config, Environment, FixedClock, Overrides, Places, Profile, Request,
+    Builder, Catalog, Config, Environment, FixedClock, Overrides, Places, Profile, Remote, Request,
     ScanGate,
 };
 use tempfile::TempDir;
@@ -25,6 +25,7 @@ pub struct Machine {
     overrides: Overrides,
     bundled: Option<PathBuf>,
     reserved: Vec<String>,
+    remote: Remote,
     builder: Builder,
     clock: FixedClock,
     scan: Option<ScanGate>,
@@ -48,6 +49,7 @@ impl Machine {
             overrides: Overrides::new(),
             bundled: None,
             reserved: Vec::new(),
+            remote: Remote::default(),
             builder: Builder::default(),
             clock: FixedClock(1_000),
             scan: None,
@@ -174,6 +176,15 @@ impl Machine {
         self
     }
 
+    /// Connects other machines with these platforms and programs.
+    #[must_use]
+    pub fn remote(mut self, platforms: &[&str], bins: &[&str]) -> Self {
+        let owned = |name: &&str| (*name).to_owned();
+        self.remote.platforms = platforms.iter().map(owned).collect();
+        self.remote.bins = bins.iter().map(owned).collect();
+        self
+    }
+
     /// Puts the guard at the door.
     #[must_use]
     pub fn scanned(mut self) -> Self {
@@ -214,7 +225,7 @@ impl Machine {
             env: &env,
             agent: self.agent.as_deref(),
             overrides: self.overrides.clone(),
-            remote_platforms: Vec::new(),
+            remote: self.remote.clone(),
             reserved_commands: self.reserved.clone(),
             scan: self.scan.as_ref(),
         })

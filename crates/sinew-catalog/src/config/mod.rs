@@ -3,6 +3,7 @@
 //! A value that cannot be used is reported and its default holds; an unknown key under `skills` is
 //! reported with the nearest known one. Nothing in a configuration can make loading fail.
 
+mod exec;
 mod keys;
 mod reader;
 mod truthy;
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use sinew_skill::Reason;
 
+pub use exec::{Env, Install, InstallPolicy, NodeManager, PolicyCommand, Scope};
 pub use keys::{KEYS, Key};
 pub use truthy::is_truthy;
 
@@ -30,6 +32,12 @@ pub struct Config {
     pub limits: Limits,
     /// `skills.prompt`.
     pub prompt: Prompt,
+    /// `skills.env`.
+    pub env: Env,
+    /// `skills.install`.
+    pub install: Install,
+    /// `security.installPolicy`.
+    pub install_policy: InstallPolicy,
     /// `skills.entries`.
     pub entries: BTreeMap<String, Entry>,
     /// `agents`.
@@ -169,7 +177,7 @@ pub enum Secret {
     Literal(String),
     /// Kept elsewhere.
     Reference {
-        /// `env`, `file` or `exec`.
+        /// `env`, `file`, or `exec` (also written `command`).
         source: String,
         /// The name within the source: a variable, a path or a command.
         id: String,

@@ -35,7 +35,7 @@ pub(super) fn read_tree(tree: Value) -> (Config, Vec<Reason>) {
     (config, reader.reasons)
 }
 
-struct Reader {
+pub(super) struct Reader {
     reasons: Vec<Reason>,
 }
 
@@ -58,6 +58,9 @@ impl Reader {
         if let Some(cortex) = self.map(root, "cortex", "cortex") {
             self.unknown_keys(cortex, "cortex");
             self.cortex(cortex, config);
+        }
+        if let Some(security) = self.map(root, "security", "security") {
+            self.install_policy(security, config);
         }
         if let Some(agent) = self.map(root, "agent", "agent") {
             self.openpocket_mode(agent, &mut config.openpocket);
@@ -134,6 +137,7 @@ impl Reader {
             let path = "skills.profile.openpocket.userFirst";
             self.set(&mut config.openpocket.user_first, openpocket, path, boolean);
         }
+        self.runs(skills, config);
         if let Some(entries) = self.map(skills, "entries", "skills.entries") {
             config.entries = self.entries(entries);
         }
@@ -286,7 +290,7 @@ impl Reader {
     }
 
     /// Sets `to` from the last segment of `path`, or says why not.
-    fn set<T>(
+    pub(super) fn set<T>(
         &mut self,
         to: &mut T,
         map: &Map<String, Value>,
@@ -301,7 +305,7 @@ impl Reader {
         }
     }
 
-    fn map<'a>(
+    pub(super) fn map<'a>(
         &mut self,
         map: &'a Map<String, Value>,
         key: &str,
@@ -317,7 +321,7 @@ impl Reader {
         }
     }
 
-    fn bad(&mut self, path: &str, expected: &str) {
+    pub(super) fn bad(&mut self, path: &str, expected: &str) {
         let known = keys::KEYS.iter().find(|key| key.path == path);
         let remedy = match known {
             Some(key) => format!("{} The default is {}.", key.doc, or_none(key.default)),
@@ -361,11 +365,11 @@ fn or_none(text: &str) -> &str {
     if text.is_empty() { "none" } else { text }
 }
 
-fn boolean(value: &Value) -> Option<bool> {
+pub(super) fn boolean(value: &Value) -> Option<bool> {
     value.as_bool()
 }
 
-fn integer(value: &Value) -> Option<u64> {
+pub(super) fn integer(value: &Value) -> Option<u64> {
     // JSON5 reads `250.0` and `2.5e2` as floats; both are whole numbers to their author.
     value.as_u64().or_else(|| {
         value.as_f64().filter(|n| n.fract() == 0.0 && (0.0..9e15).contains(n)).map(|n| n as u64)
@@ -393,11 +397,11 @@ fn some_text(value: &Value) -> Option<Option<String>> {
     value.as_str().map(|text| Some(text.to_owned()))
 }
 
-fn strings(value: &Value) -> Option<Vec<String>> {
+pub(super) fn strings(value: &Value) -> Option<Vec<String>> {
     value.as_array()?.iter().map(|item| item.as_str().map(|text| text.trim().to_owned())).collect()
 }
 
-fn one_of(value: &Value, allowed: &[&str]) -> Option<String> {
+pub(super) fn one_of(value: &Value, allowed: &[&str]) -> Option<String> {
     let text = value.as_str()?.trim().to_ascii_lowercase();
     allowed.contains(&text.as_str()).then_some(text)
 }

@@ -98,7 +98,10 @@ fn every_failure_is_recorded_and_the_first_in_order_is_primary() {
 fn an_installer_never_reaches_a_remedy_unchecked() {
     let machine =
         skill("{requires: {bins: [gh]}, install: [{kind: brew, formula: 'gh; rm -rf ~'}]}");
-    assert_snapshot!(remedies(&machine), @"missing-bin -> install gh and make sure it is on PATH");
+    assert_snapshot!(remedies(&machine), @r"
+    install-spec-invalid -> correct the skill's `install` entry; its other entries still work
+    missing-bin -> install gh and make sure it is on PATH
+    ");
 }
 
 #[test]
@@ -161,4 +164,57 @@ fn unreadable_metadata_closes_the_gate_unless_tolerated() {
     ready demo [openclaw-workspace]
       metadata-invalid: `metadata` cannot be read: it is neither YAML nor JSON
     ");
+}
+
+/// Case 43 of the exec specification.
+#[test]
+fn what_another_machine_has_counts_while_it_is_connected() {
+    let needs = "{os: [darwin], requires: {bins: [osascript]}}";
+    let connected = skill(needs).remote(&["darwin"], &["osascript"]);
+    let catalog = connected.catalog();
+    assert!(catalog.entries[0].eligible);
+    assert_eq!(serde_json::to_value(&catalog.entries[0]).expect("JSON")["via"], "remote");
+    let gone = connected.remote(&[], &[]);
+    assert_snapshot!(gone.shown(), @r"
+    needs-setup demo [openclaw-workspace]
+      os-mismatch: it is for darwin, and this is linux
+      missing-bin: osascript is not installed
+    ");
+    let variable = skill("{os: [darwin], requires: {env: [K], anyBins: [a, b]}}");
+    assert_snapshot!(variable.remote(&["macOS"], &["b", "K"]).shown(), @r"
+    needs-setup demo [openclaw-workspace]
+      missing-env: K is not set
+    ");
+    let local = skill("{requires: {bins: [sh]}}").bin("sh").remote(&["darwin"], &["sh"]);
+    assert_eq!(local.catalog().entries[0].via, None);
+}
+
+#[test]
+fn programs_that_sinew_installed_count() {
+    let machine = skill("{requires: {bins: [tool]}}");
+    assert!(!machine.catalog().entries[0].eligible);
+    for folder in ["home/.sinew/tools/node/npm/bin", "home/.local/bin"] {
+        let machine = skill("{requires: {bins: [tool]}}").file(&format!("{folder}/tool"), "");
+        machine.chmod(&format!("{folder}/tool"), 0o755);
+        assert!(machine.catalog().entries[0].eligible, "{folder}");
+    }
+    // A download serves the skill that asked for it.
+    for folder in ["demo", "demo/bin", "demo/v1", "demo/v1/bin"] {
+        let machine = skill("{requires: {bins: [tool]}}")
+            .workspace_skill("other", "metadata: {openclaw: {requires: {bins: [tool]}}}");
+        assert!(machine.catalog().entries.iter().all(|entry| !entry.eligible));
+        machine.write(&format!("home/.sinew/tools/{folder}/tool"), "");
+        machine.chmod(&format!("home/.sinew/tools/{folder}/tool"), 0o755);
+        let catalog = machine.catalog();
+        let eligible: Vec<bool> = catalog.entries.iter().map(|entry| entry.eligible).collect();
+        assert_eq!(eligible, [true, false], "{folder}");
+    }
+}
+
+#[test]
+fn hosts_can_ask_which_programs_matter() {
+    let machine = skill(
+        "{requires: {bins: [b, a], anyBins: [c]}, install: [{kind: uv, package: x, bins: [d, a]}]}",
+    );
+    assert_eq!(machine.catalog().bins().into_iter().collect::<Vec<_>>(), ["a", "b", "c", "d"]);
 }

@@ -21,7 +21,8 @@ fn eligibility_agrees_with_every_recorded_case() {
                 &format!("metadata: {}", serde_json::json!({ "openclaw": metadata })),
             );
         let catalog = machine.request(|request| {
-            let request = sinew_catalog::Request { remote_platforms: remote, ..request.clone() };
+            let remote = sinew_catalog::Remote { platforms: remote, ..Default::default() };
+            let request = sinew_catalog::Request { remote, ..request.clone() };
             sinew_catalog::Builder::default().build(&request)
         });
         assert_eq!(catalog.entries[0].eligible, case["eligible"], "{case}");

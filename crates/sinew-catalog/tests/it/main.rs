@@ -2,10 +2,12 @@
 
 mod commands;
 mod discovery;
+mod dispatch;
 mod filters;
 mod gate;
 mod golden_gate;
 mod golden_prompt;
+mod install;
 mod keep;
 mod locations;
 mod lookup;

@@ -1,0 +1,178 @@
+//! What a message asks for, resolved for a host: a command for the model, a text, a tool, or nothing.
+//!
+//! sinew resolves and authorises; the host makes the call. **Must never happen here:** a dispatch that
+//! nobody resolved, a tool that this caller may not use, arguments that are split, quoted or expanded.
+//! Arguments reach a shell only if the host's own tool puts them there.
+
+use serde::Serialize;
+use sinew_skill::{Code, Reason};
+
+use crate::commands::{CommandSpec, Commands, Invocation, Trust, fill_arguments};
+use crate::references::{self, Expanded};
+
+/// Longer arguments are a file, not a command line.
+pub const MAX_ARGUMENTS: usize = 16 * 1024;
+
+/// What a message comes to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Resolution {
+    /// An ordinary message for the model, the skills it names put before it.
+    Message {
+        /// The message, expanded.
+        #[serde(flatten)]
+        message: Expanded,
+    },
+    /// A skill's command for the model.
+    Skill {
+        /// The command.
+        command: Named,
+        /// What stands after it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        arguments: Option<String>,
+        /// What the model gets.
+        body: String,
+    },
+    /// A plain command: its text, with the arguments in their place.
+    Prompt {
+        /// The command.
+        command: Named,
+        /// What the model gets.
+        body: String,
+    },
+    /// A command for a tool; the model is not asked.
+    Dispatch {
+        /// The command.
+        command: Named,
+        /// The call that the host makes.
+        dispatch: Call,
+    },
+    /// Neither the model nor a tool gets it.
+    Refused {
+        /// The command.
+        command: Named,
+        /// Why, and what to do.
+        reason: Reason,
+    },
+}
+
+/// A command and the skill it belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Named {
+    /// The slash command.
+    pub name: String,
+    /// The skill.
+    pub skill_name: String,
+    /// The skill's file.
+    pub skill_file: String,
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Call {
+    /// The tool.
+    pub tool: String,
+    /// What it is called with.
+    pub payload: Payload,
+}
+
+/// What a tool is called with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Payload {
+    /// What was typed after the command, trimmed at both ends and otherwise every byte of it.
+    pub command: String,
+    /// The slash command.
+    pub command_name: String,
+    /// The skill.
+    pub skill_name: String,
+}
+
+/// Resolves a message for a caller who may use `tools`, and no others.
+pub fn resolve(message: &str, commands: &Commands, tools: &[String]) -> Resolution {
+    match commands.invocation(message) {
+        Invocation::None => Resolution::Message { message: references::expand(message, commands) },
+        Invocation::Unavailable(command) => refused(command, unavailable(command)),
+        Invocation::Run { command, arguments } => {
+            if command.dispatch.is_some() {
+                return dispatch(command, arguments.unwrap_or_default(), tools);
+            }
+            match &command.template {
+                Some(template) => Resolution::Prompt {
+                    body: fill_arguments(template, arguments.as_deref()),
+                    command: named(command),
+                },
+                None => {
+                    let expanded = references::expand(message.trim_start(), commands);
+                    Resolution::Skill { command: named(command), arguments, body: expanded.body }
+                }
+            }
+        }
+    }
+}
+
+/// A skill that the guard holds back answers as such, whatever the agent's list says.
+fn unavailable(command: &CommandSpec) -> Reason {
+    if command.trust == Trust::Held {
+        return not_trusted(command);
+    }
+    let detail = format!("the skill {} is not available for this agent", command.skill_name);
+    Reason::new(Code::AgentFilter, detail)
+        .remedy(format!("add {} to the agent's skills", command.skill_name))
+}
+
+fn dispatch(command: &CommandSpec, arguments: String, tools: &[String]) -> Resolution {
+    let tool = command.dispatch.as_ref().map(|dispatch| dispatch.tool.as_str()).unwrap_or_default();
+    if command.trust != Trust::Full {
+        return refused(command, not_trusted(command));
+    }
+    if arguments.len() > MAX_ARGUMENTS {
+        let detail =
+            format!("the arguments have {} bytes, more than {MAX_ARGUMENTS}", arguments.len());
+        return refused(
+            command,
+            Reason::new(Code::DispatchArgsTooLong, detail).remedy("put them into a file"),
+        );
+    }
+    if !tools.iter().any(|allowed| allowed == tool) {
+        return refused(
+            command,
+            Reason::new(Code::DispatchToolUnavailable, format!("there is no tool {tool} here"))
+                .key(tool)
+                .remedy("give the caller that tool, or call the skill by its name in a message"),
+        );
+    }
+    Resolution::Dispatch {
+        command: named(command),
+        dispatch: Call {
+            tool: tool.to_owned(),
+            payload: Payload {
+                command: arguments,
+                command_name: command.name.clone(),
+                skill_name: command.skill_name.clone(),
+            },
+        },
+    }
+}
+
+fn not_trusted(command: &CommandSpec) -> Reason {
+    let detail = format!("nobody has reviewed {}, so it reaches no tool", command.skill_name);
+    Reason::new(Code::DispatchNotTrusted, detail)
+        .remedy("`sinew scan` shows what it holds; review it first")
+}
+
+fn refused(command: &CommandSpec, reason: Reason) -> Resolution {
+    Resolution::Refused {
+        command: named(command),
+        reason: reason.skill(command.skill_name.as_str()).path(command.skill_file.as_str()),
+    }
+}
+
+fn named(command: &CommandSpec) -> Named {
+    Named {
+        name: command.name.clone(),
+        skill_name: command.skill_name.clone(),
+        skill_file: command.skill_file.clone(),
+    }
+}

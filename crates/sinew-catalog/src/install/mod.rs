@@ -1,0 +1,206 @@
+//! How to get what a skill needs: which ways there are, which is best here, and what would be run.
+//!
+//! A skill only *declares* installers. Each declaration passes two stages of one rule table before
+//! it becomes an argument vector: the first when the skill is loaded, the second when the vector is
+//! built. Nothing here starts a program; `sinew-exec` does, after a person agreed.
+//!
+//! **Must never happen here:** text of a skill that becomes a second argument, an option, or a shell's
+//! business.
+
+mod options;
+mod rules;
+mod vector;
+
+use serde::Serialize;
+use sinew_skill::{Code, InstallSpec, Reason};
+use url::Url;
+
+pub use options::{InstallOption, Offer, options, remedy};
+pub use vector::Setup;
+
+/// What installs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Homebrew.
+    Brew,
+    /// npm, pnpm, yarn or bun.
+    Node,
+    /// `go install`.
+    Go,
+    /// `uv tool install`.
+    Uv,
+    /// apt, on Debian and its kin.
+    Apt,
+    /// sinew itself.
+    Download,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 6] =
+        [Self::Brew, Self::Node, Self::Go, Self::Uv, Self::Apt, Self::Download];
+
+    /// The word that skills use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Brew => "brew",
+            Self::Node => "node",
+            Self::Go => "go",
+            Self::Uv => "uv",
+            Self::Apt => "apt",
+            Self::Download => "download",
+        }
+    }
+}
+
+/// A declared installer that passed the first stage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installer {
+    /// The declaration.
+    pub spec: InstallSpec,
+    /// What installs it.
+    pub kind: Kind,
+    /// What is installed: a formula, a package or a module; a download's address.
+    pub what: String,
+    /// Brew's: a cask rather than a formula.
+    pub cask: bool,
+    /// Brew's: a tap that has to be added first, with a consent of its own.
+    pub tap: Option<String>,
+    /// A download's particulars.
+    pub download: Option<Download>,
+}
+
+/// A file to fetch, and what to do with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Download {
+    /// Where it is.
+    pub url: Url,
+    /// What it must hash to, in lower case.
+    pub sha256: Option<String>,
+    /// The kind of archive, as written.
+    pub archive: Option<String>,
+    /// Whether it is unpacked, where the skill says so.
+    pub extract: Option<bool>,
+    /// Leading name parts to drop while unpacking.
+    pub strip: usize,
+    /// Where it goes, below the skill's folder of tools.
+    pub target: Option<String>,
+}
+
+/// Deeper stripping than this leaves nothing of any real archive.
+const MAX_STRIP: usize = 16;
+
+/// The first stage: whether a declaration is one of the known kinds and well written.
+pub fn check(spec: &InstallSpec) -> Result<Installer, Reason> {
+    let kind = Kind::ALL.into_iter().find(|kind| kind.as_str() == spec.kind);
+    let kind = kind.ok_or_else(|| {
+        invalid(spec, format!("{} is no known kind of installer", shown(&spec.kind)))
+    })?;
+    let (field, text) = named(spec, kind).ok_or_else(|| {
+        invalid(spec, format!("it names no {}", rules::fields(kind).join(" or ")))
+    })?;
+    rules::first(kind, text).map_err(|problem| invalid(spec, format!("`{field}` {problem}")))?;
+    let field = |name: &str| spec.fields.get(name).map(|text| text.trim());
+    let tap = match field("tap").filter(|_| kind == Kind::Brew) {
+        Some(tap) => {
+            rules::tap(tap).map_err(|problem| invalid(spec, format!("`tap` {problem}")))?;
+            Some(tap.to_owned())
+        }
+        None => None,
+    };
+    let download = match kind {
+        Kind::Download => Some(download(text, &field).map_err(|text| invalid(spec, text))?),
+        _ => None,
+    };
+    let cask = kind == Kind::Brew && field("formula").is_none_or(str::is_empty);
+    Ok(Installer { spec: spec.clone(), kind, what: text.to_owned(), cask, tap, download })
+}
+
+/// The field that says what to install, and its text.
+fn named(spec: &InstallSpec, kind: Kind) -> Option<(&'static str, &str)> {
+    rules::fields(kind).iter().find_map(|field| {
+        let text = spec.fields.get(*field)?.trim();
+        (!text.is_empty()).then_some((*field, text))
+    })
+}
+
+fn download<'a>(
+    address: &str,
+    field: &dyn Fn(&str) -> Option<&'a str>,
+) -> Result<Download, String> {
+    let url = rules::address(address)?;
+    let sha256 = match field("sha256") {
+        Some(text) => Some(rules::sha256(text)?),
+        None => None,
+    };
+    let strip = match field("stripComponents") {
+        Some(text) => text
+            .parse()
+            .ok()
+            .filter(|strip| *strip <= MAX_STRIP)
+            .ok_or_else(|| format!("`stripComponents` is not a number up to {MAX_STRIP}"))?,
+        None => 0,
+    };
+    let extract = match field("extract") {
+        None => None,
+        Some("true") => Some(true),
+        Some("false") => Some(false),
+        Some(_) => return Err("`extract` is neither true nor false".to_owned()),
+    };
+    Ok(Download {
+        url,
+        sha256,
+        archive: field("archive").map(str::to_ascii_lowercase).filter(|text| !text.is_empty()),
+        extract,
+        strip,
+        target: field("targetDir").map(str::to_owned).filter(|text| !text.is_empty()),
+    })
+}
+
+impl Installer {
+    /// What people see, as the configuration's manager would do it.
+    pub fn label(&self, setup: &Setup) -> String {
+        let manager = setup.manager(self.kind);
+        let given = self.spec.label.as_deref().map(clean).filter(|label| !label.is_empty());
+        match (self.kind, given) {
+            // The skill's author cannot know which manager is used here.
+            (Kind::Node, _) | (_, None) => match &self.download {
+                Some(download) => format!("Download {}", file_name(&download.url)),
+                None => format!("Install {} ({manager})", self.what),
+            },
+            (_, Some(label)) => label,
+        }
+    }
+}
+
+/// The last part of an address, for naming a file.
+pub fn file_name(url: &Url) -> String {
+    let last = url.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default();
+    let plain: String = last
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '+'))
+        .collect();
+    match plain.trim_matches('.') {
+        "" => "download".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// A declaration that is dropped, with its reason.
+pub(crate) fn invalid(spec: &InstallSpec, detail: String) -> Reason {
+    Reason::new(Code::InstallSpecInvalid, format!("{}: {detail}", shown(&spec.id)))
+        .key(shown(&spec.id))
+        .remedy("correct the skill's `install` entry; its other entries still work")
+}
+
+/// Labels longer than this are texts.
+const MAX_LABEL: usize = 120;
+
+fn clean(text: &str) -> String {
+    text.trim().chars().filter(|c| !c.is_control()).take(MAX_LABEL).collect()
+}
+
+fn shown(text: &str) -> String {
+    clean(text)
+}

@@ -1,0 +1,143 @@
+//! Which of the declared installers are offered here, and which one first.
+
+use serde::Serialize;
+use sinew_skill::{Code, InstallSpec, Reason};
+
+use super::{Installer, Kind, Setup, check};
+use crate::environment::platform_alias;
+
+/// What decides about an offer.
+pub struct Offer<'a> {
+    /// The platform in OpenClaw's words.
+    pub os: &'a str,
+    /// Offer brew first where it is installed.
+    pub prefer_brew: bool,
+    /// Whether a program can be run here.
+    pub has: &'a dyn Fn(&str) -> bool,
+    /// How vectors are built.
+    pub setup: Setup,
+}
+
+/// One way to get what a skill needs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InstallOption {
+    /// Its name within the skill.
+    pub id: String,
+    /// What installs it.
+    pub kind: Kind,
+    /// What people see.
+    pub label: String,
+    /// Programs that are there afterwards.
+    pub bins: Vec<String>,
+    /// What would be run.
+    pub argv: Vec<String>,
+    /// The program that installs it.
+    pub manager: &'static str,
+    /// Whether that program is here.
+    pub manager_present: bool,
+    /// Whether it is the one to choose here.
+    pub preferred: bool,
+    /// A tap that has to be added first, with a consent of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tap: Option<String>,
+    /// Whether a download can be checked against a digest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<bool>,
+    /// What keeps it from being run as it is: `needs-version`, or the second stage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<Reason>,
+    /// The installer itself.
+    #[serde(skip)]
+    pub installer: Installer,
+}
+
+/// The offers of a skill that is for `skill_os`, the declared order kept. Nothing where the skill is
+/// for another platform.
+pub fn options(
+    skill_os: &[String],
+    specs: &[InstallSpec],
+    offer: &Offer<'_>,
+) -> Vec<InstallOption> {
+    let serves = |os: &[String]| {
+        let here = platform_alias(offer.os);
+        os.is_empty() || os.iter().any(|os| platform_alias(os) == here)
+    };
+    if !serves(skill_os) {
+        return Vec::new();
+    }
+    let offered = |installer: &Installer| {
+        // apt is Debian's; elsewhere it cannot be installed either.
+        serves(&installer.spec.os) && (installer.kind != Kind::Apt || offer.os == "linux")
+    };
+    let mut options: Vec<InstallOption> = specs
+        .iter()
+        .filter_map(|spec| check(spec).ok())
+        .filter(offered)
+        .map(|installer| option(installer, offer))
+        .collect();
+    let all_downloads = options.iter().all(|option| option.kind == Kind::Download);
+    let first = preferred(&options, offer);
+    for (at, option) in options.iter_mut().enumerate() {
+        option.preferred = all_downloads || first == Some(at);
+    }
+    options
+}
+
+/// The first that fits, in this order; inside a kind the declared order decides.
+fn preferred(options: &[InstallOption], offer: &Offer<'_>) -> Option<usize> {
+    let has = |program| (offer.has)(program);
+    let order = [
+        (Kind::Brew, offer.prefer_brew && has("brew")),
+        (Kind::Uv, true),
+        (Kind::Node, true),
+        (Kind::Brew, has("brew")),
+        (Kind::Apt, has("apt-get")),
+        (Kind::Go, true),
+        (Kind::Download, true),
+        (Kind::Brew, true),
+    ];
+    let of = |kind| options.iter().position(|option| option.kind == kind);
+    let fitting = order.into_iter().filter(|(_, fits)| *fits).find_map(|(kind, _)| of(kind));
+    fitting.or(if options.is_empty() { None } else { Some(0) })
+}
+
+fn option(installer: Installer, offer: &Offer<'_>) -> InstallOption {
+    let setup = &offer.setup;
+    let (argv, problem) = match installer.vector(setup) {
+        Ok(argv) => (argv, None),
+        // The proposal is shown; it runs only once a person has confirmed it.
+        Err(reason) if reason.code == Code::NeedsVersion => {
+            (installer.clone().latest().vector(setup).unwrap_or_default(), Some(reason))
+        }
+        Err(reason) => (Vec::new(), Some(reason)),
+    };
+    let manager = setup.manager(installer.kind);
+    InstallOption {
+        id: installer.spec.id.clone(),
+        kind: installer.kind,
+        label: installer.label(setup),
+        bins: installer.spec.bins.clone(),
+        argv,
+        manager,
+        manager_present: installer.kind == Kind::Download || (offer.has)(manager),
+        preferred: false,
+        tap: installer.tap.clone(),
+        verified: installer.download.as_ref().map(|download| download.sha256.is_some()),
+        problem,
+        installer,
+    }
+}
+
+/// The next step for a missing program: what the best installer that brings it would run.
+pub fn remedy(bin: &str, skill_os: &[String], specs: &[InstallSpec], offer: &Offer<'_>) -> String {
+    let brings = |spec: &&InstallSpec| spec.bins.is_empty() || spec.bins.iter().any(|b| b == bin);
+    let specs: Vec<InstallSpec> = specs.iter().filter(brings).cloned().collect();
+    let options = options(skill_os, &specs, offer);
+    let best = options.iter().find(|option| option.preferred && !option.argv.is_empty());
+    match best {
+        Some(option) if option.kind == Kind::Download => format!("install {bin}: {}", option.label),
+        Some(option) => format!("install {bin}: {}", option.argv.join(" ")),
+        None => format!("install {bin} and make sure it is on PATH"),
+    }
+}

@@ -1,0 +1,191 @@
+//! The rules for what an installer may be asked to install, as data, with one interpreter.
+//!
+//! The patterns are matched against the whole text, without multi-line mode, so that a trailing line
+//! end never passes.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use url::Url;
+
+use super::Kind;
+
+/// Longest name of a package.
+const MAX_NAME: usize = 256;
+/// Longest address.
+const MAX_URL: usize = 2_048;
+
+/// What one kind of installer accepts.
+struct Rule {
+    kind: Kind,
+    /// The fields that may say what to install; the first that is there counts.
+    fields: &'static [&'static str],
+    max: usize,
+    /// The first stage, at load.
+    first: &'static str,
+    /// Texts that the first stage refuses anywhere.
+    refused: &'static [&'static str],
+    /// Endings that a manager takes for something else than a name.
+    endings: &'static [&'static str],
+    /// The second stage, before a vector is built.
+    second: &'static str,
+}
+
+const RULES: &[Rule] = &[
+    Rule {
+        kind: Kind::Brew,
+        fields: &["formula", "cask"],
+        max: MAX_NAME,
+        first: r"^[A-Za-z0-9][A-Za-z0-9@+._/-]*$",
+        refused: &["\\", ".."],
+        endings: &[],
+        second: r"^[a-z0-9][a-z0-9+._@-]*(/[a-z0-9][a-z0-9+._@-]*){0,2}$",
+    },
+    Rule {
+        kind: Kind::Node,
+        fields: &["package"],
+        max: MAX_NAME,
+        // A name, perhaps scoped; then perhaps an exact version or a tag. Ranges, addresses and
+        // folders are no names of the registry.
+        first: r"^(?:@[a-z0-9][a-z0-9._~-]*/)?[a-z0-9][a-z0-9._~-]*(?:@(?:[A-Za-z0-9][A-Za-z0-9._-]*|\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?))?$",
+        refused: &["://", "#", ":"],
+        // npm reads these as files of the folder it stands in.
+        endings: &[".tgz", ".tar", ".tar.gz"],
+        second: r"^(@[a-z0-9._-]+/)?[a-z0-9._-]+(@[a-z0-9^~>=<.*|-]+)?$",
+    },
+    Rule {
+        kind: Kind::Go,
+        fields: &["module"],
+        max: MAX_NAME,
+        first: r"^[A-Za-z0-9][A-Za-z0-9._~+\-/]*(?:@[A-Za-z0-9][A-Za-z0-9._~+\-/]*)?$",
+        refused: &["\\", "://"],
+        endings: &[],
+        second: r"^[a-zA-Z0-9][a-zA-Z0-9._/-]*@[a-z0-9v._-]+$",
+    },
+    Rule {
+        kind: Kind::Uv,
+        fields: &["package"],
+        max: MAX_NAME,
+        first: r"^[A-Za-z0-9][A-Za-z0-9._\-\[\]=<>!~+,]*$",
+        refused: &["\\", "://"],
+        endings: &[],
+        second: r"^(?i)[a-z0-9][a-z0-9._-]*(\[[a-z0-9,._-]+\])?(([><=!~]=?|===?)[a-z0-9.*_-]+)?$",
+    },
+    Rule {
+        kind: Kind::Apt,
+        fields: &["package"],
+        max: MAX_NAME,
+        first: r"^[a-z0-9][a-z0-9+.-]+(=[A-Za-z0-9.+:~-]+)?$",
+        refused: &[],
+        // apt reads a trailing `-` as an order to remove.
+        endings: &["-"],
+        second: r"^[a-z0-9][a-z0-9+.-]*[a-z0-9+.](=[A-Za-z0-9.+:~-]+)?$",
+    },
+    Rule {
+        kind: Kind::Download,
+        fields: &["url"],
+        max: MAX_URL,
+        first: r"^(?i)https?://[^\s]+$",
+        refused: &[],
+        endings: &[],
+        second: r"^(?i)https?://",
+    },
+];
+
+/// The patterns, compiled on first use: most skills ask for nothing.
+static PATTERNS: LazyLock<Vec<Option<[Regex; 2]>>> = LazyLock::new(|| {
+    let compiled =
+        |rule: &Rule| Some([Regex::new(rule.first).ok()?, Regex::new(rule.second).ok()?]);
+    RULES.iter().map(compiled).collect()
+});
+
+fn at(kind: Kind) -> usize {
+    RULES.iter().position(|rule| rule.kind == kind).unwrap_or_default()
+}
+
+/// The fields that say what a kind installs.
+pub(super) fn fields(kind: Kind) -> &'static [&'static str] {
+    RULES[at(kind)].fields
+}
+
+/// The first stage.
+pub(super) fn first(kind: Kind, text: &str) -> Result<(), String> {
+    let rule = &RULES[at(kind)];
+    common(text, rule.max)?;
+    if let Some(refused) = rule.refused.iter().find(|refused| text.contains(**refused)) {
+        return Err(format!("holds `{refused}`"));
+    }
+    if let Some(ending) = rule.endings.iter().find(|ending| text.ends_with(**ending)) {
+        return Err(format!("ends in `{ending}`"));
+    }
+    matches(kind, 0, text)
+}
+
+/// The second stage.
+pub(super) fn second(kind: Kind, text: &str) -> Result<(), String> {
+    common(text, RULES[at(kind)].max)?;
+    matches(kind, 1, text)
+}
+
+/// A tap is a user and a name.
+pub(super) fn tap(text: &str) -> Result<(), String> {
+    second(Kind::Brew, text)?;
+    if text.matches('/').count() == 1 { Ok(()) } else { Err("is not `user/name`".to_owned()) }
+}
+
+/// The address of a download: fetched by us, and read by nobody else.
+pub(super) fn address(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| format!("`url` cannot be read: {error}"))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+        return Err("`url` is neither http nor https".to_owned());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("`url` holds a user name or a password".to_owned());
+    }
+    Ok(url)
+}
+
+/// A digest, in lower case.
+pub(super) fn sha256(text: &str) -> Result<String, String> {
+    let lower = text.trim().to_ascii_lowercase();
+    let ok = lower.len() == 64 && lower.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    if ok { Ok(lower) } else { Err("`sha256` is not 64 hexadecimal digits".to_owned()) }
+}
+
+fn common(text: &str, max: usize) -> Result<(), String> {
+    if text.is_empty() {
+        return Err("is empty".to_owned());
+    }
+    if text.starts_with('-') {
+        return Err("starts with `-`, like an option".to_owned());
+    }
+    if text.chars().any(char::is_control) {
+        return Err("holds a control character".to_owned());
+    }
+    if text.chars().count() > max {
+        return Err(format!("is longer than {max} characters"));
+    }
+    Ok(())
+}
+
+fn matches(kind: Kind, stage: usize, text: &str) -> Result<(), String> {
+    let pattern = PATTERNS[at(kind)].as_ref().map(|patterns| &patterns[stage]);
+    // Without its pattern a rule refuses everything.
+    if pattern.is_some_and(|pattern| pattern.is_match(text)) {
+        return Ok(());
+    }
+    Err(format!("is not something that {} can be asked for", kind.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pattern_compiles_and_every_kind_has_a_rule() {
+        assert!(PATTERNS.iter().all(Option::is_some));
+        for kind in Kind::ALL {
+            assert_eq!(RULES[at(kind)].kind, kind);
+        }
+    }
+}

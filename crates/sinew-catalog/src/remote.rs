@@ -1,0 +1,37 @@
+//! Programs and platforms of machines that a host is connected to.
+//!
+//! A host that can run commands elsewhere says so here; connecting and probing are its business. What
+//! is there satisfies `os`, `bins` and `anyBins`, never a variable or a setting.
+
+use std::collections::BTreeSet;
+
+use crate::environment::platform_alias;
+
+/// What connected machines have.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Remote {
+    /// Their platforms.
+    pub platforms: Vec<String>,
+    /// Their programs, of those that [`Catalog::bins`](crate::Catalog::bins) asks for.
+    pub bins: BTreeSet<String>,
+    /// A line for the prompt that says how to reach them.
+    pub note: Option<String>,
+}
+
+impl Remote {
+    /// Whether one of them is of that platform.
+    pub fn has_platform(&self, wanted: &str) -> bool {
+        let wanted = platform_alias(wanted);
+        self.platforms.iter().any(|platform| platform_alias(platform) == wanted)
+    }
+
+    /// Whether one of them has that program.
+    pub fn has_bin(&self, name: &str) -> bool {
+        self.bins.contains(name)
+    }
+
+    /// Whether one of them has any of those programs.
+    pub fn has_any_bin(&self, names: &[String]) -> bool {
+        names.iter().any(|name| self.has_bin(name))
+    }
+}

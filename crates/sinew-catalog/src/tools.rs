@@ -1,0 +1,126 @@
+//! Where programs lie that sinew installed for skills, beside the folders of PATH.
+//!
+//! npm gets a prefix of its own and Go a folder of the user, which serve every skill. A download
+//! belongs to the skill that asked for it: it lies in that skill's folder and serves that skill alone.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::bins::find_in;
+use crate::environment::{Environment, path_text};
+
+/// Folders looked at below one skill's tools; real ones have a handful.
+const MAX_FOLDERS: usize = 64;
+/// A longer key is cut and told apart by its digest.
+const MAX_SEGMENT: usize = 100;
+
+/// The folder of everything that was installed for skills.
+pub fn root(env: &Environment) -> PathBuf {
+    env.sinew_home().join("tools")
+}
+
+/// npm's prefix.
+pub fn npm_prefix(env: &Environment) -> PathBuf {
+    root(env).join("node").join("npm")
+}
+
+/// Where `go install` puts programs: beside brew, which is on PATH, else in the user's own folder.
+pub fn go_bin(env: &Environment) -> PathBuf {
+    let beside_brew = env.find_program("brew").and_then(|brew| Some(brew.parent()?.to_owned()));
+    beside_brew.unwrap_or_else(|| env.home.join(".local").join("bin"))
+}
+
+/// Folders that serve every skill, beside PATH: npm's and the user's own, which uv uses as well.
+pub fn shared_folders(env: &Environment) -> Vec<PathBuf> {
+    let npm = npm_prefix(env);
+    let npm = if env.os == "win32" { npm } else { npm.join("bin") };
+    vec![npm, env.home.join(".local").join("bin")]
+}
+
+/// A skill's own folder of tools.
+pub fn own_folder(env: &Environment, key: &str) -> PathBuf {
+    root(env).join(segment(key))
+}
+
+/// Folders that serve one skill: its own, those directly below, and the `bin` of each.
+pub fn own_folders(env: &Environment, key: &str) -> Vec<PathBuf> {
+    let own = own_folder(env, key);
+    let below = subfolders(&own);
+    let mut folders = vec![own];
+    folders.extend(below);
+    let bins: Vec<PathBuf> = folders.iter().map(|folder| folder.join("bin")).collect();
+    folders.extend(bins.into_iter().filter(|folder| folder.is_dir()));
+    folders.retain(|folder| folder.is_dir());
+    folders.dedup();
+    folders
+}
+
+/// Where a skill's own tools hold a program.
+pub fn find_own(env: &Environment, key: &str, bin: &str) -> Option<PathBuf> {
+    find_in(own_folders(env, key), bin, env)
+}
+
+/// The folders that decide what is found for any skill, for noticing changes.
+pub(crate) fn all_own_folders(env: &Environment) -> Vec<PathBuf> {
+    let mut folders = Vec::new();
+    for own in subfolders(&root(env)) {
+        folders.extend(subfolders(&own));
+        folders.push(own);
+    }
+    let bins: Vec<PathBuf> = folders.iter().map(|folder| folder.join("bin")).collect();
+    folders.extend(bins);
+    folders
+}
+
+fn subfolders(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let is_folder = |entry: &fs::DirEntry| {
+        let hidden = path_text(Path::new(&entry.file_name())).starts_with('.');
+        !hidden && entry.file_type().is_ok_and(|kind| kind.is_dir())
+    };
+    let entries = entries.flatten().filter(is_folder).take(MAX_FOLDERS);
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    folders.sort();
+    folders
+}
+
+/// A skill's key as one plain name of a folder; different keys have different names, also where
+/// upper and lower case are the same.
+pub fn segment(key: &str) -> String {
+    let mut segment = String::new();
+    for byte in key.bytes() {
+        match byte {
+            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => segment.push(char::from(byte)),
+            other => segment.push_str(&format!("%{other:02x}")),
+        }
+    }
+    // `node` holds npm's prefix, and some names are devices on Windows.
+    let reserved = segment == "node" || sinew_guard::archive::components(&segment).is_err();
+    if segment.len() > MAX_SEGMENT || reserved {
+        let digest = sinew_skill::content_hash(key.as_bytes());
+        segment.truncate(MAX_SEGMENT - 20);
+        segment = format!("{segment}%%{}", &digest[..16]);
+    }
+    segment
+}
+
+#[cfg(test)]
+mod tests {
+    use super::segment;
+
+    #[test]
+    fn a_key_is_one_plain_folder_and_no_two_keys_share_one() {
+        assert_eq!(segment("notion"), "notion");
+        assert_eq!(segment("../x"), "%2e%2e%2fx");
+        assert_eq!(segment("A/b"), "%41%2fb");
+        let odd = ["", "node", "con", "..", "/", "NODE", &"x".repeat(300), &"x".repeat(301)];
+        let mut names: Vec<String> = odd.iter().map(|key| segment(key)).collect();
+        for name in &names {
+            assert_eq!(sinew_guard::archive::components(name).map(|parts| parts.len()), Ok(1));
+            assert!(name != "node" && name.len() < 200, "{name}");
+        }
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), odd.len());
+    }
+}
