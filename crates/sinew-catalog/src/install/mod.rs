@@ -95,22 +95,22 @@ const MAX_STRIP: usize = 16;
 pub fn check(spec: &InstallSpec) -> Result<Installer, Reason> {
     let kind = Kind::ALL.into_iter().find(|kind| kind.as_str() == spec.kind);
     let kind = kind.ok_or_else(|| {
-        invalid(spec, format!("{} is no known kind of installer", shown(&spec.kind)))
+        invalid(spec, &format!("{} is no known kind of installer", shown(&spec.kind)))
     })?;
     let (field, text) = named(spec, kind).ok_or_else(|| {
-        invalid(spec, format!("it names no {}", rules::fields(kind).join(" or ")))
+        invalid(spec, &format!("it names no {}", rules::fields(kind).join(" or ")))
     })?;
-    rules::first(kind, text).map_err(|problem| invalid(spec, format!("`{field}` {problem}")))?;
+    rules::first(kind, text).map_err(|problem| invalid(spec, &format!("`{field}` {problem}")))?;
     let field = |name: &str| spec.fields.get(name).map(|text| text.trim());
     let tap = match field("tap").filter(|_| kind == Kind::Brew) {
         Some(tap) => {
-            rules::tap(tap).map_err(|problem| invalid(spec, format!("`tap` {problem}")))?;
+            rules::tap(tap).map_err(|problem| invalid(spec, &format!("`tap` {problem}")))?;
             Some(tap.to_owned())
         }
         None => None,
     };
     let download = match kind {
-        Kind::Download => Some(download(text, &field).map_err(|text| invalid(spec, text))?),
+        Kind::Download => Some(download(text, &field).map_err(|text| invalid(spec, &text))?),
         _ => None,
     };
     let cask = kind == Kind::Brew && field("formula").is_none_or(str::is_empty);
@@ -188,7 +188,7 @@ pub fn file_name(url: &Url) -> String {
 }
 
 /// A declaration that is dropped, with its reason.
-pub(crate) fn invalid(spec: &InstallSpec, detail: String) -> Reason {
+pub(crate) fn invalid(spec: &InstallSpec, detail: &str) -> Reason {
     Reason::new(Code::InstallSpecInvalid, format!("{}: {detail}", shown(&spec.id)))
         .key(shown(&spec.id))
         .remedy("correct the skill's `install` entry; its other entries still work")

@@ -59,13 +59,13 @@ impl Installer {
             .remedy(format!("confirm {}@latest, or name a version", self.what)));
         }
         rules::second(self.kind, &self.what)
-            .map_err(|problem| invalid(&self.spec, format!("`{}` {problem}", self.what)))?;
+            .map_err(|problem| invalid(&self.spec, &format!("`{}` {problem}", self.what)))?;
         if let Some(download) = &self.download
             && download.url.scheme() == "http"
             && download.sha256.is_none()
         {
             let detail = "it comes over http without a digest, so anybody on the way may change it";
-            return Err(invalid(&self.spec, detail.to_owned()));
+            return Err(invalid(&self.spec, detail));
         }
         let leading = setup.leading(self.kind, self.cask).iter().map(|word| (*word).to_owned());
         Ok(leading.chain([self.what.clone()]).collect())

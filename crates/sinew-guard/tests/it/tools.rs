@@ -1,7 +1,7 @@
 //! Archives of programs that a skill needs: larger, also packed with bzip2, beside what is there.
 
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 
 use sinew_guard::archive::{ArchiveError, Format, Limits, Unpacked, stream};
 use sinew_guard::staging::{Mode, Stage, StageError};
