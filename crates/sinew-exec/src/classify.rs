@@ -1,0 +1,214 @@
+//! What became of a run, from its exit status and the end of its standard error.
+//!
+//! The rules are data (`data/classify.json`), read from top to bottom: the first that fits decides.
+//! A rule fits by an exit code, or by a pattern in the text; a rule that names programs fits only
+//! them. What no rule knows is a `runtime_error`. `task_mismatch` is never guessed: only whoever gave
+//! the task can say that the command did something else.
+
+use std::sync::LazyLock;
+
+use regex::{Regex, RegexBuilder};
+use serde::{Deserialize, Serialize};
+
+use crate::child::How;
+
+const RULES: &str = include_str!("../data/classify.json");
+
+/// Lines from the end that are looked at: a program says last why it failed.
+const LINES: usize = 200;
+/// Longest line that is shown.
+const MAX_LINE: usize = 200;
+
+/// What became of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It worked.
+    Success,
+    /// A program, a module or a library is missing.
+    DependencyMissing,
+    /// Credentials are missing, wrong or not enough.
+    AuthError,
+    /// The other side did not answer, or not now: worth a second try.
+    ApiError,
+    /// It did something else than the task asked for. Only ever stated, never guessed.
+    TaskMismatch,
+    /// Everything else.
+    RuntimeError,
+}
+
+impl Outcome {
+    /// The word itself.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::DependencyMissing => "dependency_missing",
+            Self::AuthError => "auth_error",
+            Self::ApiError => "api_error",
+            Self::TaskMismatch => "task_mismatch",
+            Self::RuntimeError => "runtime_error",
+        }
+    }
+
+    /// What to do about it.
+    pub fn remedy(self) -> Option<&'static str> {
+        match self {
+            Self::Success => None,
+            Self::DependencyMissing => Some("install what is missing: `sinew deps <skill>`"),
+            Self::AuthError => {
+                Some("check the credentials: `sinew info <skill>` shows which are set")
+            }
+            Self::ApiError => Some("try again later"),
+            Self::TaskMismatch => Some("use another skill"),
+            Self::RuntimeError => Some("read the error above"),
+        }
+    }
+}
+
+/// What a run left behind.
+#[derive(Debug, Clone, Copy)]
+pub struct Evidence<'a> {
+    /// How it ended; `None` where the program could not be started because it is missing.
+    pub how: Option<How>,
+    /// The program's name, without its folder.
+    pub program: &'a str,
+    /// Its standard error, as plain text.
+    pub text: &'a str,
+    /// Declared variables that it did not get.
+    pub missing: &'a [String],
+}
+
+/// What became of a run, and why it is believed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Classified {
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The rule that decided.
+    pub rule: &'static str,
+    /// The line that decided, or the first that looks like an error.
+    pub line: String,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    id: String,
+    outcome: Outcome,
+    #[serde(default)]
+    exit: Vec<i32>,
+    #[serde(default)]
+    programs: Vec<String>,
+    #[serde(default)]
+    patterns: Vec<String>,
+}
+
+struct Rule {
+    id: &'static str,
+    outcome: Outcome,
+    exit: Vec<i32>,
+    programs: Vec<String>,
+    pattern: Option<Regex>,
+}
+
+static TABLE: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    let rows: Vec<Row> = serde_json::from_str(RULES).unwrap_or_default();
+    rows.into_iter()
+        .map(|row| Rule {
+            // The table lives as long as the program.
+            id: String::leak(row.id),
+            outcome: row.outcome,
+            exit: row.exit,
+            programs: row.programs,
+            pattern: pattern(&row.patterns),
+        })
+        .collect()
+});
+
+/// One expression for all patterns of a row; none for a row without.
+fn pattern(patterns: &[String]) -> Option<Regex> {
+    if patterns.is_empty() {
+        return None;
+    }
+    let joined = patterns.iter().map(|pattern| format!("(?:{pattern})")).collect::<Vec<_>>();
+    RegexBuilder::new(&joined.join("|")).case_insensitive(true).build().ok()
+}
+
+/// Says what became of a run.
+pub fn classify(evidence: &Evidence<'_>) -> Classified {
+    let found = |outcome, rule, line: &str| Classified { outcome, rule, line: short(line) };
+    let code = match evidence.how {
+        None => {
+            let line = format!("there is no program `{}`", evidence.program);
+            return found(Outcome::DependencyMissing, "no-program", &line);
+        }
+        Some(How::Exit(0)) => return found(Outcome::Success, "exit-0", ""),
+        Some(How::Exit(code)) => Some(code),
+        Some(_) => None,
+    };
+    if let Some(line) = ended(evidence.how) {
+        return found(Outcome::RuntimeError, "ended", line);
+    }
+    let lines: Vec<&str> = evidence.text.lines().rev().take(LINES).collect();
+    for rule in TABLE.iter() {
+        let mine = rule.programs.is_empty() || rule.programs.iter().any(|p| p == evidence.program);
+        if !mine {
+            continue;
+        }
+        let line = rule.pattern.as_ref().and_then(|p| lines.iter().find(|line| p.is_match(line)));
+        if let Some(line) = line {
+            return found(rule.outcome, rule.id, line);
+        }
+        if code.is_some_and(|code| rule.exit.contains(&code)) {
+            return found(rule.outcome, rule.id, &error_line(evidence.text));
+        }
+    }
+    if !evidence.missing.is_empty() {
+        let line = format!("not set: {}", evidence.missing.join(", "));
+        return found(Outcome::AuthError, "missing-variable", &line);
+    }
+    found(Outcome::RuntimeError, "other", &error_line(evidence.text))
+}
+
+/// Why we ended the program ourselves, if we did.
+fn ended(how: Option<How>) -> Option<&'static str> {
+    match how {
+        Some(How::TimedOut) => Some("it took too long and was ended"),
+        Some(How::Silent) => Some("it said nothing for too long and was ended"),
+        Some(How::TooLoud) => Some("it wrote too much and was ended"),
+        _ => None,
+    }
+}
+
+/// Words that errors start with, in the words of many programs.
+static ERROR_WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(error|fatal|failed|failure|cannot|can't|could not|unable|denied|refused|invalid|not found|no such|panic|exception|unknown|missing)\b|^E: ").ok()
+});
+
+/// The first line that looks like an error, or else the last line there is.
+pub fn error_line(text: &str) -> String {
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let is_error = |line: &&str| ERROR_WORDS.as_ref().is_some_and(|words| words.is_match(line));
+    short(lines().find(is_error).or_else(|| lines().last()).unwrap_or_default())
+}
+
+fn short(line: &str) -> String {
+    let line = line.trim();
+    if line.chars().count() <= MAX_LINE {
+        return line.to_owned();
+    }
+    line.chars().take(MAX_LINE - 1).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_can_be_read_and_every_row_can_fit() {
+        let rows: Vec<Row> = serde_json::from_str(RULES).unwrap();
+        for row in rows {
+            assert!(pattern(&row.patterns).is_some() || !row.exit.is_empty(), "{}", row.id);
+            assert_ne!(row.outcome, Outcome::TaskMismatch, "{}", row.id);
+            assert_ne!(row.outcome, Outcome::Success, "{}", row.id);
+        }
+    }
+}

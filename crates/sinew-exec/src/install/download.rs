@@ -1,0 +1,240 @@
+//! Downloads: fetched, checked, unpacked beside their place, and moved there at once.
+
+use std::fs::{self, File};
+use std::io::{Seek as _, SeekFrom};
+use std::path::{Component, Path, PathBuf};
+use std::time::Instant;
+
+use sinew_catalog::install::{Download, Kind, file_name};
+use sinew_catalog::{Environment, tools};
+use sinew_guard::archive::{ArchiveError, Format, Limits, components};
+use sinew_guard::contained::resolve_inside;
+use sinew_guard::private;
+use sinew_guard::staging::{Mode, Stage, StageError};
+use sinew_skill::{Code, Reason};
+
+use super::fetch::Fetcher;
+use super::{InstallResult, lock, work_folder};
+
+/// What a download is for.
+#[derive(Debug, Clone, Copy)]
+pub struct Tool<'a> {
+    /// The installer's name within the skill.
+    pub id: &'a str,
+    /// The skill's key, which names its folder of tools.
+    pub key: &'a str,
+    /// What is fetched.
+    pub download: &'a Download,
+    /// Programs that it brings; nothing else becomes executable.
+    pub bins: &'a [String],
+    /// What people see as the vector.
+    pub argv: &'a [String],
+}
+
+/// Fetches a tool into its skill's folder; after a failure nothing has changed.
+pub fn download(
+    tool: &Tool<'_>,
+    fetcher: &Fetcher,
+    env: &Environment,
+    progress: &mut dyn FnMut(u64, Option<u64>),
+) -> InstallResult {
+    let started = Instant::now();
+    let outcome = fetch_and_place(tool, fetcher, env, progress);
+    let (message, warnings) = match outcome {
+        Ok(placed) => (Ok(placed.message), placed.warnings),
+        Err(reason) => (Err(reason), Vec::new()),
+    };
+    let outcome = message.as_ref().map(Clone::clone);
+    let mut result = InstallResult::without_output(tool.id, tool.argv, outcome);
+    result.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    result.warnings = warnings;
+    result
+}
+
+struct Placed {
+    message: String,
+    warnings: Vec<String>,
+}
+
+fn fetch_and_place(
+    tool: &Tool<'_>,
+    fetcher: &Fetcher,
+    env: &Environment,
+    progress: &mut dyn FnMut(u64, Option<u64>),
+) -> Result<Placed, Reason> {
+    let wanted = tool.download;
+    let format = format(wanted)?;
+    let _lock = lock(env, Kind::Download).map_err(io_failed)?;
+    let target = Target::of(env, tool.key, wanted.target.as_deref())?;
+    let mut file = temporary(env)?;
+    let fetched = fetcher.fetch(&wanted.url, wanted.sha256.is_some(), &mut file, progress)?;
+    let mut warnings = Vec::new();
+    match &wanted.sha256 {
+        Some(expected) if *expected != fetched.sha256 => {
+            let detail = format!("expected sha256 {expected}, found {}", fetched.sha256);
+            return Err(Reason::new(Code::DownloadDigestMismatch, detail)
+                .remedy("do not use it; tell the skill's author"));
+        }
+        Some(_) => {}
+        None => warnings
+            .push(format!("nobody vouches for the content; its sha256 is {}", fetched.sha256)),
+    }
+    file.seek(SeekFrom::Start(0)).map_err(io_failed)?;
+    let stage = Stage::begin(&target.parent).map_err(io_failed)?;
+    let mode = |path: &str, _| match tool.bins.iter().any(|bin| is_program(path, bin)) {
+        true => Mode::Script,
+        false => Mode::Plain,
+    };
+    let placed = match format {
+        Some(format) => {
+            let limits = Limits::TOOL.stripping(wanted.strip);
+            let unpacked = stage
+                .unpack_from(&mut file, fetched.length, format, &limits, &mode)
+                .map_err(unsafe_archive)?;
+            if unpacked.vanished > 0 {
+                warnings.push(format!("{} files lost their whole name", unpacked.vanished));
+            }
+            format!("{} files", unpacked.files)
+        }
+        None => {
+            let name = file_name(&wanted.url);
+            stage.write_from(&name, &mut file, mode(&name, false)).map_err(unsafe_archive)?;
+            name
+        }
+    };
+    let place = target.parent.join(&target.name);
+    stage.keep_from(&place).map_err(unsafe_archive)?;
+    stage.commit(&target.name).map_err(unsafe_archive)?;
+    Ok(Placed { message: format!("{placed} in {}", place.display()), warnings })
+}
+
+/// A file that is gone when it is closed, also if we are killed: it has no name.
+fn temporary(env: &Environment) -> Result<File, Reason> {
+    let folder = work_folder(env).map_err(io_failed)?;
+    tempfile::tempfile_in(folder).map_err(io_failed)
+}
+
+/// The kind of archive, by what the skill says or by the name; `None` for a plain file.
+fn format(download: &Download) -> Result<Option<Format>, Reason> {
+    let by_ending = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        let table: [(&str, Format); 5] = [
+            ("tar.gz", Format::TarGz),
+            ("tgz", Format::TarGz),
+            ("tar.bz2", Format::TarBz2),
+            ("tbz2", Format::TarBz2),
+            ("zip", Format::Zip),
+        ];
+        let ends = |ending: &str| name == ending || name.ends_with(&format!(".{ending}"));
+        table.into_iter().find(|(ending, _)| ends(ending)).map(|(_, format)| format)
+    };
+    if download.extract == Some(false) {
+        return Ok(None);
+    }
+    let name = file_name(&download.url);
+    let found = by_ending(download.archive.as_deref().unwrap_or(&name));
+    let asked = download.extract == Some(true) || download.archive.is_some();
+    if found.is_none() && asked {
+        let detail = "it is to be unpacked, and it is neither tar.gz nor tar.bz2 nor zip";
+        return Err(Reason::new(Code::ArchiveUnknown, detail)
+            .remedy("correct `archive` in the skill's `install` entry"));
+    }
+    Ok(found)
+}
+
+fn is_program(path: &str, bin: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name == bin || name.strip_suffix(".exe") == Some(bin)
+}
+
+/// Where a download goes: a folder below the skill's own.
+struct Target {
+    parent: PathBuf,
+    name: String,
+}
+
+impl Target {
+    /// Checked as text, and again on the disk: no folder on the way may be a link.
+    fn of(env: &Environment, key: &str, wanted: Option<&str>) -> Result<Self, Reason> {
+        let root = tools::root(env);
+        let own = tools::own_folder(env, key);
+        let inside = inside(&own, wanted.unwrap_or_default())?;
+        private::create_folder(&root).map_err(io_failed)?;
+        let mut parts: Vec<String> = vec![tools::segment(key)];
+        parts.extend(inside);
+        let name = parts.pop().unwrap_or_default();
+        let mut parent = root.clone();
+        for part in parts {
+            parent.push(part);
+            match fs::symlink_metadata(&parent) {
+                Ok(metadata) if metadata.is_dir() => {}
+                Ok(_) => return Err(escape(&parent)),
+                Err(_) => private::create_folder(&parent).map_err(io_failed)?,
+            }
+        }
+        let place = parent.join(&name);
+        if fs::symlink_metadata(&place).is_ok_and(|metadata| !metadata.is_dir()) {
+            return Err(escape(&place));
+        }
+        match resolve_inside(&root, &parent) {
+            Ok(Some(_)) => Ok(Self { parent, name }),
+            Ok(None) => Err(escape(&parent)),
+            Err(error) => Err(io_failed(error)),
+        }
+    }
+}
+
+/// The parts of `wanted` below the skill's own folder.
+fn inside(own: &Path, wanted: &str) -> Result<Vec<String>, Reason> {
+    let path = Path::new(wanted);
+    let below = match path.is_absolute() {
+        true => path.strip_prefix(own).map_err(|_| escape(path))?,
+        false => path,
+    };
+    let mut parts = Vec::new();
+    for part in below.components() {
+        match part {
+            Component::CurDir => {}
+            Component::Normal(name) => {
+                let name = name.to_str().ok_or_else(|| escape(path))?;
+                let plain = components(name).is_ok_and(|parts| parts.len() == 1);
+                if !plain {
+                    return Err(escape(path));
+                }
+                parts.push(name.to_owned());
+            }
+            _ => return Err(escape(path)),
+        }
+    }
+    Ok(parts)
+}
+
+fn escape(path: &Path) -> Reason {
+    let shown: String = path.to_string_lossy().chars().filter(|c| !c.is_control()).collect();
+    Reason::new(Code::TargetEscape, format!("{shown} is outside the skill's folder of tools"))
+        .remedy("correct `targetDir` in the skill's `install` entry")
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
+fn io_failed(error: std::io::Error) -> Reason {
+    Reason::new(Code::InstallFailed, format!("cannot write the download: {error}"))
+        .remedy("check that SINEW_HOME is writable and the disk is not full")
+}
+
+fn unsafe_archive(error: StageError) -> Reason {
+    let code = match &error {
+        StageError::Io(_) => Code::InstallFailed,
+        StageError::Name { .. } => Code::ArchiveUnsafeEntry,
+        StageError::Archive(error) => match error {
+            ArchiveError::Name { .. } | ArchiveError::Kind { .. } | ArchiveError::Twins { .. } => {
+                Code::ArchiveUnsafeEntry
+            }
+            ArchiveError::Cap { .. } | ArchiveError::Ratio(_) => Code::ArchiveTooLarge,
+            ArchiveError::UnknownFormat | ArchiveError::Malformed(_) | ArchiveError::Io(_) => {
+                Code::ArchiveUnknown
+            }
+        },
+    };
+    Reason::new(code, format!("the archive is refused: {error}"))
+        .remedy("nothing was unpacked; tell the skill's author")
+}

@@ -1,0 +1,285 @@
+//! Fetching one file over HTTPS from an address that was checked.
+//!
+//! The name is resolved once per request, every address is checked, and the connection goes to what
+//! was checked: a name that resolves to something else a moment later changes nothing. Redirects
+//! are followed by hand and pass the same check. Proxies are not used, because behind one nobody
+//! can say where a connection goes.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read as _, Write};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use sha2::{Digest as _, Sha256};
+use sinew_guard::address::not_public;
+use sinew_skill::{Code, Reason};
+use ureq::http::Uri;
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
+use url::Url;
+
+/// Largest download: a compiler or a speech model, not a disk image.
+pub const MAX_DOWNLOAD: u64 = 256 * 1024 * 1024;
+/// Redirects that are followed; a release behind a mirror needs two or three.
+const MAX_REDIRECTS: usize = 5;
+/// A server that does not even answer.
+const CONNECT: Duration = Duration::from_secs(30);
+
+/// Fetches files.
+#[derive(Debug, Clone)]
+pub struct Fetcher {
+    /// Hosts (`name` or `name:port`) whose addresses need not be public.
+    pub allow: Vec<String>,
+    /// Who vouches for servers, in PEM; the usual authorities where absent.
+    pub authorities: Option<Vec<u8>>,
+    /// How names become addresses.
+    pub names: Names,
+    /// Bytes that are taken.
+    pub max: u64,
+    /// How long all of it may take.
+    pub timeout: Duration,
+}
+
+impl Default for Fetcher {
+    fn default() -> Self {
+        Self {
+            allow: Vec::new(),
+            authorities: None,
+            names: Names::System,
+            max: MAX_DOWNLOAD,
+            timeout: super::timeout(None),
+        }
+    }
+}
+
+/// How names become addresses.
+#[derive(Debug, Clone)]
+pub enum Names {
+    /// As the system does it.
+    System,
+    /// By this table alone.
+    Fixed(Arc<BTreeMap<String, IpAddr>>),
+}
+
+/// A file that was fetched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fetched {
+    /// Its bytes.
+    pub length: u64,
+    /// Their digest, in lower case.
+    pub sha256: String,
+}
+
+impl Fetcher {
+    /// Fetches `url` into `into`. Plain http is followed only where a digest will be checked;
+    /// `progress` is told how many bytes there are of how many, where that is known.
+    pub fn fetch(
+        &self,
+        url: &Url,
+        verified: bool,
+        into: &mut dyn Write,
+        progress: &mut dyn FnMut(u64, Option<u64>),
+    ) -> Result<Fetched, Reason> {
+        let agent = self.agent()?;
+        let mut url = url.clone();
+        for _ in 0..=MAX_REDIRECTS {
+            if url.scheme() == "http" && !verified {
+                let detail = format!("{} is not https and there is no digest", host(&url));
+                return Err(Reason::new(Code::InstallSpecInvalid, detail)
+                    .remedy("use https, or give a sha256"));
+            }
+            let answer = agent.get(url.as_str()).call().map_err(|error| failed(&url, error))?;
+            let status = answer.status().as_u16();
+            match status {
+                200 => return self.take(answer, into, progress),
+                301 | 302 | 303 | 307 | 308 => url = redirected(&url, &answer)?,
+                _ => {
+                    return Err(Reason::new(
+                        Code::DownloadHttpStatus,
+                        format!("{} answered with {status}", host(&url)),
+                    )
+                    .remedy("check the address in the skill's `install` entry"));
+                }
+            }
+        }
+        Err(Reason::new(
+            Code::DownloadHttpStatus,
+            format!("more than {MAX_REDIRECTS} redirects, the last to {}", host(&url)),
+        ))
+    }
+
+    fn agent(&self) -> Result<ureq::Agent, Reason> {
+        let roots = match &self.authorities {
+            Some(pem) => RootCerts::Specific(Arc::new(certificates(pem)?)),
+            None => RootCerts::WebPki,
+        };
+        let config = ureq::Agent::config_builder()
+            .proxy(None)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .http_status_as_error(false)
+            .timeout_connect(Some(CONNECT))
+            .timeout_global(Some(self.timeout))
+            .user_agent(concat!("sinew/", env!("CARGO_PKG_VERSION")))
+            .tls_config(TlsConfig::builder().root_certs(roots).build())
+            .build();
+        let checked = Checked { allow: self.allow.clone(), names: self.names.clone() };
+        Ok(ureq::Agent::with_parts(config, DefaultConnector::default(), checked))
+    }
+
+    fn take(
+        &self,
+        answer: ureq::http::Response<ureq::Body>,
+        into: &mut dyn Write,
+        progress: &mut dyn FnMut(u64, Option<u64>),
+    ) -> Result<Fetched, Reason> {
+        let announced = answer.body().content_length();
+        if announced.is_some_and(|length| length > self.max) {
+            return Err(self.too_large());
+        }
+        let mut body = answer.into_body().into_with_config().limit(self.max + 1).reader();
+        let (mut digest, mut length) = (Sha256::new(), 0);
+        let mut chunk = vec![0; 64 * 1024];
+        let broken = |error: io::Error| {
+            Reason::new(Code::InstallFailed, format!("the download broke off: {error}"))
+                .remedy("try again")
+        };
+        loop {
+            let count = match body.read(&mut chunk) {
+                Ok(0) => break,
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(broken(error)),
+            };
+            length += count as u64;
+            if length > self.max {
+                return Err(self.too_large());
+            }
+            digest.update(&chunk[..count]);
+            into.write_all(&chunk[..count]).map_err(broken)?;
+            progress(length, announced);
+        }
+        into.flush().map_err(broken)?;
+        if announced.is_some_and(|announced| announced != length) {
+            return Err(broken(io::ErrorKind::UnexpectedEof.into()));
+        }
+        let sha256 = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Fetched { length, sha256 })
+    }
+
+    fn too_large(&self) -> Reason {
+        let detail = format!("the download is larger than {} bytes", self.max);
+        Reason::new(Code::DownloadTooLarge, detail).remedy("install it by hand")
+    }
+}
+
+fn certificates(pem: &[u8]) -> Result<Vec<Certificate<'static>>, Reason> {
+    let found: Vec<Certificate<'static>> = parse_pem(pem)
+        .filter_map(|item| match item {
+            Ok(PemItem::Certificate(certificate)) => Some(certificate),
+            _ => None,
+        })
+        .collect();
+    if found.is_empty() {
+        let detail = "the file of trusted authorities holds no certificate";
+        return Err(Reason::new(Code::InstallFailed, detail).remedy("check SSL_CERT_FILE"));
+    }
+    Ok(found)
+}
+
+fn host(url: &Url) -> &str {
+    url.host_str().unwrap_or_default()
+}
+
+fn redirected(from: &Url, answer: &ureq::http::Response<ureq::Body>) -> Result<Url, Reason> {
+    let to = answer.headers().get("location").and_then(|value| value.to_str().ok());
+    let to = to.and_then(|to| from.join(to).ok());
+    let usable = |url: &Url| matches!(url.scheme(), "http" | "https") && url.username().is_empty();
+    to.filter(usable).ok_or_else(|| {
+        let detail = format!("{} redirects to no usable address", host(from));
+        Reason::new(Code::DownloadHttpStatus, detail)
+    })
+}
+
+fn failed(url: &Url, error: ureq::Error) -> Reason {
+    if let ureq::Error::Io(inner) = &error
+        && let Some(refused) = inner.get_ref().and_then(|inner| inner.downcast_ref::<Refused>())
+    {
+        return Reason::new(Code::DownloadRefusedAddress, refused.to_string())
+            .remedy("if that host is yours, add it to skills.install.allowPrivateHosts");
+    }
+    match error {
+        ureq::Error::Timeout(_) => {
+            Reason::new(Code::InstallTimeout, format!("{} took too long", host(url)))
+        }
+        other => Reason::new(Code::InstallFailed, format!("{}: {other}", host(url)))
+            .remedy("check the network, and try again"),
+    }
+}
+
+/// An address that is not connected to.
+#[derive(Debug, thiserror::Error)]
+#[error("{host} leads to {address}, which is {what}")]
+struct Refused {
+    host: String,
+    address: IpAddr,
+    what: &'static str,
+}
+
+/// Resolves names and refuses addresses that a stranger's URL has no business with.
+#[derive(Debug)]
+struct Checked {
+    allow: Vec<String>,
+    names: Names,
+}
+
+impl Checked {
+    fn is_allowed(&self, host: &str, port: u16) -> bool {
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let with_port = format!("{host}:{port}");
+        self.allow.iter().any(|allowed| {
+            [bare, host, &with_port].iter().any(|name| allowed.eq_ignore_ascii_case(name))
+        })
+    }
+
+    fn fixed(&self, host: &str, port: u16) -> Option<SocketAddr> {
+        let Names::Fixed(table) = &self.names else { return None };
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let address = table.get(bare).copied().or_else(|| bare.parse().ok())?;
+        Some(SocketAddr::new(address, port))
+    }
+}
+
+impl Resolver for Checked {
+    fn resolve(
+        &self,
+        uri: &Uri,
+        config: &ureq::config::Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        let host = uri.host().ok_or(ureq::Error::HostNotFound)?;
+        let default_port = if uri.scheme_str() == Some("http") { 80 } else { 443 };
+        let port = uri.port_u16().unwrap_or(default_port);
+        let found = match &self.names {
+            Names::System => DefaultResolver::default().resolve(uri, config, timeout)?,
+            Names::Fixed(_) => {
+                let mut found = self.empty();
+                found.push(self.fixed(host, port).ok_or(ureq::Error::HostNotFound)?);
+                found
+            }
+        };
+        if !self.is_allowed(host, port) {
+            // One bad address is enough: which of them is connected to is not ours to say.
+            for address in found.iter() {
+                if let Some(what) = not_public(address.ip()) {
+                    let (host, address) = (host.to_owned(), address.ip());
+                    let refused = Refused { host, address, what };
+                    return Err(ureq::Error::Io(io::Error::other(refused)));
+                }
+            }
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,251 @@
+//! Installing what a skill needs, once somebody agreed: one installer at a time per manager, without
+//! a shell, without leased variables, under a time limit.
+//!
+//! **Must never happen here:** a program that is started before consent, `sudo` that could ask for a
+//! password, an installer that inherits a variable which steers it.
+
+mod download;
+mod fetch;
+mod managers;
+mod policy;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::time::Duration;
+
+use serde::Serialize;
+use sinew_catalog::install::{Kind, Setup};
+use sinew_catalog::{Environment, tools};
+use sinew_guard::atomic::Lock;
+use sinew_guard::private;
+use sinew_skill::{Code, Reason};
+
+pub use download::{Tool, download};
+pub use fetch::{Fetcher, MAX_DOWNLOAD, Names};
+pub use managers::{Missing, missing_manager};
+pub use policy::{Decision, Notice, Policy, PolicyFinding, PolicyRequest};
+
+use crate::child::{self, Control, Ended, How, Limits, Program, Stdin, Stdout, Stream};
+use crate::classify::error_line;
+use crate::lease::Leases;
+use crate::value::Masker;
+
+/// How long an installer may take, unless somebody says otherwise.
+pub const DEFAULT_TIMEOUT: u64 = 300;
+/// Nobody says less or more than this.
+const TIMEOUTS: std::ops::RangeInclusive<u64> = 1..=900;
+
+/// How long an installer may take: what was asked for, within bounds.
+pub fn timeout(seconds: Option<u64>) -> Duration {
+    let seconds = seconds.unwrap_or(DEFAULT_TIMEOUT);
+    Duration::from_secs(seconds.clamp(*TIMEOUTS.start(), *TIMEOUTS.end()))
+}
+
+/// How vectors are built here: the configured manager, and whether this user needs `sudo`.
+pub fn setup(node: sinew_catalog::config::NodeManager) -> Setup {
+    #[cfg(unix)]
+    let root = rustix::process::geteuid().is_root();
+    #[cfg(not(unix))]
+    let root = false;
+    Setup { node, root }
+}
+
+/// A vector to run.
+#[derive(Debug, Clone)]
+pub struct Job<'a> {
+    /// The installer's name within the skill.
+    pub id: &'a str,
+    /// What installs.
+    pub kind: Kind,
+    /// The vector.
+    pub argv: &'a [String],
+    /// How long it may take.
+    pub timeout: Duration,
+}
+
+/// How an installer went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InstallResult {
+    /// Whether it worked.
+    pub ok: bool,
+    /// Why not.
+    pub code: Option<Code>,
+    /// The installer's name within the skill.
+    pub spec_id: String,
+    /// What was run.
+    pub argv: Vec<String>,
+    /// Its exit code, where it has one.
+    pub exit_code: Option<i32>,
+    /// How long it took.
+    pub duration_ms: u64,
+    /// What happened, in one line.
+    pub message: String,
+    /// The end of its standard output.
+    pub stdout_tail: String,
+    /// The end of its standard error.
+    pub stderr_tail: String,
+    /// What is worth knowing beside.
+    pub warnings: Vec<String>,
+}
+
+impl InstallResult {
+    /// A result without output: something that was refused, or that sinew did itself.
+    pub fn without_output(id: &str, argv: &[String], outcome: Result<String, &Reason>) -> Self {
+        Self {
+            ok: outcome.is_ok(),
+            code: outcome.as_ref().err().map(|reason| reason.code),
+            spec_id: id.to_owned(),
+            argv: argv.to_vec(),
+            exit_code: None,
+            duration_ms: 0,
+            message: match outcome {
+                Ok(message) => message,
+                Err(reason) => reason.detail.clone(),
+            },
+            stdout_tail: String::new(),
+            stderr_tail: String::new(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// Runs an installer; `observe` sees its output as it comes.
+pub fn run(
+    job: &Job<'_>,
+    env: &Environment,
+    leases: &Leases,
+    control: &Control,
+    observe: &mut dyn FnMut(Stream, &[u8]),
+) -> InstallResult {
+    let refused = |code, detail: String| {
+        let reason = Reason::new(code, detail);
+        InstallResult::without_output(job.id, job.argv, Err(&reason))
+    };
+    let _lock = match lock(env, job.kind) {
+        Ok(lock) => lock,
+        Err(error) => return refused(Code::InstallFailed, error.to_string()),
+    };
+    let vars = match environment(job.kind, env, leases) {
+        Ok(vars) => vars,
+        Err(error) => return refused(Code::InstallFailed, error.to_string()),
+    };
+    let ended = start(job, vars, env, control, observe);
+    match ended {
+        Ok(ended) => result(job, &ended),
+        Err(error) => refused(Code::ManagerMissing, error),
+    }
+}
+
+fn start(
+    job: &Job<'_>,
+    vars: BTreeMap<String, String>,
+    env: &Environment,
+    control: &Control,
+    observe: &mut dyn FnMut(Stream, &[u8]),
+) -> Result<Ended, String> {
+    let mut words = job.argv.iter().map(OsString::from);
+    let name = words.next().ok_or("there is nothing to run")?;
+    // An empty folder: no manager can mistake a file in it for what it was asked for.
+    let cwd = work_folder(env).map_err(|error| error.to_string())?;
+    let program = Program {
+        file: child::locate(&name, &vars, &cwd, env).map_err(|error| error.to_string())?,
+        args: words.collect(),
+        env: vars,
+        cwd,
+        stdin: Stdin::Null,
+        stdout: Stdout::Keep,
+        limits: Limits { time: Some(job.timeout), ..Limits::default() },
+    };
+    child::run(program, control, observe).map_err(|error| error.to_string())
+}
+
+fn result(job: &Job<'_>, ended: &Ended) -> InstallResult {
+    // An installer has no lease; what looks like a secret is masked all the same.
+    let masker = Masker::default();
+    let (stdout, stderr) = (ended.stdout.text(&masker), ended.stderr.text(&masker));
+    let seconds = job.timeout.as_secs();
+    let manager = job.argv.first().map(String::as_str).unwrap_or_default();
+    let said = || {
+        let line = error_line(&stderr);
+        if line.is_empty() { error_line(&stdout) } else { line }
+    };
+    let (code, message) = match ended.how {
+        How::Exit(0) => (None, format!("{manager} is done")),
+        How::Exit(code) => {
+            (Some(Code::InstallFailed), format!("{manager} failed with code {code}: {}", said()))
+        }
+        How::TimedOut => {
+            (Some(Code::InstallTimeout), format!("{manager} took longer than {seconds} s"))
+        }
+        How::Signal(signal) => {
+            (Some(Code::InstallFailed), format!("{manager} was ended by signal {signal}"))
+        }
+        How::Silent | How::TooLoud => (Some(Code::InstallFailed), format!("{manager} was ended")),
+    };
+    InstallResult {
+        ok: code.is_none(),
+        code,
+        spec_id: job.id.to_owned(),
+        argv: job.argv.to_vec(),
+        exit_code: match ended.how {
+            How::Exit(code) => Some(code),
+            _ => None,
+        },
+        duration_ms: u64::try_from(ended.took.as_millis()).unwrap_or(u64::MAX),
+        message: message.chars().take(MAX_MESSAGE).collect(),
+        stdout_tail: stdout,
+        stderr_tail: stderr,
+        warnings: Vec::new(),
+    }
+}
+
+/// Longest message.
+const MAX_MESSAGE: usize = 200;
+
+/// One installer at a time per manager: they do not share well.
+fn lock(env: &Environment, kind: Kind) -> std::io::Result<Lock> {
+    let file = format!("install-{}.lock", kind.as_str());
+    Lock::acquire(&env.sinew_home().join("locks").join(file))
+}
+
+fn work_folder(env: &Environment) -> std::io::Result<std::path::PathBuf> {
+    let folder = tools::root(env).join(".work");
+    private::create_folder(&folder)?;
+    Ok(folder)
+}
+
+/// What an installer gets: of the host what a bystander gets, and where to put things.
+fn environment(
+    kind: Kind,
+    env: &Environment,
+    leases: &Leases,
+) -> std::io::Result<BTreeMap<String, String>> {
+    let mut vars = leases.bystander(&env.vars);
+    let mut set = |name: &str, value: &str| drop(vars.insert(name.to_owned(), value.to_owned()));
+    set("CI", "1");
+    set("LC_ALL", "C");
+    match kind {
+        Kind::Brew => set("HOMEBREW_NO_AUTO_UPDATE", "1"),
+        Kind::Apt => set("DEBIAN_FRONTEND", "noninteractive"),
+        Kind::Node => {
+            let prefix = tools::npm_prefix(env);
+            private::create_folder(&prefix)?;
+            set("NPM_CONFIG_PREFIX", &prefix.to_string_lossy());
+        }
+        Kind::Go => {
+            let bin = tools::go_bin(env);
+            std::fs::create_dir_all(&bin)?;
+            set("GOBIN", &bin.to_string_lossy());
+        }
+        Kind::Uv | Kind::Download => {}
+    }
+    Ok(vars)
+}
+
+/// Folders in which programs are looked for after an installation.
+pub fn searched(env: &Environment, key: &str) -> Vec<std::path::PathBuf> {
+    let mut folders = env.program_folders();
+    folders.extend(tools::own_folders(env, key));
+    folders
+}

@@ -1,0 +1,287 @@
+//! The operator's say: a command that is asked before something is installed.
+//!
+//! It gets one JSON object and answers with one. Whatever is not a clear answer counts as no.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+use sinew_catalog::Environment;
+use sinew_catalog::config::InstallPolicy;
+use sinew_guard::env::is_blocked_everywhere;
+use sinew_skill::{Code, Reason};
+
+use crate::child::{self, Control, How, Limits, Program, Stdin, Stdout};
+use crate::kept::{KEPT_BYTES, plain};
+use crate::lease::Leases;
+
+/// The protocol that is spoken.
+const PROTOCOL: u64 = 1;
+/// The release of OpenClaw whose protocol this is; policies may look at it.
+const OPENCLAW: &str = "2026.9.6";
+/// Findings in one answer.
+const MAX_FINDINGS: usize = 100;
+/// Characters of one text.
+const MAX_TEXT: usize = 1_000;
+/// Characters of a whole warning: nobody reads more before typing yes.
+const MAX_NOTICE: usize = 4_000;
+
+/// What the policy is asked about.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PolicyRequest {
+    /// `skill` or `plugin`.
+    pub target_type: &'static str,
+    /// Its name.
+    pub target_name: String,
+    /// Where it lies.
+    pub source_path: PathBuf,
+    /// `file` or `directory`.
+    pub source_path_kind: &'static str,
+    /// Where it came from, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// What kind of place that is.
+    pub origin: Value,
+    /// What is about to happen.
+    pub request: Value,
+    /// The installer, where a skill's need is met.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skill: Option<Value>,
+}
+
+/// What the policy answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// Go on.
+    Allow,
+    /// Go on once a person has acknowledged this.
+    Warn(Notice),
+    /// Stop.
+    Block(Notice),
+}
+
+/// The policy's words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Notice {
+    /// Why.
+    pub reason: String,
+    /// What it found.
+    pub findings: Vec<PolicyFinding>,
+}
+
+/// One finding of the policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PolicyFinding {
+    /// The policy's own name for it.
+    pub rule_id: String,
+    /// `info`, `warn` or `critical`.
+    pub severity: String,
+    /// What was found.
+    pub message: String,
+    /// Where.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// In which line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// The line itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
+}
+
+impl Notice {
+    /// The whole notice, as a person reads it.
+    pub fn text(&self) -> String {
+        let mut text = self.reason.clone();
+        for finding in &self.findings {
+            text.push_str(&format!(
+                "\n{} {}: {}",
+                finding.severity, finding.rule_id, finding.message
+            ));
+            if let Some(file) = &finding.file {
+                let line = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
+                text.push_str(&format!(" ({file}{line})"));
+            }
+            if let Some(evidence) = &finding.evidence {
+                text.push_str(&format!(" | {evidence}"));
+            }
+        }
+        text
+    }
+}
+
+/// Asks the policy command.
+#[derive(Debug, Clone, Copy)]
+pub struct Policy<'a> {
+    /// The configuration.
+    pub config: &'a InstallPolicy,
+    /// The machine.
+    pub env: &'a Environment,
+    /// What is leased, which the command does not get.
+    pub leases: &'a Leases,
+}
+
+impl Policy<'_> {
+    /// Whether it has a say about this kind of target.
+    pub fn applies_to(&self, target: &str) -> bool {
+        let listed = |targets: &Vec<String>| targets.iter().any(|t| t.eq_ignore_ascii_case(target));
+        self.config.enabled && self.config.targets.as_ref().is_none_or(listed)
+    }
+
+    /// Asks. An error says that there was no usable answer, so nothing may be started.
+    pub fn ask(&self, request: &PolicyRequest) -> Result<Decision, Reason> {
+        if !self.applies_to(request.target_type) {
+            return Ok(Decision::Allow);
+        }
+        self.answer(request).map_err(|problem| {
+            Reason::new(Code::PolicyUnavailable, format!("the installation policy {problem}"))
+                .key(request.target_name.as_str())
+                .remedy("correct security.installPolicy, or ask whoever runs this machine")
+        })
+    }
+
+    fn answer(&self, request: &PolicyRequest) -> Result<Decision, String> {
+        let exec = &self.config.exec;
+        let file = trusted(&exec.command, &exec.trusted_dirs, self.env)?;
+        let mut input = serde_json::json!({
+            "protocolVersion": PROTOCOL,
+            "openclawVersion": OPENCLAW,
+            "sinewVersion": env!("CARGO_PKG_VERSION"),
+        });
+        let asked = serde_json::to_value(request).map_err(|error| error.to_string())?;
+        if let (Value::Object(input), Value::Object(asked)) = (&mut input, asked) {
+            input.extend(asked);
+        }
+        let time = Duration::from_millis(exec.timeout_ms);
+        let program = Program {
+            file,
+            args: exec.args.iter().map(Into::into).collect(),
+            env: self.variables(),
+            cwd: self.env.home.clone(),
+            stdin: Stdin::Bytes(input.to_string().into_bytes()),
+            stdout: Stdout::Keep,
+            limits: Limits {
+                time: Some(time),
+                silence: Some(exec.no_output_timeout_ms.map_or(time, Duration::from_millis)),
+                // What is not kept cannot be read.
+                output: Some(exec.max_output_bytes.min(2 * KEPT_BYTES as u64)),
+            },
+        };
+        let ended = child::run(program, &Control::default(), &mut |_, _| {})
+            .map_err(|error| format!("cannot be asked: {error}"))?;
+        match ended.how {
+            How::Exit(0) => {}
+            How::Exit(code) => return Err(format!("failed with code {code}")),
+            How::TimedOut | How::Silent => return Err("took too long".to_owned()),
+            How::TooLoud => return Err("said too much".to_owned()),
+            How::Signal(signal) => return Err(format!("was ended by signal {signal}")),
+        }
+        decision(&ended.stdout.whole().unwrap_or_default())
+    }
+
+    fn variables(&self) -> BTreeMap<String, String> {
+        let exec = &self.config.exec;
+        let mut vars = self.leases.bystander(&self.env.vars);
+        vars.retain(|name, _| exec.pass_env.contains(name));
+        let own = exec.env.iter().filter(|(name, _)| !is_blocked_everywhere(name));
+        vars.extend(own.map(|(name, value)| (name.clone(), value.clone())));
+        vars
+    }
+}
+
+/// The command, if nobody but the operator can have put it there.
+fn trusted(command: &str, folders: &[String], env: &Environment) -> Result<PathBuf, String> {
+    let path = Path::new(command);
+    if !path.is_absolute() {
+        return Err("has no command with an absolute path".to_owned());
+    }
+    let metadata =
+        fs::symlink_metadata(path).map_err(|error| format!("cannot be read: {error}"))?;
+    if !metadata.is_file() {
+        return Err("is a link or no regular file".to_owned());
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let ours = rustix::process::geteuid().as_raw();
+        if metadata.uid() != 0 && metadata.uid() != ours {
+            return Err("belongs to another user".to_owned());
+        }
+        if metadata.mode() & 0o022 != 0 {
+            return Err("can be changed by others".to_owned());
+        }
+        let folder = path.parent().and_then(|folder| fs::metadata(folder).ok());
+        // A sticky folder lets nobody replace what is not theirs.
+        if folder.is_none_or(|folder| folder.mode() & 0o1002 == 0o002) {
+            return Err("lies in a folder that anybody can change".to_owned());
+        }
+    }
+    let real = fs::canonicalize(path).map_err(|error| format!("cannot be read: {error}"))?;
+    let inside = |folder: &String| {
+        fs::canonicalize(env.expand_home(folder)).is_ok_and(|folder| real.starts_with(folder))
+    };
+    if !folders.is_empty() && !folders.iter().any(inside) {
+        return Err("lies in no trusted folder".to_owned());
+    }
+    Ok(real)
+}
+
+fn decision(bytes: &[u8]) -> Result<Decision, String> {
+    let answer: Value =
+        serde_json::from_slice(bytes).map_err(|_| "gave no JSON answer".to_owned())?;
+    if answer.get("protocolVersion").and_then(Value::as_u64) != Some(PROTOCOL) {
+        return Err("speaks another protocol".to_owned());
+    }
+    let word = answer.get("decision").and_then(Value::as_str).unwrap_or_default();
+    let all = findings(&answer)?;
+    let notice = || {
+        let reason = text(&answer, "reason").filter(|reason| !reason.trim().is_empty());
+        let reason = reason.ok_or_else(|| format!("says {word} without a reason"))?;
+        let findings = all.iter().take(MAX_FINDINGS).cloned().collect();
+        Ok::<Notice, String>(Notice { reason, findings })
+    };
+    match word {
+        "allow" => Ok(Decision::Allow),
+        "block" => Ok(Decision::Block(notice()?)),
+        "warn" => {
+            let notice = notice()?;
+            if all.len() > MAX_FINDINGS || notice.text().chars().count() > MAX_NOTICE {
+                return Err("warns of more than anybody would read".to_owned());
+            }
+            Ok(Decision::Warn(notice))
+        }
+        _ => Err("gave no decision".to_owned()),
+    }
+}
+
+fn findings(answer: &Value) -> Result<Vec<PolicyFinding>, String> {
+    let list = match answer.get("findings") {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Array(list)) => list,
+        Some(_) => return Err("gave findings that are no list".to_owned()),
+    };
+    list.iter()
+        .map(|finding| one(finding).ok_or("gave a finding that makes no sense".to_owned()))
+        .collect()
+}
+
+fn one(finding: &Value) -> Option<PolicyFinding> {
+    let severity = text(finding, "severity")?;
+    Some(PolicyFinding {
+        rule_id: text(finding, "ruleId")?,
+        severity: ["info", "warn", "critical"].contains(&severity.as_str()).then_some(severity)?,
+        message: text(finding, "message")?,
+        file: text(finding, "file"),
+        line: finding.get("line").and_then(Value::as_u64),
+        evidence: text(finding, "evidence"),
+    })
+}
+
+fn text(value: &Value, key: &str) -> Option<String> {
+    Some(plain(value.get(key)?.as_str()?).chars().take(MAX_TEXT).collect())
+}

@@ -1,0 +1,104 @@
+//! Leases: a run has the variables of its skills, and only while it runs.
+//!
+//! Each child gets a map of its own, so that two runs with different values for one name do not
+//! touch each other, and nothing has to be put back: a lease that is dropped, by a panic too, leaves
+//! no trace but in the children that were started with it. **Must never happen here:** the process
+//! environment read or written.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sinew_catalog::Environment;
+use sinew_guard::env;
+use sinew_skill::{Code, Reason};
+
+use crate::plan::Plan;
+use crate::value::{Masker, Value};
+
+/// The leases of one engine; it knows which names are out.
+#[derive(Debug, Clone, Default)]
+pub struct Leases(Arc<Mutex<BTreeMap<String, usize>>>);
+
+/// The variables of one run. Dropping it ends the lease.
+#[derive(Debug)]
+pub struct EnvLease {
+    vars: BTreeMap<String, Value>,
+    /// What was left out, and why.
+    pub records: Vec<Reason>,
+    leases: Leases,
+}
+
+impl Leases {
+    /// Leases what a plan gives. A name that the host has already keeps the host's value.
+    pub fn acquire(&self, plan: Plan, host: &Environment) -> EnvLease {
+        let mut records = plan.records;
+        let mut vars = BTreeMap::new();
+        for planned in plan.vars {
+            if is_set(host, &planned.name) {
+                records.push(externally_set(&planned.name, &planned.skill));
+            } else {
+                vars.insert(planned.name, planned.value);
+            }
+        }
+        let mut active = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for name in vars.keys() {
+            *active.entry(name.clone()).or_default() += 1;
+        }
+        EnvLease { vars, records, leases: self.clone() }
+    }
+
+    /// The names that are leased now.
+    pub fn active_env_keys(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+    }
+
+    /// The environment of a program that has no part in a run: an installer, a policy, another
+    /// agent's command. Nothing that is leased, nothing that steers programs.
+    pub fn bystander(&self, host: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+        let active = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut vars = env::inherited(host);
+        vars.retain(|name, _| !active.contains_key(name));
+        vars
+    }
+}
+
+impl EnvLease {
+    /// The names and values that the child gets.
+    pub fn vars(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.vars.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// Takes the values out of text.
+    pub fn masker(&self) -> Masker {
+        Masker::new(self.vars.values())
+    }
+}
+
+impl Drop for EnvLease {
+    fn drop(&mut self) {
+        let mut active = self.leases.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for name in self.vars.keys() {
+            if let Some(count) = active.get_mut(name) {
+                *count -= 1;
+                if *count == 0 {
+                    active.remove(name);
+                }
+            }
+        }
+    }
+}
+
+/// Whether the host has a variable, blank or not. Windows does not tell upper from lower case.
+pub(crate) fn is_set(host: &Environment, name: &str) -> bool {
+    match host.os.as_str() {
+        "win32" => host.vars.keys().any(|known| known.eq_ignore_ascii_case(name)),
+        _ => host.vars.contains_key(name),
+    }
+}
+
+pub(crate) fn externally_set(name: &str, skill: &str) -> Reason {
+    Reason::new(Code::EnvExternallySet, format!("{name} is set already; that value is used"))
+        .key(name)
+        .skill(skill)
+        .remedy(format!("unset {name} to use the configured value"))
+}

@@ -1,0 +1,167 @@
+//! Variables written into an environment that is shared: applied, counted, and put back.
+//!
+//! For hosts that have a table of variables for their agents. What was absent before is absent after
+//! the last release, also on a panic. The environment of the process itself
+//! is no target: changing it under running threads is unsound.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sinew_skill::{Code, Reason};
+
+use crate::lease::externally_set;
+use crate::plan::{Plan, conflict};
+use crate::value::Value;
+
+/// A place where variables are written.
+pub trait EnvTarget {
+    /// The value of a name.
+    fn get(&self, name: &str) -> Option<String>;
+    /// Gives a name a value.
+    fn set(&mut self, name: &str, value: &str);
+    /// Takes a name away.
+    fn remove(&mut self, name: &str);
+}
+
+impl EnvTarget for BTreeMap<String, String> {
+    fn get(&self, name: &str) -> Option<String> {
+        BTreeMap::get(self, name).cloned()
+    }
+
+    fn set(&mut self, name: &str, value: &str) {
+        self.insert(name.to_owned(), value.to_owned());
+    }
+
+    fn remove(&mut self, name: &str) {
+        BTreeMap::remove(self, name);
+    }
+}
+
+/// What is known of one name. Nothing stood there before: a name that has a value keeps it.
+#[derive(Debug)]
+struct Line {
+    value: Value,
+    owner: String,
+    count: usize,
+}
+
+#[derive(Debug)]
+struct Book<T> {
+    target: T,
+    lines: BTreeMap<String, Line>,
+    records: Vec<Reason>,
+}
+
+/// The ledger of one target.
+#[derive(Debug)]
+pub struct Ledger<T: EnvTarget>(Arc<Mutex<Book<T>>>);
+
+impl<T: EnvTarget> Clone for Ledger<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+/// Variables that stand in the target until this is released or dropped.
+#[derive(Debug)]
+pub struct Applied<T: EnvTarget> {
+    ledger: Ledger<T>,
+    names: Vec<String>,
+    /// What was left out, and why.
+    pub records: Vec<Reason>,
+}
+
+impl<T: EnvTarget> Ledger<T> {
+    /// A ledger for a target.
+    pub fn new(target: T) -> Self {
+        Self(Arc::new(Mutex::new(Book { target, lines: BTreeMap::new(), records: Vec::new() })))
+    }
+
+    /// Applies what a plan gives.
+    pub fn acquire(&self, plan: Plan) -> Applied<T> {
+        let mut records = plan.records;
+        let mut names = Vec::new();
+        let mut book = self.book();
+        let Book { target, lines, .. } = &mut *book;
+        for planned in plan.vars {
+            let name = planned.name;
+            let standing = target.get(&name);
+            if let Some(line) = lines.get_mut(&name) {
+                line.count += 1;
+                if line.value != planned.value {
+                    records.push(conflict(&name, &line.owner, &planned.skill));
+                }
+                if standing.is_none() {
+                    target.set(&name, line.value.expose());
+                }
+            } else if standing.is_some() {
+                records.push(externally_set(&name, &planned.skill));
+                continue;
+            } else {
+                target.set(&name, planned.value.expose());
+                let (value, owner) = (planned.value, planned.skill);
+                lines.insert(name.clone(), Line { value, owner, count: 1 });
+            }
+            names.push(name);
+        }
+        Applied { ledger: self.clone(), names, records }
+    }
+
+    /// The names that are applied now.
+    pub fn active_env_keys(&self) -> Vec<String> {
+        self.book().lines.keys().cloned().collect()
+    }
+
+    /// Looks at the target, or changes it.
+    pub fn with_target<R>(&self, with: impl FnOnce(&mut T) -> R) -> R {
+        with(&mut self.book().target)
+    }
+
+    /// What was worth knowing about releases since the last call.
+    pub fn take_records(&self) -> Vec<Reason> {
+        std::mem::take(&mut self.book().records)
+    }
+
+    /// A panic elsewhere leaves the book as it was: each change to it is whole.
+    fn book(&self) -> MutexGuard<'_, Book<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: EnvTarget> Applied<T> {
+    /// Releases now; a second release, by dropping, changes nothing.
+    pub fn release(&mut self) {
+        let mut book = self.ledger.book();
+        let Book { target, lines, records } = &mut *book;
+        for name in self.names.drain(..) {
+            let Some(line) = lines.get_mut(&name) else { continue };
+            let standing = target.get(&name);
+            line.count -= 1;
+            if line.count > 0 {
+                if standing.is_none() {
+                    target.set(&name, line.value.expose());
+                }
+                continue;
+            }
+            let Some(line) = lines.remove(&name) else { continue };
+            if standing.is_some_and(|standing| standing != line.value.expose()) {
+                records.push(
+                    Reason::new(
+                        Code::EnvChangedExternally,
+                        format!("{name} was changed by somebody else and is left alone"),
+                    )
+                    .key(name.as_str())
+                    .skill(line.owner.as_str()),
+                );
+                continue;
+            }
+            target.remove(&name);
+        }
+    }
+}
+
+impl<T: EnvTarget> Drop for Applied<T> {
+    fn drop(&mut self) {
+        self.release();
+    }
+}

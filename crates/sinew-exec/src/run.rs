@@ -1,0 +1,241 @@
+//! Running a command for a skill: its environment, the one retry, and what became of it.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use sinew_catalog::{Environment, tools};
+use sinew_guard::env;
+use sinew_skill::Reason;
+
+use crate::child::{self, Control, Ended, How, Limits, Program, StartError, Stdin, Stdout, Stream};
+use crate::classify::{Classified, Evidence, Outcome, classify};
+use crate::group::Signal;
+use crate::lease::EnvLease;
+use crate::plan::{Covered, Rules, withheld};
+use crate::value::Masker;
+
+/// How long to wait before the one retry of an [`Outcome::ApiError`].
+pub const RETRY_AFTER: Duration = Duration::from_secs(3);
+
+/// The environment of a run, and what the host has that the run does not get.
+#[derive(Debug)]
+pub struct RunEnv {
+    /// Every variable of the child.
+    pub vars: BTreeMap<String, String>,
+    /// What was kept back.
+    pub withheld: Vec<Reason>,
+    /// Declared variables that have no value.
+    pub missing: Vec<String>,
+}
+
+impl RunEnv {
+    /// What a run for `skill` gets: of the host what the guard lets through, of the lease
+    /// everything, and programs that were installed for the skill after those of PATH.
+    pub fn of(
+        skill: &Covered<'_>,
+        lease: &EnvLease,
+        rules: &Rules<'_>,
+        host: &Environment,
+    ) -> Self {
+        let declared = skill.declared();
+        let (mut vars, kept_back) = env::inherited_by(&skill.judged(&declared, rules), &host.vars);
+        for (name, value) in lease.vars() {
+            vars.insert(name.to_owned(), value.expose().to_owned());
+        }
+        if let Some(path) = extended_path(host, &skill.entry.skill_key) {
+            vars.insert("PATH".to_owned(), path);
+        }
+        let blank = |name: &&String| vars.get(*name).is_none_or(|value| value.trim().is_empty());
+        let required = skill.entry.primary_env.iter().chain(&skill.entry.requirements.env);
+        let mut missing: Vec<String> = required.filter(blank).cloned().collect();
+        missing.dedup();
+        Self { vars, withheld: kept_back.iter().map(withheld).collect(), missing }
+    }
+}
+
+/// PATH with the folders of installed tools behind it: they never hide a program of the system.
+fn extended_path(host: &Environment, key: &str) -> Option<String> {
+    let path = host.vars.get("PATH").map(String::as_str).unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(path).collect();
+    let before = folders.len();
+    for folder in tools::shared_folders(host).into_iter().chain(tools::own_folders(host, key)) {
+        if folder.is_dir() && !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    if folders.len() == before {
+        return None;
+    }
+    std::env::join_paths(folders).ok()?.into_string().ok()
+}
+
+/// A command to run.
+pub struct Request<'a> {
+    /// The command and its arguments.
+    pub argv: &'a [OsString],
+    /// Where it starts.
+    pub cwd: &'a Path,
+    /// How long it may take.
+    pub timeout: Option<Duration>,
+    /// What it reads.
+    pub stdin: Stdin,
+    /// What becomes of its standard output.
+    pub stdout: Stdout,
+    /// Whether and how an [`Outcome::ApiError`] is tried again.
+    pub retry: Retry<'a>,
+}
+
+/// Whether a run is tried again.
+pub enum Retry<'a> {
+    /// Never.
+    Never,
+    /// Once, after a while, if its input can be read again.
+    Once {
+        /// How long to wait.
+        after: Duration,
+        /// Puts the input back; `false` where that cannot be done.
+        rewind: &'a mut dyn FnMut() -> bool,
+    },
+}
+
+/// What became of a command.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The rule that decided.
+    pub rule: &'static str,
+    /// The line that decided, without secrets.
+    pub detail: String,
+    /// The exit code, where it has one.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// How often it was started.
+    pub attempts: u32,
+    /// How long all of it took.
+    pub duration_ms: u64,
+    /// Somebody ended it; that says nothing about the skill.
+    pub interrupted: bool,
+    /// Why it was not tried again, where it would have been.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_retried: Option<&'static str>,
+}
+
+/// Runs the command; `observe` sees its standard error, and its standard output where that is kept.
+pub fn run(
+    mut request: Request<'_>,
+    env: &RunEnv,
+    masker: &Masker,
+    host: &Environment,
+    control: &Control,
+    observe: &mut dyn FnMut(Stream, &[u8]),
+) -> Result<Report, StartError> {
+    let started = Instant::now();
+    let mut attempts = 1;
+    let (mut ended, mut classified) = attempt(&request, env, masker, host, control, observe)?;
+    let mut not_retried = None;
+    if classified.outcome == Outcome::ApiError && !was_interrupted(ended.as_ref(), control) {
+        match &mut request.retry {
+            Retry::Never => {}
+            Retry::Once { after, rewind } => {
+                if !rewind() {
+                    not_retried = Some("its input cannot be read a second time");
+                } else if wait(*after, control) {
+                    attempts = 2;
+                    (ended, classified) = attempt(&request, env, masker, host, control, observe)?;
+                }
+            }
+        }
+    }
+    let interrupted = was_interrupted(ended.as_ref(), control);
+    let how = ended.map(|ended| ended.how);
+    Ok(Report {
+        outcome: classified.outcome,
+        rule: classified.rule,
+        detail: classified.line,
+        exit_code: match how {
+            Some(How::Exit(code)) => Some(code),
+            _ => None,
+        },
+        signal: match how {
+            Some(How::Signal(signal)) => Some(signal),
+            _ => None,
+        },
+        attempts,
+        duration_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        interrupted,
+        not_retried,
+    })
+}
+
+/// One start. A program that is missing is an outcome; one that cannot be started is an error.
+fn attempt(
+    request: &Request<'_>,
+    env: &RunEnv,
+    masker: &Masker,
+    host: &Environment,
+    control: &Control,
+    observe: &mut dyn FnMut(Stream, &[u8]),
+) -> Result<(Option<Ended>, Classified), StartError> {
+    let word = request.argv.first().map_or(OsStr::new(""), OsString::as_os_str);
+    let name = Path::new(word).file_name().unwrap_or(word).to_string_lossy().into_owned();
+    let started = child::locate(word, &env.vars, request.cwd, host).and_then(|file| {
+        let program = Program {
+            file,
+            args: request.argv.get(1..).unwrap_or_default().to_vec(),
+            env: env.vars.clone(),
+            cwd: request.cwd.to_owned(),
+            stdin: request.stdin.clone(),
+            stdout: request.stdout,
+            limits: Limits { time: request.timeout, ..Limits::default() },
+        };
+        child::run(program, control, observe)
+    });
+    let ended = match started {
+        Ok(ended) => Some(ended),
+        Err(StartError::NotFound(_)) => None,
+        Err(error) => return Err(error),
+    };
+    let how = ended.as_ref().map(|ended| ended.how);
+    let text = match &ended {
+        // Most runs work, and then nobody reads this.
+        Some(ended) if ended.how != How::Exit(0) => ended.stderr.text(masker),
+        _ => String::new(),
+    };
+    let evidence = Evidence { how, program: &name, text: &text, missing: &env.missing };
+    Ok((ended, classify(&evidence)))
+}
+
+/// Ctrl-C reaches a child that holds the terminal without passing us.
+const SIGINT: i32 = 2;
+
+fn was_interrupted(ended: Option<&Ended>, control: &Control) -> bool {
+    let by_terminal = ended.is_some_and(|ended| {
+        matches!(ended.how, How::Signal(SIGINT)) || ended.how == How::Exit(128 + SIGINT)
+    });
+    by_terminal || ended.is_some_and(|ended| ended.forwarded.is_some()) || control.last().is_some()
+}
+
+/// How often a wait looks up whether it is still wanted.
+const STEP: Duration = Duration::from_millis(50);
+
+/// Waits, unless somebody ends it.
+fn wait(time: Duration, control: &Control) -> bool {
+    let until = Instant::now() + time;
+    loop {
+        if control.last().is_some_and(|signal| signal != Signal::Kill) {
+            return false;
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return true;
+        }
+        std::thread::sleep(left.min(STEP));
+    }
+}

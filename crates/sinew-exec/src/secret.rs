@@ -1,0 +1,103 @@
+//! Secrets that are kept elsewhere: in a variable, in a file, or behind a command.
+//!
+//! A command is split at blanks and started without a shell; whoever needs more writes a script. What
+//! went wrong is said without the value, and without what the command printed.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read as _;
+use std::time::Duration;
+
+use sinew_catalog::Environment;
+use sinew_catalog::config::Secret;
+
+use crate::child::{self, Control, How, Limits, Program, Stdin, Stdout};
+use crate::lease::Leases;
+use crate::value::Value;
+
+/// A longer secret is a file that was named by mistake.
+const MAX_SECRET: u64 = 64 * 1024;
+/// Password managers that wait for a finger on a key are slow, but not this slow.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Whether commands are run to find a secret.
+#[derive(Debug, Clone, Copy)]
+pub enum Commands<'a> {
+    /// Yes, without the variables that are leased.
+    Run(&'a Leases),
+    /// No: whoever asks cannot wait.
+    Skip,
+}
+
+/// The value of a secret, or why there is none.
+pub fn resolve(
+    secret: &Secret,
+    env: &Environment,
+    commands: Commands<'_>,
+) -> Result<Value, String> {
+    match secret {
+        Secret::Literal(value) => Ok(Value::new(value.as_str())),
+        Secret::Reference { source, id } => match source.as_str() {
+            "env" => {
+                env.var(id).map(Value::new).ok_or_else(|| format!("the variable {id} is not set"))
+            }
+            "file" => from_file(id, env),
+            "exec" | "command" => match commands {
+                Commands::Run(leases) => from_command(id, env, leases),
+                Commands::Skip => Err("it is kept behind a command, which is not run here".into()),
+            },
+            other => Err(format!("{other} is not a source of secrets")),
+        },
+    }
+}
+
+fn from_file(id: &str, env: &Environment) -> Result<Value, String> {
+    let path = env.expand_home(id);
+    let failed = |error: std::io::Error| format!("the file {id} cannot be read: {error}");
+    let metadata = std::fs::metadata(&path).map_err(failed)?;
+    if !metadata.is_file() {
+        return Err(format!("{id} is not a regular file"));
+    }
+    let mut text = String::new();
+    let file = File::open(&path).map_err(failed)?;
+    file.take(MAX_SECRET + 1).read_to_string(&mut text).map_err(failed)?;
+    if text.len() as u64 > MAX_SECRET {
+        return Err(format!("the file {id} is larger than {MAX_SECRET} bytes"));
+    }
+    filled(&text).ok_or_else(|| format!("the file {id} is empty"))
+}
+
+fn from_command(id: &str, env: &Environment, leases: &Leases) -> Result<Value, String> {
+    let mut words = id.split_whitespace().map(OsString::from);
+    let name = words.next().ok_or("the command is empty")?;
+    let shown = name.to_string_lossy().into_owned();
+    let vars = leases.bystander(&env.vars);
+    let program = Program {
+        file: child::locate(&name, &vars, &env.home, env).map_err(|error| error.to_string())?,
+        args: words.collect(),
+        env: vars,
+        cwd: env.home.clone(),
+        stdin: Stdin::Null,
+        stdout: Stdout::Keep,
+        limits: Limits { time: Some(COMMAND_TIMEOUT), silence: None, output: Some(MAX_SECRET) },
+    };
+    let ended = child::run(program, &Control::default(), &mut |_, _| {})
+        .map_err(|error| error.to_string())?;
+    match ended.how {
+        How::Exit(0) => {}
+        How::Exit(code) => return Err(format!("the command {shown} failed with code {code}")),
+        How::TimedOut => {
+            return Err(format!("the command {shown} took longer than {COMMAND_TIMEOUT:?}"));
+        }
+        _ => return Err(format!("the command {shown} did not end by itself")),
+    }
+    let bytes = ended.stdout.whole().unwrap_or_default();
+    let text = String::from_utf8(bytes).map_err(|_| format!("{shown} printed something else"))?;
+    filled(&text).ok_or_else(|| format!("the command {shown} printed nothing"))
+}
+
+/// The text without the line end that editors and commands put behind it.
+fn filled(text: &str) -> Option<Value> {
+    let value = text.trim_end_matches(['\r', '\n']);
+    (!value.trim().is_empty()).then(|| Value::new(value))
+}

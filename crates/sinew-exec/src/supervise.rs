@@ -1,0 +1,184 @@
+//! Staying with a program until it has ended: one loop over its output, its state, signals and time.
+
+use std::process::{Child, ExitStatus};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use crate::child::{Ended, How, Limits, Stream};
+use crate::group::{Group, Seen, Signal};
+use crate::kept::Kept;
+#[cfg(unix)]
+use crate::terminal::Lent;
+
+/// How long a program that was asked to end may take before it is made to.
+const GRACE: Duration = Duration::from_secs(2);
+/// How long output is still taken from children that outlive their leader.
+const LINGER: Duration = Duration::from_millis(250);
+/// How long to wait when nothing is due; where nobody can wait for a child, it is asked that often.
+const IDLE: Duration =
+    if cfg!(unix) { Duration::from_secs(3600) } else { Duration::from_millis(20) };
+
+/// What can happen.
+#[derive(Debug)]
+pub(crate) enum Event {
+    Chunk(Stream, Vec<u8>),
+    Closed,
+    Seen(Seen),
+    Signal(Signal),
+}
+
+/// A program that runs. Dropped before it has ended, by a panic or an error, it is made to end.
+#[derive(Debug)]
+pub(crate) struct Running {
+    child: Child,
+    group: Group,
+    reaped: bool,
+    #[cfg(unix)]
+    lent: Option<Lent>,
+}
+
+impl Running {
+    pub(crate) fn new(child: Child, group: Group, terminal: bool) -> Self {
+        #[cfg(not(unix))]
+        let _ = terminal;
+        Self {
+            child,
+            group,
+            reaped: false,
+            #[cfg(unix)]
+            lent: terminal.then(|| Lent::to(group)).flatten(),
+        }
+    }
+
+    fn stopped(&self) {
+        #[cfg(unix)]
+        if let Some(lent) = &self.lent {
+            lent.stop_together();
+        }
+    }
+
+    /// Whether it has ended, where it is not being waited for.
+    fn has_ended(&mut self) -> bool {
+        !cfg!(unix) && self.child.try_wait().is_ok_and(|status| status.is_some())
+    }
+
+    fn reap(mut self) -> Option<ExitStatus> {
+        self.reaped = true;
+        self.child.wait().ok()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.reaped {
+            self.group.signal(Signal::Kill);
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// Why and since when a program is being ended.
+struct Ending {
+    how: How,
+    kill_at: Instant,
+    killed: bool,
+}
+
+pub(crate) fn supervise(
+    mut running: Running,
+    events: &Receiver<Event>,
+    limits: Limits,
+    mut open: usize,
+    observe: &mut dyn FnMut(Stream, &[u8]),
+) -> Ended {
+    let started = Instant::now();
+    let mut heard = started;
+    let mut ended: Option<Instant> = None;
+    let mut ending: Option<Ending> = None;
+    let mut forwarded = None;
+    let (mut stdout, mut stderr) = (Kept::default(), Kept::default());
+    while ended.is_none() || open > 0 {
+        let now = Instant::now();
+        if ended.is_some_and(|at| at + LINGER <= now) {
+            break;
+        }
+        let loudest = stdout.total().max(stderr.total());
+        if ended.is_none()
+            && ending.is_none()
+            && let Some(how) = exceeded(&limits, now - started, now - heard, loudest)
+        {
+            running.group.signal(Signal::Terminate);
+            ending = Some(Ending { how, kill_at: now + GRACE, killed: false });
+        }
+        if let Some(ending) =
+            ending.as_mut().filter(|ending| !ending.killed && ending.kill_at <= now)
+        {
+            running.group.signal(Signal::Kill);
+            ending.killed = true;
+        }
+        let due = [
+            ended.map(|at| at + LINGER),
+            ending.as_ref().filter(|ending| !ending.killed).map(|ending| ending.kill_at),
+            limits.time.filter(|_| ending.is_none()).map(|limit| started + limit),
+            limits.silence.filter(|_| ending.is_none()).map(|limit| heard + limit),
+        ];
+        let due = due.into_iter().flatten().min();
+        let wait = due.map_or(IDLE, |due| due.saturating_duration_since(now).min(IDLE));
+        match events.recv_timeout(wait) {
+            Ok(Event::Chunk(stream, bytes)) => {
+                heard = Instant::now();
+                let kept = if stream == Stream::Out { &mut stdout } else { &mut stderr };
+                kept.push(&bytes);
+                observe(stream, &bytes);
+            }
+            Ok(Event::Closed) => open -= 1,
+            Ok(Event::Seen(Seen::Ended)) => ended = Some(Instant::now()),
+            Ok(Event::Seen(Seen::Stopped)) => running.stopped(),
+            Ok(Event::Signal(signal)) => {
+                running.group.signal(signal);
+                forwarded = Some(signal);
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                if ended.is_none() && running.has_ended() {
+                    ended = Some(Instant::now());
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    if ending.is_some() {
+        // Children that ignored the first request, before the leader's number is given back.
+        running.group.signal(Signal::Kill);
+    }
+    let took = started.elapsed();
+    let status = running.reap();
+    let how = ending.map_or_else(|| how(status), |ending| ending.how);
+    Ended { how, forwarded, stdout, stderr, took }
+}
+
+fn exceeded(limits: &Limits, ran: Duration, silent: Duration, bytes: u64) -> Option<How> {
+    if limits.time.is_some_and(|limit| ran >= limit) {
+        Some(How::TimedOut)
+    } else if limits.silence.is_some_and(|limit| silent >= limit) {
+        Some(How::Silent)
+    } else if limits.output.is_some_and(|limit| bytes > limit) {
+        Some(How::TooLoud)
+    } else {
+        None
+    }
+}
+
+/// Numbers from this on mean "ended by a signal" where the system only has numbers.
+const UNKNOWN: i32 = 255;
+
+fn how(status: Option<ExitStatus>) -> How {
+    let Some(status) = status else { return How::Exit(UNKNOWN) };
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::ExitStatusExt as _;
+        if let Some(signal) = status.signal() {
+            return How::Signal(signal);
+        }
+    }
+    How::Exit(status.code().unwrap_or(UNKNOWN))
+}

@@ -1,0 +1,70 @@
+//! Lending the terminal to a child, as a shell does.
+//!
+//! A child in a group of its own may neither read from the terminal nor be reached by Ctrl-C unless
+//! its group is the terminal's foreground group. Whoever lends the terminal takes it back, also when
+//! the child is only stopped.
+
+#[cfg(unix)]
+pub(crate) use unix::Lent;
+
+#[cfg(unix)]
+mod unix {
+    use std::io;
+
+    use nix::sys::signal::{SigSet, Signal};
+    use rustix::process::{self, Pid};
+    use rustix::termios::{tcgetpgrp, tcsetpgrp};
+
+    use crate::group::Group;
+
+    /// The terminal, lent to a child until this is dropped.
+    #[derive(Debug)]
+    pub(crate) struct Lent {
+        owner: Pid,
+        to: Pid,
+    }
+
+    impl Lent {
+        /// Lends the terminal of standard input, if we hold it ourselves.
+        pub(crate) fn to(group: Group) -> Option<Self> {
+            let owner = tcgetpgrp(io::stdin()).ok()?;
+            if owner != process::getpgrp() {
+                return None;
+            }
+            let lent = Self { owner, to: group.0 };
+            lent.give();
+            Some(lent)
+        }
+
+        fn give(&self) {
+            set_foreground(self.to);
+            // It may have been stopped for reading before the terminal was its own.
+            let _ = process::kill_process_group(self.to, process::Signal::CONT);
+        }
+
+        /// The child was stopped: we stop as well, so that the shell takes over, and go on together
+        /// with it.
+        pub(crate) fn stop_together(&self) {
+            set_foreground(self.owner);
+            let _ = process::kill_process(process::getpid(), process::Signal::STOP);
+            self.give();
+        }
+    }
+
+    impl Drop for Lent {
+        fn drop(&mut self) {
+            set_foreground(self.owner);
+        }
+    }
+
+    /// A background process that does this is stopped, unless it blocks the signal meanwhile.
+    fn set_foreground(group: Pid) {
+        let mut ours = SigSet::empty();
+        ours.add(Signal::SIGTTOU);
+        let blocked = ours.thread_block();
+        let _ = tcsetpgrp(io::stdin(), group);
+        if blocked.is_ok() {
+            let _ = ours.thread_unblock();
+        }
+    }
+}

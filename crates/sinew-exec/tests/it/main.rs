@@ -1,0 +1,3 @@
+//! The tests of running and installing, in one binary.
+
+mod classify;
