@@ -141,6 +141,19 @@ impl Machine {
         self
     }
 
+    /// The configuration, as it was read.
+    pub fn configuration(&self) -> &Config {
+        &self.config
+    }
+
+    /// Puts a shell script on PATH.
+    #[must_use]
+    pub fn script(self, name: &str, body: &str) -> Self {
+        let machine = self.file(&format!("bin/{name}"), format!("#!/bin/sh\n{body}\n"));
+        machine.chmod(&format!("bin/{name}"), 0o755);
+        machine
+    }
+
     /// Chooses a profile.
     #[must_use]
     pub fn profile(mut self, name: &str) -> Self {

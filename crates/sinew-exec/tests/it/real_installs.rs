@@ -1,0 +1,106 @@
+//! Real managers and real registries, where the machine has them. Each test says loudly when it
+//! cannot run.
+
+use std::net::{TcpStream, ToSocketAddrs};
+use std::path::Path;
+use std::time::Duration;
+
+use sinew_catalog::Environment;
+use sinew_catalog::install::{Kind, Setup, check};
+use sinew_exec::Leases;
+use sinew_exec::child::Control;
+use sinew_exec::install::{InstallResult, Job, run, setup, timeout};
+use sinew_skill::InstallSpec;
+use sinew_testkit::Machine;
+
+use crate::support::skipped;
+
+/// The machine's folders with the real PATH: managers need their surroundings.
+fn environment(machine: &Machine) -> Environment {
+    let mut env = machine.environment();
+    env.vars = std::env::vars().filter(|(name, _)| name != "HOME").collect();
+    env.vars.insert("HOME".to_owned(), machine.path("home").to_string_lossy().into_owned());
+    env
+}
+
+fn reachable(host: &str) -> bool {
+    let addresses = (host, 443).to_socket_addrs().into_iter().flatten();
+    addresses.take(2).any(|a| TcpStream::connect_timeout(&a, Duration::from_secs(3)).is_ok())
+}
+
+fn vector(kind: &str, field: &str, what: &str, setup: &Setup) -> Vec<String> {
+    let spec = InstallSpec {
+        id: format!("{kind}-0"),
+        kind: kind.to_owned(),
+        fields: [(field.to_owned(), what.to_owned())].into(),
+        ..InstallSpec::default()
+    };
+    check(&spec).and_then(|installer| installer.vector(setup)).expect("a vector")
+}
+
+fn install(kind: Kind, argv: &[String], env: &Environment) -> InstallResult {
+    let job = Job { id: "real-0", kind, argv, timeout: timeout(Some(120)) };
+    run(&job, env, &Leases::default(), &Control::default(), &mut |_, _| {})
+}
+
+/// Says why a real install cannot be tried here; `None` where it can.
+fn obstacle(env: &Environment, manager: &str, host: &str) -> Option<String> {
+    if env.find_program(manager).is_none() {
+        return Some(format!("there is no {manager}"));
+    }
+    (!reachable(host)).then(|| format!("{host} cannot be reached"))
+}
+
+#[test]
+fn npm_installs_a_package_into_its_own_prefix() {
+    let machine = Machine::new();
+    let env = environment(&machine);
+    if let Some(why) = obstacle(&env, "npm", "registry.npmjs.org") {
+        return skipped(&why);
+    }
+    let argv = vector("node", "package", "semver@7.6.3", &Setup::default());
+    let result = install(Kind::Node, &argv, &env);
+    assert!(result.ok, "{result:?}");
+    let bin = machine.path("home/.sinew/tools/node/npm/bin/semver");
+    assert!(bin.exists(), "{result:?}");
+    assert!(env.program_folders().contains(&bin.parent().map(Path::to_owned).expect("a folder")));
+}
+
+#[test]
+fn uv_installs_a_tool() {
+    let machine = Machine::new();
+    let mut env = environment(&machine);
+    env.vars.insert(
+        "XDG_DATA_HOME".to_owned(),
+        machine.path("home/.local/share").to_string_lossy().into_owned(),
+    );
+    if let Some(why) = obstacle(&env, "uv", "pypi.org") {
+        return skipped(&why);
+    }
+    let argv = vector("uv", "package", "pycowsay==0.0.0.2", &Setup::default());
+    let result = install(Kind::Uv, &argv, &env);
+    assert!(result.ok, "{result:?}");
+    assert!(machine.path("home/.local/bin/pycowsay").exists(), "{result:?}");
+}
+
+/// apt changes the whole machine, so only what it would do is tried: with `--dry-run` behind the very
+/// vector that would be run.
+#[test]
+fn apt_understands_the_vector() {
+    let machine = Machine::new();
+    let env = environment(&machine);
+    if env.find_program("apt-get").is_none() {
+        return skipped("there is no apt-get");
+    }
+    let setup = setup(Default::default());
+    if !setup.root {
+        return skipped("this user is not root");
+    }
+    let mut argv = vector("apt", "package", "hostname", &setup);
+    argv.insert(argv.len() - 1, "--dry-run".to_owned());
+    let result = install(Kind::Apt, &argv, &env);
+    if !result.ok && result.stderr_tail.contains("Unable to locate package") {
+        return skipped("apt has no lists of packages");
+    }
+    assert!(result.ok, "{result:?}");
+}
