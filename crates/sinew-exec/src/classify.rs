@@ -187,7 +187,7 @@ static ERROR_WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 pub fn error_line(text: &str) -> String {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let is_error = |line: &&str| ERROR_WORDS.as_ref().is_some_and(|words| words.is_match(line));
-    short(lines().find(is_error).or_else(|| lines().last()).unwrap_or_default())
+    short(lines().find(is_error).or_else(|| lines().next_back()).unwrap_or_default())
 }
 
 fn short(line: &str) -> String {

@@ -39,15 +39,14 @@ pub fn download(
     progress: &mut dyn FnMut(u64, Option<u64>),
 ) -> InstallResult {
     let started = Instant::now();
-    let outcome = fetch_and_place(tool, fetcher, env, progress);
-    let (message, warnings) = match outcome {
-        Ok(placed) => (Ok(placed.message), placed.warnings),
-        Err(reason) => (Err(reason), Vec::new()),
+    let mut result = match fetch_and_place(tool, fetcher, env, progress) {
+        Ok(placed) => {
+            let done = InstallResult::without_output(tool.id, tool.argv, Ok(placed.message));
+            InstallResult { warnings: placed.warnings, ..done }
+        }
+        Err(reason) => InstallResult::without_output(tool.id, tool.argv, Err(&reason)),
     };
-    let outcome = message.as_ref().map(Clone::clone);
-    let mut result = InstallResult::without_output(tool.id, tool.argv, outcome);
     result.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    result.warnings = warnings;
     result
 }
 
@@ -221,6 +220,7 @@ fn io_failed(error: std::io::Error) -> Reason {
         .remedy("check that SINEW_HOME is writable and the disk is not full")
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
 fn unsafe_archive(error: StageError) -> Reason {
     let code = match &error {
         StageError::Io(_) => Code::InstallFailed,

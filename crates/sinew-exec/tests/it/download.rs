@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use sinew_catalog::install::check;
 use sinew_exec::install::{Fetcher, InstallResult, MAX_DOWNLOAD, Names, Tool, download};
-use sinew_skill::InstallSpec;
+use sinew_skill::{Code, InstallSpec};
 use sinew_testkit::Machine;
 
 use crate::server::{Answer, Server};
@@ -126,7 +126,7 @@ fn bundle() -> Vec<u8> {
 
 #[track_caller]
 fn check_code(result: &InstallResult, code: &str) {
-    assert_eq!(result.code.map(|code| code.as_str()), Some(code), "{result:?}");
+    assert_eq!(result.code.map(Code::as_str), Some(code), "{result:?}");
     assert!(!result.ok);
 }
 

@@ -6,6 +6,7 @@ use sinew_catalog::install::{Kind, Setup};
 use sinew_exec::child::Control;
 use sinew_exec::install::{InstallResult, Job, missing_manager, run, timeout};
 use sinew_exec::{Leases, Plan, Planned, Value};
+use sinew_skill::Code;
 use sinew_testkit::Machine;
 
 fn installed(machine: &Machine, kind: Kind, argv: &[&str], limit: Duration) -> InstallResult {
@@ -35,7 +36,7 @@ fn case_25_a_failure_says_the_first_error_in_plain_text() {
     );
     let result = installed(&machine, Kind::Brew, &["brew", "install", "gh"], timeout(None));
     assert_eq!((result.ok, result.exit_code), (false, Some(1)));
-    assert_eq!(result.code.map(|code| code.as_str()), Some("install-failed"));
+    assert_eq!(result.code.map(Code::as_str), Some("install-failed"));
     assert!(
         result.message.starts_with("brew failed with code 1: Error: no formula"),
         "{}",
@@ -68,7 +69,7 @@ fn case_26_an_installer_that_sleeps_is_ended_with_its_children() {
     let machine =
         machine.script("brew", &format!("/bin/sleep 600 & echo $! > {}; wait", pid.display()));
     let result = installed(&machine, Kind::Brew, &["brew", "install", "x"], timeout(Some(0)));
-    assert_eq!(result.code.map(|code| code.as_str()), Some("install-timeout"), "{result:?}");
+    assert_eq!(result.code.map(Code::as_str), Some("install-timeout"), "{result:?}");
     assert!(result.duration_ms >= 1_000);
     let child = std::fs::read_to_string(pid).expect("it started");
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.trim()));
@@ -214,5 +215,5 @@ fn a_missing_manager_has_a_next_step_and_is_never_installed_unasked() {
 #[test]
 fn an_installer_that_is_not_there_is_a_missing_manager() {
     let result = installed(&Machine::new(), Kind::Brew, &["brew", "install", "x"], timeout(None));
-    assert_eq!(result.code.map(|code| code.as_str()), Some("manager-missing"));
+    assert_eq!(result.code.map(Code::as_str), Some("manager-missing"));
 }
