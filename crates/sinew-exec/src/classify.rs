@@ -87,6 +87,9 @@ pub struct Classified {
     pub rule: &'static str,
     /// The line that decided, or the first that looks like an error.
     pub line: String,
+    /// The program, module or variable that is missing, where the line names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -106,7 +109,7 @@ struct Rule {
     outcome: Outcome,
     exit: Vec<i32>,
     programs: Vec<String>,
-    pattern: Option<Regex>,
+    patterns: Vec<Regex>,
 }
 
 static TABLE: LazyLock<Vec<Rule>> = LazyLock::new(|| {
@@ -118,27 +121,25 @@ static TABLE: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             outcome: row.outcome,
             exit: row.exit,
             programs: row.programs,
-            pattern: pattern(&row.patterns),
+            patterns: row.patterns.iter().filter_map(|pattern| compiled(pattern)).collect(),
         })
         .collect()
 });
 
-/// One expression for all patterns of a row; none for a row without.
-fn pattern(patterns: &[String]) -> Option<Regex> {
-    if patterns.is_empty() {
-        return None;
-    }
-    let joined = patterns.iter().map(|pattern| format!("(?:{pattern})")).collect::<Vec<_>>();
-    RegexBuilder::new(&joined.join("|")).case_insensitive(true).build().ok()
+/// A group named `key` in a pattern is what is missing.
+fn compiled(pattern: &str) -> Option<Regex> {
+    RegexBuilder::new(pattern).case_insensitive(true).build().ok()
 }
 
 /// Says what became of a run.
 pub fn classify(evidence: &Evidence<'_>) -> Classified {
-    let found = |outcome, rule, line: &str| Classified { outcome, rule, line: short(line) };
+    let found =
+        |outcome, rule, line: &str| Classified { outcome, rule, line: short(line), key: None };
     let code = match evidence.how {
         None => {
             let line = format!("there is no program `{}`", evidence.program);
-            return found(Outcome::DependencyMissing, "no-program", &line);
+            let key = Some(evidence.program.to_owned());
+            return Classified { key, ..found(Outcome::DependencyMissing, "no-program", &line) };
         }
         Some(How::Exit(0)) => return found(Outcome::Success, "exit-0", ""),
         Some(How::Exit(code)) => Some(code),
@@ -153,9 +154,11 @@ pub fn classify(evidence: &Evidence<'_>) -> Classified {
         if !mine {
             continue;
         }
-        let line = rule.pattern.as_ref().and_then(|p| lines.iter().find(|line| p.is_match(line)));
-        if let Some(line) = line {
-            return found(rule.outcome, rule.id, line);
+        for line in &lines {
+            if let Some(hit) = rule.patterns.iter().find_map(|pattern| pattern.captures(line)) {
+                let key = hit.name("key").map(|key| short(key.as_str()));
+                return Classified { key, ..found(rule.outcome, rule.id, line) };
+            }
         }
         if code.is_some_and(|code| rule.exit.contains(&code)) {
             return found(rule.outcome, rule.id, &error_line(evidence.text));
@@ -163,7 +166,8 @@ pub fn classify(evidence: &Evidence<'_>) -> Classified {
     }
     if !evidence.missing.is_empty() {
         let line = format!("not set: {}", evidence.missing.join(", "));
-        return found(Outcome::AuthError, "missing-variable", &line);
+        let key = evidence.missing.first().cloned();
+        return Classified { key, ..found(Outcome::AuthError, "missing-variable", &line) };
     }
     found(Outcome::RuntimeError, "other", &error_line(evidence.text))
 }
@@ -206,7 +210,10 @@ mod tests {
     fn the_table_can_be_read_and_every_row_can_fit() {
         let rows: Vec<Row> = serde_json::from_str(RULES).unwrap();
         for row in rows {
-            assert!(pattern(&row.patterns).is_some() || !row.exit.is_empty(), "{}", row.id);
+            assert!(!row.patterns.is_empty() || !row.exit.is_empty(), "{}", row.id);
+            for pattern in &row.patterns {
+                assert!(compiled(pattern).is_some(), "{}: {pattern}", row.id);
+            }
             assert_ne!(row.outcome, Outcome::TaskMismatch, "{}", row.id);
             assert_ne!(row.outcome, Outcome::Success, "{}", row.id);
         }

@@ -111,6 +111,9 @@ pub struct Report {
     pub rule: &'static str,
     /// The line that decided, without secrets.
     pub detail: String,
+    /// The program, module or variable that is missing, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
     /// The exit code, where it has one.
     pub exit_code: Option<i32>,
     /// The signal that ended it.
@@ -159,6 +162,7 @@ pub fn run(
         outcome: classified.outcome,
         rule: classified.rule,
         detail: classified.line,
+        missing: classified.key,
         exit_code: match how {
             Some(How::Exit(code)) => Some(code),
             _ => None,

@@ -158,7 +158,12 @@ pub fn accept(report: &ScanReport, given: &Override, audit: &Path) -> Result<(),
     if given.reason.trim().is_empty() {
         return Err(OverrideError::NoReason);
     }
-    let mut line = serde_json::to_vec(given).map_err(io::Error::other)?;
+    Ok(append(audit, given)?)
+}
+
+/// Adds one record to an append-only audit file that only its owner reads.
+pub fn append(audit: &Path, record: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(record).map_err(io::Error::other)?;
     line.push(b'\n');
     let _lock = Lock::acquire(&audit.with_extension("lock"))?;
     let mut options = OpenOptions::new();
@@ -170,7 +175,7 @@ pub fn accept(report: &ScanReport, given: &Override, audit: &Path) -> Result<(),
     }
     let mut file = options.open(audit)?;
     file.write_all(&line)?;
-    Ok(file.sync_all()?)
+    file.sync_all()
 }
 
 /// Acceptances in an audit file; lines that are none are skipped, because an append may be cut short.

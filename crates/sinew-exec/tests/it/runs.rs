@@ -117,6 +117,9 @@ fn outcomes_follow_from_how_a_command_ends() {
     let (_, report) = world.run("demo", &lease, &["nosuchprogram", "--x"]);
     assert_eq!(report.outcome, Outcome::DependencyMissing);
     assert_eq!((report.rule, report.exit_code), ("no-program", None));
+    assert_eq!(report.missing.as_deref(), Some("nosuchprogram"));
+    let (_, report) = world.run("demo", &lease, &["/bin/sh", "-c", "othertool --x"]);
+    assert_eq!(report.missing.as_deref(), Some("othertool"));
     // A declared variable that nobody set.
     let world = World::demo("{requires: {env: [DEMO_KEY]}}", "{}");
     assert_eq!(classified(&world, "exit 1"), (Outcome::AuthError, "not set: DEMO_KEY".to_owned()));
