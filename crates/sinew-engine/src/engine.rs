@@ -9,6 +9,7 @@ use sinew_catalog::{
     Profile, Remote, Request, ScanGate, Snapshot,
 };
 use sinew_cortex::signals::Vocabulary;
+use sinew_exec::Leases;
 use sinew_guard::scan::Scanner;
 use sinew_route::Models;
 use sinew_skill::{Code, Reason, names};
@@ -57,6 +58,8 @@ pub struct Engine {
     live: Arc<LiveCatalog>,
     kept: Option<KeptCatalog>,
     pub(crate) scan_files: ScanFiles,
+    /// The variables that runs of this engine have.
+    pub(crate) leases: Leases,
     scan_gate: ScanGate,
     /// Opened when a message is routed for the first time.
     pub(crate) models: OnceLock<Models>,
@@ -79,7 +82,8 @@ impl Engine {
     ///
     /// Versions go on counting, and what was read stays known.
     pub fn reread(&self) -> Result<Option<Self>, Error> {
-        let now = Self::over(Arc::clone(&self.live), self.env.clone(), self.options.clone())?;
+        let mut now = Self::over(Arc::clone(&self.live), self.env.clone(), self.options.clone())?;
+        now.leases = self.leases.clone();
         let same = now.config == self.config && now.opening == self.opening;
         Ok((!same).then_some(now))
     }
@@ -143,6 +147,7 @@ impl Engine {
             scan_files,
             scanner: OnceLock::new(),
             said_no_provider: AtomicBool::new(false),
+            leases: Leases::default(),
             env,
             store: OnceLock::new(),
             cortex: OnceLock::new(),

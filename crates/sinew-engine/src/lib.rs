@@ -11,13 +11,17 @@ mod actor;
 mod bundled;
 mod check;
 mod cortex;
+mod deps;
+mod dispatch;
 mod doctor;
 mod engine;
 mod error;
 mod eval_route;
+mod exec;
 mod explain;
 mod files;
 mod index_file;
+mod install;
 mod kept;
 pub mod model;
 mod models;
@@ -38,12 +42,15 @@ pub use cortex::{
     Cortex, Exported, Imported, LearnedPrior, LessonRow, NewOutcome, Overview, Pruned, Rebuilt,
     Recalled, Recorded, RegionRow, Why,
 };
+pub use deps::{DepsReport, OffPath};
 pub use doctor::{Diagnosis, Health, Probe};
 pub use engine::{Engine, Options};
 pub use error::{Error, ErrorKind};
 pub use eval_route::{Compared, Progress, RunSide};
+pub use exec::{ExecReport, ExecRequest};
 pub use explain::{Explanation, Mark, Step};
 pub use files::{MAX_READ_BYTES, SkillFile};
+pub use install::{Answer, Consent, InstallRequest, Installation, Person, Step as InstallStep};
 pub use models::ModelChoice;
 pub use openpocket::{CopyReport, MigrationReport};
 pub use prompt::PromptOptions;

@@ -1,12 +1,12 @@
 //! Embedding models behind an address: the HTTP side of the router's `Remote`.
 
 use std::fmt;
-use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
 use sinew_catalog::Environment;
-use sinew_catalog::config::{RemoteModel, Secret};
+use sinew_catalog::config::RemoteModel;
+use sinew_exec::secret::{self, Commands};
 use sinew_route::{Dialect, EmbedError, Models, REMOTE_DEADLINE, Remote, Transport};
 
 /// An answer of 64 vectors of 4,096 numbers has about 4 MB; more is not an answer.
@@ -23,7 +23,12 @@ pub(crate) fn models(remote: &RemoteModel, env: &Environment) -> Models {
         models.lacks("encoder", "route.remote needs url, model and dims", REMEDY);
         return models;
     };
-    let key = remote.api_key.as_ref().map(|key| resolve(key, env));
+    // Commands are not run to rank a message.
+    let resolved = |key| secret::resolve(key, env, Commands::Skip).ok();
+    let key = remote.api_key.as_ref().map(|key| {
+        let value = resolved(key)?.expose().trim().to_owned();
+        Some(value).filter(|value| !value.is_empty())
+    });
     if let Some(None) = key {
         models.lacks("encoder", "route.remote.apiKey cannot be resolved", REMEDY);
         return models;
@@ -37,19 +42,6 @@ pub(crate) fn models(remote: &RemoteModel, env: &Environment) -> Models {
     let deadline = remote.timeout_ms.map_or(REMOTE_DEADLINE, |ms| Duration::from_millis(ms as u64));
     let remote = Remote::new(model, dims, dialect, Box::new(server)).with_deadline(deadline);
     models.with_encoder(Arc::new(remote))
-}
-
-/// The value of a secret, if it can be found. Commands are not run to rank a message.
-fn resolve(secret: &Secret, env: &Environment) -> Option<String> {
-    let value = match secret {
-        Secret::Literal(value) => value.clone(),
-        Secret::Reference { source, id } if source == "env" => env.var(id)?.to_owned(),
-        Secret::Reference { source, id } if source == "file" => {
-            fs::read_to_string(env.expand_home(id)).ok()?
-        }
-        Secret::Reference { .. } => return None,
-    };
-    Some(value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
 struct Server {

@@ -73,7 +73,7 @@ fn extended_path(host: &Environment, key: &str) -> Option<String> {
 }
 
 /// A command to run.
-pub struct Request<'a> {
+pub struct Request<'a, 'r> {
     /// The command and its arguments.
     pub argv: &'a [OsString],
     /// Where it starts.
@@ -85,7 +85,7 @@ pub struct Request<'a> {
     /// What becomes of its standard output.
     pub stdout: Stdout,
     /// Whether and how an [`Outcome::ApiError`] is tried again.
-    pub retry: Retry<'a>,
+    pub retry: Retry<'r>,
 }
 
 /// Whether a run is tried again.
@@ -132,7 +132,7 @@ pub struct Report {
 
 /// Runs the command; `observe` sees its standard error, and its standard output where that is kept.
 pub fn run(
-    mut request: Request<'_>,
+    mut request: Request<'_, '_>,
     env: &RunEnv,
     masker: &Masker,
     host: &Environment,
@@ -180,7 +180,7 @@ pub fn run(
 
 /// One start. A program that is missing is an outcome; one that cannot be started is an error.
 fn attempt(
-    request: &Request<'_>,
+    request: &Request<'_, '_>,
     env: &RunEnv,
     masker: &Masker,
     host: &Environment,

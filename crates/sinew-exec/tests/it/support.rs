@@ -90,7 +90,7 @@ pub(crate) fn words(argv: &[&str]) -> Vec<OsString> {
 }
 
 /// A request to run `argv` in the machine's workspace, without a retry.
-pub(crate) fn request<'a>(machine: &Machine, argv: &'a [OsString]) -> Request<'a> {
+pub(crate) fn request<'a>(machine: &Machine, argv: &'a [OsString]) -> Request<'a, 'a> {
     Request {
         argv,
         cwd: Box::leak(machine.path("work").into_boxed_path()),

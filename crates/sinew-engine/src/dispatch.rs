@@ -1,0 +1,56 @@
+//! Slash commands for hosts: resolved here, called there, and written down.
+
+use serde::Serialize;
+use sinew_catalog::Catalog;
+use sinew_catalog::dispatch::{Resolution, resolve};
+use sinew_guard::record;
+
+use crate::{Engine, Error};
+
+/// What is written down of a dispatch: who, where to, how much. Never the arguments.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DispatchRecord<'a> {
+    at: u64,
+    skill: &'a str,
+    content_hash: &'a str,
+    tool: &'a str,
+    arguments_bytes: usize,
+    outcome: &'a str,
+}
+
+impl Engine {
+    /// What a message asks for, for a caller who may use these tools. A command that is sent to a
+    /// tool, or refused, is written to the audit before the answer goes out.
+    pub fn resolve_command(
+        &self,
+        catalog: &Catalog,
+        message: &str,
+        tools: &[String],
+    ) -> Result<Resolution, Error> {
+        let resolution = resolve(message, &catalog.commands, tools);
+        let (command, tool, bytes, outcome) = match &resolution {
+            Resolution::Dispatch { command, dispatch } => {
+                (command, dispatch.tool.as_str(), dispatch.payload.command.len(), "resolved")
+            }
+            Resolution::Refused { command, reason } => {
+                (command, reason.key.as_deref().unwrap_or_default(), 0, reason.code.as_str())
+            }
+            _ => return Ok(resolution),
+        };
+        let file = std::path::Path::new(&command.skill_file);
+        let entry = catalog.entries.iter().find(|entry| entry.file_path == file);
+        let path = self.env.sinew_home().join("audit").join("dispatch.jsonl");
+        let written = DispatchRecord {
+            at: self.env.clock.now_ms(),
+            skill: &command.skill_name,
+            content_hash: entry.map(|entry| entry.content_hash.as_str()).unwrap_or_default(),
+            tool,
+            arguments_bytes: bytes,
+            outcome,
+        };
+        // A dispatch that cannot be accounted for does not happen.
+        record::append(&path, &written).map_err(|error| Error::file("write", &path, &error))?;
+        Ok(resolution)
+    }
+}

@@ -1,0 +1,162 @@
+//! Running a command with a skill's variables, and learning from how it went.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use serde::Serialize;
+use sinew_catalog::config::{Scope, Secret};
+use sinew_catalog::{Catalog, Entry, State};
+use sinew_exec::child::{Control, StartError, Stdin, Stdout, Stream};
+use sinew_exec::run::{self, Retry, RunEnv};
+use sinew_exec::secret::Commands;
+use sinew_exec::{Covered, EnvLease, EnvState, Plan, Rules, env_states};
+use sinew_skill::Reason;
+
+use crate::{Engine, Error, ErrorKind};
+
+/// Variables that hold sinew's own credentials, beyond those that look like it.
+const OWN_CREDENTIALS: &[&str] = &["SINEW_DATABASE_URL", "SINEW_TOKEN"];
+
+/// A command to run for a skill.
+pub struct ExecRequest<'a> {
+    /// The command and its arguments.
+    pub argv: &'a [OsString],
+    /// How long it may take.
+    pub timeout: Option<Duration>,
+    /// What it reads.
+    pub stdin: Stdin,
+    /// What becomes of its standard output.
+    pub stdout: Stdout,
+    /// Whether and how an API error is tried again.
+    pub retry: Retry<'a>,
+}
+
+/// What became of a command.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExecReport {
+    /// The skill.
+    pub skill: String,
+    /// What became of it.
+    #[serde(flatten)]
+    pub run: run::Report,
+    /// Variables that the skill's configuration wanted to set and did not, or that are doubted.
+    pub records: Vec<Reason>,
+    /// Variables of the host that the command did not get.
+    pub withheld: Vec<Reason>,
+    /// Declared variables that nobody set.
+    pub missing_env: Vec<String>,
+}
+
+impl Engine {
+    /// Runs a command with a skill's variables. What the command does wrong is in the report; an
+    /// error means that it was not started.
+    pub fn exec(
+        &self,
+        catalog: &Catalog,
+        entry: &Entry,
+        request: ExecRequest<'_>,
+        control: &Control,
+        observe: &mut dyn FnMut(Stream, &[u8]),
+    ) -> Result<ExecReport, Error> {
+        usable(entry)?;
+        let lease = self.lease(catalog, &[entry]);
+        let own = self.host_credentials();
+        let env = RunEnv::of(&self.covered(entry), &lease, &self.rules(&own), &self.env);
+        let run = run::run(
+            run::Request {
+                argv: request.argv,
+                cwd: &self.env.cwd,
+                timeout: request.timeout,
+                stdin: request.stdin,
+                stdout: request.stdout,
+                retry: request.retry,
+            },
+            &env,
+            &lease.masker(),
+            &self.env,
+            control,
+            observe,
+        )
+        .map_err(|error| not_started(&error))?;
+        Ok(ExecReport {
+            skill: entry.name.clone(),
+            run,
+            records: lease.records.clone(),
+            withheld: env.withheld,
+            missing_env: env.missing,
+        })
+    }
+
+    /// The variables of a run in which these skills take part; with `skills.env.scope` set to
+    /// `snapshot`, of every eligible skill.
+    pub fn lease(&self, catalog: &Catalog, used: &[&Entry]) -> EnvLease {
+        let mut entries: Vec<&Entry> = used.to_vec();
+        if self.config.env.scope == Scope::Snapshot {
+            let others = catalog.active().filter(|entry| entry.eligible);
+            entries
+                .extend(others.filter(|entry| !used.iter().any(|one| std::ptr::eq(*one, *entry))));
+        }
+        let covered: Vec<Covered<'_>> = entries.into_iter().map(|e| self.covered(e)).collect();
+        let own = self.host_credentials();
+        let commands = Commands::Run(&self.leases);
+        let plan = Plan::of(&covered, &self.rules(&own), &self.env, commands);
+        self.leases.acquire(plan, &self.env)
+    }
+
+    /// The names that runs of this engine have now; no other program may inherit them.
+    pub fn active_env_keys(&self) -> Vec<String> {
+        self.leases.active_env_keys()
+    }
+
+    /// Where each variable that a skill declares would come from.
+    pub fn env_states(&self, entry: &Entry) -> Vec<EnvState> {
+        let own = self.host_credentials();
+        env_states(&self.covered(entry), &self.rules(&own), &self.env)
+    }
+
+    fn covered<'a>(&'a self, entry: &'a Entry) -> Covered<'a> {
+        Covered { entry, settings: self.config.entries.get(&entry.skill_key) }
+    }
+
+    fn rules<'a>(&self, host_credentials: &'a [String]) -> Rules<'a> {
+        let allow_declared_credentials = self.config.env.allow_declared_credentials;
+        Rules { allow_declared_credentials, host_credentials }
+    }
+
+    /// Names that this host uses for itself: no skill gets them without declaring them.
+    fn host_credentials(&self) -> Vec<String> {
+        let mut names: Vec<String> =
+            OWN_CREDENTIALS.iter().map(|name| (*name).to_owned()).collect();
+        if let Some(Secret::Reference { source, id }) = &self.config.route.remote.api_key
+            && source == "env"
+        {
+            names.push(id.clone());
+        }
+        names
+    }
+}
+
+/// A skill that lacks something may still be tried: what it lacks is part of what is learned. One
+/// that is held back, switched off or meant for others may not.
+fn usable(entry: &Entry) -> Result<(), Error> {
+    let (kind, what) = match entry.state {
+        State::Ready | State::NeedsSetup => return Ok(()),
+        State::Broken => (ErrorKind::No, "could not be loaded"),
+        State::Shadowed => (ErrorKind::No, "is not used; another of that name is"),
+        State::Disabled => (ErrorKind::Refused, "is switched off"),
+        State::Blocked => (ErrorKind::Refused, "is held back"),
+        State::Excluded => (ErrorKind::Refused, "is not for this agent"),
+    };
+    let error = Error::new(kind, "skill-not-usable", format!("{} {what}", entry.name));
+    Err(match entry.primary_reason() {
+        Some(reason) => error.hint(reason.to_string()),
+        None => error,
+    }
+    .hint(format!("`sinew why {}` tells the whole story", entry.name)))
+}
+
+fn not_started(error: &StartError) -> Error {
+    Error::new(ErrorKind::Environment, "not-started", error.to_string())
+        .hint("check that the file is a program and that you may run it")
+}
