@@ -247,7 +247,7 @@ fn what_was_learned_is_found_in_other_words() {
         "can you post an animated reaction to that?",
         "I need a looping gif with credit for who made it",
     ] {
-        let result = router.route(message, 5);
+        let result = router.find(message, Some(5)).result;
         assert_eq!(result.matches[0].name, "animated-gif-workflow", "{message}");
     }
 }
