@@ -58,21 +58,26 @@ impl Vector {
 /// Terms and their numbers; raw words met before are not split and stemmed again.
 #[derive(Default)]
 struct Dictionary {
-    /// By language: who splits its words, and raw words → where the numbers of their terms stand in
-    /// `split`.
-    languages: HashMap<Language, (Words, HashMap<Box<str>, (u32, u32)>)>,
+    languages: HashMap<Language, Met>,
     split: Vec<u32>,
     numbers: HashMap<Box<str>, u32>,
     names: Vec<Box<str>>,
 }
 
+/// What was met of a language.
+struct Met {
+    words: Words,
+    /// Raw words → where the numbers of their terms stand in `split`.
+    known: HashMap<Box<str>, (u32, u32)>,
+}
+
 impl Dictionary {
     /// Gives the numbers of the terms of each raw word of a text to `found`.
     fn each(&mut self, text: &str, language: Language, mut found: impl FnMut(&[u32])) {
-        let (words, known) = self
+        let Met { words, known } = self
             .languages
             .entry(language)
-            .or_insert_with(|| (Words::new(language), HashMap::new()));
+            .or_insert_with(|| Met { words: Words::new(language), known: HashMap::new() });
         for raw in raw_words(text) {
             let (start, end) = match known.get(raw) {
                 Some(range) => *range,

@@ -32,7 +32,7 @@ macro_rules! per_level {
                     Level::Avx2 => return unsafe { avx2($($arg),*) },
                     // SAFETY: as above; the level asks for all four features.
                     Level::Avx512Vnni => return unsafe { avx512($($arg),*) },
-                    Level::Scalar => {}
+                    Level::Scalar | Level::Neon => {}
                 }
             }
             let _ = level;

@@ -4,6 +4,8 @@
 //! then no intermediate sum overflows and all levels agree with the scalar one to the bit.
 
 pub(crate) mod floats;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -21,6 +23,8 @@ pub(crate) const BLOCK: usize = 16;
 pub enum Level {
     /// Plain Rust.
     Scalar,
+    /// NEON.
+    Neon,
     /// AVX2.
     Avx2,
     /// AVX-512 with VNNI.
@@ -38,6 +42,8 @@ impl Level {
     pub fn available() -> Vec<Self> {
         #[allow(unused_mut, reason = "other CPUs have one level")]
         let mut levels = vec![Self::Scalar];
+        #[cfg(target_arch = "aarch64")]
+        levels.push(Self::Neon);
         #[cfg(target_arch = "x86_64")]
         {
             if is_x86_feature_detected!("avx2") {
@@ -59,6 +65,8 @@ pub(crate) fn scan(level: Level, rows: &[i8], query: &[i8], out: &mut [i32]) {
         Level::Avx2 | Level::Avx512Vnni if query.len().is_multiple_of(32) => {
             x86::scan(level, rows, query, out);
         }
+        #[cfg(target_arch = "aarch64")]
+        Level::Neon if query.len().is_multiple_of(16) => neon::scan(rows, query, out),
         _ => scalar::scan(rows, query, out),
     }
 }
@@ -103,6 +111,8 @@ impl Packed {
             Level::Avx512Vnni | Level::Avx2 => {
                 x86::multiply(level, &self.bytes, self.rows, self.columns, activations, out);
             }
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => neon::multiply(&self.bytes, self.rows, self.columns, activations, out),
             _ => scalar::multiply(&self.bytes, self.rows, self.columns, activations, out),
         }
     }

@@ -101,10 +101,8 @@ impl ModelFile {
         let text = bytes.get(12..base).ok_or_else(|| damaged("header cut off"))?;
         let header: Header =
             serde_json::from_slice(text).map_err(|error| ModelError::Damaged(error.to_string()))?;
-        if verify {
-            if sinew_skill::content_hash(&bytes[base..]) != header.sha256 {
-                return Err(ModelError::DigestMismatch);
-            }
+        if verify && sinew_skill::content_hash(&bytes[base..]) != header.sha256 {
+            return Err(ModelError::DigestMismatch);
         }
         Ok(Self { bytes, base, header })
     }

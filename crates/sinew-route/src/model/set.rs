@@ -29,7 +29,7 @@ impl Models {
             Some(Ok(encoder)) => models.encoder = Some(Arc::new(encoder)),
             Some(Err(error)) => models.lacks("encoder", &error.to_string(), BUILD),
             None => {
-                models.lacks("encoder", "this program was built without model/encoder.bin", BUILD)
+                models.lacks("encoder", "this program was built without model/encoder.bin", BUILD);
             }
         }
         models
@@ -42,7 +42,7 @@ impl Models {
             Some(Ok(table)) => models.table = Some(Arc::new(table)),
             Some(Err(error)) => models.lacks("static", &error.to_string(), BUILD),
             None => {
-                models.lacks("static", "this program was built without model/static.bin", BUILD)
+                models.lacks("static", "this program was built without model/static.bin", BUILD);
             }
         }
         models

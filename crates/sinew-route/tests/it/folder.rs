@@ -308,7 +308,7 @@ fn the_id_names_the_folder_and_everything_that_changes_a_vector() {
     assert!(id(&base).starts_with("file:small:"), "{}", id(&base));
     assert_eq!(id(&base), id(&base.clone()));
     let mut other = base.clone();
-    other.files.get_mut("model.safetensors").expect("weights").last_mut().map(|byte| *byte ^= 1);
+    *other.files.get_mut("model.safetensors").and_then(|file| file.last_mut()).expect("bytes") ^= 1;
     let mut prompted = base.clone();
     prompted.set("config_sentence_transformers.json", &json!({"prompts": {"document": "d: "}}));
     assert_ne!(id(&base), id(&other));
