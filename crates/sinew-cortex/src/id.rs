@@ -9,6 +9,8 @@ use crate::time::{Stamp, as_text};
 
 const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const ENTROPY_BITS: u32 = 80;
+/// Ids between two steps, in bits.
+const STEP_BITS: u32 = 24;
 
 /// A ULID: 48 bits of time, 80 bits of chance, 26 characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,6 +32,13 @@ impl Id {
     #[must_use]
     pub fn next(self) -> Self {
         Self(self.0.wrapping_add(1))
+    }
+
+    /// The id so many steps after this one, for records that come one after another. Between two steps
+    /// there is room for what is written together with the first.
+    #[must_use]
+    pub fn step(self, steps: u32) -> Self {
+        Self(self.0.wrapping_add(u128::from(steps) << STEP_BITS))
     }
 
     /// The id that always belongs to these parts, so that a step that is repeated after a crash

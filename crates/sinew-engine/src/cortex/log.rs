@@ -49,9 +49,20 @@ impl Cortex<'_> {
 
     /// Appends records of one moment, in order, and gives the id of the first.
     pub(super) fn append(&self, at: Stamp, bodies: Vec<Body>) -> Result<Id, Error> {
-        let first = Id::new(at, entropy()?);
+        let first = self.new_id(at)?;
         self.append_from(first, at, bodies)?;
         Ok(first)
+    }
+
+    /// An id that sorts after those that this process made for the same millisecond.
+    fn new_id(&self, at: Stamp) -> Result<Id, Error> {
+        let mut last = self.state.last_id.lock().map_err(|_| poisoned())?;
+        let id = match *last {
+            Some(id) if id.time() == at && id.step(1).time() == at => id.step(1),
+            _ => Id::new(at, entropy()?),
+        };
+        *last = Some(id);
+        Ok(id)
     }
 
     /// Appends records of one moment, in order, under ids that begin with this one.

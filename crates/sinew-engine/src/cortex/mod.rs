@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, RwLock};
 
 use sinew_cortex::signals::Vocabulary;
-use sinew_cortex::{Memory, Policy, Stamp};
+use sinew_cortex::{Id, Memory, Policy, Stamp};
 use sinew_store::Store;
 
 pub use file::{Exported, Imported};
@@ -48,6 +48,7 @@ pub(crate) struct CortexState {
     store: RwLock<Arc<dyn Store>>,
     followed: Mutex<Followed>,
     notices: Mutex<Vec<String>>,
+    last_id: Mutex<Option<Id>>,
 }
 
 impl Engine {
@@ -74,6 +75,7 @@ impl Engine {
             store: RwLock::new(store),
             followed: Mutex::default(),
             notices: Mutex::default(),
+            last_id: Mutex::default(),
         });
         let cortex = Cortex { engine: self, state };
         if let Some(aside) = aside {

@@ -10,7 +10,7 @@ use sinew_cortex::prune::Removal;
 use sinew_cortex::recall::{Task, find_region};
 use sinew_cortex::record::{Body, LessonOp, Origin, Outcome, Verdict};
 use sinew_cortex::reflex::Reflex;
-use sinew_cortex::signals::{clean_detail, clean_region, is_region, region_name, words};
+use sinew_cortex::signals::{self, clean_detail, clean_region, is_region, region_name};
 use sinew_cortex::{Id, Stamp, learn, lesson};
 
 use super::Cortex;
@@ -121,12 +121,12 @@ impl Cortex<'_> {
         let (region, missed) = self.region_of(new)?;
         let outcome = self.outcome(new, region)?;
         let id = self.append(at, vec![Body::Outcome(Box::new(outcome.clone()))])?;
-        // What the outcome did, before pruning may take it away.
-        let mut recorded = self.with_memory(|memory| recorded(self, memory, id, at, &outcome))?;
         let point = new.point.as_deref().map(|point| clean_detail(point, self.engine.vocabulary()));
         let point = point.filter(|point| !point.is_empty());
         let task = new.task.as_deref().filter(|_| missed);
-        for body in self.learn(id, &outcome, at, point.as_deref(), task)? {
+        let look = |memory: &Memory| recorded(self, memory, id, at, &outcome);
+        let (mut recorded, bodies) = self.learn(id, &outcome, at, point.as_deref(), task, look)?;
+        for body in bodies {
             match body {
                 Body::Lesson { op, lesson, .. } => recorded.lessons.push(told(op, &lesson)),
                 Body::Prune { removed } => recorded.pruned.extend(removed),
@@ -138,42 +138,48 @@ impl Cortex<'_> {
         Ok(recorded)
     }
 
-    /// Learns from an outcome that is in the log: words, lessons, pruning. Gives what was written.
-    pub(super) fn learn(
+    /// Learns from an outcome that is in the log: words, lessons, pruning. Gives what `look` sees right
+    /// after the outcome, before anything is pruned, and what was written.
+    pub(super) fn learn<T>(
         &self,
         id: Id,
         outcome: &Outcome,
         at: Stamp,
         point: Option<&str>,
         task: Option<&str>,
-    ) -> Result<Vec<Body>, Error> {
+        look: impl Fn(&Memory) -> T,
+    ) -> Result<(T, Vec<Body>), Error> {
         let (region, slug) = (outcome.region.as_str(), outcome.slug.as_str());
-        let mut bodies =
-            self.with_memory(|memory| learn::lessons(memory, id, outcome, point, self.policy()))?;
+        let today = self.now().day();
+        let prune =
+            |memory: &Memory| learn::pruning(memory, today, self.policy(), Some((region, slug)));
+        let (seen, mut bodies, mut pruning) = self.with_memory(|memory| {
+            let lessons = learn::lessons(memory, id, outcome, point, self.policy());
+            (look(memory), lessons, prune(memory))
+        })?;
         if let Some(task) = task.filter(|_| outcome.result == Verdict::Success) {
             bodies.extend(learn::signals(task, region, slug, self.engine.vocabulary()));
         }
-        // Ids that come from the outcome: learning from it twice writes once.
-        let first = Id::derived(at, &[&id.to_string(), "learned"]);
-        self.append_from(first, at, bodies.clone())?;
-        let today = self.now().day();
-        let pruning = self.with_memory(|memory| {
-            learn::pruning(memory, today, self.policy(), Some((region, slug)))
-        })?;
+        if !bodies.is_empty() {
+            // Ids that follow the outcome's: learning from it twice writes once.
+            self.append_from(id.next(), at, bodies.clone())?;
+            pruning = self.with_memory(prune)?;
+        }
         if let Some(pruning) = pruning {
             self.append(self.now().max(at), vec![pruning.clone()])?;
             bodies.push(pruning);
         }
-        Ok(bodies)
+        Ok((seen, bodies))
     }
 
     /// The region of an outcome, and whether its words are to be learned: when no pattern knew them.
     fn region_of(&self, new: &NewOutcome) -> Result<(String, bool), Error> {
-        let task = new.task.as_deref().unwrap_or_default();
-        let words = words(task, self.engine.vocabulary());
-        let known = self.with_memory(|memory| {
-            find_region(memory, &Task { words: &words, ..Task::default() }).0
-        })?;
+        let (mut words, mut known) = (Vec::new(), None);
+        if let Some(task) = &new.task {
+            words = signals::words(task, self.engine.vocabulary());
+            let task = Task { words: &words, ..Task::default() };
+            known = self.with_memory(|memory| find_region(memory, &task).0)?;
+        }
         let missed = known.is_none() && new.task.is_some();
         match &new.region {
             Some(region) if is_region(region) => Ok((region.clone(), missed)),

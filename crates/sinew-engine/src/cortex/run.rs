@@ -5,6 +5,7 @@ use sinew_cortex::Id;
 use sinew_cortex::acquire::{
     Context, Effect, Event, Finish, Refused, Relay, Run, State, Step, may_retain, resume, step,
 };
+use sinew_cortex::memory::Memory;
 use sinew_cortex::record::Outcome;
 use sinew_cortex::signals::{clean_detail, words};
 use sinew_store::{Expect, Json, Keys, NewRecord, Op, StoreError, Version};
@@ -102,11 +103,12 @@ impl Cortex<'_> {
         outcome: &Outcome,
         task: Option<&str>,
     ) -> Result<Event, Error> {
-        self.learn(record, outcome, record.time(), None, task)?;
-        self.mirror();
-        let worth_keeping = self.with_memory(|memory| {
+        let at = self.run(outcome.run.as_deref().unwrap_or_default())?.updated;
+        let look = |memory: &Memory| {
             memory.candidate(&outcome.region, &outcome.slug).is_some_and(may_retain)
-        })?;
+        };
+        let (worth_keeping, _) = self.learn(record, outcome, at, None, task, look)?;
+        self.mirror();
         Ok(Event::Learned { worth_keeping })
     }
 

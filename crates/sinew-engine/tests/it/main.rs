@@ -1,4 +1,5 @@
 //! The engine as its surfaces use it.
 
+mod cortex;
 mod models;
 mod workshop;

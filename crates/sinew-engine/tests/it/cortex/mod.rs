@@ -1,0 +1,13 @@
+//! The cortex with hands: real databases, several processes, damage. A number in brackets is an
+//! acceptance case of the cortex.
+
+#[macro_use]
+mod support;
+
+mod damage;
+mod kill;
+mod mirror;
+mod prior;
+mod processes;
+mod record;
+mod runs;
