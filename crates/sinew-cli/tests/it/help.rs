@@ -18,6 +18,8 @@ const COMMANDS: &[&str] = &[
     "eval",
     "dedupe",
     "index",
+    "report",
+    "cortex",
     "workshop",
     "commands",
     "watch",
@@ -67,6 +69,27 @@ fn help_of_every_workshop_command_has_examples() {
         let help = sinew(&machine, &["workshop", command, "--help"]);
         assert!(help.contains("Examples:") && help.ends_with("exit 0"), "{command}: {help}");
         assert_snapshot!(format!("help_workshop_{command}"), help);
+    }
+}
+
+#[test]
+fn help_of_every_question_to_the_cortex_has_examples() {
+    let machine = Machine::new();
+    for question in [
+        "show",
+        "why",
+        "lessons",
+        "blacklist",
+        "export",
+        "import",
+        "rebuild",
+        "reset",
+        "prune",
+        "simulate",
+    ] {
+        let help = sinew(&machine, &["cortex", question, "--help"]);
+        assert!(help.contains("Examples:") && help.ends_with("exit 0"), "{question}: {help}");
+        assert_snapshot!(format!("help_cortex_{question}"), help);
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod commands;
+mod cortex;
 mod file_model;
 mod find;
 mod help;

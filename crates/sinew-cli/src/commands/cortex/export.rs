@@ -28,12 +28,8 @@ pub(super) fn run(args: &ExportArgs, cortex: &Cortex<'_>, out: &mut Printer) -> 
     };
     out.data(&exported, |text| {
         let path = render::safe(&path.to_string_lossy());
-        let (regions, candidates) = (exported.regions, exported.candidates);
-        writeln!(
-            text,
-            "wrote {path}: {regions} regions, {candidates} candidates, {} lessons",
-            exported.lessons
-        )
+        let holds = super::holds(exported.regions, exported.candidates, exported.lessons);
+        writeln!(text, "wrote {path}: {holds}")
     })?;
     Ok(Exit::Done)
 }

@@ -33,12 +33,8 @@ pub(super) fn run(args: &ImportArgs, cortex: &Cortex<'_>, out: &mut Printer) -> 
     let imported = cortex.import(&args.file, mode)?;
     out.data(&imported, |text| {
         let path = render::safe(&imported.path.to_string_lossy());
-        let (regions, candidates) = (imported.regions, imported.candidates);
-        writeln!(
-            text,
-            "read {path}: {regions} regions, {candidates} candidates, {} lessons",
-            imported.lessons
-        )?;
+        let holds = super::holds(imported.regions, imported.candidates, imported.lessons);
+        writeln!(text, "read {path}: {holds}")?;
         for repaired in &imported.repaired {
             writeln!(text, "  {} {}", render::warning("!"), render::safe(&repaired.to_string()))?;
         }

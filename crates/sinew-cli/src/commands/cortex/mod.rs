@@ -90,6 +90,19 @@ pub(super) fn bar(weight: f64, effective: f64) -> Styled {
     render::good(&format!("{}{}{}", "█".repeat(full), "▒".repeat(faded), "░".repeat(rest)))
 }
 
+/// A number of things.
+fn many(number: u64, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
+/// What a file of the original holds.
+fn holds(regions: usize, candidates: usize, lessons: usize) -> String {
+    let [regions, candidates, lessons] =
+        [(regions, "region"), (candidates, "candidate"), (lessons, "lesson")]
+            .map(|(number, thing)| many(number as u64, thing));
+    format!("{regions}, {candidates}, {lessons}")
+}
+
 /// A share in whole percent, rounded down: a bound must not promise more than it holds.
 pub(super) fn percent(share: f64) -> String {
     format!("{} %", (100.0 * share).floor())

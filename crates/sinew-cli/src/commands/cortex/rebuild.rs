@@ -20,8 +20,9 @@ pub(super) fn run(_args: &RebuildArgs, cortex: &Cortex<'_>, out: &mut Printer) -
     let rebuilt = cortex.rebuild()?;
     out.data(&rebuilt, |text| {
         let agreed = if rebuilt.agreed { "as before" } else { "other than before" };
-        let (records, regions) = (rebuilt.records, rebuilt.regions);
-        writeln!(text, "folded {records} records into {regions} regions, {agreed}")
+        let records = super::many(rebuilt.records, "record");
+        let regions = super::many(rebuilt.regions as u64, "region");
+        writeln!(text, "folded {records} into {regions}, {agreed}")
     })?;
     Ok(Exit::Done)
 }

@@ -17,7 +17,7 @@ use crate::render;
 ///   sinew cortex reset --all --yes
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-#[group(id = "scope", required = true, multiple = false, args = ["region", "skill", "all"])]
+#[command(group = clap::ArgGroup::new("scope").required(true).args(["region", "skill", "all"]))]
 pub(crate) struct ResetArgs {
     /// One region, with its words and lessons
     #[arg(long, value_name = "NAME")]

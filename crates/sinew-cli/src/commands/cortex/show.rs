@@ -41,13 +41,13 @@ fn write_overview(text: &mut String, overview: &Overview, today: Day) -> std::fm
     }
     let stats = overview.stats;
     let counters = format!(
-        "{} records; {} searches, {} installs, {} cache hits, {} reflexes; {} lessons",
-        overview.records,
+        "{}; searches {}, installs {}, cache hits {}, reflexes {}; {}",
+        super::many(overview.records, "record"),
         stats.searches,
         stats.installs,
         stats.cache_hits,
         stats.reflexes_fired,
-        overview.lessons
+        super::many(overview.lessons as u64, "lesson")
     );
     writeln!(text, "{}", render::dim(&counters))?;
     if !overview.blacklist.is_empty() {
