@@ -3,7 +3,8 @@
 //! Bodies are compared by the cosine of their TF-IDF vectors. Clauses that say what a skill is not
 //! for are left out first: two skills that exclude each other are the opposite of copies.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde::{Deserialize, Serialize};
 use sinew_route::words;
@@ -84,9 +85,13 @@ pub(crate) fn judge(
     skills: &[Body<'_>],
     parted: &dyn Fn(&str) -> bool,
 ) -> Duplicate {
-    let own = normalised(new.body);
-    let same = skills.iter().find(|skill| skill.name != new.name && normalised(skill.body) == own);
-    if let Some(same) = same {
+    let own = terms(new.body);
+    let others: Vec<Counts> = skills.iter().map(|skill| terms(skill.body)).collect();
+    // The same text has the same words; only where they agree is it compared letter by letter.
+    let same = skills.iter().zip(&others).find(|(skill, words)| {
+        skill.name != new.name && **words == own && normalised(skill.body) == normalised(new.body)
+    });
+    if let Some((same, _)) = same {
         let near = Near {
             skill: same.name.to_owned(),
             likeness: 1.0,
@@ -98,7 +103,7 @@ pub(crate) fn judge(
             threshold: TOO_CLOSE,
         };
     }
-    let mut near = neighbours(new, skills);
+    let mut near = neighbours(new, own, skills, &others);
     let told_apart = |near: &Near| {
         skills
             .iter()
@@ -115,38 +120,31 @@ pub(crate) fn judge(
 }
 
 /// Skills by the cosine of their bodies with the new one, nearest first.
-fn neighbours(new: Body<'_>, skills: &[Body<'_>]) -> Vec<Near> {
-    let counts: Vec<BTreeMap<String, u32>> =
-        skills.iter().map(|skill| terms(skill.body)).chain([terms(new.body)]).collect();
-    let mut documents: HashMap<&str, u32> = HashMap::new();
-    for term in counts.iter().flat_map(BTreeMap::keys) {
-        *documents.entry(term).or_default() += 1;
+fn neighbours(new: Body<'_>, own: Counts, skills: &[Body<'_>], others: &[Counts]) -> Vec<Near> {
+    let mut documents: HashMap<u64, u32> = HashMap::new();
+    for (term, _) in others.iter().chain([&own]).flatten() {
+        *documents.entry(*term).or_default() += 1;
     }
-    let total = counts.len() as f64;
-    let weight = |term: &str, count: u32| {
-        let frequency = f64::from(documents.get(term).copied().unwrap_or(0));
+    let total = (others.len() + 1) as f64;
+    let weight = |term: u64, count: u32| {
+        let frequency = f64::from(documents.get(&term).copied().unwrap_or(0));
         (1.0 + f64::from(count).ln()) * ((total + 1.0) / (frequency + 0.5)).ln()
     };
-    let vector = |counts: &BTreeMap<String, u32>| -> Vec<(String, f64)> {
-        counts.iter().map(|(term, &count)| (term.clone(), weight(term, count))).collect()
-    };
-    let length = |vector: &[(String, f64)]| vector.iter().map(|(_, w)| w * w).sum::<f64>().sqrt();
-    let Some((own, others)) = counts.split_last() else { return Vec::new() };
-    let own = vector(own);
-    let own_length = length(&own);
-    let own: HashMap<&str, f64> =
-        own.iter().map(|(term, weight)| (term.as_str(), *weight)).collect();
+    let own: HashMap<u64, f64> =
+        own.into_iter().map(|(term, count)| (term, weight(term, count))).collect();
+    let own_length = own.values().map(|weight| weight * weight).sum::<f64>().sqrt();
     let mut near: Vec<Near> = skills
         .iter()
         .zip(others)
         .filter(|(skill, _)| skill.name != new.name)
         .map(|(skill, counts)| {
-            let other = vector(counts);
-            let dot: f64 = other
-                .iter()
-                .filter_map(|(term, weight)| Some(weight * own.get(term.as_str())?))
-                .sum();
-            let lengths = own_length * length(&other);
+            let (mut dot, mut length) = (0.0, 0.0);
+            for &(term, count) in counts {
+                let weight = weight(term, count);
+                length += weight * weight;
+                dot += weight * own.get(&term).copied().unwrap_or(0.0);
+            }
+            let lengths = own_length * length.sqrt();
             let likeness = if lengths > 0.0 { dot / lengths } else { 0.0 };
             Near {
                 skill: skill.name.to_owned(),
@@ -165,21 +163,37 @@ fn neighbours(new: Body<'_>, skills: &[Body<'_>]) -> Vec<Near> {
     near
 }
 
-/// Words of a body and how often they stand there: `[a-z0-9]{2,}`, and the router's own words where
-/// a word has other letters.
-fn terms(body: &str) -> BTreeMap<String, u32> {
-    let mut counts = BTreeMap::new();
-    let mut count = |term: &str| *counts.entry(term.to_owned()).or_insert(0) += 1;
+/// Words by their hash, in order, with how often each stands in a body. A thousand skills have
+/// millions of words; their hashes are all that a comparison needs.
+type Counts = Vec<(u64, u32)>;
+
+/// Words of a body: `[a-z0-9]{2,}`, and the router's own words where a word has other letters.
+fn terms(body: &str) -> Counts {
+    let mut hashes: Vec<u64> = Vec::new();
     for raw in words::raw(&words::without_negatives(body)) {
         if raw.is_ascii() {
             let lower = raw.to_ascii_lowercase();
             let parts = lower.split(|c: char| !c.is_ascii_alphanumeric());
-            parts.filter(|part| part.len() >= 2).for_each(&mut count);
+            hashes.extend(parts.filter(|part| part.len() >= 2).map(hash));
         } else {
-            words::search_words(raw).iter().for_each(|word| count(word));
+            hashes.extend(words::search_words(raw).iter().map(|word| hash(word)));
+        }
+    }
+    hashes.sort_unstable();
+    let mut counts: Counts = Vec::new();
+    for hash in hashes {
+        match counts.last_mut() {
+            Some((last, count)) if *last == hash => *count += 1,
+            _ => counts.push((hash, 1)),
         }
     }
     counts
+}
+
+fn hash(word: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    word.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn normalised(body: &str) -> String {
