@@ -170,6 +170,11 @@ impl Workshop<'_> {
             prepared.files.iter().map(|(path, text)| (path.clone(), Some(text.clone()))).collect();
         // The skill's own file comes last: until it is there, nothing of the rest is seen.
         wanted.push((prepared.target.path.clone(), Some(prepared.result.clone())));
+        // Whoever edits by hand holds no lock: what was judged is looked at once more.
+        let now = files::read(self.workspace(), &prepared.target.path)?.map(|found| found.sha256);
+        if now != prepared.target.sha256 {
+            return Err(Error::Changed);
+        }
         let event = self.event(EventKind::Applied, &proposal, None);
         let planned = Planned {
             skill: proposal.skill_name.clone(),

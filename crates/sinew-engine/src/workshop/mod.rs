@@ -57,6 +57,12 @@ impl Engine {
         work(&workshop).map_err(Error::from)
     }
 
+    /// What goes before an agent's system context while the workshop is on.
+    pub fn workshop_guidance(&self) -> Option<String> {
+        let (settings, _) = self.workshop_settings();
+        settings.is_on().then(|| sinew_workshop::guidance(settings.approval_policy))
+    }
+
     /// The tool `skill_workshop`, which is there only while the workshop is on.
     pub fn workshop_tool(&self, parameters: &Value, caller: &Caller) -> Result<ToolAnswer, Error> {
         let (settings, _) = self.workshop_settings();

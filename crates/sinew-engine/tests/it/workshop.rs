@@ -215,9 +215,11 @@ fn settings_count_from_the_next_turn() {
     let off = engine.workshop_turn(&turn(&said(GIF))).expect("a turn");
     assert!(off.events.is_empty(), "off by default");
     assert_eq!(engine.workshop_tool(&json!({}), &caller()).expect_err("off").code, "workshop-off");
+    assert_eq!(engine.workshop_guidance(), None);
     configure(&machine, &json!({}));
     let on = engine.workshop_turn(&turn(&said(GIF))).expect("a turn");
     assert_eq!(on.proposals.len(), 1);
+    assert!(engine.workshop_guidance().is_some());
     assert_eq!(engine.workshop_tool(&json!({}), &caller()).expect("on").value["pending"], 1);
     configure(&machine, &json!({"enabled": false}));
     assert!(engine.workshop_tool(&json!({}), &caller()).is_err());
