@@ -83,6 +83,8 @@ pub(crate) enum Command {
     Report(commands::report::ReportArgs),
     Cortex(commands::cortex::CortexArgs),
     Workshop(commands::workshop::WorkshopArgs),
+    Exec(commands::exec::ExecArgs),
+    Deps(commands::deps::DepsArgs),
     Commands(commands::commands::CommandsArgs),
     Watch(commands::watch::WatchArgs),
     Doctor(commands::doctor::DoctorArgs),

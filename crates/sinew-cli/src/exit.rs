@@ -16,11 +16,14 @@ pub(crate) enum Exit {
     No,
     /// It could not be done.
     Failed(ErrorKind),
+    /// As the command that was run ended.
+    Of(u8),
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(match exit {
+            Exit::Of(code) => code,
             Exit::Done => 0,
             Exit::No | Exit::Failed(ErrorKind::No) => 1,
             Exit::Failed(ErrorKind::Usage) => 2,

@@ -5,8 +5,10 @@ mod cli;
 mod commands;
 mod environment;
 mod exit;
+mod input;
 mod printer;
 mod render;
+mod signals;
 
 use std::process::ExitCode;
 

@@ -55,6 +55,17 @@ impl Printer {
         self.json
     }
 
+    /// A bar for bytes that come from elsewhere; nothing where nobody looks.
+    pub(crate) fn bytes(&self, doing: &'static str) -> Progress {
+        let Progress(bar) = self.progress(doing, 0);
+        if let Ok(style) = indicatif::ProgressStyle::with_template(
+            "{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec}",
+        ) {
+            bar.set_style(style);
+        }
+        Progress(bar)
+    }
+
     /// A bar for work that may take longer than a second; nothing where nobody looks.
     pub(crate) fn progress(&self, doing: &'static str, total: usize) -> Progress {
         let shown = !self.json && !self.quiet && io::stderr().is_terminal();
@@ -98,6 +109,13 @@ impl Printer {
         self.write(&text)
     }
 
+    /// A JSON document whose texts are as they are, escaped and not cleaned: for answers that a
+    /// program hands on.
+    pub(crate) fn exact_json<T: Serialize>(&mut self, data: &T) -> io::Result<()> {
+        let text = serde_json::to_string_pretty(data).map_err(io::Error::other)?;
+        self.write(&format!("{text}\n"))
+    }
+
     /// One JSON document on one line, for streams of records.
     pub(crate) fn json_line<T: Serialize>(&mut self, data: &T) -> io::Result<()> {
         let text = serde_json::to_string(&readable(data)?).map_err(io::Error::other)?;
@@ -114,6 +132,20 @@ impl Printer {
     /// Text as it is, every byte of it, for a pipe.
     pub(crate) fn raw(&mut self, text: &str) -> io::Result<()> {
         ignore_closed(io::stdout().write_all(text.as_bytes()))
+    }
+
+    /// What a program that we run writes to standard error, byte for byte.
+    pub(crate) fn pass_error(&mut self, bytes: &[u8]) {
+        // Whoever closed standard error does not want to know.
+        let _ = io::stderr().write_all(bytes);
+    }
+
+    /// One JSON document on one line of standard error, where standard output belongs to a program
+    /// that we run.
+    pub(crate) fn json_note<T: Serialize>(&mut self, data: &T) -> io::Result<()> {
+        let text = serde_json::to_string(&readable(data)?).map_err(io::Error::other)?;
+        self.say(&format!("{text}\n"));
+        Ok(())
     }
 
     fn write(&mut self, text: &str) -> io::Result<()> {

@@ -178,7 +178,10 @@ pub(crate) fn reason(record: &EnvRecord) -> Reason {
 
 /// A record of what a run does not inherit: worth knowing, and nobody's mistake.
 pub(crate) fn withheld(record: &EnvRecord) -> Reason {
-    reason(record).severity(Severity::Info)
+    let mut reason = reason(record).severity(Severity::Info);
+    let declarable = matches!(record.class, Some(Class::Undeclared | Class::Unreviewed));
+    reason.remedy = reason.remedy.filter(|_| declarable);
+    reason
 }
 
 /// Two skills want different values; the values stay out of it.

@@ -1,28 +1,59 @@
 use std::fmt::Write as _;
 
+use clap::Subcommand;
 use serde::Serialize;
 use sinew_catalog::commands::CommandSpec;
-use sinew_engine::Engine;
+use sinew_catalog::dispatch::Resolution;
+use sinew_engine::{Engine, ErrorKind};
+use sinew_guard::Untrusted;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render::{self, Column, Table};
 
-/// List the slash commands that the skills give
+/// List the slash commands that the skills give, or resolve a message
 ///
 /// Examples:
 ///   sinew commands
 ///   sinew commands --agent writer --json
+///   sinew commands resolve "/deploy prod --now" --tools exec_safe,read --json
+///   sinew commands resolve "please use $github for this" --json
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct CommandsArgs {}
+pub(crate) struct CommandsArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Say what a message asks for: a skill, a text, a tool, or nothing special
+    ///
+    /// A command that goes to a tool is resolved only for tools that the caller may use; the host
+    /// makes the call. Exit 3 when it is refused.
+    #[command(verbatim_doc_comment)]
+    Resolve {
+        /// What the user typed
+        text: String,
+        /// The tools that the caller may use, separated by commas
+        #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+        tools: Vec<String>,
+    },
+}
 
 #[derive(Serialize)]
 struct Listing<'a> {
     commands: &'a [CommandSpec],
 }
 
-pub(crate) fn run(_args: &CommandsArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+pub(crate) fn run(args: &CommandsArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    match &args.action {
+        Some(Action::Resolve { text, tools }) => resolve(text, tools, engine, out),
+        None => list(engine, out),
+    }
+}
+
+fn list(engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
     super::tell_issues(engine, &snapshot.catalog, out);
     let listing = Listing { commands: snapshot.catalog.commands.specs() };
@@ -44,4 +75,46 @@ pub(crate) fn run(_args: &CommandsArgs, engine: &Engine, out: &mut Printer) -> C
         table.write(text, width)
     })?;
     Ok(Exit::Done)
+}
+
+fn resolve(message: &str, tools: &[String], engine: &Engine, out: &mut Printer) -> CommandResult {
+    let snapshot = engine.snapshot();
+    let resolution = engine.resolve_command(&snapshot.catalog, message, tools)?;
+    if out.is_json() {
+        // Arguments reach a tool as they were typed, control characters too.
+        out.exact_json(&resolution)?;
+    } else {
+        out.data(&resolution, |text| write_resolution(text, &resolution))?;
+    }
+    Ok(match &resolution {
+        Resolution::Refused { .. } => Exit::Failed(ErrorKind::Refused),
+        _ => Exit::Done,
+    })
+}
+
+fn write_resolution(text: &mut String, resolution: &Resolution) -> std::fmt::Result {
+    let block = |text: &mut String, body: &str| {
+        writeln!(text, "{}", Untrusted::new(body).for_terminal_block())
+    };
+    match resolution {
+        Resolution::Message { message } => {
+            if let Some(error) = &message.error {
+                writeln!(text, "{}", render::warning(error))?;
+            }
+            block(text, &message.body)
+        }
+        Resolution::Skill { command, body, .. } => {
+            render::heading(text, &format!("the skill {}", render::safe(&command.skill_name)))?;
+            block(text, body)
+        }
+        Resolution::Prompt { command, body } => {
+            render::heading(text, &format!("the command /{}", render::safe(&command.name)))?;
+            block(text, body)
+        }
+        Resolution::Dispatch { dispatch, .. } => {
+            render::heading(text, &format!("the tool {}", render::safe(&dispatch.tool)))?;
+            block(text, &dispatch.payload.command)
+        }
+        Resolution::Refused { reason, .. } => render::reason(text, reason),
+    }
 }

@@ -104,7 +104,9 @@ fn show(engine: &Engine, out: &mut Printer) -> CommandResult {
         let found = found.filter(|_| !refused(key.path));
         values.push(Value {
             key: key.path.to_owned(),
-            value: found.cloned().unwrap_or_else(|| default_of(key.path, key.default, engine)),
+            value: found
+                .map(|found| masked(key.path, found))
+                .unwrap_or_else(|| default_of(key.path, key.default, engine)),
             set: found.is_some(),
             doc: key.doc,
         });
@@ -150,6 +152,18 @@ fn show(engine: &Engine, out: &mut Printer) -> CommandResult {
         Ok(())
     })?;
     Ok(Exit::Done)
+}
+
+/// A value as it may be shown: keys and variables are secrets.
+fn masked(path: &str, value: &serde_json::Value) -> serde_json::Value {
+    match (path.rsplit('.').next(), value) {
+        (Some("apiKey"), _) => "(set)".into(),
+        (Some("env"), serde_json::Value::Object(env)) => {
+            let set = |name: &String| (name.clone(), serde_json::Value::from("(set)"));
+            env.keys().map(set).collect()
+        }
+        _ => value.clone(),
+    }
 }
 
 /// What holds where nothing is set, as a value of its own kind.

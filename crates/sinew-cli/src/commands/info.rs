@@ -3,6 +3,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use sinew_catalog::Entry;
 use sinew_engine::{Engine, PromptOptions};
+use sinew_exec::{EnvState, From};
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -27,6 +28,8 @@ struct Info<'a> {
     entry: &'a Entry,
     /// Copies that lost to it, highest rank first.
     shadowed: Vec<&'a Entry>,
+    /// Where each variable that it declares comes from.
+    env: Vec<EnvState>,
     /// What it costs in the prompt, in UTF-16 code units; absent when the model does not see it.
     prompt_chars: Option<usize>,
 }
@@ -43,6 +46,7 @@ pub(crate) fn run(args: &InfoArgs, engine: &Engine, out: &mut Printer) -> Comman
     let info = Info {
         entry,
         shadowed: catalog.shadowed_by(entry),
+        env: engine.env_states(entry),
         prompt_chars: shown.and_then(|at| block.report.per_skill_chars.get(at).copied()),
     };
     out.data(&info, |text| write_info(text, &info))?;
@@ -78,6 +82,10 @@ fn write_info(text: &mut String, info: &Info<'_>) -> std::fmt::Result {
     field("needs one of", &join(&[&needs.any_bins, &needs.any_env]))?;
     field("only on", &needs.os.join(", "))?;
     field("digest", &entry.content_hash)?;
+    write_env(text, &info.env)?;
+    if entry.via.is_some() {
+        writeln!(text, "  found on a machine that the host is connected to")?;
+    }
     if !entry.reasons.is_empty() {
         writeln!(text)?;
         for reason in &entry.reasons {
@@ -94,6 +102,24 @@ fn write_info(text: &mut String, info: &Info<'_>) -> std::fmt::Result {
                 copy.source
             )?;
         }
+    }
+    Ok(())
+}
+
+/// Where each declared variable comes from, and what stands in its way.
+fn write_env(text: &mut String, env: &[EnvState]) -> std::fmt::Result {
+    for state in env {
+        let from = match (state.from, state.blank) {
+            (From::Host, true) => render::warning("set on this machine, but blank"),
+            (From::Host, false) => render::good("set on this machine"),
+            (From::Config, _) => render::good("set in the configuration"),
+            (From::Missing, _) => render::bad("not set"),
+        };
+        let blocked = match state.blocked {
+            Some(class) => format!("; no skill may set it: {}", class.meaning()),
+            None => String::new(),
+        };
+        writeln!(text, "  {:<12} {from}{blocked}", render::safe(&state.name))?;
     }
     Ok(())
 }

@@ -7,8 +7,10 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod cortex;
 pub(crate) mod dedupe;
+pub(crate) mod deps;
 pub(crate) mod doctor;
 pub(crate) mod eval;
+pub(crate) mod exec;
 pub(crate) mod find;
 pub(crate) mod index;
 pub(crate) mod info;
@@ -66,6 +68,8 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         Command::Eval(args) => eval::run(args, &engine, out),
         Command::Report(args) => report::run(args, &engine, out),
         Command::Cortex(args) => cortex::run(args, &engine, out),
+        Command::Exec(args) => exec::run(args, &engine, out),
+        Command::Deps(args) => deps::run(args, &engine, out),
         Command::Commands(args) => commands::run(args, &engine, out),
         Command::Watch(args) => watch::run(args, &engine, out),
         Command::Doctor(args) => doctor::run(args, &engine, out),

@@ -21,6 +21,8 @@ const COMMANDS: &[&str] = &[
     "report",
     "cortex",
     "workshop",
+    "exec",
+    "deps",
     "commands",
     "watch",
     "doctor",

@@ -3,6 +3,8 @@
 mod bad_input;
 mod commands;
 mod cortex;
+mod deps;
+mod exec;
 mod file_model;
 mod find;
 mod help;

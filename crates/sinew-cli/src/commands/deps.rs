@@ -1,0 +1,310 @@
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use sinew_catalog::install::InstallOption;
+use sinew_engine::{
+    Answer, Consent, DepsReport, Engine, ErrorKind, InstallRequest, InstallStep, Installation,
+    Person,
+};
+use sinew_exec::child::{Control, Stream};
+use sinew_exec::install::Notice;
+use sinew_exec::plain;
+use sinew_skill::Code;
+
+use crate::exit::{CommandResult, Exit};
+use crate::printer::{Printer, Progress};
+use crate::render;
+use crate::signals;
+
+/// Show what a skill needs on this machine, and install it
+///
+/// Without a skill, every skill that lacks something. Nothing is installed without --install and a
+/// yes; exit 1 while something is missing.
+///
+/// Examples:
+///   sinew deps                                what is missing, and the best way to get it
+///   sinew deps github --all                   every way to get it, with the exact command
+///   sinew deps github --install               ask, then install
+///   sinew deps github --install --dry-run     what would be run
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct DepsArgs {
+    /// The skill's name or key
+    skill: Option<String>,
+    /// Every way to get it; without a skill, every skill
+    #[arg(long)]
+    all: bool,
+    /// Install what is missing, after asking
+    #[arg(long, requires = "skill")]
+    install: bool,
+    /// Install in this way instead of the best one
+    #[arg(long, value_name = "ID", requires = "install")]
+    option: Option<String>,
+    /// Show what would be run, and start nothing
+    #[arg(long, requires = "install")]
+    dry_run: bool,
+    /// Say yes to what the skill needs
+    #[arg(long, short, requires = "install")]
+    yes: bool,
+    /// With --yes, also to the manager that is missing
+    #[arg(long, requires = "yes")]
+    with_manager: bool,
+    /// With --yes, also to the tap that is to be added
+    #[arg(long, requires = "yes")]
+    with_tap: bool,
+    /// Acknowledge a warning of the installation policy
+    #[arg(long, requires = "install")]
+    acknowledge: bool,
+    /// How long an installer may take, 1 to 900 seconds
+    #[arg(long, value_name = "SECONDS", requires = "install")]
+    timeout: Option<u64>,
+    /// List every program that skills ask for, for hosts that look for them elsewhere
+    #[arg(long, conflicts_with_all = ["skill", "all"])]
+    bins: bool,
+}
+
+#[derive(Serialize)]
+struct Listing {
+    skills: Vec<DepsReport>,
+}
+
+#[derive(Serialize)]
+struct Bins<'a> {
+    bins: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DryRun<'a> {
+    skill: &'a str,
+    dry_run: bool,
+    options: Vec<InstallOption>,
+}
+
+pub(crate) fn run(args: &DepsArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let snapshot = engine.snapshot();
+    let catalog = &snapshot.catalog;
+    if args.bins {
+        let bins = Bins { bins: catalog.bins().into_iter().collect() };
+        out.data(&bins, |text| {
+            bins.bins.iter().try_for_each(|bin| writeln!(text, "{}", render::safe(bin)))
+        })?;
+        return Ok(Exit::Done);
+    }
+    let Some(skill) = &args.skill else {
+        let listing = Listing { skills: engine.all_deps(catalog) };
+        out.data(&listing, |text| {
+            if listing.skills.is_empty() {
+                return writeln!(text, "every skill has what it needs");
+            }
+            listing.skills.iter().try_for_each(|report| write_report(text, report, false))
+        })?;
+        return Ok(if listing.skills.is_empty() { Exit::Done } else { Exit::No });
+    };
+    let entry = engine.find(catalog, skill)?;
+    if !args.install {
+        let report = engine.deps(entry);
+        out.data(&report, |text| write_report(text, &report, args.all))?;
+        return Ok(if report.missing.is_empty() { Exit::Done } else { Exit::No });
+    }
+    let request = InstallRequest { option: args.option.clone(), timeout: args.timeout };
+    if args.dry_run {
+        let options = engine.chosen_options(entry, &request)?;
+        let plan = DryRun { skill: &entry.name, dry_run: true, options };
+        out.data(&plan, |text| {
+            plan.options.iter().try_for_each(|option| writeln!(text, "{}", shown(&option.argv)))
+        })?;
+        return Ok(Exit::Done);
+    }
+    let control = Control::default();
+    signals::forward(&control);
+    let mut person = Asked { args, out, bar: None };
+    let done = engine.install_deps(catalog, entry, &request, &mut person, &control)?;
+    if let Some(bar) = person.bar.take() {
+        bar.finish();
+    }
+    out.data(&done, |text| write_installation(text, &done))?;
+    verdict(&done)
+}
+
+/// The exit code of an installation that did not work says why.
+fn verdict(done: &Installation) -> CommandResult {
+    let Some(failed) = done.results.iter().find(|result| !result.ok) else { return Ok(Exit::Done) };
+    let refused = [
+        Code::ConsentRequired,
+        Code::PolicyBlocked,
+        Code::PolicyWarned,
+        Code::PolicyUnavailable,
+        Code::ScanBlocked,
+    ];
+    let kind = match failed.code {
+        Some(code) if refused.contains(&code) => ErrorKind::Refused,
+        Some(Code::InstallSpecInvalid) => ErrorKind::No,
+        _ => ErrorKind::Environment,
+    };
+    Ok(Exit::Failed(kind))
+}
+
+/// The person at the terminal, and what they said on the command line.
+struct Asked<'a> {
+    args: &'a DepsArgs,
+    out: &'a mut Printer,
+    bar: Option<Progress>,
+}
+
+impl Asked<'_> {
+    fn confirmed(&mut self) -> Answer {
+        if !self.out.can_ask() {
+            return Answer::Nobody;
+        }
+        match inquire::Confirm::new("Go on?").with_default(false).prompt() {
+            Ok(true) => Answer::Yes,
+            _ => Answer::No,
+        }
+    }
+}
+
+impl Person for Asked<'_> {
+    fn consent(&mut self, question: &Consent<'_>) -> Answer {
+        self.out.note(&format!("{} for {} ({})", question.label, question.skill, question.source));
+        self.out.note(&format!("runs {}", shown(question.argv)));
+        self.out.note(&format!("touches {}", question.touches));
+        for warning in &question.warnings {
+            self.out.warn(warning);
+        }
+        let said = match question.step {
+            InstallStep::Need => self.args.yes,
+            InstallStep::Manager => self.args.with_manager,
+            InstallStep::Tap => self.args.with_tap,
+        };
+        if said { Answer::Yes } else { self.confirmed() }
+    }
+
+    fn acknowledge(&mut self, skill: &str, notice: &Notice) -> Answer {
+        for line in notice.text().lines() {
+            self.out.warn(line);
+        }
+        if self.args.acknowledge {
+            return Answer::Yes;
+        }
+        if !self.out.can_ask() {
+            return Answer::Nobody;
+        }
+        match inquire::Text::new(&format!("Type {} to go on:", render::safe(skill))).prompt() {
+            Ok(typed) if typed.trim() == skill => Answer::Yes,
+            _ => Answer::No,
+        }
+    }
+
+    fn output(&mut self, _stream: Stream, bytes: &[u8]) {
+        let text = plain(&String::from_utf8_lossy(bytes));
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            self.out.note(&format!("| {line}"));
+        }
+    }
+
+    fn downloaded(&mut self, bytes: u64, of: Option<u64>) {
+        let bar = self.bar.get_or_insert_with(|| self.out.bytes("downloading"));
+        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        bar.set_of(size(bytes), size(of.unwrap_or(bytes)));
+    }
+}
+
+/// A vector as a person would type it.
+fn shown(argv: &[String]) -> String {
+    let plain = |word: &String| {
+        let ok = |c: char| c.is_ascii_alphanumeric() || "@+._/-=:~%,?&".contains(c);
+        match !word.is_empty() && word.chars().all(ok) {
+            true => word.clone(),
+            false => format!("'{}'", word.replace('\'', r"'\''")),
+        }
+    };
+    render::safe(&argv.iter().map(plain).collect::<Vec<_>>().join(" "))
+}
+
+fn write_report(text: &mut String, report: &DepsReport, all: bool) -> std::fmt::Result {
+    render::heading(text, &format!("{} — {}", render::safe(&report.skill), report.state.as_str()))?;
+    let missing = &report.missing;
+    for (what, names) in [
+        ("program", &missing.bins),
+        ("one of these programs", &missing.any_bins),
+        ("variable", &missing.env),
+        ("one of these variables", &missing.any_env),
+        ("setting", &missing.config),
+        ("system", &missing.os),
+    ] {
+        if !names.is_empty() {
+            writeln!(text, "  {} {what}: {}", render::bad("✗"), render::safe(&names.join(", ")))?;
+        }
+    }
+    if missing.is_empty() {
+        writeln!(text, "  {} nothing is missing", render::good("✓"))?;
+    }
+    let offered = report.options.iter().filter(|option| all || option.preferred);
+    for option in offered {
+        let mark = if option.preferred { render::good("→") } else { render::dim("·") };
+        writeln!(text, "  {mark} {} {}", render::safe(&option.label), render::dim(&option.id))?;
+        writeln!(text, "      {}", shown(&option.argv))?;
+        if !option.manager_present {
+            writeln!(
+                text,
+                "      {}",
+                render::warning(&format!("{} is not here", option.manager))
+            )?;
+        }
+        if let Some(problem) = &option.problem {
+            writeln!(text, "      {}", render::warning(&problem.detail))?;
+        }
+    }
+    for missing in &report.managers {
+        if let Some(remedy) = &missing.reason.remedy {
+            writeln!(text, "      {} {}", render::dim("→"), render::safe(remedy))?;
+        }
+    }
+    for reason in &report.refused {
+        render::reason(text, reason)?;
+    }
+    write_off_path(text, report)?;
+    let more = report.options.iter().filter(|option| !option.preferred).count();
+    if !all && more > 0 {
+        writeln!(text, "{}", render::dim(&format!("  {more} more with --all")))?;
+    }
+    Ok(())
+}
+
+fn write_off_path(text: &mut String, report: &DepsReport) -> std::fmt::Result {
+    for off in &report.off_path {
+        let folder = off.folder.to_string_lossy();
+        writeln!(
+            text,
+            "  {} {} is in {}, which is not on your PATH; `sinew exec` finds it there",
+            render::dim("·"),
+            render::safe(&off.bin),
+            render::safe(&folder)
+        )?;
+    }
+    Ok(())
+}
+
+fn write_installation(text: &mut String, done: &Installation) -> std::fmt::Result {
+    for result in &done.results {
+        let mark = if result.ok { render::good("✓") } else { render::bad("✗") };
+        let code = result.code.map(|code| format!("{code}: ")).unwrap_or_default();
+        writeln!(
+            text,
+            "{mark} {} {code}{}",
+            render::safe(&result.spec_id),
+            render::safe(&result.message)
+        )?;
+        for warning in &result.warnings {
+            writeln!(text, "    {} {}", render::dim("·"), render::safe(warning))?;
+        }
+    }
+    match done.became_ready.as_slice() {
+        [] if done.ok() => {
+            writeln!(text, "{} is {}", render::safe(&done.skill), done.state.as_str())
+        }
+        [] => Ok(()),
+        ready => writeln!(text, "ready now: {}", render::safe(&ready.join(", "))),
+    }
+}

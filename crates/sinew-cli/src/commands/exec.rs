@@ -1,0 +1,117 @@
+use std::ffi::OsString;
+use std::time::Duration;
+
+use sinew_engine::{Engine, ExecReport, ExecRequest};
+use sinew_exec::child::{Control, Stdout, Stream};
+use sinew_exec::classify::Outcome;
+use sinew_exec::run::{RETRY_AFTER, Retry};
+use sinew_skill::Severity;
+
+use crate::exit::{CommandResult, Exit};
+use crate::input::{self, Input};
+use crate::printer::Printer;
+use crate::signals;
+
+/// Run a command with a skill's variables, and learn from how it went
+///
+/// The command gets what the skill declares and you configured, and nothing that steers programs.
+/// Its output is its own; what sinew has to say goes to standard error, as JSON with --json. The
+/// exit code is the command's. An API error is tried once more after three seconds.
+///
+/// Examples:
+///   sinew exec github -- gh pr list
+///   sinew exec notion --timeout 60 -- python3 sync.py
+///   sinew exec notion --no-retry -- curl -X POST https://api.notion.com/v1/pages -d @page.json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ExecArgs {
+    /// The skill's name or key
+    skill: String,
+    /// End the command after so many seconds
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<u64>,
+    /// Do not try an API error again, for commands that must not happen twice
+    #[arg(long)]
+    no_retry: bool,
+    /// The command and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// What a shell says for a program that is not there.
+const NOT_FOUND: u8 = 127;
+/// What a shell adds to the number of a signal.
+const SIGNALLED: i32 = 128;
+/// What `timeout` says for a command that took too long.
+const TIMED_OUT: u8 = 124;
+
+pub(crate) fn run(args: &ExecArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let snapshot = engine.snapshot();
+    let entry = engine.find(&snapshot.catalog, &args.skill)?;
+    let control = Control::default();
+    signals::forward(&control);
+    let mut stdin = Input::of_process();
+    let mut rewind = || stdin.rewind();
+    let request = ExecRequest {
+        argv: &args.command,
+        timeout: args.timeout.map(Duration::from_secs),
+        stdin: input::stdin(),
+        stdout: Stdout::Inherit,
+        retry: match args.no_retry {
+            true => Retry::Never,
+            false => Retry::Once { after: RETRY_AFTER, rewind: &mut rewind },
+        },
+    };
+    let mut pass = |stream: Stream, bytes: &[u8]| {
+        if stream == Stream::Err {
+            out.pass_error(bytes);
+        }
+    };
+    let report = engine.exec(&snapshot.catalog, entry, request, &control, &mut pass)?;
+    if out.is_json() {
+        out.json_note(&report)?;
+    } else {
+        tell(&report, out);
+    }
+    Ok(exit(&report))
+}
+
+fn tell(report: &ExecReport, out: &mut Printer) {
+    for record in report.records.iter().filter(|record| record.severity > Severity::Info) {
+        out.warn(&record.detail);
+    }
+    let run = &report.run;
+    if run.attempts > 1 {
+        out.note("tried twice: the first time the other side did not answer");
+    }
+    if run.outcome == Outcome::Success || run.interrupted {
+        return;
+    }
+    out.warn(&format!("{}: {}", run.outcome.as_str(), run.detail));
+    if let Some(why) = run.not_retried {
+        out.note(&format!("not tried again: {why}"));
+    }
+    if !report.withheld.is_empty() && run.outcome == Outcome::AuthError {
+        let names: Vec<&str> =
+            report.withheld.iter().filter_map(|record| record.key.as_deref()).collect();
+        out.note(&format!(
+            "not handed on, because the skill does not declare it: {}",
+            names.join(", ")
+        ));
+    }
+    if let Some(remedy) = run.outcome.remedy() {
+        out.hint(&remedy.replace("<skill>", &report.skill));
+    }
+}
+
+/// The command's own exit code, as a shell would tell it.
+fn exit(report: &ExecReport) -> Exit {
+    let run = &report.run;
+    let code = match (run.exit_code, run.signal) {
+        (Some(code), _) => u8::try_from(code).unwrap_or(u8::MAX),
+        (None, Some(signal)) => u8::try_from(SIGNALLED + signal).unwrap_or(u8::MAX),
+        (None, None) if run.rule == "no-program" => NOT_FOUND,
+        (None, None) => TIMED_OUT,
+    };
+    Exit::Of(code)
+}
