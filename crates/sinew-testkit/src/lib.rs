@@ -11,4 +11,4 @@ mod shared;
 pub use machine::Machine;
 pub use models::{ModelManner, ModelRequest, ModelServer};
 pub use postgres::{Postgres, postgres};
-pub use shared::{shared_data, shared_rows};
+pub use shared::{shared_data, shared_rows, skipped};

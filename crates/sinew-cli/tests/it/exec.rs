@@ -163,8 +163,7 @@ fn a_command_can_read_from_the_terminal() {
     let Some(script) =
         ["/usr/bin/script", "/bin/script"].into_iter().find(|p| std::path::Path::new(p).exists())
     else {
-        let test = std::thread::current().name().unwrap_or("a test").to_owned();
-        eprintln!("SKIPPED {test}: there is no script(1) to make a terminal with");
+        sinew_testkit::skipped("there is no script(1) to make a terminal with");
         return;
     };
     let machine = machine();

@@ -11,9 +11,7 @@ use sinew_exec::Leases;
 use sinew_exec::child::Control;
 use sinew_exec::install::{InstallResult, Job, run, setup, timeout};
 use sinew_skill::InstallSpec;
-use sinew_testkit::Machine;
-
-use crate::support::skipped;
+use sinew_testkit::{Machine, skipped};
 
 /// The machine's folders with the real PATH: managers need their surroundings.
 fn environment(machine: &Machine) -> Environment {

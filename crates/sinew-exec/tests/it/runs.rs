@@ -202,7 +202,7 @@ fn a_real_server_that_is_busy_is_an_api_error() {
         }
     });
     if !std::path::Path::new("/usr/bin/curl").exists() {
-        crate::support::skipped("there is no curl");
+        sinew_testkit::skipped("there is no curl");
         return;
     }
     let world = World::demo("{}", "{}");

@@ -111,13 +111,6 @@ pub(crate) fn codes(records: &[Reason]) -> Vec<String> {
         .collect()
 }
 
-/// Says loudly that a test did not run.
-#[allow(clippy::print_stderr)]
-pub(crate) fn skipped(why: &str) {
-    let test = std::thread::current().name().unwrap_or("a test").to_owned();
-    eprintln!("SKIPPED {test}: {why}");
-}
-
 pub(crate) fn no_secrets() -> Masker {
     Masker::default()
 }
