@@ -228,7 +228,7 @@ fn folder_size(folder: &Path) -> u64 {
     let files = std::fs::read_dir(folder).unwrap();
     files
         .map(|entry| entry.unwrap().metadata().unwrap())
-        .filter(|m| m.is_file())
+        .filter(std::fs::Metadata::is_file)
         .map(|m| m.len())
         .sum()
 }

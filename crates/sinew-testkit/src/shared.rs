@@ -44,8 +44,9 @@ fn shared_root() -> PathBuf {
     }
 }
 
+/// Says loudly that a test did not run, and why.
 #[allow(clippy::print_stderr)]
-pub(crate) fn skipped(why: &str) {
+pub fn skipped(why: &str) {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     eprintln!("SKIPPED {test}: {why}");
 }

@@ -119,7 +119,7 @@ impl Cortex<'_> {
                 .hint("leave the time out, or correct it"));
         }
         let (region, missed) = self.region_of(new)?;
-        let outcome = self.outcome(new, region)?;
+        let outcome = self.outcome(new, &region)?;
         let id = self.append(at, vec![Body::Outcome(Box::new(outcome.clone()))])?;
         let point = new.point.as_deref().map(|point| clean_detail(point, self.engine.vocabulary()));
         let point = point.filter(|point| !point.is_empty());
@@ -201,7 +201,7 @@ impl Cortex<'_> {
         }
     }
 
-    fn outcome(&self, new: &NewOutcome, region: String) -> Result<Outcome, Error> {
+    fn outcome(&self, new: &NewOutcome, region: &str) -> Result<Outcome, Error> {
         let name = |what: &str, text: &str| name(what, text);
         let optional = |what: &str, text: &Option<String>| {
             text.as_deref().map(|text| name(what, text)).transpose()
@@ -257,7 +257,7 @@ impl Cortex<'_> {
             tokens: new.tokens,
             probes: probes.collect::<Result<_, Error>>()?,
             ..Outcome::new(
-                &region,
+                region,
                 &name("skill", &new.slug)?,
                 &name("version", &new.version)?,
                 result,
