@@ -22,8 +22,10 @@ fn a_skill_that_works_is_a_little_likelier() {
     let prior_of = |name: &str| {
         let engine = world.engine();
         let snapshot = engine.snapshot();
-        let result =
-            engine.router(&snapshot.catalog, ModelChoice::Static).route("compress these photos", 5);
+        let result = engine
+            .router(&snapshot.catalog, ModelChoice::Static)
+            .find("compress these photos", Some(5))
+            .result;
         let found = result.matches.iter().find(|found| found.name == name).expect("the skill");
         found.parts.prior.normalised
     };
