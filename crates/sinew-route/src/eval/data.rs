@@ -83,8 +83,7 @@ struct QuestionRow {
     also: Vec<String>,
     #[serde(default)]
     kind: String,
-    #[serde(default)]
-    skill: String,
+    skill: Option<String>,
     should_trigger: Option<bool>,
 }
 
@@ -138,14 +137,14 @@ pub fn read_questions(text: &str) -> Read<Question> {
             never: Vec::new(),
             kind: row.kind,
         };
-        if let Some(should) = row.should_trigger {
-            if row.skill.is_empty() {
-                return Err(
-                    "should_trigger without a skill; `eval triggers` takes such rows".to_owned()
-                );
+        match (row.should_trigger, row.skill) {
+            (Some(true), Some(skill)) => question.expected.push(skill),
+            (Some(false), Some(skill)) => question.never.push(skill),
+            (Some(_), None) => {
+                let message = "should_trigger without a skill; `eval triggers` takes such rows";
+                return Err(message.to_owned());
             }
-            let about = if should { &mut question.expected } else { &mut question.never };
-            about.push(row.skill);
+            (None, _) => {}
         }
         if question.kind.is_empty() || question.wants() == Wants::None {
             question.kind = match question.wants() {

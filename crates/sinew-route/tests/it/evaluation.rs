@@ -13,7 +13,7 @@ fn case_19_a_malformed_row_is_named_and_the_rest_evaluated() {
     let text = "{\"id\":\"a\",\"query\":\"merge pdf documents\",\"expected\":[\"pdf-tools\"],\"kind\":\"normal\"}\n\
                 {\"id\":\"b\",\"query\":\n\
                 {\"id\":\"c\",\"expected\":[\"weather\"]}\n\n\
-                {\"query\":\"hello there\",\"kind\":\"none\"}\n";
+                {\"query\":\"hello there\",\"kind\":\"none\",\"skill\":null}\n";
     let read = read_questions(text);
     assert_eq!(read.rows.len(), 2);
     assert_eq!(read.bad.iter().map(|row| row.line).collect::<Vec<_>>(), [2, 3]);

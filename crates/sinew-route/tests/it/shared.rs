@@ -59,7 +59,9 @@ fn dev() -> Option<&'static Dev> {
             return None;
         }
         let documents = read_skills(&data("skills.jsonl.gz")?).rows;
-        let questions = read_questions(&data("routing/queries-dev.jsonl")?).rows;
+        let read = read_questions(&data("routing/queries-dev.jsonl")?);
+        assert_eq!(read.bad, []);
+        let questions = read.rows;
         Some(Dev { router: filled("dev", &documents, &models()), questions, documents })
     })
     .as_ref()
