@@ -10,9 +10,14 @@ use crate::yaml::{MAX_DEPTH, Parsed, Place, resolve_plain};
 
 /// More lines than this are left to the parser, which knows every limit.
 const MAX_LINES: usize = 200;
+/// More commas than this may stand between more values than a front matter may hold.
+const MAX_COMMAS: usize = 500;
 
 /// What a plain text holds; `None` where the parser has to look.
 pub(crate) fn parse(text: &str) -> Option<Parsed> {
+    if text.bytes().filter(|b| *b == b',').count() > MAX_COMMAS {
+        return None;
+    }
     let mut reader = Reader { lines: Vec::new(), at: 0, flow_line: None };
     for line in text.lines() {
         if reader.lines.len() == MAX_LINES {
