@@ -260,7 +260,8 @@ fn unescape(line: &str) -> Option<(String, bool)> {
             Some((c, length)) => {
                 out.push(c);
                 rest = &rest[length..];
-                count += 1;
+                // Tables of other characters are written in escapes too; a command is not.
+                count += usize::from(c.is_ascii_graphic());
             }
             None => {
                 out.push_str(&rest[..1]);

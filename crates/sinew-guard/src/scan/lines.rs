@@ -12,7 +12,7 @@ const BLOCK: usize = 512;
 /// A line longer than this was not written by a person: distances within it count in [`WRAP`]s.
 pub(crate) const MAX_LINE: usize = 4096;
 /// Bytes of a long line that count as one line.
-const WRAP: usize = 256;
+const WRAP: usize = 80;
 
 /// The lines of a text, as `split('\n')` gives them; several times faster on short ones.
 #[derive(Debug, Clone)]

@@ -424,6 +424,9 @@ fn hidden_text(table: &Table, files: &[ScannedFile], facts: &[Fact]) -> Vec<Find
     findings
 }
 
+/// Lines around the place where decoding stopped within which running something makes it grave.
+const NEAR_LIMIT: usize = 12;
+
 fn decode_limit(
     table: &Table,
     file: &ScannedFile,
@@ -431,10 +434,9 @@ fn decode_limit(
     facts: &[Fact],
     number: usize,
 ) -> Finding {
-    let block = file.span_at(line).block;
     let runs = facts.iter().any(|fact| {
         fact.file == number
-            && fact.block == block
+            && fact.line.abs_diff(line) <= NEAR_LIMIT
             && matches!(
                 table.kinds[usize::from(fact.kind)].as_str(),
                 "dyn-exec" | "decode-pipe" | "code-decode-exec"

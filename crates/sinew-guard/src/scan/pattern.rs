@@ -13,13 +13,13 @@ use regex_automata::util::captures::Captures;
 use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input};
 use regex_syntax::hir::literal::Extractor;
-use regex_syntax::hir::{Hir, HirKind};
+use regex_syntax::hir::{Class, Hir, HirKind, Look};
 use serde::Deserialize;
 
 /// Memory of one expression's automaton; with a hundred of them this bounds the whole scanner.
 const MAX_AUTOMATON: usize = 256 * 1024;
 /// Bytes that may stand before the first word of a match: a boundary that is part of it.
-const MAX_LEAD: usize = 4;
+const MAX_LEAD: usize = 12;
 
 /// What starting an expression costs, in bytes looked at.
 const START: usize = 32;
@@ -176,6 +176,8 @@ struct Matcher {
 enum Starts {
     /// At a literal of the table: for each, how far before it.
     AtLiteral(Vec<Vec<usize>>),
+    /// At the start of the line.
+    AtLineStart,
     /// At one of these words, or a few bytes before it.
     AtWord {
         words: AhoCorasick,
@@ -203,7 +205,7 @@ impl Matcher {
     }
 
     fn look<'a>(&self, text: &'a str, at: usize, word: usize, work: &mut Work) -> Tried<'a> {
-        let attempt = |start: usize| {
+        let mut attempt = |start: usize| {
             work.spend(self.cost);
             self.search(text, start, Anchored::Yes)
         };
@@ -215,6 +217,7 @@ impl Matcher {
                 .filter_map(|back| at.checked_sub(*back))
                 .find_map(attempt)
                 .map_or(Tried::NotHere, Tried::Match),
+            Starts::AtLineStart => attempt(0).map_or(Tried::Nowhere, Tried::Match),
             Starts::AtWord { words, longest, lead } => {
                 // A match holds the literal, so it starts before it and not too far.
                 let low = floor(text, at.saturating_sub(self.back));
@@ -259,6 +262,9 @@ impl Matcher {
 
 impl Starts {
     fn of(hir: &Hir, any: &[String]) -> Option<Self> {
+        if hir.properties().look_set_prefix().contains(Look::Start) {
+            return Some(Self::AtLineStart);
+        }
         let mut words = BTreeSet::new();
         let Some(lead) = first_words(hir, &mut words) else { return Some(Self::Anywhere) };
         // Where the first word of every match holds a literal of the table, that literal is enough.
@@ -290,9 +296,22 @@ fn reach(hir: &Hir, open: usize) -> usize {
         HirKind::Concat(parts) => sum(parts),
         HirKind::Alternation(parts) => most(parts),
         HirKind::Repetition(repeated) => {
+            // Nobody writes more blanks than this between two words.
+            let open = if is_blank(&repeated.sub) { open.min(8) } else { open };
             let times = repeated.max.map_or(open, |most| most as usize);
             times.saturating_mul(reach(&repeated.sub, open)).min(4096)
         }
+    }
+}
+
+/// Whether an expression stands for one blank.
+fn is_blank(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Class(Class::Bytes(class)) => {
+            class.ranges().iter().all(|range| range.start() <= b' ' && range.end() <= b' ')
+        }
+        HirKind::Literal(literal) => *literal.0 == *b" ",
+        _ => false,
     }
 }
 
@@ -372,6 +391,8 @@ mod tests {
         check(r"(?:^|[^.\w])exec\(", &["exec"], "exec(", Some("exec("));
         check(r"send .{0,20}://", &["://"], "send a send b://", Some("send a send b://"));
         check(r"[a-z]+://", &["://"], "see http://x", Some("http://"));
+        check(r"^\s*data=", &["data"], "  data=1", Some("  data="));
+        check(r"^\s*data=", &["data"], "x data=1", None);
         check(r"\bcurl x", &["curl"], "wget x", None);
         check(r"os\.system|popen", &["system", "popen"], "a popen", Some("popen"));
     }

@@ -14,7 +14,7 @@ use crate::secrets;
 /// Findings of one rule in one file; more are counted, not listed.
 const MAX_PER_RULE: usize = 32;
 /// Ranks within which facts of a long line are on one line.
-const LINE: u32 = 2;
+const LINE: u32 = 4;
 /// Characters of evidence.
 const MAX_EVIDENCE: usize = 120;
 
