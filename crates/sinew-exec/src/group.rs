@@ -27,8 +27,10 @@ pub enum Signal {
 pub(crate) enum Seen {
     /// It ended and waits to be reaped.
     Ended,
-    /// It was stopped, by Ctrl-Z or by reading from a terminal that is not its own.
+    /// It was stopped, as by Ctrl-Z.
     Stopped,
+    /// It was stopped because it used a terminal that was not its own yet.
+    WantsTerminal,
 }
 
 pub(crate) use imp::{Group, prepare};
@@ -75,7 +77,12 @@ mod imp {
                     Ok(Some(status)) if status.stopped() => {
                         // Taken note of, or the same stop would be reported for ever.
                         process::waitid(WaitId::Pid(self.0), WaitIdOptions::STOPPED)?;
-                        return Ok(Seen::Stopped);
+                        let terminal = [process::Signal::TTIN, process::Signal::TTOU];
+                        let by = status.stopping_signal();
+                        return Ok(match terminal.iter().any(|s| by == Some(s.as_raw())) {
+                            true => Seen::WantsTerminal,
+                            false => Seen::Stopped,
+                        });
                     }
                     Ok(_) => return Ok(Seen::Ended),
                     Err(rustix::io::Errno::INTR) => {}

@@ -57,6 +57,14 @@ impl Running {
         }
     }
 
+    /// It used the terminal in the moment before it was lent; now it may.
+    fn wants_terminal(&self) {
+        #[cfg(unix)]
+        if let Some(lent) = &self.lent {
+            lent.give();
+        }
+    }
+
     /// Whether it has ended, where it is not being waited for.
     fn has_ended(&mut self) -> bool {
         !cfg!(unix) && self.child.try_wait().is_ok_and(|status| status.is_some())
@@ -134,6 +142,7 @@ pub(crate) fn supervise(
             Ok(Event::Closed) => open -= 1,
             Ok(Event::Seen(Seen::Ended)) => ended = Some(Instant::now()),
             Ok(Event::Seen(Seen::Stopped)) => running.stopped(),
+            Ok(Event::Seen(Seen::WantsTerminal)) => running.wants_terminal(),
             Ok(Event::Signal(signal)) => {
                 running.group.signal(signal);
                 forwarded = Some(signal);

@@ -36,9 +36,9 @@ mod unix {
             Some(lent)
         }
 
-        fn give(&self) {
+        /// Makes its group the terminal's, and lets it go on if it was stopped for want of that.
+        pub(crate) fn give(&self) {
             set_foreground(self.to);
-            // It may have been stopped for reading before the terminal was its own.
             let _ = process::kill_process_group(self.to, process::Signal::CONT);
         }
 
