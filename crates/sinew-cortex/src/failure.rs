@@ -1,4 +1,5 @@
-//! How a run can fail: the table of kinds, what each costs, and what is done about it.
+//! How a run can fail: the table of kinds, what each costs, and what is done about it. Which kind a
+//! run was is said by whoever started it (`sinew-exec`), or stated.
 
 use std::fmt;
 use std::str::FromStr;
@@ -141,44 +142,6 @@ impl FromStr for FailureKind {
     }
 }
 
-/// What the engine saw of a run that it executed itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Observed<'a> {
-    /// The exit code; `None` when a signal ended it.
-    pub exit: Option<i32>,
-    /// The last of what it wrote to standard error.
-    pub stderr: &'a str,
-    /// An HTTP status that it ended with.
-    pub http: Option<u16>,
-    /// Whether a name could not be resolved, a connection not made, or a read took too long.
-    pub network: bool,
-    /// Whether a variable that the skill declares is not set.
-    pub missing_variable: bool,
-    /// Whether the agent says that the skill does something else.
-    pub mismatch: bool,
-}
-
-/// The kind of failure that was seen; `None` when nothing failed.
-pub fn classify(observed: &Observed<'_>) -> Option<FailureKind> {
-    use FailureKind::{ApiError, AuthError, DependencyMissing, RuntimeError, TaskMismatch};
-    let failed = observed.exit != Some(0) || observed.http.is_some_and(|status| status >= 400);
-    if observed.mismatch {
-        return Some(TaskMismatch);
-    }
-    if !failed {
-        return None;
-    }
-    let not_found = observed.stderr.contains("command not found");
-    Some(match observed.http {
-        _ if observed.exit == Some(127) || not_found => DependencyMissing,
-        Some(401 | 403) => AuthError,
-        _ if observed.missing_variable => AuthError,
-        Some(408 | 425 | 429 | 500..=599) => ApiError,
-        _ if observed.network => ApiError,
-        _ => RuntimeError,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,30 +156,5 @@ mod tests {
         assert_eq!("API".parse(), Ok(FailureKind::ApiError));
         assert_eq!("dependency-missing".parse(), Ok(FailureKind::DependencyMissing));
         assert!("bored".parse::<FailureKind>().is_err());
-    }
-
-    #[test]
-    fn what_was_seen_names_its_kind() {
-        let seen = Observed { exit: Some(1), ..Observed::default() };
-        let check = |observed, kind| assert_eq!(classify(&observed), kind, "{observed:?}");
-        check(Observed { exit: Some(0), ..seen }, None);
-        check(seen, Some(FailureKind::RuntimeError));
-        check(Observed { exit: None, ..seen }, Some(FailureKind::RuntimeError));
-        check(Observed { exit: Some(127), ..seen }, Some(FailureKind::DependencyMissing));
-        check(
-            Observed { stderr: "sh: jq: command not found", ..seen },
-            Some(FailureKind::DependencyMissing),
-        );
-        for status in [401, 403] {
-            check(Observed { http: Some(status), ..seen }, Some(FailureKind::AuthError));
-        }
-        check(Observed { missing_variable: true, ..seen }, Some(FailureKind::AuthError));
-        for status in [408, 425, 429, 500, 503, 599] {
-            check(Observed { http: Some(status), ..seen }, Some(FailureKind::ApiError));
-        }
-        check(Observed { network: true, ..seen }, Some(FailureKind::ApiError));
-        check(Observed { http: Some(404), ..seen }, Some(FailureKind::RuntimeError));
-        check(Observed { http: Some(404), exit: Some(0), ..seen }, Some(FailureKind::RuntimeError));
-        check(Observed { mismatch: true, exit: Some(0), ..seen }, Some(FailureKind::TaskMismatch));
     }
 }

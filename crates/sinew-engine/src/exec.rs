@@ -6,13 +6,17 @@ use std::time::Duration;
 use serde::Serialize;
 use sinew_catalog::config::{Scope, Secret};
 use sinew_catalog::{Catalog, Entry, State};
+use sinew_cortex::Memory;
+use sinew_cortex::record::Origin;
+use sinew_cortex::signals::clean_region;
 use sinew_exec::child::{Control, StartError, Stdin, Stdout, Stream};
+use sinew_exec::classify::Outcome;
 use sinew_exec::run::{self, Retry, RunEnv};
 use sinew_exec::secret::Commands;
 use sinew_exec::{Covered, EnvLease, EnvState, Plan, Rules, env_states};
 use sinew_skill::Reason;
 
-use crate::{Engine, Error, ErrorKind};
+use crate::{Engine, Error, ErrorKind, NewOutcome, Recorded};
 
 /// Variables that hold sinew's own credentials, beyond those that look like it.
 const OWN_CREDENTIALS: &[&str] = &["SINEW_DATABASE_URL", "SINEW_TOKEN"];
@@ -21,6 +25,8 @@ const OWN_CREDENTIALS: &[&str] = &["SINEW_DATABASE_URL", "SINEW_TOKEN"];
 pub struct ExecRequest<'a> {
     /// The command and its arguments.
     pub argv: &'a [OsString],
+    /// The area of the task; the skill's own where absent.
+    pub region: Option<&'a str>,
     /// How long it may take.
     pub timeout: Option<Duration>,
     /// What it reads.
@@ -46,6 +52,12 @@ pub struct ExecReport {
     pub withheld: Vec<Reason>,
     /// Declared variables that nobody set.
     pub missing_env: Vec<String>,
+    /// What was learned from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learned: Option<Recorded>,
+    /// Why nothing was, where that is nobody's wish.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_learned: Option<Error>,
 }
 
 impl Engine {
@@ -79,12 +91,54 @@ impl Engine {
             observe,
         )
         .map_err(|error| not_started(&error))?;
-        Ok(ExecReport {
+        let mut report = ExecReport {
             skill: entry.name.clone(),
             run,
             records: lease.records.clone(),
             withheld: env.withheld,
             missing_env: env.missing,
+            learned: None,
+            not_learned: None,
+        };
+        // What somebody ended says nothing about the skill.
+        if self.config.cortex.enabled && !report.run.interrupted {
+            // The command has run; a memory that is not at hand changes nothing about that.
+            match self.learn_from(entry, request.region, &report) {
+                Ok(learned) => report.learned = Some(learned),
+                Err(error) => report.not_learned = Some(error),
+            }
+        }
+        Ok(report)
+    }
+
+    /// Records how it went.
+    fn learn_from(
+        &self,
+        entry: &Entry,
+        region: Option<&str>,
+        report: &ExecReport,
+    ) -> Result<Recorded, Error> {
+        let cortex = self.cortex()?;
+        let run = &report.run;
+        let region = match region {
+            Some(region) => Some(region.to_owned()),
+            None => cortex.with_memory(|memory| usual_region(memory, entry))?,
+        };
+        cortex.record(&NewOutcome {
+            region,
+            slug: slug(entry),
+            version: version(entry),
+            source: Some(entry.source.clone()),
+            digest: entry.scan.as_ref().map(|scan| scan.digest.clone()),
+            worked: Some(run.outcome == Outcome::Success),
+            kind: run.outcome.failure(),
+            detail: Some(run.detail.clone()).filter(|detail| !detail.is_empty()),
+            key: run.missing.clone(),
+            origin: Origin::Engine,
+            agent: self.agent.clone(),
+            attempts: Some(run.attempts),
+            ms: Some(run.duration_ms),
+            ..NewOutcome::default()
         })
     }
 
@@ -135,6 +189,30 @@ impl Engine {
         }
         names
     }
+}
+
+/// The one region in which the skill is known, else a region of its own: whoever runs it by name has
+/// not said what for.
+fn usual_region(memory: &Memory, entry: &Entry) -> Option<String> {
+    let slug = slug(entry);
+    let mut known = memory.motor.keys().filter(|region| memory.candidate(region, &slug).is_some());
+    match (known.next(), known.next()) {
+        (Some(region), None) => Some(region.clone()),
+        _ => clean_region(&entry.name),
+    }
+}
+
+/// The skill's name as records carry it: one word.
+fn slug(entry: &Entry) -> String {
+    entry.skill_key.split_whitespace().collect::<Vec<_>>().join("-")
+}
+
+/// The version that its author names, else its content's own.
+fn version(entry: &Entry) -> String {
+    let fields = entry.skill.as_ref().map(|skill| &skill.frontmatter);
+    let named = fields.and_then(|fields| fields.get("version")?.source_text());
+    let named = named.filter(|text| !text.trim().is_empty() && !text.contains(char::is_whitespace));
+    named.unwrap_or_else(|| entry.content_hash.chars().take(12).collect())
 }
 
 /// A skill that lacks something may still be tried: what it lacks is part of what is learned. One

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
+use sinew_cortex::failure::FailureKind;
 
 use crate::child::How;
 
@@ -20,21 +21,12 @@ const LINES: usize = 200;
 const MAX_LINE: usize = 200;
 
 /// What became of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// It worked.
     Success,
-    /// A program, a module or a library is missing.
-    DependencyMissing,
-    /// Credentials are missing, wrong or not enough.
-    AuthError,
-    /// The other side did not answer, or not now: worth a second try.
-    ApiError,
-    /// It did something else than the task asked for. Only ever stated, never guessed.
-    TaskMismatch,
-    /// Everything else.
-    RuntimeError,
+    /// It did not. `task_mismatch` is only ever stated, never guessed here.
+    Failure(FailureKind),
 }
 
 impl Outcome {
@@ -42,26 +34,22 @@ impl Outcome {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Success => "success",
-            Self::DependencyMissing => "dependency_missing",
-            Self::AuthError => "auth_error",
-            Self::ApiError => "api_error",
-            Self::TaskMismatch => "task_mismatch",
-            Self::RuntimeError => "runtime_error",
+            Self::Failure(kind) => kind.as_str(),
         }
     }
 
-    /// What to do about it.
-    pub fn remedy(self) -> Option<&'static str> {
+    /// How it failed.
+    pub fn failure(self) -> Option<FailureKind> {
         match self {
             Self::Success => None,
-            Self::DependencyMissing => Some("install what is missing: `sinew deps <skill>`"),
-            Self::AuthError => {
-                Some("check the credentials: `sinew info <skill>` shows which are set")
-            }
-            Self::ApiError => Some("try again later"),
-            Self::TaskMismatch => Some("use another skill"),
-            Self::RuntimeError => Some("read the error above"),
+            Self::Failure(kind) => Some(kind),
         }
+    }
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
     }
 }
 
@@ -95,7 +83,7 @@ pub struct Classified {
 #[derive(Deserialize)]
 struct Row {
     id: String,
-    outcome: Outcome,
+    outcome: FailureKind,
     #[serde(default)]
     exit: Vec<i32>,
     #[serde(default)]
@@ -106,7 +94,7 @@ struct Row {
 
 struct Rule {
     id: &'static str,
-    outcome: Outcome,
+    outcome: FailureKind,
     exit: Vec<i32>,
     programs: Vec<String>,
     patterns: Vec<Regex>,
@@ -139,14 +127,17 @@ pub fn classify(evidence: &Evidence<'_>) -> Classified {
         None => {
             let line = format!("there is no program `{}`", evidence.program);
             let key = Some(evidence.program.to_owned());
-            return Classified { key, ..found(Outcome::DependencyMissing, "no-program", &line) };
+            return Classified {
+                key,
+                ..found(Outcome::Failure(FailureKind::DependencyMissing), "no-program", &line)
+            };
         }
         Some(How::Exit(0)) => return found(Outcome::Success, "exit-0", ""),
         Some(How::Exit(code)) => Some(code),
         Some(_) => None,
     };
     if let Some(line) = ended(evidence.how) {
-        return found(Outcome::RuntimeError, "ended", line);
+        return found(Outcome::Failure(FailureKind::RuntimeError), "ended", line);
     }
     let lines: Vec<&str> = evidence.text.lines().rev().take(LINES).collect();
     for rule in TABLE.iter() {
@@ -157,19 +148,22 @@ pub fn classify(evidence: &Evidence<'_>) -> Classified {
         for line in &lines {
             if let Some(hit) = rule.patterns.iter().find_map(|pattern| pattern.captures(line)) {
                 let key = hit.name("key").map(|key| short(key.as_str()));
-                return Classified { key, ..found(rule.outcome, rule.id, line) };
+                return Classified { key, ..found(Outcome::Failure(rule.outcome), rule.id, line) };
             }
         }
         if code.is_some_and(|code| rule.exit.contains(&code)) {
-            return found(rule.outcome, rule.id, &error_line(evidence.text));
+            return found(Outcome::Failure(rule.outcome), rule.id, &error_line(evidence.text));
         }
     }
     if !evidence.missing.is_empty() {
         let line = format!("not set: {}", evidence.missing.join(", "));
         let key = evidence.missing.first().cloned();
-        return Classified { key, ..found(Outcome::AuthError, "missing-variable", &line) };
+        return Classified {
+            key,
+            ..found(Outcome::Failure(FailureKind::AuthError), "missing-variable", &line)
+        };
     }
-    found(Outcome::RuntimeError, "other", &error_line(evidence.text))
+    found(Outcome::Failure(FailureKind::RuntimeError), "other", &error_line(evidence.text))
 }
 
 /// Why we ended the program ourselves, if we did.
@@ -214,8 +208,7 @@ mod tests {
             for pattern in &row.patterns {
                 assert!(compiled(pattern).is_some(), "{}: {pattern}", row.id);
             }
-            assert_ne!(row.outcome, Outcome::TaskMismatch, "{}", row.id);
-            assert_ne!(row.outcome, Outcome::Success, "{}", row.id);
+            assert_ne!(row.outcome, FailureKind::TaskMismatch, "{}", row.id);
         }
     }
 }

@@ -7,7 +7,7 @@
 //! - [`install`] runs installers and downloads, and asks the operator's policy first.
 //!
 //! ```
-//! use sinew_exec::classify::{Evidence, Outcome, classify};
+//! use sinew_exec::classify::{Evidence, classify};
 //! use sinew_exec::child::How;
 //!
 //! let evidence = Evidence {
@@ -16,7 +16,7 @@
 //!     text: "sh: 1: gh: not found",
 //!     missing: &[],
 //! };
-//! assert_eq!(classify(&evidence).outcome, Outcome::DependencyMissing);
+//! assert_eq!(classify(&evidence).outcome.as_str(), "dependency_missing");
 //! ```
 //!
 //! **Promise:** nothing from a skill reaches a shell, and no value of a lease reaches a record, an

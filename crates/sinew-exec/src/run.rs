@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use sinew_catalog::{Environment, tools};
+use sinew_cortex::failure::FailureKind;
 use sinew_guard::env;
 use sinew_skill::Reason;
 
@@ -17,7 +18,7 @@ use crate::lease::EnvLease;
 use crate::plan::{Covered, Rules, withheld};
 use crate::value::Masker;
 
-/// How long to wait before the one retry of an [`Outcome::ApiError`].
+/// How long to wait before the one retry of an [`FailureKind::ApiError`].
 pub const RETRY_AFTER: Duration = Duration::from_secs(3);
 
 /// The environment of a run, and what the host has that the run does not get.
@@ -84,7 +85,7 @@ pub struct Request<'a, 'r> {
     pub stdin: Stdin,
     /// What becomes of its standard output.
     pub stdout: Stdout,
-    /// Whether and how an [`Outcome::ApiError`] is tried again.
+    /// Whether and how an [`FailureKind::ApiError`] is tried again.
     pub retry: Retry<'r>,
 }
 
@@ -143,7 +144,9 @@ pub fn run(
     let mut attempts = 1;
     let (mut ended, mut classified) = attempt(&request, env, masker, host, control, observe)?;
     let mut not_retried = None;
-    if classified.outcome == Outcome::ApiError && !was_interrupted(ended.as_ref(), control) {
+    if classified.outcome == Outcome::Failure(FailureKind::ApiError)
+        && !was_interrupted(ended.as_ref(), control)
+    {
         match &mut request.retry {
             Retry::Never => {}
             Retry::Once { after, rewind } => {

@@ -1,7 +1,8 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use sinew_engine::{Engine, ExecReport, ExecRequest};
+use sinew_cortex::failure::FailureKind;
+use sinew_engine::{Engine, ExecReport, ExecRequest, Recorded};
 use sinew_exec::child::{Control, Stdout, Stream};
 use sinew_exec::classify::Outcome;
 use sinew_exec::run::{RETRY_AFTER, Retry};
@@ -27,6 +28,9 @@ use crate::signals;
 pub(crate) struct ExecArgs {
     /// The skill's name or key
     skill: String,
+    /// The area of the task, for what is learned [default: the skill's own]
+    #[arg(long, value_name = "NAME")]
+    region: Option<String>,
     /// End the command after so many seconds
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
@@ -54,6 +58,7 @@ pub(crate) fn run(args: &ExecArgs, engine: &Engine, out: &mut Printer) -> Comman
     let mut rewind = || stdin.rewind();
     let request = ExecRequest {
         argv: &args.command,
+        region: args.region.as_deref(),
         timeout: args.timeout.map(Duration::from_secs),
         stdin: input::stdin(),
         stdout: Stdout::Inherit,
@@ -80,6 +85,29 @@ fn tell(report: &ExecReport, out: &mut Printer) {
     for record in report.records.iter().filter(|record| record.severity > Severity::Info) {
         out.warn(&record.detail);
     }
+    tell_outcome(report, out);
+    match (&report.learned, &report.not_learned) {
+        (Some(learned), _) => tell_learned(learned, out),
+        (None, Some(error)) => out.warn(&format!("nothing was learned: {error}")),
+        (None, None) => {}
+    }
+}
+
+/// What the memory makes of it, in a line.
+fn tell_learned(learned: &Recorded, out: &mut Printer) {
+    if let Some(runs) = learned.runs {
+        let all = runs.success + runs.fail;
+        out.note(&format!(
+            "learned: {} worked {} of {all} times in {}",
+            learned.skill, runs.success, learned.region
+        ));
+    }
+    for lesson in &learned.lessons {
+        out.note(lesson);
+    }
+}
+
+fn tell_outcome(report: &ExecReport, out: &mut Printer) {
     let run = &report.run;
     if run.attempts > 1 {
         out.note("tried twice: the first time the other side did not answer");
@@ -91,7 +119,8 @@ fn tell(report: &ExecReport, out: &mut Printer) {
     if let Some(why) = run.not_retried {
         out.note(&format!("not tried again: {why}"));
     }
-    if !report.withheld.is_empty() && run.outcome == Outcome::AuthError {
+    let Some(kind) = run.outcome.failure() else { return };
+    if !report.withheld.is_empty() && kind == FailureKind::AuthError {
         let names: Vec<&str> =
             report.withheld.iter().filter_map(|record| record.key.as_deref()).collect();
         out.note(&format!(
@@ -99,8 +128,22 @@ fn tell(report: &ExecReport, out: &mut Printer) {
             names.join(", ")
         ));
     }
-    if let Some(remedy) = run.outcome.remedy() {
-        out.hint(&remedy.replace("<skill>", &report.skill));
+    if let Some(remedy) = remedy(kind, &report.skill) {
+        out.hint(&remedy);
+    }
+}
+
+/// What to do about a command that failed.
+fn remedy(kind: FailureKind, skill: &str) -> Option<String> {
+    match kind {
+        FailureKind::DependencyMissing => {
+            Some(format!("install what is missing: `sinew deps {skill}`"))
+        }
+        FailureKind::AuthError => {
+            Some(format!("check the credentials: `sinew info {skill}` shows which are set"))
+        }
+        FailureKind::ApiError => Some("try again later".to_owned()),
+        FailureKind::TaskMismatch | FailureKind::RuntimeError => None,
     }
 }
 

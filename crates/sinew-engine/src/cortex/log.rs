@@ -39,7 +39,7 @@ impl Cortex<'_> {
     }
 
     /// Calls `look` with what is remembered now.
-    pub(super) fn with_memory<T>(&self, look: impl Fn(&Memory) -> T) -> Result<T, Error> {
+    pub(crate) fn with_memory<T>(&self, look: impl Fn(&Memory) -> T) -> Result<T, Error> {
         self.healed(|| {
             let mut followed = self.followed()?;
             let memory = self.follow(&mut followed)?;

@@ -66,6 +66,8 @@ pub struct NewOutcome {
     pub agent: Option<String>,
     /// The agent's model.
     pub model: Option<String>,
+    /// How often it was tried; once where absent.
+    pub attempts: Option<u32>,
     /// How long it took, in milliseconds.
     pub ms: Option<u64>,
     /// What it cost.
@@ -253,6 +255,7 @@ impl Cortex<'_> {
             agent: optional("agent", &new.agent)?,
             model: optional("model", &new.model)?,
             origin: new.origin,
+            attempts: new.attempts.unwrap_or(1),
             ms: new.ms,
             tokens: new.tokens,
             probes: probes.collect::<Result<_, Error>>()?,

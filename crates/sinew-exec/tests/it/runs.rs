@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use sinew_cortex::failure::FailureKind;
 use sinew_exec::Signal;
 use sinew_exec::child::{Control, Stdin};
 use sinew_exec::classify::Outcome;
@@ -107,23 +108,41 @@ fn thirty_two_runs_at_once_share_keys_and_each_sees_its_own() {
 fn outcomes_follow_from_how_a_command_ends() {
     let world = World::demo("{requires: {env: [DEMO_KEY]}}", "{env: {DEMO_KEY: 'k1-value'}}");
     assert_eq!(classified(&world, "echo fine").0, Outcome::Success);
-    assert_eq!(classified(&world, "nosuchprogram").0, Outcome::DependencyMissing);
-    assert_eq!(classified(&world, "echo 'HTTP 401' >&2; exit 1").0, Outcome::AuthError);
-    assert_eq!(classified(&world, "echo 'HTTP 503' >&2; exit 1").0, Outcome::ApiError);
+    assert_eq!(
+        classified(&world, "nosuchprogram").0,
+        Outcome::Failure(FailureKind::DependencyMissing)
+    );
+    assert_eq!(
+        classified(&world, "echo 'HTTP 401' >&2; exit 1").0,
+        Outcome::Failure(FailureKind::AuthError)
+    );
+    assert_eq!(
+        classified(&world, "echo 'HTTP 503' >&2; exit 1").0,
+        Outcome::Failure(FailureKind::ApiError)
+    );
     let (outcome, detail) =
         classified(&world, "echo usage >&2; echo 'error: bad input' >&2; exit 1");
-    assert_eq!((outcome, detail.as_str()), (Outcome::RuntimeError, "error: bad input"));
+    assert_eq!(
+        (outcome, detail.as_str()),
+        (Outcome::Failure(FailureKind::RuntimeError), "error: bad input")
+    );
     let lease = world.lease(&["demo"]);
     let (_, report) = world.run("demo", &lease, &["nosuchprogram", "--x"]);
-    assert_eq!(report.outcome, Outcome::DependencyMissing);
+    assert_eq!(report.outcome, Outcome::Failure(FailureKind::DependencyMissing));
     assert_eq!((report.rule, report.exit_code), ("no-program", None));
     assert_eq!(report.missing.as_deref(), Some("nosuchprogram"));
     let (_, report) = world.run("demo", &lease, &["/bin/sh", "-c", "othertool --x"]);
     assert_eq!(report.missing.as_deref(), Some("othertool"));
     // A declared variable that nobody set.
     let world = World::demo("{requires: {env: [DEMO_KEY]}}", "{}");
-    assert_eq!(classified(&world, "exit 1"), (Outcome::AuthError, "not set: DEMO_KEY".to_owned()));
-    assert_eq!(classified(&world, "echo 'HTTP 503' >&2; exit 1").0, Outcome::ApiError);
+    assert_eq!(
+        classified(&world, "exit 1"),
+        (Outcome::Failure(FailureKind::AuthError), "not set: DEMO_KEY".to_owned())
+    );
+    assert_eq!(
+        classified(&world, "echo 'HTTP 503' >&2; exit 1").0,
+        Outcome::Failure(FailureKind::ApiError)
+    );
 }
 
 #[test]
@@ -141,7 +160,7 @@ fn tools_of_the_skill_come_after_those_of_the_system() {
     };
     assert_eq!(run("own-tool"), Outcome::Success);
     assert_eq!(run("npm-tool"), Outcome::Success);
-    assert_eq!(run("foreign-tool"), Outcome::DependencyMissing);
+    assert_eq!(run("foreign-tool"), Outcome::Failure(FailureKind::DependencyMissing));
     let path = world.child_sees("demo")["PATH"].clone();
     assert!(path.starts_with(&*world.machine.path("bin").to_string_lossy()), "{path}");
 }
@@ -177,10 +196,16 @@ fn an_api_error_is_tried_once_more() {
     assert_eq!((report.outcome, report.attempts, starts), (Outcome::Success, 2, 2));
     assert!(report.duration_ms >= 150);
     let (report, starts) = flaky(true, 9, &Control::default());
-    assert_eq!((report.outcome, report.attempts, starts), (Outcome::ApiError, 2, 2));
+    assert_eq!(
+        (report.outcome, report.attempts, starts),
+        (Outcome::Failure(FailureKind::ApiError), 2, 2)
+    );
     // Input that is gone cannot be sent twice.
     let (report, starts) = flaky(false, 2, &Control::default());
-    assert_eq!((report.outcome, report.attempts, starts), (Outcome::ApiError, 1, 1));
+    assert_eq!(
+        (report.outcome, report.attempts, starts),
+        (Outcome::Failure(FailureKind::ApiError), 1, 1)
+    );
     assert!(report.not_retried.is_some());
     // Nor is it tried again for somebody who has left.
     let control = Control::default();
@@ -209,7 +234,11 @@ fn a_real_server_that_is_busy_is_an_api_error() {
     let lease = world.lease(&["demo"]);
     let address = format!("http://127.0.0.1:{port}/");
     let (_, report) = world.run("demo", &lease, &["/usr/bin/curl", "-fsS", &address]);
-    assert_eq!((report.outcome, report.exit_code), (Outcome::ApiError, Some(22)), "{report:?}");
+    assert_eq!(
+        (report.outcome, report.exit_code),
+        (Outcome::Failure(FailureKind::ApiError), Some(22)),
+        "{report:?}"
+    );
 }
 
 #[test]
@@ -231,5 +260,8 @@ fn a_time_limit_is_a_runtime_error() {
         &mut |_, _| {},
     )
     .expect("sh starts");
-    assert_eq!((report.outcome, report.rule), (Outcome::RuntimeError, "ended"));
+    assert_eq!(
+        (report.outcome, report.rule),
+        (Outcome::Failure(FailureKind::RuntimeError), "ended")
+    );
 }
