@@ -51,3 +51,20 @@ proptest! {
         prop_assert!(Index::load(&with_magic).is_err());
     }
 }
+
+/// Starting inputs of the fuzz target, and whatever it once broke, replayed.
+#[test]
+fn every_seed_is_answered() {
+    let seeds = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/route_message");
+    let mut count = 0;
+    for seed in std::fs::read_dir(seeds).expect("seeds") {
+        let bytes = std::fs::read(seed.expect("a file").path()).expect("readable");
+        let text = String::from_utf8_lossy(&bytes);
+        let ask = || small().route(&Message::from_user(&text), &Context::default());
+        let result = ask();
+        assert!(result.matches.iter().all(|one| (one.parts.sum() - one.score).abs() < 1e-6));
+        assert_eq!(json(result), json(ask()));
+        count += 1;
+    }
+    assert!(count >= 9, "{count} seeds");
+}
