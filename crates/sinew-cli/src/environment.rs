@@ -1,5 +1,6 @@
 //! The one place that looks at the process: its variables, folders, program and clock.
 
+use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -44,4 +45,14 @@ fn canonical(path: &std::path::Path) -> Option<PathBuf> {
 /// The time now, as records carry it.
 pub(crate) fn now_rfc3339() -> String {
     jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string()
+}
+
+/// More than this is no message; the rest is not read.
+const MAX_INPUT: u64 = 64 << 20;
+
+/// Text from standard input. What is not UTF-8 becomes a mark that says so.
+pub(crate) fn standard_input() -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(MAX_INPUT).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

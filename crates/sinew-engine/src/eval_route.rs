@@ -13,6 +13,7 @@ use sinew_route::eval::{
 };
 use sinew_route::{Document, Index, Router};
 
+use crate::route::read_skill;
 use crate::validate::files_in;
 use crate::{Engine, Error, ErrorKind, ModelChoice};
 
@@ -170,7 +171,7 @@ fn documents_in(folder: &Path) -> Vec<Document> {
     files.sort();
     let read = files.iter().filter_map(|file| {
         let name = file.parent()?.file_name()?.to_string_lossy().into_owned();
-        let text = String::from_utf8_lossy(&fs::read(file).ok()?).into_owned();
+        let text = String::from_utf8_lossy(&read_skill(file)?).into_owned();
         Some(Document::from_text(&name, &name, &text))
     });
     read.collect()

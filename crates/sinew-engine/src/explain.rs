@@ -149,7 +149,11 @@ impl Engine {
                 "place {} for this message, {:.0} % sure{}",
                 route.rank,
                 100.0 * route.skill.probability,
-                if route.excluded { "; it would be offered if it were usable" } else { "" }
+                match (route.excluded, route.rank) {
+                    (true, 1) => "; it would be first if it could be used",
+                    (true, _) => "; it cannot be used",
+                    (false, _) => "",
+                }
             ),
         );
         for (name, part) in route.skill.parts.each().filter(|(_, part)| part.weight != 0.0) {

@@ -1,7 +1,6 @@
 //! From a message to the right skill: the router over the catalog, with its index on disk.
 
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -13,7 +12,7 @@ use sinew_route::{
 
 use crate::cortex::Learned;
 use crate::index_file::{IndexFile, OnDisk};
-use crate::{Engine, Error, ErrorKind, ModelChoice};
+use crate::{Engine, Error, ErrorKind, ModelChoice, validate};
 
 /// So few missing vectors are computed before the answer: it takes less time than reading it.
 const FILL_AT_ONCE: usize = 8;
@@ -127,7 +126,9 @@ impl Engine {
         let local = router.models.encoder.as_ref().is_some_and(|encoder| encoder.is_local());
         if local && (1..=FILL_AT_ONCE).contains(&router.pending()) {
             // Without its vectors the answer is that of words and static vectors, and says so.
-            let _ = router.fill(&|_| {});
+            if router.fill(&|_| {}).is_err() && !current {
+                router.file.save(router.router.index());
+            }
         } else if !current {
             router.file.save(router.router.index());
         }
@@ -213,11 +214,16 @@ impl CatalogRouter {
 
 /// A skill as the router reads it; a body that cannot be read any more leaves the description.
 pub(crate) fn document(entry: &Entry) -> Document {
-    let bytes = fs::read(&entry.file_path).unwrap_or_default();
+    let bytes = read_skill(&entry.file_path).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     let body = sinew_skill::split(&text).map(|fenced| fenced.body.to_owned()).unwrap_or_default();
     match &entry.skill {
         Some(skill) => Document::from_skill(&entry.name, skill, &body, &entry.content_hash),
         None => Document::from_description(&entry.name, &entry.name, &entry.description),
     }
+}
+
+/// The bytes of a skill's file: a regular one, never what a link or a pipe leads to.
+pub(crate) fn read_skill(file: &Path) -> Option<Vec<u8>> {
+    validate::read(file.parent()?, file.file_name()?.to_str()?).ok()
 }

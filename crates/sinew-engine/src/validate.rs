@@ -204,7 +204,7 @@ fn judge(path: PathBuf, rules: RuleSet, fixing: Fixing) -> Result<ValidatedFile,
 
 /// Reads a regular file. A link is refused like a pipe: what it leads to is not this skill's, and a
 /// fix would bring it in.
-fn read(folder: &Path, file_name: &str) -> Result<Vec<u8>, OpenError> {
+pub(crate) fn read(folder: &Path, file_name: &str) -> Result<Vec<u8>, OpenError> {
     let dir =
         Dir::open_ambient_dir(folder, ambient_authority()).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => OpenError::NotFound,

@@ -115,7 +115,7 @@ impl Ranking<'_> {
         let offered = match decision {
             Decision::None => 0,
             Decision::Match => 1,
-            Decision::Shortlist => worth_reading(&probabilities).min(config.top.max(2)),
+            Decision::Shortlist => worth_reading(&probabilities).min(config.top),
         };
         let Heard { nothing, calibration, calibrated, query, .. } = self.heard;
         let fits_none = (decision == Decision::None).then_some(Nothing::NothingFits);

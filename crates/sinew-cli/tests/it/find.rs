@@ -2,7 +2,7 @@
 
 use sinew_testkit::Machine;
 
-use crate::support::{json, sinew};
+use crate::support::{command, json, shown, sinew};
 
 /// Six skills of different trades, one of which lacks its program.
 fn machine() -> Machine {
@@ -79,7 +79,31 @@ fn the_same_message_gives_the_same_answer() {
         result.as_object_mut().expect("a map").remove("took");
         result
     };
-    assert_eq!(ask(), ask());
+    let first = ask();
+    assert_eq!(first, ask());
+    for threads in ["1", "3"] {
+        let mut command = command(&machine, &["find", "--json", "invoice for the plumber"]);
+        let output = command.env("RAYON_NUM_THREADS", threads).output().expect("sinew runs");
+        let mut result: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        result.as_object_mut().expect("a map").remove("took");
+        assert_eq!(result, first, "{threads} threads");
+    }
+}
+
+#[test]
+fn a_message_of_ten_megabytes_comes_through_a_pipe() {
+    let machine = machine();
+    let huge = format!("{} please crop this photo", "lorem ipsum ".repeat(850_000));
+    machine.write("work/huge.txt", huge);
+    let mut command = command(&machine, &["find", "-"]);
+    command.stdin(std::fs::File::open(machine.path("work/huge.txt")).expect("a file"));
+    let shown = shown(&machine, &command.output().expect("sinew runs"));
+    assert!(shown.contains("pictures") && !shown.contains("panicked"), "{shown}");
+    let usage = sinew(&machine, &["find", "--top", "0", "x"]);
+    assert!(usage.contains("at least 1") && usage.ends_with("exit 2"), "{usage}");
+    let one = json(&machine, &["find", "--top", "1", "crop and compress this photo"]);
+    let offered = one["offered"].as_u64().expect("a number") as usize;
+    assert!(offered <= one["matches"].as_array().expect("a list").len(), "{one}");
 }
 
 #[test]

@@ -12,15 +12,11 @@ use sinew_route::{
     Config, Context, Decision, Document, Index, Language, Message, Models, Router, guess_language,
 };
 
-use crate::support::{corpus_skills, has_models, models, skipped};
+use crate::support::{corpus_skills, has_models, models};
 
 fn data(path: &str) -> Option<String> {
-    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared"));
-    let root = std::env::var_os("SINEW_SHARED").map_or_else(beside, PathBuf::from).join("data");
-    let Ok(bytes) = std::fs::read(root.join(path)) else {
-        skipped(&format!("no {path} under {}; set SINEW_SHARED", root.display()));
-        return None;
-    };
+    let found = sinew_testkit::shared_data(&format!("data/{path}"))?;
+    let bytes = std::fs::read(found).expect("a shared file that exists can be read");
     let mut text = String::new();
     let read = if path.ends_with(".gz") {
         flate2::read::GzDecoder::new(&bytes[..]).read_to_string(&mut text)

@@ -3,6 +3,7 @@ mod text;
 use clap::ValueEnum;
 use sinew_engine::{CatalogRouter, Engine, Found, ModelChoice};
 
+use crate::environment;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 
@@ -15,16 +16,17 @@ use crate::printer::Printer;
 ///   sinew find "who changed this line, and why?"
 ///   sinew find --explain "make these pictures smaller"
 ///   sinew find --json --top 3 "open a pull request"
+///   sinew find - < message.txt
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct FindArgs {
-    /// What the user said
+    /// What the user said; `-` reads it from standard input
     message: String,
     /// Show what each score is made of, and the words it shares with the message
     #[arg(long)]
     explain: bool,
     /// How many skills to show (5, or what route.top says)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     top: Option<usize>,
     /// Which models rank
     #[arg(long, value_enum, default_value = "default")]
@@ -58,15 +60,27 @@ impl From<ModelArg> for ModelChoice {
     }
 }
 
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("at least 1".to_owned()),
+        Ok(count) => Ok(count),
+        Err(_) => Err("a number is needed".to_owned()),
+    }
+}
+
 pub(crate) fn run(args: &FindArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let message = match args.message.as_str() {
+        "-" => environment::standard_input()?,
+        message => message.to_owned(),
+    };
     let snapshot = engine.snapshot();
     super::tell_issues(engine, &snapshot.catalog, out);
     let mut router = engine.router(&snapshot.catalog, args.model.into());
     if let Some(notice) = &router.status.notice {
         out.warn(notice);
     }
-    let Found { result, held_back } = router.find(&args.message, args.top);
-    out.data(&result, |text| text::write(text, &args.message, &result, args.explain))?;
+    let Found { result, held_back } = router.find(&message, args.top);
+    out.data(&result, |text| text::write(text, &message, &result, args.explain))?;
     if let Some(held) = held_back {
         out.note(&format!("{} would fit, but cannot be used yet", held.name));
         out.hint(&format!("`sinew why {}` names what it lacks", held.name));
