@@ -39,8 +39,8 @@ mod workshop;
 pub use actor::Actor;
 pub use check::{CheckReport, MissingSkill, NotInjected, Summary};
 pub use cortex::{
-    Cortex, Exported, Imported, LearnedPrior, LessonRow, NewOutcome, Overview, Pruned, Rebuilt,
-    Recalled, Recorded, RegionRow, Why,
+    Cortex, Exported, Imported, LearnedPrior, LessonRow, NewOutcome, Overview, ProbedLesson,
+    Pruned, Rebuilt, Recalled, Recorded, RegionRow, Why,
 };
 pub use deps::{DepsReport, OffPath};
 pub use doctor::{Diagnosis, Health, Probe};

@@ -204,7 +204,7 @@ impl Reader {
 
     /// A secret in somebody's file does not get into the log.
     fn masked(&mut self, text: &str, path: &str) -> String {
-        let masked = sinew_guard::secrets::mask(text);
+        let masked = sinew_guard::secrets::mask_strict(text);
         if masked != text {
             self.note(path, "held a secret; masked");
         }

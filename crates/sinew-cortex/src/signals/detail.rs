@@ -21,7 +21,7 @@ const GAP: &str = "…";
 /// ```
 pub fn clean(text: &str, vocabulary: &Vocabulary) -> String {
     // Normal form first: a secret that is written in wide letters is one all the same.
-    let masked = secrets::mask(&super::normal(text));
+    let masked = secrets::mask_strict(&super::normal(text));
     let masked = masked.replace(secrets::REDACTED, " … ");
     let mut kept: Vec<String> = Vec::new();
     for piece in masked.split_whitespace() {

@@ -27,7 +27,7 @@ pub use file::{Exported, Imported};
 pub use manage::{LessonRow, Overview, Pruned, Rebuilt, RegionRow};
 pub(crate) use prior::Learned;
 pub use prior::LearnedPrior;
-pub use recall::{Recalled, Why};
+pub use recall::{ProbedLesson, Recalled, Why};
 pub use record::{NewOutcome, Recorded};
 
 use crate::{Engine, Error, ErrorKind};

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use sinew_cortex::acquire::Run;
-use sinew_cortex::explain::{CandidateView, Explanation, LessonView, candidates};
+use sinew_cortex::explain::{CandidateView, Explanation, LessonView, candidates, view};
+use sinew_cortex::lesson::Lesson;
 use sinew_cortex::memory::Memory;
 use sinew_cortex::recall::{Similarity, Task, recall};
 use sinew_cortex::signals::words;
@@ -20,8 +21,18 @@ pub struct Recalled {
     /// The decision with everything behind it.
     #[serde(flatten)]
     pub explanation: Explanation,
-    /// Lessons of the region.
-    pub lessons: Vec<LessonView>,
+    /// Lessons of the region, looked at on this machine.
+    pub lessons: Vec<ProbedLesson>,
+}
+
+/// A lesson, and what is the case on this machine now.
+#[derive(Debug, Clone, Serialize)]
+pub struct ProbedLesson {
+    /// The lesson.
+    #[serde(flatten)]
+    pub lesson: LessonView,
+    /// Whether the program or variable is there; `None` where there is nothing to look for.
+    pub found: Option<bool>,
 }
 
 /// Why something is as it is.
@@ -76,7 +87,16 @@ impl Cortex<'_> {
                 held.lesson.region().is_some()
                     && held.lesson.region() == explanation.region.as_deref()
             });
-            let lessons = lessons.map(|held| LessonView::of(held, today, self.policy())).collect();
+            let lessons = lessons.map(|held| ProbedLesson {
+                found: held.lesson.probe().and_then(|probe| self.probe(&probe)),
+                lesson: LessonView::of(held, today, self.policy()),
+            });
+            // A warning that was not right for long, and is not right now, warns of nothing.
+            let is_worth_telling = |told: &ProbedLesson| {
+                let warns = matches!(told.lesson.lesson, Lesson::DependencyWarning { .. });
+                !(warns && told.lesson.stale && told.found == Some(true))
+            };
+            let lessons = lessons.filter(is_worth_telling).collect();
             Recalled { explanation, lessons }
         })
     }
@@ -92,7 +112,15 @@ impl Cortex<'_> {
                 let views = candidates(memory, name, today, self.policy());
                 Some((name.clone(), views.into_iter().find(|view| view.slug == about)?))
             });
-            (found.collect::<BTreeMap<_, _>>(), memory.is_blacklisted(about))
+            let mut found: BTreeMap<String, CandidateView> = found.collect();
+            // A skill that was kept has left its region, and its record is still there.
+            for kept in memory.retained.iter().filter(|kept| kept.slug == about) {
+                if let Some(region) = memory.motor.get(&kept.region) {
+                    let seen = view(memory, region, &kept.candidate, 0.0, today, self.policy());
+                    found.entry(kept.region.clone()).or_insert(seen);
+                }
+            }
+            (found, memory.is_blacklisted(about))
         })?;
         if !regions.is_empty() || blacklisted {
             return Ok(Why::Skill { slug: about.to_owned(), regions, blacklisted });

@@ -121,7 +121,11 @@ impl Cortex<'_> {
                 .hint("leave the time out, or correct it"));
         }
         let (region, missed) = self.region_of(new)?;
-        let outcome = self.outcome(new, &region)?;
+        let mut outcome = self.outcome(new, &region)?;
+        // What happened some time ago happened on another machine, as far as anybody knows.
+        if new.at.is_none() {
+            self.look_around(&mut outcome)?;
+        }
         let id = self.append(at, vec![Body::Outcome(Box::new(outcome.clone()))])?;
         let point = new.point.as_deref().map(|point| clean_detail(point, self.engine.vocabulary()));
         let point = point.filter(|point| !point.is_empty());
@@ -200,6 +204,38 @@ impl Cortex<'_> {
             None => Err(usage("no-region", "an outcome needs a region or a task".to_owned()).hint(
                 "name one, such as `task-management`; `sinew cortex show` lists those there are",
             )),
+        }
+    }
+
+    /// Looks for what the region's lessons are about, and for the variables that the skill reads, so
+    /// that lessons are confirmed or contradicted by what is the case.
+    fn look_around(&self, outcome: &mut Outcome) -> Result<(), Error> {
+        let region = Some(outcome.region.as_str());
+        let mut probes: Vec<String> = self.with_memory(|memory| {
+            let lessons = memory.lessons.iter().filter(|held| held.lesson.region() == region);
+            lessons.filter_map(|held| held.lesson.probe()).collect()
+        })?;
+        let tags = outcome.side_effects.iter().flatten();
+        probes
+            .extend(tags.filter_map(|tag| Some(format!("env:{}", tag.strip_prefix("read:env:")?))));
+        for probe in probes {
+            // A program that was just reported missing is missing, wherever it was looked for.
+            let reported =
+                outcome.key.as_ref().is_some_and(|key| probe.ends_with(&format!(":{key}")));
+            if let Some(found) = self.probe(&probe).filter(|_| !reported) {
+                outcome.probes.entry(probe).or_insert(found);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a program or a variable is there: `bin:ffmpeg`, `env:TOKEN`.
+    pub(super) fn probe(&self, probe: &str) -> Option<bool> {
+        let env = &self.engine.env;
+        match probe.split_once(':')? {
+            ("bin", name) => Some(env.find_program(name).is_some()),
+            ("env", name) => Some(env.var(name).is_some()),
+            _ => None,
         }
     }
 
@@ -337,7 +373,7 @@ pub(super) fn name(what: &str, text: &str) -> Result<String, Error> {
     if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
         return bad("holds blanks or control characters".to_owned());
     }
-    if !sinew_guard::secrets::find(text).is_empty() {
+    if !sinew_guard::secrets::find_strict(text).is_empty() {
         return Err(usage("secret", format!("the {what} looks like a secret"))
             .hint("names are recorded, values never"));
     }

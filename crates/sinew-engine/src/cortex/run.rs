@@ -19,8 +19,8 @@ use crate::{Error, ErrorKind};
 const RUNS: &str = "runs";
 /// Who did what.
 const AUDIT: &str = "audit";
-/// Runs looked at when those are listed that are not over.
-const MAX_LISTED: usize = 1_000;
+/// Runs read at a time when those are looked for that are not over.
+const PAGE: usize = 1_000;
 
 impl Cortex<'_> {
     /// Begins a run for a task. What must be done first is [`Effect::Recall`].
@@ -50,9 +50,15 @@ impl Cortex<'_> {
 
     /// Runs that are not over, oldest first: what a crash may have left behind.
     pub fn open_runs(&self) -> Result<Vec<Run>, Error> {
-        let listed = self.store()?.list(RUNS, Keys::ALL, MAX_LISTED)?;
-        let runs = listed.iter().filter_map(|found| found.body.read::<Run>().ok());
-        Ok(runs.filter(|run| !matches!(run.state, State::Closed { .. })).collect())
+        let store = self.store()?;
+        let (mut open, mut after) = (Vec::new(), String::new());
+        loop {
+            let page = store.list(RUNS, Keys::ALL.after(&after), PAGE)?;
+            let Some(last) = page.last() else { return Ok(open) };
+            after.clone_from(&last.key);
+            let runs = page.iter().filter_map(|found| found.body.read::<Run>().ok());
+            open.extend(runs.filter(|run| !matches!(run.state, State::Closed { .. })));
+        }
     }
 
     /// Takes a run one step on: the run, what it logs and the audit entry are saved together, or not

@@ -90,10 +90,14 @@ fn write_task(text: &mut String, recalled: &Recalled) -> std::fmt::Result {
         write_candidate(text, view)?;
         write_numbers(text, view)?;
     }
-    for lesson in &recalled.lessons {
-        let stale = if lesson.stale { ", to be looked at again" } else { "" };
-        let sure = format!(" ({:.0} of 100 sure{stale})", 100.0 * lesson.confidence);
-        writeln!(text, "  lesson: {}{sure}", render::safe(&super::lesson(&lesson.lesson)))?;
+    for told in &recalled.lessons {
+        let here = match told.found {
+            Some(true) => ", there now",
+            Some(false) => ", not there now",
+            None => "",
+        };
+        let sure = format!(" ({:.0} of 100 sure{here})", 100.0 * told.lesson.confidence);
+        writeln!(text, "  lesson: {}{sure}", render::safe(&super::lesson(&told.lesson.lesson)))?;
     }
     Ok(())
 }

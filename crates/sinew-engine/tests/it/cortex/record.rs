@@ -111,6 +111,35 @@ fn lessons_are_learned_on_the_way() {
 }
 
 #[test]
+fn lessons_meet_what_is_the_case() {
+    // [22], [23], as this machine shows them
+    let world = World::new();
+    let missing = NewOutcome { key: Some("ffmpeg".to_owned()), ..failed(DependencyMissing) };
+    let reads = Some(vec!["read:env:TODOIST_API_KEY".to_owned()]);
+    let reader = NewOutcome { side_effects: reads, ..ok() };
+    let confidences = |engine: &sinew_engine::Engine| -> Vec<f64> {
+        let lessons = engine.cortex().expect("a cortex").lessons().expect("lessons");
+        lessons.iter().map(|row| row.lesson.confidence).collect()
+    };
+    let engine = world.engine();
+    let cortex = engine.cortex().expect("a cortex");
+    cortex.record(&missing).expect("a record");
+    cortex.record(&missing).expect("a record");
+    cortex.record(&reader).expect("a record");
+    assert_eq!(confidences(&engine), [0.7], "it is missing again");
+    // From now on the program is there, and the variable is set.
+    let world = world.with_bin("ffmpeg").with_var("TODOIST_API_KEY", "hunter2");
+    let engine = world.engine();
+    let cortex = engine.cortex().expect("a cortex");
+    cortex.record(&reader).expect("a record");
+    assert_eq!(confidences(&engine), [0.5]);
+    cortex.record(&reader).expect("a record");
+    assert_eq!(confidences(&engine), [0.3, 0.6]);
+    let told = cortex.recall("anything", Some(R));
+    assert_eq!(told.lessons.iter().map(|lesson| lesson.found).collect::<Vec<_>>(), [Some(true); 2]);
+}
+
+#[test]
 fn a_variables_value_is_nowhere() {
     // [23]
     let world = World::new();

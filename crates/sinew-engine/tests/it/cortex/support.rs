@@ -87,6 +87,16 @@ impl World {
         self
     }
 
+    pub(crate) fn with_bin(mut self, name: &str) -> Self {
+        self.machine = self.machine.bin(name);
+        self
+    }
+
+    pub(crate) fn with_var(mut self, name: &str, value: &str) -> Self {
+        self.machine = self.machine.var(name, value);
+        self
+    }
+
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.machine.path(path)
     }
