@@ -6,9 +6,10 @@
 //! passwords and tokens that are named as such, and only a value that is a placeholder as a whole
 //! passes.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
-use regex::{Regex, RegexSet};
+use aho_corasick::AhoCorasick;
+use regex::Regex;
 use serde::Deserialize;
 
 const TABLE: &str = include_str!("../data/secrets.json");
@@ -20,6 +21,9 @@ struct Row {
     id: String,
     /// The first group, where there is one, is the value; else the whole match is.
     re: String,
+    /// What a text holds that matches, one of these, in small letters; nothing where no word is sure.
+    #[serde(default)]
+    needs: Vec<String>,
     /// Counts only where text is looked at strictly.
     #[serde(default)]
     strict: bool,
@@ -31,20 +35,46 @@ struct Row {
     words: bool,
 }
 
+/// The table. Most processes look at a few short texts, and most texts hold nothing that any row
+/// needs: a row is compiled when a text first does, because compiling them all takes milliseconds.
 struct Secrets {
     rows: Vec<Row>,
-    set: RegexSet,
-    each: Vec<Regex>,
+    needles: AhoCorasick,
+    /// The row of each needle.
+    of: Vec<usize>,
+    compiled: Vec<OnceLock<Option<Regex>>>,
 }
 
 static SECRETS: LazyLock<Option<Secrets>> = LazyLock::new(|| {
     let rows: Vec<Row> = serde_json::from_str(TABLE).ok()?;
-    // Keys are ASCII; a boundary that knows all of Unicode would make text of other scripts slow.
-    let sources: Vec<String> = rows.iter().map(|row| row.re.replace(r"\b", r"(?-u:\b)")).collect();
-    let set = RegexSet::new(&sources).ok()?;
-    let each = sources.iter().map(|source| Regex::new(source).ok()).collect::<Option<_>>()?;
-    Some(Secrets { rows, set, each })
+    let each =
+        || rows.iter().enumerate().flat_map(|(at, row)| row.needs.iter().map(move |n| (at, n)));
+    let needles = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(each().map(|(_, needle)| needle))
+        .ok()?;
+    let of = each().map(|(at, _)| at).collect();
+    let compiled = rows.iter().map(|_| OnceLock::new()).collect();
+    Some(Secrets { rows, needles, of, compiled })
 });
+
+impl Secrets {
+    /// The rows that may match, and their patterns.
+    fn for_text(&self, text: &str) -> impl Iterator<Item = (&Row, &Regex)> {
+        let mut may: Vec<bool> = self.rows.iter().map(|row| row.needs.is_empty()).collect();
+        for hit in self.needles.find_overlapping_iter(text) {
+            may[self.of[hit.pattern().as_usize()]] = true;
+        }
+        let may = may.into_iter().enumerate().filter_map(|(at, may)| may.then_some(at));
+        may.filter_map(|at| Some((&self.rows[at], self.pattern(at)?)))
+    }
+
+    fn pattern(&self, row: usize) -> Option<&Regex> {
+        // Keys are ASCII; a boundary that knows all of Unicode would make text of other scripts slow.
+        let compile = || Regex::new(&self.rows[row].re.replace(r"\b", r"(?-u:\b)")).ok();
+        self.compiled[row].get_or_init(compile).as_ref()
+    }
+}
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,12 +127,8 @@ fn matches(
         return Vec::new();
     };
     let mut found = Vec::new();
-    for at in secrets.set.matches(text) {
-        let row = &secrets.rows[at];
-        if !wanted(row) {
-            continue;
-        }
-        let values = secrets.each[at].captures_iter(text);
+    for (row, pattern) in secrets.for_text(text).filter(|(row, _)| wanted(row)) {
+        let values = pattern.captures_iter(text);
         let values = values.filter_map(|hit| hit.get(1).or_else(|| hit.get(0)));
         let counted = values.filter(|value| counts(row, value.as_str(), &text[value.end()..]));
         let secret =
@@ -198,6 +224,15 @@ fn has_check_digit(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_row_compiles() {
+        let secrets = SECRETS.as_ref().expect("the table is read");
+        for (at, row) in secrets.rows.iter().enumerate() {
+            assert!(secrets.pattern(at).is_some(), "{}", row.id);
+            assert_eq!(row.needs, row.needs.iter().map(|n| n.to_lowercase()).collect::<Vec<_>>());
+        }
+    }
 
     #[test]
     fn known_shapes_are_masked_and_words_are_not() {

@@ -21,6 +21,10 @@ const APPLICATION_ID: i32 = 0x7369_6e77;
 /// The schema, from the first version on.
 const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: include_str!("001.sql") }];
 
+/// Pages of the log that are moved into the database file, and so begun again. The first connection of
+/// a process reads the whole log, so a long one makes every command slow.
+const MAX_WAL_PAGES: u32 = 64;
+
 /// Statements that a connection keeps prepared: all there are.
 const PREPARED: usize = 32;
 
@@ -121,6 +125,7 @@ impl File {
         // Acknowledged means on disk, so each commit is flushed; on macOS, where a plain flush ends
         // in the drive's own memory, fully.
         connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "wal_autocheckpoint", MAX_WAL_PAGES)?;
         connection.pragma_update(None, "fullfsync", true)?;
         connection.pragma_update(None, "checkpoint_fullfsync", true)?;
         Ok(())
