@@ -1,6 +1,7 @@
 //! Running a command with a skill's variables, and learning from how it went.
 
 use std::ffi::OsString;
+use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -75,21 +76,21 @@ impl Engine {
         let lease = self.lease(catalog, &[entry]);
         let own = self.host_credentials();
         let env = RunEnv::of(&self.covered(entry), &lease, &self.rules(&own), &self.env);
-        let run = run::run(
-            run::Request {
-                argv: request.argv,
-                cwd: &self.env.cwd,
-                timeout: request.timeout,
-                stdin: request.stdin,
-                stdout: request.stdout,
-                retry: request.retry,
-            },
-            &env,
-            &lease.masker(),
-            &self.env,
-            control,
-            observe,
-        )
+        let command = run::Request {
+            argv: request.argv,
+            cwd: &self.env.cwd,
+            timeout: request.timeout,
+            stdin: request.stdin,
+            stdout: request.stdout,
+            retry: request.retry,
+        };
+        let run = thread::scope(|scope| {
+            if self.config.cortex.enabled {
+                // Opened while the command runs, the memory adds little to the command's time.
+                scope.spawn(|| self.cortex().and_then(|cortex| cortex.with_memory(|_| ())));
+            }
+            run::run(command, &env, &lease.masker(), &self.env, control, observe)
+        })
         .map_err(|error| not_started(&error))?;
         let mut report = ExecReport {
             skill: entry.name.clone(),

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use regex::{RegexSet, RegexSetBuilder};
+use regex::RegexSet;
 use serde::{Deserialize, Serialize};
 use sinew_skill::Code;
 
@@ -137,7 +137,8 @@ impl Names {
         Some(Self {
             keys: upper(list.keys).collect(),
             prefixes: upper(list.prefixes).collect(),
-            regexes: RegexSetBuilder::new(list.regexes).case_insensitive(true).build().ok()?,
+            // Names are compared in capitals, as the list writes them: no second case to compile.
+            regexes: RegexSet::new(list.regexes).ok()?,
         })
     }
 

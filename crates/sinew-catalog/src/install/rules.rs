@@ -3,7 +3,7 @@
 //! The patterns are matched against the whole text, without multi-line mode, so that a trailing line
 //! end never passes.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use regex::Regex;
 use url::Url;
@@ -92,12 +92,15 @@ const RULES: &[Rule] = &[
     },
 ];
 
-/// The patterns, compiled on first use: most skills ask for nothing.
-static PATTERNS: LazyLock<Vec<Option<[Regex; 2]>>> = LazyLock::new(|| {
-    let compiled =
-        |rule: &Rule| Some([Regex::new(rule.first).ok()?, Regex::new(rule.second).ok()?]);
-    RULES.iter().map(compiled).collect()
-});
+/// The patterns of each kind, compiled when a skill first asks for it.
+static PATTERNS: [OnceLock<Option<[Regex; 2]>>; RULES.len()] =
+    [const { OnceLock::new() }; RULES.len()];
+
+fn patterns(rule: usize) -> Option<&'static [Regex; 2]> {
+    let Rule { first, second, .. } = &RULES[rule];
+    let compile = || Some([Regex::new(first).ok()?, Regex::new(second).ok()?]);
+    PATTERNS[rule].get_or_init(compile).as_ref()
+}
 
 fn at(kind: Kind) -> usize {
     RULES.iter().position(|rule| rule.kind == kind).unwrap_or_default()
@@ -169,7 +172,7 @@ fn common(text: &str, max: usize) -> Result<(), String> {
 }
 
 fn matches(kind: Kind, stage: usize, text: &str) -> Result<(), String> {
-    let pattern = PATTERNS[at(kind)].as_ref().map(|patterns| &patterns[stage]);
+    let pattern = patterns(at(kind)).map(|patterns| &patterns[stage]);
     // Without its pattern a rule refuses everything.
     if pattern.is_some_and(|pattern| pattern.is_match(text)) {
         return Ok(());
@@ -183,7 +186,7 @@ mod tests {
 
     #[test]
     fn every_pattern_compiles_and_every_kind_has_a_rule() {
-        assert!(PATTERNS.iter().all(Option::is_some));
+        assert!((0..RULES.len()).all(|rule| patterns(rule).is_some()));
         for kind in Kind::ALL {
             assert_eq!(RULES[at(kind)].kind, kind);
         }
