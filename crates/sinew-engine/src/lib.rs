@@ -8,6 +8,7 @@
 //! process. **Left out on purpose:** terminals, HTTP, and how an answer looks.
 
 mod actor;
+pub mod approval;
 mod bundled;
 mod check;
 mod cortex;

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::Serialize;
 use sinew_catalog::Environment;
-use sinew_cortex::Stamp;
-use sinew_store::{OnCorrupt, Options, Store, StoreError};
+use sinew_cortex::{Id, Stamp};
+use sinew_store::{Json, NewRecord, OnCorrupt, Op, Options, Store, StoreError};
 
+use crate::cortex::entropy;
 use crate::{Engine, Error, ErrorKind};
 
 /// The variable that names a team's database.
@@ -23,6 +25,17 @@ impl Engine {
         // Of two threads that open it at once, the first one's is used.
         Ok(Arc::clone(self.store.get_or_init(|| opened)))
     }
+}
+
+/// An entry of the audit trail: who did what.
+pub(crate) fn audit(kind: &str, at: Stamp, body: &impl Serialize) -> Result<Op, Error> {
+    let entry = NewRecord {
+        id: Id::new(at, entropy()?).to_string(),
+        ts: at.ms(),
+        kind: kind.to_owned(),
+        body: Json::of(body)?,
+    };
+    Ok(Op::append("audit", [entry]))
 }
 
 /// Where the database is.

@@ -258,6 +258,11 @@ pub const KEYS: &[Key] = &[
     key("cortex.shield", "bayes", "What an outage spares: bayes, all or off."),
     key("cortex.lesson_decay", "true", "Whether lessons fade when nothing confirms them."),
     key("cortex.mirror", "", "A cortex.json that is kept up to date beside the database."),
+    key(
+        "approvals.relay",
+        "limited",
+        "Which answers an agent may pass on: limited (plans, switches, keeping), allow or never.",
+    ),
 ];
 
 /// The names that may stand directly below a dotted path, `<…>` included.

@@ -50,6 +50,8 @@ pub struct Config {
     pub route: Route,
     /// `cortex`.
     pub cortex: Cortex,
+    /// `approvals`.
+    pub approvals: Approvals,
 }
 
 /// `skills.load`: where skills come from and how they are watched.
@@ -317,6 +319,13 @@ impl Default for Cortex {
             mirror: None,
         }
     }
+}
+
+/// `approvals`: whose answers count.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Approvals {
+    /// `limited`, `allow` or `never`.
+    pub relay: Option<String>,
 }
 
 /// OpenPocket's own settings.

@@ -59,6 +59,12 @@ impl Reader {
             self.unknown_keys(cortex, "cortex");
             self.cortex(cortex, config);
         }
+        if let Some(approvals) = self.map(root, "approvals", "approvals") {
+            self.unknown_keys(approvals, "approvals");
+            self.set(&mut config.approvals.relay, approvals, "approvals.relay", |value| {
+                one_of(value, &["limited", "allow", "never"]).map(Some)
+            });
+        }
         if let Some(security) = self.map(root, "security", "security") {
             self.install_policy(security, config);
         }

@@ -20,6 +20,34 @@ pub enum Act {
     SwitchCandidate,
     /// A skill stays installed.
     Retain,
+    /// A proposal is written.
+    ProposalApply,
+    /// Something is taken out of quarantine.
+    QuarantineRestore,
+    /// A configuration file is changed.
+    ConfigWrite,
+}
+
+impl Act {
+    /// Its name in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Install => "install",
+            Self::Plan => "plan",
+            Self::Dependency => "dependency",
+            Self::SwitchCandidate => "switch_candidate",
+            Self::Retain => "retain",
+            Self::ProposalApply => "proposal_apply",
+            Self::QuarantineRestore => "quarantine_restore",
+            Self::ConfigWrite => "config_write",
+        }
+    }
+
+    /// Whether nobody may allow it while the scanner blocks the skill. Running or mending what is
+    /// there is another matter: who restores from quarantine has seen what was found.
+    fn needs_a_clean_skill(self) -> bool {
+        matches!(self, Self::Install | Self::SwitchCandidate | Self::Retain | Self::ProposalApply)
+    }
 }
 
 /// Where an answer came from.
@@ -122,7 +150,8 @@ pub fn admissible(
     relay: Relay,
     verdict: ScanVerdict,
 ) -> Result<(), Refused> {
-    if verdict == ScanVerdict::Block && act != Act::Plan && act != Act::Dependency {
+    let blocked = verdict == ScanVerdict::Block;
+    if blocked && (act.needs_a_clean_skill() || spoken.channel == Channel::Relay) {
         return Err(Refused::Blocked);
     }
     if spoken.channel != Channel::Relay {

@@ -246,7 +246,7 @@ pub(super) fn row(record: &Record) -> Result<NewRecord, Error> {
 }
 
 /// Chance for the ids of records.
-pub(super) fn entropy() -> Result<u128, Error> {
+pub(crate) fn entropy() -> Result<u128, Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
         Error::new(ErrorKind::Environment, "no-entropy", format!("no random numbers: {error}"))

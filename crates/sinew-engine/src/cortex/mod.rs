@@ -32,6 +32,7 @@ pub use record::{NewOutcome, Recorded};
 
 use crate::{Engine, Error, ErrorKind};
 use log::Followed;
+pub(crate) use log::entropy;
 
 /// What was learned on this machine, or by this team.
 #[derive(Debug, Clone, Copy)]

@@ -8,17 +8,16 @@ use sinew_cortex::acquire::{
 use sinew_cortex::memory::Memory;
 use sinew_cortex::record::Outcome;
 use sinew_cortex::signals::{clean_detail, words};
-use sinew_store::{Expect, Json, Keys, NewRecord, Op, StoreError, Version};
+use sinew_store::{Expect, Json, Keys, Op, StoreError, Version};
 
 use super::Cortex;
 use super::log::{STREAM, entropy, row};
 use super::record::name;
+use crate::store::audit;
 use crate::{Error, ErrorKind};
 
 /// The runs, by id.
 const RUNS: &str = "runs";
-/// Who did what.
-const AUDIT: &str = "audit";
 /// Runs read at a time when those are looked for that are not over.
 const PAGE: usize = 1_000;
 
@@ -133,14 +132,8 @@ impl Cortex<'_> {
         let outbox = std::mem::take(&mut run.outbox);
         let rows = outbox.iter().map(row).collect::<Result<Vec<_>, _>>()?;
         let moved = serde_json::json!({"run": run.id, "from": from, "to": run.state.name()});
-        let entry = NewRecord {
-            id: Id::new(run.updated, entropy()?).to_string(),
-            ts: run.updated.ms(),
-            kind: "transition".to_owned(),
-            body: Json::of(&moved)?,
-        };
-        let mut ops =
-            vec![Op::put(RUNS, &run.id, expect, Json::of(&run)?), Op::append(AUDIT, vec![entry])];
+        let entry = audit("transition", run.updated, &moved)?;
+        let mut ops = vec![Op::put(RUNS, &run.id, expect, Json::of(&run)?), entry];
         if !rows.is_empty() {
             ops.push(Op::append(STREAM, rows));
         }

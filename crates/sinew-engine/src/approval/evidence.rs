@@ -1,0 +1,161 @@
+//! What a person sees before they answer.
+//!
+//! Most of it is somebody else's text. It is cut to size here, and made safe where it is shown.
+
+use serde::{Deserialize, Serialize};
+use sinew_cortex::acquire::ScanVerdict;
+use sinew_guard::secrets;
+
+/// Longer texts are cut: this is what a person reads before one key.
+const MAX_TEXT: usize = 1_000;
+/// More lines than this are no summary.
+const MAX_LINES: usize = 50;
+
+/// Everything worth knowing for an answer.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// What the skill is called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What it says it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// How many people marked it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stars: Option<u64>,
+    /// How often it was downloaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub downloads: Option<u64>,
+    /// Where it comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Whether somebody reviews what that source offers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reviewed: Option<bool>,
+    /// What the scanner says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scan: Option<Scan>,
+    /// What it can do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub capabilities: Vec<String>,
+    /// How it went before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history: Option<String>,
+    /// What would be done, step by step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<PlanStep>,
+    /// What was learned about it or its kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lessons: Vec<String>,
+    /// The command that would be run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// What would change, as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}
+
+/// What the scanner says, in numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scan {
+    /// Allow, warn or block.
+    pub verdict: ScanVerdict,
+    /// Critical findings, also those that somebody accepted.
+    pub critical: usize,
+    /// Warnings.
+    pub warn: usize,
+    /// What is merely worth knowing.
+    pub info: usize,
+}
+
+impl Scan {
+    /// What a report says.
+    pub fn of(report: &sinew_guard::scan::ScanReport) -> Self {
+        use sinew_guard::scan::{Severity, Verdict};
+        let count = |wanted| report.findings.iter().filter(|f| f.severity == wanted).count();
+        Self {
+            verdict: match report.verdict {
+                Verdict::Allow => ScanVerdict::Allow,
+                Verdict::Warn => ScanVerdict::Warn,
+                Verdict::Block => ScanVerdict::Block,
+            },
+            critical: count(Severity::Critical),
+            warn: count(Severity::Warn),
+            info: count(Severity::Info),
+        }
+    }
+}
+
+/// One step of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanStep {
+    /// What is done.
+    pub text: String,
+    /// How much is at stake.
+    pub severity: Risk,
+}
+
+/// How much a step puts at stake, least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Risk {
+    /// It only looks.
+    ReadOnly,
+    /// It changes something.
+    Write,
+    /// It uses a secret.
+    Credentials,
+    /// It runs a program.
+    Shell,
+    /// What it does cannot be undone.
+    Destructive,
+}
+
+impl Risk {
+    /// The sign before a step.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "🟢",
+            Self::Write => "🟡",
+            Self::Credentials => "🔑",
+            Self::Shell => "⚙️",
+            Self::Destructive => "🔴",
+        }
+    }
+}
+
+impl Evidence {
+    /// Cut to what a person reads, without secrets.
+    pub(super) fn kept(mut self) -> Self {
+        let texts = [
+            &mut self.name,
+            &mut self.description,
+            &mut self.source,
+            &mut self.history,
+            &mut self.command,
+        ];
+        for text in texts.into_iter().flatten() {
+            *text = short(text, MAX_TEXT);
+        }
+        if let Some(diff) = &mut self.diff {
+            *diff = short(diff, MAX_LINES * MAX_TEXT);
+        }
+        self.capabilities.truncate(MAX_LINES);
+        self.lessons.truncate(MAX_LINES);
+        self.steps.truncate(MAX_LINES);
+        let lines = self.capabilities.iter_mut().chain(&mut self.lessons);
+        for line in lines.chain(self.steps.iter_mut().map(|step| &mut step.text)) {
+            *line = short(line, MAX_TEXT);
+        }
+        self
+    }
+}
+
+/// A text without secrets, cut to so many characters.
+pub(super) fn short(text: &str, cap: usize) -> String {
+    let masked = secrets::mask_strict(text);
+    match masked.char_indices().nth(cap) {
+        Some((at, _)) => format!("{}…", &masked[..at]),
+        None => masked,
+    }
+}
