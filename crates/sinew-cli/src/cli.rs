@@ -83,6 +83,7 @@ pub(crate) enum Command {
     Report(commands::report::ReportArgs),
     Cortex(commands::cortex::CortexArgs),
     Workshop(commands::workshop::WorkshopArgs),
+    Approve(commands::approve::ApproveArgs),
     Exec(commands::exec::ExecArgs),
     Deps(commands::deps::DepsArgs),
     Commands(commands::commands::CommandsArgs),

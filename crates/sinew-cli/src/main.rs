@@ -6,6 +6,7 @@ mod commands;
 mod environment;
 mod exit;
 mod input;
+mod keys;
 mod printer;
 mod render;
 mod signals;

@@ -86,6 +86,16 @@ impl Printer {
         !self.json && io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
+    /// Whether a person sits here who can be asked, whatever becomes of the answer on standard output.
+    pub(crate) fn at_terminal(&self) -> bool {
+        io::stdin().is_terminal() && io::stderr().is_terminal()
+    }
+
+    /// A question, beside the answer; its texts are safe already.
+    pub(crate) fn ask(&mut self, text: &str) {
+        self.say(text);
+    }
+
     /// How wide the terminal is; pipes get long lines.
     pub(crate) fn width(&self) -> usize {
         match io::stdout().is_terminal() {

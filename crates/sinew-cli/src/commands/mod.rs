@@ -1,5 +1,6 @@
 //! One file per command: its arguments, whose doc comment is its help, and how it runs.
 
+pub(crate) mod approve;
 pub(crate) mod check;
 #[allow(clippy::module_inception, reason = "`sinew commands` is a command like the others")]
 pub(crate) mod commands;
@@ -68,6 +69,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         Command::Eval(args) => eval::run(args, &engine, out),
         Command::Report(args) => report::run(args, &engine, out),
         Command::Cortex(args) => cortex::run(args, &engine, out),
+        Command::Approve(args) => approve::run(args, &engine, out),
         Command::Exec(args) => exec::run(args, &engine, out),
         Command::Deps(args) => deps::run(args, &engine, out),
         Command::Commands(args) => commands::run(args, &engine, out),

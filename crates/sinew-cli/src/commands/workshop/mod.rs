@@ -11,7 +11,6 @@ mod export;
 mod history;
 mod import;
 mod inspect;
-mod keys;
 mod list;
 mod reject;
 mod restore;

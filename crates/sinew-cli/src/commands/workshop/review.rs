@@ -5,8 +5,9 @@ use sinew_engine::{Engine, Error};
 use sinew_workshop::{Change, Consent, DuplicateVerdict, Preview, Revision, Status, Suggested};
 
 use super::shared::{log, person, record};
-use super::{keys, show};
+use super::show;
 use crate::exit::{CommandError, CommandResult, Exit};
+use crate::keys;
 use crate::printer::Printer;
 use crate::render;
 

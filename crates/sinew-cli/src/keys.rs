@@ -6,7 +6,7 @@ use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
 /// The next key, in lower case; `None` when nobody is left to press one.
-pub(super) fn next(terminal: bool) -> io::Result<Option<char>> {
+pub(crate) fn next(terminal: bool) -> io::Result<Option<char>> {
     if !terminal {
         return Ok(line()?.and_then(|line| line.trim().to_lowercase().chars().next().or(Some(' '))));
     }
@@ -28,7 +28,7 @@ pub(super) fn next(terminal: bool) -> io::Result<Option<char>> {
 }
 
 /// The next line of standard input.
-pub(super) fn line() -> io::Result<Option<String>> {
+pub(crate) fn line() -> io::Result<Option<String>> {
     let mut line = String::new();
     match io::stdin().lock().read_line(&mut line)? {
         0 => Ok(None),

@@ -1,0 +1,276 @@
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use sinew_engine::approval::{Act, Approval, Decision, Said, ScanVerdict, Scope, State, Subject};
+use sinew_engine::{Actor, Engine, Error, ErrorKind};
+
+use crate::exit::{CommandResult, Exit};
+use crate::keys;
+use crate::printer::Printer;
+use crate::render::{self, Column, Table, safe};
+
+/// Decide what waits for a person
+///
+/// Without an id, everything that waits, one key each; in a pipe it is listed. A decision is made in
+/// a terminal and nowhere else: in a pipe, exit 3. A yes holds for exactly the files that were shown.
+///
+/// Examples:
+///   sinew approve                    go through what waits
+///   sinew approve 3k9x0v7m2q4d       show one, and ask
+///   sinew approve 3k9x0v7m2q4d --reject
+///   sinew approve --list --json      what waits, for scripts
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ApproveArgs {
+    /// The approval
+    id: Option<String>,
+    /// Say no
+    #[arg(long, requires = "id")]
+    reject: bool,
+    /// List what waits, and decide nothing
+    #[arg(long, conflicts_with_all = ["id", "reject"])]
+    list: bool,
+}
+
+#[derive(Serialize)]
+struct Listing {
+    approvals: Vec<Approval>,
+}
+
+pub(crate) fn run(args: &ApproveArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let Some(id) = &args.id else {
+        let waiting = engine.approvals(true)?;
+        if args.list || out.is_json() || !out.at_terminal() || waiting.is_empty() {
+            return list(waiting, out);
+        }
+        return go_through(&waiting, engine, out);
+    };
+    let approval = engine.approval(id)?;
+    if !out.at_terminal() {
+        return Err(Error::new(
+            ErrorKind::Refused,
+            "needs-a-terminal",
+            format!("whoever decides about {} must sit at a terminal", approval.id),
+        )
+        .hint(format!("`sinew approve {}`, typed by a person", approval.id))
+        .into());
+    }
+    if !approval.is_pending() {
+        // The engine has the words for what is over.
+        let said = if args.reject { Said::No } else { Said::Yes(Scope::Listed) };
+        let decided = engine.decide_approval(id, &Decision::at_terminal(said, person(engine)))?;
+        return told(&decided, out);
+    }
+    let answer = match args.reject {
+        true => Answer::Said(Said::No),
+        false => ask(&approval, out)?,
+    };
+    match answer {
+        Answer::Said(said) => {
+            let decision = Decision::at_terminal(said, person(engine));
+            told(&engine.decide_approval(id, &decision)?, out)
+        }
+        Answer::Later | Answer::Quit => {
+            out.note("nothing was decided");
+            Ok(Exit::Failed(ErrorKind::Refused))
+        }
+    }
+}
+
+/// Whoever sits at the terminal.
+pub(crate) fn person(engine: &Engine) -> Actor {
+    Actor::Person { name: engine.environment().var("USER").map(str::to_owned) }
+}
+
+fn list(approvals: Vec<Approval>, out: &mut Printer) -> CommandResult {
+    let width = out.width();
+    let listing = Listing { approvals };
+    out.data(&listing, |text| {
+        if listing.approvals.is_empty() {
+            return writeln!(text, "nothing waits");
+        }
+        let mut table = Table::new(vec![
+            Column::fixed("ID"),
+            Column::fixed("KIND"),
+            Column::flexible("ABOUT"),
+            Column::fixed("SCAN"),
+            Column::fixed("UNTIL"),
+        ]);
+        for approval in &listing.approvals {
+            let scan = approval.evidence.scan.map_or("", |scan| verdict(scan.verdict));
+            let until = approval.expires_at.map(|until| until.to_string()).unwrap_or_default();
+            table.row(vec![
+                render::plain(&approval.id),
+                render::plain(approval.kind.as_str()),
+                render::plain(&about(&approval.subject)),
+                render::plain(scan),
+                render::dim(&until),
+            ]);
+        }
+        table.write(text, width)
+    })?;
+    Ok(Exit::Done)
+}
+
+fn go_through(waiting: &[Approval], engine: &Engine, out: &mut Printer) -> CommandResult {
+    let mut decided = 0;
+    for (at, approval) in waiting.iter().enumerate() {
+        out.ask(&format!("\n[{} of {}]\n", at + 1, waiting.len()));
+        let said = match ask(approval, out)? {
+            Answer::Said(said) => said,
+            Answer::Later => continue,
+            Answer::Quit => break,
+        };
+        let decision = Decision::at_terminal(said, person(engine));
+        match engine.decide_approval(&approval.id, &decision) {
+            Ok(approval) => {
+                decided += 1;
+                told(&approval, out)?;
+            }
+            Err(error) => out.error(&error.message),
+        }
+    }
+    out.note(&format!("{decided} decided, {} left", waiting.len() - decided));
+    Ok(Exit::Done)
+}
+
+enum Answer {
+    Said(Said),
+    Later,
+    Quit,
+}
+
+/// Shows an approval and waits for a key.
+fn ask(approval: &Approval, out: &mut Printer) -> Result<Answer, std::io::Error> {
+    let mut text = String::new();
+    show(&mut text, approval).map_err(std::io::Error::other)?;
+    out.ask(&text);
+    let only = if approval.also.is_empty() { "" } else { " [o]nly the first" };
+    out.ask(&format!("[a]pprove{only} [r]eject [s]kip [q]uit "));
+    loop {
+        let key = keys::next(true)?;
+        let answer = match key {
+            Some('a' | 'y') => Answer::Said(Said::Yes(Scope::Listed)),
+            Some('o') if !approval.also.is_empty() => Answer::Said(Said::Yes(Scope::OnlyThis)),
+            Some('r' | 'n') => Answer::Said(Said::No),
+            Some('s') => Answer::Later,
+            None | Some('q') => Answer::Quit,
+            Some(_) => continue,
+        };
+        out.ask(&format!("{}\n", key.unwrap_or('q')));
+        return Ok(answer);
+    }
+}
+
+fn told(approval: &Approval, out: &mut Printer) -> CommandResult {
+    out.data(approval, |text| {
+        writeln!(
+            text,
+            "{} {} {}",
+            approval.state.as_str(),
+            approval.kind.as_str(),
+            about(&approval.subject)
+        )
+    })?;
+    if let (State::Approved { .. }, Some(run)) = (&approval.state, &approval.run) {
+        out.hint(&format!("`sinew acquire --resume {run}` goes on"));
+    }
+    Ok(Exit::Done)
+}
+
+/// A subject in one line.
+fn about(subject: &Subject) -> String {
+    match &subject.version {
+        Some(version) => safe(&format!("{}@{version}", subject.name)),
+        None => safe(&subject.name),
+    }
+}
+
+fn verdict(verdict: ScanVerdict) -> &'static str {
+    match verdict {
+        ScanVerdict::Allow => "allow",
+        ScanVerdict::Warn => "warn",
+        ScanVerdict::Block => "block",
+    }
+}
+
+/// An approval for people: what is asked, about which files, and what is known.
+fn show(text: &mut String, approval: &Approval) -> std::fmt::Result {
+    let what = match approval.kind {
+        Act::Install => "Install",
+        Act::Plan => "Carry out the plan of",
+        Act::Dependency => "Run on this system:",
+        Act::SwitchCandidate => "Go on with",
+        Act::Retain => "Keep",
+        Act::ProposalApply => "Write the proposal",
+        Act::QuarantineRestore => "Take out of quarantine:",
+        Act::ConfigWrite => "Change the file",
+    };
+    render::heading(text, &format!("{what} {}?", about(&approval.subject)))?;
+    write_content(text, &approval.subject)?;
+    for other in &approval.also {
+        writeln!(text, "  or, if that fails, {}", about(other))?;
+        write_content(text, other)?;
+    }
+    write_evidence(text, approval)?;
+    if let State::Pending { changed } = &approval.state
+        && !changed.is_empty()
+    {
+        let files = safe(&changed.join(", "));
+        writeln!(text, "  {} changed since it was agreed to: {files}", render::warning("!"))?;
+    }
+    writeln!(text, "  {}", render::dim(&format!("asked by {}", approval.asked_by)))
+}
+
+fn write_content(text: &mut String, subject: &Subject) -> std::fmt::Result {
+    let Some(digest) = &subject.content.digest else { return Ok(()) };
+    let files = &subject.content.files;
+    let bytes: u64 = files.iter().map(|file| file.size).sum();
+    match files.len() {
+        0 => writeln!(text, "  {}", render::dim(digest)),
+        count => {
+            writeln!(text, "  {}", render::dim(&format!("{digest}, {count} files, {bytes} bytes")))
+        }
+    }
+}
+
+fn write_evidence(text: &mut String, approval: &Approval) -> std::fmt::Result {
+    let evidence = &approval.evidence;
+    if let Some(description) = &evidence.description {
+        writeln!(text, "  {}", safe(description))?;
+    }
+    let mut facts = Vec::new();
+    facts.extend(evidence.source.as_ref().map(|source| format!("from {source}")));
+    facts.extend((evidence.reviewed == Some(false)).then(|| "nobody reviews it".to_owned()));
+    facts.extend(evidence.stars.map(|stars| format!("{stars} stars")));
+    facts.extend(evidence.downloads.map(|downloads| format!("{downloads} downloads")));
+    if let Some(scan) = evidence.scan {
+        let (critical, warn) = (scan.critical, scan.warn);
+        facts.push(format!(
+            "scan: {} ({critical} critical, {warn} warnings)",
+            verdict(scan.verdict)
+        ));
+    }
+    facts.extend(evidence.history.clone());
+    if !facts.is_empty() {
+        writeln!(text, "  {}", safe(&facts.join(" · ")))?;
+    }
+    if !evidence.capabilities.is_empty() {
+        writeln!(text, "  can: {}", safe(&evidence.capabilities.join(", ")))?;
+    }
+    if let Some(command) = &evidence.command {
+        writeln!(text, "  runs: {}", safe(command))?;
+    }
+    for step in &evidence.steps {
+        writeln!(text, "  {} {}", step.severity.sign(), safe(&step.text))?;
+    }
+    for lesson in &evidence.lessons {
+        writeln!(text, "  {} {}", render::warning("!"), safe(lesson))?;
+    }
+    if let Some(diff) = &evidence.diff {
+        for line in diff.lines() {
+            writeln!(text, "  {}", safe(line))?;
+        }
+    }
+    Ok(())
+}
