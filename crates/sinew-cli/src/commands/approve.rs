@@ -226,12 +226,12 @@ fn write_content(text: &mut String, subject: &Subject) -> std::fmt::Result {
     let Some(digest) = &subject.content.digest else { return Ok(()) };
     let files = &subject.content.files;
     let bytes: u64 = files.iter().map(|file| file.size).sum();
-    match files.len() {
-        0 => writeln!(text, "  {}", render::dim(digest)),
-        count => {
-            writeln!(text, "  {}", render::dim(&format!("{digest}, {count} files, {bytes} bytes")))
-        }
-    }
+    let size = match files.len() {
+        0 => String::new(),
+        1 => format!(", 1 file, {bytes} bytes"),
+        count => format!(", {count} files, {bytes} bytes"),
+    };
+    writeln!(text, "  {}", render::dim(&format!("{digest}{size}")))
 }
 
 fn write_evidence(text: &mut String, approval: &Approval) -> std::fmt::Result {

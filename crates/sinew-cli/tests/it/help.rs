@@ -21,6 +21,7 @@ const COMMANDS: &[&str] = &[
     "report",
     "cortex",
     "workshop",
+    "approve",
     "exec",
     "deps",
     "commands",

@@ -33,6 +33,56 @@ pub(crate) fn shown(machine: &Machine, output: &Output) -> String {
     format!("{out}{err}exit {code}")
 }
 
+/// What a person sees who runs a command in a terminal of their own and presses these keys once
+/// something was asked; with the exit code.
+#[cfg(unix)]
+pub(crate) fn typed(machine: &Machine, args: &[&str], keys: &str) -> String {
+    use std::fs::File;
+    use std::io::{Read as _, Write as _};
+
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&ours).expect("a terminal");
+    unlockpt(&ours).expect("a terminal");
+    let path = ptsname(&ours, Vec::new()).expect("its name");
+    let path = path.to_str().expect("its name").to_owned();
+    let theirs = || File::options().read(true).write(true).open(&path).expect("the terminal");
+    // What is typed shows where the program shows it, and not wherever it happens to come.
+    let quiet = theirs();
+    let mut modes = tcgetattr(&quiet).expect("a terminal");
+    modes.local_modes -= LocalModes::ECHO;
+    tcsetattr(&quiet, OptionalActions::Now, &modes).expect("a terminal");
+    let mut child = command(machine, args)
+        .env("TERM", "dumb")
+        .env("NO_COLOR", "1")
+        .stdin(theirs())
+        .stdout(theirs())
+        .stderr(theirs())
+        .spawn()
+        .expect("sinew runs");
+    let mut terminal = File::from(ours);
+    let mut writer = terminal.try_clone().expect("the terminal");
+    let reader = std::thread::spawn(move || {
+        let (mut seen, mut chunk) = (Vec::new(), [0; 4096]);
+        // The end of a terminal is an error.
+        while let Ok(count @ 1..) = terminal.read(&mut chunk) {
+            seen.extend(&chunk[..count]);
+        }
+        seen
+    });
+    for key in keys.chars() {
+        // Keys that come before a question are for the question, too: the terminal keeps them.
+        writer.write_all(key.to_string().as_bytes()).expect("a key");
+    }
+    let status = child.wait().expect("its end");
+    drop((writer, quiet));
+    let seen = reader.join().expect("the reader");
+    let text = machine.without_root(&String::from_utf8_lossy(&seen)).replace('\r', "");
+    format!("{text}exit {}", status.code().unwrap_or(-1))
+}
+
 /// A JSON answer.
 pub(crate) fn json(machine: &Machine, args: &[&str]) -> serde_json::Value {
     let output = command(machine, args).arg("--json").output().expect("sinew runs");

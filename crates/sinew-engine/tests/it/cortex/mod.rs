@@ -2,7 +2,7 @@
 //! acceptance case of the cortex.
 
 #[macro_use]
-mod support;
+pub(crate) mod support;
 
 mod damage;
 mod kill;

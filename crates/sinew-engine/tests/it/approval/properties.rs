@@ -1,0 +1,105 @@
+//! Whatever happens in whatever order: nothing is used that no person agreed to.
+
+use proptest::prelude::*;
+use sinew_cortex::acquire::ANSWER_WITHIN_MS;
+use sinew_engine::approval::{Act, Channel, Decision, Said, Scope, Use};
+
+use super::{agent, files, installing, person, question};
+use crate::cortex::support::World;
+
+#[derive(Debug, Clone)]
+enum Move {
+    Decide { yes: bool, by_person: bool, channel: Channel },
+    Withdraw,
+    Use { text: char, by: char },
+    Wait(i64),
+}
+
+fn moves() -> impl Strategy<Value = Move> {
+    let channels = prop_oneof![
+        Just(Channel::Cli),
+        Just(Channel::Elicitation),
+        Just(Channel::Dashboard),
+        Just(Channel::Relay)
+    ];
+    let waits = prop_oneof![Just(1), Just(ANSWER_WITHIN_MS / 2), Just(ANSWER_WITHIN_MS + 1)];
+    prop_oneof![
+        4 => (any::<bool>(), any::<bool>(), channels)
+            .prop_map(|(yes, by_person, channel)| Move::Decide { yes, by_person, channel }),
+        1 => Just(Move::Withdraw),
+        4 => (prop_oneof![Just('a'), Just('b')], prop_oneof![Just('x'), Just('y')])
+            .prop_map(|(text, by)| Move::Use { text, by }),
+        1 => waits.prop_map(Move::Wait),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_use_needs_a_persons_yes_to_those_bytes_and_ends_are_final(
+        kind in prop_oneof![Just(Act::Install), Just(Act::Plan)],
+        moves in prop::collection::vec(moves(), 1..25),
+    ) {
+        let world = World::new();
+        let engine = world.engine();
+        let mut asked = question(kind);
+        asked.subject.content = files("a");
+        let id = engine.open_approval(asked, &agent()).expect("an approval").id;
+        // What a careful bystander knows: the bytes of the question, the yes and its user.
+        let mut shown = 'a';
+        let mut agreed: Option<char> = None;
+        let mut user: Option<char> = None;
+        for step in moves {
+            let before = engine.approval(&id).expect("an approval");
+            match step {
+                Move::Decide { yes, by_person, channel } => {
+                    let relay = channel == Channel::Relay;
+                    let said = if yes { Said::Yes(Scope::Listed) } else { Said::No };
+                    let decision = Decision {
+                        by: if by_person && !relay { person() } else { agent() },
+                        channel,
+                        quote: Some("as you like".to_owned()),
+                        ..Decision::at_terminal(said, person())
+                    };
+                    let done = engine.decide_approval(&id, &decision);
+                    let may = if relay { kind == Act::Plan || !yes } else { by_person };
+                    if done.is_ok() && before.is_pending() {
+                        prop_assert!(may, "{decision:?}");
+                        agreed = yes.then_some(shown);
+                        user = None;
+                    } else if before.is_pending() {
+                        prop_assert!(!may, "{decision:?} {done:?}");
+                    }
+                }
+                Move::Withdraw => drop(engine.withdraw_approval(&id, &agent())),
+                Move::Use { text, by } => {
+                    let by_text = by.to_string();
+                    let used = Use {
+                        kind,
+                        content: files(&text.to_string()),
+                        by: &by_text,
+                        ..installing("")
+                    };
+                    match engine.use_approval(&id, &used) {
+                        Ok(_) => {
+                            prop_assert_eq!(agreed, Some(text));
+                            prop_assert!(user.is_none_or(|other| other == by));
+                            user = Some(by);
+                        }
+                        Err(error) if error.message.contains("not what was agreed to") => {
+                            prop_assert_ne!(agreed, Some(text));
+                            prop_assert!(agreed.is_some());
+                            (shown, agreed) = (text, None);
+                        }
+                        Err(_) => {}
+                    }
+                }
+                Move::Wait(ms) => world.pass(ms),
+            }
+            let after = engine.approval(&id).expect("an approval");
+            let over = ["rejected", "expired", "withdrawn"].contains(&before.state.as_str());
+            prop_assert!(!over || after.state.as_str() == before.state.as_str());
+        }
+    }
+}
