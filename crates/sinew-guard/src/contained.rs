@@ -22,6 +22,8 @@ pub struct OpenFile {
     pub stamp: Stamp,
     /// How many names the file has.
     pub links: u64,
+    /// Whether any execute bit is set.
+    pub executable: bool,
 }
 
 /// What identifies a file's content without reading it.
@@ -86,7 +88,24 @@ pub fn open_regular(dir: &Dir, path: &Path) -> Result<OpenFile, OpenError> {
     if !metadata.is_file() {
         return Err(OpenError::NotRegular(kind(metadata.file_type())));
     }
-    Ok(OpenFile { file, stamp: stamp(&metadata), links: metadata.nlink() })
+    Ok(OpenFile {
+        file,
+        stamp: stamp(&metadata),
+        links: metadata.nlink(),
+        executable: executable(&metadata),
+    })
+}
+
+#[cfg(unix)]
+fn executable(metadata: &cap_std::fs::Metadata) -> bool {
+    use cap_std::fs::PermissionsExt as _;
+    metadata.permissions().mode() & 0o111 != 0
+}
+
+/// Windows has no execute bit.
+#[cfg(not(unix))]
+fn executable(_metadata: &cap_std::fs::Metadata) -> bool {
+    false
 }
 
 /// The stamp of a file below `dir`, without opening it.

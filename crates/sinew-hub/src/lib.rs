@@ -1,4 +1,19 @@
 //! Registries of skills: finding, fetching, verifying and installing what an agent lacks.
 //!
+//! A skill version is a [`tree::Tree`] of files; [`digest`] says which, in the words of each tool
+//! that has to agree, and [`zipped`] packs it as registries do.
+//!
+//! ```
+//! use sinew_hub::tree::{Tree, TreeFile};
+//!
+//! let tree = Tree::new(vec![TreeFile::new("SKILL.md", "---\nname: demo\n---\n")])?;
+//! assert!(tree.records().iter().all(|file| file.sha256.len() == 64));
+//! # Ok::<(), sinew_hub::tree::TreeError>(())
+//! ```
+//!
 //! *Promises*: an install is all or nothing, and what is loaded is what was scanned and approved.
 //! *Leaves out*: deciding to install (the engine asks a person for that).
+
+pub mod digest;
+pub mod tree;
+pub mod zipped;

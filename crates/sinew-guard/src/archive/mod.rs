@@ -12,7 +12,9 @@ mod zipped;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 
-pub use name::{NameError, SUPPORT_FOLDERS, components, is_skill_name, stripped, support_file};
+pub use name::{
+    NameError, SUPPORT_FOLDERS, components, is_skill_name, stripped, support_file, twin_key,
+};
 
 /// Caps of one extraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -330,7 +332,7 @@ impl<'a> Gate<'a> {
     }
 
     fn remember(&mut self, path: &str, kind: Kind) -> Result<(), ArchiveError> {
-        let key = name::twin_key(path);
+        let key = twin_key(path);
         match self.seen.get(&key) {
             Some((first, Kind::Folder)) if kind == Kind::Folder && first == path => Ok(()),
             Some((first, _)) => {

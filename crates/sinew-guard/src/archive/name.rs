@@ -126,7 +126,7 @@ fn is_reserved(part: &str) -> bool {
 }
 
 /// One form for all names that some file system takes for the same.
-pub(crate) fn twin_key(path: &str) -> String {
+pub fn twin_key(path: &str) -> String {
     path.nfkc().flat_map(char::to_lowercase).nfc().collect()
 }
 

@@ -1,0 +1,323 @@
+//! The files of one skill version, in memory or read from a folder.
+//!
+//! **Must never happen here:** a link followed, a file skipped in silence, two files that some file
+//! system takes for one.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cap_std::fs::Dir;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use sinew_guard::archive::{self, ArchiveError, Limits, NameError, components, twin_key};
+use sinew_guard::contained::{OpenError, ReadError, open_regular};
+use sinew_guard::scan::{Bundle, MAX_FILE, MAX_FILES, MAX_SKILL};
+
+use crate::digest::{self, FileRecord, META_FILE, Order};
+
+/// Ignore files at a skill's root, in the order in which they are applied.
+const IGNORE_FILES: &[&str] = &[".gitignore", ".clawhubignore", ".clawdhubignore"];
+
+/// One file of a skill version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreeFile {
+    /// Relative path with `/`.
+    pub path: String,
+    /// Content.
+    pub bytes: Vec<u8>,
+    /// Whether it may be run.
+    pub executable: bool,
+}
+
+impl TreeFile {
+    /// A plain file.
+    pub fn new(path: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
+        Self { path: path.into(), bytes: bytes.into(), executable: false }
+    }
+
+    fn record(&self) -> FileRecord {
+        FileRecord { executable: self.executable, ..FileRecord::of(&*self.path, &self.bytes) }
+    }
+}
+
+/// Why files make no tree.
+#[derive(Debug, thiserror::Error)]
+pub enum TreeError {
+    /// A file's name.
+    #[error("{path:?}: {error}")]
+    Name {
+        /// The name, as far as it can be shown.
+        path: String,
+        /// What is wrong with it.
+        error: NameError,
+    },
+    /// A link, pipe, device or socket.
+    #[error("{path:?} is {kind}, and a skill holds regular files only")]
+    Kind {
+        /// The path.
+        path: String,
+        /// What it is.
+        kind: &'static str,
+    },
+    /// Two paths that are one on some file system.
+    #[error("{first:?} and {second:?} are the same file on some systems")]
+    Twins {
+        /// The earlier path.
+        first: String,
+        /// The later path.
+        second: String,
+    },
+    /// A cap was reached.
+    #[error("it has more than {limit} {what}")]
+    Cap {
+        /// What there is too much of.
+        what: &'static str,
+        /// How much is allowed.
+        limit: u64,
+    },
+    /// The archive it came in.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// A file that cannot be read.
+    #[error("{path:?}: {error}")]
+    Io {
+        /// The path.
+        path: String,
+        /// What the system says.
+        error: io::Error,
+    },
+}
+
+/// The files of one skill version, in byte order of their paths.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tree {
+    files: Vec<TreeFile>,
+}
+
+impl Tree {
+    /// A tree of these files, if their names are safe, distinct everywhere, and within the caps.
+    pub fn new(files: Vec<TreeFile>) -> Result<Self, TreeError> {
+        let mut tree = Builder::default();
+        for file in files {
+            tree.add(file)?;
+        }
+        Ok(tree.done())
+    }
+
+    /// The files of a zip, tar or tar.gz, after `strip` leading folders.
+    pub fn from_archive(bytes: &[u8], strip: usize) -> Result<Self, TreeError> {
+        let entries = archive::unpack(bytes, &Limits::SKILL.stripping(strip))?;
+        let file = |entry: archive::Entry| TreeFile {
+            path: entry.path,
+            bytes: entry.bytes,
+            executable: entry.executable,
+        };
+        Self::new(entries.into_iter().map(file).collect())
+    }
+
+    /// The files of a folder, read through handles that follow no link. Tools' records at its root
+    /// and `.git` are left out.
+    pub fn from_folder(folder: &Path) -> Result<Self, TreeError> {
+        let mut tree = Builder::default();
+        walk(folder, &mut |file| tree.add(file))?;
+        Ok(tree.done())
+    }
+
+    /// The files, in byte order of their paths.
+    pub fn files(&self) -> &[TreeFile] {
+        &self.files
+    }
+
+    /// One file.
+    pub fn get(&self, path: &str) -> Option<&TreeFile> {
+        self.files.iter().find(|file| file.path == path)
+    }
+
+    /// What is known of each file without its bytes.
+    pub fn records(&self) -> Vec<FileRecord> {
+        self.files.iter().map(TreeFile::record).collect()
+    }
+
+    /// The tree as the scanner takes it.
+    pub fn bundle(&self, name: &str) -> Bundle {
+        let files = self.files.iter().map(|file| (file.path.clone(), file.bytes.clone()));
+        Bundle::from_files(files).named(name)
+    }
+
+    /// The files below a folder of the tree, as a tree of their own; `""` is the whole.
+    pub fn below(&self, folder: &str) -> Self {
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let files = self.files.iter().filter_map(|file| {
+            let path = file.path.strip_prefix(&prefix)?.to_owned();
+            Some(TreeFile { path, ..file.clone() })
+        });
+        Self { files: files.collect() }
+    }
+
+    /// The tree without the files for which `leave_out` says so.
+    #[must_use]
+    pub fn without(mut self, leave_out: impl Fn(&str) -> bool) -> Self {
+        self.files.retain(|file| !leave_out(&file.path));
+        self
+    }
+
+    /// The files that a publisher would send and the upstream client hashes: no dot names, no
+    /// `node_modules`, nothing that an ignore file at the root names. `_meta.json` stays.
+    pub fn publishable(&self) -> Self {
+        let rules = self.ignore_rules();
+        let ignored = |path: &str| rules.matched_path_or_any_parents(path, false).is_ignore();
+        self.clone().without(|path| !digest::is_publishable(path) || ignored(path))
+    }
+
+    /// The fingerprints of the publishable files: without and with `_meta.json`.
+    pub fn fingerprints(&self) -> Fingerprints {
+        let with_meta = self.publishable().records();
+        let without_meta: Vec<FileRecord> =
+            with_meta.iter().filter(|file| file.path != META_FILE).cloned().collect();
+        Fingerprints {
+            published: digest::fingerprint(&without_meta, Order::Collation),
+            with_meta: digest::fingerprint(&with_meta, Order::Collation),
+        }
+    }
+
+    fn ignore_rules(&self) -> Gitignore {
+        let mut builder = GitignoreBuilder::new("");
+        for file in IGNORE_FILES.iter().filter_map(|name| self.get(name)) {
+            for line in String::from_utf8_lossy(&file.bytes).lines() {
+                // A line that is no pattern ignores nothing, as in every tool that reads these files.
+                let _ = builder.add_line(None, line);
+            }
+        }
+        builder.build().unwrap_or_else(|_| Gitignore::empty())
+    }
+}
+
+/// The two fingerprints of one tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fingerprints {
+    /// Of what was published.
+    pub published: String,
+    /// Of what lies on disk after an install, `_meta.json` included.
+    pub with_meta: String,
+}
+
+/// The records of a folder's files, for comparing with a lock; nothing is held in memory for longer
+/// than it takes to hash one file.
+pub fn records_of(folder: &Path) -> Result<Vec<FileRecord>, TreeError> {
+    let mut names = Names::default();
+    let mut records = Vec::new();
+    walk(folder, &mut |file| {
+        names.take(&file)?;
+        records.push(file.record());
+        Ok(())
+    })?;
+    records.sort();
+    Ok(records)
+}
+
+#[derive(Default)]
+struct Builder {
+    names: Names,
+    files: Vec<TreeFile>,
+}
+
+impl Builder {
+    fn add(&mut self, file: TreeFile) -> Result<(), TreeError> {
+        self.names.take(&file)?;
+        self.files.push(file);
+        Ok(())
+    }
+
+    fn done(mut self) -> Tree {
+        self.files.sort_by(|a, b| a.path.cmp(&b.path));
+        Tree { files: self.files }
+    }
+}
+
+/// What every file passes on its way into a tree.
+#[derive(Default)]
+struct Names {
+    seen: BTreeMap<String, String>,
+    bytes: u64,
+}
+
+impl Names {
+    fn take(&mut self, file: &TreeFile) -> Result<(), TreeError> {
+        components(&file.path)
+            .map_err(|error| TreeError::Name { path: file.path.clone(), error })?;
+        if let Some(first) = self.seen.insert(twin_key(&file.path), file.path.clone()) {
+            return Err(TreeError::Twins { first, second: file.path.clone() });
+        }
+        self.bytes += file.bytes.len() as u64;
+        let cap = |what, limit| Err(TreeError::Cap { what, limit });
+        match () {
+            () if file.bytes.len() as u64 > MAX_FILE => cap("bytes in one file", MAX_FILE),
+            () if self.bytes > MAX_SKILL => cap("bytes", MAX_SKILL),
+            () if self.seen.len() > MAX_FILES => cap("files", MAX_FILES as u64),
+            () => Ok(()),
+        }
+    }
+}
+
+/// Hands out every file below `folder` except records at the root and version control.
+fn walk(
+    folder: &Path,
+    sink: &mut dyn FnMut(TreeFile) -> Result<(), TreeError>,
+) -> Result<(), TreeError> {
+    let failed = |path: &Path, error| TreeError::Io { path: path.display().to_string(), error };
+    let root = Dir::open_ambient_dir(folder, cap_std::ambient_authority())
+        .map_err(|error| failed(folder, error))?;
+    let mut waiting = vec![(root, PathBuf::new())];
+    while let Some((dir, at)) = waiting.pop() {
+        for entry in dir.entries().map_err(|error| failed(&at, error))? {
+            let entry = entry.map_err(|error| failed(&at, error))?;
+            let name = entry.file_name();
+            let relative = at.join(&name);
+            let Some(path) = slashed(&relative) else {
+                let path = relative.to_string_lossy().into_owned();
+                return Err(TreeError::Name { path, error: NameError::NotUtf8 });
+            };
+            if digest::is_record(&path) || name == ".git" {
+                continue;
+            }
+            if entry.file_type().map_err(|error| failed(&relative, error))?.is_dir() {
+                // A tree that is too deep is refused here: its files' names would be anyway.
+                components(&path).map_err(|error| TreeError::Name { path: path.clone(), error })?;
+                let inner = entry.open_dir().map_err(|error| failed(&relative, error))?;
+                waiting.push((inner, relative));
+                continue;
+            }
+            sink(read(&dir, Path::new(&name), path)?)?;
+        }
+    }
+    Ok(())
+}
+
+fn read(dir: &Dir, name: &Path, path: String) -> Result<TreeFile, TreeError> {
+    let file = match open_regular(dir, name) {
+        Ok(file) => file,
+        Err(OpenError::Link) => return Err(TreeError::Kind { path, kind: "a symbolic link" }),
+        Err(OpenError::NotRegular(kind)) => return Err(TreeError::Kind { path, kind }),
+        Err(OpenError::NotFound) => {
+            return Err(TreeError::Io { path, error: io::ErrorKind::NotFound.into() });
+        }
+        Err(OpenError::Io(error)) => return Err(TreeError::Io { path, error }),
+    };
+    if file.links > 1 {
+        return Err(TreeError::Kind { path, kind: "a file with another name elsewhere" });
+    }
+    let executable = file.executable;
+    match file.read(MAX_FILE) {
+        Ok(bytes) => Ok(TreeFile { path, bytes, executable }),
+        Err(ReadError::TooLarge { limit, .. }) => {
+            Err(TreeError::Cap { what: "bytes in one file", limit })
+        }
+        Err(ReadError::Io(error)) => Err(TreeError::Io { path, error }),
+    }
+}
+
+fn slashed(path: &Path) -> Option<String> {
+    let parts: Option<Vec<&str>> =
+        path.components().map(|part| part.as_os_str().to_str()).collect();
+    Some(parts?.join("/"))
+}

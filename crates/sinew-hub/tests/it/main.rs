@@ -1,0 +1,2 @@
+//! One binary for all integration tests: linking many would take longer than running them.
+mod digests;
