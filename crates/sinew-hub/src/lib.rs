@@ -15,5 +15,10 @@
 //! *Leaves out*: deciding to install (the engine asks a person for that).
 
 pub mod digest;
+mod error;
+pub mod reference;
 pub mod tree;
+pub mod wire;
 pub mod zipped;
+
+pub use error::{Class, HubError, Word};

@@ -1,2 +1,3 @@
 //! One binary for all integration tests: linking many would take longer than running them.
 mod digests;
+mod references;

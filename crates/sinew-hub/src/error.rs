@@ -1,0 +1,210 @@
+//! What can go wrong, as facts; the engine turns them into exit codes and hints.
+
+use std::io;
+
+use serde::Serialize;
+use sinew_guard::scan::Finding;
+use sinew_guard::staging::StageError;
+
+use crate::reference::RefError;
+use crate::tree::TreeError;
+
+/// Whose fault it is, which decides the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// The answer is no.
+    No,
+    /// The request makes no sense.
+    Usage,
+    /// A policy, a person or a check refused.
+    Refused,
+    /// The machine or the network.
+    Environment,
+}
+
+/// The words that records carry in `reason`; scripts read them, so they never change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs, reason = "each word says what it means, and HubError says the rest")]
+pub enum Word {
+    BadReference,
+    IntegrityMismatch,
+    IntegrityUnavailable,
+    BlockedGuard,
+    BlockedUpstream,
+    Suspicious,
+    PendingScan,
+    NeedsApproval,
+    Rejected,
+    Pinned,
+    Exists,
+    Shadows,
+    LocalChanges,
+    OwnerChanged,
+    Ambiguous,
+    NotFound,
+    Gone,
+    RateLimited,
+    Offline,
+    Auth,
+    BadRequest,
+    Unavailable,
+    TooLarge,
+    Unsupported,
+    Invalid,
+    Network,
+    Lock,
+    File,
+}
+
+impl Word {
+    /// The word itself.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::BadReference => "bad-reference",
+            Self::IntegrityMismatch => "integrity-mismatch",
+            Self::IntegrityUnavailable => "integrity-unavailable",
+            Self::BlockedGuard => "blocked-guard",
+            Self::BlockedUpstream => "blocked-upstream",
+            Self::Suspicious => "suspicious",
+            Self::PendingScan => "pending-scan",
+            Self::NeedsApproval => "needs-approval",
+            Self::Rejected => "rejected",
+            Self::Pinned => "pinned",
+            Self::Exists => "exists",
+            Self::Shadows => "shadows",
+            Self::LocalChanges => "local-changes",
+            Self::OwnerChanged => "owner-changed",
+            Self::Ambiguous => "ambiguous",
+            Self::NotFound => "not-found",
+            Self::Gone => "gone",
+            Self::RateLimited => "rate-limited",
+            Self::Offline => "offline",
+            Self::Auth => "auth",
+            Self::BadRequest => "bad-request",
+            Self::Unavailable => "unavailable",
+            Self::TooLarge => "too-large",
+            Self::Unsupported => "unsupported",
+            Self::Invalid => "invalid",
+            Self::Network => "network",
+            Self::Lock => "lock",
+            Self::File => "file",
+        }
+    }
+
+    /// Whose fault it is.
+    pub fn class(self) -> Class {
+        match self {
+            Self::BadReference => Class::Usage,
+            Self::Exists
+            | Self::LocalChanges
+            | Self::Ambiguous
+            | Self::NotFound
+            | Self::Gone
+            | Self::BadRequest
+            | Self::Unavailable
+            | Self::TooLarge
+            | Self::Unsupported
+            | Self::Invalid => Class::No,
+            Self::IntegrityMismatch
+            | Self::IntegrityUnavailable
+            | Self::BlockedGuard
+            | Self::BlockedUpstream
+            | Self::Suspicious
+            | Self::PendingScan
+            | Self::NeedsApproval
+            | Self::Rejected
+            | Self::Pinned
+            | Self::Shadows
+            | Self::OwnerChanged => Class::Refused,
+            Self::RateLimited
+            | Self::Offline
+            | Self::Auth
+            | Self::Network
+            | Self::Lock
+            | Self::File => Class::Environment,
+        }
+    }
+}
+
+/// Why something could not be found, fetched or installed.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct HubError {
+    /// The word that records carry.
+    pub word: Word,
+    /// What happened, where. Safe to show: no secret, no control character.
+    pub message: String,
+    /// What to do next.
+    pub hints: Vec<String>,
+    /// What the guard found, where that is why.
+    pub findings: Vec<Finding>,
+    /// References that were meant instead, where the one given is ambiguous.
+    pub matches: Vec<String>,
+    /// When to try again, in milliseconds since 1970.
+    pub retry_at_ms: Option<u64>,
+    /// The digest of what was refused, where it got that far.
+    pub digest: Option<String>,
+}
+
+impl HubError {
+    /// An error without hints.
+    pub fn new(word: Word, message: impl Into<String>) -> Self {
+        Self {
+            word,
+            message: message.into(),
+            hints: Vec::new(),
+            findings: Vec::new(),
+            matches: Vec::new(),
+            retry_at_ms: None,
+            digest: None,
+        }
+    }
+
+    /// Adds a next step.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// A file that could not be read or written.
+    pub fn file(doing: &str, path: &std::path::Path, error: &io::Error) -> Self {
+        Self::new(Word::File, format!("cannot {doing} {}: {error}", path.display()))
+    }
+
+    /// Whose fault it is.
+    pub fn class(&self) -> Class {
+        self.word.class()
+    }
+}
+
+impl From<RefError> for HubError {
+    fn from(error: RefError) -> Self {
+        Self::new(Word::BadReference, error.to_string())
+            .hint("write slug, @owner/slug, owner/repo, an address, or a path such as ./folder")
+    }
+}
+
+impl From<TreeError> for HubError {
+    fn from(error: TreeError) -> Self {
+        match error {
+            TreeError::Io { path, error } => {
+                Self::new(Word::File, format!("cannot read {path}: {error}"))
+            }
+            other => Self::new(Word::Invalid, format!("the files cannot be taken: {other}"))
+                .hint("nothing was unpacked; tell the publisher"),
+        }
+    }
+}
+
+impl From<StageError> for HubError {
+    fn from(error: StageError) -> Self {
+        match error {
+            StageError::Io(error) => {
+                Self::new(Word::File, format!("the skill cannot be written: {error}"))
+            }
+            other => Self::new(Word::Invalid, other.to_string()),
+        }
+    }
+}

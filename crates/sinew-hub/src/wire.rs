@@ -1,0 +1,366 @@
+//! What registries say, as far as a consumer needs it.
+//!
+//! Reading is tolerant: fields that are not known are passed over, and one bad record does not
+//! spoil a page. A known field of the wrong type makes its record invalid, and that is reported
+//! with its place.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Records of one page and what was wrong with others.
+#[derive(Debug, Clone)]
+pub struct Page<T> {
+    /// The good ones.
+    pub rows: Vec<T>,
+    /// Where the next page starts; only `None` means the end.
+    pub next: Option<String>,
+    /// One line for each record that could not be taken.
+    pub problems: Vec<String>,
+}
+
+/// Reads one document.
+pub fn read<T: DeserializeOwned>(value: Value) -> Result<T, String> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = error.path().to_string();
+        format!("{path}: {}", error.into_inner())
+    })
+}
+
+/// Reads the records below `field`, each on its own.
+pub fn page<T: DeserializeOwned>(mut value: Value, field: &str) -> Result<Page<T>, String> {
+    let next = value.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
+    let Some(Value::Array(items)) = value.get_mut(field).map(Value::take) else {
+        return Err(format!("{field}: a list is expected"));
+    };
+    let (mut rows, mut problems) = (Vec::new(), Vec::new());
+    for (at, item) in items.into_iter().enumerate() {
+        match read(item) {
+            Ok(row) => rows.push(row),
+            Err(problem) => problems.push(format!("{field}[{at}].{problem}")),
+        }
+    }
+    Ok(Page { rows, next, problems })
+}
+
+/// A row of a search.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchRow {
+    /// How well it fits, in the registry's own measure.
+    pub score: f64,
+    /// The skill.
+    pub slug: Option<String>,
+    /// Its name for people.
+    pub display_name: Option<String>,
+    /// What it is for.
+    pub summary: Option<String>,
+    /// `clawhub` or `skills-sh`; absent means the registry itself.
+    pub source: Option<String>,
+    /// The owner's handle.
+    pub owner_handle: Option<String>,
+    /// The owner.
+    pub owner: Option<Owner>,
+    /// Who published it.
+    pub publisher: Option<Owner>,
+    /// How it is installed.
+    pub install: Option<InstallHint>,
+    /// What the registry says of its safety.
+    pub trust: Option<Trust>,
+    /// How it is used.
+    pub metrics: Option<Metrics>,
+    /// The latest version.
+    pub version: Option<String>,
+    /// Downloads so far.
+    pub downloads: Option<u64>,
+    /// When it changed last, in milliseconds.
+    pub updated_at: Option<f64>,
+}
+
+/// An owner or publisher.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Owner {
+    /// The handle.
+    pub handle: Option<String>,
+    /// The name for people.
+    pub display_name: Option<String>,
+}
+
+/// How a search row is installed.
+#[derive(Debug, Clone, Deserialize)]
+pub struct InstallHint {
+    /// `clawhub`, `github` or `skills-sh`.
+    pub kind: Option<String>,
+    /// What to type.
+    pub reference: Option<String>,
+}
+
+/// What a registry says of a row's safety.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Trust {
+    /// A word, or an object that holds one.
+    #[serde(rename = "clawHubVerdict")]
+    pub verdict: Option<Value>,
+}
+
+/// How a row is used.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Metrics {
+    /// Installs in the last 60 days.
+    #[serde(rename = "rolling60DayInstalls")]
+    pub recent_installs: Option<u64>,
+    /// People who keep it.
+    pub bookmarks: Option<u64>,
+}
+
+/// A skill as lists and details show it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SkillInfo {
+    /// The skill.
+    pub slug: String,
+    /// Its name for people.
+    pub display_name: Option<String>,
+    /// What it is for.
+    pub summary: Option<String>,
+    /// Versions by tag.
+    #[serde(default)]
+    pub tags: BTreeMap<String, String>,
+    /// Counts.
+    #[serde(default)]
+    pub stats: Stats,
+    /// When it changed last, in milliseconds.
+    pub updated_at: Option<f64>,
+    /// The latest version, in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latest_version: Option<VersionRow>,
+    /// The owner, in lists that name one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner_handle: Option<String>,
+}
+
+/// Counts of a skill.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Stats {
+    /// Downloads.
+    pub downloads: Option<u64>,
+    /// Stars.
+    pub stars: Option<u64>,
+}
+
+/// A version in a list.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VersionRow {
+    /// The version.
+    pub version: String,
+    /// When it was published, in milliseconds.
+    pub created_at: Option<f64>,
+    /// What changed.
+    pub changelog: Option<String>,
+}
+
+/// A skill in detail.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Detail {
+    /// The skill.
+    pub skill: SkillInfo,
+    /// Its latest version.
+    pub latest_version: Option<VersionRow>,
+    /// What it needs.
+    pub metadata: Option<Needs>,
+    /// Who owns it.
+    pub owner: Option<Owner>,
+    /// What the registry's moderators say.
+    pub moderation: Option<Moderation>,
+}
+
+/// What a skill needs before it works.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Needs {
+    /// Variables and settings.
+    #[serde(default)]
+    pub setup: Vec<Setup>,
+    /// Systems it runs on.
+    pub os: Option<Vec<String>>,
+}
+
+/// One thing that a skill needs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Setup {
+    /// A variable or a setting.
+    pub key: String,
+    /// Whether it works without.
+    #[serde(default)]
+    pub required: bool,
+}
+
+/// What a registry's moderators say.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Moderation {
+    /// Flagged, and still to be had.
+    #[serde(default)]
+    pub is_suspicious: bool,
+    /// Known to be malware.
+    #[serde(default)]
+    pub is_malware_blocked: bool,
+    /// `clean`, `suspicious` or `malicious`.
+    pub verdict: Option<String>,
+    /// Why, in words for programs.
+    #[serde(default)]
+    pub reason_codes: Vec<String>,
+    /// Why, in words for people.
+    pub summary: Option<String>,
+}
+
+/// One version, with its files.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VersionDocument {
+    /// The version itself.
+    pub version: VersionDetail,
+}
+
+/// A version, with its files.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VersionDetail {
+    /// The version.
+    pub version: String,
+    /// When it was published, in milliseconds.
+    pub created_at: Option<f64>,
+    /// What changed.
+    pub changelog: Option<String>,
+    /// Its files; `None` where the registry does not say.
+    pub files: Option<Vec<WireFile>>,
+    /// What scans said.
+    pub security: Option<Security>,
+}
+
+/// A file of a version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WireFile {
+    /// Relative path.
+    pub path: String,
+    /// Bytes.
+    pub size: u64,
+    /// SHA-256.
+    pub sha256: String,
+}
+
+/// What scans said of a version.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Security {
+    /// `clean`, `suspicious`, `malicious`, `pending` or `error`.
+    pub status: Option<String>,
+    /// Whether something was found that does not block.
+    #[serde(default)]
+    pub has_warnings: bool,
+}
+
+/// How a registry wants a skill to be installed, or why not.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InstallAnswer {
+    /// Whether it may be.
+    pub ok: bool,
+    /// `archive` or `github`.
+    pub install_kind: Option<String>,
+    /// Where it lies on GitHub.
+    pub github: Option<GitHubSource>,
+    /// Why not, as a word.
+    pub reason: Option<String>,
+    /// Why not, for people.
+    pub message: Option<String>,
+    /// What skills.sh's mirror knows of it.
+    pub trust: Option<MirrorTrust>,
+}
+
+/// What a registry knows of an entry of skills.sh.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MirrorTrust {
+    /// `scanned` or `unscanned`.
+    #[serde(rename = "clawhubScan")]
+    pub scan: Option<String>,
+}
+
+/// A folder of a commit on GitHub.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GitHubSource {
+    /// `owner/repo`.
+    pub repo: String,
+    /// The commit.
+    pub commit: String,
+    /// The folder.
+    pub path: Option<String>,
+    /// The hash of the folder.
+    pub content_hash: Option<String>,
+}
+
+/// What `/resolve` says of a fingerprint.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Resolution {
+    /// The version with that fingerprint.
+    #[serde(rename = "match")]
+    pub matched: Option<VersionOnly>,
+}
+
+/// A version and nothing else.
+#[derive(Debug, Clone, Deserialize)]
+pub struct VersionOnly {
+    /// The version.
+    pub version: String,
+}
+
+/// A verdict on one version of one skill.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VerdictRow {
+    /// What was asked about.
+    pub requested_slug: Option<String>,
+    /// Of whom.
+    pub requested_owner_handle: Option<String>,
+    /// Which version.
+    pub requested_version: Option<String>,
+    /// The skill, where it is known.
+    pub slug: Option<String>,
+    /// Why the decision is what it is.
+    #[serde(default)]
+    pub reasons: Vec<String>,
+    /// What scans said.
+    pub security: Option<Security>,
+}
+
+/// A slug that several owners hold.
+#[derive(Debug, Clone, Deserialize)]
+pub struct AmbiguousSlug {
+    /// Whose it may be.
+    #[serde(default)]
+    pub matches: Vec<AmbiguousMatch>,
+}
+
+/// One owner of a slug that several hold.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AmbiguousMatch {
+    /// The owner.
+    pub owner_handle: Option<String>,
+    /// The skill.
+    pub slug: Option<String>,
+    /// What to type.
+    #[serde(rename = "ref")]
+    pub reference: Option<String>,
+}
