@@ -159,6 +159,34 @@ pub fn unpack(bytes: &[u8], limits: &Limits) -> Result<Vec<Entry>, ArchiveError>
     Ok(entries)
 }
 
+/// The names in a zip of many things, for choosing what to take; none of them is checked.
+pub fn zip_names(bytes: &[u8], limits: &Limits) -> Result<Vec<String>, ArchiveError> {
+    let names = zipped::names(bytes, limits.entries)?;
+    Ok(names.into_iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+}
+
+/// The files of a zip that `wanted` picks by their names as they are written there. What is not
+/// picked is not unpacked, so that a link elsewhere in a repository is nobody's business.
+pub fn unpack_some(
+    bytes: &[u8],
+    limits: &Limits,
+    wanted: &dyn Fn(&str) -> bool,
+) -> Result<Vec<Entry>, ArchiveError> {
+    if bytes.len() as u64 > limits.archive {
+        return Err(ArchiveError::Cap { what: "bytes", limit: limits.archive });
+    }
+    let mut entries = Vec::new();
+    let mut sink = |file: Unpacking<'_>| {
+        let mut bytes = Vec::new();
+        file.content.read_to_end(&mut bytes)?;
+        entries.push(Entry { path: file.path.to_owned(), bytes, executable: file.executable });
+        Ok(())
+    };
+    let mut gate = Gate::new(*limits, bytes.len() as u64, &mut sink);
+    zipped::walk(bytes, &mut gate, &|name| std::str::from_utf8(name).is_ok_and(wanted))?;
+    Ok(entries)
+}
+
 /// Hands each file to `sink` as it is unpacked. After an error, what was handed out is void.
 pub fn walk(
     bytes: &[u8],
@@ -215,7 +243,7 @@ pub fn stream(
         Format::Zip => {
             let mut bytes = Vec::new();
             reader.take(limits.archive).read_to_end(&mut bytes)?;
-            zipped::walk(&bytes, &mut gate)?;
+            zipped::walk(&bytes, &mut gate, &|_| true)?;
         }
         Format::Tar => tarball::walk(&mut reader, &mut gate)?,
         Format::TarGz => {

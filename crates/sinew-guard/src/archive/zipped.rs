@@ -24,7 +24,17 @@ struct Record<'a> {
     at: usize,
 }
 
-pub(super) fn walk(bytes: &[u8], gate: &mut Gate<'_>) -> Result<(), ArchiveError> {
+/// The names in the directory.
+pub(super) fn names(bytes: &[u8], max_entries: usize) -> Result<Vec<&[u8]>, ArchiveError> {
+    Ok(directory(bytes, max_entries)?.into_iter().map(|record| record.name).collect())
+}
+
+/// Hands out every entry that `wanted` picks by its name.
+pub(super) fn walk(
+    bytes: &[u8],
+    gate: &mut Gate<'_>,
+    wanted: &dyn Fn(&[u8]) -> bool,
+) -> Result<(), ArchiveError> {
     let records = directory(bytes, gate.limits.entries)?;
     let mut ranges = Vec::with_capacity(records.len());
     for record in &records {
@@ -38,7 +48,8 @@ pub(super) fn walk(bytes: &[u8], gate: &mut Gate<'_>) -> Result<(), ArchiveError
     if order.first().is_some_and(|first| first.0 != 0) {
         return Err(ArchiveError::Malformed("something stands before the first entry"));
     }
-    for (record, (_, data)) in records.iter().zip(ranges) {
+    let picked = records.iter().zip(ranges).filter(|(record, _)| wanted(record.name));
+    for (record, (_, data)) in picked {
         entry(record, &bytes[data], gate)?;
     }
     Ok(())
