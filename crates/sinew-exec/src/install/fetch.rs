@@ -111,10 +111,7 @@ impl Fetcher {
     }
 
     fn agent(&self) -> Result<ureq::Agent, Reason> {
-        let roots = match &self.authorities {
-            Some(pem) => RootCerts::Specific(Arc::new(certificates(pem)?)),
-            None => RootCerts::WebPki,
-        };
+        let roots = authorities(self.authorities.as_deref())?;
         let config = ureq::Agent::config_builder()
             .proxy(None)
             .max_redirects(0)
@@ -175,6 +172,14 @@ impl Fetcher {
     }
 }
 
+/// Who vouches for servers: those in a PEM file, or the usual authorities.
+pub fn authorities(pem: Option<&[u8]>) -> Result<RootCerts, Reason> {
+    match pem {
+        Some(pem) => Ok(RootCerts::Specific(Arc::new(certificates(pem)?))),
+        None => Ok(RootCerts::WebPki),
+    }
+}
+
 fn certificates(pem: &[u8]) -> Result<Vec<Certificate<'static>>, Reason> {
     let found: Vec<Certificate<'static>> = parse_pem(pem)
         .filter_map(|item| match item {
@@ -204,9 +209,7 @@ fn redirected(from: &Url, answer: &ureq::http::Response<ureq::Body>) -> Result<U
 }
 
 fn failed(url: &Url, error: ureq::Error) -> Reason {
-    if let ureq::Error::Io(inner) = &error
-        && let Some(refused) = inner.get_ref().and_then(|inner| inner.downcast_ref::<Refused>())
-    {
+    if let Some(refused) = Refused::in_error(&error) {
         return Reason::new(Code::DownloadRefusedAddress, refused.to_string())
             .remedy("if that host is yours, add it to skills.install.allowPrivateHosts");
     }
@@ -222,21 +225,34 @@ fn failed(url: &Url, error: ureq::Error) -> Reason {
 /// An address that is not connected to.
 #[derive(Debug, thiserror::Error)]
 #[error("{host} leads to {address}, which is {what}")]
-struct Refused {
+pub struct Refused {
     host: String,
     address: IpAddr,
     what: &'static str,
 }
 
+impl Refused {
+    /// Why nothing was connected, where an address was refused.
+    pub fn in_error(error: &ureq::Error) -> Option<&Self> {
+        match error {
+            ureq::Error::Io(inner) => inner.get_ref()?.downcast_ref(),
+            _ => None,
+        }
+    }
+}
+
 /// Resolves names and refuses addresses that a stranger's URL has no business with.
 #[derive(Debug)]
-struct Checked {
-    allow: Vec<String>,
-    names: Names,
+pub struct Checked {
+    /// Hosts (`name` or `name:port`) whose addresses need not be public.
+    pub allow: Vec<String>,
+    /// How names become addresses.
+    pub names: Names,
 }
 
 impl Checked {
-    fn is_allowed(&self, host: &str, port: u16) -> bool {
+    /// Whether somebody said that this host's address need not be public.
+    pub fn is_allowed(&self, host: &str, port: u16) -> bool {
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         let with_port = format!("{host}:{port}");
         self.allow.iter().any(|allowed| {

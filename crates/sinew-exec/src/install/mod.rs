@@ -21,7 +21,7 @@ use sinew_guard::private;
 use sinew_skill::{Code, Reason};
 
 pub use download::{Tool, download};
-pub use fetch::{Fetcher, MAX_DOWNLOAD, Names};
+pub use fetch::{Checked, Fetcher, MAX_DOWNLOAD, Names, Refused, authorities};
 pub use managers::{Missing, missing_manager};
 pub use policy::{Decision, Notice, Policy, PolicyFinding, PolicyRequest};
 
