@@ -52,6 +52,27 @@ pub struct Config {
     pub cortex: Cortex,
     /// `approvals`.
     pub approvals: Approvals,
+    /// `hub`.
+    pub hub: Hub,
+}
+
+/// `hub`: where skills are found that are not here.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Hub {
+    /// The registry that a bare slug means.
+    pub registry: Option<String>,
+    /// Further registries by name.
+    pub registries: BTreeMap<String, String>,
+    /// Whether a token may be sent to GitHub.
+    pub github_token: bool,
+    /// GitHub's API.
+    pub github_api: Option<String>,
+    /// GitHub's archives.
+    pub github_codeload: Option<String>,
+    /// The search of skills.sh.
+    pub skills_sh: Option<String>,
+    /// `ask` or `auto-safe`.
+    pub updates: Option<String>,
 }
 
 /// `skills.load`: where skills come from and how they are watched.

@@ -65,6 +65,10 @@ impl Reader {
                 one_of(value, &["limited", "allow", "never"]).map(Some)
             });
         }
+        if let Some(hub) = self.map(root, "hub", "hub") {
+            self.unknown_keys(hub, "hub");
+            self.hub(hub, config);
+        }
         if let Some(security) = self.map(root, "security", "security") {
             self.install_policy(security, config);
         }
@@ -267,6 +271,28 @@ impl Reader {
             });
             let window = "cortex.reflex.cancel_window_ms";
             self.set(&mut to.cancel_window_ms, reflex, window, |v| between(v, 0, 60_000));
+        }
+    }
+
+    fn hub(&mut self, hub: &Map<String, Value>, config: &mut Config) {
+        let to = &mut config.hub;
+        self.set(&mut to.registry, hub, "hub.registry", some_text);
+        self.set(&mut to.skills_sh, hub, "hub.skillsShUrl", some_text);
+        self.set(&mut to.updates, hub, "hub.updates", |v| {
+            one_of(v, &["ask", "auto-safe"]).map(Some)
+        });
+        if let Some(registries) = self.map(hub, "registries", "hub.registries") {
+            for (name, value) in registries {
+                match value.as_str().filter(|url| !url.trim().is_empty()) {
+                    Some(url) => drop(to.registries.insert(name.clone(), url.trim().to_owned())),
+                    None => self.bad(&format!("hub.registries.{name}"), "an address"),
+                }
+            }
+        }
+        if let Some(github) = self.map(hub, "github", "hub.github") {
+            self.set(&mut to.github_token, github, "hub.github.useToken", boolean);
+            self.set(&mut to.github_api, github, "hub.github.apiUrl", some_text);
+            self.set(&mut to.github_codeload, github, "hub.github.codeloadUrl", some_text);
         }
     }
 
