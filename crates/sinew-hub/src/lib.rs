@@ -14,9 +14,15 @@
 //! *Promises*: an install is all or nothing, and what is loaded is what was scanned and approved.
 //! *Leaves out*: deciding to install (the engine asks a person for that).
 
+pub mod cache;
+pub mod credentials;
 pub mod digest;
 mod error;
+pub mod net;
 pub mod reference;
+pub mod registry;
+pub mod settings;
+pub mod source;
 pub mod tree;
 pub mod wire;
 pub mod zipped;

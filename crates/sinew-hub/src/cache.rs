@@ -1,0 +1,78 @@
+//! What was fetched and verified once: archives by digest, and which digest an exact version had.
+//!
+//! Nothing here is trusted: an archive is hashed when it is read, and one that differs is dropped
+//! and fetched again.
+
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sinew_guard::atomic::{self, Access};
+use sinew_skill::content_hash as sha256_hex;
+
+/// The cache of one machine.
+#[derive(Debug, Clone)]
+pub struct Cache {
+    folder: PathBuf,
+}
+
+/// What is known of an exact version or commit.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Known<T> {
+    /// The archive's digest.
+    pub sha256: String,
+    /// What the source said of it.
+    pub said: T,
+}
+
+impl Cache {
+    /// Below sinew's home.
+    pub fn below(home: &Path) -> Self {
+        Self { folder: home.join("cache/hub") }
+    }
+
+    /// The archive under `key` and what was said of it, if both are here and unharmed.
+    pub fn get<T: DeserializeOwned>(&self, key: &str) -> Option<(Vec<u8>, Known<T>)> {
+        let known: Known<T> = serde_json::from_slice(&std::fs::read(self.key(key)).ok()?).ok()?;
+        let path = self.blob(&known.sha256)?;
+        let bytes = std::fs::read(&path).ok()?;
+        if sha256_hex(&bytes) == known.sha256 {
+            return Some((bytes, known));
+        }
+        // Altered on disk: what cannot be removed is refused again next time.
+        let _ = std::fs::remove_file(path);
+        None
+    }
+
+    /// Remembers an archive. A cache that cannot be written only costs time, so nobody is told.
+    pub fn put<T: Serialize>(&self, key: &str, bytes: &[u8], said: T) {
+        let known = Known { sha256: sha256_hex(bytes), said };
+        let Some(path) = self.blob(&known.sha256) else { return };
+        let stored = path.exists() || atomic::write(&path, bytes, Access::OwnerOnly).is_ok();
+        if stored && let Ok(text) = serde_json::to_vec(&known) {
+            let _ = atomic::write(&self.key(key), &text, Access::OwnerOnly);
+        }
+    }
+
+    /// A document that is replaced as a whole.
+    pub fn document<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        serde_json::from_slice(&std::fs::read(self.folder.join(name)).ok()?).ok()
+    }
+
+    /// Replaces a document.
+    pub fn put_document<T: Serialize>(&self, name: &str, value: &T) {
+        if let Ok(text) = serde_json::to_vec(value) {
+            let _ = atomic::write(&self.folder.join(name), &text, Access::OwnerOnly);
+        }
+    }
+
+    /// A key can hold anything, so its digest names the file.
+    fn key(&self, key: &str) -> PathBuf {
+        self.folder.join("known").join(format!("{}.json", sha256_hex(key.as_bytes())))
+    }
+
+    fn blob(&self, sha256: &str) -> Option<PathBuf> {
+        sinew_guard::digest::from_hex(sha256)?;
+        Some(self.folder.join("sha256").join(&sha256[..2]).join(&sha256[2..]))
+    }
+}

@@ -1,0 +1,119 @@
+//! Tokens: one per origin, kept where only their owner reads.
+//!
+//! **Must never happen here:** a token for one origin that is given for another.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use sinew_catalog::Environment;
+use sinew_guard::atomic::{self, Access, Lock};
+use sinew_guard::private::{self, PrivateError};
+use url::Url;
+
+use crate::error::{HubError, Word};
+use crate::net::{Token, origin};
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Stored {
+    #[serde(default)]
+    tokens: BTreeMap<String, String>,
+}
+
+/// The upstream client's own file: one pair.
+#[derive(Debug, Deserialize)]
+struct ClawhubConfig {
+    registry: Option<String>,
+    token: Option<String>,
+}
+
+/// Where tokens are found.
+#[derive(Debug)]
+pub struct Credentials<'a> {
+    env: &'a Environment,
+}
+
+impl<'a> Credentials<'a> {
+    /// On this machine.
+    pub fn new(env: &'a Environment) -> Self {
+        Self { env }
+    }
+
+    /// sinew's own file.
+    pub fn path(&self) -> PathBuf {
+        self.env.sinew_home().join("credentials.json")
+    }
+
+    /// The token for a registry; those of the environment are for the default one alone.
+    pub fn find(&self, base: &Url, is_default: bool) -> Result<Option<Token>, HubError> {
+        if is_default {
+            for name in ["SINEW_TOKEN", "CLAWHUB_TOKEN", "CLAWHUB_AUTH_TOKEN"] {
+                if let Some(token) = self.env.var(name).and_then(Token::new) {
+                    return Ok(Some(token));
+                }
+            }
+        }
+        if let Some(token) = self.load()?.tokens.get(&origin(base)) {
+            return Ok(Token::new(token));
+        }
+        Ok(self.upstream(base))
+    }
+
+    /// Keeps a token for an origin.
+    pub fn save(&self, base: &Url, token: &Token) -> Result<(), HubError> {
+        self.change(|stored| {
+            stored.tokens.insert(origin(base), token.expose().to_owned());
+        })
+    }
+
+    /// Forgets the token of an origin.
+    pub fn remove(&self, base: &Url) -> Result<(), HubError> {
+        self.change(|stored| drop(stored.tokens.remove(&origin(base))))
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Stored)) -> Result<(), HubError> {
+        let path = self.path();
+        let failed = |error: std::io::Error| HubError::file("write", &path, &error);
+        private::create_folder(&self.env.sinew_home()).map_err(failed)?;
+        let _lock = Lock::acquire(&path.with_extension("lock")).map_err(failed)?;
+        let mut stored = self.load()?;
+        change(&mut stored);
+        let text = serde_json::to_string_pretty(&stored).unwrap_or_default() + "\n";
+        atomic::write(&path, text.as_bytes(), Access::OwnerOnly).map_err(failed)
+    }
+
+    fn load(&self) -> Result<Stored, HubError> {
+        let path = self.path();
+        let bytes = match private::read(&path) {
+            Ok(bytes) => bytes,
+            Err(PrivateError::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Stored::default());
+            }
+            Err(error) => {
+                let message = format!("{} is not used: {error}", path.display());
+                return Err(HubError::new(Word::Auth, message)
+                    .hint(format!("chmod 600 {}", path.display())));
+            }
+        };
+        serde_json::from_slice(&bytes).map_err(|_| {
+            // What the parser says could show a piece of the file, and that is a secret.
+            HubError::new(Word::Auth, format!("{} is not readable JSON", path.display()))
+                .hint("remove it and log in again: sinew registry login")
+        })
+    }
+
+    /// The upstream client's token, where it is for exactly this origin.
+    fn upstream(&self, base: &Url) -> Option<Token> {
+        let env = self.env;
+        let path = env.var_path("CLAWHUB_CONFIG_PATH").unwrap_or_else(|| {
+            let folder = match env.os.as_str() {
+                "darwin" => env.home.join("Library/Application Support"),
+                _ => env.var_path("XDG_CONFIG_HOME").unwrap_or_else(|| env.home.join(".config")),
+            };
+            folder.join("clawhub/config.json")
+        });
+        let config: ClawhubConfig = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+        let registry = Url::parse(&config.registry?).ok()?;
+        (origin(&registry) == origin(base)).then(|| Token::new(&config.token?)).flatten()
+    }
+}

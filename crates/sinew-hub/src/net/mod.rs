@@ -1,0 +1,469 @@
+//! HTTP as a guest: bounded, patient where asked to be, and discreet.
+//!
+//! **Must never happen here:** a token that reaches another origin than its own, an address of this
+//! network that a stranger's answer led to, an answer without a cap, a socket while offline.
+
+mod gate;
+mod retry;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Read as _};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use serde_json::Value;
+use sinew_catalog::Clock;
+use sinew_exec::install::{Checked, Names, Refused, authorities};
+use sinew_guard::Untrusted;
+use ureq::http;
+use ureq::tls::TlsConfig;
+use url::Url;
+
+use crate::error::{HubError, Word};
+use gate::Gate;
+pub use retry::Times;
+use retry::{Pause, pause};
+
+/// Redirects that are followed; a download behind a mirror needs two.
+const MAX_REDIRECTS: usize = 5;
+/// A JSON answer; the largest real page has 2 MB.
+const MAX_JSON: u64 = 16 * 1024 * 1024;
+/// Characters of a server's own words that are shown.
+const MAX_SAID: usize = 500;
+/// Bytes handed over at once.
+const CHUNK: usize = 64 * 1024;
+
+/// A secret that opens one registry. It never shows itself.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+impl Token {
+    /// A token, unless there is nothing in it.
+    pub fn new(text: &str) -> Option<Self> {
+        let text = text.trim();
+        (!text.is_empty() && !text.chars().any(char::is_control)).then(|| Self(text.to_owned()))
+    }
+
+    /// The token itself, for the header or the file that carries it.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(set)")
+    }
+}
+
+/// Whether the network may be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    /// As needed.
+    On,
+    /// No socket is opened at all.
+    Off,
+}
+
+/// How requests are made.
+#[derive(Debug, Clone)]
+pub struct HttpOptions {
+    /// Whether the network may be used.
+    pub network: Network,
+    /// Hosts (`name:port`) that were configured by name: plain http and private addresses are theirs.
+    pub trusted: Vec<String>,
+    /// Who vouches for servers, in PEM; the usual authorities where absent.
+    pub authorities: Option<Vec<u8>>,
+    /// How names become addresses.
+    pub names: Names,
+    /// How long things may take.
+    pub times: Times,
+}
+
+/// Makes requests.
+pub struct Http {
+    agent: ureq::Agent,
+    options: HttpOptions,
+    clock: Arc<dyn Clock>,
+    gates: Mutex<BTreeMap<String, Arc<Gate>>>,
+}
+
+impl fmt::Debug for Http {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Http({:?})", self.options.network)
+    }
+}
+
+/// What a request is for, which decides its time and size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// A document.
+    Document,
+    /// An archive of at most so many bytes.
+    Download(u64),
+}
+
+/// One request.
+#[derive(Debug)]
+pub struct Call<'a> {
+    /// Where to.
+    pub url: Url,
+    /// Who asks; sent to this origin alone.
+    pub token: Option<&'a Token>,
+    /// What is accepted.
+    pub accept: &'a str,
+    /// What is posted; without it the request is a GET.
+    pub post: Option<&'a Value>,
+    /// What it is for.
+    pub purpose: Purpose,
+}
+
+impl<'a> Call<'a> {
+    /// A GET that wants JSON.
+    pub fn get(url: Url) -> Self {
+        Self {
+            url,
+            token: None,
+            accept: "application/json",
+            post: None,
+            purpose: Purpose::Document,
+        }
+    }
+
+    /// The same with a token.
+    #[must_use]
+    pub fn with(mut self, token: Option<&'a Token>) -> Self {
+        self.token = token;
+        self
+    }
+
+    /// The same for bytes of any kind.
+    #[must_use]
+    pub fn any(mut self, purpose: Purpose) -> Self {
+        (self.accept, self.purpose) = ("*/*", purpose);
+        self
+    }
+}
+
+/// What a server answered.
+#[derive(Debug)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The headers.
+    pub headers: http::HeaderMap,
+    /// The body.
+    pub body: Vec<u8>,
+    /// Who answered.
+    pub url: Url,
+}
+
+impl Answer {
+    /// A header, as text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// Whether the request worked.
+    pub fn is_ok(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// Whether the body says that it is JSON.
+    pub fn is_json(&self) -> bool {
+        self.header("content-type").is_some_and(|kind| kind.contains("json"))
+    }
+
+    /// The body as JSON.
+    pub fn json(&self) -> Result<Value, HubError> {
+        serde_json::from_slice(&self.body).map_err(|error| {
+            HubError::new(Word::Network, format!("{} sent no JSON: {error}", origin(&self.url)))
+        })
+    }
+
+    /// The server's words, short and safe to show.
+    pub fn said(&self) -> String {
+        let text: String = String::from_utf8_lossy(&self.body).chars().take(MAX_SAID).collect();
+        Untrusted::new(text.trim()).for_terminal()
+    }
+}
+
+/// The bytes so far, and of how many where that is known.
+pub type Progress<'a> = &'a mut dyn FnMut(u64, Option<u64>);
+
+impl Http {
+    /// Ready to ask.
+    pub fn new(options: HttpOptions, clock: Arc<dyn Clock>) -> Result<Self, HubError> {
+        let roots = authorities(options.authorities.as_deref()).map_err(|reason| {
+            HubError::new(Word::File, reason.detail.clone()).hint("check SSL_CERT_FILE")
+        })?;
+        let config = ureq::Agent::config_builder()
+            .proxy(None)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .http_status_as_error(false)
+            .timeout_connect(Some(options.times.connect))
+            .timeout_recv_response(Some(options.times.answer))
+            .user_agent(concat!("sinew/", env!("CARGO_PKG_VERSION")))
+            .tls_config(TlsConfig::builder().root_certs(roots).build())
+            .build();
+        let checked = Checked { allow: options.trusted.clone(), names: options.names.clone() };
+        let connector = ureq::unversioned::transport::DefaultConnector::default();
+        let agent = ureq::Agent::with_parts(config, connector, checked);
+        Ok(Self { agent, options, clock, gates: Mutex::default() })
+    }
+
+    /// Whether the network may be used.
+    pub fn network(&self) -> Network {
+        self.options.network
+    }
+
+    /// Asks, and asks again where the server wants that; gives what it answered in the end.
+    pub fn call(&self, call: &Call<'_>, progress: Progress<'_>) -> Result<Answer, HubError> {
+        let host = origin(&call.url);
+        if self.options.network == Network::Off {
+            return Err(HubError::new(
+                Word::Offline,
+                format!("{host} was not asked: sinew is offline"),
+            )
+            .hint("leave out --offline and SINEW_OFFLINE, or name a version that is cached"));
+        }
+        let gate = self.gate(&host);
+        let mut attempt = 1;
+        loop {
+            let result = {
+                let _turn = gate.enter();
+                self.follow(call, progress)
+            };
+            let pause = match &result {
+                Ok(answer) => pause(answer, attempt, self.clock.now_ms()),
+                Err(broken) if broken.again => Pause::backoff(attempt),
+                Err(_) => Pause::None,
+            };
+            let wait = match pause {
+                Pause::None => return result.map_err(|broken| broken.error),
+                Pause::TooLong { until_ms } => return Err(rate_limited(&host, until_ms)),
+                Pause::For { .. } if attempt >= self.options.times.attempts => {
+                    return match result {
+                        Ok(answer) if matches!(answer.status, 429) => {
+                            Err(rate_limited(&host, self.clock.now_ms()))
+                        }
+                        other => other.map_err(|broken| broken.error),
+                    };
+                }
+                Pause::For { wait, everyone } => {
+                    if everyone {
+                        gate.close_for(wait);
+                    }
+                    wait
+                }
+            };
+            attempt += 1;
+            thread::sleep(wait);
+        }
+    }
+
+    fn gate(&self, host: &str) -> Arc<Gate> {
+        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(gates.entry(host.to_owned()).or_default())
+    }
+
+    /// One attempt, redirects included. The token stays with the origin it was given for.
+    fn follow(&self, call: &Call<'_>, progress: Progress<'_>) -> Result<Answer, Broken> {
+        let mut url = call.url.clone();
+        for _ in 0..=MAX_REDIRECTS {
+            self.check(&url)?;
+            let token = call.token.filter(|_| url.origin() == call.url.origin());
+            let answer = self.send(call, &url, token)?;
+            if !matches!(answer.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
+                return self.take(answer, url, call.purpose, progress);
+            }
+            let to = answer.headers().get("location").and_then(|to| to.to_str().ok());
+            url = to
+                .and_then(|to| url.join(to).ok())
+                .ok_or_else(|| Broken::final_(&url, "redirects to no address"))?;
+        }
+        Err(Broken::final_(&url, "redirects too often"))
+    }
+
+    /// Plain http is for hosts that somebody configured: elsewhere anybody on the way could answer.
+    fn check(&self, url: &Url) -> Result<(), Broken> {
+        let port = url.port_or_known_default().unwrap_or(0);
+        let trusted = url.host_str().is_some_and(|host| {
+            let checked =
+                Checked { allow: self.options.trusted.clone(), names: self.options.names.clone() };
+            checked.is_allowed(host, port)
+        });
+        match url.scheme() {
+            "https" => Ok(()),
+            "http" if trusted => Ok(()),
+            "http" => Err(Broken::final_(
+                url,
+                "is plain http; use https, or add the host to skills.install.allowPrivateHosts",
+            )),
+            _ => Err(Broken::final_(url, "is neither http nor https")),
+        }
+    }
+
+    fn send(
+        &self,
+        call: &Call<'_>,
+        url: &Url,
+        token: Option<&Token>,
+    ) -> Result<http::Response<ureq::Body>, Broken> {
+        let times = &self.options.times;
+        let whole = match call.purpose {
+            Purpose::Document => times.connect + times.answer,
+            Purpose::Download(_) => times.download,
+        };
+        let bearer = token.map(|token| format!("Bearer {}", token.expose()));
+        let result = match call.post {
+            None => {
+                let mut request = self.agent.get(url.as_str()).header("accept", call.accept);
+                if let Some(bearer) = &bearer {
+                    request = request.header("authorization", bearer);
+                }
+                request.config().timeout_global(Some(whole)).build().call()
+            }
+            Some(body) => {
+                let mut request = self
+                    .agent
+                    .post(url.as_str())
+                    .header("accept", call.accept)
+                    .header("content-type", "application/json");
+                if let Some(bearer) = &bearer {
+                    request = request.header("authorization", bearer);
+                }
+                request.config().timeout_global(Some(whole)).build().send(body.to_string())
+            }
+        };
+        result.map_err(|error| Broken::from_ureq(url, &error))
+    }
+
+    /// The body, under a cap. It is read by a thread of its own, so that a server that stops sending
+    /// is noticed before the time for the whole is over.
+    fn take(
+        &self,
+        answer: http::Response<ureq::Body>,
+        url: Url,
+        purpose: Purpose,
+        progress: Progress<'_>,
+    ) -> Result<Answer, Broken> {
+        let limit = match purpose {
+            Purpose::Document => MAX_JSON,
+            Purpose::Download(limit) => limit,
+        };
+        let (parts, body) = answer.into_parts();
+        let announced = body.content_length();
+        if announced.is_some_and(|length| length > limit) {
+            return Err(Broken::too_large(&url, limit));
+        }
+        let mut reader = body.into_with_config().limit(limit + 1).reader();
+        let (to, from) = sync_channel::<io::Result<Vec<u8>>>(4);
+        thread::spawn(move || {
+            loop {
+                let mut chunk = vec![0; CHUNK];
+                let read = match reader.read(&mut chunk) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    read => read,
+                };
+                let last = !matches!(read, Ok(1..));
+                let sent = to.send(read.map(|count| {
+                    chunk.truncate(count);
+                    chunk
+                }));
+                if last || sent.is_err() {
+                    break;
+                }
+            }
+        });
+        let mut bytes: Vec<u8> = Vec::new();
+        loop {
+            match from.recv_timeout(self.options.times.stall) {
+                Ok(Ok(chunk)) if chunk.is_empty() => break,
+                Ok(Ok(chunk)) => {
+                    bytes.extend(chunk);
+                    if bytes.len() as u64 > limit {
+                        return Err(Broken::too_large(&url, limit));
+                    }
+                    progress(bytes.len() as u64, announced);
+                }
+                Ok(Err(error)) => {
+                    return Err(Broken::again(&url, &format!("broke off: {error}")));
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    return Err(Broken::again(&url, "stopped sending"));
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        if announced.is_some_and(|announced| announced != bytes.len() as u64) {
+            return Err(Broken::again(&url, "broke off before the end"));
+        }
+        Ok(Answer { status: parts.status.as_u16(), headers: parts.headers, body: bytes, url })
+    }
+}
+
+/// An attempt that gave no answer, and whether another one may.
+struct Broken {
+    error: HubError,
+    again: bool,
+}
+
+impl Broken {
+    fn final_(url: &Url, what: &str) -> Self {
+        let error = HubError::new(Word::Network, format!("{} {what}", origin(url)));
+        Self { error, again: false }
+    }
+
+    fn again(url: &Url, what: &str) -> Self {
+        let error = HubError::new(Word::Network, format!("{} {what}", origin(url)))
+            .hint("check the network, and try again");
+        Self { error, again: true }
+    }
+
+    fn too_large(url: &Url, limit: u64) -> Self {
+        let message = format!("{} sent more than {limit} bytes", origin(url));
+        Self { error: HubError::new(Word::TooLarge, message), again: false }
+    }
+
+    fn from_ureq(url: &Url, error: &ureq::Error) -> Self {
+        if let Some(refused) = Refused::in_error(error) {
+            let error = HubError::new(Word::Network, format!("nothing was fetched: {refused}"))
+                .hint("if that host is yours, add it to skills.install.allowPrivateHosts");
+            return Self { error, again: false };
+        }
+        match error {
+            ureq::Error::Timeout(_) => Self::again(url, "did not answer in time"),
+            ureq::Error::HostNotFound => Self::final_(url, "cannot be found"),
+            ureq::Error::Io(inner) if inner.kind() == io::ErrorKind::ConnectionRefused => {
+                Self::final_(url, "refuses the connection")
+            }
+            ureq::Error::Io(inner) => Self::again(url, &format!("cannot be reached: {inner}")),
+            other => Self::final_(url, &format!("cannot be asked: {other}")),
+        }
+    }
+}
+
+fn rate_limited(host: &str, until_ms: u64) -> HubError {
+    let until = jiff::Timestamp::from_millisecond(i64::try_from(until_ms).unwrap_or(i64::MAX))
+        .map(|time| time.round(jiff::Unit::Second).unwrap_or(time).to_string())
+        .unwrap_or_default();
+    let mut error =
+        HubError::new(Word::RateLimited, format!("{host} asks for less: its limit is reached"))
+            .hint(format!("try again after {until}"));
+    error.retry_at_ms = Some(until_ms);
+    error
+}
+
+/// Scheme, host and port: what a token belongs to.
+pub fn origin(url: &Url) -> String {
+    url.origin().ascii_serialization()
+}
+
+/// `host:port`, as trusted hosts are listed.
+pub fn host_and_port(url: &Url) -> Option<String> {
+    Some(format!("{}:{}", url.host_str()?, url.port_or_known_default()?))
+}

@@ -1,0 +1,364 @@
+//! A registry that speaks ClawHub's API, version 1.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use sinew_guard::Untrusted;
+use sinew_guard::archive::Limits;
+use url::Url;
+
+use crate::error::{HubError, Word};
+use crate::net::{Answer, Call, Http, Progress, Purpose, Token, origin};
+use crate::settings::{below, shown};
+use crate::wire::{
+    AmbiguousSlug, Detail, GitHubSource, InstallAnswer, Page, Resolution, SearchRow, SkillInfo,
+    VerdictRow, VersionDocument, VersionRow, page, read,
+};
+
+/// How long an answer about a skill is good for.
+const FRESH: Duration = Duration::from_secs(60);
+/// Answers that are remembered.
+const MAX_REMEMBERED: usize = 256;
+/// The largest file that is fetched on its own.
+const MAX_FILE: u64 = 10_000_000;
+/// Verdicts asked for at once.
+const MAX_VERDICTS: usize = 100;
+/// Pages of versions that are read to resolve a range: 2,000 versions.
+const MAX_PAGES: usize = 20;
+
+/// A registry, and who asks it.
+pub struct Registry<'a> {
+    /// Its configured name.
+    pub name: String,
+    base: Url,
+    token: Option<Token>,
+    http: &'a Http,
+    remembered: Mutex<BTreeMap<String, (Instant, Value)>>,
+}
+
+impl fmt::Debug for Registry<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Registry({} at {})", self.name, self.address())
+    }
+}
+
+/// A skill on a registry.
+#[derive(Debug, Clone, Copy)]
+pub struct Named<'a> {
+    /// The skill.
+    pub slug: &'a str,
+    /// Its owner, where that is known.
+    pub owner: Option<&'a str>,
+}
+
+/// How a search looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// By meaning and words.
+    #[default]
+    Words,
+    /// For exactly this name.
+    Exact,
+    /// For names that start so.
+    Prefix,
+}
+
+/// What a download gave.
+#[derive(Debug)]
+pub enum Downloaded {
+    /// The archive.
+    Archive(Vec<u8>),
+    /// Where the files really are.
+    GitHub(GitHubSource),
+}
+
+/// One skill version whose verdict is wanted.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VerdictItem {
+    /// The skill.
+    pub slug: String,
+    /// Which version.
+    pub version: String,
+    /// Whose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner_handle: Option<String>,
+}
+
+impl<'a> Registry<'a> {
+    /// The registry at `base`.
+    pub fn new(name: String, base: Url, token: Option<Token>, http: &'a Http) -> Self {
+        Self { name, base, token, http, remembered: Mutex::default() }
+    }
+
+    /// Its address, as records carry it.
+    pub fn address(&self) -> String {
+        shown(&self.base)
+    }
+
+    /// Skills that fit some words.
+    pub fn search(&self, words: &str, limit: usize) -> Result<Page<SearchRow>, HubError> {
+        let url = self.url("/search", &[("q", words), ("limit", &limit.to_string())]);
+        self.page(url, "results")
+    }
+
+    /// Skills of exactly this name.
+    pub fn search_exact(&self, name: &str, limit: usize) -> Result<Page<SearchRow>, HubError> {
+        let limit = limit.to_string();
+        let url = self.url("/search", &[("q", name), ("limit", &limit), ("mode", "exact")]);
+        self.page(url, "results")
+    }
+
+    /// Skills whose names start so.
+    pub fn starting(&self, prefix: &str, limit: usize) -> Result<Page<SkillInfo>, HubError> {
+        let url = self.url("/skills", &[("prefix", prefix), ("limit", &limit.to_string())]);
+        self.page(url, "items")
+    }
+
+    /// A skill in detail.
+    pub fn detail(&self, skill: Named<'_>) -> Result<Detail, HubError> {
+        self.document(self.skill_url(skill, "", &[]))
+    }
+
+    /// Its versions, newest first.
+    pub fn versions(&self, skill: Named<'_>) -> Result<Vec<VersionRow>, HubError> {
+        let (mut rows, mut cursor) = (Vec::new(), None::<String>);
+        for _ in 0..MAX_PAGES {
+            let mut query = vec![("limit", "100")];
+            if let Some(cursor) = &cursor {
+                query.push(("cursor", cursor));
+            }
+            let page: Page<VersionRow> =
+                self.page(self.skill_url(skill, "/versions", &query), "items")?;
+            rows.extend(page.rows);
+            cursor = page.next;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        Ok(rows)
+    }
+
+    /// One version, with its files.
+    pub fn version(&self, skill: Named<'_>, version: &str) -> Result<VersionDocument, HubError> {
+        let path = format!("/versions/{}", encoded(version));
+        self.document(self.skill_url(skill, &path, &[]))
+    }
+
+    /// One file of a version.
+    pub fn file(&self, skill: Named<'_>, path: &str, version: &str) -> Result<Vec<u8>, HubError> {
+        let query = [("path", path), ("version", version)];
+        let call = Call::get(self.skill_url(skill, "/file", &query))
+            .with(self.token.as_ref())
+            .any(Purpose::Download(MAX_FILE));
+        let answer = self.http.call(&call, &mut |_, _| {})?;
+        self.checked(answer).map(|answer| answer.body)
+    }
+
+    /// How the registry wants a skill without a version of its own to be installed.
+    pub fn install(&self, skill: Named<'_>, force: bool) -> Result<InstallAnswer, HubError> {
+        let query: &[(&str, &str)] = if force { &[("forceInstall", "1")] } else { &[] };
+        self.install_answer(self.skill_url(skill, "/install", query))
+    }
+
+    /// What the registry knows of an entry of skills.sh.
+    pub fn skills_sh(
+        &self,
+        owner: &str,
+        repo: &str,
+        slug: &str,
+    ) -> Result<InstallAnswer, HubError> {
+        let path =
+            format!("/skills-sh/{}/{}/{}/install", encoded(owner), encoded(repo), encoded(slug));
+        self.install_answer(self.url(&path, &[]))
+    }
+
+    /// The archive of a version.
+    pub fn download(
+        &self,
+        skill: Named<'_>,
+        version: &str,
+        progress: Progress<'_>,
+    ) -> Result<Downloaded, HubError> {
+        let mut query = vec![("slug", skill.slug)];
+        query.extend(skill.owner.map(|owner| ("ownerHandle", owner)));
+        query.push(("version", version));
+        let call = Call::get(self.url("/download", &query))
+            .with(self.token.as_ref())
+            .any(Purpose::Download(Limits::SKILL.archive));
+        let answer = self.checked(self.http.call(&call, progress)?)?;
+        if !answer.is_json() {
+            return Ok(Downloaded::Archive(answer.body));
+        }
+        read(answer.json()?).map(Downloaded::GitHub).map_err(|problem| self.strange(&problem))
+    }
+
+    /// The version with a fingerprint.
+    pub fn resolve(&self, skill: Named<'_>, hash: &str) -> Result<Option<String>, HubError> {
+        let mut query = vec![("slug", skill.slug), ("hash", hash)];
+        query.extend(skill.owner.map(|owner| ("ownerHandle", owner)));
+        let found: Resolution = self.document(self.url("/resolve", &query))?;
+        Ok(found.matched.map(|matched| matched.version))
+    }
+
+    /// Verdicts on many versions at once.
+    pub fn verdicts(&self, items: &[VerdictItem]) -> Result<Vec<VerdictRow>, HubError> {
+        let mut rows = Vec::new();
+        for batch in items.chunks(MAX_VERDICTS) {
+            let body = json!({ "items": batch });
+            let call = Call {
+                post: Some(&body),
+                ..Call::get(self.url("/skills/-/security-verdicts", &[])).with(self.token.as_ref())
+            };
+            let answer = self.checked(self.http.call(&call, &mut |_, _| {})?)?;
+            let page: Page<VerdictRow> =
+                page(answer.json()?, "items").map_err(|problem| self.strange(&problem))?;
+            rows.extend(page.rows);
+        }
+        Ok(rows)
+    }
+
+    fn url(&self, path: &str, query: &[(&str, &str)]) -> Url {
+        let mut url = below(&self.base, &format!("/api/v1{path}"));
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        url
+    }
+
+    fn skill_url(&self, skill: Named<'_>, path: &str, query: &[(&str, &str)]) -> Url {
+        let mut all: Vec<(&str, &str)> =
+            skill.owner.map(|owner| ("ownerHandle", owner)).into_iter().collect();
+        all.extend(query);
+        self.url(&format!("/skills/{}{path}", encoded(skill.slug)), &all)
+    }
+
+    fn document<T: serde::de::DeserializeOwned>(&self, url: Url) -> Result<T, HubError> {
+        read(self.json(url)?).map_err(|problem| self.strange(&problem))
+    }
+
+    fn page<T: serde::de::DeserializeOwned>(
+        &self,
+        url: Url,
+        field: &str,
+    ) -> Result<Page<T>, HubError> {
+        page(self.json(url)?, field).map_err(|problem| self.strange(&problem))
+    }
+
+    fn json(&self, url: Url) -> Result<Value, HubError> {
+        let key = url.to_string();
+        let known =
+            self.remembered.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        if let Some((_, value)) = known.filter(|(at, _)| at.elapsed() < FRESH) {
+            return Ok(value);
+        }
+        let call = Call::get(url).with(self.token.as_ref());
+        let value = self.checked(self.http.call(&call, &mut |_, _| {})?)?.json()?;
+        let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        if remembered.len() >= MAX_REMEMBERED {
+            remembered.clear();
+        }
+        remembered.insert(key, (Instant::now(), value.clone()));
+        Ok(value)
+    }
+
+    fn install_answer(&self, url: Url) -> Result<InstallAnswer, HubError> {
+        let answer = self.http.call(&Call::get(url).with(self.token.as_ref()), &mut |_, _| {})?;
+        if answer.is_ok() {
+            return read(answer.json()?).map_err(|problem| self.strange(&problem));
+        }
+        let refusal: Option<InstallAnswer> = answer
+            .is_json()
+            .then(|| answer.json().ok().and_then(|value| read(value).ok()))
+            .flatten();
+        match refusal.and_then(|refusal| Some((refusal.reason?, refusal.message))) {
+            Some((reason, message)) => Err(refused(&reason, message.as_deref())),
+            None => self.checked(answer).and_then(|_| Err(self.strange("no answer"))),
+        }
+    }
+
+    fn strange(&self, problem: &str) -> HubError {
+        let problem = Untrusted::new(problem).for_terminal();
+        HubError::new(
+            Word::Network,
+            format!("{} sent what is not its protocol: {problem}", self.name),
+        )
+    }
+
+    /// The answer, or the error that its status means.
+    fn checked(&self, answer: Answer) -> Result<Answer, HubError> {
+        if answer.is_ok() {
+            return Ok(answer);
+        }
+        let said = answer.said();
+        let told = if said.is_empty() { format!("status {}", answer.status) } else { said };
+        let message = format!("{}: {told}", self.name);
+        Err(match answer.status {
+            400 => HubError::new(Word::BadRequest, message),
+            401 => {
+                HubError::new(Word::Auth, format!("{} wants a valid token", origin(&answer.url)))
+                    .hint("log in: sinew registry login")
+            }
+            403 if told.starts_with("Blocked:") => HubError::new(Word::BlockedUpstream, message),
+            403 => HubError::new(Word::Unavailable, message),
+            404 => {
+                HubError::new(Word::NotFound, message).hint("`sinew search` shows what there is")
+            }
+            409 => ambiguous(&answer, message),
+            410 => HubError::new(Word::Gone, message),
+            413 => HubError::new(Word::TooLarge, message),
+            415 => HubError::new(Word::Unsupported, message),
+            423 => HubError::new(Word::PendingScan, message),
+            _ => HubError::new(Word::Network, message).hint("try again later"),
+        })
+    }
+}
+
+fn ambiguous(answer: &Answer, message: String) -> HubError {
+    let found: Option<AmbiguousSlug> = answer.json().ok().and_then(|value| read(value).ok());
+    let reference = |found: crate::wire::AmbiguousMatch| {
+        let shown = match (found.owner_handle, found.slug, found.reference) {
+            (Some(owner), Some(slug), _) => format!("@{owner}/{slug}"),
+            (_, _, Some(reference)) => reference,
+            _ => return None,
+        };
+        Some(Untrusted::new(&shown).for_terminal())
+    };
+    let matches: Vec<String> = found
+        .map(|found| found.matches.into_iter().filter_map(reference).collect())
+        .unwrap_or_default();
+    let message = match matches.is_empty() {
+        true => message,
+        false => "several owners have a skill of that name".to_owned(),
+    };
+    let mut error = HubError::new(Word::Ambiguous, message);
+    if !matches.is_empty() {
+        error = error.hint(format!("name one of them: {}", matches.join(", ")));
+    }
+    error.matches = matches;
+    error
+}
+
+/// What each refusal of `/install` means here.
+fn refused(reason: &str, message: Option<&str>) -> HubError {
+    let said = Untrusted::new(message.unwrap_or(reason)).for_terminal();
+    let said: String = said.chars().take(500).collect();
+    match reason {
+        "github_upstream_removed" | "github_upstream_missing" => HubError::new(Word::Gone, said)
+            .hint("`sinew uninstall --gone` offers to remove what upstream removed"),
+        "github_upstream_unknown" => HubError::new(Word::PendingScan, said).hint("try again later"),
+        "github_verification_pending" => HubError::new(Word::PendingScan, said)
+            .hint("wait for the scan, or add --accept-pending"),
+        "github_scan_failed" => HubError::new(Word::BlockedUpstream, said),
+        _ => HubError::new(Word::NotFound, said),
+    }
+}
+
+/// One segment of a path.
+fn encoded(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
+}

@@ -1,0 +1,177 @@
+//! Which registries there are, and where everything else is: the configuration, the environment
+//! and what was said on the command line, in that order of weakness.
+
+use std::collections::BTreeMap;
+
+use sinew_catalog::{Config, Environment};
+use url::Url;
+
+use crate::error::{HubError, Word};
+use crate::net::{Network, Token, host_and_port, origin};
+use crate::reference::is_registry_name;
+
+/// The public registry.
+pub const CLAWHUB: &str = "https://clawhub.ai";
+/// The name under which the default registry can be asked for.
+pub const DEFAULT_NAME: &str = "clawhub";
+
+/// What a command line may say.
+#[derive(Debug, Clone, Default)]
+pub struct Said {
+    /// `--registry`: an address or a configured name.
+    pub registry: Option<String>,
+    /// `--offline`.
+    pub offline: bool,
+}
+
+/// Where a registry's API is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Base {
+    /// There.
+    At(Url),
+    /// Where this site's discovery document says.
+    AnnouncedBy(Url),
+}
+
+/// Where things are, and what may be used.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The registry that a bare slug means.
+    pub registry: Base,
+    /// Further registries by name.
+    pub registries: BTreeMap<String, Url>,
+    /// GitHub's API.
+    pub github_api: Url,
+    /// GitHub's archives.
+    pub codeload: Url,
+    /// What may be sent to GitHub's API.
+    pub github_token: Option<Token>,
+    /// The search of skills.sh.
+    pub skills_sh: Url,
+    /// Whether the network may be used.
+    pub network: Network,
+    /// Hosts that were configured by name.
+    pub trusted: Vec<String>,
+    /// Whether an update that changes only text is applied without asking.
+    pub auto_safe: bool,
+}
+
+impl Settings {
+    /// What holds on this machine.
+    pub fn read(config: &Config, env: &Environment, said: &Said) -> Result<Self, HubError> {
+        let hub = &config.hub;
+        let mut registries = BTreeMap::new();
+        for (name, url) in &hub.registries {
+            if !is_registry_name(name) || name == DEFAULT_NAME {
+                return Err(bad(&format!("hub.registries.{name}"), "the name is taken or no name"));
+            }
+            registries.insert(name.clone(), address(&format!("hub.registries.{name}"), url)?);
+        }
+        let registry = default_registry(config, env, said, &registries)?;
+        let first = |names: &[&'static str]| {
+            names.iter().find_map(|name| env.var(name).map(|value| (*name, value.to_owned())))
+        };
+        let place =
+            |vars: &[&'static str], key, configured: &Option<String>, usual| match first(vars) {
+                Some((name, value)) => address(name, &value),
+                None => address(key, configured.as_deref().unwrap_or(usual)),
+            };
+        let github_api = place(
+            &["SINEW_GITHUB_API_BASE_URL"],
+            "hub.github.apiUrl",
+            &hub.github_api,
+            "https://api.github.com",
+        )?;
+        let codeload = place(
+            &["SINEW_GITHUB_CODELOAD_BASE_URL", "CLAWHUB_GITHUB_CODELOAD_BASE_URL"],
+            "hub.github.codeloadUrl",
+            &hub.github_codeload,
+            "https://codeload.github.com",
+        )?;
+        let skills_sh =
+            place(&["SKILLS_API_URL"], "hub.skillsShUrl", &hub.skills_sh, "https://skills.sh")?;
+        let mut trusted = config.install.allow_private_hosts.clone();
+        let (Base::At(main) | Base::AnnouncedBy(main)) = &registry;
+        let named = registries.values().chain([main, &github_api, &codeload, &skills_sh]);
+        trusted.extend(named.filter_map(host_and_port));
+        let token = first(&["GITHUB_TOKEN", "GH_TOKEN"]).filter(|_| hub.github_token);
+        let offline = said.offline || env.var("SINEW_OFFLINE").is_some_and(is_yes);
+        Ok(Self {
+            registry,
+            registries,
+            github_api,
+            codeload,
+            github_token: token.and_then(|(_, value)| Token::new(&value)),
+            skills_sh,
+            network: if offline { Network::Off } else { Network::On },
+            trusted,
+            auto_safe: hub.updates.as_deref() == Some("auto-safe"),
+        })
+    }
+}
+
+fn default_registry(
+    config: &Config,
+    env: &Environment,
+    said: &Said,
+    registries: &BTreeMap<String, Url>,
+) -> Result<Base, HubError> {
+    if let Some(said) = &said.registry {
+        return match registries.get(said) {
+            Some(url) => Ok(Base::At(url.clone())),
+            None => address("--registry", said).map(Base::At),
+        };
+    }
+    for name in ["SINEW_REGISTRY", "CLAWHUB_REGISTRY", "CLAWDHUB_REGISTRY"] {
+        if let Some(value) = env.var(name) {
+            return address(name, value).map(Base::At);
+        }
+    }
+    if let Some(site) = env.var("CLAWHUB_SITE") {
+        return address("CLAWHUB_SITE", site).map(Base::AnnouncedBy);
+    }
+    if let Some(configured) = &config.hub.registry {
+        return address("hub.registry", configured).map(Base::At);
+    }
+    for name in ["OPENCLAW_CLAWHUB_URL", "CLAWHUB_URL"] {
+        if let Some(value) = env.var(name) {
+            return address(name, value).map(Base::At);
+        }
+    }
+    address("the default registry", CLAWHUB).map(Base::At)
+}
+
+/// An address that was configured; it must say http or https and carry no secret.
+pub fn address(what: &str, text: &str) -> Result<Url, HubError> {
+    let url = Url::parse(text.trim()).map_err(|error| bad(what, &error.to_string()))?;
+    let usable = matches!(url.scheme(), "http" | "https") && url.host_str().is_some();
+    if !usable || !url.username().is_empty() || url.password().is_some() {
+        return Err(bad(what, "it must be http or https, without a name or a password"));
+    }
+    Ok(url)
+}
+
+/// A path below an address, whose own path prefix stays.
+pub fn below(base: &Url, path: &str) -> Url {
+    let mut url = base.clone();
+    url.set_query(None);
+    url.set_fragment(None);
+    url.set_path(&format!("{}{path}", base.path().trim_end_matches('/')));
+    url
+}
+
+/// An address as records carry it: without a trailing slash.
+pub fn shown(base: &Url) -> String {
+    match base.path() {
+        "" | "/" => origin(base),
+        _ => base.as_str().trim_end_matches('/').to_owned(),
+    }
+}
+
+fn is_yes(value: &str) -> bool {
+    !matches!(value.trim().to_ascii_lowercase().as_str(), "0" | "false" | "no" | "off")
+}
+
+fn bad(what: &str, problem: &str) -> HubError {
+    HubError::new(Word::BadReference, format!("{what} is no usable address: {problem}"))
+}

@@ -1,0 +1,216 @@
+//! Any git repository, through the `git` program with everything switched off that could run
+//! something or reach elsewhere.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::time::Duration;
+
+use sinew_catalog::Environment;
+use sinew_exec::child::{self, Control, How, Limits, Program, Stdin, Stdout, Stream};
+use sinew_guard::{Untrusted, private};
+
+use crate::error::{HubError, Word};
+use crate::net::Network;
+use crate::reference::GitRef;
+use crate::source::github::is_commit;
+use crate::tree::Tree;
+
+/// How long one step may take; a large repository over a slow line needs a minute.
+const STEP: Duration = Duration::from_secs(120);
+/// What `git archive` may give: a repository, of which the skill is held to the usual caps.
+const MAX_OUTPUT: u64 = 200_000_000;
+/// How a pointer to a file that lies elsewhere starts.
+const LFS: &[u8] = b"version https://git-lfs.github.com/spec/";
+
+/// A repository at a commit.
+#[derive(Debug)]
+pub struct Checkout {
+    /// The commit.
+    pub commit: String,
+    /// Its paths.
+    pub paths: Vec<String>,
+    archive: Vec<u8>,
+}
+
+/// Fetches one commit of a repository.
+pub fn fetch(
+    at: &GitRef,
+    commit: Option<&str>,
+    env: &Environment,
+    network: Network,
+) -> Result<Checkout, HubError> {
+    if network == Network::Off {
+        return Err(HubError::new(
+            Word::Offline,
+            format!("{} was not asked: sinew is offline", at.url),
+        ));
+    }
+    if at.url.starts_with('-') {
+        return Err(HubError::new(Word::BadReference, "an address must not start with `-`"));
+    }
+    let folder = env.sinew_home().join("cache/git");
+    private::create_folder(&folder).map_err(|error| HubError::file("create", &folder, &error))?;
+    let work = tempfile::Builder::new()
+        .prefix("fetch-")
+        .tempdir_in(&folder)
+        .map_err(|error| HubError::file("create", &folder, &error))?;
+    let git = Git { env, folder: work.path() };
+    let wanted = commit.or(at.at.as_deref());
+    let commit = match wanted.filter(|wanted| is_commit(wanted)) {
+        Some(commit) => commit.to_ascii_lowercase(),
+        None => git.resolve(&at.url, wanted.unwrap_or("HEAD"))?,
+    };
+    git.run(&["init", "--quiet", "."])?;
+    git.run(&[
+        "fetch",
+        "--quiet",
+        "--depth",
+        "1",
+        "--no-tags",
+        "--no-recurse-submodules",
+        "--",
+        &at.url,
+        &commit,
+    ])?;
+    let found = git.run(&["rev-parse", "FETCH_HEAD^{commit}"])?;
+    let found = String::from_utf8_lossy(&found).trim().to_owned();
+    if found != commit {
+        let message = format!("{} sent the commit {found} for {commit}", at.url);
+        return Err(HubError::new(Word::IntegrityMismatch, message));
+    }
+    let listed = git.run(&["ls-tree", "-r", "-z", "--name-only", &commit])?;
+    let paths = listed
+        .split(|byte| *byte == 0)
+        .filter(|path| !path.is_empty())
+        .map(|path| String::from_utf8_lossy(path).into_owned())
+        .collect();
+    let archive = git.run(&["archive", "--format=zip", "-0", "--prefix=repository/", &commit])?;
+    Ok(Checkout { commit, paths, archive })
+}
+
+impl Checkout {
+    /// The files below a folder. Pointers to files that lie elsewhere are named, not taken.
+    pub fn below(&self, folder: &str) -> Result<Tree, HubError> {
+        let archive =
+            super::github::Archive { bytes: self.archive.clone(), commit: self.commit.clone() };
+        let tree = archive.below(folder)?;
+        match tree.files().iter().find(|file| file.bytes.starts_with(LFS)) {
+            Some(pointer) => Err(HubError::new(
+                Word::Invalid,
+                format!("{:?} lies in LFS, so its content is missing", pointer.path),
+            )),
+            None => Ok(tree),
+        }
+    }
+}
+
+struct Git<'a> {
+    env: &'a Environment,
+    folder: &'a Path,
+}
+
+impl Git<'_> {
+    /// The commit that a name is now: a branch or tag moves, so it is fixed before anything is fetched.
+    fn resolve(&self, url: &str, name: &str) -> Result<String, HubError> {
+        let peeled = format!("{name}^{{}}");
+        let listed = self.run(&["ls-remote", "--quiet", "--", url, name, &peeled])?;
+        let listed = String::from_utf8_lossy(&listed).into_owned();
+        let rows: Vec<(&str, &str)> =
+            listed.lines().filter_map(|row| row.split_once('\t')).collect();
+        let exact = |suffix: &str| {
+            ["", "refs/tags/", "refs/heads/"].iter().find_map(|prefix| {
+                let full = format!("{prefix}{name}{suffix}");
+                rows.iter()
+                    .find(|(_, found)| *found == full)
+                    .map(|(commit, _)| (*commit).to_owned())
+            })
+        };
+        exact("^{}").or_else(|| exact("")).filter(|commit| is_commit(commit)).ok_or_else(|| {
+            HubError::new(Word::NotFound, format!("{url} has no `{name}`"))
+                .hint("check the branch or tag")
+        })
+    }
+
+    fn run(&self, args: &[&str]) -> Result<Vec<u8>, HubError> {
+        let vars = self.variables();
+        let cannot = |error: child::StartError| {
+            HubError::new(Word::File, error.to_string())
+                .hint("install git, or name a GitHub repository")
+        };
+        let file =
+            child::locate(OsStr::new("git"), &vars, self.folder, self.env).map_err(cannot)?;
+        let hardened = [
+            "core.hooksPath=/dev/null",
+            "core.symlinks=false",
+            "core.fsmonitor=false",
+            "protocol.allow=never",
+            "protocol.https.allow=always",
+            "protocol.ssh.allow=always",
+            "protocol.ext.allow=never",
+            "submodule.recurse=false",
+            "credential.helper=",
+            "filter.lfs.smudge=",
+            "filter.lfs.process=",
+            "filter.lfs.required=false",
+        ];
+        let mut all: Vec<OsString> = Vec::new();
+        for setting in hardened {
+            all.extend(["-c".into(), setting.into()]);
+        }
+        all.extend(args.iter().map(OsString::from));
+        let program = Program {
+            file,
+            args: all,
+            env: vars,
+            cwd: self.folder.to_owned(),
+            stdin: Stdin::Null,
+            stdout: Stdout::Keep,
+            limits: Limits { time: Some(STEP), silence: None, output: Some(MAX_OUTPUT) },
+        };
+        let mut out = Vec::new();
+        let ended = child::run(program, &Control::default(), &mut |stream, bytes| {
+            if stream == Stream::Out {
+                out.extend_from_slice(bytes);
+            }
+        })
+        .map_err(cannot)?;
+        match ended.how {
+            How::Exit(0) => Ok(out),
+            How::TimedOut => Err(HubError::new(Word::Network, "git took too long")),
+            How::TooLoud => Err(HubError::new(Word::TooLarge, "the repository is too large")),
+            _ => {
+                let said = ended.stderr.text(&sinew_exec::Masker::default());
+                let said =
+                    said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it failed");
+                let said: String = said.chars().take(300).collect();
+                let said = Untrusted::new(&said).for_terminal();
+                Err(HubError::new(Word::Network, format!("git: {said}"))
+                    .hint("check the address, and that you may read it"))
+            }
+        }
+    }
+
+    fn variables(&self) -> BTreeMap<String, String> {
+        let mut vars = BTreeMap::new();
+        for name in ["PATH", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "LANG"] {
+            if let Some(value) = self.env.var(name) {
+                vars.insert(name.to_owned(), value.to_owned());
+            }
+        }
+        vars.insert("HOME".to_owned(), self.env.home.to_string_lossy().into_owned());
+        for (name, value) in [
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+            ("GIT_ASKPASS", ""),
+            ("SSH_ASKPASS", ""),
+            ("GIT_ALLOW_PROTOCOL", "https:ssh"),
+            ("GIT_LFS_SKIP_SMUDGE", "1"),
+            ("GIT_SSH_COMMAND", "ssh -o BatchMode=yes"),
+        ] {
+            vars.insert(name.to_owned(), value.to_owned());
+        }
+        vars
+    }
+}

@@ -1,0 +1,251 @@
+//! GitHub: a ref becomes a commit, and the archive of that commit is fetched. Never a branch.
+
+use serde::Deserialize;
+use sinew_guard::archive::{self, Limits};
+use url::Url;
+
+use crate::cache::Cache;
+use crate::error::{HubError, Word};
+use crate::net::{Answer, Call, Http, Network, Progress, Purpose};
+use crate::reference::GitHubRef;
+use crate::settings::{Settings, below};
+use crate::tree::{Tree, TreeError, TreeFile};
+use crate::wire::{Page, page};
+
+/// An archive of a whole repository; the skill in it is held to the usual caps.
+const MAX_REPOSITORY: Limits = Limits {
+    archive: 100_000_000,
+    unpacked: 1_000_000_000,
+    entry: 200_000_000,
+    entries: 100_000,
+    ratio: 200,
+    strip: 1,
+};
+/// Results of one name in a search.
+const MAX_PER_NAME: usize = 3;
+
+/// GitHub, as configured.
+#[derive(Debug)]
+pub struct GitHub<'a> {
+    http: &'a Http,
+    settings: &'a Settings,
+    cache: &'a Cache,
+}
+
+/// A repository in a search.
+#[derive(Debug, Clone, Deserialize)]
+struct Repository {
+    /// `owner/repo`.
+    full_name: String,
+    description: Option<String>,
+    #[serde(default)]
+    stargazers_count: u64,
+}
+
+/// A file in a search.
+#[derive(Debug, Clone, Deserialize)]
+struct CodeHit {
+    path: String,
+    repository: Repository,
+}
+
+/// A skill that a search found.
+#[derive(Debug, Clone)]
+pub struct Hit {
+    /// Where it is.
+    pub at: GitHubRef,
+    /// What the repository is for.
+    pub description: String,
+    /// The repository's stars.
+    pub stars: u64,
+}
+
+impl<'a> GitHub<'a> {
+    /// GitHub, as configured.
+    pub fn new(http: &'a Http, settings: &'a Settings, cache: &'a Cache) -> Self {
+        Self { http, settings, cache }
+    }
+
+    /// The commit that a branch, tag or commit is now.
+    pub fn commit(&self, at: &GitHubRef) -> Result<String, HubError> {
+        if let Some(commit) = at.at.as_deref().filter(|at| is_commit(at)) {
+            return Ok(commit.to_ascii_lowercase());
+        }
+        let wanted = at.at.as_deref().unwrap_or("HEAD");
+        let path = format!("/repos/{}/{}/commits/{wanted}", at.owner, at.repo);
+        let call = Call {
+            accept: "application/vnd.github.sha",
+            ..Call::get(below(&self.settings.github_api, &path))
+                .with(self.settings.github_token.as_ref())
+        };
+        let answer = self.checked(self.http.call(&call, &mut |_, _| {})?, at)?;
+        let commit = String::from_utf8_lossy(&answer.body).trim().to_owned();
+        match is_commit(&commit) {
+            true => Ok(commit.to_ascii_lowercase()),
+            false => Err(HubError::new(Word::Network, "GitHub named no commit".to_owned())),
+        }
+    }
+
+    /// The files of a commit below a folder, from the cache where they are there.
+    pub fn fetch(
+        &self,
+        at: &GitHubRef,
+        commit: &str,
+        progress: Progress<'_>,
+    ) -> Result<Archive, HubError> {
+        if !is_commit(commit) {
+            let message = format!("{}/{}: {commit:?} is no commit", at.owner, at.repo);
+            return Err(HubError::new(Word::IntegrityMismatch, message));
+        }
+        let key = format!("github/{}/{}/{commit}", at.owner, at.repo).to_ascii_lowercase();
+        let bytes = match self.cache.get::<()>(&key) {
+            Some((bytes, _)) => bytes,
+            None if self.http.network() == Network::Off => {
+                let message = format!("{}/{} at {commit} is not cached", at.owner, at.repo);
+                return Err(
+                    HubError::new(Word::Offline, message).hint("run it once with a network")
+                );
+            }
+            None => {
+                let path = format!("/{}/{}/zip/{commit}", at.owner, at.repo);
+                let call = Call::get(below(&self.settings.codeload, &path))
+                    .any(Purpose::Download(MAX_REPOSITORY.archive));
+                let answer = self.checked(self.http.call(&call, progress)?, at)?;
+                self.cache.put(&key, &answer.body, ());
+                answer.body
+            }
+        };
+        Ok(Archive { bytes, commit: commit.to_owned() })
+    }
+
+    /// Whether GitHub answers a search: it does so only for those it knows.
+    pub fn can_search(&self) -> bool {
+        self.settings.github_token.is_some()
+    }
+
+    /// Skill files on GitHub that fit some words.
+    pub fn search(&self, words: &str, limit: usize) -> Result<Vec<Hit>, HubError> {
+        let mut url = below(&self.settings.github_api, "/search/code");
+        url.query_pairs_mut()
+            .append_pair("q", &format!("filename:SKILL.md {words}"))
+            .append_pair("per_page", &limit.to_string());
+        let call = Call {
+            accept: "application/vnd.github+json",
+            ..Call::get(url).with(self.settings.github_token.as_ref())
+        };
+        let answer = self.http.call(&call, &mut |_, _| {})?;
+        if !answer.is_ok() {
+            let message = format!("GitHub's search answered with {}", answer.status);
+            return Err(HubError::new(Word::Network, message));
+        }
+        let found: Page<CodeHit> = page(answer.json()?, "items")
+            .map_err(|problem| HubError::new(Word::Network, problem))?;
+        let hits = found.rows.into_iter().filter_map(|found| {
+            let folder = found.path.strip_suffix("SKILL.md")?.trim_end_matches('/').to_owned();
+            hit(found.repository, Some(folder).filter(|folder| !folder.is_empty()))
+        });
+        Ok(few_per_name(hits))
+    }
+
+    fn checked(&self, answer: Answer, at: &GitHubRef) -> Result<Answer, HubError> {
+        if answer.is_ok() {
+            return Ok(answer);
+        }
+        let what = match &at.at {
+            Some(at_ref) => format!("{}/{} at {at_ref}", at.owner, at.repo),
+            None => format!("{}/{}", at.owner, at.repo),
+        };
+        Err(match answer.status {
+            404 | 422 => HubError::new(Word::NotFound, format!("GitHub has no {what}"))
+                .hint("check the name; a private repository needs its git@ address"),
+            401 | 403 => HubError::new(Word::Auth, format!("GitHub does not show {what}")),
+            status => {
+                HubError::new(Word::Network, format!("GitHub answered with {status} for {what}"))
+            }
+        })
+    }
+}
+
+/// The archive of a commit.
+#[derive(Debug)]
+pub struct Archive {
+    /// The zip.
+    pub bytes: Vec<u8>,
+    /// The commit.
+    pub commit: String,
+}
+
+impl Archive {
+    /// Every path of the repository; files that are not taken are not looked at.
+    pub fn paths(&self) -> Result<Vec<String>, HubError> {
+        let names = archive::zip_names(&self.bytes, &MAX_REPOSITORY).map_err(TreeError::Archive)?;
+        Ok(names
+            .iter()
+            .filter_map(|name| name.split_once('/'))
+            .map(|(_, p)| p.to_owned())
+            .collect())
+    }
+
+    /// The files below a folder.
+    pub fn below(&self, folder: &str) -> Result<Tree, HubError> {
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let wanted = |name: &str| {
+            name.split_once('/').is_some_and(|(_, path)| {
+                path.starts_with(&prefix) && path.len() > prefix.len() && !path.ends_with('/')
+            })
+        };
+        let entries = archive::unpack_some(&self.bytes, &MAX_REPOSITORY, &wanted)
+            .map_err(TreeError::Archive)?;
+        let file = |entry: archive::Entry| TreeFile {
+            path: entry.path[prefix.len()..].to_owned(),
+            bytes: entry.bytes,
+            executable: entry.executable,
+        };
+        Ok(Tree::new(entries.into_iter().map(file).collect())?)
+    }
+}
+
+/// Whether a text is a whole commit.
+pub fn is_commit(text: &str) -> bool {
+    text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// The address that people see of a folder of a commit.
+pub fn page_url(owner: &str, repo: &str, commit: &str, path: &str) -> String {
+    let url = format!("https://github.com/{owner}/{repo}/tree/{commit}");
+    match Url::parse(&url) {
+        Ok(mut url) if !path.is_empty() => {
+            url.set_path(&format!("{}/{path}", url.path()));
+            url.to_string()
+        }
+        _ => url,
+    }
+}
+
+fn hit(repository: Repository, path: Option<String>) -> Option<Hit> {
+    let (owner, repo) = repository.full_name.split_once('/')?;
+    let text = match &path {
+        Some(path) => format!("{owner}/{repo}/{path}"),
+        None => format!("{owner}/{repo}"),
+    };
+    // What GitHub names must be a reference like any other.
+    match crate::reference::Reference::parse(&text, crate::reference::Reading::GitHub) {
+        Ok(crate::reference::Reference::GitHub(at)) => Some(Hit {
+            at,
+            description: repository.description.unwrap_or_default(),
+            stars: repository.stargazers_count,
+        }),
+        _ => None,
+    }
+}
+
+fn few_per_name(hits: impl Iterator<Item = Hit>) -> Vec<Hit> {
+    let mut seen = std::collections::BTreeMap::<String, usize>::new();
+    hits.filter(|hit| {
+        let name = hit.at.path.as_deref().and_then(|path| path.rsplit('/').next());
+        let count = seen.entry(name.unwrap_or(&hit.at.repo).to_ascii_lowercase()).or_default();
+        *count += 1;
+        *count <= MAX_PER_NAME
+    })
+    .collect()
+}

@@ -1,0 +1,205 @@
+//! Discovery indexes of hosts: version 0.2.0 with digests, 0.1.0 without.
+
+use serde::Deserialize;
+use sinew_guard::Untrusted;
+use sinew_guard::archive::{Limits, components, format_of};
+use sinew_skill::content_hash as sha256_hex;
+use url::Url;
+
+use crate::error::{HubError, Word};
+use crate::net::{Answer, Call, Http, Progress, Purpose};
+use crate::settings::below;
+use crate::tree::{Tree, TreeFile};
+use crate::wire::{Page, page};
+
+/// The schema that is understood.
+const SCHEMA: &str = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
+const INDEX: &str = "/.well-known/agent-skills/index.json";
+const OLD_INDEX: &str = "/.well-known/skills/index.json";
+/// Longest description that an index may give.
+const MAX_DESCRIPTION: usize = 1024;
+/// Files of one entry in the old form.
+const MAX_FILES: usize = 1_000;
+
+/// An entry as either form gives it.
+#[derive(Debug, Clone, Deserialize)]
+struct Row {
+    name: String,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    #[serde(default)]
+    description: String,
+    url: Option<String>,
+    digest: Option<String>,
+    #[serde(default)]
+    files: Vec<String>,
+}
+
+/// A skill that a host offers.
+#[derive(Debug, Clone)]
+pub struct Offered {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Where its bytes are.
+    pub from: From,
+}
+
+/// Where the bytes of an entry are.
+#[derive(Debug, Clone)]
+pub enum From {
+    /// One artifact with a digest.
+    Artifact {
+        /// Its address.
+        url: Url,
+        /// SHA-256 of it, lower-case hex.
+        sha256: String,
+    },
+    /// Files one by one, without a digest.
+    Files(Vec<(String, Url)>),
+}
+
+/// What a host offers.
+#[derive(Debug, Clone)]
+pub struct Index {
+    /// Where the index was read.
+    pub url: Url,
+    /// The entries.
+    pub entries: Vec<Offered>,
+    /// One line for each entry that could not be taken.
+    pub problems: Vec<String>,
+}
+
+/// What was fetched of an entry.
+#[derive(Debug)]
+pub struct Fetched {
+    /// The files.
+    pub tree: Tree,
+    /// SHA-256 and bytes of the artifact, where there was one.
+    pub artifact: Option<(String, u64)>,
+}
+
+/// Reads a host's index.
+pub fn index(http: &Http, base: &Url) -> Result<Index, HubError> {
+    let ask = |path: &str| http.call(&Call::get(below(base, path)), &mut |_, _| {});
+    let answer = ask(INDEX)?;
+    if answer.is_ok() {
+        return read(&answer, base);
+    }
+    let old = ask(OLD_INDEX)?;
+    if old.is_ok() {
+        return read(&old, base);
+    }
+    Err(HubError::new(Word::NotFound, format!("{base} offers no skills: there is no {INDEX}")))
+}
+
+fn read(answer: &Answer, base: &Url) -> Result<Index, HubError> {
+    let value = answer.json()?;
+    let schema = value.get("$schema").map(|schema| schema.as_str().unwrap_or("").to_owned());
+    let current = match schema.as_deref() {
+        Some(SCHEMA) => true,
+        None => false,
+        Some(other) => {
+            let other = Untrusted::new(other).for_terminal();
+            let message =
+                format!("the index of {base} has the schema `{other}`, which is not known");
+            return Err(HubError::new(Word::Unsupported, message).hint("nothing was installed"));
+        }
+    };
+    let rows: Page<Row> =
+        page(value, "skills").map_err(|problem| HubError::new(Word::Network, problem))?;
+    let mut index = Index { url: answer.url.clone(), entries: Vec::new(), problems: rows.problems };
+    for row in rows.rows {
+        let name = Untrusted::new(&row.name).for_terminal();
+        match if current { artifact(&row, &answer.url) } else { files(&row, base) } {
+            Ok(from) => {
+                index.entries.push(Offered { name: row.name, description: row.description, from })
+            }
+            Err(problem) => index.problems.push(format!("{name}: {problem}")),
+        }
+    }
+    Ok(index)
+}
+
+fn artifact(row: &Row, index: &Url) -> Result<From, &'static str> {
+    if !matches!(row.kind.as_deref(), Some("skill-md" | "archive")) {
+        return Err("its type is neither skill-md nor archive");
+    }
+    if row.description.chars().count() > MAX_DESCRIPTION {
+        return Err("its description is too long");
+    }
+    let url = row.url.as_deref().and_then(|url| index.join(url).ok()).ok_or("it has no address")?;
+    let digest = row.digest.as_deref().and_then(|digest| digest.strip_prefix("sha256:"));
+    let sha256 = digest
+        .filter(|digest| sinew_guard::digest::from_hex(digest).is_some())
+        .ok_or("it has no sha256 digest")?
+        .to_ascii_lowercase();
+    Ok(From::Artifact { url, sha256 })
+}
+
+fn files(row: &Row, base: &Url) -> Result<From, &'static str> {
+    let plain = components(&row.name).is_ok_and(|parts| parts.len() == 1);
+    if !plain || row.files.is_empty() || row.files.len() > MAX_FILES {
+        return Err("its name or its list of files is not usable");
+    }
+    let file = |path: &String| {
+        components(path).map_err(|_| "a file's name is not usable")?;
+        let url = below(base, &format!("/.well-known/skills/{}/{path}", row.name));
+        Ok((path.clone(), url))
+    };
+    row.files.iter().map(file).collect::<Result<_, _>>().map(From::Files)
+}
+
+impl Offered {
+    /// The host of its bytes, where that is another origin than the index.
+    pub fn foreign_host(&self, index: &Index) -> Option<String> {
+        match &self.from {
+            From::Artifact { url, .. } if url.origin() != index.url.origin() => {
+                url.host_str().map(str::to_owned)
+            }
+            _ => None,
+        }
+    }
+
+    /// Its files, held against its digest.
+    pub fn fetch(&self, http: &Http, progress: Progress<'_>) -> Result<Fetched, HubError> {
+        let name = Untrusted::new(&self.name).for_terminal();
+        let get = |url: &Url, progress: Progress<'_>| {
+            let call = Call::get(url.clone()).any(Purpose::Download(Limits::SKILL.archive));
+            let answer = http.call(&call, progress)?;
+            match answer.is_ok() {
+                true => Ok(answer.body),
+                false => Err(HubError::new(
+                    Word::NotFound,
+                    format!("the host has no file for `{name}` (status {})", answer.status),
+                )),
+            }
+        };
+        match &self.from {
+            From::Artifact { url, sha256 } => {
+                let bytes = get(url, progress)?;
+                let found = sha256_hex(&bytes);
+                if found != *sha256 {
+                    let message = format!(
+                        "`{name}` does not have the digest that the index gives: sha256:{found}, not sha256:{sha256}"
+                    );
+                    return Err(HubError::new(Word::IntegrityMismatch, message));
+                }
+                let size = bytes.len() as u64;
+                let tree = match format_of(&bytes) {
+                    Some(_) => Tree::from_archive(&bytes, 0)?,
+                    None => Tree::new(vec![TreeFile::new("SKILL.md", bytes)])?,
+                };
+                Ok(Fetched { tree, artifact: Some((found, size)) })
+            }
+            From::Files(list) => {
+                let mut files = Vec::new();
+                for (path, url) in list {
+                    files.push(TreeFile::new(path.clone(), get(url, progress)?));
+                }
+                Ok(Fetched { tree: Tree::new(files)?, artifact: None })
+            }
+        }
+    }
+}
