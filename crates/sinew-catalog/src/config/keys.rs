@@ -274,6 +274,12 @@ pub const KEYS: &[Key] = &[
         "limited",
         "Which answers an agent may pass on: limited (plans, switches, keeping), allow or never.",
     ),
+    key("hook.maxChars", "6000", "The longest text a hook adds to a message; 500 to 9500."),
+    key(
+        "hook.deadlineMs",
+        "300",
+        "How long a message or the end of a turn may wait for a hook; 50 to 10000.",
+    ),
 ];
 
 /// The names that may stand directly below a dotted path, `<…>` included.

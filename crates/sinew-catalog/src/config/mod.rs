@@ -54,6 +54,8 @@ pub struct Config {
     pub approvals: Approvals,
     /// `hub`.
     pub hub: Hub,
+    /// `hook`.
+    pub hook: Hook,
 }
 
 /// `hub`: where skills are found that are not here.
@@ -347,6 +349,21 @@ impl Default for Cortex {
 pub struct Approvals {
     /// `limited`, `allow` or `never`.
     pub relay: Option<String>,
+}
+
+/// `hook`: what agents are told in passing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hook {
+    /// The longest text that is added to a message, in characters.
+    pub max_chars: usize,
+    /// How long a message or the end of a turn may wait.
+    pub deadline_ms: u32,
+}
+
+impl Default for Hook {
+    fn default() -> Self {
+        Self { max_chars: 6_000, deadline_ms: 300 }
+    }
 }
 
 /// OpenPocket's own settings.

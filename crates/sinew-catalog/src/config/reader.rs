@@ -69,6 +69,14 @@ impl Reader {
             self.unknown_keys(hub, "hub");
             self.hub(hub, config);
         }
+        if let Some(hook) = self.map(root, "hook", "hook") {
+            self.unknown_keys(hook, "hook");
+            let to = &mut config.hook;
+            self.set(&mut to.max_chars, hook, "hook.maxChars", |v| {
+                between(v, 500, 9_500)?.map(|chars| chars as usize)
+            });
+            self.set(&mut to.deadline_ms, hook, "hook.deadlineMs", |v| between(v, 50, 10_000)?);
+        }
         if let Some(security) = self.map(root, "security", "security") {
             self.install_policy(security, config);
         }
