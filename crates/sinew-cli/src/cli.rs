@@ -87,6 +87,7 @@ pub(crate) enum Command {
     Exec(commands::exec::ExecArgs),
     Deps(commands::deps::DepsArgs),
     Commands(commands::commands::CommandsArgs),
+    Hook(commands::hook::HookArgs),
     Watch(commands::watch::WatchArgs),
     Doctor(commands::doctor::DoctorArgs),
     Config(commands::config::ConfigArgs),

@@ -50,6 +50,13 @@ pub(crate) fn now_rfc3339() -> String {
 /// More than this is no message; the rest is not read.
 const MAX_INPUT: u64 = 64 << 20;
 
+/// What an agent wrote to a hook; one byte more than allowed says that it was too much.
+pub(crate) fn event_input() -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(sinew_engine::hook::MAX_EVENT + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Text from standard input. What is not UTF-8 becomes a mark that says so.
 pub(crate) fn standard_input() -> std::io::Result<String> {
     let mut bytes = Vec::new();

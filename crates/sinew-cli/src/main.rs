@@ -19,7 +19,15 @@ use crate::cli::Cli;
 use crate::printer::Printer;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        // To agents, a hook that ends with 2 forbids what they were about to do.
+        Err(error) if error.use_stderr() && commands::hook::is_meant(std::env::args_os()) => {
+            let _ = error.print();
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => error.exit(),
+    };
     let mut out = Printer::new(cli.global.json, cli.global.quiet, cli.global.color);
     let exit = commands::run(&cli, &mut out).unwrap_or_else(|error| exit::report(&error, &mut out));
     exit.into()

@@ -204,12 +204,12 @@ fn usual_region(memory: &Memory, entry: &Entry) -> Option<String> {
 }
 
 /// The skill's name as records carry it: one word.
-fn slug(entry: &Entry) -> String {
+pub(crate) fn slug(entry: &Entry) -> String {
     entry.skill_key.split_whitespace().collect::<Vec<_>>().join("-")
 }
 
 /// The version that its author names, else its content's own.
-fn version(entry: &Entry) -> String {
+pub(crate) fn version(entry: &Entry) -> String {
     let fields = entry.skill.as_ref().map(|skill| &skill.frontmatter);
     let named = fields.and_then(|fields| fields.get("version")?.source_text());
     let named = named.filter(|text| !text.trim().is_empty() && !text.contains(char::is_whitespace));

@@ -46,7 +46,7 @@ pub enum Mark {
 }
 
 impl Explanation {
-    fn step(&mut self, stage: &'static str, mark: Mark, text: impl Into<String>) {
+    pub(crate) fn step(&mut self, stage: &'static str, mark: Mark, text: impl Into<String>) {
         self.steps.push(Step { stage, mark, text: text.into(), remedy: None });
     }
 

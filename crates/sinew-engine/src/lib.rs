@@ -21,6 +21,7 @@ mod eval_route;
 mod exec;
 mod explain;
 mod files;
+pub mod hook;
 mod index_file;
 mod install;
 mod kept;

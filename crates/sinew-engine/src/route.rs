@@ -1,5 +1,6 @@
 //! From a message to the right skill: the router over the catalog, with its index on disk.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -173,6 +174,20 @@ impl CatalogRouter {
         let prior = prior.as_ref().map(|prior| prior as &dyn Prior);
         let context = Context { excluded: &excluded, prior };
         self.router.explain(&Message::from_user(message), skill, &context)
+    }
+
+    /// What was learned about these skills for a message, in sentences of ours: nothing that a skill or
+    /// a user wrote is in them but names.
+    pub(crate) fn lessons(
+        &self,
+        message: &str,
+        skills: &[&str],
+        engine: &Engine,
+    ) -> BTreeMap<String, Vec<String>> {
+        match &self.learned {
+            Some(learned) if !skills.is_empty() => learned.lessons(message, skills, engine),
+            _ => BTreeMap::new(),
+        }
     }
 
     fn excluded(&self) -> Vec<&str> {

@@ -13,6 +13,7 @@ pub(crate) mod doctor;
 pub(crate) mod eval;
 pub(crate) mod exec;
 pub(crate) mod find;
+pub(crate) mod hook;
 pub(crate) mod index;
 pub(crate) mod info;
 pub(crate) mod list;
@@ -43,6 +44,10 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         return completions::run(args, out);
     }
     let mut options = cli.global.options();
+    if let Command::Hook(args) = &cli.command {
+        // It says itself when it needs an engine, and fails in its own way: silently.
+        return hook::run(args, options, out);
+    }
     if matches!(cli.command, Command::Skills(_)) {
         // These are OpenPocket's own commands; they mean its folders unless told otherwise.
         options.profile.get_or_insert_with(|| "openpocket".to_owned());
@@ -79,6 +84,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         Command::Skills(args) => skills::run(args, &engine, out),
         Command::Workshop(args) => workshop::run(args, &engine, out),
         Command::Completions(args) => completions::run(args, out),
+        Command::Hook(args) => hook::run(args, cli.global.options(), out),
     }
 }
 

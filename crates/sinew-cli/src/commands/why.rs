@@ -12,20 +12,30 @@ use crate::render;
 ///   sinew why github
 ///   sinew why github --agent writer
 ///   sinew why github --for "open a pull request"
+///   sinew why --last
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct WhyArgs {
     /// The skill's name or key
-    skill: String,
+    #[arg(required_unless_present = "last")]
+    skill: Option<String>,
     /// Where it stands for a message, and what its score is made of
     #[arg(long = "for", value_name = "MESSAGE")]
     message: Option<String>,
+    /// What a hook answered an agent last, and what came of the turn
+    #[arg(long, conflicts_with_all = ["skill", "message"])]
+    last: bool,
 }
 
 pub(crate) fn run(args: &WhyArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let Some(skill) = args.skill.as_deref().filter(|_| !args.last) else {
+        let why = engine.explain_last()?;
+        out.data(&why, |text| write_explanation(text, &why))?;
+        return Ok(Exit::Done);
+    };
     let snapshot = engine.snapshot();
     let catalog = &snapshot.catalog;
-    let entry = engine.find(catalog, &args.skill)?;
+    let entry = engine.find(catalog, skill)?;
     let mut why = engine.explain(catalog, entry, &PromptOptions::default());
     if let Some(message) = &args.message {
         engine.explain_route(catalog, entry, message, &mut why);

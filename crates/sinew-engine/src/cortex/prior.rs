@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use sinew_catalog::Catalog;
+use sinew_cortex::lesson::Lesson;
 use sinew_cortex::memory::{Candidate, Memory};
 use sinew_cortex::recall::{Task, find_region};
 use sinew_cortex::signals::{Vocabulary, words};
@@ -19,6 +20,9 @@ const ENOUGH: u64 = 5;
 const LATEST: f64 = 0.1;
 /// The weight that speaks neither for nor against a skill.
 const NEUTRAL: f64 = weight::NEW_WEIGHT;
+
+/// The longest name of a program that a lesson tells.
+const MAX_PLAIN: usize = 64;
 
 /// What is remembered, for messages that are routed.
 #[derive(Debug)]
@@ -78,6 +82,53 @@ impl Learned {
         });
         LearnedPrior(each.collect())
     }
+}
+
+impl Learned {
+    /// What was learned about these skills for tasks like this one. Lessons that the machine
+    /// contradicts, and those about the words of a description, are told without anybody's words.
+    pub(crate) fn lessons(
+        &self,
+        message: &str,
+        skills: &[&str],
+        engine: &Engine,
+    ) -> BTreeMap<String, Vec<String>> {
+        let words = words(message, &self.vocabulary);
+        let (region, _) = find_region(&self.memory, &Task { words: &words, ..Task::default() });
+        let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for held in &self.memory.lessons {
+            let (about, sentence) = match &held.lesson {
+                Lesson::DependencyWarning { region: of, key } => {
+                    let here = region.as_ref() == Some(of);
+                    if !here || !is_plain(key) || engine.env.find_program(key).is_some() {
+                        continue;
+                    }
+                    let known = |skill: &&&str| self.memory.candidate(of, skill).is_some();
+                    let about: Vec<&str> = skills.iter().filter(known).copied().collect();
+                    (about, format!("tasks like this one need the program {key}, which is missing here"))
+                }
+                Lesson::SkillQualityWarning { slug, .. } => {
+                    let name = slug.rsplit('/').next().unwrap_or(slug);
+                    let about = skills.iter().filter(|skill| **skill == name).copied().collect();
+                    (about, "its description was found to promise more than it does".to_owned())
+                }
+                Lesson::EnvReady { .. } => continue,
+            };
+            for skill in about {
+                let lessons = told.entry(skill.to_owned()).or_default();
+                if !lessons.contains(&sentence) {
+                    lessons.push(sentence.clone());
+                }
+            }
+        }
+        told
+    }
+}
+
+/// Whether a name can only be a name: what was recorded long ago is not trusted with a prompt.
+fn is_plain(key: &str) -> bool {
+    key.len() <= MAX_PLAIN
+        && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+'))
 }
 
 fn latest(candidate: &Candidate) -> f64 {

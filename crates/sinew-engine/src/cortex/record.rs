@@ -27,6 +27,8 @@ const MAX_TAGS: usize = 32;
 /// A use of a skill that is to be recorded.
 #[derive(Debug, Clone, Default)]
 pub struct NewOutcome {
+    /// The record's id, for a caller that may have to tell twice; a new one where absent.
+    pub id: Option<Id>,
     /// The task area; found or named by the task where absent.
     pub region: Option<String>,
     /// The task, for its words; it is not stored.
@@ -126,7 +128,11 @@ impl Cortex<'_> {
         if new.at.is_none() {
             self.look_around(&mut outcome)?;
         }
-        let id = self.append(at, vec![Body::Outcome(Box::new(outcome.clone()))])?;
+        let bodies = vec![Body::Outcome(Box::new(outcome.clone()))];
+        let id = match new.id {
+            None => self.append(at, bodies)?,
+            Some(id) => self.append_from(id, at, bodies).map(|()| id)?,
+        };
         let point = new.point.as_deref().map(|point| clean_detail(point, self.engine.vocabulary()));
         let point = point.filter(|point| !point.is_empty());
         let task = new.task.as_deref().filter(|_| missed);

@@ -1,0 +1,139 @@
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use sinew_engine::hook::{self, Hook, MAX_EVENT, Reply, TOOL_DEADLINE};
+use sinew_engine::{Engine, Environment, Error, ErrorKind, Options};
+
+use crate::environment;
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+
+/// Answer an agent's hook: one JSON object on standard input, at most one on standard output
+///
+/// Agents call this; `sinew connect <agent>` tells them to. It never blocks, and when anything is
+/// wrong or late it says nothing: `sinew why --last` tells what happened.
+///
+/// Examples:
+///   sinew hook auto --agent claude-code < event.json
+///   sinew hook settle
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct HookArgs {
+    /// session-start, user-prompt, pre-tool, post-tool, tool-failure, stop, subagent-stop, session-end, auto (as the input says), or settle (do what was left over)
+    #[arg(default_value = "auto")]
+    event: String,
+}
+
+/// What the thread that works tells the one that watches the clock.
+enum Told {
+    /// How long it may take, once that is known.
+    Deadline(Duration),
+    Done(Result<Reply, Error>),
+}
+
+/// Reading an event takes no longer than this where the agent has written it.
+const FIRST_DEADLINE: Duration = Duration::from_millis(300);
+
+/// Whether a command line that cannot be understood was meant to be a hook.
+pub(crate) fn is_meant(args: impl Iterator<Item = OsString>) -> bool {
+    args.skip(1).find(|arg| !arg.to_string_lossy().starts_with('-')).is_some_and(|arg| arg == "hook")
+}
+
+pub(crate) fn run(args: &HookArgs, options: Options, out: &mut Printer) -> CommandResult {
+    let started = Instant::now();
+    let Ok(env) = environment::of_process() else { return Ok(Exit::Done) };
+    if args.event == "settle" {
+        hook::settle_all(&env, &options)?;
+        return Ok(Exit::Done);
+    }
+    let agent = options.agent.clone().unwrap_or_default();
+    let (tell, told) = mpsc::channel();
+    let worker = (args.event.clone(), env.clone(), options.clone());
+    thread::spawn(move || {
+        let (event, env, options) = worker;
+        let done = work(&event, env, options, started, &tell);
+        // Where nobody listens any more, it was too late.
+        let _ = tell.send(Told::Done(done));
+    });
+    let mut deadline = FIRST_DEADLINE;
+    let failure = loop {
+        match told.recv_timeout(deadline.saturating_sub(started.elapsed())) {
+            Ok(Told::Deadline(known)) => deadline = known,
+            Ok(Told::Done(Ok(reply))) => {
+                if let Some(output) = reply.output {
+                    out.raw(&format!("{output}\n"))?;
+                }
+                if reply.work_left {
+                    settle_in_background(&env, &options);
+                }
+                return Ok(Exit::Done);
+            }
+            Ok(Told::Done(Err(error))) => break error.message,
+            Err(RecvTimeoutError::Timeout) => {
+                settle_in_background(&env, &options);
+                break format!("it took longer than {} ms", deadline.as_millis());
+            }
+            Err(RecvTimeoutError::Disconnected) => break "it broke off".to_owned(),
+        }
+    };
+    hook::note_failure(&env, &agent, &args.event, &failure);
+    Ok(Exit::Done)
+}
+
+fn work(
+    event: &str,
+    env: Environment,
+    mut options: Options,
+    started: Instant,
+    tell: &Sender<Told>,
+) -> Result<Reply, Error> {
+    let unread = |what: &str| Error::new(ErrorKind::Usage, "unreadable-event", what);
+    let bytes = environment::event_input().map_err(|error| unread(&error.to_string()))?;
+    if bytes.len() as u64 > MAX_EVENT {
+        return Err(unread("the event is too large"));
+    }
+    let agent = options.agent.clone().unwrap_or_default();
+    let hook = Hook::read(&agent, event, &bytes, started)?;
+    if options.workspace.is_none() {
+        options.workspace = hook.workspace();
+    }
+    if !hook.needs_engine() {
+        if hook.moment().is_about_a_tool() {
+            let _ = tell.send(Told::Deadline(TOOL_DEADLINE));
+        }
+        let workspace = options.workspace.as_deref().unwrap_or(&env.cwd);
+        hook.note(&env, workspace)?;
+        return Ok(Reply::default());
+    }
+    let engine = std::mem::ManuallyDrop::new(Engine::open(env, options)?);
+    let allowed = Duration::from_millis(engine.config().hook.deadline_ms.into());
+    let _ = tell.send(Told::Deadline(allowed));
+    hook.note(engine.environment(), engine.workspace())?;
+    hook.answer(&engine)
+}
+
+/// Starts a process that nobody waits for, to do what is late. Where it cannot be started, the next
+/// event tries again.
+fn settle_in_background(env: &Environment, options: &Options) {
+    let Some(program) = &env.exe else { return };
+    let mut command = Command::new(program);
+    command.args(["hook", "settle"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut pass = |name: &str, value: Option<&Path>| {
+        if let Some(value) = value {
+            command.arg(name).arg(value);
+        }
+    };
+    pass("--workspace", options.workspace.as_deref());
+    pass("--config", options.config.as_deref());
+    pass("--profile", options.profile.as_deref().map(Path::new));
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt as _;
+        command.process_group(0);
+    }
+    drop(command.spawn());
+}

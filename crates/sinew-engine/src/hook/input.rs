@@ -1,0 +1,298 @@
+//! What an agent writes to a hook, read with goodwill: a field that is absent or of another kind is
+//! one that says nothing.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sinew_exec::child::How;
+use sinew_exec::classify::{Evidence, Outcome, classify};
+use sinew_cortex::failure::FailureKind;
+use sinew_guard::secrets;
+
+use super::host::Moment;
+
+/// Characters of a message that are kept until the turn ends: no longer one is a correction.
+const MAX_PROMPT: usize = 4_000;
+/// Characters of the agent's last words that are kept for the reviewer.
+const MAX_SAID: usize = 2_000;
+/// Characters of a name, an id or a path.
+const MAX_NAME: usize = 512;
+/// Characters of a tool's error that are looked at.
+const MAX_ERROR: usize = 4_000;
+
+/// Messages that the agent's own machinery sends in the user's place.
+const NOT_BY_A_PERSON: &[&str] = &["system", "loop_wakeup", "schedule_wakeup", "poll_event"];
+
+/// Fields of a tool's input that name a file.
+const FILE_FIELDS: &[&str] = &["file_path", "absolute_path", "path", "filename"];
+/// Fields of a tool's input that hold a command line.
+const COMMAND_FIELDS: &[&str] = &["command", "cmd"];
+
+/// Tools that open a skill by its name, by the end of their own, and the fields that hold it.
+const SKILL_TOOLS: &[(&str, &[&str])] = &[
+    ("skill", &["skill", "command", "name"]),
+    ("activate_skill", &["name", "skill"]),
+    ("read_skill", &["name", "uri"]),
+];
+/// The tool by which an agent says itself how a skill did.
+const REPORT_TOOL: &str = "report_outcome";
+
+/// An event, as every agent tells it.
+#[derive(Debug)]
+pub(super) struct Input {
+    fields: Map<String, Value>,
+}
+
+/// A skill that was opened: by its file, or by its name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Used {
+    File(PathBuf),
+    Name(String),
+}
+
+/// A call of a tool, without what it was about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ToolCall {
+    pub(super) tool: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) failed: Option<FailureKind>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) used: Option<Used>,
+    /// The skill whose outcome the agent reported itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) reported: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) subagent: Option<String>,
+}
+
+/// Text that may be kept, and whether a secret was taken out of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Masked {
+    pub(super) text: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) had_secret: bool,
+}
+
+impl Masked {
+    /// The first characters of a text, with secrets taken out before it is cut: half a key is one.
+    pub(super) fn of(text: &str, most: usize) -> Self {
+        let masked = secrets::mask_strict(text);
+        Self { had_secret: masked != text, text: masked.chars().take(most).collect() }
+    }
+}
+
+impl Input {
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        match serde_json::from_slice(bytes).ok()? {
+            Value::Object(fields) => Some(Self { fields }),
+            _ => None,
+        }
+    }
+
+    fn text(&self, field: &str) -> Option<&str> {
+        self.fields.get(field).and_then(Value::as_str).filter(|text| !text.is_empty())
+    }
+
+    fn name(&self, field: &str) -> Option<String> {
+        self.text(field).map(|text| text.chars().take(MAX_NAME).collect())
+    }
+
+    pub(super) fn event(&self) -> Option<&str> {
+        self.text("hook_event_name")
+    }
+
+    pub(super) fn session(&self) -> Option<String> {
+        self.name("session_id")
+    }
+
+    /// Where the agent works; a path that is not whole says nothing.
+    pub(super) fn cwd(&self) -> Option<PathBuf> {
+        self.text("cwd").map(PathBuf::from).filter(|path| path.is_absolute())
+    }
+
+    /// What the user said, where a user said it.
+    pub(super) fn prompt(&self) -> Option<&str> {
+        let source = self.text("source");
+        let by_person = !source.is_some_and(|source| NOT_BY_A_PERSON.contains(&source));
+        self.text("prompt").filter(|prompt| by_person && !prompt.trim().is_empty())
+    }
+
+    pub(super) fn kept_prompt(&self) -> Option<Masked> {
+        self.prompt().map(|prompt| Masked::of(prompt, MAX_PROMPT))
+    }
+
+    /// The agent's last words.
+    pub(super) fn said(&self) -> Option<String> {
+        let said = self.text("last_assistant_message").or_else(|| self.text("prompt_response"))?;
+        Some(Masked::of(said, MAX_SAID).text)
+    }
+
+    /// The helper of the agent that this is about.
+    pub(super) fn subagent(&self) -> Option<String> {
+        self.name("agent_id")
+    }
+
+    /// Whether the agent goes on because a hook told it to.
+    pub(super) fn is_stop_loop(&self) -> bool {
+        self.fields.get("stop_hook_active") == Some(&Value::Bool(true))
+    }
+
+    /// What tells this event from another of its kind in the session.
+    pub(super) fn key(&self, moment: Moment) -> Option<String> {
+        let id = match moment {
+            Moment::SubagentStop => self.name("agent_id"),
+            moment if moment.is_about_a_tool() => self.name("tool_use_id"),
+            _ => self.name("prompt_id").or_else(|| self.name("turn_id")),
+        };
+        let id = id.or_else(|| self.name("timestamp"))?;
+        Some(format!("{}:{id}", moment.as_str()))
+    }
+
+    pub(super) fn tool_call(&self, moment: Moment) -> Option<ToolCall> {
+        let tool = self.name("tool_name")?;
+        let input = self.fields.get("tool_input");
+        let plain = tool.rsplit("__").next().unwrap_or(&tool).rsplit(['/', '.', ':']).next();
+        let plain = plain.unwrap_or(&tool).to_lowercase();
+        let reported = (plain == REPORT_TOOL)
+            .then(|| first_text(input, &["skill"]).map(short))
+            .flatten();
+        Some(ToolCall {
+            failed: self.failure(moment),
+            used: input.and_then(|input| used(&plain, input)),
+            reported,
+            subagent: self.subagent(),
+            tool,
+        })
+    }
+
+    /// How the call failed, by what the agent says about it.
+    fn failure(&self, moment: Moment) -> Option<FailureKind> {
+        let response = self.fields.get("tool_response");
+        let said = |value: &Value| match value {
+            Value::String(text) => text.clone(),
+            Value::Null => String::new(),
+            other => other.to_string(),
+        };
+        let text = match (moment, response) {
+            (Moment::ToolFailure, _) => said(self.fields.get("error").unwrap_or(&Value::Null)),
+            (_, Some(Value::Object(fields))) => {
+                let holds = |field: &str, value: Value| fields.get(field) == Some(&value);
+                let exit = fields.get("exit_code").or_else(|| fields.get("exitCode"));
+                let error = fields.get("error").filter(|error| !error.is_null());
+                let failed = holds("is_error", true.into())
+                    || holds("isError", true.into())
+                    || holds("success", false.into())
+                    || exit.and_then(Value::as_i64).is_some_and(|code| code != 0)
+                    || error.is_some();
+                if !failed {
+                    return None;
+                }
+                let words = ["stderr", "output", "content"].iter().find_map(|f| fields.get(*f));
+                said(error.or(words).unwrap_or(&Value::Null))
+            }
+            _ => return None,
+        };
+        let text: String = text.chars().take(MAX_ERROR).collect();
+        let evidence =
+            Evidence { how: Some(How::Exit(1)), program: "", text: &text, missing: &[] };
+        match classify(&evidence).outcome {
+            Outcome::Failure(kind) => Some(kind),
+            Outcome::Success => None,
+        }
+    }
+}
+
+/// The skill that a call opens, if it opens one.
+fn used(tool: &str, input: &Value) -> Option<Used> {
+    if let Some((_, fields)) = SKILL_TOOLS.iter().find(|(name, _)| *name == tool) {
+        let named = first_text(Some(input), fields)?;
+        // `skill://<name>/SKILL.md` and `/name` both mean the name.
+        let named = named.strip_prefix("skill://").unwrap_or(named).trim_start_matches('/');
+        let named = named.strip_suffix("/SKILL.md").unwrap_or(named);
+        let named = named.rsplit('/').next().unwrap_or(named);
+        return Some(Used::Name(short(named))).filter(|_| !named.is_empty());
+    }
+    if let Some(file) = first_text(Some(input), FILE_FIELDS).filter(|file| is_skill_file(file)) {
+        return Some(Used::File(PathBuf::from(short(file))));
+    }
+    let line = COMMAND_FIELDS.iter().find_map(|field| match input.get(field)? {
+        Value::String(line) => Some(line.clone()),
+        Value::Array(words) => {
+            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            Some(words.join(" "))
+        }
+        _ => None,
+    })?;
+    let word = line.split([' ', '\t', '\n', '"', '\'', ';', '|', '&', '<', '>', '(', ')']);
+    word.into_iter()
+        .find(|word| is_skill_file(word))
+        .map(|word| Used::File(PathBuf::from(short(word))))
+}
+
+fn is_skill_file(file: &str) -> bool {
+    Path::new(file).file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"))
+}
+
+fn first_text<'v>(input: Option<&'v Value>, fields: &[&str]) -> Option<&'v str> {
+    fields.iter().find_map(|field| input?.get(field)?.as_str())
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(MAX_NAME).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(event: Value, used: Option<Used>, failed: Option<FailureKind>) {
+        let bytes = serde_json::to_vec(&event).expect("JSON");
+        let input = Input::read(&bytes).expect("an object");
+        let moment = match event.get("error") {
+            Some(_) => Moment::ToolFailure,
+            None => Moment::PostTool,
+        };
+        let call = input.tool_call(moment).expect("a call");
+        assert_eq!((call.used, call.failed), (used, failed), "{event}");
+    }
+
+    #[test]
+    fn a_skill_is_used_when_its_file_or_its_name_is_opened() {
+        let file = |path: &str| Some(Used::File(path.into()));
+        let name = |name: &str| Some(Used::Name(name.to_owned()));
+        let call = |tool: &str, input: Value| json!({"tool_name": tool, "tool_input": input});
+        check(call("Read", json!({"file_path": "/s/tea/SKILL.md"})), file("/s/tea/SKILL.md"), None);
+        check(call("Read", json!({"file_path": "/s/tea/notes.md"})), None, None);
+        check(call("Bash", json!({"command": "cat '/s/a/SKILL.md' | head"})), file("/s/a/SKILL.md"), None);
+        check(call("shell", json!({"command": ["sed", "-n", "1p", "b/SKILL.md"]})), file("b/SKILL.md"), None);
+        check(call("Skill", json!({"skill": "tea"})), name("tea"), None);
+        check(call("mcp__sinew__read_skill", json!({"uri": "skill://tea/SKILL.md"})), name("tea"), None);
+        check(call("sinew.read_skill", json!({"name": "tea"})), name("tea"), None);
+        check(call("Write", json!({"content": "read SKILL.md"})), None, None);
+    }
+
+    #[test]
+    fn a_failure_is_known_by_what_the_agent_says() {
+        let answer = |response: Value| json!({"tool_name": "shell", "tool_response": response});
+        check(answer(json!("error: this is text")), None, None);
+        check(answer(json!({"exit_code": 0, "output": "fine"})), None, None);
+        check(
+            answer(json!({"exit_code": 127, "output": "sh: 1: ffmpeg: not found"})),
+            None,
+            Some(FailureKind::DependencyMissing),
+        );
+        let failed = json!({"tool_name": "Bash", "error": "HTTP 401 Unauthorized"});
+        check(failed, None, Some(FailureKind::AuthError));
+    }
+
+    #[test]
+    fn what_is_kept_holds_no_secret_and_no_book() {
+        let key = format!("sk-ant-{}", "api03-".to_owned() + &"Zb4".repeat(30));
+        let masked = Masked::of(&format!("use {key} {}", "x".repeat(9_000)), MAX_PROMPT);
+        assert!(masked.had_secret && !masked.text.contains("Zb4Zb4"));
+        assert_eq!(masked.text.chars().count(), MAX_PROMPT);
+    }
+}

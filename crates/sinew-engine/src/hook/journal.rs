@@ -1,0 +1,240 @@
+//! What happened in a session since its last turn was settled: one file of JSON lines per session.
+//!
+//! The file is notebook and spool in one. Each event adds a line in well under a millisecond, needs no
+//! database, and is written once however often an agent sends it. What a turn comes to is worked out
+//! when it is over, and where that fails or takes too long the lines are still there.
+//!
+//! What must never happen here: a secret in a line, a file that grows without end, an event that is
+//! counted twice.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use sinew_guard::atomic::Lock;
+
+use super::input::{Masked, ToolCall};
+use super::lines;
+
+/// A session that writes more than this between two settled turns is not recorded further.
+const MAX_JOURNAL: u64 = 4 << 20;
+
+/// A session that was silent for so long is over, whether or not its agent said so.
+const FORGOTTEN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub(super) enum Line {
+    /// The user said something.
+    Prompt {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+        #[serde(flatten)]
+        said: Masked,
+    },
+    /// A tool ran.
+    Step {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+        #[serde(flatten)]
+        call: ToolCall,
+    },
+    /// The turn was over.
+    Stop {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+        /// When, in milliseconds since 1970.
+        at: u64,
+        agent: String,
+        session: String,
+        workspace: PathBuf,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        said: Option<String>,
+    },
+    /// What follows from the turns up to this one was done.
+    Settled {
+        turns: usize,
+        /// Whether a model is to look at the last of them.
+        review: bool,
+    },
+    /// A model has looked at the turns up to this one.
+    Reviewed { turns: usize },
+}
+
+impl Line {
+    fn key(&self) -> Option<&str> {
+        match self {
+            Self::Prompt { key, .. } | Self::Step { key, .. } | Self::Stop { key, .. } => {
+                key.as_deref()
+            }
+            Self::Settled { .. } | Self::Reviewed { .. } => None,
+        }
+    }
+}
+
+/// Whether an event was new.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Added {
+    New,
+    Again,
+}
+
+/// A session's file.
+#[derive(Debug)]
+pub(super) struct Journal {
+    path: PathBuf,
+}
+
+/// A finished turn.
+#[derive(Debug, Clone)]
+pub(super) struct Turn {
+    /// Its place in the session, counted from one.
+    pub(super) number: usize,
+    pub(super) prompts: Vec<Masked>,
+    pub(super) steps: Vec<ToolCall>,
+    pub(super) at: u64,
+    pub(super) agent: String,
+    pub(super) session: String,
+    pub(super) workspace: PathBuf,
+    pub(super) said: Option<String>,
+}
+
+/// What is left to do for a session.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    /// Turns that were not settled.
+    pub(super) turns: Vec<Turn>,
+    /// The turn that a model is to look at.
+    pub(super) review: Option<Turn>,
+}
+
+impl Pending {
+    pub(super) fn is_empty(&self) -> bool {
+        self.turns.is_empty() && self.review.is_none()
+    }
+}
+
+impl Journal {
+    /// The file of one session of one agent. Ids come from outside, so that only their hash is a name.
+    pub(super) fn of(folder: &Path, agent: &str, session: &str) -> Self {
+        let digest = Sha256::new().chain_update(agent).chain_update([0]).chain_update(session);
+        let name: String = digest.finalize().iter().take(12).map(|b| format!("{b:02x}")).collect();
+        Self { path: folder.join(format!("{name}.jsonl")) }
+    }
+
+    /// Every session that has a file.
+    pub(super) fn all(folder: &Path) -> Vec<Self> {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+        paths.sort();
+        paths.into_iter().map(|path| Self { path }).collect()
+    }
+
+    /// Held by whoever reads before it writes.
+    fn lock(&self) -> io::Result<Lock> {
+        Lock::acquire(&self.path.with_extension("lock"))
+    }
+
+    /// Held while turns are settled, so that no two processes settle the same one.
+    pub(super) fn settling(&self) -> io::Result<Lock> {
+        Lock::acquire(&self.path.with_extension("settling"))
+    }
+
+    /// Writes an event, unless it was written before.
+    pub(super) fn add(&self, line: &Line) -> io::Result<Added> {
+        let _lock = self.lock()?;
+        let lines = lines::read::<Line>(&self.path)?;
+        let before = match line.key() {
+            Some(key) => lines.iter().any(|known| known.key() == Some(key)),
+            // Without an id, the same thing twice in a row is one thing; steps may repeat.
+            None => match line {
+                Line::Prompt { .. } => lines.last() == Some(line),
+                Line::Stop { .. } => {
+                    !matches!(lines.last(), Some(Line::Prompt { .. } | Line::Step { .. }))
+                }
+                _ => false,
+            },
+        };
+        if before {
+            return Ok(Added::Again);
+        }
+        self.append(line)?;
+        Ok(Added::New)
+    }
+
+    fn append(&self, line: &Line) -> io::Result<()> {
+        let full = fs::metadata(&self.path).is_ok_and(|facts| facts.len() > MAX_JOURNAL);
+        if full && matches!(line, Line::Prompt { .. } | Line::Step { .. }) {
+            return Err(io::Error::other("the session's file is full until its turn is over"));
+        }
+        lines::append(&self.path, line)
+    }
+
+    /// What is left to do.
+    pub(super) fn pending(&self) -> io::Result<Pending> {
+        let (mut turns, mut settled, mut review, mut reviewed) = (Vec::new(), 0, 0, 0);
+        let (mut prompts, mut steps) = (Vec::new(), Vec::new());
+        let mut number = 0;
+        for line in lines::read::<Line>(&self.path)? {
+            match line {
+                Line::Prompt { said, .. } => prompts.push(said),
+                Line::Step { call, .. } => steps.push(call),
+                Line::Stop { at, agent, session, workspace, said, .. } => {
+                    number += 1;
+                    let (prompts, steps) = (std::mem::take(&mut prompts), std::mem::take(&mut steps));
+                    turns.push(Turn { number, prompts, steps, at, agent, session, workspace, said });
+                }
+                Line::Settled { turns, review: due } => {
+                    settled = settled.max(turns);
+                    if due {
+                        review = turns;
+                    }
+                }
+                Line::Reviewed { turns } => reviewed = reviewed.max(turns),
+            }
+        }
+        let review = turns.iter().find(|turn| turn.number == review && review > reviewed).cloned();
+        turns.retain(|turn| turn.number > settled);
+        Ok(Pending { turns, review })
+    }
+
+    /// Notes how far turns were settled or looked at.
+    pub(super) fn mark(&self, line: &Line) -> io::Result<()> {
+        let _lock = self.lock()?;
+        self.append(line)
+    }
+
+    /// Removes the file of a session that is over and has nothing left to do.
+    pub(super) fn close(&self) -> io::Result<()> {
+        let _lock = self.lock()?;
+        if self.pending()?.is_empty() {
+            self.forget()?;
+        }
+        Ok(())
+    }
+
+    /// Removes the file, whatever it holds.
+    pub(super) fn forget(&self) -> io::Result<()> {
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        for extension in ["lock", "settling"] {
+            // A lock that another process holds stays with that process.
+            let _ = fs::remove_file(self.path.with_extension(extension));
+        }
+        Ok(())
+    }
+
+    /// Whether nothing was written for so long that the session must be over.
+    pub(super) fn is_forgotten(&self, now_ms: u64) -> bool {
+        let modified = fs::metadata(&self.path).and_then(|facts| facts.modified());
+        let modified = modified.ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        modified.is_some_and(|at| Duration::from_millis(now_ms).saturating_sub(at) > FORGOTTEN)
+    }
+}

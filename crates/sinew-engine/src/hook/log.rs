@@ -1,0 +1,115 @@
+//! The log of what hooks decided: `sinew why --last` reads it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sinew_guard::atomic::Lock;
+
+use super::lines;
+
+/// The log is turned over at this size, and one old one is kept.
+const MAX_LOG: u64 = 1 << 20;
+
+/// What a hook decided, and why.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Decided {
+    /// When, in RFC 3339.
+    pub(super) at: String,
+    pub(super) agent: String,
+    pub(super) event: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) session: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) workspace: Option<PathBuf>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) ms: Option<u64>,
+    #[serde(flatten)]
+    pub(super) what: What,
+}
+
+/// What was decided.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "kebab-case")]
+pub(super) enum What {
+    /// A message was routed.
+    Routed {
+        /// Its beginning, with secrets taken out.
+        message: String,
+        decision: String,
+        /// The skills that the message names itself.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        named: Vec<String>,
+        /// What was ranked first.
+        ranked: Vec<Ranked>,
+        threshold: f64,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        degraded: Vec<String>,
+        /// Characters that were added.
+        added: usize,
+    },
+    /// The index was given.
+    Indexed { skills: usize, of: usize, added: usize },
+    /// A turn was settled.
+    Settled {
+        proposals: Vec<String>,
+        outcomes: Vec<Closed>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        notes: Vec<String>,
+    },
+    /// Nothing was added, because something went wrong.
+    Failed { why: String },
+}
+
+/// A ranked skill.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Ranked {
+    pub(super) name: String,
+    pub(super) probability: f64,
+    /// What its score is made of.
+    pub(super) parts: Vec<(String, f64)>,
+    pub(super) offered: bool,
+}
+
+/// How a skill that was opened did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Closed {
+    pub(super) skill: String,
+    pub(super) result: String,
+}
+
+/// The log's file.
+#[derive(Debug)]
+pub(super) struct Log {
+    path: PathBuf,
+}
+
+impl Log {
+    pub(super) fn below(folder: &Path) -> Self {
+        Self { path: folder.join("log.jsonl") }
+    }
+
+    fn old(&self) -> PathBuf {
+        self.path.with_extension("jsonl.1")
+    }
+
+    pub(super) fn add(&self, decided: &Decided) -> io::Result<()> {
+        let _lock = Lock::acquire(&self.path.with_extension("lock"))?;
+        if fs::metadata(&self.path).is_ok_and(|facts| facts.len() > MAX_LOG) {
+            fs::rename(&self.path, self.old())?;
+        }
+        lines::append(&self.path, decided)
+    }
+
+    /// The last message or session start that was decided on, and what came after it.
+    pub(super) fn last(&self) -> Vec<Decided> {
+        let mut all: Vec<Decided> = lines::read(&self.old()).unwrap_or_default();
+        all.extend(lines::read(&self.path).unwrap_or_default());
+        let is_answer = |decided: &Decided| !matches!(decided.what, What::Settled { .. });
+        match all.iter().rposition(is_answer) {
+            Some(at) => all.split_off(at),
+            None => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! Hooks: what an agent tells at each moment of a turn, and what it gets back.
+//!
+//! An agent starts a short process for each event. [`Hook::read`] understands what it says,
+//! [`Hook::answer`] gives the text that is to be added, in the agent's own form, and leaves a line in
+//! the session's journal. When the turn is over, the lines become what they mean: a captured
+//! correction, a counted turn, outcomes of the skills that were opened. Whatever is late is done by
+//! [`settle_all`] in a process that nobody waits for.
+//!
+//! What must never happen here: an agent that is blocked, told to stop, or kept waiting; a secret in
+//! what is kept; text of a skill that reaches a prompt without being escaped.
+
+mod context;
+mod explain;
+mod host;
+mod input;
+mod journal;
+mod lines;
+mod log;
+mod settle;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use sinew_catalog::{Catalog, Entry, Environment, path_text, references};
+use sinew_cortex::Stamp;
+use sinew_route::Decision;
+
+use crate::{Engine, Error, ErrorKind, ModelChoice, Options, PromptOptions};
+use context::{MAX_OFFERS, Offer, Offering};
+pub use host::Moment;
+use host::Host;
+use input::{Input, Masked};
+use journal::{Added, Journal, Line};
+use log::{Decided, Log, Ranked, What};
+
+/// The largest event that is read. Agents send whole files; a message of megabytes is no message.
+pub const MAX_EVENT: u64 = 4 << 20;
+
+/// How long an agent waits for an event about a tool.
+pub const TOOL_DEADLINE: Duration = Duration::from_millis(100);
+
+/// The tool of the MCP server that finds skills which the index has no room for.
+const SEARCH_TOOL: &str = "find_skill";
+
+/// Characters of a message that are routed.
+const MAX_ROUTED: usize = 20_000;
+/// Characters of a message that the log keeps.
+const MAX_LOGGED: usize = 200;
+/// Ranked skills that the log keeps.
+const LOGGED_RANKS: usize = 5;
+
+/// An event that was understood.
+#[derive(Debug)]
+pub struct Hook {
+    host: &'static Host,
+    moment: Moment,
+    input: Input,
+    session: String,
+    started: Instant,
+}
+
+/// What came of an event.
+#[derive(Debug, Default)]
+pub struct Reply {
+    /// What the agent is to read.
+    pub output: Option<Value>,
+    /// Whether [`settle_all`] has something to do.
+    pub work_left: bool,
+}
+
+impl Hook {
+    /// Understands an event; `event` is a moment's word, or `auto` to take it from what was sent.
+    pub fn read(
+        agent: &str,
+        event: &str,
+        bytes: &[u8],
+        started: Instant,
+    ) -> Result<Self, Error> {
+        let unread = |what: String| Error::new(ErrorKind::Usage, "unknown-event", what);
+        let host = Host::find(agent)
+            .ok_or_else(|| unread(format!("the agent `{agent}` has no hooks that are known")))?;
+        let input = Input::read(bytes)
+            .ok_or_else(|| unread("standard input holds no JSON object".to_owned()))?;
+        let moment = match event {
+            "auto" => input.event().and_then(|event| host.moment(event)),
+            word => Moment::of_word(word),
+        };
+        let moment = moment.ok_or_else(|| {
+            unread(format!("the event `{}` is not known", input.event().unwrap_or(event)))
+        })?;
+        let session =
+            input.session().ok_or_else(|| unread("the event names no session".to_owned()))?;
+        Ok(Self { host, moment, input, session, started })
+    }
+
+    /// The moment.
+    pub fn moment(&self) -> Moment {
+        self.moment
+    }
+
+    /// Where the agent works.
+    pub fn workspace(&self) -> Option<PathBuf> {
+        self.input.cwd()
+    }
+
+    /// Whether the engine is needed for it. Where it is not, the answer takes a millisecond.
+    pub fn needs_engine(&self) -> bool {
+        let helper = self.input.subagent().is_some();
+        match self.moment {
+            Moment::SessionStart => !helper,
+            Moment::UserPrompt => !helper && self.input.prompt().is_some(),
+            Moment::Stop => !self.input.is_stop_loop(),
+            Moment::SessionEnd => true,
+            _ => false,
+        }
+    }
+
+    /// Keeps what happened, before anything that may take time.
+    pub fn note(&self, env: &Environment, workspace: &Path) -> Result<(), Error> {
+        let key = self.input.key(self.moment);
+        let line = match self.moment {
+            Moment::UserPrompt if self.input.subagent().is_none() => {
+                self.input.kept_prompt().map(|said| Line::Prompt { key, said })
+            }
+            Moment::PostTool | Moment::ToolFailure => {
+                self.input.tool_call(self.moment).map(|call| Line::Step { key, call })
+            }
+            Moment::SubagentStop => self.input.subagent().map(|subagent| Line::Step {
+                key,
+                call: input::ToolCall {
+                    tool: "subagent".to_owned(),
+                    failed: None,
+                    used: None,
+                    reported: None,
+                    subagent: Some(subagent),
+                },
+            }),
+            Moment::Stop if !self.input.is_stop_loop() => Some(Line::Stop {
+                key,
+                at: env.clock.now_ms(),
+                agent: self.host.name.to_owned(),
+                session: self.session.clone(),
+                workspace: workspace.to_owned(),
+                said: self.input.said(),
+            }),
+            _ => None,
+        };
+        match line {
+            Some(line) => self.journal(env).add(&line).map(|_: Added| ()).map_err(|e| kept(&e)),
+            None => Ok(()),
+        }
+    }
+
+    /// The answer. An error means that nothing is to be said.
+    pub fn answer(&self, engine: &Engine) -> Result<Reply, Error> {
+        match self.moment {
+            Moment::SessionStart => self.session_start(engine),
+            Moment::UserPrompt => self.user_prompt(engine),
+            Moment::Stop | Moment::SessionEnd => {
+                let journal = self.journal(&engine.env);
+                settle(engine, &journal)?;
+                let pending = journal.pending().map_err(|error| kept(&error))?;
+                if self.moment == Moment::SessionEnd {
+                    journal.close().map_err(|error| kept(&error))?;
+                }
+                Ok(Reply { output: None, work_left: !pending.is_empty() })
+            }
+            _ => Ok(Reply::default()),
+        }
+    }
+
+    fn journal(&self, env: &Environment) -> Journal {
+        Journal::of(&sessions(env), self.host.name, &self.session)
+    }
+
+    fn session_start(&self, engine: &Engine) -> Result<Reply, Error> {
+        let snapshot = engine.snapshot();
+        let most = engine.config.hook.max_chars;
+        let guidance = engine.workshop_guidance().filter(|text| text.chars().count() < most / 2);
+        let room = most - guidance.as_ref().map_or(0, |text| text.chars().count() + 2);
+        let options = PromptOptions {
+            max_chars: Some(room),
+            search_tool: Some(SEARCH_TOOL.to_owned()),
+            ..PromptOptions::default()
+        };
+        let block = engine.prompt(&snapshot.catalog, &options);
+        let (skills, of) = (block.report.included, block.report.total);
+        let mut text = block.text;
+        if let Some(guidance) = guidance {
+            text = format!("{guidance}\n\n{text}");
+        }
+        let text = text.trim();
+        if text.chars().count() > most {
+            return Err(Error::new(ErrorKind::No, "too-long", "the index does not fit"));
+        }
+        let added = text.chars().count();
+        self.log(engine, What::Indexed { skills, of, added })?;
+        let work_left = Journal::all(&sessions(&engine.env)).len() > 1;
+        Ok(Reply { output: self.added(text), work_left })
+    }
+
+    fn user_prompt(&self, engine: &Engine) -> Result<Reply, Error> {
+        let Some(prompt) = self.input.prompt() else { return Ok(Reply::default()) };
+        let message: String = prompt.chars().take(MAX_ROUTED).collect();
+        let snapshot = engine.snapshot();
+        let catalog = &snapshot.catalog;
+        // The static table: the encoder knows more, and would take half the time an agent waits.
+        let router = engine.router(catalog, ModelChoice::Static);
+        let result = router.find(&message, None).result;
+        let named = references::expand(&message, &catalog.commands).skill_names;
+        let offering = match (named.is_empty(), result.decision) {
+            (false, _) => Some(Offering::Named),
+            (true, Decision::Match) => Some(Offering::Match),
+            (true, Decision::Shortlist) => Some(Offering::Shortlist),
+            (true, Decision::None) => None,
+        };
+        let ranked = result.matches.iter().take(result.offered).map(|found| found.name.as_str());
+        let names: Vec<&str> = match offering {
+            Some(Offering::Named) => named.iter().map(String::as_str).take(MAX_OFFERS).collect(),
+            _ => ranked.take(MAX_OFFERS).collect(),
+        };
+        let lessons = router.lessons(&message, &names, engine);
+        let offers: Vec<Offer<'_>> = names
+            .iter()
+            .filter_map(|name| find(catalog, name))
+            .map(|entry| Offer {
+                name: &entry.name,
+                description: &entry.description,
+                location: path_text(&entry.file_path),
+                lessons: lessons.get(&entry.name).cloned().unwrap_or_default(),
+            })
+            .collect();
+        let text = match offering {
+            Some(offering) => context::offers(offering, &offers, engine.config.hook.max_chars),
+            None => String::new(),
+        };
+        let is_offered = |name: &str| !text.is_empty() && names.contains(&name);
+        let ranked = result.matches.iter().take(LOGGED_RANKS);
+        let ranked: Vec<Ranked> = ranked
+            .map(|found| Ranked {
+                name: found.name.clone(),
+                probability: found.probability,
+                parts: parts(found.parts.each().map(|(name, part)| (name, part.value()))),
+                offered: is_offered(&found.name),
+            })
+            .collect();
+        self.log(
+            engine,
+            What::Routed {
+                message: Masked::of(&message, MAX_LOGGED).text,
+                decision: match result.decision {
+                    Decision::Match => "match",
+                    Decision::Shortlist => "shortlist",
+                    Decision::None => "none",
+                }
+                .to_owned(),
+                named,
+                ranked,
+                threshold: result.threshold,
+                degraded: result.degraded.iter().map(|gone| gone.message.clone()).collect(),
+                added: text.chars().count(),
+            },
+        )?;
+        Ok(Reply { output: self.added(&text), work_left: false })
+    }
+
+    fn added(&self, text: &str) -> Option<Value> {
+        if text.is_empty() { None } else { self.host.answer(self.moment, text) }
+    }
+
+    /// A decision that cannot be written down is not acted upon: nobody could ask why.
+    fn log(&self, engine: &Engine, what: What) -> Result<(), Error> {
+        let decided = Decided {
+            at: now(&engine.env),
+            agent: self.host.name.to_owned(),
+            event: self.moment.as_str().to_owned(),
+            session: Some(self.session.clone()),
+            workspace: Some(engine.workspace().to_owned()),
+            ms: u64::try_from(self.started.elapsed().as_millis()).ok(),
+            what,
+        };
+        Log::below(&home(&engine.env)).add(&decided).map_err(|error| kept(&error))
+    }
+}
+
+/// Writes down that nothing was said, and why. Where even that fails, there is nobody to tell.
+pub fn note_failure(env: &Environment, agent: &str, event: &str, why: &str) {
+    let short = |text: &str, most: usize| Masked::of(text, most).text;
+    let decided = Decided {
+        at: now(env),
+        agent: short(agent, 40),
+        event: short(event, 40),
+        session: None,
+        workspace: None,
+        ms: None,
+        what: What::Failed { why: short(why, 300) },
+    };
+    let _ = Log::below(&home(env)).add(&decided);
+}
+
+/// Does what events left behind: turns that could not be settled in time, the reviewer's passes, and
+/// the index of `options.workspace`. Nobody waits for it.
+pub fn settle_all(env: &Environment, options: &Options) -> Result<(), Error> {
+    let mut engines: BTreeMap<PathBuf, Engine> = BTreeMap::new();
+    let mut trouble = None;
+    for journal in Journal::all(&sessions(env)) {
+        if journal.is_forgotten(env.clock.now_ms()) {
+            journal.forget().map_err(|error| kept(&error))?;
+            continue;
+        }
+        let workspace = match journal.pending().map_err(|error| kept(&error))? {
+            pending if pending.is_empty() => continue,
+            pending => pending.turns.first().or(pending.review.as_ref()).map(|t| t.workspace.clone()),
+        };
+        let Some(workspace) = workspace else { continue };
+        if !engines.contains_key(&workspace) {
+            let options = Options { workspace: Some(workspace.clone()), ..options.clone() };
+            engines.insert(workspace.clone(), Engine::open(env.clone(), options)?);
+        }
+        let Some(engine) = engines.get(&workspace) else { continue };
+        let done = settle(engine, &journal).and_then(|()| review(engine, &journal));
+        // One session's trouble is not another's.
+        if let Err(error) = done {
+            trouble = Some(error);
+        }
+    }
+    let engine = Engine::open(env.clone(), options.clone())?;
+    let snapshot = engine.snapshot();
+    drop(engine.router(&snapshot.catalog, ModelChoice::Static));
+    trouble.map_or(Ok(()), Err)
+}
+
+fn settle(engine: &Engine, journal: &Journal) -> Result<(), Error> {
+    let _alone = journal.settling().map_err(|error| kept(&error))?;
+    for turn in journal.pending().map_err(|error| kept(&error))?.turns {
+        let settled = engine.settle(&turn)?;
+        let line = Line::Settled { turns: turn.number, review: settled.review };
+        journal.mark(&line).map_err(|error| kept(&error))?;
+        let decided = Decided {
+            at: now(&engine.env),
+            agent: turn.agent,
+            event: Moment::Stop.as_str().to_owned(),
+            session: Some(turn.session),
+            workspace: Some(turn.workspace),
+            ms: None,
+            what: settled.what,
+        };
+        Log::below(&home(&engine.env)).add(&decided).map_err(|error| kept(&error))?;
+    }
+    Ok(())
+}
+
+fn review(engine: &Engine, journal: &Journal) -> Result<(), Error> {
+    let Some(turn) = journal.pending().map_err(|error| kept(&error))?.review else { return Ok(()) };
+    // Said before it is done: a review that hangs or fails is not tried again.
+    journal.mark(&Line::Reviewed { turns: turn.number }).map_err(|error| kept(&error))?;
+    engine.review_later(&turn)
+}
+
+fn find<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c Entry> {
+    catalog.active().find(|entry| entry.name == name && entry.model_visible)
+}
+
+fn parts<'p>(each: impl Iterator<Item = (&'p str, f64)>) -> Vec<(String, f64)> {
+    each.filter(|(_, value)| *value != 0.0).map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn home(env: &Environment) -> PathBuf {
+    env.sinew_home().join("hooks")
+}
+
+fn sessions(env: &Environment) -> PathBuf {
+    home(env).join("sessions")
+}
+
+fn now(env: &Environment) -> String {
+    Stamp::from_clock(env.clock.now_ms()).to_string()
+}
+
+fn kept(error: &io::Error) -> Error {
+    Error::new(ErrorKind::Environment, "not-kept", format!("the event cannot be kept: {error}"))
+}
