@@ -48,6 +48,7 @@ mod suggest;
 mod support;
 mod text;
 mod tool;
+pub mod traces;
 mod turn;
 mod undo;
 mod workshop;

@@ -1,0 +1,58 @@
+//! Quoting for shells: whatever a text holds, the shell sees one word.
+
+/// A text in single quotes, as POSIX wants it.
+pub(crate) fn single(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// A text as one word: as it is where that is safe, else in single quotes.
+pub(crate) fn word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
+    let is_plain = !text.is_empty() && text.chars().all(plain);
+    if is_plain { text.to_owned() } else { single(text) }
+}
+
+/// Whether a text stands in quotes at some place of a command, and in which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quotes {
+    /// In none.
+    Outside,
+    /// In single ones: nothing is expanded.
+    Single,
+    /// In double ones.
+    Double,
+}
+
+/// Follows the quotes of a command from left to right.
+#[derive(Debug)]
+pub(crate) struct Follow {
+    now: Quotes,
+    escaped: bool,
+}
+
+impl Follow {
+    pub(crate) fn new() -> Self {
+        Self { now: Quotes::Outside, escaped: false }
+    }
+
+    /// Where the next character stands.
+    pub(crate) fn state(&self) -> Quotes {
+        self.now
+    }
+
+    pub(crate) fn step(&mut self, c: char) {
+        if std::mem::take(&mut self.escaped) {
+            return;
+        }
+        self.now = match (self.now, c) {
+            (Quotes::Outside | Quotes::Double, '\\') => {
+                self.escaped = true;
+                return;
+            }
+            (Quotes::Outside, '\'') => Quotes::Single,
+            (Quotes::Single, '\'') | (Quotes::Double, '"') => Quotes::Outside,
+            (Quotes::Outside, '"') => Quotes::Double,
+            (state, _) => state,
+        };
+    }
+}

@@ -1,0 +1,212 @@
+//! sinew's own step traces: JSON lines, or one object.
+
+use std::fmt;
+use std::io;
+
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+
+use super::{Records, Source, take_text, text};
+use crate::traces::lines::Counts;
+use crate::traces::run::{Action, Ending, Run, Target};
+use crate::traces::segment::{NewResult, NewStep, Segments, Session};
+
+/// Reads `trace`, `step` and `end` records.
+pub(super) struct Trace {
+    segments: Segments,
+}
+
+impl Trace {
+    pub(super) fn new(mut segments: Segments) -> Self {
+        segments.session.agent = "generic".to_owned();
+        Self { segments }
+    }
+}
+
+impl Records for Trace {
+    fn record(&mut self, mut record: Value) -> bool {
+        match text(&record, "type") {
+            "trace" => {
+                let session = &mut self.segments.session;
+                for (field, to) in [("agent", &mut session.agent), ("id", &mut session.id)] {
+                    let given = text(&record, field);
+                    if !given.is_empty() {
+                        given.clone_into(to);
+                    }
+                }
+                session.cwd = Some(text(&record, "cwd").to_owned()).filter(|cwd| !cwd.is_empty());
+                let task = take_text(&mut record, "task");
+                self.segments.task(task, text(&record, "startedAt"));
+            }
+            "step" => step(&mut record, &mut self.segments),
+            "end" => end(&mut record, &mut self.segments),
+            _ => return false,
+        }
+        true
+    }
+
+    fn segments(&mut self) -> Vec<&mut Segments> {
+        vec![&mut self.segments]
+    }
+}
+
+fn step(record: &mut Value, to: &mut Segments) {
+    let Some(action) = record.get_mut("action").and_then(Action::from_json) else { return };
+    let target = record.get_mut("uiContext").map(target).unwrap_or_default();
+    let failed = match text(record, "status") {
+        "" => None,
+        status => Some(status != "ok"),
+    };
+    to.step(NewStep {
+        call: None,
+        action,
+        app: Some(take_text(record, "currentApp")),
+        thought: take_text(record, "thought"),
+        target,
+        at: take_text(record, "startedAt"),
+    });
+    to.last_result(NewResult { text: take_text(record, "result"), failed, is_final: true });
+}
+
+fn end(record: &mut Value, to: &mut Segments) {
+    to.agent_said(take_text(record, "finalMessage"));
+    match record.get("ok").and_then(Value::as_bool) {
+        Some(true) => to.ended(Ending::Succeeded),
+        Some(false) => to.ended(Ending::Failed),
+        None => {}
+    }
+}
+
+/// What a step was done to, by the tree of the screen.
+fn target(value: &mut Value) -> Target {
+    let mut text = |field: &str| {
+        let mut text = take_text(value, field);
+        crate::traces::run::clip(&mut text, 2_000);
+        Some(text).filter(|text| !text.is_empty())
+    };
+    Target {
+        text: text("text").or_else(|| text("label")),
+        resource_id: text("resourceId"),
+        content_desc: text("contentDesc"),
+        class_name: text("className"),
+        clickable: value.get("clickable").and_then(Value::as_bool),
+    }
+}
+
+/// Whether a source starts with one JSON object that holds traces.
+pub(super) fn is_object(from: &mut dyn Source) -> bool {
+    struct Looking;
+    impl<'de> Visitor<'de> for Looking {
+        type Value = bool;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object with traces")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
+            let mut found = false;
+            while let Some(key) = map.next_key::<String>()? {
+                found |= key == "traces";
+                map.next_value::<IgnoredAny>()?;
+            }
+            Ok(found)
+        }
+    }
+    let mut json = serde_json::Deserializer::from_reader(from);
+    serde::Deserializer::deserialize_map(&mut json, Looking).unwrap_or(false)
+}
+
+/// Reads one object; steps are taken in one at a time.
+pub(super) fn read_object(
+    from: &mut dyn Source,
+    mut session: Session,
+    counts: &mut Counts,
+    sink: &mut dyn FnMut(Run),
+) -> io::Result<()> {
+    session.agent = "generic".to_owned();
+    let mut object =
+        Object { segments: Segments::new(session), task: String::new(), end: Value::Null, counts };
+    let mut json = serde_json::Deserializer::from_reader(from);
+    // What stands before a place that is no JSON still counts; without an end it makes no draft.
+    if serde::Deserializer::deserialize_map(&mut json, &mut object).is_err() {
+        object.counts.malformed += 1;
+        object.end = Value::Null;
+    }
+    let Object { mut segments, task, mut end, counts } = object;
+    self::end(&mut end, &mut segments);
+    segments.finish();
+    counts.steps_left_out += segments.left_out;
+    segments.hand_on(&mut |mut run| {
+        run.task.clone_from(&task);
+        sink(run);
+    });
+    Ok(())
+}
+
+struct Object<'c> {
+    segments: Segments,
+    task: String,
+    end: Value,
+    counts: &'c mut Counts,
+}
+
+impl<'de> Visitor<'de> for &mut Object<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a trace")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut end = serde_json::Map::new();
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "traces" => map.next_value_seed(Steps(self))?,
+                "task" => {
+                    let task: Value = map.next_value()?;
+                    self.task =
+                        crate::traces::run::message(task.as_str().unwrap_or_default().to_owned());
+                }
+                "ok" | "finalMessage" => {
+                    end.insert(key, map.next_value()?);
+                }
+                "sessionPath" | "id" | "agent" => {
+                    let value: Value = map.next_value()?;
+                    let given = value.as_str().unwrap_or_default();
+                    let session = &mut self.segments.session;
+                    let to = if key == "agent" { &mut session.agent } else { &mut session.id };
+                    if !given.is_empty() {
+                        given.clone_into(to);
+                    }
+                }
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        self.end = Value::Object(end);
+        Ok(())
+    }
+}
+
+struct Steps<'s, 'c>(&'s mut Object<'c>);
+
+impl<'de> DeserializeSeed<'de> for Steps<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Steps<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of steps")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut steps: A) -> Result<(), A::Error> {
+        while let Some(mut record) = steps.next_element::<Value>()? {
+            self.0.counts.lines += 1;
+            step(&mut record, &mut self.0.segments);
+        }
+        Ok(())
+    }
+}

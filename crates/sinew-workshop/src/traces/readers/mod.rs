@@ -1,0 +1,319 @@
+//! Transcripts, as the agents write them: one reader per format, recognised by content.
+//!
+//! Formats of other programs change. A record of an unknown type is counted and passed over, a
+//! missing field is an empty one, and no line that a transcript can hold stops a reader.
+
+mod claude_code;
+mod codex;
+mod generic;
+mod markdown;
+mod pocket;
+mod tree;
+
+use std::io::{self, BufRead, Read, Seek, SeekFrom};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::lines::{self, Counts, Line};
+use super::run::Run;
+use super::segment::{Segments, Session};
+
+/// A larger transcript is not read: nobody works through so much in one session.
+pub const MAX_FILE: u64 = 64 * 1024 * 1024;
+
+/// Lines that are looked at to recognise a format.
+const LOOKED_AT: usize = 50;
+
+/// Whose transcript it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Agent {
+    /// Claude Code's session files.
+    ClaudeCode,
+    /// Codex's rollouts.
+    Codex,
+    /// OpenClaw's session trees, and pi's.
+    Openclaw,
+    /// OpenPocket's sessions: tree, lines or Markdown.
+    Openpocket,
+    /// sinew's own step traces.
+    Generic,
+}
+
+impl Agent {
+    /// Every agent, with its name.
+    pub const ALL: &'static [(&'static str, Self)] = &[
+        ("claude-code", Self::ClaudeCode),
+        ("codex", Self::Codex),
+        ("openclaw", Self::Openclaw),
+        ("openpocket", Self::Openpocket),
+        ("generic", Self::Generic),
+    ];
+
+    /// The agent of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, agent)| *agent)
+    }
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        let named = Self::ALL.iter().find(|(_, agent)| *agent == self);
+        named.map_or("generic", |(name, _)| name)
+    }
+}
+
+/// A file that can be read twice: a tree is walked from its end.
+pub trait Source: BufRead + Seek {}
+
+impl<T: BufRead + Seek> Source for T {}
+
+/// What a transcript is read with.
+#[derive(Clone, Copy)]
+pub struct Reading<'r> {
+    /// Whose it is; it is found out where absent.
+    pub agent: Option<Agent>,
+    /// A name for its session, where it says none.
+    pub name: &'r str,
+    /// Told how many bytes are read.
+    pub progress: &'r dyn Fn(u64),
+}
+
+/// Why a transcript was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// Nothing in it looks like a transcript.
+    #[error("no known transcript format; expected one of claude-code, codex, openclaw, openpocket or a generic trace")]
+    Unknown,
+    /// It is larger than any session.
+    #[error("it has more than {} MiB, the limit of a transcript", MAX_FILE / 1024 / 1024)]
+    TooLarge,
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// How a transcript is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Lines(Reader),
+    Tree,
+    Markdown,
+    /// One JSON object over any number of lines.
+    Object,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    ClaudeCode,
+    Codex,
+    Pocket,
+    Generic,
+}
+
+/// Reads a transcript; `sink` gets each run as soon as it is whole. What was met comes back.
+pub fn read(
+    from: &mut dyn Source,
+    reading: &Reading<'_>,
+    sink: &mut dyn FnMut(Run),
+) -> Result<(Agent, Counts), ReadError> {
+    if from.seek(SeekFrom::End(0))? > MAX_FILE {
+        return Err(ReadError::TooLarge);
+    }
+    from.seek(SeekFrom::Start(0))?;
+    let format = recognise(from, reading.agent)?;
+    from.seek(SeekFrom::Start(0))?;
+    let mut counts = Counts::default();
+    let session = Session { id: reading.name.to_owned(), ..Session::default() };
+    let agent = match format {
+        Format::Tree => tree::read(from, reading, session, &mut counts, sink)?,
+        Format::Markdown => {
+            markdown::read(from, session, &mut counts, sink)?;
+            Agent::Openpocket
+        }
+        Format::Object => {
+            generic::read_object(from, session, &mut counts, sink)?;
+            Agent::Generic
+        }
+        Format::Lines(reader) => by_lines(from, reader, reading, session, &mut counts, sink)?,
+    };
+    Ok((agent, counts))
+}
+
+/// A reader of records: what it makes of them is in its segments.
+trait Records {
+    /// Takes one record in; whether its type is known.
+    fn record(&mut self, record: Value) -> bool;
+    /// The session, and those of its delegates.
+    fn segments(&mut self) -> Vec<&mut Segments>;
+}
+
+fn by_lines(
+    from: &mut dyn Source,
+    reader: Reader,
+    reading: &Reading<'_>,
+    session: Session,
+    counts: &mut Counts,
+    sink: &mut dyn FnMut(Run),
+) -> io::Result<Agent> {
+    let segments = Segments::new(session);
+    let (agent, mut records): (Agent, Box<dyn Records>) = match reader {
+        Reader::ClaudeCode => (Agent::ClaudeCode, Box::new(claude_code::Claude::new(segments))),
+        Reader::Codex => (Agent::Codex, Box::new(codex::Codex::new(segments))),
+        Reader::Pocket => (Agent::Openpocket, Box::new(pocket::Flat::new(segments))),
+        Reader::Generic => (Agent::Generic, Box::new(generic::Trace::new(segments))),
+    };
+    each_record(from, counts, reading.progress, |record, counts| {
+        counts.unknown += u64::from(!records.record(record));
+        records.segments().into_iter().for_each(|segments| segments.hand_on(sink));
+    })?;
+    for segments in records.segments() {
+        segments.finish();
+        segments.hand_on(sink);
+        counts.steps_left_out += segments.left_out;
+    }
+    Ok(agent)
+}
+
+/// Calls `each` with every record of a file of JSON lines.
+fn each_record(
+    from: &mut dyn Source,
+    counts: &mut Counts,
+    progress: &dyn Fn(u64),
+    mut each: impl FnMut(Value, &mut Counts),
+) -> io::Result<()> {
+    let mut line = Vec::new();
+    let mut done = 0;
+    loop {
+        match lines::next(from, &mut line)? {
+            Line::End => return Ok(()),
+            Line::TooLong => {
+                counts.lines += 1;
+                counts.oversize += 1;
+            }
+            Line::Here => {
+                done += line.len() as u64 + 1;
+                if line.trim_ascii().is_empty() {
+                    continue;
+                }
+                counts.lines += 1;
+                progress(done);
+                match serde_json::from_slice::<Value>(&line) {
+                    Ok(record @ Value::Object(_)) => each(record, counts),
+                    _ => counts.malformed += 1,
+                }
+            }
+        }
+    }
+}
+
+/// How a transcript is written, by its first lines.
+fn recognise(from: &mut dyn Source, wanted: Option<Agent>) -> Result<Format, ReadError> {
+    let mut line = Vec::new();
+    let mut read = 0;
+    let mut starts_object = false;
+    while read < LOOKED_AT {
+        match lines::next(from, &mut line)? {
+            Line::End => break,
+            Line::TooLong => read += 1,
+            Line::Here => {
+                let text = line.trim_ascii();
+                let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+                if text.is_empty() {
+                    continue;
+                }
+                read += 1;
+                if text.starts_with(b"# OpenPocket Session") {
+                    return Ok(Format::Markdown);
+                }
+                if read == 1 && text.starts_with(b"{") {
+                    starts_object = true;
+                }
+                if let Ok(record) = serde_json::from_slice::<Value>(text)
+                    && let Some(format) = format_of(&record)
+                {
+                    return Ok(format);
+                }
+            }
+        }
+    }
+    // A trace in one object may be laid out over many lines; a known agent may write what is new.
+    match wanted {
+        Some(Agent::ClaudeCode) => Ok(Format::Lines(Reader::ClaudeCode)),
+        Some(Agent::Codex) => Ok(Format::Lines(Reader::Codex)),
+        Some(Agent::Openclaw) => Ok(Format::Tree),
+        Some(Agent::Openpocket) => Ok(Format::Lines(Reader::Pocket)),
+        Some(Agent::Generic) | None if starts_object => {
+            from.seek(SeekFrom::Start(0))?;
+            match generic::is_object(from) {
+                true => Ok(Format::Object),
+                false => Err(ReadError::Unknown),
+            }
+        }
+        _ => Err(ReadError::Unknown),
+    }
+}
+
+fn format_of(record: &Value) -> Option<Format> {
+    let kind = record.get("type").and_then(Value::as_str);
+    match kind {
+        Some("trace") if record.get("task").is_some() => Some(Format::Lines(Reader::Generic)),
+        Some("session") if record.get("id").is_some() => Some(Format::Tree),
+        Some("session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted")
+            if record.get("payload").is_some() =>
+        {
+            Some(Format::Lines(Reader::Codex))
+        }
+        Some("user" | "assistant")
+            if record.get("message").is_some() && record.get("uuid").is_some() =>
+        {
+            Some(Format::Lines(Reader::ClaudeCode))
+        }
+        Some("summary") if record.get("leafUuid").is_some() => {
+            Some(Format::Lines(Reader::ClaudeCode))
+        }
+        _ if record.get("traces").is_some_and(Value::is_array) => Some(Format::Object),
+        _ if record.get("event").and_then(Value::as_str).is_some_and(pocket::is_event) => {
+            Some(Format::Lines(Reader::Pocket))
+        }
+        _ => None,
+    }
+}
+
+/// All of a source, for formats that are no lines; it is never larger than [`MAX_FILE`].
+fn whole(from: &mut dyn Source) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    from.take(MAX_FILE).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A text field of a record; empty where there is none.
+fn text<'v>(value: &'v Value, field: &str) -> &'v str {
+    value.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Takes a text out of a record.
+fn take_text(value: &mut Value, field: &str) -> String {
+    match value.get_mut(field).map(Value::take) {
+        Some(Value::String(text)) => text,
+        _ => String::new(),
+    }
+}
+
+/// The texts of a content that is a string, or a list of blocks with `text`.
+fn take_content(content: &mut Value) -> String {
+    match content.take() {
+        Value::String(text) => text,
+        Value::Array(mut blocks) => {
+            let texts = blocks.iter_mut().filter_map(|block| match block {
+                Value::String(text) => Some(std::mem::take(text)),
+                block => match block.get_mut("text").map(Value::take) {
+                    Some(Value::String(text)) => Some(text),
+                    _ => None,
+                },
+            });
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}
