@@ -15,6 +15,8 @@ pub enum Access {
     Shared,
     /// The owner alone: secrets and state.
     OwnerOnly,
+    /// The owner alone, who may also run it.
+    OwnerRuns,
     /// Whoever may read the file that is replaced.
     Same,
 }
@@ -105,6 +107,7 @@ fn set_access(file: &File, access: Access, replaced: &Path) -> io::Result<()> {
     let mode = match access {
         Access::Shared => 0o644,
         Access::OwnerOnly => 0o600,
+        Access::OwnerRuns => 0o700,
         Access::Same => fs::metadata(replaced)?.permissions().mode() & 0o777,
     };
     file.set_permissions(fs::Permissions::from_mode(mode))

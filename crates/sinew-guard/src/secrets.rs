@@ -1,10 +1,11 @@
 //! Secrets: one table of patterns, for refusal, masking and redaction alike.
 //!
-//! There are two ways to look. [`find`] is for text that was published: it knows the shapes of keys
+//! There are three ways to look. [`find`] is for text that was published: it knows the shapes of keys
 //! and lets keys pass that say themselves that they are examples. [`find_strict`] is for text that
 //! somebody typed or a model wrote, and that is about to be kept or sent: it also knows cards,
 //! passwords and tokens that are named as such, and only a value that is a placeholder as a whole
-//! passes.
+//! passes. [`find_recorded`] is for what was recorded while somebody worked, in which anything may
+//! stand: it also knows one-time codes, addresses, telephone numbers and whatever looks random.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -27,12 +28,75 @@ struct Row {
     /// Counts only where text is looked at strictly.
     #[serde(default)]
     strict: bool,
+    /// Counts only in what was recorded.
+    #[serde(default)]
+    recorded: bool,
+    /// What kind of thing it is; a key where it does not say.
+    #[serde(default)]
+    kind: Kind,
     /// Counts only with a valid check digit.
     #[serde(default)]
     luhn: bool,
+    /// Counts only with the remainder that account numbers have.
+    #[serde(default)]
+    mod97: bool,
+    /// Counts only where the letters look drawn at random.
+    #[serde(default)]
+    random: bool,
     /// The value stands where a word of prose may stand: "the token is expired".
     #[serde(default)]
     words: bool,
+}
+
+/// What kind of thing was found, in the order in which one gives way to another.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A private key in its armour.
+    Pem,
+    /// A key that is known by how it starts.
+    #[default]
+    Token,
+    /// A JSON web token.
+    Jwt,
+    /// What a header proves somebody by.
+    Auth,
+    /// The value of something that is named like a secret.
+    Assignment,
+    /// A part of an address that proves somebody.
+    Url,
+    /// A one-time code.
+    Otp,
+    /// The number or code of a card.
+    Card,
+    /// An account number.
+    Iban,
+    /// A telephone number.
+    Phone,
+    /// An e-mail address.
+    Email,
+    /// Text that looks drawn at random.
+    Entropy,
+}
+
+impl Kind {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pem => "pem",
+            Self::Token => "token",
+            Self::Jwt => "jwt",
+            Self::Auth => "auth",
+            Self::Assignment => "assignment",
+            Self::Url => "url",
+            Self::Otp => "otp",
+            Self::Card => "card",
+            Self::Iban => "iban",
+            Self::Phone => "phone",
+            Self::Email => "email",
+            Self::Entropy => "entropy",
+        }
+    }
 }
 
 /// The table. Most processes look at a few short texts, and most texts hold nothing that any row
@@ -59,13 +123,18 @@ static SECRETS: LazyLock<Option<Secrets>> = LazyLock::new(|| {
 });
 
 impl Secrets {
-    /// The rows that may match, and their patterns.
-    fn for_text(&self, text: &str) -> impl Iterator<Item = (&Row, &Regex)> {
+    /// The wanted rows that may match, and their patterns.
+    fn for_text(
+        &self,
+        text: &str,
+        wanted: impl Fn(&Row) -> bool,
+    ) -> impl Iterator<Item = (&Row, &Regex)> {
         let mut may: Vec<bool> = self.rows.iter().map(|row| row.needs.is_empty()).collect();
         for hit in self.needles.find_overlapping_iter(text) {
             may[self.of[hit.pattern().as_usize()]] = true;
         }
         let may = may.into_iter().enumerate().filter_map(|(at, may)| may.then_some(at));
+        let may = may.filter(move |at| wanted(&self.rows[*at]));
         may.filter_map(|at| Some((&self.rows[at], self.pattern(at)?)))
     }
 
@@ -81,6 +150,8 @@ impl Secrets {
 pub struct SecretMatch {
     /// Which pattern: `openai-key`, `private-key` and so on.
     pub id: String,
+    /// What kind of thing it is.
+    pub kind: Kind,
     /// Where it stands, in bytes.
     pub range: std::ops::Range<usize>,
 }
@@ -92,7 +163,7 @@ pub fn find(text: &str) -> Vec<SecretMatch> {
 
 /// The first secrets in `text`, in order, at most `most`.
 pub(crate) fn find_first(text: &str, most: usize) -> Vec<SecretMatch> {
-    matches(text, most, |row| !row.strict, |_, value, _| !is_example(value))
+    matches(text, most, |row| !row.strict && !row.recorded, |_, value, _| !is_example(value))
 }
 
 /// All secrets in `text`, in order, for text that is about to be kept or sent.
@@ -102,7 +173,33 @@ pub fn find_strict(text: &str) -> Vec<SecretMatch> {
             && (!row.luhn || has_check_digit(value))
             && (!row.words || !is_prose(value, after))
     };
-    matches(text, usize::MAX, |_| true, counts)
+    matches(text, usize::MAX, |row| !row.recorded, counts)
+}
+
+/// Everything in `text` that must not be kept of what was recorded, in order; where two overlap, the
+/// surer kind stays.
+pub fn find_recorded(text: &str) -> Vec<SecretMatch> {
+    let counts = |row: &Row, value: &str, after: &str| {
+        !is_placeholder(value)
+            && (!row.luhn || has_check_digit(value))
+            && (!row.mod97 || has_remainder(value))
+            && (!row.random || looks_random(value))
+            && (!row.words || !is_prose(value, after))
+            && !(row.kind == Kind::Email && value.starts_with("git@"))
+    };
+    let mut found = matches(text, usize::MAX, |_| true, counts);
+    found.sort_by_key(|secret| (secret.kind, secret.range.start));
+    let mut kept: Vec<SecretMatch> = Vec::with_capacity(found.len());
+    for secret in found {
+        let overlaps = |other: &SecretMatch| {
+            secret.range.start < other.range.end && other.range.start < secret.range.end
+        };
+        if !kept.iter().any(overlaps) {
+            kept.push(secret);
+        }
+    }
+    kept.sort_by_key(|secret| secret.range.start);
+    kept
 }
 
 /// `text` with each secret replaced by [`REDACTED`].
@@ -127,12 +224,15 @@ fn matches(
         return Vec::new();
     };
     let mut found = Vec::new();
-    for (row, pattern) in secrets.for_text(text).filter(|(row, _)| wanted(row)) {
+    for (row, pattern) in secrets.for_text(text, wanted) {
         let values = pattern.captures_iter(text);
         let values = values.filter_map(|hit| hit.get(1).or_else(|| hit.get(0)));
         let counted = values.filter(|value| counts(row, value.as_str(), &text[value.end()..]));
-        let secret =
-            |value: regex::Match<'_>| SecretMatch { id: row.id.clone(), range: value.range() };
+        let secret = |value: regex::Match<'_>| SecretMatch {
+            id: row.id.clone(),
+            kind: row.kind,
+            range: value.range(),
+        };
         found.extend(counted.take(most).map(secret));
     }
     found.sort_by_key(|secret| (secret.range.start, secret.range.end));
@@ -221,6 +321,51 @@ fn has_check_digit(value: &str) -> bool {
     sum.is_multiple_of(10) && digits.iter().any(|&digit| digit != digits[0])
 }
 
+/// The remainder of an account number (ISO 13616).
+fn has_remainder(value: &str) -> bool {
+    let symbols: Vec<u32> = value.chars().filter_map(|c| c.to_digit(36)).collect();
+    if !(15..=34).contains(&symbols.len()) {
+        return false;
+    }
+    let (country, rest) = symbols.split_at(4);
+    let turned = rest.iter().chain(country);
+    1 == turned.fold(0, |sum, &symbol| {
+        (sum * if symbol < 10 { 10 } else { 100 } + symbol) % 97
+    })
+}
+
+/// Bits per character above which a text of 24 and more is no word of any language.
+const RANDOM_BITS: f64 = 4.0;
+
+/// Whether letters and digits look drawn at random: no names, paths, UUIDs or digests.
+fn looks_random(value: &str) -> bool {
+    let mut counts = [0u32; 256];
+    for byte in value.bytes() {
+        counts[usize::from(byte)] += 1;
+    }
+    let length = value.len() as f64;
+    let bits: f64 = counts
+        .iter()
+        .filter(|count| **count > 0)
+        .map(|count| f64::from(*count) / length)
+        .map(|share| -share * share.log2())
+        .sum();
+    let is_digest = ["sha256-", "sha384-", "sha512-"].iter().any(|start| value.starts_with(start));
+    let parts = || value.split(['/', '-', '_', '=', '+']).filter(|part| !part.is_empty());
+    bits > RANDOM_BITS && !is_digest && !parts().all(is_wordlike)
+}
+
+/// Whether a part of a name is a word, a number, or words run together.
+fn is_wordlike(part: &str) -> bool {
+    let letters = part.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = part.len() - letters.len();
+    let capitals = letters.chars().filter(char::is_ascii_uppercase).count();
+    let is_plain = letters.chars().all(|c| c.is_ascii_alphabetic());
+    let all_capitals = capitals == letters.len() && letters.len() <= 16;
+    let few_capitals = capitals * 3 <= letters.len() && part.len() <= 40;
+    is_plain && (letters.is_empty() || digits <= 4) && (all_capitals || few_capitals)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -290,5 +435,50 @@ mod tests {
             assert_eq!(find_strict(text), [], "{text}");
         }
         assert_eq!(mask_strict("pw: a, token=abcdef12!"), "pw: a, token=[REDACTED CREDENTIAL]");
+    }
+
+    #[test]
+    fn what_was_recorded_is_looked_at_by_kind() {
+        let check = |text: &str, kinds: &[&str]| {
+            let found: Vec<&str> =
+                find_recorded(text).iter().map(|secret| secret.kind.as_str()).collect();
+            assert_eq!(found, kinds, "{text}");
+        };
+        let body = "A".repeat(64);
+        let pem = "-----BEGIN PRIVATE KEY-----";
+        check(&format!("{pem}\n{body}\n-----END PRIVATE KEY-----"), &["pem"]);
+        check("GITHUB_TOKEN=ghp_FAKEfakeFAKEfakeFAKEfake git push", &["token"]);
+        check("sk-FAKEfakeFAKEfakeFAKEfake xoxb-0123456789", &["token", "token"]);
+        check("npm_0123456789abcdef0123456789abcdef0123", &["token"]);
+        check("eyJhbGciOiJI.eyJmYWtlIjoi.FAKEsignature", &["jwt"]);
+        check("-H 'Authorization: Basic dXNlcjpwYXNz' x", &["auth"]);
+        check("Cookie: sid=abc; lang=en", &["auth"]);
+        check("AWS_SECRET_ACCESS_KEY=fakeFAKE+secret/key aws", &["assignment"]);
+        check("deploy --api-key hunter2 now", &["assignment"]);
+        check("curl https://someuser1@host.example/x?sig=abcdef", &["url", "url"]);
+        check("your code is 418207", &["otp"]);
+        check("418207 is your verification code", &["otp"]);
+        check("card 4111 1111 1111 1111", &["card"]);
+        check("to DE89 3704 0044 0532 0130 00 today", &["iban"]);
+        check("call +351 912 345 678", &["phone"]);
+        check("mail robin@example.com", &["email"]);
+        check("id Zx8Qm2Lp0Vt7Rk4Wn1Yb6Hc3Jd5F end", &["entropy"]);
+    }
+
+    #[test]
+    fn names_paths_and_digests_were_recorded_too_and_stay() {
+        for text in [
+            "Authorization: Bearer $CHAT_TOKEN",
+            "GITHUB_TOKEN=$GITHUB_TOKEN git push",
+            "git show 3fa1c2242b1f0e9d8c7b6a5f4e3d2c1b0a9f8e7d",
+            "open-youtube-and-search-latest-openai-videos-today",
+            "src/components/NavigationBarButton/index-page-layout",
+            "5d0c7b1e-3f64-4a5b-9d1f-2c8e7a60b911",
+            "exit code 0 after 14 files",
+            "git@github.com:example/x.git",
+            "GB00WEST12345698765432",
+        ] {
+            assert_eq!(find_recorded(text), [], "{text}");
+        }
     }
 }
