@@ -4,7 +4,7 @@ use serde::Serialize;
 use sinew_catalog::{Catalog, Entry, State};
 use sinew_skill::{Reason, Severity, Stage};
 
-use crate::{Engine, PromptOptions};
+use crate::{Digests, Engine, PromptOptions, Why};
 
 /// How a decision came about. Every surface renders the same one.
 #[derive(Debug, Clone, Serialize)]
@@ -22,7 +22,7 @@ pub struct Explanation {
 /// One step of a decision.
 #[derive(Debug, Clone, Serialize)]
 pub struct Step {
-    /// The stage: found, read, merged, gated, seen, prompted, command.
+    /// The stage: found, read, merge, gate, seen, prompt, command, scan, served, learned, route.
     pub stage: &'static str,
     /// How it went.
     pub mark: Mark,
@@ -125,7 +125,43 @@ impl Engine {
         if let Some(command) = &entry.command_name {
             why.step("command", Mark::Pass, format!("people call it with /{command}"));
         }
+        self.explain_trust(entry, &mut why);
         why
+    }
+
+    /// What the guard, the hosts and earlier outcomes have to say.
+    fn explain_trust(&self, entry: &Entry, why: &mut Explanation) {
+        if let Some(scan) = entry.scan.as_ref().filter(|scan| scan.findings > 0) {
+            let said =
+                format!("the guard says {}: {} findings", scan.verdict.as_str(), scan.findings);
+            why.step("scan", Mark::Note, said);
+        }
+        if entry.state == State::Ready
+            && let Err(not) = self.serve(entry, &Digests::default())
+        {
+            let said = format!("not_servable: {} ({})", not.as_str(), not.sentence());
+            why.step("served", Mark::Note, said);
+        }
+        if self.known_outcomes() == 0 {
+            return;
+        }
+        let learned = self.cortex().and_then(|cortex| cortex.why(&entry.name));
+        let Ok(Why::Skill { regions, blacklisted, .. }) = learned else { return };
+        for (region, seen) in regions {
+            let said = format!(
+                "in {region}: weight {:.2}, counts {:.2} after {} idle days; {} of {} worked, {} in a row",
+                seen.weight,
+                seen.effective_weight,
+                seen.days_idle,
+                seen.runs.success,
+                seen.runs.success + seen.runs.fail,
+                seen.streak
+            );
+            why.step("learned", Mark::Note, said);
+        }
+        if blacklisted {
+            why.step("learned", Mark::Fail, "it is on the blacklist");
+        }
     }
 
     /// Adds where the skill stands for a message.

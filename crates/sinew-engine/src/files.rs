@@ -30,6 +30,15 @@ pub struct SkillFile {
     pub files: Vec<String>,
 }
 
+/// A file of a skill, before anybody takes it for text.
+pub(crate) struct LoadedFile<'c> {
+    pub(crate) entry: &'c Entry,
+    pub(crate) file: String,
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) files: Vec<String>,
+}
+
 /// Files listed beside the one that was read: enough to choose from, never a whole checkout.
 const MAX_LISTED: usize = 200;
 
@@ -42,6 +51,27 @@ impl Engine {
         wanted: &str,
         file: Option<&str>,
     ) -> Result<SkillFile, Error> {
+        let read = self.load_file(catalog, wanted, file)?;
+        let mut text = String::from_utf8_lossy(&read.bytes).into_owned();
+        if read.path == read.entry.file_path {
+            self.add_learned(read.entry, &mut text);
+        }
+        Ok(SkillFile {
+            skill: read.entry.name.clone(),
+            path: read.path,
+            text,
+            files: read.files,
+            file: read.file,
+        })
+    }
+
+    /// The bytes of a skill's file.
+    pub(crate) fn load_file<'c>(
+        &self,
+        catalog: &'c Catalog,
+        wanted: &str,
+        file: Option<&str>,
+    ) -> Result<LoadedFile<'c>, Error> {
         let (entry, file) = match self.located(catalog, wanted)? {
             Some((entry, inside)) => (entry, inside),
             None => {
@@ -76,7 +106,7 @@ impl Engine {
                     "no-such-file",
                     format!("the skill {} has no file {file}", entry.name),
                 );
-                let files = list_files(&dir);
+                let files = list_files(&dir, MAX_LISTED);
                 let nearest = sinew_skill::names::nearest(&file, files.iter().map(String::as_str));
                 return Err(match nearest.first() {
                     Some(near) => error.hint(format!("did you mean {near}?")),
@@ -92,21 +122,13 @@ impl Engine {
                 .hint("a skill's files are meant to be read whole; split the file"),
             ReadError::Io(error) => unreadable(error.to_string()),
         })?;
-        let mut text = String::from_utf8_lossy(&bytes).into_owned();
-        if entry.base_dir.join(relative) == entry.file_path {
-            self.add_learned(entry, &mut text);
-        }
-        Ok(SkillFile {
-            skill: entry.name.clone(),
-            path: entry.base_dir.join(relative),
-            text,
-            files: list_files(&dir).into_iter().filter(|other| *other != file).collect(),
-            file,
-        })
+        let files = list_files(&dir, MAX_LISTED).into_iter().filter(|other| *other != file);
+        let (path, files) = (entry.base_dir.join(relative), files.collect());
+        Ok(LoadedFile { entry, path, bytes, files, file })
     }
 
     /// Adds what was learned here about an installed skill, under a heading that says so.
-    fn add_learned(&self, entry: &Entry, text: &mut String) {
+    pub(crate) fn add_learned(&self, entry: &Entry, text: &mut String) {
         let notes = sinew_workshop::overlay_path(&entry.id);
         let Ok(dir) = Dir::open_ambient_dir(self.workspace(), ambient_authority()) else { return };
         let opened = contained::open_regular(&dir, Path::new(&notes)).ok();
@@ -183,17 +205,27 @@ fn outside(entry: &Entry, file: &str) -> Error {
     .hint("name a file by its path below the skill's folder, without `..`")
 }
 
-/// The files of a skill, in order, hidden ones and links left out.
-fn list_files(dir: &Dir) -> Vec<String> {
+/// Whether a file or folder of that name is part of a skill: hidden ones, packages and editors' copies
+/// are not.
+pub(crate) fn is_part(name: &str) -> bool {
+    let copy = name.ends_with('~')
+        || name.starts_with('#') && name.ends_with('#')
+        || [".swp", ".swo", ".bak", ".orig"].iter().any(|end| name.ends_with(end));
+    !name.starts_with('.') && name != "node_modules" && !copy
+}
+
+/// The files of a skill, in order, at most `most`; links and what is no part of it left out.
+pub(crate) fn list_files(dir: &Dir, most: usize) -> Vec<String> {
     let mut files = Vec::new();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
         let here = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
         let Ok(entries) = dir.read_dir(here) else { continue };
         for entry in entries.flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
+            // A name that is no text can be asked for by nobody.
+            let Ok(name) = entry.file_name().into_string() else { continue };
             let Ok(kind) = entry.file_type() else { continue };
-            if name.starts_with('.') || name == "node_modules" || files.len() >= MAX_LISTED {
+            if !is_part(&name) || files.len() >= most {
                 continue;
             }
             if kind.is_dir() {

@@ -17,7 +17,7 @@ use sinew_route::Index;
 const KEPT_FILES: usize = 8;
 
 /// Where the index of one workspace is.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct IndexFile {
     pub(crate) path: PathBuf,
     /// What the names of a profile's files begin with.

@@ -8,7 +8,9 @@
 //! process. **Left out on purpose:** terminals, HTTP, and how an answer looks.
 
 mod actor;
+mod agent;
 pub mod approval;
+mod arguments;
 mod bundled;
 mod check;
 mod cortex;
@@ -31,7 +33,9 @@ mod openpocket;
 mod prompt;
 mod remote;
 mod route;
+mod routed;
 mod scan;
+mod served;
 mod settings;
 mod store;
 mod validate;
@@ -39,10 +43,12 @@ mod watch;
 mod workshop;
 
 pub use actor::Actor;
+pub use agent::{Counts, Looked, ScanSubject, ScanVerdict, SkillReading, SkillSummary, Trust};
+pub use arguments::{Argument, Filled, declared_arguments, fill_in};
 pub use check::{CheckReport, MissingSkill, NotInjected, Summary};
 pub use cortex::{
     Cortex, Exported, Imported, LearnedPrior, LessonRow, NewOutcome, Overview, ProbedLesson,
-    Pruned, Rebuilt, Recalled, Recorded, RegionRow, Why,
+    Pruned, Rebuilt, Recalled, Recorded, ReflexChange, RegionRow, Why,
 };
 pub use deps::{DepsReport, OffPath};
 pub use doctor::{Diagnosis, Health, Probe};
@@ -57,7 +63,9 @@ pub use models::ModelChoice;
 pub use openpocket::{CopyReport, MigrationReport};
 pub use prompt::PromptOptions;
 pub use route::{CatalogRouter, Found, IndexStatus};
+pub use routed::{ReflexHit, Routed, Routers};
 pub use scan::{Acceptance, Scanned};
+pub use served::{Digests, MAX_SERVED_BYTES, MAX_SERVED_FILES, NotServed, ServedFile, ServedSkill};
 pub use settings::{ConfigSource, Import};
 pub use validate::{Fixed, ValidatedFile, ValidationReport, ValidationTarget};
 

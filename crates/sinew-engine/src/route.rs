@@ -167,6 +167,25 @@ impl CatalogRouter {
         Found { result, held_back }
     }
 
+    /// The same router with what was learned since; `None` where nothing was.
+    pub(crate) fn relearned(&self, engine: &Engine, catalog: &Catalog) -> Option<Self> {
+        let known = self.learned.as_ref().map_or(0, Learned::outcomes);
+        if engine.known_outcomes() == known {
+            return None;
+        }
+        let learned = engine.learned(catalog);
+        // Too few outcomes to count are as good as none.
+        let nothing_new = learned.as_ref().map_or(0, Learned::outcomes) == known;
+        (!nothing_new).then(|| Self {
+            router: self.router.clone(),
+            models: self.models.clone(),
+            excluded: self.excluded.clone(),
+            file: self.file.clone(),
+            learned,
+            status: self.status.clone(),
+        })
+    }
+
     /// Where one skill stands for a message.
     pub fn explain(&self, message: &str, skill: &str) -> Option<Explanation> {
         let excluded = self.excluded();

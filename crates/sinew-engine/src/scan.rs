@@ -152,7 +152,7 @@ impl Engine {
 }
 
 /// A folder, the folder of a SKILL.md, or an archive.
-fn read_bundle(path: &Path) -> Result<Bundle, Error> {
+pub(crate) fn read_bundle(path: &Path) -> Result<Bundle, Error> {
     let metadata = fs::metadata(path).map_err(|error| {
         Error::new(
             ErrorKind::Usage,

@@ -329,9 +329,7 @@ fn has_remainder(value: &str) -> bool {
     }
     let (country, rest) = symbols.split_at(4);
     let turned = rest.iter().chain(country);
-    1 == turned.fold(0, |sum, &symbol| {
-        (sum * if symbol < 10 { 10 } else { 100 } + symbol) % 97
-    })
+    1 == turned.fold(0, |sum, &symbol| (sum * if symbol < 10 { 10 } else { 100 } + symbol) % 97)
 }
 
 /// Bits per character above which a text of 24 and more is no word of any language.

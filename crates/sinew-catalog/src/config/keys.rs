@@ -280,6 +280,14 @@ pub const KEYS: &[Key] = &[
         "300",
         "How long a message or the end of a turn may wait for a hook; 50 to 10000.",
     ),
+    key(
+        "mcp.require_token",
+        "true",
+        "Whether HTTP clients on this machine need the token; others always do.",
+    ),
+    key("mcp.allowed_hosts", "[]", "Further names under which the MCP server may be reached."),
+    key("mcp.allowed_origins", "[]", "Further origins that browsers may call the MCP server from."),
+    key("mcp.skill_prefix", "none", "What skill addresses begin with: none or tier."),
 ];
 
 /// The names that may stand directly below a dotted path, `<…>` included.

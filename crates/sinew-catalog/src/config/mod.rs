@@ -56,6 +56,8 @@ pub struct Config {
     pub hub: Hub,
     /// `hook`.
     pub hook: Hook,
+    /// `mcp`.
+    pub mcp: Mcp,
 }
 
 /// `hub`: where skills are found that are not here.
@@ -75,6 +77,30 @@ pub struct Hub {
     pub skills_sh: Option<String>,
     /// `ask` or `auto-safe`.
     pub updates: Option<String>,
+}
+
+/// `mcp`: how the MCP server meets its clients.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mcp {
+    /// Whether HTTP clients on this machine need the token; others always do.
+    pub require_token: bool,
+    /// Further names under which the server may be reached.
+    pub allowed_hosts: Vec<String>,
+    /// Further origins that browsers may call from.
+    pub allowed_origins: Vec<String>,
+    /// Whether the addresses of skills begin with their tier.
+    pub skill_prefix: bool,
+}
+
+impl Default for Mcp {
+    fn default() -> Self {
+        Self {
+            require_token: true,
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            skill_prefix: false,
+        }
+    }
 }
 
 /// `skills.load`: where skills come from and how they are watched.

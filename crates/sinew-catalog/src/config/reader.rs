@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 use sinew_skill::{Code, Reason, names};
 
-use super::{Agent, Agents, Config, Entry, OpenPocket, Personal, Secret, SpecMode, keys};
+use super::{Agent, Agents, Config, Entry, Mcp, OpenPocket, Personal, Secret, SpecMode, keys};
 
 pub(super) fn read_text(text: &str) -> (Config, Vec<Reason>) {
     if text.trim().is_empty() {
@@ -76,6 +76,10 @@ impl Reader {
                 between(v, 500, 9_500)?.map(|chars| chars as usize)
             });
             self.set(&mut to.deadline_ms, hook, "hook.deadlineMs", |v| between(v, 50, 10_000)?);
+        }
+        // OpenClaw keeps its own servers under the same name, so further keys are not ours to judge.
+        if let Some(mcp) = self.map(root, "mcp", "mcp") {
+            self.mcp(mcp, &mut config.mcp);
         }
         if let Some(security) = self.map(root, "security", "security") {
             self.install_policy(security, config);
@@ -254,6 +258,14 @@ impl Reader {
             self.set(&mut to.api_key, remote, "route.remote.apiKey", |v| secret(v).map(Some));
             self.set(&mut to.timeout_ms, remote, "route.remote.timeoutMs", some_size);
         }
+    }
+
+    fn mcp(&mut self, mcp: &Map<String, Value>, to: &mut Mcp) {
+        let prefix = |value: &Value| one_of(value, &["none", "tier"]).map(|word| word == "tier");
+        self.set(&mut to.require_token, mcp, "mcp.require_token", boolean);
+        self.set(&mut to.allowed_hosts, mcp, "mcp.allowed_hosts", strings);
+        self.set(&mut to.allowed_origins, mcp, "mcp.allowed_origins", strings);
+        self.set(&mut to.skill_prefix, mcp, "mcp.skill_prefix", prefix);
     }
 
     fn cortex(&mut self, cortex: &Map<String, Value>, config: &mut Config) {

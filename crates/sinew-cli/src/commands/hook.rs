@@ -40,7 +40,9 @@ const FIRST_DEADLINE: Duration = Duration::from_millis(300);
 
 /// Whether a command line that cannot be understood was meant to be a hook.
 pub(crate) fn is_meant(args: impl Iterator<Item = OsString>) -> bool {
-    args.skip(1).find(|arg| !arg.to_string_lossy().starts_with('-')).is_some_and(|arg| arg == "hook")
+    args.skip(1)
+        .find(|arg| !arg.to_string_lossy().starts_with('-'))
+        .is_some_and(|arg| arg == "hook")
 }
 
 pub(crate) fn run(args: &HookArgs, options: Options, out: &mut Printer) -> CommandResult {
@@ -121,7 +123,11 @@ fn work(
 fn settle_in_background(env: &Environment, options: &Options) {
     let Some(program) = &env.exe else { return };
     let mut command = Command::new(program);
-    command.args(["hook", "settle"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .args(["hook", "settle"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     let mut pass = |name: &str, value: Option<&Path>| {
         if let Some(value) = value {
             command.arg(name).arg(value);

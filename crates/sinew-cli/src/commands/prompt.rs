@@ -1,9 +1,7 @@
-use std::collections::BTreeMap;
-
 use clap::ValueEnum;
 use serde::Serialize;
+use sinew_catalog::SnapshotRecord;
 use sinew_catalog::prompt::{Planner, PromptMode, PromptReport};
-use sinew_catalog::{Catalog, SnapshotRecord};
 use sinew_engine::{Engine, ModelChoice, PromptOptions};
 use sinew_skill::Reason;
 
@@ -63,8 +61,14 @@ struct Answer<'a> {
 
 pub(crate) fn run(args: &PromptArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
+    let fitting = match &args.message {
+        Some(message) => {
+            let router = engine.router(&snapshot.catalog, ModelChoice::Default);
+            engine.prompt_options_for(&snapshot.catalog, &router, message)
+        }
+        None => PromptOptions::default(),
+    };
     let options = PromptOptions {
-        message: args.message.clone(),
         mode: match args.mode {
             ModeArg::Full => PromptMode::Full,
             ModeArg::Minimal => PromptMode::Minimal,
@@ -78,11 +82,7 @@ pub(crate) fn run(args: &PromptArgs, engine: &Engine, out: &mut Printer) -> Comm
         max_chars: args.max_chars,
         tools: args.tools.clone(),
         context_tokens: args.context_tokens,
-        search_tool: None,
-        scores: match &args.message {
-            Some(message) => scores(message, engine, &snapshot.catalog),
-            None => Default::default(),
-        },
+        ..fitting
     };
     let block = engine.prompt(&snapshot.catalog, &options);
     super::tell_issues(engine, &snapshot.catalog, out);
@@ -112,11 +112,4 @@ pub(crate) fn run(args: &PromptArgs, engine: &Engine, out: &mut Printer) -> Comm
         }
     }
     Ok(Exit::Done)
-}
-
-/// How well each visible skill fits the message.
-fn scores(message: &str, engine: &Engine, catalog: &Catalog) -> BTreeMap<String, f64> {
-    let visible = catalog.active().filter(|entry| entry.model_visible).count();
-    let found = engine.router(catalog, ModelChoice::Default).find(message, Some(visible.max(1)));
-    found.result.matches.into_iter().map(|found| (found.name, found.score)).collect()
 }

@@ -28,7 +28,7 @@ pub use manage::{LessonRow, Overview, Pruned, Rebuilt, RegionRow};
 pub(crate) use prior::Learned;
 pub use prior::LearnedPrior;
 pub use recall::{ProbedLesson, Recalled, Why};
-pub use record::{NewOutcome, Recorded};
+pub use record::{NewOutcome, Recorded, ReflexChange};
 
 use crate::{Engine, Error, ErrorKind};
 use log::Followed;

@@ -65,7 +65,23 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// How many outcomes are remembered, where that is known without making a database.
+    pub(crate) fn known_outcomes(&self) -> u64 {
+        if self.cortex.get().is_none() && !store::exists_here(&self.env) {
+            return 0;
+        }
+        let cortex = self.cortex().ok();
+        cortex.and_then(|cortex| cortex.with_memory(Memory::outcomes).ok()).unwrap_or_default()
+    }
+}
+
 impl Learned {
+    /// How many outcomes it is made of.
+    pub(crate) fn outcomes(&self) -> u64 {
+        self.memory.outcomes()
+    }
+
     /// What speaks for the skills of the region that a message belongs to.
     pub(crate) fn prior(&self, message: &str) -> LearnedPrior {
         let words = words(message, &self.vocabulary);
@@ -105,7 +121,12 @@ impl Learned {
                     }
                     let known = |skill: &&&str| self.memory.candidate(of, skill).is_some();
                     let about: Vec<&str> = skills.iter().filter(known).copied().collect();
-                    (about, format!("tasks like this one need the program {key}, which is missing here"))
+                    (
+                        about,
+                        format!(
+                            "tasks like this one need the program {key}, which is missing here"
+                        ),
+                    )
                 }
                 Lesson::SkillQualityWarning { slug, .. } => {
                     let name = slug.rsplit('/').next().unwrap_or(slug);

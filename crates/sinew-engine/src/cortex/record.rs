@@ -91,12 +91,20 @@ pub struct Recorded {
     pub skill: String,
     /// Its version.
     pub version: String,
+    /// Its weight before it; `None` where nothing was remembered of it.
+    pub previous_weight: Option<f64>,
     /// Its weight after it; `None` where nothing is remembered of it.
     pub weight: Option<f64>,
     /// The weight as it counts today.
     pub effective_weight: Option<f64>,
     /// Whether it has earned a reflex.
     pub reflex: bool,
+    /// Whether this outcome gave it a reflex, or took one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reflex_change: Option<ReflexChange>,
+    /// What is done about a failure of this kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handling: Option<&'static str>,
     /// What a reflex lacks.
     pub reflex_state: Option<Reflex>,
     /// How often it was used.
@@ -111,6 +119,16 @@ pub struct Recorded {
     pub pruned: Vec<Removal>,
     /// Words that stand for the region from now on.
     pub signals: Vec<String>,
+}
+
+/// What an outcome did to a reflex.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReflexChange {
+    /// It was earned.
+    Set,
+    /// It was lost.
+    Reset,
 }
 
 impl Cortex<'_> {
@@ -128,6 +146,7 @@ impl Cortex<'_> {
         if new.at.is_none() {
             self.look_around(&mut outcome)?;
         }
+        let before = self.with_memory(|memory| standing(memory, &outcome))?;
         let bodies = vec![Body::Outcome(Box::new(outcome.clone()))];
         let id = match new.id {
             None => self.append(at, bodies)?,
@@ -138,6 +157,13 @@ impl Cortex<'_> {
         let task = new.task.as_deref().filter(|_| missed);
         let look = |memory: &Memory| recorded(self, memory, id, at, &outcome);
         let (mut recorded, bodies) = self.learn(id, &outcome, at, point.as_deref(), task, look)?;
+        recorded.previous_weight = before.map(|(weight, _)| weight);
+        recorded.reflex_change = match (before.is_some_and(|(_, reflex)| reflex), recorded.reflex) {
+            (false, true) => Some(ReflexChange::Set),
+            (true, false) => Some(ReflexChange::Reset),
+            _ => None,
+        };
+        recorded.handling = outcome.kind.map(FailureKind::remedy);
         for body in bodies {
             match body {
                 Body::Lesson { op, lesson, .. } => recorded.lessons.push(told(op, &lesson)),
@@ -311,6 +337,13 @@ impl Cortex<'_> {
     }
 }
 
+/// The weight of a candidate and whether it has a reflex.
+fn standing(memory: &Memory, outcome: &Outcome) -> Option<(f64, bool)> {
+    let (region, slug) = (outcome.region.as_str(), outcome.slug.as_str());
+    let candidate = memory.candidate(region, slug).or_else(|| memory.kept(region, slug))?;
+    Some((candidate.weight, candidate.reflex))
+}
+
 fn recorded(
     cortex: &Cortex<'_>,
     memory: &Memory,
@@ -332,9 +365,12 @@ fn recorded(
         region: outcome.region.clone(),
         skill: outcome.slug.clone(),
         version: outcome.version.clone(),
+        previous_weight: None,
         weight: candidate.map(|candidate| candidate.weight),
         effective_weight: view.as_ref().map(|view| view.effective_weight),
         reflex: candidate.is_some_and(|candidate| candidate.reflex),
+        reflex_change: None,
+        handling: None,
         runs: view.as_ref().map(|view| view.runs),
         streak: candidate.map_or(0, |candidate| candidate.streak),
         lower_bound: view.as_ref().map_or(0.0, |view| view.bayes.lb),

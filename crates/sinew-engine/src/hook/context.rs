@@ -31,8 +31,10 @@ pub(super) enum Offering {
     Shortlist,
 }
 
-const NAMED: &str = "The user asks for the skill below by name. Read its file before you start, and follow it.";
-const MATCH: &str = "This skill fits the message. Read its file before you start, and follow it where it helps.";
+const NAMED: &str =
+    "The user asks for the skill below by name. Read its file before you start, and follow it.";
+const MATCH: &str =
+    "This skill fits the message. Read its file before you start, and follow it where it helps.";
 const SHORTLIST: &str = "These skills may fit the message. If one of them clearly does, read its file before you start; \
      otherwise go on without.";
 

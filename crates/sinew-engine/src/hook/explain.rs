@@ -8,8 +8,12 @@ impl Engine {
     pub fn explain_last(&self) -> Result<Explanation, Error> {
         let decisions = Log::below(&super::home(&self.env)).last();
         let Some(first) = decisions.first() else {
-            return Err(Error::new(ErrorKind::No, "no-decision", "no hook has decided anything yet")
-                .hint("`sinew connect <agent>` lets an agent ask at every message"));
+            return Err(Error::new(
+                ErrorKind::No,
+                "no-decision",
+                "no hook has decided anything yet",
+            )
+            .hint("`sinew connect <agent>` lets an agent ask at every message"));
         };
         let mut why = Explanation {
             subject: first.event.clone(),
@@ -43,7 +47,9 @@ fn answer(decided: &Decided) -> String {
         What::Routed { ranked, named, .. } => {
             let offered = ranked.iter().filter(|skill| skill.offered).map(|skill| &skill.name);
             let mut names: Vec<&str> = named.iter().map(String::as_str).collect();
-            names.extend(offered.map(String::as_str).filter(|name| !named.iter().any(|n| n == name)));
+            names.extend(
+                offered.map(String::as_str).filter(|name| !named.iter().any(|n| n == name)),
+            );
             format!("the message was given {}", names.join(", "))
         }
         What::Indexed { skills, of, .. } => {
@@ -61,13 +67,21 @@ fn tell(why: &mut Explanation, decided: &Decided) {
             for name in named {
                 why.step("route", Mark::Pass, format!("the message names {name}"));
             }
-            why.step("route", Mark::Note, format!("{decision}; a match needs {:.0} %", 100.0 * threshold));
+            why.step(
+                "route",
+                Mark::Note,
+                format!("{decision}; a match needs {:.0} %", 100.0 * threshold),
+            );
             for skill in ranked {
                 let parts: Vec<String> =
                     skill.parts.iter().map(|(name, value)| format!("{name} {value:+.2}")).collect();
                 let mark = if skill.offered { Mark::Pass } else { Mark::Note };
                 let sure = 100.0 * skill.probability;
-                why.step("route", mark, format!("{} {sure:.0} % ({})", skill.name, parts.join(", ")));
+                why.step(
+                    "route",
+                    mark,
+                    format!("{} {sure:.0} % ({})", skill.name, parts.join(", ")),
+                );
             }
             for gone in degraded {
                 why.step("route", Mark::Note, gone);

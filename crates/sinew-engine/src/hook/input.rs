@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use sinew_cortex::failure::FailureKind;
 use sinew_exec::child::How;
 use sinew_exec::classify::{Evidence, Outcome, classify};
-use sinew_cortex::failure::FailureKind;
 use sinew_guard::secrets;
 
 use super::host::Moment;
@@ -155,9 +155,8 @@ impl Input {
         let input = self.fields.get("tool_input");
         let plain = tool.rsplit("__").next().unwrap_or(&tool).rsplit(['/', '.', ':']).next();
         let plain = plain.unwrap_or(&tool).to_lowercase();
-        let reported = (plain == REPORT_TOOL)
-            .then(|| first_text(input, &["skill"]).map(short))
-            .flatten();
+        let reported =
+            (plain == REPORT_TOOL).then(|| first_text(input, &["skill"]).map(short)).flatten();
         Some(ToolCall {
             failed: self.failure(moment),
             used: input.and_then(|input| used(&plain, input)),
@@ -195,8 +194,7 @@ impl Input {
             _ => return None,
         };
         let text: String = text.chars().take(MAX_ERROR).collect();
-        let evidence =
-            Evidence { how: Some(How::Exit(1)), program: "", text: &text, missing: &[] };
+        let evidence = Evidence { how: Some(How::Exit(1)), program: "", text: &text, missing: &[] };
         match classify(&evidence).outcome {
             Outcome::Failure(kind) => Some(kind),
             Outcome::Success => None,
@@ -266,10 +264,22 @@ mod tests {
         let call = |tool: &str, input: Value| json!({"tool_name": tool, "tool_input": input});
         check(call("Read", json!({"file_path": "/s/tea/SKILL.md"})), file("/s/tea/SKILL.md"), None);
         check(call("Read", json!({"file_path": "/s/tea/notes.md"})), None, None);
-        check(call("Bash", json!({"command": "cat '/s/a/SKILL.md' | head"})), file("/s/a/SKILL.md"), None);
-        check(call("shell", json!({"command": ["sed", "-n", "1p", "b/SKILL.md"]})), file("b/SKILL.md"), None);
+        check(
+            call("Bash", json!({"command": "cat '/s/a/SKILL.md' | head"})),
+            file("/s/a/SKILL.md"),
+            None,
+        );
+        check(
+            call("shell", json!({"command": ["sed", "-n", "1p", "b/SKILL.md"]})),
+            file("b/SKILL.md"),
+            None,
+        );
         check(call("Skill", json!({"skill": "tea"})), name("tea"), None);
-        check(call("mcp__sinew__read_skill", json!({"uri": "skill://tea/SKILL.md"})), name("tea"), None);
+        check(
+            call("mcp__sinew__read_skill", json!({"uri": "skill://tea/SKILL.md"})),
+            name("tea"),
+            None,
+        );
         check(call("sinew.read_skill", json!({"name": "tea"})), name("tea"), None);
         check(call("Write", json!({"content": "read SKILL.md"})), None, None);
     }

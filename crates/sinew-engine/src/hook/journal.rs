@@ -186,8 +186,18 @@ impl Journal {
                 Line::Step { call, .. } => steps.push(call),
                 Line::Stop { at, agent, session, workspace, said, .. } => {
                     number += 1;
-                    let (prompts, steps) = (std::mem::take(&mut prompts), std::mem::take(&mut steps));
-                    turns.push(Turn { number, prompts, steps, at, agent, session, workspace, said });
+                    let (prompts, steps) =
+                        (std::mem::take(&mut prompts), std::mem::take(&mut steps));
+                    turns.push(Turn {
+                        number,
+                        prompts,
+                        steps,
+                        at,
+                        agent,
+                        session,
+                        workspace,
+                        said,
+                    });
                 }
                 Line::Settled { turns, review: due } => {
                     settled = settled.max(turns);

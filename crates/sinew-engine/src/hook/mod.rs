@@ -30,8 +30,8 @@ use sinew_route::Decision;
 
 use crate::{Engine, Error, ErrorKind, ModelChoice, Options, PromptOptions};
 use context::{MAX_OFFERS, Offer, Offering};
-pub use host::Moment;
 use host::Host;
+pub use host::Moment;
 use input::{Input, Masked};
 use journal::{Added, Journal, Line};
 use log::{Decided, Log, Ranked, What};
@@ -73,12 +73,7 @@ pub struct Reply {
 
 impl Hook {
     /// Understands an event; `event` is a moment's word, or `auto` to take it from what was sent.
-    pub fn read(
-        agent: &str,
-        event: &str,
-        bytes: &[u8],
-        started: Instant,
-    ) -> Result<Self, Error> {
+    pub fn read(agent: &str, event: &str, bytes: &[u8], started: Instant) -> Result<Self, Error> {
         let unread = |what: String| Error::new(ErrorKind::Usage, "unknown-event", what);
         let host = Host::find(agent)
             .ok_or_else(|| unread(format!("the agent `{agent}` has no hooks that are known")))?;
@@ -313,7 +308,9 @@ pub fn settle_all(env: &Environment, options: &Options) -> Result<(), Error> {
         }
         let workspace = match journal.pending().map_err(|error| kept(&error))? {
             pending if pending.is_empty() => continue,
-            pending => pending.turns.first().or(pending.review.as_ref()).map(|t| t.workspace.clone()),
+            pending => {
+                pending.turns.first().or(pending.review.as_ref()).map(|t| t.workspace.clone())
+            }
         };
         let Some(workspace) = workspace else { continue };
         if !engines.contains_key(&workspace) {

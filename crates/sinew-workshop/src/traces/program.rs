@@ -18,9 +18,7 @@ pub(crate) fn command_text(command: &Value) -> Option<String> {
         Value::Array(words) => {
             let words: Vec<&str> = words.iter().map(Value::as_str).collect::<Option<_>>()?;
             match words.as_slice() {
-                [shell, "-lc" | "-c", text]
-                    if matches!(base(shell), "bash" | "sh" | "zsh") =>
-                {
+                [shell, "-lc" | "-c", text] if matches!(base(shell), "bash" | "sh" | "zsh") => {
                     Some((*text).to_owned())
                 }
                 words => Some(words.iter().map(|w| quote::word(w)).collect::<Vec<_>>().join(" ")),
@@ -68,8 +66,7 @@ fn parts(command: &str) -> impl Iterator<Item = &str> {
 
 /// The words of a command by the shell's quoting rules; by white space where they do not hold.
 pub(crate) fn words(command: &str) -> Vec<String> {
-    split(command)
-        .unwrap_or_else(|| command.split_whitespace().map(str::to_owned).collect())
+    split(command).unwrap_or_else(|| command.split_whitespace().map(str::to_owned).collect())
 }
 
 fn split(command: &str) -> Option<Vec<String>> {

@@ -140,8 +140,24 @@ impl Target {
 
 /// Fields of actions that are kept; contents of files and the like are not.
 const FIELDS: &[&str] = &[
-    "x", "y", "x1", "y1", "x2", "y2", "durationMs", "holdMs", "elementId", "text", "keycode",
-    "packageName", "command", "script", "path", "capability", "question", "message",
+    "x",
+    "y",
+    "x1",
+    "y1",
+    "x2",
+    "y2",
+    "durationMs",
+    "holdMs",
+    "elementId",
+    "text",
+    "keycode",
+    "packageName",
+    "command",
+    "script",
+    "path",
+    "capability",
+    "question",
+    "message",
 ];
 
 impl Action {
@@ -319,7 +335,8 @@ mod tests {
         for no in ["{\"ok\":false}", " {\"success\": false} ", "{\"error\":\"x\"}"] {
             assert!(is_refusal(no), "{no}");
         }
-        for fine in ["{\"ok\":true}", "{\"error\":null}", "ok false", "[{\"ok\":false}]", "{\"ok\""] {
+        for fine in ["{\"ok\":true}", "{\"error\":null}", "ok false", "[{\"ok\":false}]", "{\"ok\""]
+        {
             assert!(!is_refusal(fine), "{fine}");
         }
     }

@@ -19,44 +19,111 @@ pub(crate) enum Reaction {
 /// Words of complaint, by language: each is looked for as whole words in lower case.
 const COMPLAINTS: &[&str] = &[
     // English
-    "did not work", "didn't work", "doesn't work", "does not work", "not working", "wrong", "undo",
-    "undo that", "revert", "roll back", "still fails", "still failing", "still broken", "that broke",
-    "it broke", "is broken", "not what i", "that is not right", "that's not right",
+    "did not work",
+    "didn't work",
+    "doesn't work",
+    "does not work",
+    "not working",
+    "wrong",
+    "undo",
+    "undo that",
+    "revert",
+    "roll back",
+    "still fails",
+    "still failing",
+    "still broken",
+    "that broke",
+    "it broke",
+    "is broken",
+    "not what i",
+    "that is not right",
+    "that's not right",
     // German
-    "hat nicht funktioniert", "funktioniert nicht", "geht nicht", "falsch", "rückgängig",
+    "hat nicht funktioniert",
+    "funktioniert nicht",
+    "geht nicht",
+    "falsch",
+    "rückgängig",
     // French
-    "ne marche pas", "n'a pas marché", "ne fonctionne pas", "annule",
+    "ne marche pas",
+    "n'a pas marché",
+    "ne fonctionne pas",
+    "annule",
     // Spanish
-    "no funciona", "no funcionó", "está mal", "deshaz",
+    "no funciona",
+    "no funcionó",
+    "está mal",
+    "deshaz",
     // Portuguese
-    "não funciona", "não funcionou", "está errado", "desfaz",
+    "não funciona",
+    "não funcionou",
+    "está errado",
+    "desfaz",
     // Italian
-    "non funziona", "non ha funzionato", "sbagliato", "annulla",
+    "non funziona",
+    "non ha funzionato",
+    "sbagliato",
+    "annulla",
     // Dutch
-    "werkt niet", "werkte niet", "verkeerd",
+    "werkt niet",
+    "werkte niet",
+    "verkeerd",
     // Chinese, Japanese
-    "没用", "不行", "错了", "撤销", "動かない", "違います",
+    "没用",
+    "不行",
+    "错了",
+    "撤销",
+    "動かない",
+    "違います",
 ];
 
 /// Words of thanks and assent.
 const CONFIRMATIONS: &[&str] = &[
     // English
-    "thanks", "thank you", "thx", "that worked", "it works", "works", "perfect", "great", "awesome",
-    "nice work", "well done", "looks good", "lgtm", "excellent",
+    "thanks",
+    "thank you",
+    "thx",
+    "that worked",
+    "it works",
+    "works",
+    "perfect",
+    "great",
+    "awesome",
+    "nice work",
+    "well done",
+    "looks good",
+    "lgtm",
+    "excellent",
     // German
-    "danke", "funktioniert", "perfekt", "super", "passt",
+    "danke",
+    "funktioniert",
+    "perfekt",
+    "super",
+    "passt",
     // French
-    "merci", "parfait", "ça marche",
+    "merci",
+    "parfait",
+    "ça marche",
     // Spanish
-    "gracias", "perfecto", "funciona",
+    "gracias",
+    "perfecto",
+    "funciona",
     // Portuguese
-    "obrigado", "obrigada", "perfeito",
+    "obrigado",
+    "obrigada",
+    "perfeito",
     // Italian
-    "grazie", "perfetto",
+    "grazie",
+    "perfetto",
     // Dutch
-    "bedankt", "dank je",
+    "bedankt",
+    "dank je",
     // Chinese, Japanese
-    "谢谢", "完美", "好的", "ありがとう", "完璧",
+    "谢谢",
+    "完美",
+    "好的",
+    "ありがとう",
+    "完璧",
 ];
 
 /// A reaction is short; a long message is about something of its own.

@@ -113,8 +113,7 @@ impl Segments {
         }
         let app = new.app.filter(|app| !app.is_empty());
         let app = app.unwrap_or_else(|| program::app(&new.action));
-        let mut step =
-            Step { action: new.action, app, target: new.target, ..Step::default() };
+        let mut step = Step { action: new.action, app, target: new.target, ..Step::default() };
         step.set_thought(new.thought);
         if self.weight >= MAX_RUN_BYTES {
             step.action.fields.clear();

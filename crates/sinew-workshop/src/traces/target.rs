@@ -8,8 +8,10 @@ use super::run::Target;
 
 /// `text="Sign in"`, `resourceId=com.example:id/x`, `contentDesc='Share'`.
 static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"\b(text|resourceId|contentDesc|class)=("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s,;)\]]+)"#)
-        .ok()
+    Regex::new(
+        r#"\b(text|resourceId|contentDesc|class)=("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s,;)\]]+)"#,
+    )
+    .ok()
 });
 
 /// The element that a result names, as far as it does.
@@ -36,8 +38,8 @@ fn unquoted(written: &str) -> String {
     if let Ok(text) = serde_json::from_str::<String>(written) {
         return text;
     }
-    let inner = ['"', '\''].iter().find_map(|&quote| {
-        written.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote))
-    });
+    let inner = ['"', '\'']
+        .iter()
+        .find_map(|&quote| written.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)));
     inner.unwrap_or(written).to_owned()
 }

@@ -80,7 +80,9 @@ pub(crate) fn run(args: &FindArgs, engine: &Engine, out: &mut Printer) -> Comman
         out.warn(notice);
     }
     let Found { result, held_back } = router.find(&message, args.top);
-    out.data(&result, |text| text::write(text, &message, &result, args.explain))?;
+    let routed = engine.routed(&snapshot.catalog, &message, result);
+    let result = &routed.result;
+    out.data(&routed, |text| text::write(text, &message, result, args.explain))?;
     if let Some(held) = held_back {
         out.note(&format!("{} would fit, but cannot be used yet", held.name));
         out.hint(&format!("`sinew why {}` names what it lacks", held.name));

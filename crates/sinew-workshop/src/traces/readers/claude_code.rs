@@ -135,12 +135,10 @@ impl Conversation {
                     match text(block, "type") {
                         "tool_result" => {
                             let call = take_text(block, "tool_use_id");
-                            let failed =
-                                block.get("is_error") == Some(&Value::Bool(true)) || errs;
+                            let failed = block.get("is_error") == Some(&Value::Bool(true)) || errs;
                             let text =
                                 block.get_mut("content").map(take_content).unwrap_or_default();
-                            let result =
-                                NewResult { text, failed: Some(failed), is_final: false };
+                            let result = NewResult { text, failed: Some(failed), is_final: false };
                             self.segments.result(&call, result);
                         }
                         "text" => {

@@ -83,7 +83,9 @@ pub struct Reading<'r> {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// Nothing in it looks like a transcript.
-    #[error("no known transcript format; expected one of claude-code, codex, openclaw, openpocket or a generic trace")]
+    #[error(
+        "no known transcript format; expected one of claude-code, codex, openclaw, openpocket or a generic trace"
+    )]
     Unknown,
     /// It is larger than any session.
     #[error("it has more than {} MiB, the limit of a transcript", MAX_FILE / 1024 / 1024)]

@@ -183,11 +183,7 @@ impl Tree {
             }
             "bashExecution" => {
                 let action = Action::new("exec").with("command", take_text(message, "command"));
-                self.segments.step(NewStep {
-                    action,
-                    at: at.to_owned(),
-                    ..NewStep::default()
-                });
+                self.segments.step(NewStep { action, at: at.to_owned(), ..NewStep::default() });
                 let code = message.get("exitCode").and_then(Value::as_i64);
                 let text = take_text(message, "output");
                 let failed = code.map(|code| code != 0);
