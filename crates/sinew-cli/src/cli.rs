@@ -88,6 +88,7 @@ pub(crate) enum Command {
     Deps(commands::deps::DepsArgs),
     Commands(commands::commands::CommandsArgs),
     Hook(commands::hook::HookArgs),
+    Mcp(commands::mcp::McpArgs),
     Watch(commands::watch::WatchArgs),
     Doctor(commands::doctor::DoctorArgs),
     Config(commands::config::ConfigArgs),

@@ -7,6 +7,7 @@
 //! **Invariant:** the machine arrives in an [`Environment`]; nothing below a surface looks at the
 //! process. **Left out on purpose:** terminals, HTTP, and how an answer looks.
 
+mod access_token;
 mod actor;
 mod agent;
 pub mod approval;
@@ -48,7 +49,7 @@ pub use arguments::{Argument, Filled, declared_arguments, fill_in};
 pub use check::{CheckReport, MissingSkill, NotInjected, Summary};
 pub use cortex::{
     Cortex, Exported, Imported, LearnedPrior, LessonRow, NewOutcome, Overview, ProbedLesson,
-    Pruned, Rebuilt, Recalled, Recorded, ReflexChange, RegionRow, Why,
+    Pruned, Rebuilt, Recalled, Recorded, ReflexChange, RegionRow, ReportedRun, Why,
 };
 pub use deps::{DepsReport, OffPath};
 pub use doctor::{Diagnosis, Health, Probe};

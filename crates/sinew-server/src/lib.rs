@@ -2,3 +2,5 @@
 //!
 //! *Promises*: thin. A request is parsed, the engine is called, its answer is rendered.
 //! *Leaves out*: every rule; those are the engine's.
+
+pub mod mcp;

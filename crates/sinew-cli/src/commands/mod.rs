@@ -17,6 +17,7 @@ pub(crate) mod hook;
 pub(crate) mod index;
 pub(crate) mod info;
 pub(crate) mod list;
+pub(crate) mod mcp;
 pub(crate) mod prompt;
 pub(crate) mod read;
 pub(crate) mod report;
@@ -57,6 +58,9 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
     {
         options.profile = None;
     }
+    if let Command::Mcp(args) = &cli.command {
+        return mcp::run(args, options, out);
+    }
     // The process ends after one command: taking a catalog of thousands apart would be for nothing.
     let engine = ManuallyDrop::new(Engine::open(environment::of_process()?, options)?);
     match &cli.command {
@@ -83,8 +87,9 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         Command::Config(args) => config::run(args, &engine, out),
         Command::Skills(args) => skills::run(args, &engine, out),
         Command::Workshop(args) => workshop::run(args, &engine, out),
-        Command::Completions(args) => completions::run(args, out),
-        Command::Hook(args) => hook::run(args, cli.global.options(), out),
+        Command::Completions(_) | Command::Hook(_) | Command::Mcp(_) => {
+            unreachable!("answered above")
+        }
     }
 }
 

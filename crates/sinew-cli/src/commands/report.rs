@@ -1,7 +1,6 @@
 use std::fmt::Write as _;
 
 use clap::ValueEnum;
-use serde::Serialize;
 use sinew_cortex::acquire::{Finish, Step};
 use sinew_cortex::failure::FailureKind;
 use sinew_cortex::record::{Origin, Verdict};
@@ -81,18 +80,6 @@ enum ResultArg {
     Unknown,
 }
 
-/// A run after it was told how it went.
-#[derive(Serialize)]
-struct ReportedRun<'a> {
-    run: &'a str,
-    state: &'static str,
-    region: Option<&'a str>,
-    skill: Option<&'a str>,
-    weight: Option<f64>,
-    effective_weight: Option<f64>,
-    reflex: bool,
-}
-
 pub(crate) fn run(args: &ReportArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let cortex = engine.cortex()?;
     if let Some(id) = args.retract {
@@ -156,37 +143,18 @@ fn finish(args: &ReportArgs, origin: Origin) -> Finish {
 }
 
 fn show_run(cortex: &Cortex<'_>, stepped: &Step, out: &mut Printer) -> CommandResult {
-    let run = &stepped.run;
-    let skill = run.current().map(|offer| offer.slug.as_str());
-    let region = run.region.as_deref();
-    let memory = cortex.memory()?;
-    let place = region.zip(skill);
-    let candidate = place.and_then(|(region, skill)| memory.candidate(region, skill));
-    let effective = place.zip(candidate).and_then(|((region, _), candidate)| {
-        let region = memory.motor.get(region)?;
-        Some(region.effective(candidate, cortex.now().day(), cortex.policy()))
-    });
-    let shown = ReportedRun {
-        run: &run.id,
-        state: run.state.name(),
-        region,
-        skill,
-        weight: candidate.map(|candidate| candidate.weight),
-        effective_weight: effective,
-        reflex: candidate.is_some_and(|candidate| candidate.reflex),
-    };
+    let shown = cortex.reported(stepped)?;
     out.data(&shown, |text| {
-        writeln!(text, "{} is in {}", run.id, run.state.name())?;
-        match candidate {
-            Some(candidate) => writeln!(
+        writeln!(text, "{} is in {}", shown.run, shown.state)?;
+        match (&shown.skill, shown.weight, &shown.runs) {
+            (Some(skill), Some(weight), Some(runs)) => writeln!(
                 text,
-                "  {}: weight {:.4}, worked {} of {} times",
-                render::safe(&candidate.slug),
-                candidate.weight,
-                candidate.success,
-                candidate.runs()
+                "  {}: weight {weight:.4}, worked {} of {} times",
+                render::safe(skill),
+                runs.success,
+                runs.success + runs.fail
             ),
-            None => Ok(()),
+            _ => Ok(()),
         }
     })?;
     Ok(Exit::Done)

@@ -29,6 +29,7 @@ pub(crate) use prior::Learned;
 pub use prior::LearnedPrior;
 pub use recall::{ProbedLesson, Recalled, Why};
 pub use record::{NewOutcome, Recorded, ReflexChange};
+pub use run::ReportedRun;
 
 use crate::{Engine, Error, ErrorKind};
 use log::Followed;

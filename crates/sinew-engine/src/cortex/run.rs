@@ -1,10 +1,12 @@
 //! Acquisition runs in the database: each step is one transaction, with what it logs and an entry in
 //! the audit trail.
 
+use serde::Serialize;
 use sinew_cortex::Id;
 use sinew_cortex::acquire::{
     Context, Effect, Event, Finish, Refused, Relay, Run, State, Step, may_retain, resume, step,
 };
+use sinew_cortex::explain::Runs;
 use sinew_cortex::memory::Memory;
 use sinew_cortex::record::Outcome;
 use sinew_cortex::signals::{clean_detail, words};
@@ -21,7 +23,53 @@ const RUNS: &str = "runs";
 /// Runs read at a time when those are looked for that are not over.
 const PAGE: usize = 1_000;
 
+/// A run after it was told how it went.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReportedRun {
+    /// The run.
+    pub run: String,
+    /// Where it stands.
+    pub state: &'static str,
+    /// The task area.
+    pub region: Option<String>,
+    /// The skill.
+    pub skill: Option<String>,
+    /// The skill's weight; `None` where nothing is remembered of it.
+    pub weight: Option<f64>,
+    /// The weight as it counts today.
+    pub effective_weight: Option<f64>,
+    /// Whether it has earned a reflex.
+    pub reflex: bool,
+    /// How often it was used.
+    pub runs: Option<Runs>,
+}
+
 impl Cortex<'_> {
+    /// What a step did to a run and to what is remembered of its skill.
+    pub fn reported(&self, stepped: &Step) -> Result<ReportedRun, Error> {
+        let run = &stepped.run;
+        let (region, skill) = (run.region.clone(), run.current().map(|offer| offer.slug.clone()));
+        let (today, place) = (self.now().day(), region.clone().zip(skill.clone()));
+        let known = self.with_memory(|memory| {
+            let (region, skill) = place.as_ref()?;
+            let candidate = memory.candidate(region, skill)?;
+            let effective = memory.motor.get(region)?.effective(candidate, today, self.policy());
+            let fail = candidate.runs().saturating_sub(candidate.success);
+            let runs = Runs { success: candidate.success, fail };
+            Some((candidate.weight, effective, candidate.reflex, runs))
+        })?;
+        Ok(ReportedRun {
+            run: run.id.clone(),
+            state: run.state.name(),
+            region,
+            skill,
+            weight: known.map(|(weight, ..)| weight),
+            effective_weight: known.map(|(_, effective, ..)| effective),
+            reflex: known.is_some_and(|(.., reflex, _)| reflex),
+            runs: known.map(|(.., runs)| runs),
+        })
+    }
+
     /// Begins a run for a task. What must be done first is [`Effect::Recall`].
     pub fn start_run(&self, task: &str) -> Result<Run, Error> {
         let now = self.now();

@@ -1,0 +1,55 @@
+//! The token with which programs reach this machine's server.
+
+use std::io::ErrorKind as Io;
+
+use sinew_guard::private::{self, PrivateError};
+
+use crate::{Engine, Error, ErrorKind};
+
+/// Random bytes of a token: nobody guesses them.
+const BYTES: usize = 32;
+
+impl Engine {
+    /// The token, made at its first use and kept for its owner alone.
+    pub fn access_token(&self) -> Result<String, Error> {
+        let path = self.env.sinew_home().join("token");
+        let mut bytes = [0; BYTES];
+        getrandom::fill(&mut bytes).map_err(|error| {
+            Error::new(ErrorKind::Environment, "no-entropy", format!("no random numbers: {error}"))
+        })?;
+        let token = base64url(&bytes);
+        match private::create_new(&path, format!("{token}\n").as_bytes()) {
+            Ok(()) => return Ok(token),
+            Err(error) if error.kind() == Io::AlreadyExists => {}
+            Err(error) => return Err(Error::file("write", &path, &error)),
+        }
+        let renew = "remove the file; a new token is made at the next start";
+        let bytes = private::read(&path).map_err(|error| match error {
+            PrivateError::Io(error) => Error::file("read", &path, &error),
+            exposed => {
+                Error::new(ErrorKind::Refused, "token-exposed", exposed.to_string()).hint(renew)
+            }
+        })?;
+        let text = String::from_utf8_lossy(&bytes);
+        let token = text.trim();
+        if token.len() >= BYTES && token.chars().all(|c| c.is_ascii_graphic()) {
+            return Ok(token.to_owned());
+        }
+        let said = format!("{} holds no token", path.display());
+        Err(Error::new(ErrorKind::Environment, "bad-token", said).hint(renew))
+    }
+}
+
+/// Bytes in the alphabet that needs no escaping in headers and addresses.
+fn base64url(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let part = |at: usize| u32::from(chunk.get(at).copied().unwrap_or_default());
+        let word = part(0) << 16 | part(1) << 8 | part(2);
+        for digit in 0..=chunk.len() {
+            text.push(char::from(DIGITS[(word >> (18 - 6 * digit) & 63) as usize]));
+        }
+    }
+    text
+}

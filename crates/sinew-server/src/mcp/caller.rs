@@ -1,0 +1,72 @@
+//! Who is on the other end: taken from the connection, never from a call's arguments.
+
+use rmcp::RoleServer;
+use rmcp::model::ProtocolVersion;
+use rmcp::service::RequestContext;
+use sinew_engine::Actor;
+use sinew_guard::Untrusted;
+use sinew_workshop::By;
+
+/// The longest client name that reaches a record.
+const MAX_NAME: usize = 80;
+
+/// How a conversation goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Era {
+    /// It began with `initialize`, and the server may ask back.
+    Session,
+    /// Every request stands alone; a question is an answer to it.
+    Stateless,
+}
+
+/// A client, as far as one request tells.
+#[derive(Debug, Clone)]
+pub(super) struct Caller {
+    pub(super) name: String,
+    pub(super) era: Era,
+    /// Whether its person can be asked.
+    pub(super) elicits: bool,
+    /// Whether its model can be asked.
+    pub(super) samples: bool,
+}
+
+impl Caller {
+    pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
+        let name = context.client_info().map(|client| client.name).unwrap_or_default();
+        let clean = Untrusted::new(name.trim()).for_terminal();
+        let name: String = clean.chars().take(MAX_NAME).collect();
+        let capabilities = context.client_capabilities();
+        let form = |elicitation: &rmcp::model::ElicitationCapability| {
+            // A client that names no form at all means the oldest one.
+            elicitation.form.is_some() || elicitation.url.is_none()
+        };
+        #[allow(deprecated, reason = "sampling is on its way out, and still works")]
+        let samples = capabilities.as_ref().is_some_and(|client| client.sampling.is_some());
+        Self {
+            name: if name.is_empty() { "an MCP client".to_owned() } else { name },
+            era: era(context),
+            elicits: capabilities
+                .is_some_and(|client| client.elicitation.as_ref().is_some_and(form)),
+            samples,
+        }
+    }
+
+    /// The client as the engine knows it: an agent, whatever it says of itself.
+    pub(super) fn actor(&self) -> Actor {
+        Actor::Agent { name: self.name.clone() }
+    }
+
+    /// The same for the workshop.
+    pub(super) fn by(&self) -> By {
+        By::Agent { name: self.name.clone() }
+    }
+}
+
+/// How the conversation of a request goes.
+pub(super) fn era(context: &RequestContext<RoleServer>) -> Era {
+    let newest = ProtocolVersion::V_2026_07_28;
+    match context.protocol_version() {
+        Some(version) if version.as_str() >= newest.as_str() => Era::Stateless,
+        _ => Era::Session,
+    }
+}

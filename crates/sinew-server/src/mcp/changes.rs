@@ -1,0 +1,247 @@
+//! Change notices: what clients have listed or follow is no longer what it was.
+//!
+//! Two ways lead here: the watcher saw a file change, or a call looked at the catalog first. Both call
+//! [`Host::note`], which compares with what was last told, so that each change is told once.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::ControlFlow;
+use std::sync::{Arc, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
+use rmcp::service::SubscriptionContext;
+use rmcp::{Peer, RoleServer};
+use sinew_catalog::Snapshot;
+use sinew_engine::{Engine, WatchEvent};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::{Instant, sleep_until};
+
+use super::host::{Host, Subscribed};
+use super::resources;
+
+/// Notices of one session are gathered for this long: many files change together.
+const GATHER: Duration = Duration::from_secs(1);
+/// How often the configuration and what is followed are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// Something clients may want to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Notice {
+    /// Skills came, went or changed: lists of resources and prompts are out of date.
+    Skills,
+    /// Tools came or went.
+    Tools,
+    /// What lies at an address changed.
+    Updated(String),
+}
+
+/// What was last told.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    version: u64,
+    skills: Option<u64>,
+    workshop: Option<bool>,
+}
+
+/// Notices gathered for one client.
+#[derive(Debug, Default)]
+struct Gathered {
+    skills: bool,
+    tools: bool,
+    updated: HashSet<String>,
+}
+
+impl Gathered {
+    fn add(&mut self, notice: Notice) {
+        match notice {
+            Notice::Skills => self.skills = true,
+            Notice::Tools => self.tools = true,
+            Notice::Updated(uri) => drop(self.updated.insert(uri)),
+        }
+    }
+
+    /// Whoever missed notices is told that everything may have changed.
+    fn everything(&mut self) {
+        self.skills = true;
+        self.tools = true;
+    }
+}
+
+impl Host {
+    /// Tells clients what differs from what they were last told.
+    pub(super) fn note(&self, snapshot: &Snapshot) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.version != snapshot.version || seen.skills.is_none() {
+            seen.version = snapshot.version;
+            let skills = fingerprint(snapshot);
+            let before = seen.skills.replace(skills);
+            if before.is_some_and(|before| before != skills) {
+                let _ = self.notices.send(Notice::Skills);
+            }
+        }
+    }
+
+    /// Tells clients when the tools differ: the workshop was switched on or off.
+    fn note_tools(&self, engine: &Engine) {
+        let is_on = engine.workshop_settings().0.is_on();
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.workshop.replace(is_on).is_some_and(|before| before != is_on) {
+            let _ = self.notices.send(Notice::Tools);
+        }
+    }
+
+    /// Follows files and configuration for as long as the process lives.
+    pub fn watch(self: &Arc<Self>) {
+        let host = Arc::downgrade(self);
+        let engine = self.engine();
+        self.note(&engine.snapshot());
+        thread::spawn(move || {
+            engine.watch(|event| {
+                let Some(host) = host.upgrade() else { return ControlFlow::Break(()) };
+                if let WatchEvent::Changed(change) = event {
+                    host.note(&change.snapshot);
+                }
+                ControlFlow::Continue(())
+            });
+        });
+        let host = Arc::downgrade(self);
+        thread::spawn(move || {
+            let mut known = HashMap::new();
+            while let Some(host) = host.upgrade() {
+                host.note_tools(&host.engine());
+                host.look_at_followed(&mut known);
+                drop(host);
+                thread::sleep(LOOK_EVERY);
+            }
+        });
+    }
+
+    /// Looks at every address that somebody follows.
+    fn look_at_followed(self: &Arc<Self>, known: &mut HashMap<String, Option<String>>) {
+        let followed = self.followed();
+        known.retain(|uri, _| followed.contains(uri));
+        if followed.is_empty() {
+            return;
+        }
+        let look = self.look();
+        for uri in followed {
+            let now = resources::digest(&look, &uri);
+            let before = known.insert(uri.clone(), now.clone());
+            if before.is_some_and(|before| before != now) {
+                let _ = self.notices.send(Notice::Updated(uri));
+            }
+        }
+    }
+
+    /// Every address that some conversation follows; conversations that ended are forgotten.
+    fn followed(&self) -> HashSet<String> {
+        let mut all = self.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|one| one.strong_count() > 0);
+        let each = all.iter().filter_map(std::sync::Weak::upgrade);
+        each.flat_map(|one| one.lock().unwrap_or_else(PoisonError::into_inner).clone()).collect()
+    }
+
+    /// Remembers what a conversation follows for as long as it lasts.
+    pub(super) fn follow(&self, subscribed: &Arc<Subscribed>) {
+        let mut all = self.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(Arc::downgrade(subscribed));
+    }
+}
+
+/// Gathers notices until it is time to tell them; `None` when there will be no more.
+async fn gather(notices: &mut Receiver<Notice>, not_before: Instant) -> Option<Gathered> {
+    let mut gathered = Gathered::default();
+    match notices.recv().await {
+        Ok(notice) => gathered.add(notice),
+        Err(RecvError::Lagged(_)) => gathered.everything(),
+        Err(RecvError::Closed) => return None,
+    }
+    sleep_until(not_before).await;
+    loop {
+        match notices.try_recv() {
+            Ok(notice) => gathered.add(notice),
+            Err(tokio::sync::broadcast::error::TryRecvError::Lagged(_)) => gathered.everything(),
+            Err(_) => return Some(gathered),
+        }
+    }
+}
+
+/// Tells a session of the older kind, until it ends.
+pub(super) async fn tell_session(
+    peer: Peer<RoleServer>,
+    mut notices: Receiver<Notice>,
+    subscribed: Arc<Subscribed>,
+) {
+    let mut not_before = Instant::now();
+    while let Some(gathered) = gather(&mut notices, not_before).await {
+        not_before = Instant::now() + GATHER;
+        let mut sent = Ok(());
+        if gathered.skills {
+            sent = sent.and(peer.notify_resource_list_changed().await);
+            sent = sent.and(peer.notify_prompt_list_changed().await);
+        }
+        if gathered.tools {
+            sent = sent.and(peer.notify_tool_list_changed().await);
+        }
+        let mine: Vec<String> = {
+            let subscribed = subscribed.lock().unwrap_or_else(PoisonError::into_inner);
+            gathered.updated.into_iter().filter(|uri| subscribed.contains(uri)).collect()
+        };
+        for uri in mine {
+            let changed = ResourceUpdatedNotificationParam::new(uri);
+            sent = sent.and(peer.notify_resource_updated(changed).await);
+        }
+        if sent.is_err() {
+            return;
+        }
+    }
+}
+
+/// Tells a stream that asked for it, until it is closed.
+pub(super) async fn tell_stream(context: &SubscriptionContext, mut notices: Receiver<Notice>) {
+    let (sink, wants) = (context.sink(), context.accepted());
+    let wants_list = |list: fn(&SubscriptionFilter) -> Option<bool>| list(wants) == Some(true);
+    let mut not_before = Instant::now();
+    loop {
+        let gathered = tokio::select! {
+            () = context.cancelled() => return,
+            gathered = gather(&mut notices, not_before) => gathered,
+        };
+        let Some(gathered) = gathered else { return };
+        not_before = Instant::now() + GATHER;
+        let mut sent = Ok(());
+        if gathered.skills && wants_list(|wants| wants.resources_list_changed) {
+            sent = sent.and(sink.notify_resource_list_changed().await);
+        }
+        if gathered.skills && wants_list(|wants| wants.prompts_list_changed) {
+            sent = sent.and(sink.notify_prompt_list_changed().await);
+        }
+        if gathered.tools && wants_list(|wants| wants.tools_list_changed) {
+            sent = sent.and(sink.notify_tool_list_changed().await);
+        }
+        let followed = wants.resource_subscriptions.as_deref().unwrap_or_default();
+        for uri in gathered.updated.into_iter().filter(|uri| followed.contains(uri)) {
+            sent = sent.and(sink.notify_resource_updated(uri).await);
+        }
+        if sent.is_err() {
+            return;
+        }
+    }
+}
+
+/// What clients can see of the skills: names, ranks, places, contents, states and commands.
+fn fingerprint(snapshot: &Snapshot) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for entry in &snapshot.catalog.entries {
+        entry.name.hash(&mut hasher);
+        entry.tier.as_str().hash(&mut hasher);
+        entry.file_path.hash(&mut hasher);
+        entry.content_hash.hash(&mut hasher);
+        entry.state.hash(&mut hasher);
+        entry.command_name.hash(&mut hasher);
+    }
+    hasher.finish()
+}

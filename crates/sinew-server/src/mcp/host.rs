@@ -1,0 +1,111 @@
+//! The engine behind every conversation, as the configuration wants it now.
+
+use std::collections::HashSet;
+use std::fs;
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::time::SystemTime;
+
+use rmcp::ErrorData;
+use sinew_catalog::{Cause, Snapshot};
+use sinew_engine::{Digests, Engine, Error, Routers};
+use tokio::sync::broadcast;
+
+use super::changes::{Notice, Seen};
+
+/// Notices that a slow session may be behind; one that is further behind is told everything changed.
+const NOTICES: usize = 64;
+
+/// The one engine of the process, for any number of conversations.
+#[derive(Debug)]
+pub struct Host {
+    engine: RwLock<Arc<Engine>>,
+    /// What the configuration file looked like when it was read.
+    config: Mutex<Option<(SystemTime, u64)>>,
+    pub(super) routers: Arc<Routers>,
+    pub(super) digests: Digests,
+    pub(super) notices: broadcast::Sender<Notice>,
+    pub(super) seen: Mutex<Seen>,
+    /// What each conversation wants to hear about.
+    pub(super) subscribed: Mutex<Vec<Weak<Subscribed>>>,
+}
+
+/// Addresses that one conversation follows.
+pub(super) type Subscribed = Mutex<HashSet<String>>;
+
+/// What a call works with: the engine and one version of the catalog.
+#[derive(Debug, Clone)]
+pub(super) struct Look {
+    pub(super) host: Arc<Host>,
+    pub(super) engine: Arc<Engine>,
+    pub(super) snapshot: Arc<Snapshot>,
+}
+
+impl Host {
+    /// A host over an engine that was opened with [`RESERVED_COMMANDS`](super::RESERVED_COMMANDS).
+    pub fn new(engine: Engine) -> Arc<Self> {
+        let config = stamp(&engine);
+        Arc::new(Self {
+            engine: RwLock::new(Arc::new(engine)),
+            config: Mutex::new(config),
+            routers: Arc::default(),
+            digests: Digests::default(),
+            notices: broadcast::channel(NOTICES).0,
+            seen: Mutex::default(),
+            subscribed: Mutex::default(),
+        })
+    }
+
+    /// The engine, opened anew where the configuration says something else.
+    pub fn engine(&self) -> Arc<Engine> {
+        let engine = self.engine.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let now = stamp(&engine);
+        let mut known = self.config.lock().unwrap_or_else(PoisonError::into_inner);
+        if *known == now {
+            return engine;
+        }
+        *known = now;
+        // A file that makes no sense right now is being written; the next call looks again.
+        let Ok(Some(newer)) = engine.reread() else { return engine };
+        newer.refresh(Cause::Settings);
+        let newer = Arc::new(newer);
+        *self.engine.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&newer);
+        newer
+    }
+
+    /// The engine and the skills as they are now.
+    pub(super) fn look(self: &Arc<Self>) -> Look {
+        let engine = self.engine();
+        let snapshot = engine.snapshot();
+        self.note(&snapshot);
+        Look { host: Arc::clone(self), engine, snapshot }
+    }
+
+    /// Does blocking work apart from the conversation.
+    pub(super) async fn run<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Look) -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let host = Arc::clone(self);
+        tokio::task::spawn_blocking(move || work(&host.look())).await.map_err(|_| {
+            ErrorData::internal_error("the engine failed; standard error says more", None)
+        })
+    }
+}
+
+impl Look {
+    /// Whether agents may use the workshop now.
+    pub(super) fn workshop_is_on(&self) -> bool {
+        self.engine.workshop_settings().0.is_on()
+    }
+}
+
+/// What the configuration file looks like without reading it.
+fn stamp(engine: &Engine) -> Option<(SystemTime, u64)> {
+    let metadata = fs::metadata(&engine.config_source().path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+/// The engine's error in the words of the protocol, for what is no tool's answer.
+pub(super) fn internal(error: &Error) -> ErrorData {
+    ErrorData::internal_error(error.message.clone(), serde_json::to_value(error).ok())
+}

@@ -1,0 +1,221 @@
+//! Checks values against the JSON schemas that tools declare: what a client reads is what is enforced.
+//!
+//! Only the keywords that our schemas use are known; a test holds every declared schema against that
+//! list, so that none is declared and not checked.
+
+use regex::Regex;
+use serde_json::{Map, Value};
+
+/// Keywords that are checked.
+#[cfg(test)]
+pub(super) const CHECKED: &[&str] = &[
+    "type",
+    "enum",
+    "properties",
+    "required",
+    "additionalProperties",
+    "minLength",
+    "maxLength",
+    "minimum",
+    "maximum",
+    "items",
+    "minItems",
+    "maxItems",
+    "pattern",
+    "anyOf",
+    "oneOf",
+];
+
+/// Keywords that only tell people something.
+#[cfg(test)]
+pub(super) const TOLD: &[&str] = &["description", "title", "default"];
+
+/// Says what is wrong with a value, if something is.
+pub(super) fn check(schema: &Value, value: &Value) -> Result<(), String> {
+    at(schema, value, "")
+}
+
+fn at(schema: &Value, value: &Value, path: &str) -> Result<(), String> {
+    let Value::Object(schema) = schema else { return Ok(()) };
+    let name = if path.is_empty() { "the arguments" } else { path };
+    if let Some(kind) = schema.get("type").filter(|kind| !is_of(kind, value)) {
+        return Err(format!("{name} must be of type {}", words(kind)));
+    }
+    if let Some(Value::Array(allowed)) = schema.get("enum")
+        && !allowed.contains(value)
+    {
+        return Err(format!("{name} must be one of {}", words(&Value::Array(allowed.clone()))));
+    }
+    match value {
+        Value::String(text) => string(schema, text, name)?,
+        Value::Number(number) => between(schema, "minimum", "maximum", number.as_f64(), name)?,
+        Value::Array(items) => {
+            between(schema, "minItems", "maxItems", Some(items.len() as f64), name)?;
+            if let Some(each) = schema.get("items") {
+                for (index, item) in items.iter().enumerate() {
+                    at(each, item, &format!("{path}[{index}]"))?;
+                }
+            }
+        }
+        Value::Object(fields) => object(schema, fields, path)?,
+        Value::Null | Value::Bool(_) => {}
+    }
+    for (keyword, fits) in [("anyOf", (|n| n >= 1) as fn(usize) -> bool), ("oneOf", |n| n == 1)] {
+        if let Some(Value::Array(choices)) = schema.get(keyword) {
+            let count = choices.iter().filter(|choice| at(choice, value, path).is_ok()).count();
+            if !fits(count) {
+                let wanted: Vec<String> = choices.iter().filter_map(required).collect();
+                let how = if keyword == "oneOf" { "exactly one" } else { "one" };
+                return Err(format!("{name} must have {how} of {}", wanted.join(", ")));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn string(schema: &Map<String, Value>, text: &str, name: &str) -> Result<(), String> {
+    between(schema, "minLength", "maxLength", Some(text.chars().count() as f64), name)?;
+    if let Some(pattern) = schema.get("pattern").and_then(Value::as_str)
+        && !Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(text))
+    {
+        return Err(format!("{name} must look like {pattern}"));
+    }
+    Ok(())
+}
+
+fn between(
+    schema: &Map<String, Value>,
+    least: &str,
+    most: &str,
+    found: Option<f64>,
+    name: &str,
+) -> Result<(), String> {
+    let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
+    let Some(found) = found else { return Ok(()) };
+    if let Some(least) = bound(least).filter(|least| found < *least) {
+        return Err(format!("{name}: {found} is less than {least}"));
+    }
+    if let Some(most) = bound(most).filter(|most| found > *most) {
+        return Err(format!("{name}: {found} is more than {most}"));
+    }
+    Ok(())
+}
+
+fn object(
+    schema: &Map<String, Value>,
+    fields: &Map<String, Value>,
+    path: &str,
+) -> Result<(), String> {
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    if let Some(Value::Array(required)) = schema.get("required") {
+        let missing =
+            required.iter().filter_map(Value::as_str).find(|key| !fields.contains_key(*key));
+        if let Some(key) = missing {
+            return Err(format!("{} is required", below(key)));
+        }
+    }
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (key, value) in fields {
+        match properties.and_then(|properties| properties.get(key)) {
+            Some(property) => at(property, value, &below(key))?,
+            None => match schema.get("additionalProperties") {
+                Some(Value::Bool(false)) => {
+                    let key: String = key.chars().take(40).collect();
+                    return Err(format!("there is no argument {}", below(&key)));
+                }
+                Some(each) => at(each, value, &below(key))?,
+                None => {}
+            },
+        }
+    }
+    Ok(())
+}
+
+fn is_of(kind: &Value, value: &Value) -> bool {
+    match kind {
+        Value::Array(kinds) => kinds.iter().any(|kind| is_of(kind, value)),
+        Value::String(kind) => match kind.as_str() {
+            "object" => value.is_object(),
+            "array" => value.is_array(),
+            "string" => value.is_string(),
+            "boolean" => value.is_boolean(),
+            "number" => value.is_number(),
+            "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+            "null" => value.is_null(),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Allowed words for a message.
+fn words(value: &Value) -> String {
+    match value {
+        Value::String(word) => word.clone(),
+        Value::Array(words) => words
+            .iter()
+            .map(|word| word.as_str().map_or_else(|| word.to_string(), str::to_owned))
+            .collect::<Vec<_>>()
+            .join(", "),
+        other => other.to_string(),
+    }
+}
+
+/// What a choice asks for.
+fn required(choice: &Value) -> Option<String> {
+    let names = choice.get("required")?.as_array()?.iter().filter_map(Value::as_str);
+    Some(names.collect::<Vec<_>>().join(" and "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use serde_json::{Value, json};
+
+    fn says(schema: &Value, value: &Value) -> String {
+        check(schema, value).err().unwrap_or_default()
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let schema = json!({
+            "type": "object", "additionalProperties": false, "required": ["message"],
+            "properties": {
+                "message": {"type": "string", "minLength": 1, "maxLength": 3},
+                "limit": {"type": "integer", "minimum": 1, "maximum": 20},
+                "mode": {"type": "string", "enum": ["auto", "words"]},
+                "tags": {"type": "array", "maxItems": 2, "items": {"type": "string", "pattern": "^[a-z]+$"}},
+            },
+        });
+        let good = json!({"message": "äöü", "limit": 3, "mode": "auto", "tags": ["a"]});
+        assert_eq!(says(&schema, &good), "");
+        for (value, expected) in [
+            (json!({}), "message is required"),
+            (json!({"message": ""}), "message: 0 is less than 1"),
+            (json!({"message": "four"}), "message: 4 is more than 3"),
+            (json!({"message": 3}), "message must be of type string"),
+            (json!({"message": "a", "limit": 1.5}), "limit must be of type integer"),
+            (json!({"message": "a", "limit": 21}), "limit: 21 is more than 20"),
+            (json!({"message": "a", "mode": "no"}), "mode must be one of auto, words"),
+            (json!({"message": "a", "tags": ["A"]}), "tags[0] must look like ^[a-z]+$"),
+            (json!({"message": "a", "tags": ["a", "b", "c"]}), "tags: 3 is more than 2"),
+            (json!({"message": "a", "other": 1}), "there is no argument other"),
+            (json!([]), "the arguments must be of type object"),
+        ] {
+            assert_eq!(says(&schema, &value), expected);
+        }
+    }
+
+    #[test]
+    fn choices_count() {
+        let one = json!({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]});
+        assert_eq!(says(&one, &json!({"a": 1})), "");
+        assert_eq!(
+            says(&one, &json!({"a": 1, "b": 1})),
+            "the arguments must have exactly one of a, b"
+        );
+        let any = json!({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]});
+        assert_eq!(says(&any, &json!({"a": 1, "b": 1})), "");
+        assert_eq!(says(&any, &json!({})), "the arguments must have one of a, b");
+    }
+}

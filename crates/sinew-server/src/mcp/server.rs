@@ -1,0 +1,223 @@
+//! One conversation: every request of the protocol, and which file answers it.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
+    CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
+
+use super::caller::{Caller, Era, era};
+use super::host::{Host, Look, Subscribed};
+use super::resources::CACHE_MS;
+use super::skills::Method;
+use super::{changes, completions, info, prompts, resources, skills, tools};
+
+/// Addresses that one conversation may follow; each is looked at every second.
+const MAX_FOLLOWED: usize = 200;
+
+/// One conversation with a client.
+#[derive(Debug, Clone)]
+pub struct McpServer {
+    host: Arc<Host>,
+    subscribed: Arc<Subscribed>,
+}
+
+impl McpServer {
+    /// A conversation over the engine of a host.
+    pub fn new(host: &Arc<Host>) -> Self {
+        let subscribed = Arc::new(Mutex::new(HashSet::new()));
+        host.follow(&subscribed);
+        Self { host: Arc::clone(host), subscribed }
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Look) -> Result<T, ErrorData> + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        self.host.run(work).await?
+    }
+}
+
+/// How long and for whom an answer may be kept, which only the newer revision defines.
+fn keep(era: Era, ttl_ms: &mut Option<u64>, scope: &mut Option<CacheScope>) {
+    if era == Era::Stateless {
+        *ttl_ms = Some(CACHE_MS);
+        *scope = Some(CacheScope::Private);
+    }
+}
+
+fn cursor(request: Option<PaginatedRequestParams>) -> Option<String> {
+    request.and_then(|request| request.cursor)
+}
+
+impl ServerHandler for McpServer {
+    fn get_info(&self) -> ServerConfig {
+        info::config()
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = self.run(|look| Ok(tools::list(look))).await?;
+        let mut result = ListToolsResult::with_all_items(tools);
+        keep(era(&context), &mut result.ttl_ms, &mut result.cache_scope);
+        Ok(result)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let caller = Caller::of(&context);
+        let answer = self
+            .run(move |look| {
+                let Some(spec) = tools::find(look, &request.name) else {
+                    let said = json!({"name": request.name});
+                    return Err(ErrorData::invalid_params("there is no such tool", Some(said)));
+                };
+                Ok(tools::call(spec, look, &caller, request.arguments))
+            })
+            .await?;
+        let result = match answer {
+            Ok(answer) => answer.into_result(),
+            Err(refusal) => refusal.into_result()?,
+        };
+        Ok(result.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let work = move |look: &Look| prompts::list(look, cursor(request).as_deref());
+        let mut result = self.run(work).await?;
+        keep(era(&context), &mut result.ttl_ms, &mut result.cache_scope);
+        Ok(result)
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let caller = Caller::of(&context);
+        let work = move |look: &Look| {
+            prompts::get(look, &caller, &request.name, request.arguments.as_ref())
+        };
+        self.run(work).await.map(Into::into)
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let work = move |look: &Look| resources::list(look, cursor(request).as_deref());
+        let mut result = self.run(work).await?;
+        keep(era(&context), &mut result.ttl_ms, &mut result.cache_scope);
+        Ok(result)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let mut result = resources::templates();
+        keep(era(&context), &mut result.ttl_ms, &mut result.cache_scope);
+        Ok(result)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let caller = Caller::of(&context);
+        let mut read = self.run(move |look| resources::read(look, &caller, &request.uri)).await?;
+        keep(era(&context), &mut read.ttl_ms, &mut read.cache_scope);
+        Ok(read.into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        self.run(move |look| Ok(completions::complete(look, &request))).await
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let Some(method) = Method::named(&request.method) else {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
+        };
+        let era = era(&context);
+        self.run(move |look| skills::answer(method, &request, era, look)).await
+    }
+
+    #[allow(deprecated, reason = "sessions of older revisions follow resources this way")]
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let mut subscribed = self.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
+        if subscribed.len() >= MAX_FOLLOWED && !subscribed.contains(&request.uri) {
+            let said = format!("more than {MAX_FOLLOWED} resources cannot be followed");
+            return Err(ErrorData::invalid_params(said, None));
+        }
+        subscribed.insert(request.uri);
+        Ok(())
+    }
+
+    #[allow(deprecated, reason = "sessions of older revisions follow resources this way")]
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscribed.lock().unwrap_or_else(PoisonError::into_inner).remove(&request.uri);
+        Ok(())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let notices = self.host.notices.subscribe();
+        let subscribed = Arc::clone(&self.subscribed);
+        tokio::spawn(changes::tell_session(context.peer, notices, subscribed));
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let mut accepted = requested.clone();
+        if let Some(followed) = &mut accepted.resource_subscriptions {
+            followed.truncate(MAX_FOLLOWED);
+        }
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let followed = context.accepted().resource_subscriptions.clone().unwrap_or_default();
+        let followed = Arc::new(Mutex::new(followed.into_iter().collect::<HashSet<String>>()));
+        self.host.follow(&followed);
+        changes::tell_stream(&context, self.host.notices.subscribe()).await;
+        Ok(())
+    }
+}

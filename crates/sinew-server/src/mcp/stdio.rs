@@ -1,0 +1,35 @@
+//! MCP over standard input and output: one client, which started the process.
+
+use std::sync::Arc;
+
+use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
+use rmcp::transport::stdio_pipes;
+use sinew_engine::{Error, ErrorKind};
+
+use super::host::Host;
+use super::server::McpServer;
+
+/// Serves one client until it closes standard input.
+pub fn serve_stdio(host: &Arc<Host>) -> Result<(), Error> {
+    let runtime = super::http::runtime()?;
+    host.watch();
+    let served = runtime.block_on(async {
+        match McpServer::new(host).serve(stdio_pipes()).await {
+            Ok(running) => running.waiting().await.map(drop).map_err(|error| error.to_string()),
+            // A client that leaves before it says anything wanted nothing.
+            Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        }
+    });
+    // Blocking work of a client that is gone has nobody to answer to.
+    runtime.shutdown_background();
+    served.map_err(|error| {
+        Error::new(
+            ErrorKind::Environment,
+            "mcp-failed",
+            format!("the conversation broke off: {error}"),
+        )
+        .hint("an MCP client begins with `initialize` or with a request that carries its metadata")
+    })
+}

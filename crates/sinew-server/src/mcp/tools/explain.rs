@@ -1,0 +1,169 @@
+//! `explain`: why something is as it is.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sinew_engine::{Explanation, Mark, ModelChoice, PromptOptions, Routed, Step};
+use sinew_route::Decision;
+use sinew_workshop::Caller as WorkshopCaller;
+
+use super::{Answer, Call, LOOK, Refusal, Spec, always, text};
+use crate::mcp::answer::shown;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "explain",
+    title: "Explain a decision",
+    description: "Say why a skill is in or out, how a message was routed, or where a proposal stands, \
+                  step by step.",
+    input,
+    output,
+    hints: LOOK,
+    offered: always,
+    call,
+};
+
+/// Matches that a routed message is explained with.
+const SHOWN_MATCHES: usize = 5;
+
+fn input() -> Value {
+    json!({
+        "type": "object", "additionalProperties": false,
+        "oneOf": [{"required": ["skill"]}, {"required": ["message"]}, {"required": ["proposal"]}],
+        "properties": {
+            "skill": {"type": "string", "minLength": 1, "maxLength": 1_000},
+            "message": {"type": "string", "minLength": 1, "maxLength": 20_000},
+            "proposal": {"type": "string", "minLength": 1, "maxLength": 100},
+        },
+    })
+}
+
+fn output() -> (Value, &'static [&'static str]) {
+    let step = json!({
+        "type": "object",
+        "required": ["stage", "mark", "text"],
+        "properties": {
+            "stage": text(),
+            "mark": {"type": "string", "enum": ["pass", "fail", "note"]},
+            "text": text(),
+            "remedy": text(),
+        },
+    });
+    let properties = json!({
+        "subject": text(),
+        "answer": text(),
+        "usable": {"type": "boolean"},
+        "steps": {"type": "array", "items": step},
+        "route": {"type": "object"},
+        "proposal": {"type": "object"},
+    });
+    (properties, &["subject", "answer", "usable", "steps"])
+}
+
+#[derive(Deserialize)]
+struct Input {
+    skill: Option<String>,
+    message: Option<String>,
+    proposal: Option<String>,
+}
+
+fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let input: Input = call.read()?;
+    let (engine, catalog) = (&call.look.engine, &call.look.snapshot.catalog);
+    if let Some(skill) = &input.skill {
+        let entry = engine.find(catalog, skill)?;
+        let entry = engine.entry_for(entry, &call.caller.actor());
+        let why = engine.explain(catalog, &entry, &PromptOptions::default());
+        return Ok(Answer::new(&why, lines(&why)));
+    }
+    if let Some(message) = &input.message {
+        let routers = &call.look.host.routers;
+        let router = routers.get(&call.look.engine, &call.look.snapshot, ModelChoice::Default);
+        let found = router.find(message, Some(SHOWN_MATCHES));
+        let routed = engine.routed(catalog, message, found.result);
+        let why = of_message(message, &routed);
+        let mut data = json!(why);
+        data["route"] = json!(routed);
+        return Ok(Answer::new(&data, lines(&why)));
+    }
+    let id = input.proposal.as_deref().unwrap_or_default();
+    let caller = WorkshopCaller { by: call.caller.by(), agent_id: None, session_id: None };
+    let asked = json!({"action": "inspect", "id": id});
+    let record = engine.workshop_tool(&asked, &caller)?.value;
+    let why = of_proposal(&record);
+    let mut data = json!(why);
+    data["proposal"] = record;
+    Ok(Answer::new(&data, lines(&why)))
+}
+
+fn step(stage: &'static str, mark: Mark, text: String) -> Step {
+    Step { stage, mark, text, remedy: None }
+}
+
+fn of_message(message: &str, routed: &Routed) -> Explanation {
+    let result = &routed.result;
+    let first = result.matches.first();
+    let answer = match (result.decision, first) {
+        (Decision::Match, Some(found)) => format!("{} fits", found.name),
+        (Decision::Shortlist, Some(found)) => format!("{} and others may fit", found.name),
+        _ => "no skill fits".to_owned(),
+    };
+    let mut steps: Vec<Step> = Vec::new();
+    for (at, found) in result.matches.iter().enumerate() {
+        let mark = if at < result.offered { Mark::Pass } else { Mark::Note };
+        let parts = found.parts.each().filter(|(_, part)| part.weight != 0.0);
+        let parts: Vec<String> =
+            parts.map(|(name, part)| format!("{name} {:+.2}", part.value())).collect();
+        let sure = 100.0 * found.probability;
+        let said = format!("{}: {sure:.0} % sure ({})", found.name, parts.join(", "));
+        steps.push(step("route", mark, said));
+    }
+    let needed = format!(
+        "a match needs {:.0} % and a lead of {:.0}",
+        100.0 * result.threshold,
+        100.0 * result.margin
+    );
+    steps.push(step("route", Mark::Note, needed));
+    for degraded in &result.degraded {
+        steps.push(Step {
+            remedy: Some(degraded.remedy.clone()),
+            ..step("route", Mark::Note, degraded.message.clone())
+        });
+    }
+    if let Some(region) = &routed.region {
+        steps.push(step("learned", Mark::Note, format!("the task belongs to {region}")));
+    }
+    let usable = result.decision != Decision::None;
+    Explanation { subject: message.to_owned(), answer, usable, steps }
+}
+
+fn of_proposal(record: &Value) -> Explanation {
+    let field = |name: &str| record[name].as_str().unwrap_or_default();
+    let status = field("status");
+    let mut steps = vec![step("proposed", Mark::Pass, field("reason").to_owned())];
+    let findings = record["scanFindings"].as_array().map_or(0, Vec::len);
+    if findings > 0 {
+        steps.push(step("scan", Mark::Note, format!("{findings} rules have something to say")));
+    }
+    if status == "quarantined" {
+        steps.push(step("scan", Mark::Fail, field("quarantineReason").to_owned()));
+    }
+    Explanation {
+        subject: field("id").to_owned(),
+        answer: format!("{} for {} is {status}", field("title"), field("skillName")),
+        usable: status == "applied",
+        steps,
+    }
+}
+
+fn lines(why: &Explanation) -> String {
+    let mut lines = vec![shown(&why.answer)];
+    for step in &why.steps {
+        let mark = match step.mark {
+            Mark::Pass => "+",
+            Mark::Fail => "x",
+            Mark::Note => "-",
+        };
+        lines.push(format!("{mark} {}: {}", step.stage, shown(&step.text)));
+        lines.extend(step.remedy.iter().map(|remedy| format!("  hint: {}", shown(remedy))));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,192 @@
+//! The tools: one file each, and the table they stand in.
+
+mod explain;
+mod find_skill;
+mod list_skills;
+mod read_skill;
+mod report_outcome;
+mod scan_skill;
+mod skill_workshop;
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use super::answer::{Answer, Refusal};
+use super::caller::Caller;
+use super::host::Look;
+use super::schema;
+
+/// What a tool does to the world, as clients are told.
+#[derive(Debug, Clone, Copy)]
+struct Hints {
+    read_only: bool,
+    destructive: bool,
+    idempotent: bool,
+    open_world: bool,
+}
+
+/// A look at what is there, which changes nothing.
+const LOOK: Hints =
+    Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
+
+/// One tool.
+pub(super) struct Spec {
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    input: fn() -> Value,
+    /// The fields of an answer, and those it always has.
+    output: fn() -> (Value, &'static [&'static str]),
+    hints: Hints,
+    /// Whether it is offered now.
+    offered: fn(&Look) -> bool,
+    call: fn(&Call<'_>) -> Result<Answer, Refusal>,
+}
+
+/// Every tool there is, in the order in which clients list them.
+const TOOLS: &[Spec] = &[
+    find_skill::SPEC,
+    list_skills::SPEC,
+    read_skill::SPEC,
+    explain::SPEC,
+    report_outcome::SPEC,
+    skill_workshop::SPEC,
+    scan_skill::SPEC,
+];
+
+/// One call.
+pub(super) struct Call<'a> {
+    pub(super) look: &'a Look,
+    pub(super) caller: &'a Caller,
+    pub(super) arguments: Value,
+}
+
+impl Call<'_> {
+    /// The arguments, which were checked against the schema.
+    fn read<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
+        serde_json::from_value(self.arguments.clone())
+            .map_err(|error| Refusal::Invalid(error.to_string()))
+    }
+}
+
+/// The tools that are offered now.
+pub(super) fn list(look: &Look) -> Vec<Tool> {
+    TOOLS.iter().filter(|spec| (spec.offered)(look)).map(Spec::declare).collect()
+}
+
+/// The tool of that name, if it is offered now.
+pub(super) fn find(look: &Look, name: &str) -> Option<&'static Spec> {
+    TOOLS.iter().find(|spec| spec.name == name && (spec.offered)(look))
+}
+
+/// Calls a tool.
+pub(super) fn call(
+    spec: &Spec,
+    look: &Look,
+    caller: &Caller,
+    arguments: Option<JsonObject>,
+) -> Result<Answer, Refusal> {
+    let arguments = Value::Object(arguments.unwrap_or_default());
+    schema::check(&(spec.input)(), &arguments).map_err(Refusal::Invalid)?;
+    (spec.call)(&Call { look, caller, arguments })
+}
+
+impl Spec {
+    fn declare(&self) -> Tool {
+        let hints = self.hints;
+        let annotations = ToolAnnotations::with_title(self.title)
+            .read_only(hints.read_only)
+            .destructive(hints.destructive)
+            .idempotent(hints.idempotent)
+            .open_world(hints.open_world);
+        Tool::new(self.name, self.description, object((self.input)()))
+            .with_title(self.title)
+            .with_raw_output_schema(object(self.output_schema()))
+            .with_annotations(annotations)
+    }
+
+    /// An answer has its fields, or it is an error.
+    fn output_schema(&self) -> Value {
+        let (mut properties, required) = (self.output)();
+        properties["error"] = error_schema();
+        json!({
+            "type": "object",
+            "properties": properties,
+            "anyOf": [{"required": required}, {"required": ["error"]}],
+        })
+    }
+}
+
+fn object(schema: Value) -> Arc<JsonObject> {
+    match schema {
+        Value::Object(schema) => Arc::new(schema),
+        _ => Arc::new(Map::new()),
+    }
+}
+
+fn error_schema() -> Value {
+    json!({
+        "type": "object",
+        "description": "Why there is no answer, and what to do next",
+        "properties": {
+            "kind": {"type": "string", "enum": ["no", "usage", "refused", "environment"]},
+            "code": {"type": "string"},
+            "message": {"type": "string"},
+            "hints": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["kind", "code", "message", "hints"],
+    })
+}
+
+fn always(_: &Look) -> bool {
+    true
+}
+
+/// Fields for schemas: text, a number, a list of texts.
+fn text() -> Value {
+    json!({"type": "string"})
+}
+
+fn number() -> Value {
+    json!({"type": "number"})
+}
+
+fn texts() -> Value {
+    json!({"type": "array", "items": {"type": "string"}})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TOOLS, schema};
+    use serde_json::Value;
+
+    /// What is declared and not checked would be a promise that nobody keeps.
+    #[test]
+    fn every_keyword_of_a_schema_is_checked() {
+        fn walk(schema: &Value, tool: &str) {
+            let Value::Object(fields) = schema else { return };
+            for (keyword, value) in fields {
+                let known = schema::CHECKED.contains(&keyword.as_str())
+                    || schema::TOLD.contains(&keyword.as_str());
+                assert!(known, "{tool}: {keyword} is declared and not checked");
+                match value {
+                    Value::Object(properties) if keyword == "properties" => {
+                        properties.values().for_each(|schema| walk(schema, tool));
+                    }
+                    Value::Array(choices) if matches!(keyword.as_str(), "anyOf" | "oneOf") => {
+                        choices.iter().for_each(|schema| walk(schema, tool));
+                    }
+                    Value::Object(_) => walk(value, tool),
+                    _ => {}
+                }
+            }
+        }
+        for tool in TOOLS {
+            walk(&(tool.input)(), tool.name);
+            walk(&tool.output_schema(), tool.name);
+        }
+    }
+}

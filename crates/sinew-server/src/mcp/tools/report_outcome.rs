@@ -1,0 +1,169 @@
+//! `report_outcome`: how the use of a skill went, so that the next choice is better.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sinew_cortex::acquire::Finish;
+use sinew_cortex::failure::FailureKind;
+use sinew_cortex::record::{Origin, Verdict};
+use sinew_engine::{NewOutcome, Recorded};
+use sinew_skill::Value as Field;
+
+use super::{Answer, Call, Hints, Refusal, Spec, always, number, text, texts};
+use crate::mcp::answer::shown;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "report_outcome",
+    title: "Report an outcome",
+    description: "Tell how the use of a skill went: success, or a failure with its kind. Say what the \
+                  task was; it names the task area and is not stored.",
+    input,
+    output,
+    hints: Hints { read_only: false, destructive: false, idempotent: false, open_world: false },
+    offered: always,
+    call,
+};
+
+/// What a skill without a version is recorded under.
+const NO_VERSION: &str = "unversioned";
+
+fn input() -> Value {
+    json!({
+        "type": "object", "additionalProperties": false, "required": ["outcome"],
+        "anyOf": [{"required": ["run"]}, {"required": ["skill"]}],
+        "properties": {
+            "run": {"type": "string", "maxLength": 100},
+            "skill": {"type": "string", "minLength": 1, "maxLength": 128},
+            "version": {"type": "string", "maxLength": 128},
+            "region": {"type": "string", "maxLength": 128, "description": "The task area, such as pdf-merge"},
+            "outcome": {"type": "string", "enum": ["success", "failure"]},
+            "failure": {
+                "type": "string",
+                "enum": [
+                    "dependency_missing", "api_error", "auth_error", "task_mismatch", "runtime_error",
+                ],
+                "description": "Required for a failure",
+            },
+            "detail": {"type": "string", "maxLength": 500},
+            "missing": {
+                "type": "string", "maxLength": 100,
+                "description": "The program or variable that is missing, by name",
+            },
+            "side_effects": {
+                "type": "array", "maxItems": 20,
+                "items": {
+                    "type": "string", "maxLength": 128,
+                    "pattern": "^(read|write|delete|shell|network|env)(:.+)?$",
+                },
+            },
+            "task": {"type": "string", "maxLength": 300},
+            "session": {"type": "string", "maxLength": 200},
+        },
+    })
+}
+
+fn output() -> (Value, &'static [&'static str]) {
+    let maybe = json!({"type": ["number", "null"]});
+    let properties = json!({
+        "id": text(), "at": text(), "run": text(), "state": text(),
+        "region": {"type": ["string", "null"]}, "skill": {"type": ["string", "null"]},
+        "version": text(),
+        "previous_weight": maybe, "weight": maybe, "effective_weight": maybe,
+        "reflex": {"type": "boolean"},
+        "reflex_change": {"type": "string", "enum": ["set", "reset"]},
+        "handling": text(),
+        "reflex_state": {"type": ["object", "null"]}, "runs": {"type": ["object", "null"]},
+        "streak": {"type": "integer"}, "lower_bound": number(), "lessons": texts(),
+        "pruned": {"type": "array", "items": {"type": "object"}}, "signals": texts(),
+    });
+    (properties, &["region", "skill", "weight", "effective_weight", "reflex"])
+}
+
+#[derive(Deserialize)]
+struct Input {
+    run: Option<String>,
+    skill: Option<String>,
+    version: Option<String>,
+    region: Option<String>,
+    outcome: Outcome,
+    failure: Option<FailureKind>,
+    detail: Option<String>,
+    missing: Option<String>,
+    side_effects: Option<Vec<String>>,
+    task: Option<String>,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Outcome {
+    Success,
+    Failure,
+}
+
+fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let input: Input = call.read()?;
+    if (input.outcome == Outcome::Failure) != input.failure.is_some() {
+        let said = match input.outcome {
+            Outcome::Failure => "failure is required when outcome is failure",
+            Outcome::Success => "failure is only for outcome failure",
+        };
+        return Err(Refusal::Invalid(said.to_owned()));
+    }
+    match &input.run {
+        Some(run) => of_run(call, &input, run),
+        None => of_skill(call, &input),
+    }
+}
+
+fn of_skill(call: &Call<'_>, input: &Input) -> Result<Answer, Refusal> {
+    let engine = &call.look.engine;
+    let skill = input.skill.clone().unwrap_or_default();
+    let known = call.look.snapshot.catalog.active().find(|entry| entry.name == skill);
+    let written = known
+        .and_then(|entry| entry.skill.as_ref()?.frontmatter.get("version"))
+        .and_then(Field::source_text);
+    let recorded: Recorded = engine.cortex()?.record(&NewOutcome {
+        region: input.region.clone(),
+        task: input.task.clone(),
+        slug: skill,
+        version: input.version.clone().or(written).unwrap_or_else(|| NO_VERSION.to_owned()),
+        worked: Some(input.outcome == Outcome::Success),
+        kind: input.failure,
+        detail: input.detail.clone(),
+        key: input.missing.clone(),
+        side_effects: input.side_effects.clone(),
+        origin: Origin::Agent,
+        agent: Some(call.caller.name.clone()),
+        ..NewOutcome::default()
+    })?;
+    let mut lines = vec![format!("recorded for {}", shown(&recorded.skill))];
+    if let Some(weight) = recorded.weight {
+        lines.push(format!("weight {weight:.2} in {}", shown(&recorded.region)));
+    }
+    lines.extend(recorded.handling.map(|handling| format!("next: {handling}")));
+    Ok(Answer::new(&recorded, lines.join("\n")))
+}
+
+fn of_run(call: &Call<'_>, input: &Input, run: &str) -> Result<Answer, Refusal> {
+    let cortex = call.look.engine.cortex()?;
+    let stepped = cortex.report_run(
+        run,
+        Finish {
+            result: match input.outcome {
+                Outcome::Success => Verdict::Success,
+                Outcome::Failure => Verdict::Failure,
+            },
+            kind: input.failure,
+            detail: input.detail.clone(),
+            key: input.missing.clone(),
+            origin: Origin::Agent,
+            ..Finish::success()
+        },
+    )?;
+    let mut data = json!(cortex.reported(&stepped)?);
+    let mut lines = vec![format!("{run} is in {}", stepped.run.state.name())];
+    if let Some(handling) = input.failure.map(FailureKind::remedy) {
+        data["handling"] = json!(handling);
+        lines.push(format!("next: {handling}"));
+    }
+    Ok(Answer::new(&data, lines.join("\n")))
+}

@@ -1,0 +1,79 @@
+//! `scan_skill`: the guard's verdict. What it found is for people: the text under test may come from
+//! the one who asks.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sinew_engine::ScanSubject;
+
+use super::{Answer, Call, LOOK, Refusal, Spec, always, text};
+
+pub(super) const SPEC: Spec = Spec {
+    name: "scan_skill",
+    title: "Scan a skill",
+    description: "Check a skill, a path in the workspace or a text for malware, leaks and tricks. You \
+                  get the verdict and counts; the user sees what was found.",
+    input,
+    output,
+    hints: LOOK,
+    offered: always,
+    call,
+};
+
+fn input() -> Value {
+    json!({
+        "type": "object", "additionalProperties": false,
+        "oneOf": [{"required": ["skill"]}, {"required": ["path"]}, {"required": ["text"]}],
+        "properties": {
+            "skill": {"type": "string", "minLength": 1, "maxLength": 1_000},
+            "path": {"type": "string", "minLength": 1, "maxLength": 4_000},
+            "text": {"type": "string", "maxLength": 1_000_000},
+            "profile": {
+                "type": "string", "enum": ["reference", "full"], "default": "full",
+                "description": "reference counts the seven documented rules alone",
+            },
+        },
+    })
+}
+
+fn output() -> (Value, &'static [&'static str]) {
+    let count = json!({"type": "integer"});
+    let properties = json!({
+        "verdict": {"type": "string", "enum": ["allow", "warn", "block"]},
+        "counts": {
+            "type": "object", "properties": {"critical": count, "warn": count, "info": count},
+        },
+        "next": text(),
+        "scanned": {"type": "object", "properties": {"files": count, "bytes": count}},
+        "sha256": text(),
+    });
+    (properties, &["verdict", "counts", "next", "scanned", "sha256"])
+}
+
+#[derive(Deserialize)]
+struct Input {
+    skill: Option<String>,
+    path: Option<String>,
+    text: Option<String>,
+    profile: Option<String>,
+}
+
+fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let input: Input = call.read()?;
+    let subject = match (&input.skill, &input.path, &input.text) {
+        (Some(skill), ..) => ScanSubject::Skill(skill),
+        (_, Some(path), _) => ScanSubject::Path(path),
+        (.., text) => ScanSubject::Text(text.as_deref().unwrap_or_default()),
+    };
+    let reference_only = input.profile.as_deref() == Some("reference");
+    let catalog = &call.look.snapshot.catalog;
+    let said = call.look.engine.scan_verdict(catalog, subject, reference_only)?;
+    let lines = format!(
+        "{}: {} critical, {} warn, {} info\n{}",
+        said.verdict.as_str(),
+        said.counts.critical,
+        said.counts.warn,
+        said.counts.info,
+        said.next
+    );
+    Ok(Answer::new(&said, lines))
+}
