@@ -160,6 +160,11 @@ impl Engine {
         self.refresh(Cause::Files).snapshot
     }
 
+    /// The skills as of the last look, for whoever watches; looks where nobody has yet.
+    pub fn current(&self) -> Arc<Snapshot> {
+        self.live.current().unwrap_or_else(|| self.snapshot())
+    }
+
     /// Looks at the roots again and says what differs.
     pub fn refresh(&self, cause: Cause) -> Change {
         if let Some(kept) = &self.kept {

@@ -8,6 +8,7 @@
 //! process. **Left out on purpose:** terminals, HTTP, and how an answer looks.
 
 mod access_token;
+mod activity;
 mod actor;
 mod agent;
 pub mod approval;
@@ -16,6 +17,7 @@ mod bundled;
 mod check;
 mod cortex;
 mod deps;
+mod details;
 mod dispatch;
 mod doctor;
 mod engine;
@@ -38,11 +40,13 @@ mod routed;
 mod scan;
 mod served;
 mod settings;
+mod shown;
 mod store;
 mod validate;
 mod watch;
 mod workshop;
 
+pub use activity::{Activity, ActivityFilter};
 pub use actor::Actor;
 pub use agent::{Counts, Looked, ScanSubject, ScanVerdict, SkillReading, SkillSummary, Trust};
 pub use arguments::{Argument, Filled, declared_arguments, fill_in};
@@ -52,6 +56,7 @@ pub use cortex::{
     Pruned, Rebuilt, Recalled, Recorded, ReflexChange, RegionRow, ReportedRun, Why,
 };
 pub use deps::{DepsReport, OffPath};
+pub use details::Details;
 pub use doctor::{Diagnosis, Health, Probe};
 pub use engine::{Engine, Options};
 pub use error::{Error, ErrorKind};
@@ -68,6 +73,7 @@ pub use routed::{ReflexHit, Routed, Routers};
 pub use scan::{Acceptance, Scanned};
 pub use served::{Digests, MAX_SERVED_BYTES, MAX_SERVED_FILES, NotServed, ServedFile, ServedSkill};
 pub use settings::{ConfigSource, Import};
+pub use shown::{ShownConfig, ShownValue};
 pub use validate::{Fixed, ValidatedFile, ValidationReport, ValidationTarget};
 
 pub use watch::WatchEvent;

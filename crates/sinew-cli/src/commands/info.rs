@@ -1,8 +1,6 @@
 use std::fmt::Write as _;
 
-use serde::Serialize;
-use sinew_catalog::Entry;
-use sinew_engine::{Engine, PromptOptions};
+use sinew_engine::{Details, Engine};
 use sinew_exec::{EnvState, From};
 
 use crate::exit::{CommandResult, Exit};
@@ -21,39 +19,16 @@ pub(crate) struct InfoArgs {
     skill: String,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Info<'a> {
-    #[serde(flatten)]
-    entry: &'a Entry,
-    /// Copies that lost to it, highest rank first.
-    shadowed: Vec<&'a Entry>,
-    /// Where each variable that it declares comes from.
-    env: Vec<EnvState>,
-    /// What it costs in the prompt, in UTF-16 code units; absent when the model does not see it.
-    prompt_chars: Option<usize>,
-}
-
 pub(crate) fn run(args: &InfoArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
     let catalog = &snapshot.catalog;
     let entry = engine.find(catalog, &args.skill)?;
-    let block = engine.prompt(catalog, &PromptOptions::default());
-    let visible = catalog.active().filter(|entry| entry.model_visible);
-    let position =
-        visible.enumerate().find(|(_, other)| other.name == entry.name).map(|(at, _)| at);
-    let shown = position.and_then(|at| block.shown.iter().position(|&shown| shown == at));
-    let info = Info {
-        entry,
-        shadowed: catalog.shadowed_by(entry),
-        env: engine.env_states(entry),
-        prompt_chars: shown.and_then(|at| block.report.per_skill_chars.get(at).copied()),
-    };
+    let info = engine.details(catalog, entry);
     out.data(&info, |text| write_info(text, &info))?;
     Ok(Exit::Done)
 }
 
-fn write_info(text: &mut String, info: &Info<'_>) -> std::fmt::Result {
+fn write_info(text: &mut String, info: &Details<'_>) -> std::fmt::Result {
     let entry = info.entry;
     let emoji =
         entry.emoji.as_deref().map(|emoji| format!("{} ", render::safe(emoji))).unwrap_or_default();

@@ -191,7 +191,11 @@ impl Cortex<'_> {
 
     /// The records after a place, and the place of the last one. One that cannot be read is skipped
     /// and told of.
-    fn read_after(&self, store: &dyn Store, after: Seq) -> Result<(Vec<Record>, Seq), StoreError> {
+    pub(super) fn read_after(
+        &self,
+        store: &dyn Store,
+        after: Seq,
+    ) -> Result<(Vec<Record>, Seq), StoreError> {
         let mut records = Vec::new();
         let mut through = after;
         for row in Tail::new(store, STREAM, after) {

@@ -8,6 +8,7 @@
 //! name in a record, a damaged memory that stops a task.
 
 mod file;
+mod history;
 mod log;
 mod manage;
 mod policy;
@@ -28,6 +29,7 @@ pub use manage::{LessonRow, Overview, Pruned, Rebuilt, RegionRow};
 pub(crate) use prior::Learned;
 pub use prior::LearnedPrior;
 pub use recall::{ProbedLesson, Recalled, Why};
+pub(crate) use record::told;
 pub use record::{NewOutcome, Recorded, ReflexChange};
 pub use run::ReportedRun;
 

@@ -382,7 +382,8 @@ fn recorded(
 }
 
 /// What happened to a lesson, in a sentence.
-fn told(op: LessonOp, lesson: &lesson::Lesson) -> String {
+/// What became of a lesson, in a sentence.
+pub(crate) fn told(op: LessonOp, lesson: &lesson::Lesson) -> String {
     let what = match lesson {
         lesson::Lesson::DependencyWarning { region, key } => {
             format!("{region} needs `{key}`, which is often missing")

@@ -1,0 +1,245 @@
+//! What was decided and done, by whom and why: one list from every book that is kept.
+//!
+//! The books stay where they are: the workshop's events, the cortex's log, the audit trail of
+//! approvals and runs, and the findings that a person accepted. A book that cannot be read leaves
+//! the others readable, and says so.
+
+use serde::Serialize;
+use serde_json::Value;
+use sinew_cortex::Stamp;
+use sinew_cortex::record::{BlacklistOp, Body, Origin, Outcome, Record, Scope, Verdict};
+use sinew_guard::record::read_overrides;
+use sinew_store::{Seq, Tail};
+use sinew_workshop::{Event, Proposal};
+
+use crate::cortex::told;
+use crate::{Engine, Error};
+
+/// Entries looked through in each book; more is an export, not a page.
+const LOOKED_AT: usize = 2_000;
+
+/// One thing that was decided or done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Activity {
+    /// When.
+    pub at: Stamp,
+    /// What: the book and the word it uses, such as `proposal.applied` or `outcome`.
+    pub kind: String,
+    /// Who, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The skill it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
+    /// The proposal, approval, run or record, by its id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// What happened and why, in a sentence.
+    pub text: String,
+}
+
+/// What of it is wanted; what is absent does not matter.
+#[derive(Debug, Clone, Default)]
+pub struct ActivityFilter {
+    /// A kind, or what it begins with: `proposal`.
+    pub kind: Option<String>,
+    /// Who.
+    pub by: Option<String>,
+    /// A skill.
+    pub skill: Option<String>,
+    /// Not before.
+    pub since: Option<Stamp>,
+}
+
+impl ActivityFilter {
+    fn takes(&self, activity: &Activity) -> bool {
+        let same = |wanted: &Option<String>, found: Option<&str>| {
+            wanted.as_deref().is_none_or(|wanted| found == Some(wanted))
+        };
+        let kind = self.kind.as_deref().is_none_or(|wanted| {
+            let rest = activity.kind.strip_prefix(wanted);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        });
+        kind && same(&self.by, activity.by.as_deref())
+            && same(&self.skill, activity.skill.as_deref())
+            && self.since.is_none_or(|since| activity.at >= since)
+    }
+}
+
+impl Engine {
+    /// What was decided and done, newest first.
+    pub fn activity(&self, filter: &ActivityFilter) -> Result<Vec<Activity>, Error> {
+        let mut all = self.workshop_activity()?;
+        all.extend(self.audited()?);
+        all.extend(self.accepted_findings());
+        if self.config.cortex.enabled {
+            let records = self.cortex()?.latest(LOOKED_AT, |_| true)?;
+            all.extend(records.iter().filter_map(of_record));
+        }
+        all.retain(|activity| filter.takes(activity));
+        all.sort_by(|a, b| {
+            b.at.cmp(&a.at).then_with(|| (&a.kind, &a.subject).cmp(&(&b.kind, &b.subject)))
+        });
+        Ok(all)
+    }
+
+    fn workshop_activity(&self) -> Result<Vec<Activity>, Error> {
+        let (events, proposals) = self.workshop(|shop| Ok((shop.events()?, shop.proposals()?)))?;
+        let last = events.len().saturating_sub(LOOKED_AT);
+        Ok(events[last..].iter().map(|event| of_event(event, &proposals)).collect())
+    }
+
+    /// Approvals and runs.
+    fn audited(&self) -> Result<Vec<Activity>, Error> {
+        let store = self.store()?;
+        let end = store.len("audit")?;
+        let after = Seq(end.saturating_sub(LOOKED_AT as u64));
+        let mut all = Vec::new();
+        for row in Tail::new(&*store, "audit", after) {
+            let row = row?;
+            let Ok(body) = row.body.read::<Value>() else { continue };
+            all.extend(of_audit(&row.kind, Stamp::from_ms(row.ts), &body));
+        }
+        Ok(all)
+    }
+
+    fn accepted_findings(&self) -> Vec<Activity> {
+        // An audit file that cannot be read accepts nothing, and shows nothing.
+        let given = read_overrides(&self.scan_files.audit).unwrap_or_default();
+        let shown = given.into_iter().filter_map(|given| {
+            Some(Activity {
+                at: given.at.parse().ok()?,
+                kind: "finding.accepted".to_owned(),
+                by: Some(given.who),
+                skill: None,
+                subject: Some(given.digest),
+                text: format!("{}: {}", given.rule, given.reason),
+            })
+        });
+        shown.collect()
+    }
+}
+
+fn of_event(event: &Event, proposals: &[Proposal]) -> Activity {
+    let proposal = proposals.iter().find(|proposal| event.proposal.as_ref() == Some(&proposal.id));
+    let step = proposal.and_then(|found| found.history.iter().find(|step| step.at == event.at));
+    let kind = serde_json::to_value(event.kind).ok();
+    let kind = kind.as_ref().and_then(Value::as_str).unwrap_or("changed");
+    let line = event.line();
+    let line = line.strip_prefix("skill-workshop: ").unwrap_or(&line).to_owned();
+    Activity {
+        at: Stamp::from_clock(event.at),
+        kind: format!("proposal.{kind}"),
+        by: step.map(|step| step.by.clone()),
+        skill: Some(event.skill.clone()).filter(|skill| !skill.is_empty()),
+        subject: event.proposal.clone(),
+        text: match &event.reason {
+            Some(reason) if !line.contains(reason.as_str()) => format!("{line}: {reason}"),
+            _ => line,
+        },
+    }
+}
+
+fn of_record(record: &Record) -> Option<Activity> {
+    let (skill, text) = match &record.body {
+        Body::Outcome(outcome) => (Some(&outcome.slug), how_it_went(outcome)),
+        Body::Lesson { op, lesson, .. } => (None, told(*op, lesson)),
+        Body::VersionSeen { slug, stored, found } => {
+            (Some(slug), format!("{slug} was learned as {stored} and is {found} now"))
+        }
+        Body::Retained(place) => (Some(&place.slug), format!("{} is kept for good", place.slug)),
+        Body::Released(place) => (Some(&place.slug), format!("{} was released", place.slug)),
+        Body::Blacklist { op, slug, reason } => {
+            let why = reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+            let what = match op {
+                BlacklistOp::Add => "is never offered any more",
+                BlacklistOp::Remove => "may be offered again",
+            };
+            (Some(slug), format!("{slug} {what}{why}"))
+        }
+        Body::Import { file, .. } => {
+            (None, format!("a memory of {} regions came in", file.cortex.motor.len()))
+        }
+        Body::Prune { removed } => {
+            let things = if removed.len() == 1 { "thing was" } else { "things were" };
+            (None, format!("{} {things} forgotten after long disuse", removed.len()))
+        }
+        Body::Retract { target } => (None, format!("the record {target} was taken back")),
+        Body::Reset { scope } => {
+            let what = match scope {
+                Scope::All => "everything".to_owned(),
+                Scope::Region(region) => format!("the region {region}"),
+                Scope::Slug(slug) => slug.clone(),
+            };
+            (None, format!("{what} was forgotten"))
+        }
+        // Counters, words and consents are parts of what is told already.
+        _ => return None,
+    };
+    let by = match &record.body {
+        Body::Outcome(outcome) => Some(match (outcome.origin, &outcome.agent) {
+            (_, Some(agent)) => agent.clone(),
+            (Origin::User, None) => "a person".to_owned(),
+            (Origin::Agent, None) => "an agent".to_owned(),
+            (Origin::Engine, None) => "sinew".to_owned(),
+        }),
+        _ => None,
+    };
+    Some(Activity {
+        at: record.ts,
+        kind: record.body.name().to_owned(),
+        by,
+        skill: skill.cloned(),
+        subject: Some(record.id.to_string()),
+        text,
+    })
+}
+
+fn how_it_went(outcome: &Outcome) -> String {
+    let (slug, region) = (&outcome.slug, &outcome.region);
+    let detail = outcome.detail.as_deref().map(|seen| format!(": {seen}")).unwrap_or_default();
+    match outcome.result {
+        Verdict::Success => format!("{slug} worked in {region}"),
+        Verdict::Failure => {
+            format!("{slug} failed in {region} ({}){detail}", outcome.failure_kind())
+        }
+        Verdict::Unknown => format!("{slug} was used in {region}; nobody said how it went"),
+    }
+}
+
+fn of_audit(kind: &str, at: Stamp, body: &Value) -> Option<Activity> {
+    let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
+    match kind {
+        "approval" => {
+            let (event, about) = (text("event")?, text("subject").unwrap_or_default());
+            let actor = body.get("decided_by").filter(|by| !by.is_null()).or(body.get("by"));
+            let asked = text("kind").unwrap_or_default().replace('_', " ");
+            Some(Activity {
+                at,
+                kind: format!("approval.{event}"),
+                by: actor
+                    .and_then(|by| serde_json::from_value::<crate::Actor>(by.clone()).ok())
+                    .map(|by| by.to_string()),
+                skill: Some(about.clone()),
+                subject: text("approval"),
+                text: format!("{asked} of {about}: {event}"),
+            })
+        }
+        "transition" => {
+            let (from, to) = (text("from").unwrap_or_default(), text("to")?);
+            let text_of = match from.as_str() {
+                "" => format!("an acquisition began: {to}"),
+                from => format!("an acquisition went from {from} to {to}"),
+            };
+            Some(Activity {
+                at,
+                kind: "run".to_owned(),
+                by: None,
+                skill: None,
+                subject: text("run"),
+                text: text_of,
+            })
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,44 @@
+//! Everything known about one skill, and what each skill costs in the prompt.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use sinew_catalog::{Catalog, Entry};
+use sinew_exec::EnvState;
+
+use crate::{Engine, PromptOptions};
+
+/// One skill with what belongs to it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Details<'a> {
+    /// The skill.
+    #[serde(flatten)]
+    pub entry: &'a Entry,
+    /// Copies that lost to it, highest rank first.
+    pub shadowed: Vec<&'a Entry>,
+    /// Where each variable that it declares comes from.
+    pub env: Vec<EnvState>,
+    /// What it costs in the prompt, in UTF-16 code units; absent when the model does not see it.
+    pub prompt_chars: Option<usize>,
+}
+
+impl Engine {
+    /// Everything known about one skill.
+    pub fn details<'a>(&self, catalog: &'a Catalog, entry: &'a Entry) -> Details<'a> {
+        Details {
+            entry,
+            shadowed: catalog.shadowed_by(entry),
+            env: self.env_states(entry),
+            prompt_chars: self.prompt_costs(catalog).get(entry.name.as_str()).copied(),
+        }
+    }
+
+    /// What each skill costs that the model sees, by name, in UTF-16 code units.
+    pub fn prompt_costs<'a>(&self, catalog: &'a Catalog) -> BTreeMap<&'a str, usize> {
+        let block = self.prompt(catalog, &PromptOptions::default());
+        let visible: Vec<&Entry> = catalog.active().filter(|entry| entry.model_visible).collect();
+        let shown = block.shown.iter().filter_map(|&at| visible.get(at));
+        shown.map(|entry| entry.name.as_str()).zip(block.report.per_skill_chars).collect()
+    }
+}
