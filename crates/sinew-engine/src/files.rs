@@ -8,6 +8,7 @@ use serde::Serialize;
 use sinew_catalog::locations::Homes;
 use sinew_catalog::{Catalog, Entry, SKILL_FILE, path_text};
 use sinew_guard::contained::{self, OpenError, ReadError};
+use sinew_skill::content_hash;
 
 use crate::{Engine, Error, ErrorKind};
 
@@ -26,6 +27,10 @@ pub struct SkillFile {
     pub path: PathBuf,
     /// Its text; bytes that are not UTF-8 are shown as replacement characters.
     pub text: String,
+    /// Lower-case hexadecimal SHA-256 of the file itself.
+    pub sha256: String,
+    /// How many bytes the file has.
+    pub size: usize,
     /// The other files of the skill, for whoever wants to read on.
     pub files: Vec<String>,
 }
@@ -60,6 +65,8 @@ impl Engine {
             skill: read.entry.name.clone(),
             path: read.path,
             text,
+            sha256: content_hash(&read.bytes),
+            size: read.bytes.len(),
             files: read.files,
             file: read.file,
         })

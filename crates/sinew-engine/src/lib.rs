@@ -41,6 +41,7 @@ mod scan;
 mod served;
 mod settings;
 mod shown;
+mod skill_settings;
 mod store;
 mod validate;
 mod watch;
@@ -74,6 +75,7 @@ pub use scan::{Acceptance, Scanned};
 pub use served::{Digests, MAX_SERVED_BYTES, MAX_SERVED_FILES, NotServed, ServedFile, ServedSkill};
 pub use settings::{ConfigSource, Import};
 pub use shown::{ShownConfig, ShownValue};
+pub use skill_settings::SkillSettings;
 pub use validate::{Fixed, ValidatedFile, ValidationReport, ValidationTarget};
 
 pub use watch::WatchEvent;

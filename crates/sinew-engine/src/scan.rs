@@ -74,6 +74,21 @@ impl Engine {
         Ok(self.judged(target, path, &Scanner::new(), &bundle))
     }
 
+    /// Scans a skill of the catalog, for a person who looks at what was found.
+    pub fn scan_skill(&self, catalog: &Catalog, name: &str) -> Result<Scanned, Error> {
+        let entry = self.find(catalog, name)?;
+        let bundle = read_bundle(&entry.base_dir)?;
+        let scanner = self.scanner.get_or_init(Scanner::new);
+        Ok(self.judged(&entry.name, entry.base_dir.clone(), scanner, &bundle))
+    }
+
+    /// Scans a text as if it were a `SKILL.md`, for a person who looks at what was found.
+    pub fn scan_text(&self, text: &str) -> Scanned {
+        let name = sinew_catalog::SKILL_FILE;
+        let bundle = Bundle::from_files([(name.to_owned(), text.as_bytes().to_vec())]);
+        self.judged(name, PathBuf::from(name), self.scanner.get_or_init(Scanner::new), &bundle)
+    }
+
     /// Scans every skill of the catalog; `progress` is told how many are done.
     pub fn scan_all(
         &self,

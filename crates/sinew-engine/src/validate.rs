@@ -71,6 +71,14 @@ enum Fixing {
 /// A file larger than this is no skill file by anybody's rules.
 const MAX_VALIDATED_BYTES: u64 = 4 * 1024 * 1024;
 
+impl ValidationReport {
+    fn of(rules: RuleSet, files: Vec<ValidatedFile>) -> Self {
+        let valid = files.iter().filter(|file| file.passed).count();
+        let total = files.len();
+        Self { rules: rules.to_string(), valid, invalid: total - valid, total, files }
+    }
+}
+
 impl Engine {
     /// Validates, and with `fixing` puts right what carries an edit, keeping a backup.
     pub fn validate(
@@ -87,14 +95,17 @@ impl Engine {
         let fixing = if fixing { Fixing::Yes } else { Fixing::No };
         let files: Vec<ValidatedFile> =
             files.into_iter().map(|path| judge(path, rules, fixing)).collect::<Result<_, _>>()?;
-        let valid = files.iter().filter(|file| file.passed).count();
-        Ok(ValidationReport {
-            rules: rules.to_string(),
-            valid,
-            invalid: files.len() - valid,
-            total: files.len(),
-            files,
-        })
+        Ok(ValidationReport::of(rules, files))
+    }
+
+    /// Validates a text as the `SKILL.md` of a folder of that name.
+    pub fn validate_text(&self, directory: &str, text: &str, rules: RuleSet) -> ValidationReport {
+        let target = Target { directory, file_name: SKILL_FILE, bytes: text.as_bytes() };
+        let found = validate(&target, rules);
+        let path = Path::new(directory).join(SKILL_FILE);
+        let passed = found.passed();
+        let file = ValidatedFile { path, passed, issues: found.issues, fixed: None };
+        ValidationReport::of(rules, vec![file])
     }
 
     fn named_files(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {

@@ -1,0 +1,117 @@
+//! One skill's settings in the configuration: on or off, pinned, its key and its variables.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use sinew_catalog::Entry;
+
+use crate::settings::{map_in, update};
+use crate::{Actor, Engine, Error, ErrorKind};
+
+/// What is to be set; what is absent stays as it is.
+#[derive(Clone, Default)]
+pub struct SkillSettings {
+    /// Whether it may be used.
+    pub enabled: Option<bool>,
+    /// Whether it keeps its place in the prompt when room is short.
+    pub pinned: Option<bool>,
+    /// Its API key; `Some(None)` takes it out.
+    pub api_key: Option<Option<String>>,
+    /// Variables for its runs; `None` takes one out.
+    pub env: BTreeMap<String, Option<String>>,
+}
+
+impl std::fmt::Debug for SkillSettings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Names only: the values are secrets.
+        f.debug_struct("SkillSettings")
+            .field("enabled", &self.enabled)
+            .field("pinned", &self.pinned)
+            .field("api_key", &self.api_key.is_some())
+            .field("env", &self.env.keys().collect::<Vec<_>>())
+            .finish()
+    }
+}
+
+/// A value longer than this is no key.
+const MAX_VALUE: usize = 16 * 1024;
+
+impl Engine {
+    /// Writes one skill's settings to the configuration; the file as it was stays beside it. Only a
+    /// person can: what is switched off, and what a skill is given, is their business.
+    pub fn set_skill(
+        &self,
+        entry: &Entry,
+        settings: &SkillSettings,
+        actor: &Actor,
+    ) -> Result<(), Error> {
+        if !actor.can_approve() {
+            let said = "only a person can change a skill's settings";
+            return Err(Error::new(ErrorKind::Refused, "needs-person", said)
+                .hint("change it in the dashboard, or in the configuration file"));
+        }
+        self.check_settings(settings)?;
+        let path = self.config_source().path.clone();
+        update(&path, |root| {
+            if let Some(pinned) = settings.pinned {
+                pin(root, &entry.name, &entry.skill_key, pinned)?;
+            }
+            let mut at = root;
+            for key in ["skills", "entries", &entry.skill_key] {
+                at = map_in(at)?.entry(key.to_owned()).or_insert_with(|| json!({}));
+            }
+            let own = map_in(at)?;
+            if let Some(enabled) = settings.enabled {
+                own.insert("enabled".to_owned(), enabled.into());
+            }
+            match &settings.api_key {
+                Some(Some(key)) => drop(own.insert("apiKey".to_owned(), key.clone().into())),
+                Some(None) => drop(own.shift_remove("apiKey")),
+                None => {}
+            }
+            if !settings.env.is_empty() {
+                let env = map_in(own.entry("env".to_owned()).or_insert_with(|| json!({})))?;
+                for (name, value) in &settings.env {
+                    match value {
+                        Some(value) => drop(env.insert(name.clone(), value.clone().into())),
+                        None => drop(env.shift_remove(name)),
+                    }
+                }
+            }
+            Some(())
+        })
+    }
+
+    fn check_settings(&self, settings: &SkillSettings) -> Result<(), Error> {
+        let values = settings.env.values().flatten().chain(settings.api_key.iter().flatten());
+        if values.into_iter().any(|value| value.len() > MAX_VALUE || value.contains('\0')) {
+            let said = format!("a value is longer than {MAX_VALUE} bytes, or no text");
+            return Err(Error::new(ErrorKind::Usage, "bad-value", said));
+        }
+        let is_name = |name: &&String| {
+            !name.is_empty()
+                && name.len() <= 128
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        };
+        match settings.env.keys().find(|name| !is_name(name)) {
+            Some(name) => {
+                let said = format!("`{}` is no name of a variable", name.escape_debug());
+                Err(Error::new(ErrorKind::Usage, "bad-value", said)
+                    .hint("use letters, digits and underscores"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Puts a skill on the list of pinned ones, or takes it off.
+fn pin(root: &mut Value, name: &str, key: &str, pinned: bool) -> Option<()> {
+    let prompt = map_in(map_in(root)?.entry("skills".to_owned()).or_insert_with(|| json!({})))?;
+    let prompt = map_in(prompt.entry("prompt".to_owned()).or_insert_with(|| json!({})))?;
+    let list = prompt.entry("pin".to_owned()).or_insert_with(|| json!([])).as_array_mut()?;
+    list.retain(|pinned| pinned != name && pinned != key);
+    if pinned {
+        list.push(name.into());
+    }
+    Some(())
+}
