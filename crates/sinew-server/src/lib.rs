@@ -1,6 +1,32 @@
 //! The ways into sinew over a wire: the HTTP API, MCP, and the team registry.
 //!
-//! *Promises*: thin. A request is parsed, the engine is called, its answer is rendered.
-//! *Leaves out*: every rule; those are the engine's.
+//! A [`Server`] is one listener; what it answers is composed of [`Part`]s. What holds for all of
+//! them is decided once, in front: which names it is called by, which pages may call it, how large
+//! a request may be, and how long a client may take.
+//!
+//! ```
+//! use axum::{Router, routing::get};
+//! use sinew_server::{Options, Part, Server};
+//!
+//! let hello = Part::new("hello", Router::new().route("/hello", get(|| async { "hello" })));
+//! let server = Server::bind(Options::loopback(0))?.mount(hello);
+//! let running = server.start()?;
+//! assert!(running.origin().starts_with("http://127.0.0.1:"));
+//! running.stop()?;
+//! # Ok::<(), sinew_server::ServeError>(())
+//! ```
+//!
+//! *Promises*: thin. A request is parsed, the rules are asked, their answer is rendered. Nothing is
+//! written without a token, no other site's page can use a browser against it, and a slow client
+//! costs one connection for a bounded time.
+//! *Leaves out*: TLS (a proxy in front ends it; see [`Options::public_url`]), and the rules of
+//! skills, which are the engine's.
 
+mod gate;
 pub mod mcp;
+pub mod registry;
+mod serve;
+mod stall;
+
+pub use gate::{CalledAs, OriginRule, Peer};
+pub use serve::{MAX_BODY, Options, Part, Running, ServeError, Server};

@@ -1,0 +1,218 @@
+//! Keeping up: the index with what others changed, the store with what was counted, the blobs with
+//! what is still referred to.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use sinew_store::{Expect, Json, Keys, Seq, StoreError};
+
+use super::blobs::BlobError;
+use super::model::{
+    AUDIT, AuditEntry, SKILLS, STATS, SkillDoc, StatsDoc, TICKETS, TicketDoc, VERSIONS, VersionDoc,
+};
+use super::{Registry, shelf};
+
+/// How old the index may be when a search is answered: a person does not notice, and a busy server
+/// asks the store twice a second instead of two thousand times.
+const FRESH: Duration = Duration::from_millis(500);
+/// How often what was counted is written.
+const WRITE_EVERY: Duration = Duration::from_secs(5);
+/// How often files without a reference are looked for.
+const COLLECT_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long a file may lie without a reference: a publication in the making.
+const GRACE_MS: u64 = 24 * 60 * 60 * 1000;
+/// Records or documents per question to the store.
+const PAGE: usize = 1000;
+
+/// How far the index has come.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    through: Seq,
+    looked: Option<Instant>,
+}
+
+impl Registry {
+    /// Reads every skill into the index.
+    pub(super) fn load(&self) -> Result<(), StoreError> {
+        // First the place in the trail: what happens while skills are read is read again.
+        let through = Seq(self.store.len(AUDIT)?);
+        let mut stats = std::collections::HashMap::new();
+        self.each(STATS, |key, stat: StatsDoc| {
+            stats.insert(key.to_owned(), stat);
+        })?;
+        let mut index = self.index_mut();
+        self.each(SKILLS, |key, skill: SkillDoc| {
+            let stat = stats.get(key).copied().unwrap_or_default();
+            index.set(skill, stat.downloads, stat.installs);
+        })?;
+        *self.progress() = Progress { through, looked: Some(Instant::now()) };
+        Ok(())
+    }
+
+    /// Whether the index may be behind.
+    pub(super) fn is_behind(&self) -> bool {
+        self.progress().looked.is_none_or(|looked| looked.elapsed() > FRESH)
+    }
+
+    /// Reads what others changed since the last look.
+    pub(super) fn catch_up(&self) -> Result<(), StoreError> {
+        let mut progress = self.progress();
+        let mut changed = BTreeSet::new();
+        loop {
+            let page = self.store.read(AUDIT, progress.through, PAGE)?;
+            let Some(last) = page.last() else { break };
+            progress.through = last.seq;
+            for record in &page {
+                changed.extend(record.body.read::<AuditEntry>()?.skill);
+            }
+        }
+        progress.looked = Some(Instant::now());
+        drop(progress);
+        for key in changed {
+            self.refresh(&key)?;
+        }
+        Ok(())
+    }
+
+    /// Counts a fetch or an install; it is written soon.
+    pub(super) fn count(&self, key: &str, more: StatsDoc) {
+        if let Some(entry) = self.index_mut().get_mut(key) {
+            entry.downloads += more.downloads;
+            entry.installs += more.installs;
+        }
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let sum = counts.entry(key.to_owned()).or_default();
+        sum.downloads += more.downloads;
+        sum.installs += more.installs;
+    }
+
+    /// Writes what was counted. What cannot be written is counted on.
+    pub(super) fn write_counts(&self) {
+        let waiting = {
+            let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *counts)
+        };
+        for (key, more) in waiting {
+            if self.add_stats(&key, more).is_err() {
+                let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+                let sum = counts.entry(key).or_default();
+                sum.downloads += more.downloads;
+                sum.installs += more.installs;
+            }
+        }
+    }
+
+    fn add_stats(&self, key: &str, more: StatsDoc) -> Result<(), StoreError> {
+        let found = self.store.get(STATS, key)?.map(shelf::read::<StatsDoc>).transpose()?;
+        let (old, expect) = match found {
+            Some(found) => (found.value, Expect::Version(found.version)),
+            None => (StatsDoc::default(), Expect::Absent),
+        };
+        let sum = StatsDoc {
+            downloads: old.downloads + more.downloads,
+            installs: old.installs + more.installs,
+        };
+        self.store.put(STATS, key, expect, Json::of(&sum)?).map(drop)
+    }
+
+    /// Removes files that nothing refers to and that have lain so for a day, and tickets that ended;
+    /// says how many files went.
+    pub fn collect_garbage(&self) -> Result<usize, super::RegistryError> {
+        let now = self.now();
+        // Listed before the references are read: what is put meanwhile is not in the list.
+        let listed = self.blobs.list()?;
+        let mut kept: HashSet<String> = HashSet::new();
+        let mut ended = Vec::new();
+        self.each(TICKETS, |key, ticket: TicketDoc| {
+            if ticket.expires_at < now {
+                ended.push(key.to_owned());
+            } else {
+                kept.insert(ticket.sha256);
+            }
+        })?;
+        for key in ended {
+            self.store.delete(TICKETS, &key, Expect::Any)?;
+        }
+        self.each(VERSIONS, |_, version: VersionDoc| {
+            kept.extend(version.files.into_iter().map(|file| file.sha256));
+            kept.insert(version.archive.sha256);
+        })?;
+        self.each(SKILLS, |_, skill: SkillDoc| {
+            kept.extend(skill.versions.into_iter().map(|line| line.plain.sha256));
+        })?;
+        let mut removed = 0;
+        for blob in listed {
+            let old = now.saturating_sub(blob.modified_ms) > GRACE_MS;
+            if old && !kept.contains(&blob.sha256) {
+                match self.blobs.remove(&blob.sha256) {
+                    Ok(()) => removed += 1,
+                    // Another server was quicker.
+                    Err(BlobError::Missing(_)) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        Ok(removed)
+    }
+
+    /// Keeps the registry up to date in the background, until the answer goes away.
+    pub fn keep(self: &Arc<Self>) -> std::io::Result<Keeping> {
+        let registry = Arc::clone(self);
+        let (stop, stopped) = mpsc::channel::<()>();
+        let work = move || {
+            let mut collected: Option<Instant> = None;
+            loop {
+                let over = stopped.recv_timeout(WRITE_EVERY) != Err(RecvTimeoutError::Timeout);
+                registry.write_counts();
+                if over {
+                    return;
+                }
+                // A store that does not answer is met by requests too, which say so.
+                let _ = registry.catch_up();
+                if collected.is_none_or(|at| at.elapsed() > COLLECT_EVERY) {
+                    let _ = registry.collect_garbage();
+                    collected = Some(Instant::now());
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("sinew-registry".to_owned()).spawn(work)?;
+        Ok(Keeping { stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// Calls `with` for every document of a collection.
+    pub(super) fn each<T: serde::de::DeserializeOwned>(
+        &self,
+        collection: &str,
+        mut with: impl FnMut(&str, T),
+    ) -> Result<(), StoreError> {
+        let mut after = String::new();
+        loop {
+            let page = self.store.list(collection, Keys::ALL.after(&after), PAGE)?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after.clone_from(&last.key);
+            for document in &page {
+                with(&document.key, document.body.read()?);
+            }
+        }
+    }
+}
+
+/// The work in the background; it ends, and writes what was counted, when this goes away.
+#[derive(Debug)]
+pub struct Keeping {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Keeping {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // It has nothing to say.
+            let _ = thread.join();
+        }
+    }
+}

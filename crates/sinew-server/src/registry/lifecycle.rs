@@ -1,0 +1,186 @@
+//! Taking back: a whole skill or one version, and bringing it back as it was.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Registry;
+use super::access::Caller;
+use super::answer::{Answer, Refusal, Shape, json_answer};
+use super::model::{AuditEntry, Deleted, SkillDoc};
+use super::read::SkillQuery;
+use super::shelf::Changed;
+
+/// How long nobody else can take the name of a deleted skill.
+const RESERVED_MS: u64 = 30 * 24 * 60 * 60 * 1000;
+/// The longest reason that is kept.
+const MAX_REASON: usize = 1_000;
+
+/// The body of these requests, which may be absent.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Why {
+    reason: Option<String>,
+    owner_handle: Option<String>,
+}
+
+fn why(headers: &HeaderMap, body: &Bytes) -> Result<Why, Refusal> {
+    if body.is_empty() {
+        return Ok(Why::default());
+    }
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    if !kind.starts_with("application/json") {
+        let text = "Content-Type must be application/json";
+        return Err(Refusal::text(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
+    }
+    let mut why: Why =
+        serde_json::from_slice(body).map_err(|_| Refusal::bad("Invalid JSON body"))?;
+    if let Some(reason) = &mut why.reason {
+        *reason = reason.chars().take(MAX_REASON).collect();
+    }
+    Ok(why)
+}
+
+pub(crate) async fn delete(
+    State(registry): State<Arc<Registry>>,
+    caller: Caller,
+    headers: HeaderMap,
+    Path(slug): Path<String>,
+    Query(query): Query<SkillQuery>,
+    body: Bytes,
+) -> Answer {
+    let why = why(&headers, &body)?;
+    registry
+        .work(move |registry| {
+            let now = registry.now();
+            let mine = |skill: &SkillDoc| skill.deleted.is_none();
+            let skill = registry.own(&caller, &slug, &query, &why, mine)?;
+            let changed = registry.change(&skill.slug, &skill.owner, |skill| {
+                if skill.deleted.is_some() {
+                    return Ok(Changed::nothing());
+                }
+                skill.deleted = Some(Deleted {
+                    at: now,
+                    by: caller.known()?.handle.clone(),
+                    reserved_until: now + RESERVED_MS,
+                    reason: why.reason.clone(),
+                });
+                let entry = AuditEntry { note: why.reason.clone(), ..caller.entry(skill) };
+                Ok(Changed::by("delete", entry))
+            })?;
+            let until = changed.deleted.map(|deleted| deleted.reserved_until);
+            json_answer(&json!({ "ok": true, "slugReservedUntil": until }))
+        })
+        .await
+}
+
+pub(crate) async fn undelete(
+    State(registry): State<Arc<Registry>>,
+    caller: Caller,
+    headers: HeaderMap,
+    Path(slug): Path<String>,
+    Query(query): Query<SkillQuery>,
+    body: Bytes,
+) -> Answer {
+    let why = why(&headers, &body)?;
+    registry
+        .work(move |registry| {
+            let gone = |skill: &SkillDoc| skill.deleted.is_some();
+            let skill = registry.own(&caller, &slug, &query, &why, gone)?;
+            registry.change(&skill.slug, &skill.owner, |skill| match skill.deleted.take() {
+                Some(_) => {
+                    let entry = AuditEntry { note: why.reason.clone(), ..caller.entry(skill) };
+                    Ok(Changed::by("undelete", entry))
+                }
+                None => Ok(Changed::nothing()),
+            })?;
+            json_answer(&json!({ "ok": true }))
+        })
+        .await
+}
+
+pub(crate) async fn withdraw(
+    state: State<Arc<Registry>>,
+    caller: Caller,
+    headers: HeaderMap,
+    path: Path<(String, String)>,
+    query: Query<SkillQuery>,
+    body: Bytes,
+) -> Answer {
+    set_withdrawn(state, caller, headers, path, query, body, true).await
+}
+
+pub(crate) async fn restore(
+    state: State<Arc<Registry>>,
+    caller: Caller,
+    headers: HeaderMap,
+    path: Path<(String, String)>,
+    query: Query<SkillQuery>,
+    body: Bytes,
+) -> Answer {
+    set_withdrawn(state, caller, headers, path, query, body, false).await
+}
+
+/// A withdrawn version is not served; its number stays taken, and its bytes stay what they were.
+async fn set_withdrawn(
+    State(registry): State<Arc<Registry>>,
+    caller: Caller,
+    headers: HeaderMap,
+    Path((slug, version)): Path<(String, String)>,
+    Query(query): Query<SkillQuery>,
+    body: Bytes,
+    withdrawn: bool,
+) -> Answer {
+    let why = why(&headers, &body)?;
+    registry
+        .work(move |registry| {
+            let present = |skill: &SkillDoc| skill.deleted.is_none();
+            let skill = registry.own(&caller, &slug, &query, &why, present)?;
+            registry.change(&skill.slug, &skill.owner, |skill| {
+                let mut entry = caller.entry(skill);
+                let line = skill.versions.iter_mut().find(|line| line.version == version);
+                let line = line.ok_or_else(|| Refusal::not_found("Version not found"))?;
+                if line.withdrawn == withdrawn {
+                    return Ok(Changed::nothing());
+                }
+                line.withdrawn = withdrawn;
+                entry.version = Some(version.clone());
+                let kind = if withdrawn { "withdraw-version" } else { "restore-version" };
+                Ok(Changed::by(kind, entry))
+            })?;
+            json_answer(&json!({ "ok": true }))
+        })
+        .await
+}
+
+impl Registry {
+    /// The skill that the caller may change. Without an owner in the request, the caller's own comes
+    /// before others of that name.
+    fn own(
+        &self,
+        caller: &Caller,
+        slug: &str,
+        query: &SkillQuery,
+        why: &Why,
+        fits: impl Fn(&SkillDoc) -> bool,
+    ) -> Result<SkillDoc, Refusal> {
+        let holder = caller.publisher()?;
+        let named = why.owner_handle.as_deref().or(query.owner());
+        let own = match named {
+            Some(_) => Err(Refusal::skill_not_found()),
+            None => self.find_any(caller, slug, Some(&holder.handle), Shape::Text, &fits),
+        };
+        let found = match own {
+            Ok(found) => found,
+            Err(_) => self.find_any(caller, slug, named, Shape::Text, &fits)?,
+        };
+        caller.owner_of(&found.value.owner)?;
+        Ok(found.value)
+    }
+}

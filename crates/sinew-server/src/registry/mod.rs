@@ -1,0 +1,171 @@
+//! The team registry: skills that a team publishes for itself, for the clients that exist already.
+//!
+//! It speaks ClawHub's API, so that the unmodified `clawhub` client logs in, publishes, searches,
+//! installs and updates, and answers discovery indexes, so that the `skills` client installs. What
+//! is published is scanned first, kept under its digest, and never changed afterwards.
+//!
+//! Metadata lies in a [`Store`], files in a folder or a bucket. [`index`] holds the words of all
+//! skills in memory; [`audit`] records every change, and tells other servers of it.
+//!
+//! **Must never happen here:** a version whose bytes change; a write without a token; bytes that are
+//! served without having been scanned; a token in clear anywhere but in the answer that made it.
+
+mod access;
+mod answer;
+mod audit;
+mod blobs;
+mod bucket;
+mod download;
+mod index;
+mod keep;
+mod lifecycle;
+mod lists;
+mod model;
+mod names;
+mod publish;
+mod rate;
+mod read;
+mod routes;
+mod search;
+mod settings;
+mod shelf;
+mod stars;
+mod token;
+mod upload;
+mod verdict;
+mod wellknown;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use sinew_catalog::{Clock, Environment};
+use sinew_guard::scan::Scanner;
+use sinew_store::{Store, StoreError};
+
+pub use blobs::BlobError;
+pub use keep::Keeping;
+pub use model::AuditEntry;
+pub use names::handle_from;
+pub use settings::{BlobPlace, Bucket, MirrorSettings, Mode, Settings, SettingsError};
+pub use token::{NewToken, Role, Secret, TokenError, TokenInfo, Tokens};
+
+use answer::Refusal;
+use blobs::Blobs;
+use index::Index;
+use keep::Progress;
+use model::StatsDoc;
+use rate::Rates;
+
+/// Where the registry lies on the main listener.
+pub const PREFIX: &str = "/registry";
+
+/// On a listener that only this machine reaches, limits are this much higher: they are against
+/// strangers.
+const LOOPBACK_SCALE: u32 = 1_000;
+
+/// Who reaches the listener.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// This machine.
+    Loopback,
+    /// Others.
+    Others,
+}
+
+/// Why there is no registry.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistryError {
+    /// Its tokens cannot be used.
+    #[error(transparent)]
+    Tokens(#[from] TokenError),
+    /// The place for files cannot be used.
+    #[error(transparent)]
+    Blobs(#[from] BlobError),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A team's registry.
+#[derive(Debug)]
+pub struct Registry {
+    store: Arc<dyn Store>,
+    tokens: Tokens,
+    blobs: Blobs,
+    scanner: Scanner,
+    settings: Settings,
+    clock: Arc<dyn Clock>,
+    rates: Rates,
+    /// The path in front of every route.
+    prefix: &'static str,
+    index: RwLock<Index>,
+    progress: Mutex<Progress>,
+    /// Fetches that are not in the store yet.
+    counts: Mutex<HashMap<String, StatsDoc>>,
+}
+
+impl Registry {
+    /// Opens the registry, and reads what there is.
+    pub fn open(
+        env: &Environment,
+        store: Arc<dyn Store>,
+        settings: Settings,
+        reach: Reach,
+    ) -> Result<Arc<Self>, RegistryError> {
+        let usual = match reach {
+            Reach::Loopback => LOOPBACK_SCALE,
+            Reach::Others => 1,
+        };
+        let registry = Self {
+            tokens: Tokens::open(Arc::clone(&store), &settings.folder)?,
+            blobs: Blobs::open(&settings.blobs)?,
+            scanner: Scanner::new(),
+            clock: Arc::clone(&env.clock),
+            rates: Rates::new(settings.limits_scale.unwrap_or(usual)),
+            prefix: PREFIX,
+            index: RwLock::default(),
+            progress: Mutex::default(),
+            counts: Mutex::default(),
+            store,
+            settings,
+        };
+        registry.load()?;
+        Ok(Arc::new(registry))
+    }
+
+    /// Its tokens.
+    pub fn tokens(&self) -> &Tokens {
+        &self.tokens
+    }
+
+    fn now(&self) -> u64 {
+        self.clock.now_ms()
+    }
+
+    fn index(&self) -> RwLockReadGuard<'_, Index> {
+        self.index.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn index_mut(&self) -> RwLockWriteGuard<'_, Index> {
+        self.index.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does what blocks on a thread that may.
+    async fn work<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let registry = Arc::clone(self);
+        tokio::task::spawn_blocking(move || work(&registry))
+            .await
+            .unwrap_or_else(|_| Err(Refusal::unavailable("The registry could not do this")))
+    }
+
+    async fn holder(self: &Arc<Self>, token: String) -> Result<Option<TokenInfo>, Refusal> {
+        self.work(move |registry| Ok(registry.tokens.holder(&token, registry.now())?)).await
+    }
+}

@@ -1,0 +1,105 @@
+//! The table of routes, and the part of the server that it makes.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+use sinew_guard::scan::{MAX_FILE, MAX_SKILL};
+
+use super::answer::Refusal;
+use super::{
+    Mode, Registry, access, download, lifecycle, lists, publish, read, search, stars, upload,
+    verdict, wellknown,
+};
+use crate::gate::OriginRule;
+use crate::serve::Part;
+
+/// A whole bundle in one form, with its headers.
+const MAX_FORM: usize = MAX_SKILL as usize + (2 << 20);
+/// One file, and a byte more than is allowed, so that the answer can say so.
+const MAX_UPLOAD: usize = MAX_FILE as usize + 1;
+
+impl Registry {
+    /// The registry as a part of a server.
+    pub fn part(self: &Arc<Self>) -> Part {
+        let rule = match self.settings.mode {
+            Mode::Private => OriginRule::Own,
+            Mode::PublicRead => OriginRule::AnyReads,
+        };
+        let checked = Arc::clone(self);
+        let router = Router::new()
+            .nest(self.prefix, api().merge(discovery()).fallback(unknown))
+            .merge(discovery())
+            .layer(from_fn_with_state(Arc::clone(self), access::admit))
+            .merge(open_documents())
+            .nest(self.prefix, open_documents())
+            .with_state(Arc::clone(self));
+        Part::new("registry", router).origin(rule).ready(move || {
+            let answers = checked.store.len(super::model::AUDIT);
+            answers.map(drop).map_err(|error| error.to_string())
+        })
+    }
+}
+
+async fn unknown() -> Refusal {
+    Refusal::not_found("Not found")
+}
+
+type Routes = Router<Arc<Registry>>;
+
+/// ClawHub's API.
+fn api() -> Routes {
+    let v1 = Router::new()
+        .route("/whoami", get(read::whoami))
+        .route("/search", get(search::search))
+        .route("/resolve", get(read::resolve))
+        .route("/download", get(download::download))
+        .route("/trending", get(lists::trending))
+        .route("/skills", get(lists::list))
+        .route("/skills", post(publish::publish).layer(DefaultBodyLimit::max(MAX_FORM)))
+        .route("/skills/resolve", get(read::resolve))
+        .route("/skills/-/upload-url", post(upload::ticket))
+        .route(
+            "/skills/-/upload/{ticket}",
+            post(upload::upload).layer(DefaultBodyLimit::max(MAX_UPLOAD)),
+        )
+        .route("/skills/-/security-verdicts", post(verdict::bulk))
+        .route("/skills/{slug}", get(read::detail).delete(lifecycle::delete))
+        .route("/skills/{slug}/undelete", post(lifecycle::undelete))
+        .route("/skills/{slug}/versions", get(read::versions))
+        .route("/skills/{slug}/versions/{version}", get(read::version).delete(lifecycle::withdraw))
+        .route("/skills/{slug}/versions/{version}/restore", post(lifecycle::restore))
+        .route("/skills/{slug}/file", get(download::file))
+        .route("/skills/{slug}/install", get(download::install))
+        .route("/skills/{slug}/scan", get(verdict::scan))
+        .route("/skills/{slug}/verify", get(verdict::verify))
+        .route("/skills/{slug}/card", get(verdict::card))
+        .route("/skills/{slug}/moderation", get(verdict::moderation))
+        .route("/stars/{slug}", post(stars::star).delete(stars::unstar));
+    Router::new()
+        .nest("/api/v1", v1)
+        .route("/api/cli/telemetry/install", post(stars::installed))
+        .route("/api/search", get(search::skills_sh))
+}
+
+/// Discovery indexes, for clients that know no API.
+fn discovery() -> Routes {
+    Router::new()
+        .route("/.well-known/agent-skills/index.json", get(wellknown::index))
+        .route("/.well-known/agent-skills/{name}/{*file}", get(wellknown::artifact))
+        .route("/.well-known/skills/index.json", get(wellknown::legacy_index))
+        .route("/.well-known/skills/{name}/{*file}", get(wellknown::legacy_file))
+        .route(
+            "/{owner}/skills/{slug}/.well-known/agent-skills/index.json",
+            get(wellknown::index_of_one),
+        )
+}
+
+/// What anybody may read: where the registry is.
+fn open_documents() -> Routes {
+    Router::new()
+        .route("/.well-known/clawhub.json", get(wellknown::clawhub))
+        .route("/.well-known/clawdhub.json", get(wellknown::clawhub))
+}

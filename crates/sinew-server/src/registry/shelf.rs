@@ -1,0 +1,205 @@
+//! Finding and changing skills: what the routes share.
+
+use std::sync::PoisonError;
+
+use axum::http::StatusCode;
+use serde::de::DeserializeOwned;
+use sinew_store::{Document, Expect, Json, Keys, Op, StoreError, Version};
+
+use super::access::Caller;
+use super::answer::{Refusal, Shape};
+use super::model::{
+    AuditEntry, SKILLS, STATS, SkillDoc, StatsDoc, VERSIONS, VersionDoc, skill_key, version_key,
+};
+use super::{Registry, audit, names};
+
+/// How often a change is tried again that somebody else was quicker with.
+const TRIES: usize = 8;
+
+/// A document and the state it was read in.
+#[derive(Debug, Clone)]
+pub(crate) struct Found<T> {
+    pub(crate) value: T,
+    pub(crate) version: Version,
+}
+
+/// Which version of a skill is meant.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Which {
+    pub(crate) version: Option<String>,
+    pub(crate) tag: Option<String>,
+}
+
+impl Registry {
+    /// The skill that a caller names, whoever owns it where no owner is named.
+    pub(crate) fn find(
+        &self,
+        caller: &Caller,
+        slug: &str,
+        owner: Option<&str>,
+        shape: Shape,
+    ) -> Result<Found<SkillDoc>, Refusal> {
+        let found = self.find_any(caller, slug, owner, shape, SkillDoc::is_visible)?;
+        Ok(found)
+    }
+
+    /// The same among skills for which `fits` holds.
+    pub(crate) fn find_any(
+        &self,
+        caller: &Caller,
+        slug: &str,
+        owner: Option<&str>,
+        shape: Shape,
+        fits: impl Fn(&SkillDoc) -> bool,
+    ) -> Result<Found<SkillDoc>, Refusal> {
+        let slug = names::read_slug(slug).ok_or_else(Refusal::skill_not_found)?;
+        if let Some(owner) = owner {
+            let owner = names::handle(owner).ok_or_else(Refusal::skill_not_found)?;
+            let found = self.skill(&slug, &owner)?;
+            return found.filter(|found| fits(&found.value)).ok_or_else(Refusal::skill_not_found);
+        }
+        let mut all = self.owners_of(&slug)?;
+        all.retain(|found| fits(&found.value));
+        match all.len() {
+            0 => Err(Refusal::skill_not_found()),
+            1 => all.pop().ok_or_else(Refusal::skill_not_found),
+            _ => {
+                let owners: Vec<String> =
+                    all.iter().map(|found| found.value.owner.clone()).collect();
+                Err(Refusal::ambiguous(&slug, &owners, &caller.base, shape))
+            }
+        }
+    }
+
+    /// A skill, seen or not.
+    pub(crate) fn skill(
+        &self,
+        slug: &str,
+        owner: &str,
+    ) -> Result<Option<Found<SkillDoc>>, StoreError> {
+        self.store.get(SKILLS, &skill_key(slug, owner))?.map(read).transpose()
+    }
+
+    /// The skills of one slug.
+    pub(crate) fn owners_of(&self, slug: &str) -> Result<Vec<Found<SkillDoc>>, StoreError> {
+        /// Owners of one slug that are told apart; beyond it the message would be no help.
+        const MAX_OWNERS: usize = 50;
+        let prefix = format!("{slug}/");
+        let page = self.store.list(SKILLS, Keys::under(&prefix), MAX_OWNERS)?;
+        page.into_iter().map(read).collect()
+    }
+
+    /// The version that a caller means.
+    pub(crate) fn version_of(
+        &self,
+        skill: &SkillDoc,
+        which: &Which,
+    ) -> Result<VersionDoc, Refusal> {
+        let gone = || Refusal::text(StatusCode::GONE, "Version not available");
+        let missing = || Refusal::not_found("Version not found");
+        let line = match (&which.version, &which.tag) {
+            (Some(version), _) => skill.version(version).ok_or_else(missing)?,
+            (None, Some(tag)) if tag != "latest" => {
+                let version = skill.tags.get(tag).ok_or_else(missing)?;
+                skill.version(version).ok_or_else(missing)?
+            }
+            _ => skill.latest().ok_or_else(missing)?,
+        };
+        if line.withdrawn {
+            return Err(gone());
+        }
+        let key = version_key(&skill.slug, &skill.owner, &line.version);
+        let document = self.store.get(VERSIONS, &key)?.ok_or_else(missing)?;
+        Ok(document.body.read()?)
+    }
+
+    /// Changes a skill together with its record in the audit trail, and tells the index.
+    ///
+    /// `change` gets the skill as it is and says what to record; it runs again where somebody else
+    /// was quicker.
+    pub(crate) fn change(
+        &self,
+        slug: &str,
+        owner: &str,
+        mut change: impl FnMut(&mut SkillDoc) -> Result<Changed, Refusal>,
+    ) -> Result<SkillDoc, Refusal> {
+        for _ in 0..TRIES {
+            let mut found = self.skill(slug, owner)?.ok_or_else(Refusal::skill_not_found)?;
+            let changed = change(&mut found.value)?;
+            let Some(kind) = changed.kind else { return Ok(found.value) };
+            let key = found.value.key();
+            let mut ops = vec![
+                Op::put(SKILLS, &key, Expect::Version(found.version), Json::of(&found.value)?),
+                audit::op(kind, &changed.entry, self.now())?,
+            ];
+            ops.extend(changed.ops);
+            match self.store.transact(&ops) {
+                Ok(_) => {
+                    self.refresh(&key)?;
+                    return Ok(found.value);
+                }
+                Err(StoreError::Conflict { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Refusal::unavailable("The skill is being changed by others"))
+    }
+
+    /// Brings the index up to date about one skill.
+    pub(crate) fn refresh(&self, key: &str) -> Result<(), StoreError> {
+        let skill = self.store.get(SKILLS, key)?;
+        let stats = self.stats_of(key)?;
+        let mut index = self.index_mut();
+        match skill {
+            Some(document) => index.set(document.body.read()?, stats.downloads, stats.installs),
+            None => index.remove(key),
+        }
+        Ok(())
+    }
+
+    /// How often a skill was fetched, with what is not written yet.
+    pub(crate) fn stats_of(&self, key: &str) -> Result<StatsDoc, StoreError> {
+        let written: StatsDoc = match self.store.get(STATS, key)? {
+            Some(document) => document.body.read()?,
+            None => StatsDoc::default(),
+        };
+        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = counts.get(key).copied().unwrap_or_default();
+        Ok(StatsDoc {
+            downloads: written.downloads + waiting.downloads,
+            installs: written.installs + waiting.installs,
+        })
+    }
+}
+
+/// What a change of a skill comes with.
+#[derive(Debug)]
+pub(crate) struct Changed {
+    /// What the audit trail calls it; nothing where there is nothing to do.
+    pub(crate) kind: Option<&'static str>,
+    pub(crate) entry: AuditEntry,
+    /// Further steps of the same transaction.
+    pub(crate) ops: Vec<Op>,
+}
+
+impl Changed {
+    /// Nothing has to be done.
+    pub(crate) fn nothing() -> Self {
+        Self { kind: None, entry: audit::nothing(), ops: Vec::new() }
+    }
+
+    pub(crate) fn by(kind: &'static str, entry: AuditEntry) -> Self {
+        Self { kind: Some(kind), entry, ops: Vec::new() }
+    }
+
+    #[must_use]
+    pub(crate) fn with(mut self, op: Op) -> Self {
+        self.ops.push(op);
+        self
+    }
+}
+
+/// A document as a value.
+pub(crate) fn read<T: DeserializeOwned>(document: Document) -> Result<Found<T>, StoreError> {
+    Ok(Found { value: document.body.read()?, version: document.version })
+}
