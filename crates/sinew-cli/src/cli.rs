@@ -90,6 +90,8 @@ pub(crate) enum Command {
     Hook(commands::hook::HookArgs),
     Mcp(commands::mcp::McpArgs),
     Watch(commands::watch::WatchArgs),
+    Serve(commands::serve::ServeArgs),
+    Registry(commands::registry::RegistryArgs),
     Doctor(commands::doctor::DoctorArgs),
     Config(commands::config::ConfigArgs),
     Skills(commands::skills::SkillsArgs),

@@ -20,8 +20,10 @@ pub(crate) mod list;
 pub(crate) mod mcp;
 pub(crate) mod prompt;
 pub(crate) mod read;
+pub(crate) mod registry;
 pub(crate) mod report;
 pub(crate) mod scan;
+pub(crate) mod serve;
 pub(crate) mod skills;
 pub(crate) mod validate;
 pub(crate) mod watch;
@@ -83,6 +85,8 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         Command::Deps(args) => deps::run(args, &engine, out),
         Command::Commands(args) => commands::run(args, &engine, out),
         Command::Watch(args) => watch::run(args, &engine, out),
+        Command::Serve(args) => serve::run(args, &engine, out),
+        Command::Registry(args) => registry::run(args, &engine, out),
         Command::Doctor(args) => doctor::run(args, &engine, out),
         Command::Config(args) => config::run(args, &engine, out),
         Command::Skills(args) => skills::run(args, &engine, out),

@@ -26,6 +26,8 @@ const COMMANDS: &[&str] = &[
     "deps",
     "commands",
     "watch",
+    "serve",
+    "registry",
     "doctor",
     "config",
     "skills",

@@ -1,0 +1,150 @@
+use std::fmt::Write as _;
+
+use clap::ValueEnum;
+use serde::Serialize;
+use sinew_engine::{Engine, Error, ErrorKind};
+use sinew_server::registry::{NewToken, Role, TokenInfo, handle_from};
+
+use super::{token_error, tokens};
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+use crate::render;
+
+/// Milliseconds of a day.
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// Make, list and revoke the tokens of this machine's registry
+///
+/// A token is shown once, when it is made. The database holds a hash that is of no use without a file
+/// beside it.
+///
+/// Examples:
+///   sinew registry token create --role publish --name alice
+///   sinew registry token create --role read --name ci --expires 90
+///   sinew registry token list
+///   sinew registry token revoke ci
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct TokenArgs {
+    #[command(subcommand)]
+    command: TokenCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum TokenCommand {
+    /// Make a token, and show it once
+    Create(CreateArgs),
+    /// Show every token, without what it is
+    List,
+    /// End a token at once
+    Revoke {
+        /// Its id, or its label where no other has it
+        token: String,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct CreateArgs {
+    /// What it allows: read, publish (also under the holder's own names), admin (everything)
+    #[arg(long, value_enum)]
+    role: RoleArg,
+    /// What it is for
+    #[arg(long, value_name = "LABEL")]
+    name: String,
+    /// Whom it acts for, which is the owner of what is published [default: the name]
+    #[arg(long, value_name = "HANDLE")]
+    user: Option<String>,
+    /// Another owner that the holder may publish for
+    #[arg(long = "owner", value_name = "HANDLE")]
+    owners: Vec<String>,
+    /// After how many days it ends [default: never]
+    #[arg(long, value_name = "DAYS")]
+    expires: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum RoleArg {
+    Read,
+    Publish,
+    Admin,
+}
+
+/// The answer that holds a token: the only one.
+#[derive(Serialize)]
+struct Created<'a> {
+    token: &'a str,
+    #[serde(flatten)]
+    info: &'a TokenInfo,
+}
+
+pub(crate) fn run(args: &TokenArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    match &args.command {
+        TokenCommand::Create(args) => create(args, engine, out),
+        TokenCommand::List => list(engine, out),
+        TokenCommand::Revoke { token } => revoke(token, engine, out),
+    }
+}
+
+fn create(args: &CreateArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let label = args.name.trim();
+    let handle = match &args.user {
+        Some(user) => user.trim().trim_start_matches('@').to_ascii_lowercase(),
+        None => handle_from(label).ok_or_else(|| {
+            let text = format!("`{label}` cannot be the name of an owner");
+            Error::new(ErrorKind::Usage, "bad-handle", text).hint("name one with --user")
+        })?,
+    };
+    let now = engine.environment().clock.now_ms();
+    let wanted = NewToken {
+        label: label.to_owned(),
+        handle,
+        owners: args.owners.clone(),
+        role: match args.role {
+            RoleArg::Read => Role::Read,
+            RoleArg::Publish => Role::Publish,
+            RoleArg::Admin => Role::Admin,
+        },
+        expires_at: args.expires.map(|days| now + u64::from(days) * DAY_MS),
+    };
+    let tokens = tokens(engine)?;
+    let (secret, info) = tokens.create(wanted, now).map_err(|error| token_error(&error))?;
+    let created = Created { token: secret.reveal(), info: &info };
+    out.data(&created, |text| writeln!(text, "{}", secret.reveal()))?;
+    let about = format!(
+        "{} for @{}, id {}; it is not shown again",
+        info.role.as_str(),
+        info.handle,
+        info.id
+    );
+    out.note(&about);
+    Ok(Exit::Done)
+}
+
+fn list(engine: &Engine, out: &mut Printer) -> CommandResult {
+    let all = tokens(engine)?.list().map_err(|error| token_error(&error))?;
+    let now = engine.environment().clock.now_ms();
+    out.data(&serde_json::json!({ "tokens": all }), |text| {
+        if all.is_empty() {
+            return writeln!(text, "there is no token yet");
+        }
+        for token in &all {
+            let state = match token.is_live(now) {
+                true => "",
+                false if token.revoked_at.is_some() => "  revoked",
+                false => "  ended",
+            };
+            let label = render::safe(&token.label);
+            let (id, role, handle) = (&token.id, token.role.as_str(), &token.handle);
+            writeln!(text, "{id}  {role:<7}  @{handle}  {label}{state}")?;
+        }
+        Ok(())
+    })?;
+    Ok(Exit::Done)
+}
+
+fn revoke(token: &str, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let now = engine.environment().clock.now_ms();
+    let info = tokens(engine)?.revoke(token, now).map_err(|error| token_error(&error))?;
+    out.data(&info, |text| writeln!(text, "revoked {} of @{}", info.id, info.handle))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,131 @@
+use std::fmt::Write as _;
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::sync::Arc;
+
+use serde::Serialize;
+use sinew_engine::{Engine, Error, ErrorKind};
+use sinew_server::registry::{PREFIX, Reach, Registry};
+use sinew_server::{Options, ServeError, Server};
+use url::Url;
+
+use super::registry as registry_command;
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+
+/// Where a server listens unless it is told otherwise.
+const LISTEN: &str = "127.0.0.1:7411";
+
+/// Serve a team's registry over HTTP, for `clawhub`, `skills` and sinew itself
+///
+/// Only this machine can reach it unless another address is named, which needs an admin token. It
+/// goes on until it is interrupted, and lets requests finish that are under way.
+///
+/// Examples:
+///   sinew registry token create --role admin --name me
+///   sinew serve --registry
+///   sinew serve --registry --listen 127.0.0.1:0 --json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ServeArgs {
+    /// Where to listen; port 0 takes a free one [default: serve.listen, else 127.0.0.1:7411]
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<String>,
+    /// Answer as a team registry below /registry
+    #[arg(long)]
+    registry: bool,
+}
+
+/// Where the server answers.
+#[derive(Serialize)]
+struct Serving<'a> {
+    listening: &'a str,
+    address: String,
+    registry: Option<String>,
+}
+
+pub(crate) fn run(args: &ServeArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let tree = &engine.config().tree;
+    let configured = tree.pointer("/serve/listen").and_then(|value| value.as_str());
+    let listen = address(args.listen.as_deref().or(configured).unwrap_or(LISTEN))?;
+    let public_url = match tree.pointer("/serve/publicUrl").and_then(|value| value.as_str()) {
+        None | Some("") => None,
+        Some(text) => Some(public_url(text)?),
+    };
+    let reach = match listen.ip().is_loopback() && public_url.is_none() {
+        true => Reach::Loopback,
+        false => Reach::Others,
+    };
+    let registry = match args.registry {
+        true => Some(registry_command::open(engine, reach)?),
+        false => None,
+    };
+    let has_token = match &registry {
+        Some(registry) => {
+            let now = engine.environment().clock.now_ms();
+            registry.tokens().has_admin(now).map_err(|e| registry_command::token_error(&e))?
+        }
+        None => false,
+    };
+    let options = Options { listen, public_url, has_token };
+    let mut server = Server::bind(options).map_err(|error| serve_error(&error))?;
+    if let Some(registry) = &registry {
+        server = server.mount(registry.part());
+    }
+    let serving = Serving {
+        listening: server.origin(),
+        address: server.address().to_string(),
+        registry: registry.is_some().then(|| format!("{}{PREFIX}", server.origin())),
+    };
+    match out.is_json() {
+        true => out.json_line(&serving)?,
+        false => out.text(&shown(&serving))?,
+    }
+    let keeping = registry.as_ref().map(Arc::clone).map(|registry: Arc<Registry>| registry.keep());
+    let keeping = keeping.transpose()?;
+    server.run().map_err(|error| serve_error(&error))?;
+    drop(keeping);
+    Ok(Exit::Done)
+}
+
+fn shown(serving: &Serving<'_>) -> String {
+    let mut text = format!("listening on {}\n", serving.listening);
+    if let Some(registry) = &serving.registry {
+        let _ = writeln!(text, "registry at {registry}");
+    }
+    text
+}
+
+fn address(text: &str) -> Result<SocketAddr, Error> {
+    let found = text.to_socket_addrs().ok().and_then(|mut all| all.next());
+    found.ok_or_else(|| {
+        Error::new(ErrorKind::Usage, "bad-address", format!("`{text}` is no address to listen on"))
+            .hint("write a host and a port, such as 127.0.0.1:7411")
+    })
+}
+
+fn public_url(text: &str) -> Result<Url, Error> {
+    let url = Url::parse(text).ok().filter(|url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.has_host()
+            && url.path() == "/"
+            && url.query().is_none()
+            && url.username().is_empty()
+    });
+    url.ok_or_else(|| {
+        let text = format!("serve.publicUrl is no origin: {text}");
+        Error::new(ErrorKind::Usage, "bad-public-url", text)
+            .hint("write scheme and host alone, such as https://skills.example.org")
+    })
+}
+
+fn serve_error(error: &ServeError) -> Error {
+    let message = error.to_string();
+    match error {
+        ServeError::Unguarded { .. } => Error::new(ErrorKind::Refused, "unguarded", message)
+            .hint("make one with `sinew registry token create --role admin --name <you>`")
+            .hint("or listen on 127.0.0.1"),
+        ServeError::Bind { .. } => Error::new(ErrorKind::Environment, "cannot-listen", message)
+            .hint("choose another address with --listen"),
+        ServeError::Io(_) => Error::new(ErrorKind::Environment, "server-stopped", message),
+    }
+}
