@@ -288,6 +288,44 @@ pub const KEYS: &[Key] = &[
     key("mcp.allowed_hosts", "[]", "Further names under which the MCP server may be reached."),
     key("mcp.allowed_origins", "[]", "Further origins that browsers may call the MCP server from."),
     key("mcp.skill_prefix", "none", "What skill addresses begin with: none or tier."),
+    key("serve.listen", "127.0.0.1:7411", "Where `serve` listens."),
+    key(
+        "serve.publicUrl",
+        "",
+        "The origin by which others know the server, where a proxy stands in front.",
+    ),
+    key("registry.mode", "private", "Who reads without a token: private or public-read."),
+    key(
+        "registry.blobs",
+        "<home>/registry/blobs",
+        "Where bundles lie: a folder, or s3://bucket/prefix with the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
+    ),
+    key("registry.s3.endpoint", "", "The S3 service, where it is not Amazon's."),
+    key("registry.s3.region", "us-east-1", "Its region; AWS_REGION where absent."),
+    key(
+        "registry.s3.pathStyle",
+        "with an endpoint",
+        "Whether the bucket is a part of the path, not of the host.",
+    ),
+    key(
+        "registry.limits.scale",
+        "1, on loopback 1000",
+        "Multiplies how many requests a caller may send in a minute.",
+    ),
+    key(
+        "registry.mirror.mode",
+        "off",
+        "Bring skills of another registry in: off, proxy (when asked for) or snapshot (by `registry mirror`).",
+    ),
+    key("registry.mirror.upstream", "https://clawhub.ai", "The other registry's base."),
+    key(
+        "registry.mirror.allow",
+        "[]",
+        "What may be brought in: owner, owner/slug, */slug or *; nothing else is.",
+    ),
+    key("registry.mirror.deny", "[]", "What may not, even so."),
+    key("registry.mirror.prefix", "", "Put before the names of the other registry's owners."),
+    key("registry.mirror.intervalSeconds", "600", "How long what the other registry said counts."),
 ];
 
 /// The names that may stand directly below a dotted path, `<…>` included.

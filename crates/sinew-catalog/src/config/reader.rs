@@ -81,6 +81,12 @@ impl Reader {
         if let Some(mcp) = self.map(root, "mcp", "mcp") {
             self.mcp(mcp, &mut config.mcp);
         }
+        // What these say is read, and judged, by whoever serves.
+        for section in ["serve", "registry"] {
+            if let Some(keys) = self.map(root, section, section) {
+                self.unknown_keys(keys, section);
+            }
+        }
         if let Some(security) = self.map(root, "security", "security") {
             self.install_policy(security, config);
         }
