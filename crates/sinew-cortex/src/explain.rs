@@ -310,13 +310,16 @@ fn filtered(
         Order::Bayes => {
             let lately = candidate.offered.map(|day| today.since(day));
             let lately = lately.is_some_and(|days| days < bayes::LAST_RESORT_DAYS);
-            (is_last_resort(view) && lately).then_some(Filtered::LastResort)
+            (view.is_last_resort() && lately).then_some(Filtered::LastResort)
         }
     }
 }
 
-fn is_last_resort(view: &CandidateView) -> bool {
-    view.bayes.mean < bayes::LAST_RESORT
+impl CandidateView {
+    /// Whether, under `bayes`, it comes after everything else.
+    pub fn is_last_resort(&self) -> bool {
+        self.bayes.mean < bayes::LAST_RESORT
+    }
 }
 
 /// Best first. A candidate whose description misleads comes after its peers.
@@ -329,8 +332,9 @@ fn compare(a: &CandidateView, b: &CandidateView, order: Order) -> std::cmp::Orde
                 .total_cmp(&a.effective_weight)
                 .then_with(|| b.weight.total_cmp(&a.weight))
                 .then_with(|| b.runs.success.cmp(&a.runs.success)),
-            Order::Bayes => is_last_resort(a)
-                .cmp(&is_last_resort(b))
+            Order::Bayes => a
+                .is_last_resort()
+                .cmp(&b.is_last_resort())
                 .then_with(|| b.bayes.score.total_cmp(&a.bayes.score)),
         })
         .then_with(|| a.slug.cmp(&b.slug))

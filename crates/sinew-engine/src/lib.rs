@@ -9,6 +9,7 @@
 
 mod access_token;
 mod activity;
+pub mod acquire;
 mod actor;
 mod agent;
 pub mod approval;

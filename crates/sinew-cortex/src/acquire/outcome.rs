@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::run::{Attempt, Offer, Run, Stage};
+use super::run::{Attempt, Offer, Run, Stage, Staged};
 use crate::failure::FailureKind;
 use crate::memory::Candidate;
 use crate::record::{Origin, Outcome, Verdict};
@@ -50,6 +50,9 @@ pub struct Finish {
     /// Programs and variables that were looked for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub probes: BTreeMap<String, bool>,
+    /// What it did besides thinking, beyond what its files show.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub side_effects: Vec<String>,
 }
 
 impl Finish {
@@ -67,6 +70,7 @@ impl Finish {
             ms: None,
             tokens: None,
             probes: BTreeMap::new(),
+            side_effects: Vec::new(),
         }
     }
 
@@ -99,7 +103,7 @@ pub(super) fn outcome(run: &Run, offer: &Offer, finish: &Finish, attempts: u32) 
         key: finish.key.clone(),
         blame: finish.blame,
         shielded: finish.shielded,
-        side_effects: staged.map(|staged| staged.side_effects.clone()),
+        side_effects: side_effects(staged, finish),
         skill_md_chars: staged.map(|staged| staged.skill_md_chars),
         skill_md_bytes: staged.map(|staged| staged.skill_md_bytes),
         origin: finish.origin,
@@ -109,6 +113,18 @@ pub(super) fn outcome(run: &Run, offer: &Offer, finish: &Finish, attempts: u32) 
         probes: finish.probes.clone(),
         ..Outcome::new(&region, &offer.slug, offer.version(), finish.result)
     }
+}
+
+/// What the files show and what was seen; unknown where nobody looked.
+fn side_effects(staged: Option<&Staged>, finish: &Finish) -> Option<Vec<String>> {
+    let mut known = staged.map(|staged| staged.side_effects.clone());
+    for tag in &finish.side_effects {
+        let known = known.get_or_insert_default();
+        if !known.contains(tag) {
+            known.push(tag.clone());
+        }
+    }
+    known
 }
 
 /// Whether a skill is worth keeping. Characters count, not bytes: the reference says characters, and

@@ -8,7 +8,6 @@ use super::run::{Pending, Question, Run, State};
 use super::step::{Effect, Step};
 use super::{Act, RETRY_AFTER_MS};
 use crate::record::Body;
-use crate::signals;
 
 /// What must be done to carry on. The outbox is written first, as after every step.
 pub fn resume(run: &Run) -> Step {
@@ -18,7 +17,7 @@ pub fn resume(run: &Run) -> Step {
     match run.state.clone() {
         State::Recall => effects.push(Effect::Recall),
         State::Search => effects.push(Effect::Search {
-            keywords: signals::keywords(&run.signals, run.region.as_deref()),
+            keywords: run.keywords(),
             without: run.candidates.iter().map(|offer| offer.slug.clone()).collect(),
         }),
         // A notice that nobody may have seen is shown again, after a fresh look at the files.

@@ -25,6 +25,12 @@ pub struct Run {
     pub task: Option<String>,
     /// The task's words.
     pub signals: Vec<String>,
+    /// English words to search with, where the caller chose them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keywords: Vec<String>,
+    /// Whether the person wants another skill although one that is installed seems to fit.
+    #[serde(default)]
+    pub anyway: bool,
     /// The region it belongs to.
     pub region: Option<String>,
     /// Whether a pattern knew the task.
@@ -66,6 +72,8 @@ impl Run {
             updated: now,
             task: Some(task.to_owned()),
             signals,
+            keywords: Vec::new(),
+            anyway: false,
             region: None,
             hit: false,
             searches: 0,
@@ -86,6 +94,14 @@ impl Run {
     /// The candidate that is tried now.
     pub fn current(&self) -> Option<&Offer> {
         self.candidates.get(self.cursor)
+    }
+
+    /// The words a registry is searched with.
+    pub fn keywords(&self) -> Vec<String> {
+        match self.keywords.as_slice() {
+            [] => signals::keywords(&self.signals, self.region.as_deref()),
+            chosen => chosen.to_vec(),
+        }
     }
 
     /// The region that an outcome of this skill belongs to: the one that fits the task, or a new one
@@ -239,6 +255,9 @@ pub struct Offer {
     pub slug: String,
     /// Where it comes from.
     pub source: String,
+    /// How that source names it; empty where the slug is enough.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reference: String,
     /// Whether somebody reviews what that source offers.
     pub reviewed: bool,
     /// The version that was learned, for one that is known.
@@ -261,6 +280,7 @@ impl Offer {
         Self {
             slug: slug.to_owned(),
             source: source.to_owned(),
+            reference: String::new(),
             reviewed: true,
             learned: None,
             last_resort: false,

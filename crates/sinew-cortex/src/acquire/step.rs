@@ -11,7 +11,6 @@ use crate::memory::Memory;
 use crate::policy::{Policy, ReflexInstall};
 use crate::record::{Body, Consent, Outcome, Place, StatKey, Verdict};
 use crate::reflex::{self, Moment};
-use crate::signals;
 use crate::time::Stamp;
 
 /// What a step may look at.
@@ -213,7 +212,7 @@ impl Stepper<'_> {
     }
 
     fn search(&mut self) {
-        let keywords = signals::keywords(&self.run.signals, self.run.region.as_deref());
+        let keywords = self.run.keywords();
         let without = self.run.candidates.iter().map(|offer| offer.slug.clone()).collect();
         self.effects.push(Effect::Search { keywords, without });
         self.run.state = State::Search;
@@ -594,6 +593,10 @@ impl Stepper<'_> {
     ) -> Result<(), Refused> {
         match (pending, event) {
             (Pending::Wait, Event::TimeUp) => self.execute(attempt + 1),
+            // Whoever uses the skill has tried it again meanwhile.
+            (Pending::Wait | Pending::Credentials | Pending::Dependency, Event::Finished(told)) => {
+                self.finished(told, attempt + 1);
+            }
             (Pending::HowItWent, Event::Finished(told)) => self.learn(told, attempt),
             (Pending::Installing, Event::DependencyInstalled(true)) => self.execute(attempt + 1),
             (Pending::Installing, Event::DependencyInstalled(false)) => self.learn(finish, attempt),

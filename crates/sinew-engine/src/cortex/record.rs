@@ -242,23 +242,34 @@ impl Cortex<'_> {
     /// Looks for what the region's lessons are about, and for the variables that the skill reads, so
     /// that lessons are confirmed or contradicted by what is the case.
     fn look_around(&self, outcome: &mut Outcome) -> Result<(), Error> {
-        let region = Some(outcome.region.as_str());
-        let mut probes: Vec<String> = self.with_memory(|memory| {
-            let lessons = memory.lessons.iter().filter(|held| held.lesson.region() == region);
-            lessons.filter_map(|held| held.lesson.probe()).collect()
-        })?;
-        let tags = outcome.side_effects.iter().flatten();
-        probes
-            .extend(tags.filter_map(|tag| Some(format!("env:{}", tag.strip_prefix("read:env:")?))));
-        for probe in probes {
-            // A program that was just reported missing is missing, wherever it was looked for.
-            let reported =
-                outcome.key.as_ref().is_some_and(|key| probe.ends_with(&format!(":{key}")));
-            if let Some(found) = self.probe(&probe).filter(|_| !reported) {
-                outcome.probes.entry(probe).or_insert(found);
-            }
+        let tags = outcome.side_effects.as_deref().unwrap_or_default();
+        for (probe, found) in self.probes(&outcome.region, tags, outcome.key.as_deref())? {
+            outcome.probes.entry(probe).or_insert(found);
         }
         Ok(())
+    }
+
+    /// Whether what the lessons of a region are about is there, and the variables that a skill with
+    /// these side effects reads.
+    pub(crate) fn probes(
+        &self,
+        region: &str,
+        tags: &[String],
+        key: Option<&str>,
+    ) -> Result<BTreeMap<String, bool>, Error> {
+        let mut probes: Vec<String> = self.with_memory(|memory| {
+            let lessons = memory.lessons.iter().filter(|held| held.lesson.region() == Some(region));
+            lessons.filter_map(|held| held.lesson.probe()).collect()
+        })?;
+        let read = tags.iter().filter_map(|tag| tag.strip_prefix("read:env:"));
+        probes.extend(read.map(|name| format!("env:{name}")));
+        let looked = probes.into_iter().filter_map(|probe| {
+            // A program that was just reported missing is missing, wherever it was looked for.
+            let reported = key.is_some_and(|key| probe.ends_with(&format!(":{key}")));
+            let found = self.probe(&probe).filter(|_| !reported)?;
+            Some((probe, found))
+        });
+        Ok(looked.collect())
     }
 
     /// Whether a program or a variable is there: `bin:ffmpeg`, `env:TOKEN`.

@@ -9,17 +9,20 @@ use sinew_cortex::acquire::{
 use sinew_cortex::explain::Runs;
 use sinew_cortex::memory::Memory;
 use sinew_cortex::record::Outcome;
-use sinew_cortex::signals::{clean_detail, words};
+use sinew_cortex::signals::{clean_detail, is_region, words};
 use sinew_store::{Expect, Json, Keys, Op, StoreError, Version};
 
 use super::Cortex;
 use super::log::{STREAM, entropy, row};
 use super::record::name;
+use crate::acquire::Wish;
 use crate::store::audit;
 use crate::{Error, ErrorKind};
 
 /// The runs, by id.
 const RUNS: &str = "runs";
+/// A longer keyword is none.
+const MAX_KEYWORD: usize = 40;
 /// Runs read at a time when those are looked for that are not over.
 const PAGE: usize = 1_000;
 
@@ -72,9 +75,29 @@ impl Cortex<'_> {
 
     /// Begins a run for a task. What must be done first is [`Effect::Recall`].
     pub fn start_run(&self, task: &str) -> Result<Run, Error> {
+        self.begin_run(&Wish { task: task.to_owned(), ..Wish::default() })
+    }
+
+    /// Begins a run as somebody wishes.
+    pub(crate) fn begin_run(&self, wish: &Wish) -> Result<Run, Error> {
+        if wish.task.trim().is_empty() {
+            return Err(Error::new(ErrorKind::Usage, "no-task", "there is no task"));
+        }
+        if let Some(region) = wish.region.as_deref().filter(|region| !is_region(region)) {
+            let region: String = region.chars().filter(|c| !c.is_control()).take(40).collect();
+            let message = format!("`{region}` is no name of a region");
+            return Err(Error::new(ErrorKind::Usage, "bad-region", message)
+                .hint("use lower-case letters, digits and hyphens"));
+        }
+        check_keywords(&wish.keywords)?;
         let now = self.now();
-        let signals = words(task, self.engine.vocabulary());
-        let run = Run::new(Id::new(now, entropy()?), now, task, signals);
+        let signals = words(&wish.task, self.engine.vocabulary());
+        let run = Run {
+            region: wish.region.clone(),
+            keywords: wish.keywords.clone(),
+            anyway: wish.anyway,
+            ..Run::new(Id::new(now, entropy()?), now, &wish.task, signals)
+        };
         self.save_run(run, "", Expect::Absent)
     }
 
@@ -195,6 +218,20 @@ impl Cortex<'_> {
             saved => saved.map(|_| run).map_err(Error::from),
         }
     }
+}
+
+/// Words that a registry may be searched with: none, or three to five plain ones.
+fn check_keywords(keywords: &[String]) -> Result<(), Error> {
+    let plain = |word: &String| {
+        word.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && word.len() <= MAX_KEYWORD
+            && word.chars().all(|c| c.is_ascii_alphanumeric() || "+.#_-".contains(c))
+    };
+    if (keywords.is_empty() || (3..=5).contains(&keywords.len())) && keywords.iter().all(plain) {
+        return Ok(());
+    }
+    let message = "three to five English keywords, of letters and digits";
+    Err(Error::new(ErrorKind::Usage, "bad-keywords", message))
 }
 
 fn unknown_run(id: &str) -> Error {

@@ -1,0 +1,70 @@
+//! What a skill lacked while it was used: the command that would install it, and installing it after
+//! a yes that names that command.
+
+use sinew_catalog::install::InstallOption;
+use sinew_cortex::acquire::Run;
+use sinew_exec::child::{Control, Stream};
+use sinew_exec::install::Notice;
+
+use super::flow::Drive;
+use crate::{Answer, Consent, Error, InstallRequest, InstallStep, Person};
+
+impl Drive<'_> {
+    /// The command that would install what is missing, as the skill's author and this machine see it.
+    pub(super) fn install_command(
+        &self,
+        slug: &str,
+        missing: Option<&str>,
+    ) -> Result<Option<String>, Error> {
+        let found = self.with_entry(slug, |_, entry| {
+            let options = self.engine.install_options(entry);
+            let brings = |option: &&InstallOption| {
+                missing.is_none_or(|bin| option.bins.iter().any(|known| known == bin))
+            };
+            let best = options.iter().filter(brings).find(|option| option.preferred);
+            best.or_else(|| options.iter().find(brings)).map(|option| option.argv.join(" "))
+        })?;
+        Ok(found.flatten())
+    }
+
+    /// Installs it; whether what was missing is there now. Without a known way, the person was asked to
+    /// do it themselves.
+    pub(super) fn install_dependency(&mut self, run: &Run, command: &str) -> Result<bool, Error> {
+        let slug = run.current().map(|offer| offer.slug.clone()).unwrap_or_default();
+        let installed = self.with_entry(&slug, |catalog, entry| {
+            let options = self.engine.install_options(entry);
+            let option = options.iter().find(|option| option.argv.join(" ") == command)?;
+            let request = InstallRequest { option: Some(option.id.clone()), timeout: None };
+            let mut person = Agreed { command };
+            let control = Control::default();
+            Some(self.engine.install_deps(catalog, entry, &request, &mut person, &control))
+        })?;
+        match installed.flatten() {
+            Some(done) => Ok(done?.ok()),
+            None => Ok(self.engine.env.find_program(command).is_some()),
+        }
+    }
+}
+
+/// A person who agreed to one command and to nothing else.
+struct Agreed<'a> {
+    command: &'a str,
+}
+
+impl Person for Agreed<'_> {
+    fn consent(&mut self, question: &Consent<'_>) -> Answer {
+        let named = question.argv.join(" ") == self.command;
+        match question.step {
+            InstallStep::Need if named => Answer::Yes,
+            _ => Answer::No,
+        }
+    }
+
+    fn acknowledge(&mut self, _skill: &str, _notice: &Notice) -> Answer {
+        Answer::No
+    }
+
+    fn output(&mut self, _stream: Stream, _bytes: &[u8]) {}
+
+    fn downloaded(&mut self, _bytes: u64, _of: Option<u64>) {}
+}

@@ -1,0 +1,67 @@
+//! From what files can do to side effects as the memory names them, and to words for people.
+
+use sinew_cortex::reflex::is_forbidden;
+use sinew_guard::scan::Capabilities;
+
+/// Side effects that are kept of one skill, as many as a record holds.
+const MAX_TAGS: usize = 32;
+/// The longest tag.
+const MAX_TAG: usize = 128;
+/// What stands for a side effect that cannot be written down: the strict side is the safe one.
+const UNKNOWN: &str = "shell:unknown";
+/// Programs that look and change nothing, however they are called. Every other one counts as a shell.
+const LOOKING: &[&str] =
+    &["cat", "cut", "date", "echo", "grep", "head", "jq", "ls", "rg", "tail", "wc", "which"];
+
+/// The side effects of a skill, those that forbid reflexes first.
+pub(super) fn tags(capabilities: &Capabilities) -> Vec<String> {
+    let of = |prefix: &str, names: &[String]| -> Vec<String> {
+        names.iter().map(|name| format!("{prefix}{name}")).collect()
+    };
+    let mut tags = of("write:", &capabilities.writes);
+    tags.extend(of("write:", &capabilities.persistence));
+    tags.extend(of("write:", &capabilities.agent_files));
+    tags.extend(of("write:package:", &capabilities.packages));
+    tags.extend(of("shell:", &capabilities.exec));
+    for program in &capabilities.binaries {
+        let looks = LOOKING.contains(&program.as_str());
+        tags.push(format!("{}{program}", if looks { "read:bin:" } else { "shell:" }));
+    }
+    let asked = capabilities.hosts.iter().filter(|host| host.purpose != "mention");
+    tags.extend(asked.map(|host| format!("network:{}", host.host)));
+    tags.extend(capabilities.env.iter().map(|env| format!("read:env:{}", env.name)));
+    tags.extend(of("read:", &capabilities.reads));
+    for tag in &mut tags {
+        if tag.len() > MAX_TAG || tag.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            UNKNOWN.clone_into(tag);
+        }
+    }
+    tags.sort_by_key(|tag| !is_forbidden(tag));
+    tags.dedup();
+    tags.truncate(MAX_TAGS);
+    tags
+}
+
+/// What a skill can do, in lines that a person reads.
+pub(super) fn lines(capabilities: &Capabilities) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut add = |what: &str, names: Vec<&str>| {
+        if !names.is_empty() {
+            lines.push(format!("{what} {}", names.join(", ")));
+        }
+    };
+    fn texts(names: &[String]) -> Vec<&str> {
+        names.iter().map(String::as_str).collect()
+    }
+    let asked = capabilities.hosts.iter().filter(|host| host.purpose != "mention");
+    add("reaches", asked.map(|host| host.host.as_str()).collect());
+    add("reads env", capabilities.env.iter().map(|env| env.name.as_str()).collect());
+    add("reads", texts(&capabilities.reads));
+    add("runs", texts(&capabilities.binaries));
+    add("starts programs by", texts(&capabilities.exec));
+    add("installs", texts(&capabilities.packages));
+    add("writes", texts(&capabilities.writes));
+    add("stays by", texts(&capabilities.persistence));
+    add("changes", texts(&capabilities.agent_files));
+    lines
+}

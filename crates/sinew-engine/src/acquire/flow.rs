@@ -1,0 +1,565 @@
+//! The loop: what must be done is done, what came of it takes the run on.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Serialize;
+use sinew_catalog::{Cause, Entry};
+use sinew_cortex::acquire::{
+    ANSWER_WITHIN_MS, Answer, Channel, Effect, End, Event, Finish, Offer, Run, Scope, Spoken,
+    Staged, State, Step,
+};
+use sinew_cortex::explain::Mode;
+
+use super::host::{Host, Paused, Ready, Told};
+use super::market::{Fetched, Listing, Market, Wanted};
+use super::show::{self, Shown};
+use super::{effects, plan};
+use crate::approval::{Act, Approval, PlanStep};
+use crate::route::read_skill;
+use crate::{Actor, Cortex, Engine, Error, ErrorKind};
+
+/// What somebody wants to be done, and what they know about it.
+#[derive(Debug, Clone, Default)]
+pub struct Wish {
+    /// The task, in their words.
+    pub task: String,
+    /// Its area, where the caller knows better than the memory.
+    pub region: Option<String>,
+    /// English words to search with: three to five, or none.
+    pub keywords: Vec<String>,
+    /// Go on although an installed skill seems to fit.
+    pub anyway: bool,
+}
+
+/// A run, and what it waits for.
+#[derive(Debug, Clone, Serialize)]
+pub struct Standing {
+    /// The run.
+    pub run: Run,
+    /// What it waits for.
+    pub waits: Waits,
+}
+
+/// What a run waits for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "for", rename_all = "snake_case")]
+pub enum Waits {
+    /// A person's answer.
+    Approval {
+        /// The question.
+        approval: Box<Approval>,
+    },
+    /// The end of the time in which a reflex can be cancelled.
+    Notice,
+    /// Whoever uses the skill, and reports.
+    Use {
+        /// The skill.
+        slug: String,
+        /// Its folder.
+        folder: PathBuf,
+    },
+    /// Somebody who knows how a use went that was cut short.
+    Outcome {
+        /// The skill.
+        slug: String,
+    },
+    /// Credentials.
+    Credentials {
+        /// The skill.
+        slug: String,
+    },
+    /// The one retry.
+    Retry,
+    /// Nothing: it is over.
+    Nothing {
+        /// How it ended.
+        end: End,
+    },
+}
+
+/// The flow over a market.
+pub struct Acquisition<'a> {
+    engine: &'a Engine,
+    market: &'a dyn Market,
+}
+
+impl Engine {
+    /// The acquisition flow over a market.
+    pub fn acquisition<'a>(&'a self, market: &'a dyn Market) -> Acquisition<'a> {
+        Acquisition { engine: self, market }
+    }
+}
+
+impl Acquisition<'_> {
+    /// Begins a run for a task, and takes it as far as the host can.
+    pub fn begin(&self, wish: &Wish, host: &mut dyn Host) -> Result<Standing, Error> {
+        let cortex = self.engine.cortex()?;
+        self.close_expired(&cortex)?;
+        let run = cortex.begin_run(wish)?;
+        let step = Step { run, effects: vec![Effect::Recall] };
+        self.drive(cortex, host).go(step)
+    }
+
+    /// Takes up a run where it stands.
+    pub fn carry_on(&self, run: &str, host: &mut dyn Host) -> Result<Standing, Error> {
+        let cortex = self.engine.cortex()?;
+        let step = cortex.resume_run(run)?;
+        self.drive(cortex, host).go(step)
+    }
+
+    /// Goes on after a notice that somebody saw and did not cancel in time.
+    pub fn after_notice(&self, run: &str, host: &mut dyn Host) -> Result<Standing, Error> {
+        let cortex = self.engine.cortex()?;
+        match cortex.run(run)?.state {
+            State::Notice { until } if cortex.now() >= until => {
+                self.drive(cortex, host).event(run, &Event::TimeUp)
+            }
+            State::Notice { until } => Err(Error::new(
+                ErrorKind::Refused,
+                "not-yet",
+                format!("the person may cancel until {until}"),
+            )),
+            _ => self.carry_on(run, host),
+        }
+    }
+
+    /// Tells a run how the use of its skill went, and goes on: to learn, to ask, to take it away.
+    pub fn report(
+        &self,
+        run: &str,
+        finish: Finish,
+        host: &mut dyn Host,
+    ) -> Result<Standing, Error> {
+        let cortex = self.engine.cortex()?;
+        let standing = cortex.run(run)?;
+        let mut drive = self.drive(cortex, host);
+        let finish = drive.looked_at(&standing, finish)?;
+        drive.event(run, &Event::Finished(finish))
+    }
+
+    /// Stops a run. What it installed is taken away.
+    pub fn cancel(&self, run: &str, host: &mut dyn Host) -> Result<Standing, Error> {
+        let cortex = self.engine.cortex()?;
+        self.drive(cortex, host).event(run, &Event::Cancelled)
+    }
+
+    /// Runs that are not over, oldest first.
+    pub fn open(&self) -> Result<Vec<Run>, Error> {
+        self.engine.cortex()?.open_runs()
+    }
+
+    /// Questions that nobody answered end their runs; the next one to begin cleans up.
+    fn close_expired(&self, cortex: &Cortex<'_>) -> Result<(), Error> {
+        let now = cortex.now();
+        for run in cortex.open_runs()? {
+            let asked = match run.state {
+                State::Approve { asked, .. }
+                | State::Plan { asked: Some(asked) }
+                | State::Retain { asked } => asked,
+                _ => continue,
+            };
+            if now.ms() - asked.ms() > ANSWER_WITHIN_MS {
+                // One that cannot be closed now stays open, and stands in nobody's way.
+                let _ = self.drive(*cortex, &mut Silent).event(&run.id, &Event::TimeUp);
+            }
+        }
+        Ok(())
+    }
+
+    fn drive<'d>(&'d self, cortex: Cortex<'d>, host: &'d mut dyn Host) -> Drive<'d> {
+        Drive {
+            engine: self.engine,
+            market: self.market,
+            cortex,
+            host,
+            listings: BTreeMap::new(),
+            fetched: BTreeMap::new(),
+            shown: false,
+        }
+    }
+}
+
+/// Nobody at all.
+struct Silent;
+
+impl Host for Silent {
+    fn told(&mut self, _told: &Told<'_>) {}
+}
+
+/// What follows from an effect.
+pub(super) enum Next {
+    /// Nothing by itself.
+    Nothing,
+    /// The run goes on.
+    Event(Event),
+    /// Somebody else must do something.
+    Waits(Waits),
+}
+
+/// A run on its way through this process.
+pub(super) struct Drive<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) market: &'a dyn Market,
+    pub(super) cortex: Cortex<'a>,
+    pub(super) host: &'a mut dyn Host,
+    /// What the search said about each candidate.
+    pub(super) listings: BTreeMap<String, Listing>,
+    /// What was fetched of each.
+    pub(super) fetched: BTreeMap<String, Fetched>,
+    /// Whether the candidates were shown.
+    shown: bool,
+}
+
+impl Drive<'_> {
+    pub(super) fn event(self, run: &str, event: &Event) -> Result<Standing, Error> {
+        let step = self.cortex.step_run(run, event, self.engine.approval_relay())?;
+        self.go(step)
+    }
+
+    fn go(mut self, mut step: Step) -> Result<Standing, Error> {
+        self.host.told(&Told::Run {
+            run: &step.run.id,
+            state: step.run.state.name(),
+            signals: &step.run.signals,
+        });
+        loop {
+            let Step { run, effects } = step;
+            let mut next = None;
+            for effect in &effects {
+                match self.perform(&run, effect)? {
+                    Next::Nothing => {}
+                    Next::Event(event) => next = Some(event),
+                    Next::Waits(waits) => return Ok(Standing { run, waits }),
+                }
+            }
+            match (next, &run.state) {
+                (Some(event), _) => {
+                    step = self.cortex.step_run(&run.id, &event, self.engine.approval_relay())?;
+                }
+                (None, State::Closed { end }) => {
+                    let end = *end;
+                    self.withdraw_questions(&run)?;
+                    self.host.told(&Told::Closed { run: &run.id, end });
+                    return Ok(Standing { run, waits: Waits::Nothing { end } });
+                }
+                (None, state) => {
+                    let state = state.name();
+                    let message = format!("the run {} stands still in {state}", run.id);
+                    return Err(Error::new(ErrorKind::Environment, "stands-still", message));
+                }
+            }
+        }
+    }
+
+    fn perform(&mut self, run: &Run, effect: &Effect) -> Result<Next, Error> {
+        Ok(match effect {
+            Effect::Recall => Next::Event(self.recall(run)),
+            Effect::Search { keywords, without } => {
+                Next::Event(Event::Found(self.search(run, keywords, without)?))
+            }
+            Effect::Fetch(slugs) => Next::Event(self.fetch(run, slugs)),
+            Effect::Notify { text, ms } => self.notify(run, text, *ms)?,
+            Effect::Ask(question) => {
+                if question.act == Act::Install {
+                    self.present(run)?;
+                }
+                self.ask(run, question)?
+            }
+            Effect::Install { slug, digest } => Next::Event(self.install(run, slug, digest)?),
+            Effect::MakePlan(slug) => {
+                let steps = self.steps(run, slug)?;
+                self.host.told(&Told::Plan { slug, steps: &steps });
+                Next::Event(Event::Planned)
+            }
+            Effect::Execute(slug) => self.execute(run, slug)?,
+            Effect::Wait(ms) => {
+                self.host.told(&Told::Waiting { ms: *ms });
+                match self.host.wait(*ms) {
+                    Paused::Passed => Next::Event(Event::TimeUp),
+                    Paused::Cancelled => Next::Event(Event::Cancelled),
+                    Paused::Later => Next::Waits(Waits::Retry),
+                }
+            }
+            Effect::InstallDependency(command) => {
+                let installed = self.install_dependency(run, command)?;
+                self.host.told(&Told::Dependency { command, installed });
+                Next::Event(Event::DependencyInstalled(installed))
+            }
+            Effect::AskCredentials(slug) => self.ask_credentials(run, slug)?,
+            Effect::AskOutcome(slug) => match self.host.how_it_went(slug) {
+                Some(finish) => Next::Event(Event::Finished(self.looked_at(run, finish)?)),
+                None => Next::Waits(Waits::Outcome { slug: slug.clone() }),
+            },
+            Effect::Learn { record, outcome, task } => {
+                let learned = self.cortex.learn_from_run(*record, outcome, task.as_deref())?;
+                let (region, slug) = (outcome.region.as_str(), outcome.slug.as_str());
+                let known = self.cortex.with_memory(|memory| {
+                    memory.candidate(region, slug).map(|found| (found.weight, found.reflex))
+                })?;
+                let (weight, reflex) = known.unzip();
+                let reflex = reflex.unwrap_or(false);
+                self.host.told(&Told::Learned { region, slug, weight, reflex });
+                Next::Event(learned)
+            }
+            Effect::Uninstall(slug) => self.uninstall(run, slug.as_deref())?,
+            Effect::Tell(report) => {
+                self.host.told(&Told::Report { report });
+                Next::Nothing
+            }
+        })
+    }
+
+    /// Fetches and scans candidates. One that cannot be had is told of where it is shown.
+    fn fetch(&mut self, run: &Run, slugs: &[String]) -> Event {
+        self.shown = false;
+        let mut results = Vec::new();
+        for slug in slugs {
+            let Some(offer) = run.candidates.iter().find(|offer| offer.slug == *slug) else {
+                continue;
+            };
+            let fetched = self.fetch_one(run, offer).map_err(|error| error.message);
+            results.push((slug.clone(), fetched));
+        }
+        Event::Fetched(results)
+    }
+
+    fn fetch_one(&mut self, run: &Run, offer: &Offer) -> Result<Staged, Error> {
+        if let Some(placed) = self.market.installed(&offer.slug)?
+            && placed.run.as_deref() != Some(run.id.as_str())
+        {
+            let message = format!("a skill {} is installed already", offer.slug);
+            return Err(Error::new(ErrorKind::Refused, "exists", message));
+        }
+        let reference = match offer.reference.is_empty() {
+            true => self.remembered_reference(offer)?.unwrap_or_default(),
+            false => offer.reference.clone(),
+        };
+        let fetched = self.market.fetch(&Wanted {
+            slug: &offer.slug,
+            reference: &reference,
+            source: &offer.source,
+            version: None,
+        })?;
+        self.remember_reference(offer, &fetched.reference)?;
+        let digest = fetched.content.digest.clone().unwrap_or_default();
+        let staged = Staged {
+            version: fetched.version.clone(),
+            digest,
+            verdict: fetched.scan.verdict,
+            side_effects: effects::tags(&fetched.capabilities),
+            skill_md_chars: fetched.skill_md.chars().count() as u64,
+            skill_md_bytes: fetched.skill_md.len() as u64,
+        };
+        self.fetched.insert(offer.slug.clone(), fetched);
+        Ok(staged)
+    }
+
+    /// What was fetched of a candidate: in this process, or again with the version that was shown.
+    pub(super) fn ensure_fetched(&mut self, offer: &Offer) -> Result<Fetched, Error> {
+        if let Some(fetched) = self.fetched.get(&offer.slug) {
+            return Ok(fetched.clone());
+        }
+        let reference = self.remembered_reference(offer)?.unwrap_or_default();
+        let fetched = self.market.fetch(&Wanted {
+            slug: &offer.slug,
+            reference: &reference,
+            source: &offer.source,
+            version: offer.staged.as_ref().map(|staged| staged.version.as_str()),
+        })?;
+        self.fetched.insert(offer.slug.clone(), fetched.clone());
+        Ok(fetched)
+    }
+
+    /// Shows the candidates, once for each time that they were fetched.
+    fn present(&mut self, run: &Run) -> Result<(), Error> {
+        if std::mem::replace(&mut self.shown, true) {
+            return Ok(());
+        }
+        let shown = self.shown_candidates(run)?;
+        let mode = match run.mode {
+            Mode::Standard => "standard",
+            Mode::Reflex => "reflex",
+        };
+        self.host.told(&Told::Candidates { candidates: &shown, mode });
+        Ok(())
+    }
+
+    pub(super) fn shown_candidates(&self, run: &Run) -> Result<Vec<Shown>, Error> {
+        let known = show::known(&self.cortex, run)?;
+        let shown = run.candidates.iter().map(|offer| {
+            let known = known.iter().find(|view| view.slug == offer.slug);
+            Shown::of(offer, self.listings.get(&offer.slug), self.fetched.get(&offer.slug), known)
+        });
+        Ok(shown.collect())
+    }
+
+    fn notify(&mut self, run: &Run, text: &str, ms: u64) -> Result<Next, Error> {
+        self.present(run)?;
+        self.host.told(&Told::Notice { text, cancel_window_ms: ms });
+        // With a question behind it, it is the question that waits.
+        if !matches!(run.state, State::Notice { .. }) {
+            return Ok(Next::Nothing);
+        }
+        Ok(match self.host.may_cancel(ms) {
+            Paused::Passed => Next::Event(Event::TimeUp),
+            Paused::Cancelled => Next::Event(Event::Cancelled),
+            Paused::Later => Next::Waits(Waits::Notice),
+        })
+    }
+
+    /// Puts the approved bytes in place, or says why they are not.
+    fn install(&mut self, run: &Run, slug: &str, digest: &str) -> Result<Event, Error> {
+        match self.try_install(run, slug, digest) {
+            Ok(folder) => {
+                self.engine.refresh(Cause::Files);
+                let version = run.current().map(Offer::version).unwrap_or_default();
+                let folder = folder.display().to_string();
+                self.host.told(&Told::Installed { slug, version, digest, folder });
+                Ok(Event::Installed(digest.to_owned()))
+            }
+            Err(error) => {
+                // Nothing of it stays, whatever went wrong on the way.
+                self.market.uninstall(slug, &run.id)?;
+                self.host.told(&Told::InstallFailed { slug, detail: &error.message });
+                Ok(Event::InstallFailed(error.message))
+            }
+        }
+    }
+
+    fn try_install(&mut self, run: &Run, slug: &str, digest: &str) -> Result<PathBuf, Error> {
+        let Some(offer) = run.current().filter(|offer| offer.slug == slug).cloned() else {
+            return Err(Error::new(
+                ErrorKind::No,
+                "not-now",
+                format!("{slug} is not the next one"),
+            ));
+        };
+        if let Some(placed) = self.market.installed(slug)?
+            && placed.run.as_deref() == Some(run.id.as_str())
+            && placed.digest == digest
+        {
+            return Ok(placed.folder);
+        }
+        let fetched = self.ensure_fetched(&offer)?;
+        // A reflex stands on a yes to these very bytes that was given before.
+        if run.covers(&offer) {
+            self.use_install_approval(run, slug, &fetched)?;
+        }
+        let wanted = Wanted {
+            slug,
+            reference: &fetched.reference,
+            source: &offer.source,
+            version: Some(&fetched.version),
+        };
+        let placed = self.market.install(&wanted, digest, &run.id)?;
+        if placed.digest != digest {
+            let message = "the installed bytes are not those that were approved";
+            return Err(Error::new(ErrorKind::Refused, "integrity-mismatch", message));
+        }
+        Ok(placed.folder)
+    }
+
+    /// The steps of a skill, from its text as it is on disk.
+    pub(super) fn steps(&mut self, run: &Run, slug: &str) -> Result<Vec<PlanStep>, Error> {
+        let on_disk = self.market.installed(slug)?.and_then(|placed| {
+            let bytes = read_skill(&placed.folder.join(sinew_catalog::SKILL_FILE))?;
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        });
+        let text = match (on_disk, run.current()) {
+            (Some(text), _) => text,
+            (None, Some(offer)) => self.ensure_fetched(&offer.clone())?.skill_md,
+            (None, None) => String::new(),
+        };
+        Ok(plan::steps(&text))
+    }
+
+    fn execute(&mut self, run: &Run, slug: &str) -> Result<Next, Error> {
+        let agreed =
+            run.current().and_then(|offer| offer.staged.as_ref()).map(|s| s.digest.as_str());
+        let placed = self.market.installed(slug)?;
+        let Some(placed) = placed.filter(|placed| Some(placed.digest.as_str()) == agreed) else {
+            let finish = Finish {
+                detail: Some("its files changed after they were approved".to_owned()),
+                ..Finish::failure(sinew_cortex::failure::FailureKind::RuntimeError)
+            };
+            return Ok(Next::Event(Event::Finished(finish)));
+        };
+        let folder = placed.folder.display().to_string();
+        self.host.told(&Told::Use { slug, folder });
+        let ready = Ready { run: &run.id, slug, folder: &placed.folder };
+        let Some(finish) = self.host.use_skill(&ready) else {
+            return Ok(Next::Waits(Waits::Use { slug: slug.to_owned(), folder: placed.folder }));
+        };
+        let finish = self.looked_at(run, finish)?;
+        self.host.told(&Told::Finished { finish: &finish });
+        Ok(Next::Event(Event::Finished(finish)))
+    }
+
+    /// A report with what this machine knows: whether the variables and programs are there that
+    /// lessons are about, and how a missing program is installed.
+    pub(super) fn looked_at(&mut self, run: &Run, mut finish: Finish) -> Result<Finish, Error> {
+        let Some(offer) = run.current().cloned() else { return Ok(finish) };
+        let region = run.region_for(&offer.slug);
+        let mut tags = finish.side_effects.clone();
+        tags.extend(offer.staged.into_iter().flat_map(|staged| staged.side_effects));
+        for (probe, found) in self.cortex.probes(&region, &tags, finish.key.as_deref())? {
+            finish.probes.entry(probe).or_insert(found);
+        }
+        if finish.command.is_none() && finish.failed() == Some(MISSING) {
+            finish.command = self.install_command(&offer.slug, finish.key.as_deref())?;
+        }
+        Ok(finish)
+    }
+
+    fn ask_credentials(&mut self, run: &Run, slug: &str) -> Result<Next, Error> {
+        let tags = run.current().and_then(|offer| offer.staged.as_ref());
+        let names: Vec<String> = tags
+            .iter()
+            .flat_map(|staged| &staged.side_effects)
+            .filter_map(|tag| tag.strip_prefix("read:env:").map(str::to_owned))
+            .collect();
+        self.host.told(&Told::Credentials { slug, names: &names });
+        let (who, channel) = self.host.speaker();
+        Ok(match self.host.credentials(slug, &names) {
+            Some(right) => Next::Event(Event::Answered(Spoken {
+                answer: if right { Answer::Yes(Scope::OnlyThis) } else { Answer::No },
+                who: who.to_string(),
+                channel,
+                can_elicit: false,
+            })),
+            None => Next::Waits(Waits::Credentials { slug: slug.to_owned() }),
+        })
+    }
+
+    fn uninstall(&mut self, run: &Run, slug: Option<&str>) -> Result<Next, Error> {
+        if let Some(slug) = slug {
+            self.market.uninstall(slug, &run.id)?;
+            self.engine.refresh(Cause::Files);
+            self.host.told(&Told::Released { slug });
+        }
+        Ok(match run.state {
+            State::Release { .. } => Next::Event(Event::Uninstalled),
+            _ => Next::Nothing,
+        })
+    }
+
+    /// The catalog's entry for what a run installed.
+    pub(super) fn with_entry<T>(
+        &self,
+        slug: &str,
+        act: impl FnOnce(&sinew_catalog::Catalog, &Entry) -> T,
+    ) -> Result<Option<T>, Error> {
+        let Some(placed) = self.market.installed(slug)? else { return Ok(None) };
+        let snapshot = self.engine.snapshot();
+        let entry = snapshot.catalog.entries.iter().find(|entry| entry.base_dir == placed.folder);
+        Ok(entry.map(|entry| act(&snapshot.catalog, entry)))
+    }
+
+    pub(super) fn speaker(&self) -> (Actor, Channel) {
+        self.host.speaker()
+    }
+}
+
+const MISSING: sinew_cortex::failure::FailureKind =
+    sinew_cortex::failure::FailureKind::DependencyMissing;

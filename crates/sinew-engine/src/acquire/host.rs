@@ -1,0 +1,242 @@
+//! Who sits at the other end, and what they are told.
+
+use std::path::Path;
+
+use serde::Serialize;
+use sinew_cortex::acquire::{End, Finish, Report, Run};
+
+use super::show::Shown;
+use crate::Actor;
+use crate::approval::{Approval, Channel, PlanStep, Said};
+
+/// Whoever the flow serves. What is not said otherwise: nobody is there.
+pub trait Host {
+    /// Something happened.
+    fn told(&mut self, told: &Told<'_>);
+
+    /// Who answers here, and over which channel.
+    fn speaker(&self) -> (Actor, Channel) {
+        (Actor::System, Channel::Cli)
+    }
+
+    /// A question for a person; its candidates were told before.
+    fn answer(&mut self, _approval: &Approval, _run: &Run) -> Reply {
+        Reply::Later
+    }
+
+    /// A reflex is about to install; the person may cancel for so many milliseconds.
+    fn may_cancel(&mut self, _ms: u64) -> Paused {
+        Paused::Later
+    }
+
+    /// So many milliseconds pass.
+    fn wait(&mut self, ms: u64) -> Paused {
+        std::thread::sleep(std::time::Duration::from_millis(ms));
+        Paused::Passed
+    }
+
+    /// The skill is in place and is to be used now. `None` where somebody else uses it and reports.
+    fn use_skill(&mut self, _ready: &Ready<'_>) -> Option<Finish> {
+        None
+    }
+
+    /// A use was cut short: how did it go?
+    fn how_it_went(&mut self, _slug: &str) -> Option<Finish> {
+        None
+    }
+
+    /// Credentials were refused: are they right now?
+    fn credentials(&mut self, _slug: &str, _names: &[String]) -> Option<bool> {
+        None
+    }
+}
+
+/// What a person says to a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reply {
+    /// Yes or no.
+    Said(Said),
+    /// Other candidates.
+    Others,
+    /// Stop.
+    Cancel,
+    /// Nobody is here to say.
+    Later,
+}
+
+/// How a pause ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paused {
+    /// It is over.
+    Passed,
+    /// The person cancelled.
+    Cancelled,
+    /// Nobody waits here; somebody carries on later.
+    Later,
+}
+
+/// A skill that is ready to be used.
+#[derive(Debug, Clone, Copy)]
+pub struct Ready<'a> {
+    /// The run.
+    pub run: &'a str,
+    /// The skill.
+    pub slug: &'a str,
+    /// Its folder.
+    pub folder: &'a Path,
+}
+
+/// What happens, as one line of a stream.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Told<'a> {
+    /// A run begins, or goes on.
+    Run {
+        /// The run.
+        run: &'a str,
+        /// Where it stands.
+        state: &'a str,
+        /// The task's words.
+        signals: &'a [String],
+    },
+    /// An installed skill can do it.
+    Handled {
+        /// Which.
+        skill: &'a str,
+    },
+    /// The memory was asked.
+    Recalled {
+        /// The region that fits.
+        region: Option<&'a str>,
+        /// What may be offered.
+        candidates: usize,
+        /// Why.
+        reason: &'a str,
+        /// Installed skills that may be worth a look.
+        installed: Vec<String>,
+    },
+    /// Registries were searched.
+    Searched {
+        /// With which words.
+        keywords: &'a [String],
+        /// How many were found.
+        found: usize,
+        /// How many of the reviewed ones fit the task.
+        relevant: usize,
+        /// Whether sources were asked that nobody reviews.
+        supplemented: bool,
+        /// What went wrong, where something did.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        problems: Vec<String>,
+    },
+    /// The candidates, fetched and scanned.
+    Candidates {
+        /// Each of them.
+        candidates: &'a [Shown],
+        /// `standard` or `reflex`.
+        mode: &'a str,
+    },
+    /// A reflex installs unless somebody cancels.
+    Notice {
+        /// The two lines.
+        text: &'a str,
+        /// How long.
+        cancel_window_ms: u64,
+    },
+    /// A person is asked.
+    NeedsApproval {
+        /// The question.
+        approval: &'a Approval,
+    },
+    /// Somebody answered.
+    Answered {
+        /// The question.
+        approval: &'a str,
+        /// What became of it.
+        state: &'a str,
+    },
+    /// A skill is in place.
+    Installed {
+        /// The skill.
+        slug: &'a str,
+        /// Its version.
+        version: &'a str,
+        /// The digest of its files.
+        digest: &'a str,
+        /// Its folder.
+        folder: String,
+    },
+    /// It could not be installed.
+    InstallFailed {
+        /// The skill.
+        slug: &'a str,
+        /// Why.
+        detail: &'a str,
+    },
+    /// What would be done.
+    Plan {
+        /// The skill.
+        slug: &'a str,
+        /// Step by step.
+        steps: &'a [PlanStep],
+    },
+    /// The skill is used now.
+    Use {
+        /// The skill.
+        slug: &'a str,
+        /// Its folder.
+        folder: String,
+    },
+    /// It ended.
+    Finished {
+        /// How.
+        finish: &'a Finish,
+    },
+    /// The one retry waits.
+    Waiting {
+        /// How long.
+        ms: u64,
+    },
+    /// Credentials were refused; nothing is tried again by itself.
+    Credentials {
+        /// The skill.
+        slug: &'a str,
+        /// Variables that it reads, by name.
+        names: &'a [String],
+    },
+    /// A program was installed, or not.
+    Dependency {
+        /// The command.
+        command: &'a str,
+        /// Whether what was missing is there now.
+        installed: bool,
+    },
+    /// The outcome was learned.
+    Learned {
+        /// The region.
+        region: &'a str,
+        /// The skill.
+        slug: &'a str,
+        /// Its weight, where it is remembered.
+        weight: Option<f64>,
+        /// Whether it has earned a reflex.
+        reflex: bool,
+    },
+    /// A skill is gone again.
+    Released {
+        /// The skill.
+        slug: &'a str,
+    },
+    /// What was tried.
+    Report {
+        /// Each candidate that failed.
+        report: &'a Report,
+    },
+    /// The run is over.
+    Closed {
+        /// The run.
+        run: &'a str,
+        /// How it ended.
+        end: End,
+    },
+}

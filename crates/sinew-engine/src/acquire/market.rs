@@ -1,0 +1,96 @@
+//! Where skills come from, as the flow needs it.
+
+use std::path::PathBuf;
+
+use sinew_guard::scan::Capabilities;
+
+use crate::Error;
+use crate::approval::{Content, Scan};
+
+/// Registries and the folder that skills are installed into.
+///
+/// Whoever implements it verifies, scans and stages; the flow decides. Every call may be repeated after
+/// a crash.
+pub trait Market {
+    /// Skills of reviewed registries that fit some English words: summaries alone.
+    fn search(&self, keywords: &[String]) -> Result<Vec<Listing>, Error>;
+
+    /// Skills that nobody reviews, to fill up a short answer.
+    fn supplement(&self, keywords: &[String]) -> Result<Vec<Listing>, Error>;
+
+    /// Resolves, downloads, verifies and scans a skill, where no catalog sees it.
+    fn fetch(&self, wanted: &Wanted<'_>) -> Result<Fetched, Error>;
+
+    /// Puts a skill in place for a run, with exactly these bytes. Where they are there for this run
+    /// already, nothing happens; what is there for another reason stays, and is an error.
+    fn install(&self, wanted: &Wanted<'_>, digest: &str, run: &str) -> Result<Placed, Error>;
+
+    /// What is installed under a name.
+    fn installed(&self, slug: &str) -> Result<Option<Placed>, Error>;
+
+    /// Takes away what a run installed, its entries in locks as well. What is there for another
+    /// reason, or gone, is left as it is.
+    fn uninstall(&self, slug: &str, run: &str) -> Result<(), Error>;
+}
+
+/// One row of a search.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Listing {
+    /// The skill.
+    pub slug: String,
+    /// How its source names it.
+    pub reference: String,
+    /// Where it comes from: `clawhub`, `github`, or a registry's name.
+    pub source: String,
+    /// Whether somebody reviews what that source offers.
+    pub reviewed: bool,
+    /// What people call it.
+    pub name: Option<String>,
+    /// What it says it is for.
+    pub description: String,
+    /// How many people marked it.
+    pub stars: Option<u64>,
+    /// How often it was downloaded.
+    pub downloads: Option<u64>,
+}
+
+/// A skill that is to be fetched or installed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Wanted<'a> {
+    /// The skill.
+    pub slug: &'a str,
+    /// How its source names it; empty where the slug is enough.
+    pub reference: &'a str,
+    /// Where it comes from.
+    pub source: &'a str,
+    /// Which version; the newest where absent.
+    pub version: Option<&'a str>,
+}
+
+/// A skill's files, verified and scanned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fetched {
+    /// Their version.
+    pub version: String,
+    /// Which files, with the digest that an installation is bound to.
+    pub content: Content,
+    /// What the scanner says.
+    pub scan: Scan,
+    /// What they can do.
+    pub capabilities: Capabilities,
+    /// The text of SKILL.md.
+    pub skill_md: String,
+    /// How the source names exactly this skill.
+    pub reference: String,
+}
+
+/// A skill in its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placed {
+    /// The digest of its files.
+    pub digest: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// The run that put it there, if one did.
+    pub run: Option<String>,
+}
