@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::hosts::HostClass;
+use super::hosts::{HostClass, Own};
 use super::inventory::ScannedFile;
 use super::layers::Layer;
 use super::lines::{Cursor, Ranks};
@@ -45,6 +45,12 @@ pub(crate) struct Fact {
     pub(crate) quoted: bool,
     /// Whether the match itself named its destination.
     pub(crate) resolved: bool,
+    /// Whether, in prose, its place stands on the same line or nowhere.
+    pub(crate) here: bool,
+    /// Whether it is a secret of a place that the file names.
+    pub(crate) own: bool,
+    /// Whether its file is a program.
+    pub(crate) script: bool,
 }
 
 /// Facts of one file, and whether there were too many.
@@ -64,8 +70,8 @@ pub(crate) struct Source<'a> {
     pub(crate) file: &'a ScannedFile,
     /// The file's number within the skill.
     pub(crate) number: usize,
-    /// Hosts that the skill declares.
-    pub(crate) declared: &'a [String],
+    /// The places that are the skill's own.
+    pub(crate) declared: &'a Own,
 }
 
 /// Reads the facts of one layer of one file.
@@ -230,16 +236,29 @@ impl Reading<'_> {
             }
         };
         self.seen_until[id] = (line, until);
+        let command = polarity::command_around(view.line, seen.start, seen.end);
+        if pattern.is_excused(command) {
+            return None;
+        }
         let mut fact = self.base(line).clone();
         fact.kind = pattern.kind;
         fact.column = seen.start + view.shift;
         fact.target = seen.target.map(base_name);
         fact.negated = fact.negated || polarity::negates(view.line, seen.start);
         let quoted = || polarity::in_literal(view.line, seen.start, seen.end);
+        // A defanged address is evidence: nothing fetches it.
+        fact.quoted |= command.contains("hxxp") && !command.contains("http");
+        if pattern.is_turned(view.line.get(seen.end..).unwrap_or("")) {
+            fact.negated = true;
+            fact.quoted = true;
+        }
         if fact.code {
             if polarity::is_pattern_literal(view.line, seen.start, seen.end) {
                 fact.role = Role::Pattern;
             }
+            // Whoever puts words together before saying them does not quote them.
+            let plain = self.layer_number == 0 && fact.role != Role::Frontmatter;
+            fact.quoted |= pattern.speech && plain && quoted();
         } else if (pattern.place == Where::Prose || pattern.speech)
             && fact.role != Role::Frontmatter
             && quoted()
@@ -253,6 +272,7 @@ impl Reading<'_> {
         let own = seen.host.map(|host| table.hosts.classify(host, "", declared));
         fact.class = own.or(pattern.net.then_some(HostClass::Loopback));
         fact.resolved = own.is_some();
+        fact.here = pattern.here;
         Some(fact)
     }
 
@@ -261,7 +281,10 @@ impl Reading<'_> {
         let decoded = self.layer.depth > 0;
         match pattern.place {
             Where::Any => true,
-            Where::Code => self.base(line).code || has_code_mark(view.line),
+            Where::Code => {
+                let fact = self.base(line);
+                fact.code && fact.role != Role::Frontmatter || has_code_mark(view.line)
+            }
             Where::Prose => {
                 let fact = self.base(line);
                 !fact.code || fact.role == Role::Frontmatter || decoded || is_prose_in_code(fact)
@@ -297,7 +320,7 @@ impl<'a> Places<'a> {
     }
 
     /// The worst place near a fact: on its line, within a dozen lines, in its block, else anywhere
-    /// in the code of its file.
+    /// in the code of its file. What prose mentions has its place on the same line or none.
     fn near(&self, fact: &Fact) -> Option<HostClass> {
         let from = self.all.partition_point(|(place, _)| place.rank + NEAR < fact.rank);
         let to = self.all.partition_point(|(place, _)| place.rank <= fact.rank + NEAR);
@@ -305,12 +328,35 @@ impl<'a> Places<'a> {
             let fitting = self.all[from..to].iter().filter(|(place, _)| test(place));
             fitting.map(|(_, class)| *class).max()
         };
-        worst(&|place| place.layer == fact.layer && place.layer_line == fact.layer_line)
-            .or_else(|| worst(&|place| place.line == fact.line))
-            .or_else(|| worst(&|place| place.role != Role::Comment))
+        let here = worst(&|place| place.layer == fact.layer && place.layer_line == fact.layer_line)
+            .or_else(|| worst(&|place| place.line == fact.line));
+        if fact.here && !fact.code {
+            return here;
+        }
+        here.or_else(|| worst(&|place| place.role != Role::Comment))
             .or_else(|| self.by_block.get(&fact.block).copied())
             .or(if fact.code { self.worst } else { None })
     }
+
+    /// The labels of all hosts.
+    fn labels(&self) -> BTreeSet<&'a str> {
+        let urls = self.all.iter().filter_map(|(place, _)| place.target.as_deref());
+        urls.flat_map(|url| {
+            let host = url.split("://").nth(1).unwrap_or(url);
+            host.split(['/', ':', '?']).next().unwrap_or("").split('.')
+        })
+        .collect()
+    }
+}
+
+/// Whether one of the places bears the name of a secret: `ACME_API_KEY` is for `api.acme.io`.
+fn is_home_of(labels: &BTreeSet<&str>, secret: &str) -> bool {
+    const COMMON: &[&str] = &[
+        "access", "admin", "auth", "client", "database", "default", "login", "main", "password",
+        "private", "secret", "token", "user", "webhook",
+    ];
+    let mut words = secret.split('_').filter(|word| word.len() >= 4 && !COMMON.contains(word));
+    words.any(|word| labels.contains(word))
 }
 
 /// Lines within which a place belongs to what goes over the network.
@@ -343,17 +389,30 @@ fn thin(facts: &mut Vec<Fact>, file: &ScannedFile) {
     });
 }
 
-/// Gives every fact that goes over the network the worst place near it.
-pub(crate) fn resolve_places(facts: &mut [Fact]) {
-    let waits = |fact: &Fact| fact.kind != URL && fact.class.is_some() && !fact.resolved;
+/// Gives every fact that goes over the network the worst place near it, and says of every secret
+/// whether it belongs to a place that the file names.
+pub(crate) fn resolve_places(facts: &mut [Fact], table: &Table) {
+    let secret = table.kind("env-secret");
+    let waits = |fact: &Fact| {
+        fact.kind != URL && (fact.class.is_some() && !fact.resolved || Some(fact.kind) == secret)
+    };
     if !facts.iter().any(waits) {
         return;
     }
     let places = Places::new(facts.iter().filter(|fact| fact.kind == URL));
-    let classes: Vec<Option<HostClass>> =
-        facts.iter().filter(|fact| waits(fact)).map(|fact| places.near(fact)).collect();
-    for (fact, class) in facts.iter_mut().filter(|fact| waits(fact)).zip(classes) {
+    let labels = places.labels();
+    let answers: Vec<(Option<HostClass>, bool)> = facts
+        .iter()
+        .filter(|fact| waits(fact))
+        .map(|fact| {
+            let name = fact.target.as_deref().filter(|_| Some(fact.kind) == secret);
+            let class = if fact.class.is_some() { places.near(fact) } else { None };
+            (class, name.is_some_and(|name| is_home_of(&labels, name)))
+        })
+        .collect();
+    for (fact, (class, own)) in facts.iter_mut().filter(|fact| waits(fact)).zip(answers) {
         fact.class = class;
+        fact.own = own;
     }
 }
 
@@ -392,6 +451,9 @@ fn base_fact(
         negated: context.negated,
         quoted: matches!(role, Role::Quoted),
         resolved: false,
+        here: false,
+        own: false,
+        script: file.kind.is_code(),
     }
 }
 

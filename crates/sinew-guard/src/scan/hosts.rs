@@ -24,6 +24,8 @@ pub enum HostClass {
     Installer,
     /// A vendor's API or documentation.
     Vendor,
+    /// Bears the skill's own name, or belongs to the owner of the repository that it names as its own.
+    Namesake,
     /// Where anybody publishes code.
     Code,
     /// Not known.
@@ -50,6 +52,7 @@ impl HostClass {
             Self::Declared => "declared",
             Self::Installer => "vouched-installer",
             Self::Vendor => "vendor",
+            Self::Namesake => "namesake",
             Self::Code => "code-host",
             Self::Unknown => "unknown",
             Self::Shortener => "shortener",
@@ -78,6 +81,29 @@ struct Row {
     class: HostClass,
     #[serde(rename = "why")]
     _why: String,
+}
+
+/// The places that are a skill's own by its front matter.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Own {
+    /// Hosts of its homepage and its metadata, and `label.*` of vendors whose key it declares.
+    pub(crate) hosts: Vec<String>,
+    /// Owners of the repositories that it names.
+    pub(crate) owners: Vec<String>,
+    /// Words of its name.
+    pub(crate) names: Vec<String>,
+}
+
+impl Own {
+    fn is_owner(&self, path: &str) -> bool {
+        let owner = path.trim_start_matches('/').split('/').next().unwrap_or("");
+        !owner.is_empty() && self.owners.iter().any(|own| own == owner)
+    }
+
+    fn is_namesake(&self, host: &str) -> bool {
+        let label = host.rsplit('.').nth(1).unwrap_or("").replace('-', "");
+        !label.is_empty() && self.names.contains(&label)
+    }
 }
 
 /// The table of known hosts.
@@ -118,7 +144,7 @@ impl Hosts {
     }
 
     /// The class of a lower-case `host` with what follows it in the URL.
-    pub(crate) fn classify(&self, host: &str, path: &str, declared: &[String]) -> HostClass {
+    pub(crate) fn classify(&self, host: &str, path: &str, declared: &Own) -> HostClass {
         let host = host.trim_end_matches('.');
         if is_placeholder(host) {
             return HostClass::Placeholder;
@@ -157,13 +183,15 @@ impl Hosts {
         if let Some(class @ (HostClass::Paste | HostClass::Sink | HostClass::Tunnel)) = known {
             return class;
         }
-        if known != Some(HostClass::Code)
-            && known != Some(HostClass::Shortener)
-            && declared.iter().any(|own| is_own(host, own))
-        {
-            return HostClass::Declared;
+        match known {
+            Some(HostClass::Shortener) => HostClass::Shortener,
+            // On a code host everybody has a place; whose it is, the path says.
+            Some(HostClass::Code) if declared.is_owner(path) => HostClass::Namesake,
+            Some(HostClass::Code) => HostClass::Code,
+            _ if declared.hosts.iter().any(|own| is_own(host, own)) => HostClass::Declared,
+            None if declared.is_namesake(host) => HostClass::Namesake,
+            known => known.unwrap_or(HostClass::Unknown),
         }
-        known.unwrap_or(HostClass::Unknown)
     }
 
     /// The place a URL starting at `at` (the `://`) names; `line` is lower case.
@@ -171,7 +199,7 @@ impl Hosts {
         &self,
         line: &'a str,
         at: usize,
-        declared: &[String],
+        declared: &Own,
     ) -> Option<Place<'a>> {
         let mut from = at.saturating_sub(16);
         while !line.is_char_boundary(from) {
@@ -336,9 +364,14 @@ mod tests {
         Hosts::from_json(super::super::table::HOSTS).expect("the shipped table")
     }
 
+    fn own() -> Own {
+        let one = |text: &str| vec![text.to_owned()];
+        Own { hosts: one("acme.dev"), owners: one("jane"), names: one("nextflow") }
+    }
+
     fn check(url: &str, class: HostClass) {
         let at = url.find("://").expect("a URL");
-        let place = hosts().place_at(url, at, &["acme.dev".to_owned()]).expect("a place");
+        let place = hosts().place_at(url, at, &own()).expect("a place");
         assert_eq!(place.class, class, "{url} -> {}", place.host);
     }
 
@@ -362,11 +395,15 @@ mod tests {
         );
         check("https://raw.githubusercontent.com/someone/x/install.sh", HostClass::Code);
         check("https://[redacted].example.com/x", HostClass::Unknown);
+        check("https://raw.githubusercontent.com/jane/tool/main/i.sh", HostClass::Namesake);
+        check("https://get.next-flow.io/i.sh", HostClass::Namesake);
+        check("https://nextflow.evil.example.net/i.sh", HostClass::Unknown);
     }
 
     #[test]
     fn a_stranger_cannot_declare_a_paste_site_trustworthy() {
-        let class = hosts().classify("pastebin.com", "/x", &["pastebin.com".to_owned()]);
+        let own = Own { hosts: vec!["pastebin.com".to_owned()], ..Own::default() };
+        let class = hosts().classify("pastebin.com", "/x", &own);
         assert_eq!(class, HostClass::Paste);
     }
 }

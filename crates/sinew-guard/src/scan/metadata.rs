@@ -4,14 +4,16 @@ use sinew_skill::{Code, ReadOptions};
 
 use super::finding::Severity;
 use super::fold;
+use super::hosts::Own;
 
 /// What a skill declares about itself; it decides which hosts and names are its own.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Declared {
     pub(crate) name: Option<String>,
     pub(crate) description: Option<String>,
-    /// Hosts of `homepage` and of other URLs in the metadata, and of APIs whose key is declared.
-    pub(crate) hosts: Vec<String>,
+    /// Hosts of `homepage` and of other URLs in the metadata, of APIs whose key is declared, owners of
+    /// repositories, and the words of the name.
+    pub(crate) own: Own,
     pub(crate) env: Vec<String>,
     pub(crate) bins: Vec<String>,
     /// Rule, severity and detail of what is wrong with the front matter itself.
@@ -76,23 +78,76 @@ pub(crate) fn declared(bytes: &[u8], folder: &str) -> Declared {
         let lower = url.to_ascii_lowercase();
         for (at, _) in lower.match_indices("://").take(32) {
             let rest = &lower[at + 3..];
-            let host = rest
-                .split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-')))
-                .next()
-                .unwrap_or("");
+            // A value that is an address declares it; a command that fetches from it does not.
+            let before =
+                lower[..at].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '+');
+            if before.ends_with(char::is_whitespace) {
+                continue;
+            }
+            let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+            let mut parts = rest.split('/');
+            let host = parts.next().unwrap_or("").split(|c| !word(c)).next().unwrap_or("");
+            let owner = parts.next().unwrap_or("").split(|c| !word(c)).next().unwrap_or("");
             if host.contains('.') {
-                declared.hosts.push(registrable(host).to_owned());
+                declared.own.hosts.push(registrable(host).to_owned());
+            }
+            if !owner.is_empty() {
+                declared.own.owners.push(owner.to_owned());
             }
         }
     }
     // `ACME_API_KEY` declares acme's hosts, whatever their ending.
     let labels: Vec<String> = declared.env.iter().filter_map(|env| vendor_label(env)).collect();
-    declared.hosts.sort();
-    declared.hosts.dedup();
-    declared.hosts.extend(labels.into_iter().map(|label| format!("{label}.*")));
+    declared.own.hosts.sort();
+    declared.own.hosts.dedup();
+    declared.own.hosts.extend(labels.into_iter().map(|label| format!("{label}.*")));
+    declared.own.names = names(&skill.name);
     declared.name = Some(skill.name);
     declared.description = Some(skill.description);
     declared
+}
+
+/// Words of a name that a host of its own may bear: not those that are everybody's, nor the names of
+/// those whom others imitate.
+fn names(name: &str) -> Vec<String> {
+    const COMMON: &[&str] = &[
+        "agent",
+        "assistant",
+        "claude",
+        "client",
+        "code",
+        "coding",
+        "crypto",
+        "data",
+        "helper",
+        "install",
+        "installer",
+        "manager",
+        "server",
+        "setup",
+        "skill",
+        "skills",
+        "tool",
+        "tools",
+        "tracker",
+        "trading",
+        "update",
+        "updater",
+        "utility",
+        "wallet",
+    ];
+    let lower = name.to_ascii_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let mut names: Vec<String> = words
+        .iter()
+        .map(|word| (*word).to_owned())
+        .chain(words.windows(2).map(|pair| pair.concat()))
+        .filter(|word| word.len() >= 4 && !COMMON.contains(&word.as_str()))
+        .filter(|word| !WELL_KNOWN.iter().any(|known| word.contains(known)))
+        .collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// Deepest nesting of brackets in a front matter.
@@ -170,9 +225,13 @@ fn check_install(
         "shell" | "bash" | "sh" | "script" | "exec" | "cmd" | "powershell" | "curl"
     );
     if runs_text {
+        // Nothing here runs such a step. Package managers are what honest authors mean by it; whatever
+        // else it says was meant to be run by somebody who does not look.
+        let plain = fields.iter().all(|(key, value)| !is_command(key) || is_package_install(value))
+            && fields.keys().any(|key| is_command(key));
         problems.push((
             "installer-kind-unknown",
-            Severity::Critical,
+            if plain { Severity::Warn } else { Severity::Critical },
             format!("install kind {kind:?} runs text"),
         ));
     } else if !KINDS.contains(&lower.as_str()) {
@@ -205,9 +264,70 @@ fn check_install(
     }
 }
 
+fn is_command(key: &str) -> bool {
+    matches!(key, "command" | "commands" | "script" | "run" | "cmd" | "shell" | "code" | "exec")
+}
+
+/// Whether a text does nothing but ask package managers for packages by name.
+fn is_package_install(text: &str) -> bool {
+    const STEPS: &[&str] = &[
+        "brew install ",
+        "cargo install ",
+        "pipx install ",
+        "pip install ",
+        "pip3 install ",
+        "python3 -m pip install ",
+        "python -m pip install ",
+        "uv pip install ",
+        "uv tool install ",
+        "uv add ",
+        "uv venv",
+        "uv sync",
+        "npm install",
+        "npm i ",
+        "npm ci",
+        "npm run build",
+        "pnpm install",
+        "pnpm add ",
+        "yarn add ",
+        "yarn install",
+        "bun install",
+        "bun add ",
+        "go install ",
+        "gem install ",
+        "pacman -s ",
+        "apt install ",
+        "apt-get install ",
+        "apt-get update",
+        "apt update",
+        "dnf install ",
+        "yum install ",
+        "apk add ",
+        "cd ",
+        "python3 -m venv ",
+        "source ",
+        ". ",
+    ];
+    let lower = text.to_ascii_lowercase();
+    if lower.contains(['|', '`', '<', '>', '\\']) || lower.contains("$(") || lower.contains("://") {
+        return false;
+    }
+    let mut steps = lower.split(['\n', ';']).flat_map(|line| line.split("&&")).map(str::trim);
+    steps.all(|step| {
+        let step = step.strip_prefix("sudo ").unwrap_or(step);
+        let sources = ["-i ", "--index-url", "--extra-index-url", "--registry", "--find-links"];
+        step.is_empty()
+            || STEPS.iter().any(|known| step.starts_with(known))
+                && !sources.iter().any(|option| step.contains(option))
+                && (!step.starts_with("source ") && !step.starts_with(". ")
+                    || step.ends_with("/activate"))
+    })
+}
+
 /// Problems of a name or description that would reach a prompt.
 pub(crate) fn prompt_problems(field: &str, text: &str) -> Vec<(&'static str, Severity, String)> {
     const TAGS: &[&str] = &["available_skills", "skill", "name", "description", "location"];
+    const BLOCKS: &[&str] = &["available_skills", "skill"];
     const MARKERS: &[&str] = &[
         "<|im_start|>",
         "<|im_end|>",
@@ -216,17 +336,15 @@ pub(crate) fn prompt_problems(field: &str, text: &str) -> Vec<(&'static str, Sev
         "[/inst]",
         "<<sys>>",
         "\nsystem:",
-        "\nassistant:",
-        "\nhuman:",
         "]]>",
     ];
     let mut problems = Vec::new();
     let lower = fold::fold(text).text;
-    let own_tag = TAGS.iter().any(|tag| {
-        lower.contains(&format!("<{tag}>"))
-            || lower.contains(&format!("</{tag}>"))
-            || lower.contains(&format!("<{tag} "))
-    });
+    // `<name>` alone stands for a name in every second manual; what closes or opens a block does not.
+    let own_tag = TAGS.iter().any(|tag| lower.contains(&format!("</{tag}>")))
+        || BLOCKS
+            .iter()
+            .any(|tag| lower.contains(&format!("<{tag}>")) || lower.contains(&format!("<{tag} ")));
     let control = text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t' | '\r'));
     if own_tag || control || MARKERS.iter().any(|marker| lower.contains(marker)) {
         problems.push((
@@ -321,7 +439,9 @@ mod tests {
     #[test]
     fn a_skill_declares_its_own_hosts() {
         let file = b"---\nname: a\ndescription: b\nhomepage: https://docs.acme.co.uk/x\n---\n";
-        assert_eq!(declared(file, "a").hosts, ["acme.co.uk"]);
+        assert_eq!(declared(file, "a").own.hosts, ["acme.co.uk"]);
+        assert_eq!(names("pi-hole-setup"), ["hole", "holesetup", "pihole"]);
+        assert!(names("openclaw-agent").is_empty());
         assert_eq!(vendor_label("ACME_API_KEY").as_deref(), Some("acme"));
         assert_eq!(vendor_label("API_KEY"), None);
     }

@@ -376,7 +376,7 @@ fn read_facts(
     work: &mut Work,
 ) -> Extracted {
     let mut extracted = Extracted::default();
-    let source = Source { table, file, number, declared: &declared.hosts };
+    let source = Source { table, file, number, declared: &declared.own };
     for at in 0..file.layers.list.len() {
         facts::extract(&source, at, work, &mut extracted);
     }
@@ -389,11 +389,11 @@ fn read_facts(
             }
         }
         file.layers.list.push(Layer::of_lines(lines, 1, "rot13"));
-        let source = Source { table, file, number, declared: &declared.hosts };
+        let source = Source { table, file, number, declared: &declared.own };
         facts::extract(&source, file.layers.list.len() - 1, work, &mut extracted);
     }
     facts::rank(&mut extracted.facts, file);
-    facts::resolve_places(&mut extracted.facts);
+    facts::resolve_places(&mut extracted.facts, table);
     extracted
 }
 

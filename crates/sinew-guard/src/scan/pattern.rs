@@ -4,7 +4,7 @@
 //! tried at those words alone, anchored: an unanchored search over text full of them would follow all
 //! beginnings at once, which no automaton of bounded size can do quickly.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use aho_corasick::AhoCorasick;
@@ -76,10 +76,16 @@ pub(crate) struct PatternRow {
     pub(crate) kind: String,
     pub(crate) any: Vec<String>,
     re: Option<String>,
+    /// No fact in a command that this matches.
+    unless: Option<String>,
+    /// Said about somebody else where this matches what follows.
+    unless_after: Option<String>,
     #[serde(default, rename = "in")]
     place: Where,
     #[serde(default)]
     net: bool,
+    #[serde(default)]
+    here: bool,
     #[serde(default)]
     speech: bool,
 }
@@ -91,12 +97,35 @@ pub(crate) struct Pattern {
     pub(crate) place: Where,
     /// Whether the fact has a destination.
     pub(crate) net: bool,
+    /// Whether, in prose, that destination stands on the same line or nowhere.
+    pub(crate) here: bool,
     /// Whether it is something said, which quotation marks make a quotation.
     pub(crate) speech: bool,
     /// Literals of which one is in every match, in the order of the table.
     any: Vec<String>,
     source: Option<String>,
     compiled: OnceLock<Option<Matcher>>,
+    unless: Guard,
+    unless_after: Guard,
+}
+
+/// An expression that speaks for a text.
+#[derive(Debug)]
+struct Guard {
+    source: Option<String>,
+    compiled: OnceLock<Option<Regex>>,
+}
+
+impl Guard {
+    fn new(source: Option<String>) -> Self {
+        Self { source, compiled: OnceLock::new() }
+    }
+
+    fn matches(&self, text: &str) -> bool {
+        let Some(source) = &self.source else { return false };
+        let compiled = self.compiled.get_or_init(|| regex_of(&parsed(source)?));
+        compiled.as_ref().is_some_and(|regex| regex.is_match(text))
+    }
 }
 
 /// What a pattern saw.
@@ -121,16 +150,31 @@ pub(crate) enum Tried<'a> {
 }
 
 impl Pattern {
-    pub(crate) fn new(row: PatternRow, kind: u16) -> Self {
+    /// Reads a row; `words` are the parts that expressions share.
+    pub(crate) fn new(row: PatternRow, kind: u16, words: &BTreeMap<String, String>) -> Self {
+        let spelled = |source: Option<String>| source.map(|source| spell_out(source, words));
         Self {
             kind,
             place: row.place,
             net: row.net,
+            here: row.here,
             speech: row.speech,
             any: row.any,
-            source: row.re,
+            source: spelled(row.re),
             compiled: OnceLock::new(),
+            unless: Guard::new(spelled(row.unless)),
+            unless_after: Guard::new(spelled(row.unless_after)),
         }
+    }
+
+    /// Whether the command shows that it is not what it looks like.
+    pub(crate) fn is_excused(&self, command: &str) -> bool {
+        self.unless.matches(command)
+    }
+
+    /// Whether what follows shows that it is said about somebody else.
+    pub(crate) fn is_turned(&self, after: &str) -> bool {
+        self.unless_after.matches(after)
     }
 
     /// Looks at `text`, in which the literal number `word` was found at `at`.
@@ -155,8 +199,36 @@ impl Pattern {
 
     #[cfg(test)]
     pub(crate) fn compiles(&self) -> bool {
-        self.source.as_ref().is_none_or(|source| Matcher::new(source, &self.any).is_some())
+        let guard =
+            |guard: &Guard| guard.source.as_ref().is_none_or(|source| parsed(source).is_some());
+        let source = self.source.as_ref();
+        source.is_none_or(|source| Matcher::new(source, &self.any).is_some())
+            && guard(&self.unless)
+            && guard(&self.unless_after)
     }
+}
+
+/// Puts shared parts where they are named; a part may name those before it.
+fn spell_out(mut source: String, words: &BTreeMap<String, String>) -> String {
+    for _ in 0..2 {
+        for (name, word) in words.iter().filter(|_| source.contains("%{")).collect::<Vec<_>>() {
+            source = source.replace(&format!("%{{{name}}}"), word);
+        }
+    }
+    source
+}
+
+/// An expression over bytes: folded text is mostly ASCII, and such automata are a tenth the size.
+fn parsed(source: &str) -> Option<Hir> {
+    syntax::parse_with(source, &syntax::Config::new().unicode(false).utf8(false)).ok()
+}
+
+fn regex_of(hir: &Hir) -> Option<Regex> {
+    let config = Config::new()
+        .utf8_empty(false)
+        .hybrid_cache_capacity(MAX_AUTOMATON)
+        .nfa_size_limit(Some(10 * MAX_AUTOMATON));
+    Regex::builder().configure(config).build_from_hir(hir).ok()
 }
 
 #[derive(Debug)]
@@ -189,15 +261,9 @@ enum Starts {
 
 impl Matcher {
     fn new(source: &str, any: &[String]) -> Option<Self> {
-        // Bytes: folded text is mostly ASCII, and automata over bytes are a tenth the size.
-        let syntax = syntax::Config::new().unicode(false).utf8(false);
-        let hir = syntax::parse_with(source, &syntax).ok()?;
+        let hir = parsed(source)?;
         let starts = Starts::of(&hir, any)?;
-        let config = Config::new()
-            .utf8_empty(false)
-            .hybrid_cache_capacity(MAX_AUTOMATON)
-            .nfa_size_limit(Some(10 * MAX_AUTOMATON));
-        let regex = Regex::builder().configure(config).build_from_hir(&hir).ok()?;
+        let regex = regex_of(&hir)?;
         let group = |name| regex.group_info().to_index(regex_automata::PatternID::ZERO, name);
         let (target, hosts) = (group("t"), ["h", "h2"].into_iter().filter_map(group).collect());
         let back = reach(&hir, LONGEST).min(LOOK_BACK);
@@ -364,7 +430,7 @@ mod tests {
 
     fn pattern(re: &str, any: &[&str]) -> Pattern {
         let row = serde_json::json!({ "kind": "x", "re": re, "any": any });
-        Pattern::new(serde_json::from_value(row).expect("a row"), 0)
+        Pattern::new(serde_json::from_value(row).expect("a row"), 0, &BTreeMap::new())
     }
 
     /// All ways of starting see the first match of a line.

@@ -162,7 +162,10 @@ fn window_key(fact: &Fact, window: Window) -> (u64, usize, usize) {
     match window {
         Window::Line => (line, fact.layer, fact.layer_line),
         Window::Near(_) => (line, 0, 0),
-        Window::Block => (u64::from(fact.block) << 32 | u64::from(fact.section), 0, 0),
+        Window::Program if fact.script => (0, 0, 0),
+        Window::Block | Window::Program => {
+            (u64::from(fact.block) << 32 | u64::from(fact.section), 0, 0)
+        }
         Window::Section => (u64::from(fact.section), 0, 0),
         Window::File | Window::Skill => (0, 0, 0),
     }
@@ -188,6 +191,7 @@ fn within<'a>(
     };
     let range = match window {
         Window::Skill => 0..group.len(),
+        Window::Program if here.script => from(&|_| false)..from(&|_| true),
         Window::File => from(&|_| false)..from(&|_| true),
         Window::Line => {
             let low = |f: &Fact| (f.line, f.rank.saturating_add(LINE)) < (here.line, here.rank);
@@ -199,7 +203,7 @@ fn within<'a>(
                 f.rank <= here.rank.saturating_add(lines)
             })
         }
-        Window::Block | Window::Section => {
+        Window::Block | Window::Program | Window::Section => {
             from(&|f| f.section < here.section)..from(&|f| f.section <= here.section)
         }
     };
@@ -210,7 +214,8 @@ fn within<'a>(
                 fact.layer == here.layer && fact.layer_line == here.layer_line
                     || fact.depth == here.depth
             }
-            Window::Block => {
+            Window::Program if here.script => true,
+            Window::Block | Window::Program => {
                 fact.block == here.block && (fact.block != 0 || fact.rank.abs_diff(here.rank) <= 12)
             }
             _ => true,
@@ -241,7 +246,8 @@ fn matching(
 fn holds(term: &Term, fact: &Fact, files: &[ScannedFile]) -> bool {
     let place = match term.place {
         Where::Any => true,
-        Where::Code => fact.code || fact.depth > 0,
+        // What is commented out does not run; what was decoded is no comment.
+        Where::Code => fact.code && fact.role != Role::Comment || fact.depth > 0,
         Where::Prose => !fact.code || fact.role == Role::Frontmatter,
     };
     let acting = !term.acting
@@ -355,6 +361,9 @@ fn demotions(
     }
     if quoted {
         down.push("it is quoted or a search pattern".to_owned());
+    }
+    if down.len() < 2 && chosen.iter().any(|fact| fact.own) {
+        down.push("the secret belongs to a place that the file names".to_owned());
     }
     let aside = matches!(anchor.role, Role::Comment | Role::Test | Role::Reference | Role::Data)
         && !files[anchor.file].linked;

@@ -23,6 +23,8 @@ const MAX_CALL_LINES: usize = 12;
 const MAX_CALL: usize = 2000;
 /// Literals of one line that are read backwards.
 const MAX_REVERSED: usize = 16;
+/// Commands of one line whose assignments are followed.
+const MAX_COMMANDS: usize = 32;
 /// Lines longer than this are data.
 const MAX_LINE: usize = 4096;
 
@@ -82,7 +84,8 @@ impl Assembled {
     fn read_line(&mut self, number: usize, line: &str, values: &mut BTreeMap<String, String>) {
         let pieces = line.bytes().any(|b| is_piece(b, 0));
         let cleaned = if pieces { unquote_shell(line) } else { None };
-        let base = cleaned.as_deref().unwrap_or(line);
+        let whole = cleaned.as_deref().unwrap_or(line);
+        let base = if pieces { after_assignments(whole, values) } else { whole };
         if pieces
             && base.contains('=')
             && values.len() < MAX_VARIABLES
@@ -199,6 +202,27 @@ fn unquote_shell(line: &str) -> Option<String> {
         previous = c;
     }
     (out != line).then_some(out)
+}
+
+/// Takes the assignments that lead a line of several commands (`a=cur; b=l; $a$b x`), and gives the
+/// rest.
+fn after_assignments<'a>(line: &'a str, values: &mut BTreeMap<String, String>) -> &'a str {
+    if !line.contains(';') || !line.contains('=') {
+        return line;
+    }
+    let Some(parts) = split_terms(line, ';').filter(|parts| parts.len() <= MAX_COMMANDS) else {
+        return line;
+    };
+    let (last, leading) = parts.split_last().map_or(("", &[][..]), |(last, all)| (*last, all));
+    for part in leading {
+        match assignment(part, values) {
+            Some((name, value)) if values.len() < MAX_VARIABLES && value.len() <= MAX_VALUE => {
+                values.insert(name, value);
+            }
+            _ => return &line[part.as_ptr() as usize - line.as_ptr() as usize..],
+        }
+    }
+    if last.trim().is_empty() { line } else { last }
 }
 
 fn assignment(line: &str, values: &BTreeMap<String, String>) -> Option<(String, String)> {

@@ -39,6 +39,8 @@ pub(crate) enum Window {
     Near(u32),
     Block,
     Section,
+    /// The whole of a script; in a document each block of code is a program of its own.
+    Program,
     File,
     Skill,
 }
@@ -61,10 +63,14 @@ pub(crate) enum ClassSet {
     Unvouched,
     /// Neither this machine nor a place that is declared or belongs to a vendor.
     Foreign,
+    /// As foreign, but not a place of the skill's own name: whoever wrote the skill wrote what is there.
+    Stranger,
     /// Places that anybody can fill or that hide who owns them.
     Bad,
     /// Declared or a vouched installer.
     Vouched,
+    /// No place is named anywhere near.
+    Unnamed,
 }
 
 impl ClassSet {
@@ -72,29 +78,12 @@ impl ClassSet {
         use HostClass as C;
         match (self, class) {
             (Self::Any, _) => true,
+            (Self::Unnamed, class) => class.is_none(),
             (_, None) => false,
-            (Self::Unvouched, Some(class)) => {
-                matches!(
-                    class,
-                    C::Vendor
-                        | C::Code
-                        | C::Unknown
-                        | C::Shortener
-                        | C::Paste
-                        | C::Sink
-                        | C::Tunnel
-                        | C::RawIp
-                )
-            }
-            (Self::Foreign, Some(class)) => {
-                matches!(
-                    class,
-                    C::Unknown | C::Shortener | C::Paste | C::Sink | C::Tunnel | C::RawIp
-                )
-            }
-            (Self::Bad, Some(class)) => {
-                matches!(class, C::Shortener | C::Paste | C::Sink | C::Tunnel | C::RawIp)
-            }
+            (Self::Unvouched, Some(class)) => class >= C::Vendor,
+            (Self::Foreign, Some(class)) => class >= C::Namesake && class != C::Code,
+            (Self::Stranger, Some(class)) => class >= C::Unknown,
+            (Self::Bad, Some(class)) => class >= C::Shortener,
             (Self::Vouched, Some(class)) => matches!(class, C::Declared | C::Installer),
         }
     }
@@ -125,6 +114,13 @@ pub(crate) struct Rule {
     pub(crate) base: Option<Regex>,
     pub(crate) variants: Vec<Regex>,
     pub(crate) clauses: Vec<Clause>,
+}
+
+#[derive(Deserialize)]
+struct FactsFile {
+    /// Parts of expressions that several share, written `%{name}` there.
+    words: BTreeMap<String, String>,
+    patterns: Vec<PatternRow>,
 }
 
 #[derive(Deserialize)]
@@ -192,7 +188,8 @@ impl Table {
     pub(crate) fn load() -> Result<Self, TableError> {
         let fail = |error: &dyn std::fmt::Display| TableError(error.to_string());
         let hosts = Hosts::from_json(HOSTS).map_err(|e| fail(&e))?;
-        let rows: Vec<PatternRow> = serde_json::from_str(FACTS).map_err(|e| fail(&e))?;
+        let facts: FactsFile = serde_json::from_str(FACTS).map_err(|e| fail(&e))?;
+        let rows = facts.patterns;
         let rule_rows: Vec<RuleRow> = serde_json::from_str(RULES).map_err(|e| fail(&e))?;
 
         let mut kinds: Vec<String> = vec!["url".to_owned()];
@@ -207,7 +204,8 @@ impl Table {
             for (word, literal) in (0u16..).zip(&row.any) {
                 literals.entry(literal.clone()).or_default().push(Trigger::Pattern(id, word));
             }
-            patterns.push(Pattern::new(row, u16::try_from(kind).map_err(|e| fail(&e))?));
+            let kind = u16::try_from(kind).map_err(|e| fail(&e))?;
+            patterns.push(Pattern::new(row, kind, &facts.words));
         }
         literals.entry("://".to_owned()).or_default().push(Trigger::Url);
         for host in hosts.mentionable() {
@@ -231,6 +229,11 @@ impl Table {
         let by_id = rules.iter().enumerate().map(|(at, rule)| (rule.id.clone(), at)).collect();
         let ruleset = ruleset_digest();
         Ok(Self { hosts, patterns, kinds, literals, triggers, rules, by_id, ruleset })
+    }
+
+    /// The number of a kind of fact.
+    pub(crate) fn kind(&self, name: &str) -> Option<u16> {
+        self.kinds.iter().position(|kind| kind == name).and_then(|at| u16::try_from(at).ok())
     }
 
     pub(crate) fn rule(&self, id: &str) -> Option<&Rule> {
@@ -290,8 +293,10 @@ fn read_term(term: &str, kinds: &[String], rule: &str) -> Result<Term, TableErro
             None => ClassSet::Any,
             Some("unvouched") => ClassSet::Unvouched,
             Some("foreign") => ClassSet::Foreign,
+            Some("stranger") => ClassSet::Stranger,
             Some("bad") => ClassSet::Bad,
             Some("vouched") => ClassSet::Vouched,
+            Some("unnamed") => ClassSet::Unnamed,
             Some(_) => return Err(unknown("an unknown class")),
         },
         place: match place {

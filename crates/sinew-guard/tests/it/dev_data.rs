@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use sinew_guard::eval::{Label, Row, evaluate, read_rows};
 use sinew_guard::scan::{Bundle, Severity};
+use sinew_testkit::shared_data;
 
-use crate::support::{base64, gzip, scanner, shared, worst, zip};
+use crate::support::{base64, gzip, scanner, worst, zip};
 
 fn rows() -> Vec<Row> {
-    let Some(path) = shared("data/guard/guard-dev.jsonl.gz") else { return Vec::new() };
+    let Some(path) = shared_data("data/guard/guard-dev.jsonl.gz") else { return Vec::new() };
     read_rows(std::fs::File::open(path).unwrap()).unwrap().map(|row| row.unwrap()).collect()
 }
 

@@ -1,11 +1,12 @@
 //! Recorded findings of the reference programs are a floor.
 
 use sinew_guard::scan::{Bundle, Severity};
+use sinew_testkit::shared_data;
 
-use crate::support::{scanner, shared};
+use crate::support::scanner;
 
 fn cases(file: &str, section: &str) -> Vec<serde_json::Value> {
-    let Some(path) = shared(&format!("data/golden/{file}")) else { return Vec::new() };
+    let Some(path) = shared_data(&format!("data/golden/{file}")) else { return Vec::new() };
     let json: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     json[section].as_array().cloned().unwrap_or_default()
 }

@@ -1,7 +1,6 @@
 //! Small helpers: scan a text, find the labelled data, build archives.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use sinew_guard::scan::{Bundle, ScanReport, Scanner, Severity, Verdict};
@@ -49,19 +48,6 @@ pub(crate) fn summary(report: &ScanReport) -> String {
         format!("{} {} {}:{} {}", f.severity.as_str(), f.rule, f.file, f.line, f.evidence)
     };
     report.findings.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// The folder of shared data, if it is there: `SINEW_SHARED`, else `shared` beside the repository.
-pub(crate) fn shared(path: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("SINEW_SHARED")
-        .map(PathBuf::from)
-        .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"));
-    let file = root.join(path);
-    if file.exists() {
-        return Some(file);
-    }
-    eprintln!("SKIPPED: {} is not there", file.display());
-    None
 }
 
 /// Whether the long counts are asked for.
