@@ -8,8 +8,8 @@
 //! process. **Left out on purpose:** terminals, HTTP, and how an answer looks.
 
 mod access_token;
-mod activity;
 pub mod acquire;
+mod activity;
 mod actor;
 mod agent;
 pub mod approval;
