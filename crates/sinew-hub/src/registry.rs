@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -31,16 +31,16 @@ const MAX_VERDICTS: usize = 100;
 const MAX_PAGES: usize = 20;
 
 /// A registry, and who asks it.
-pub struct Registry<'a> {
+pub struct Registry {
     /// Its configured name.
     pub name: String,
     base: Url,
     token: Option<Token>,
-    http: &'a Http,
+    http: Arc<Http>,
     remembered: Mutex<BTreeMap<String, (Instant, Value)>>,
 }
 
-impl fmt::Debug for Registry<'_> {
+impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Registry({} at {})", self.name, self.address())
     }
@@ -53,18 +53,6 @@ pub struct Named<'a> {
     pub slug: &'a str,
     /// Its owner, where that is known.
     pub owner: Option<&'a str>,
-}
-
-/// How a search looks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
-    /// By meaning and words.
-    #[default]
-    Words,
-    /// For exactly this name.
-    Exact,
-    /// For names that start so.
-    Prefix,
 }
 
 /// What a download gave.
@@ -89,9 +77,9 @@ pub struct VerdictItem {
     pub owner_handle: Option<String>,
 }
 
-impl<'a> Registry<'a> {
+impl Registry {
     /// The registry at `base`.
-    pub fn new(name: String, base: Url, token: Option<Token>, http: &'a Http) -> Self {
+    pub fn new(name: String, base: Url, token: Option<Token>, http: Arc<Http>) -> Self {
         Self { name, base, token, http, remembered: Mutex::default() }
     }
 

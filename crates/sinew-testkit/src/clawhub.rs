@@ -304,7 +304,7 @@ impl State {
         for skill in &self.skills {
             let text = format!("{} {}", skill.slug.replace('-', " "), skill.summary).to_lowercase();
             let hits = match exact {
-                true => usize::from(words.iter().any(|word| *word == skill.slug)),
+                true => usize::from(words.contains(&skill.slug)),
                 false => words.iter().filter(|word| text.contains(word.as_str())).count(),
             };
             if hits > 0 && skill.flag != Flag::Malicious {
@@ -443,7 +443,7 @@ impl State {
                 }
             }
             ClawHubManner::ZipSlip => files.push(("../../outside.md".to_owned(), b"out".to_vec())),
-            ClawHubManner::ZipBomb => files.push(("zeros.bin".to_owned(), vec![0; 60_000_000])),
+            ClawHubManner::ZipBomb => files.push(("zeros.bin".to_owned(), vec![0; 12_000_000])),
             _ => {}
         }
         let meta = json!({"ownerId": skill.owner, "slug": skill.slug, "version": version.version,

@@ -105,7 +105,7 @@ pub fn describe(folder: &str, bytes: &[u8]) -> Option<FoundSkill> {
 }
 
 /// The one skill that is meant. Several and no name is a question, not a choice.
-pub fn choose(found: Vec<FoundSkill>, named: Option<&str>) -> Result<FoundSkill, HubError> {
+pub fn choose(found: &[FoundSkill], named: Option<&str>) -> Result<FoundSkill, HubError> {
     let shown = |text: &str| Untrusted::new(text).for_terminal();
     let is_named = |skill: &FoundSkill, name: &str| {
         skill.name.eq_ignore_ascii_case(name)
@@ -123,7 +123,7 @@ pub fn choose(found: Vec<FoundSkill>, named: Option<&str>) -> Result<FoundSkill,
         (0, Some(name)) => {
             let error =
                 HubError::new(Word::NotFound, format!("there is no skill `{}`", shown(name)));
-            Err(match names(&found).as_slice() {
+            Err(match names(found).as_slice() {
                 [] => error,
                 names => error.hint(format!("there are: {}", names.join(", "))),
             })

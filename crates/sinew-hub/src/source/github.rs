@@ -141,7 +141,7 @@ impl<'a> GitHub<'a> {
         let found: Page<CodeHit> = page(answer.json()?, "items")
             .map_err(|problem| HubError::new(Word::Network, problem))?;
         let hits = found.rows.into_iter().filter_map(|found| {
-            let folder = found.path.strip_suffix("SKILL.md")?.trim_end_matches('/').to_owned();
+            let folder = found.path.strip_suffix("SKILL.md")?.trim_end_matches('/');
             hit(found.repository, Some(folder).filter(|folder| !folder.is_empty()))
         });
         Ok(few_per_name(hits))
@@ -222,9 +222,9 @@ pub fn page_url(owner: &str, repo: &str, commit: &str, path: &str) -> String {
     }
 }
 
-fn hit(repository: Repository, path: Option<String>) -> Option<Hit> {
+fn hit(repository: Repository, path: Option<&str>) -> Option<Hit> {
     let (owner, repo) = repository.full_name.split_once('/')?;
-    let text = match &path {
+    let text = match path {
         Some(path) => format!("{owner}/{repo}/{path}"),
         None => format!("{owner}/{repo}"),
     };

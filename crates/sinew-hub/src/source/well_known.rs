@@ -114,7 +114,7 @@ fn read(answer: &Answer, base: &Url) -> Result<Index, HubError> {
         let name = Untrusted::new(&row.name).for_terminal();
         match if current { artifact(&row, &answer.url) } else { files(&row, base) } {
             Ok(from) => {
-                index.entries.push(Offered { name: row.name, description: row.description, from })
+                index.entries.push(Offered { name: row.name, description: row.description, from });
             }
             Err(problem) => index.problems.push(format!("{name}: {problem}")),
         }

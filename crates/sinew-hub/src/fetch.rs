@@ -1,0 +1,308 @@
+//! Fetching the files of one version, and holding them against what its source says of them.
+
+use std::collections::BTreeMap;
+
+use sinew_guard::Untrusted;
+use sinew_skill::content_hash as sha256_hex;
+
+use crate::digest::{META_FILE, content_hash, is_record};
+use crate::error::{HubError, Word};
+use crate::hub::Hub;
+use crate::lock::Artifact;
+use crate::net::{Network, Progress};
+use crate::registry::{Downloaded, Named};
+use crate::resolve::{From, Resolved};
+use crate::settings::address;
+use crate::source::find::{self, FoundSkill};
+use crate::source::github::page_url;
+use crate::source::{git, local, well_known};
+use crate::tree::{Tree, TreeFile};
+use crate::wire::{VersionDocument, WireFile};
+
+/// Names under which registries know a skill file, the real one first.
+const MARKERS: &[&str] = &["SKILL.md", "skill.md", "skills.md", "SKILL.MD"];
+
+/// The files of one version, verified as far as its source allows.
+#[derive(Debug)]
+pub(crate) struct Fetched {
+    pub(crate) tree: Tree,
+    pub(crate) artifact: Option<Artifact>,
+    pub(crate) content_hash: Option<String>,
+    /// Nobody said what the files should be.
+    pub(crate) unverified: bool,
+    /// The host that the bytes come from, where an index sent us elsewhere.
+    pub(crate) foreign: Option<(String, String)>,
+    /// What the skill calls itself.
+    pub(crate) found: FoundSkill,
+    /// The name that its file had.
+    pub(crate) renamed: Option<String>,
+}
+
+impl Hub {
+    /// Fetches what was resolved; what only the files say is added to `resolved`.
+    pub(crate) fn fetch(
+        &self,
+        resolved: &mut Resolved,
+        progress: Progress<'_>,
+    ) -> Result<Fetched, HubError> {
+        match resolved.from.clone() {
+            From::Registry { registry, owner, slug, version } => {
+                let skill = Named { slug: &slug, owner: owner.as_deref() };
+                self.fetch_registry(resolved, &registry, skill, &version, progress)
+            }
+            From::GitHub { at, commit, content_hash: expected } => {
+                let archive = self.github().fetch(&at, &commit, progress)?;
+                let paths = archive.paths()?;
+                let under = at.path.as_deref().unwrap_or_default();
+                let found = match expected.is_some() || resolved.version.is_some() {
+                    // The folder is known: it is the skill, or nothing is.
+                    true => only(under, &archive.below(under)?)?,
+                    false => {
+                        let take = |folder: &str| archive.below(folder);
+                        pick(&paths, under, at.skill.as_deref(), &take)?
+                    }
+                };
+                let tree = archive.below(&found.folder)?;
+                let hash = content_hash(&tree.records());
+                if expected.as_ref().is_some_and(|expected| *expected != hash) {
+                    let expected = expected.unwrap_or_default();
+                    let message = format!(
+                        "{}/{} at {commit} hashes to {hash}, not to {expected}",
+                        at.owner, at.repo
+                    );
+                    return Err(HubError::new(Word::IntegrityMismatch, message));
+                }
+                resolved.source.path = Some(found.folder.clone());
+                resolved.source.url = Some(page_url(&at.owner, &at.repo, &commit, &found.folder));
+                resolved.version = Some(commit);
+                let artifact = Artifact {
+                    kind: "zip".to_owned(),
+                    sha256: sha256_hex(&archive.bytes),
+                    size: archive.bytes.len() as u64,
+                };
+                Ok(fetched(tree, Some(artifact), Some(hash), found))
+            }
+            From::Git { at, commit } => {
+                let checkout = git::fetch(&at, commit.as_deref(), &self.env, self.network())?;
+                let under = resolved.source.path.clone().unwrap_or_default();
+                let take = |folder: &str| checkout.below(folder);
+                let found = pick(&checkout.paths, &under, at.skill.as_deref(), &take)?;
+                let tree = checkout.below(&found.folder)?;
+                let hash = content_hash(&tree.records());
+                resolved.source.path = Some(found.folder.clone());
+                resolved.source.commit = Some(checkout.commit.clone());
+                resolved.version = Some(checkout.commit.clone());
+                Ok(fetched(tree, None, Some(hash), found))
+            }
+            From::WellKnown(wanted) => {
+                let base = address("the address", &wanted.url)?;
+                let index = well_known::index(&self.http, &base)?;
+                let (offered, foreign) = choose_offered(&index, wanted.skill.as_deref())?;
+                let got = offered.fetch(&self.http, progress)?;
+                let found = only("", &got.tree)?;
+                resolved.source.slug = Some(offered.name.clone());
+                let digest = got.artifact.clone();
+                resolved.version = digest
+                    .as_ref()
+                    .map(|(sha256, _)| sha256[..12].to_owned())
+                    .or(resolved.version.take());
+                let unverified = got.artifact.is_none();
+                let artifact = digest.map(|(sha256, size)| Artifact {
+                    kind: "artifact".to_owned(),
+                    sha256,
+                    size,
+                });
+                Ok(Fetched { unverified, foreign, ..fetched(got.tree, artifact, None, found) })
+            }
+            From::Local(path) => {
+                let got = local::take(&path)?;
+                let found = only("", &got.tree)?;
+                let artifact = got.archive.map(|(sha256, size)| Artifact {
+                    kind: "archive".to_owned(),
+                    sha256,
+                    size,
+                });
+                Ok(fetched(got.tree, artifact, None, found))
+            }
+        }
+    }
+
+    fn fetch_registry(
+        &self,
+        resolved: &mut Resolved,
+        registry: &str,
+        skill: Named<'_>,
+        version: &str,
+        progress: Progress<'_>,
+    ) -> Result<Fetched, HubError> {
+        let registry = self.registry(Some(registry))?;
+        let owner = skill.owner.unwrap_or_default();
+        let key = format!("{}/@{owner}/{}@{version}", registry.address(), skill.slug);
+        if self.network() == Network::Off {
+            let Some((bytes, known)) = self.cache.get::<Option<Vec<WireFile>>>(&key) else {
+                let message = format!("{}@{version} is not cached", skill.slug);
+                return Err(
+                    HubError::new(Word::Offline, message).hint("run it once with a network")
+                );
+            };
+            return verified_archive(&bytes, known.said.as_deref());
+        }
+        let document: VersionDocument = registry.version(skill, version)?;
+        let files = document.version.files.filter(|files| !files.is_empty());
+        let cached = self.cache.get::<Option<Vec<WireFile>>>(&key);
+        if let Some((bytes, known)) =
+            cached.filter(|(_, known)| known.said == files && files.is_some())
+        {
+            return verified_archive(&bytes, known.said.as_deref());
+        }
+        let bytes = match registry.download(skill, version, progress)? {
+            Downloaded::Archive(bytes) => bytes,
+            Downloaded::GitHub(source) => {
+                let mut backed = self.backed(&source, &resolved.source.requested)?;
+                let fetched = self.fetch(&mut backed, progress)?;
+                resolved.source.commit = backed.source.commit;
+                resolved.source.repo = backed.source.repo;
+                resolved.source.path = backed.source.path;
+                resolved.source.url = backed.source.url;
+                return Ok(fetched);
+            }
+        };
+        let fetched = verified_archive(&bytes, files.as_deref())?;
+        self.cache.put(&key, &bytes, &files);
+        Ok(fetched)
+    }
+}
+
+/// A registry's archive, each file held against the registry's list.
+fn verified_archive(bytes: &[u8], files: Option<&[WireFile]>) -> Result<Fetched, HubError> {
+    let tree = Tree::from_archive(bytes, 0)?;
+    let unverified = files.is_none();
+    if let Some(files) = files {
+        compare(&tree, files)?;
+    }
+    let (tree, renamed) = with_skill_file(tree)?;
+    let found = only("", &tree)?;
+    let artifact =
+        Artifact { kind: "zip".to_owned(), sha256: sha256_hex(bytes), size: bytes.len() as u64 };
+    Ok(Fetched { unverified, renamed, ..fetched(tree, Some(artifact), None, found) })
+}
+
+fn compare(tree: &Tree, files: &[WireFile]) -> Result<(), HubError> {
+    let mismatch = |path: &str, what: &str| {
+        let path = Untrusted::new(path).for_terminal();
+        Err(HubError::new(Word::IntegrityMismatch, format!("`{path}` {what}"))
+            .hint("nothing was installed; tell the registry"))
+    };
+    let listed: BTreeMap<&str, &WireFile> =
+        files.iter().map(|file| (file.path.as_str(), file)).collect();
+    for file in tree.records().iter().filter(|file| file.path != META_FILE) {
+        match listed.get(file.path.as_str()) {
+            None => return mismatch(&file.path, "is not in the registry's list"),
+            Some(said)
+                if said.size != file.size || !said.sha256.eq_ignore_ascii_case(&file.sha256) =>
+            {
+                return mismatch(&file.path, "does not have the digest that the registry gives");
+            }
+            Some(_) => {}
+        }
+    }
+    match listed.keys().find(|path| tree.get(path).is_none()) {
+        Some(path) => mismatch(path, "is missing from the archive"),
+        None => Ok(()),
+    }
+}
+
+/// The tree with its skill file under the one name it has everywhere.
+fn with_skill_file(tree: Tree) -> Result<(Tree, Option<String>), HubError> {
+    let Some(marker) = MARKERS.iter().find(|marker| tree.get(marker).is_some()) else {
+        return Err(HubError::new(Word::Invalid, "the archive holds no SKILL.md at its root"));
+    };
+    if *marker == MARKERS[0] {
+        return Ok((tree, None));
+    }
+    let files = tree.files().iter().map(|file| match file.path == *marker {
+        true => TreeFile { path: MARKERS[0].to_owned(), ..file.clone() },
+        false => file.clone(),
+    });
+    Ok((Tree::new(files.collect())?, Some((*marker).to_owned())))
+}
+
+fn fetched(
+    tree: Tree,
+    artifact: Option<Artifact>,
+    content_hash: Option<String>,
+    found: FoundSkill,
+) -> Fetched {
+    // Records that a stranger ships would speak in our name.
+    let tree = tree.without(is_record);
+    Fetched { tree, artifact, content_hash, unverified: false, foreign: None, found, renamed: None }
+}
+
+/// The skill of a tree that is one.
+fn only(folder: &str, tree: &Tree) -> Result<FoundSkill, HubError> {
+    let Some(file) = tree.get(MARKERS[0]) else {
+        return Err(HubError::new(Word::Invalid, "there is no SKILL.md at its root"));
+    };
+    find::describe(folder, &file.bytes).ok_or_else(|| {
+        let reasons =
+            sinew_skill::read(&file.bytes, &sinew_skill::ReadOptions::openclaw("")).reasons;
+        let why = reasons.first().map(|reason| reason.detail.clone());
+        let why = why.unwrap_or_else(|| "it needs a name and a description".to_owned());
+        HubError::new(Word::Invalid, format!("SKILL.md cannot be read: {why}"))
+    })
+}
+
+/// The skill of a repository that is meant.
+fn pick(
+    paths: &[String],
+    under: &str,
+    named: Option<&str>,
+    take: &dyn Fn(&str) -> Result<Tree, HubError>,
+) -> Result<FoundSkill, HubError> {
+    let mut found = Vec::new();
+    for folder in find::folders(paths, under) {
+        // A folder that cannot be taken is no skill; the others still are.
+        let tree = take(&folder).ok();
+        let skill = tree.and_then(|tree| find::describe(&folder, &tree.get(MARKERS[0])?.bytes));
+        found.extend(skill);
+    }
+    find::choose(&found, named)
+}
+
+fn choose_offered(
+    index: &well_known::Index,
+    named: Option<&str>,
+) -> Result<(well_known::Offered, Option<(String, String)>), HubError> {
+    let names = || -> Vec<String> {
+        let all = index.entries.iter().map(|offered| Untrusted::new(&offered.name).for_terminal());
+        all.take(20).collect()
+    };
+    let meant: Vec<&well_known::Offered> = index
+        .entries
+        .iter()
+        .filter(|offered| named.is_none_or(|name| offered.name == name))
+        .collect();
+    match meant.as_slice() {
+        [one] => {
+            let foreign = one
+                .foreign_host(index)
+                .map(|host| (index.url.host_str().unwrap_or_default().to_owned(), host));
+            Ok(((*one).clone(), foreign))
+        }
+        [] => {
+            let what = named.map_or("nothing to install".to_owned(), |name| format!("no `{name}`"));
+            let mut error = HubError::new(Word::NotFound, format!("{} offers {what}", index.url));
+            error.hints.extend(index.problems.iter().take(5).cloned());
+            Err(error)
+        }
+        several => {
+            let mut error = HubError::new(
+                Word::Ambiguous,
+                format!("{} offers {} skills", index.url, several.len()),
+            )
+            .hint(format!("name one of them after `#`: {}", names().join(", ")));
+            error.matches = names();
+            Err(error)
+        }
+    }
+}

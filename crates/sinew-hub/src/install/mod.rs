@@ -1,0 +1,276 @@
+//! Installing: staged, scanned, verified, approved, put in place in one step, and recorded.
+//!
+//! **Must never happen here:** a skill that is visible before it was approved, a mix of two
+//! versions, a lock that says something else than the folder.
+
+mod ask;
+pub(crate) mod diff;
+pub(crate) mod journal;
+mod prepare;
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use sinew_guard::digest as guard_digest;
+use sinew_guard::staging::{Mode, Stage};
+
+pub use ask::{Acceptance, Answer, Ask, Concern, Gate, Neighbour, Occasion, Pause, Proposal};
+pub use diff::Diff;
+pub use prepare::Prepared;
+pub(crate) use prepare::pinned;
+
+use crate::digest::{FileRecord, tree_sha256};
+use crate::error::{HubError, Word};
+use crate::hub::Hub;
+use crate::lock::{Approval, LockEntry, Method, ScanRecord, Upstream, moment};
+use crate::net::Progress;
+use crate::tree::{Tree, TreeFile, records_of};
+use crate::workdir::{Entered, Workdir};
+use crate::zipped;
+use journal::Journal;
+
+/// A skill that is in its place.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Installed {
+    /// Its folder below the skills root.
+    pub key: String,
+    /// What it calls itself.
+    pub name: String,
+    /// The version or commit.
+    pub version: String,
+    /// The digest of its files.
+    pub digest: String,
+    /// Where it lies.
+    pub path: PathBuf,
+    /// A copy of what was there before and had changes of somebody's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backup: Option<PathBuf>,
+}
+
+impl Hub {
+    /// Installs a skill: everything up to the question, the question, and the step.
+    pub fn install(
+        &self,
+        ask: &Ask,
+        workdir: &Workdir,
+        gate: &mut dyn Gate,
+        progress: Progress<'_>,
+    ) -> Result<Installed, HubError> {
+        let prepared = self.prepare(ask, workdir, gate, progress)?;
+        let approval = self.ask(&prepared, gate)?;
+        self.commit(prepared, approval, workdir)
+    }
+
+    /// Asks for the yes that an install needs.
+    pub fn ask(&self, prepared: &Prepared, gate: &mut dyn Gate) -> Result<Approval, HubError> {
+        let proposal = &prepared.proposal;
+        let refused = |word, message: String| {
+            let mut error = HubError::new(word, message);
+            error.digest = Some(proposal.digest.clone());
+            error
+        };
+        match gate.approve(proposal) {
+            Answer::Yes { by, method, reason } => Ok(self.approval(prepared, by, method, reason)),
+            Answer::No => {
+                Err(refused(Word::Rejected, format!("{}: somebody said no", proposal.key)))
+            }
+            Answer::Nobody { id } => {
+                let error = refused(
+                    Word::NeedsApproval,
+                    format!("{} waits for a person's yes", proposal.key),
+                );
+                Err(match id {
+                    Some(id) => error.hint(format!("sinew approve {id}")),
+                    None => error.hint("run it in a terminal, or with --yes"),
+                })
+            }
+        }
+    }
+
+    /// The record of a yes that was given elsewhere, bound to what was prepared.
+    pub fn approval(
+        &self,
+        prepared: &Prepared,
+        by: String,
+        method: Method,
+        reason: Option<String>,
+    ) -> Approval {
+        let proposal = &prepared.proposal;
+        let accepted = prepared.accepted.iter();
+        Approval {
+            digest: proposal.digest.clone(),
+            capabilities: proposal.capabilities_digest.clone(),
+            ruleset: proposal.ruleset.clone(),
+            by,
+            at: moment(&*self.env.clock),
+            method,
+            reason,
+            accepted: accepted.map(|given| format!("{}@{}", given.rule, proposal.digest)).collect(),
+        }
+    }
+
+    /// Puts a prepared skill in its place. The approval must be for exactly these files.
+    pub fn commit(
+        &self,
+        prepared: Prepared,
+        approval: Approval,
+        workdir: &Workdir,
+    ) -> Result<Installed, HubError> {
+        let digest = prepared.proposal.digest.clone();
+        if approval.digest != digest {
+            let message =
+                format!("the approval is for {}, and these files are {digest}", approval.digest);
+            return Err(HubError::new(Word::NeedsApproval, message));
+        }
+        let entered = workdir.enter(&self.env)?;
+        let key = prepared.proposal.key.clone();
+        let backup = self.still_so(&entered, &prepared)?;
+        let entry = self.entry(&prepared, approval);
+        let notes = crate::lock::notes(&entry, &*self.env.clock);
+        let scan_digest = scan_digest(&entry.files, &notes);
+        let entry = LockEntry { scan_digest: Some(scan_digest.clone()), ..entry };
+        self.carry_over(&prepared.accepted, &scan_digest)?;
+        self.put(&entered, &key, &prepared.tree, &notes, entry)?;
+        Ok(Installed {
+            name: prepared.proposal.name,
+            version: prepared.proposal.version,
+            digest,
+            path: workdir.target(&key),
+            backup,
+            key,
+        })
+    }
+
+    /// Whether what was found before the question still holds; gives the copy of what would be lost.
+    fn still_so(
+        &self,
+        entered: &Entered<'_>,
+        prepared: &Prepared,
+    ) -> Result<Option<PathBuf>, HubError> {
+        let (workdir, key) = (entered.workdir, &prepared.proposal.key);
+        let lock = workdir.lock(&self.env)?;
+        let now = lock.skills.get(key);
+        if let Some(entry) = now.filter(|entry| entry.pinned) {
+            return Err(pinned(key, entry));
+        }
+        let target = workdir.target(key);
+        let exists = std::fs::symlink_metadata(&target).is_ok();
+        if exists && prepared.proposal.occasion == Occasion::Install && !prepared.ask.overwrite {
+            let message = format!("{} is there already", target.display());
+            return Err(HubError::new(Word::Exists, message).hint("--overwrite replaces it"));
+        }
+        if now.map(|entry| &entry.tree_sha256) != prepared.previous.as_ref().map(|e| &e.tree_sha256)
+        {
+            let message = format!("{key} was changed by somebody else meanwhile");
+            return Err(HubError::new(Word::LocalChanges, message).hint("try again"));
+        }
+        if !exists {
+            return Ok(None);
+        }
+        let found = records_of(&target).map(|files| tree_sha256(&files)).ok();
+        match now.is_some_and(|entry| Some(&entry.tree_sha256) == found.as_ref()) {
+            true => Ok(None),
+            false => self.backup(workdir, key).map(Some),
+        }
+    }
+
+    /// A copy of a folder that has changes of somebody's.
+    fn backup(&self, workdir: &Workdir, key: &str) -> Result<PathBuf, HubError> {
+        let tree = Tree::from_folder(&workdir.target(key))?;
+        let name = format!("{}-{}.zip", key.replace('/', "--"), self.env.clock.now_ms());
+        let path = workdir.state.join("backups").join(name);
+        let failed = |error: std::io::Error| HubError::file("write", &path, &error);
+        let files = tree.files().iter().map(|file| (file.path.as_str(), file.bytes.as_slice()));
+        let bytes = zipped::pack(files, None).map_err(failed)?;
+        sinew_guard::atomic::write(&path, &bytes, sinew_guard::atomic::Access::OwnerOnly)
+            .map_err(failed)?;
+        Ok(path)
+    }
+
+    fn entry(&self, prepared: &Prepared, approval: Approval) -> LockEntry {
+        let now = moment(&*self.env.clock);
+        let (proposal, previous) = (&prepared.proposal, prepared.previous.as_ref());
+        let prints = prepared.tree.fingerprints();
+        let registry = proposal.source.kind.is_registry();
+        LockEntry {
+            source: proposal.source.clone(),
+            version: proposal.version.clone(),
+            tree_sha256: proposal.digest.clone(),
+            files: prepared.tree.records(),
+            scan_digest: None,
+            fingerprint: registry.then_some(prints.published),
+            fingerprint_with_meta: Some(prints.with_meta),
+            content_hash: prepared.fetched.content_hash.clone(),
+            artifact: prepared.fetched.artifact.clone(),
+            scan: ScanRecord::of(&prepared.report, proposal.verdict, now.clone()),
+            capabilities: proposal.capabilities.clone(),
+            approval: Some(approval),
+            upstream: registry.then(|| Upstream {
+                verdict: proposal.upstream.clone(),
+                checked_at: now.clone(),
+                gone: false,
+            }),
+            unverified: prepared.fetched.unverified,
+            pinned: false,
+            pin_reason: None,
+            installed_at: previous.map_or_else(|| now.clone(), |entry| entry.installed_at.clone()),
+            updated_at: now,
+            retained: previous.map_or(prepared.ask.retained, |entry| entry.retained),
+            other: previous.map(|entry| entry.other.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// The step itself: journal, tree, locks.
+    pub(crate) fn put(
+        &self,
+        entered: &Entered<'_>,
+        key: &str,
+        tree: &Tree,
+        notes: &[(String, Vec<u8>)],
+        entry: LockEntry,
+    ) -> Result<(), HubError> {
+        let target = entered.workdir.target(key);
+        let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
+            return Err(HubError::new(Word::BadReference, format!("`{key}` is no folder's name")));
+        };
+        std::fs::create_dir_all(parent)
+            .map_err(|error| HubError::file("create", parent, &error))?;
+        let stage =
+            Stage::begin(parent).map_err(|error| HubError::file("write", parent, &error))?;
+        for TreeFile { path, bytes, executable } in tree.files() {
+            let mode = if *executable { Mode::Script } else { Mode::Plain };
+            stage.write(path, bytes, mode)?;
+        }
+        for (path, bytes) in notes {
+            stage.write(path, bytes, Mode::Plain)?;
+        }
+        // What is put in place is what was approved, byte for byte, as the disk gives it back.
+        let staged = tree_sha256(&records_of(&stage.path())?);
+        if staged != entry.tree_sha256 {
+            let message = format!("{key}: the disk holds {staged}, not {}", entry.tree_sha256);
+            return Err(HubError::new(Word::IntegrityMismatch, message));
+        }
+        journal::begin(
+            entered,
+            &Journal::Install { key: key.to_owned(), entry: Box::new(entry.clone()) },
+        )?;
+        if let Err(error) = stage.commit(&name.to_string_lossy()) {
+            journal::end(entered)?;
+            return Err(error.into());
+        }
+        // From here on the journal carries it: whoever comes next writes what is missing.
+        journal::record(entered, &self.env, key, &entry)?;
+        journal::end(entered)
+    }
+}
+
+/// The digest of the folder as the catalog's scan sees it, notes included.
+fn scan_digest(files: &[FileRecord], notes: &[(String, Vec<u8>)]) -> String {
+    let notes: Vec<FileRecord> =
+        notes.iter().map(|(path, bytes)| FileRecord::of(&**path, bytes)).collect();
+    let known = files.iter().chain(&notes);
+    guard_digest::tree_of(
+        known.filter_map(|file| Some((file.path.as_str(), guard_digest::from_hex(&file.sha256)?))),
+    )
+}

@@ -1,0 +1,403 @@
+//! Everything before the question: resolve, rails, fetch, verify, validate, scan. Nothing is written
+//! below the skills root here.
+
+use std::path::PathBuf;
+
+use sinew_guard::atomic::{self, Access};
+use sinew_guard::record::{Override, accept, append, read_overrides, verdict_with};
+use sinew_guard::scan::{ScanReport, Severity, Verdict};
+use sinew_guard::{Untrusted, archive, private};
+
+use super::ask::{Answer, Ask, Concern, Gate, Occasion, Pause, Proposal};
+use super::diff;
+use crate::digest::tree_sha256;
+use crate::error::{HubError, Word};
+use crate::fetch::Fetched;
+use crate::hub::Hub;
+use crate::lock::{Lock, LockEntry, ScanRecord, is_key, moment};
+use crate::net::Progress;
+use crate::resolve::Resolved;
+use crate::tree::Tree;
+use crate::workdir::Workdir;
+use crate::zipped;
+
+/// A skill that is verified and scanned, and waits for a yes.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The question.
+    pub proposal: Proposal,
+    /// Its files.
+    pub tree: Tree,
+    /// The whole report of the guard.
+    pub report: ScanReport,
+    /// The name that its file had in the archive, where that was another.
+    pub renamed: Option<String>,
+    pub(crate) fetched: FetchedFacts,
+    pub(crate) previous: Option<LockEntry>,
+    pub(crate) accepted: Vec<Override>,
+    pub(crate) ask: Ask,
+}
+
+/// What is kept of a fetch beside its files.
+#[derive(Debug, Clone)]
+pub(crate) struct FetchedFacts {
+    pub(crate) artifact: Option<crate::lock::Artifact>,
+    pub(crate) content_hash: Option<String>,
+    pub(crate) unverified: bool,
+}
+
+impl Hub {
+    /// Does everything up to the question: afterwards nothing is installed, and nothing was written
+    /// except the cache and, for what the guard blocks, a copy to look at.
+    pub fn prepare(
+        &self,
+        ask: &Ask,
+        workdir: &Workdir,
+        gate: &mut dyn Gate,
+        progress: Progress<'_>,
+    ) -> Result<Prepared, HubError> {
+        workdir.settle(&self.env)?;
+        let lock = workdir.lock(&self.env)?;
+        let resolved =
+            match self.resolve_with(&ask.reference, ask.accepted.contains(&Pause::Pending)) {
+                Err(error)
+                    if error.word == Word::PendingScan
+                        && error.hints.iter().any(|h| h.contains("--accept-pending")) =>
+                {
+                    self.pause(
+                        ask,
+                        gate,
+                        Pause::Pending,
+                        &ask.reference.to_string(),
+                        &error.message,
+                        Word::PendingScan,
+                    )?;
+                    self.resolve_with(&ask.reference, true)?
+                }
+                other => other?,
+            };
+        self.moderate(ask, gate, &resolved)?;
+        if let Some(key) = ask.name.as_ref().or(resolved.key.as_ref()) {
+            rails(ask, workdir, &lock, key)?;
+        }
+        self.examine(ask, workdir, &lock, gate, resolved, Occasion::Install, progress)
+    }
+
+    /// What the registry's moderators say comes first: nothing opens what they call malware.
+    pub(crate) fn moderate(
+        &self,
+        ask: &Ask,
+        gate: &mut dyn Gate,
+        resolved: &Resolved,
+    ) -> Result<(), HubError> {
+        let Some(said) = &resolved.moderation else { return Ok(()) };
+        let name = ask.reference.to_string();
+        let why = said.summary.clone().unwrap_or_else(|| said.reason_codes.join(", "));
+        let why = Untrusted::new(&why.chars().take(300).collect::<String>()).for_terminal();
+        if said.is_malware_blocked {
+            let message = format!("{name}: its registry blocks it as malware ({why})");
+            return Err(HubError::new(Word::BlockedUpstream, message)
+                .hint("no flag opens this; look for another skill"));
+        }
+        if said.is_suspicious {
+            let detail = format!("its registry flags it as suspicious ({why})");
+            self.pause(ask, gate, Pause::Suspicious, &name, &detail, Word::Suspicious)?;
+        }
+        Ok(())
+    }
+
+    /// Asks for a yes to one thing, unless it was given beforehand.
+    fn pause(
+        &self,
+        ask: &Ask,
+        gate: &mut dyn Gate,
+        pause: Pause,
+        skill: &str,
+        detail: &str,
+        word: Word,
+    ) -> Result<(), HubError> {
+        if ask.accepted.contains(&pause) {
+            return Ok(());
+        }
+        let concern = Concern { pause, skill: skill.to_owned(), detail: detail.to_owned() };
+        match gate.concern(&concern) {
+            Answer::Yes { .. } => Ok(()),
+            Answer::No => Err(HubError::new(word, format!("{concern}; somebody said no"))),
+            Answer::Nobody { .. } => Err(HubError::new(word, concern.to_string())
+                .hint(format!("run it in a terminal, or with {}", pause.flag()))),
+        }
+    }
+
+    /// Fetches, verifies and scans what was resolved, and makes the question of it.
+    #[allow(clippy::too_many_arguments, reason = "install, update and restore share every step")]
+    pub(crate) fn examine(
+        &self,
+        ask: &Ask,
+        workdir: &Workdir,
+        lock: &Lock,
+        gate: &mut dyn Gate,
+        mut resolved: Resolved,
+        occasion: Occasion,
+        progress: Progress<'_>,
+    ) -> Result<Prepared, HubError> {
+        let fetched = self.fetch(&mut resolved, progress)?;
+        let requested = ask.reference.to_string();
+        if let Some((index, host)) = &fetched.foreign {
+            let detail = format!("the index of {index} sends you to {host}");
+            self.pause(ask, gate, Pause::ForeignHost, &requested, &detail, Word::NeedsApproval)?;
+        }
+        if fetched.unverified && resolved.source.kind.is_registry() {
+            let detail =
+                "its registry names no digests, so nobody can say whether these are its files";
+            self.pause(
+                ask,
+                gate,
+                Pause::Unverified,
+                &requested,
+                detail,
+                Word::IntegrityUnavailable,
+            )?;
+        }
+        let key = match ask.name.clone().or_else(|| resolved.key.clone()) {
+            Some(key) => key,
+            None => named(&fetched)?,
+        };
+        if !is_key(&key) {
+            return Err(HubError::new(
+                Word::BadReference,
+                format!("`{key}` cannot be a folder's name"),
+            ));
+        }
+        if occasion == Occasion::Install {
+            rails(ask, workdir, lock, &key)?;
+        }
+        let previous = lock.skills.get(&key).cloned();
+        self.same_hands(ask, gate, previous.as_ref(), &resolved, &key)?;
+        self.neighbours(ask, gate, workdir, &fetched, &resolved, &key)?;
+        resolved.source.slug.get_or_insert_with(|| last(&key).to_owned());
+        let digest = tree_sha256(&fetched.tree.records());
+        let (report, accepted, verdict) = self.scan(ask, &fetched, &key, &digest)?;
+        let version =
+            resolved.version.clone().unwrap_or_else(|| digest["sha256:".len()..][..12].to_owned());
+        let findings = ScanRecord::of(&report, verdict, String::new()).findings;
+        let diff = previous.as_ref().and_then(|entry| {
+            let old = Tree::from_folder(&workdir.target(&key)).ok()?;
+            let new = (version.as_str(), &fetched.tree);
+            Some(diff::between((entry, &old), new, &report.capabilities, &findings))
+        });
+        let mut warnings = Vec::new();
+        if let Some(name) = &fetched.renamed {
+            warnings.push(format!("its file was named {name} and is stored as SKILL.md"));
+        }
+        if fetched.unverified {
+            warnings.push("nobody vouches for its bytes".to_owned());
+        }
+        if !resolved.source.kind.is_reviewed() {
+            warnings.push("it comes from an unreviewed source".to_owned());
+        }
+        let capabilities = serde_json::to_vec(&report.capabilities).unwrap_or_default();
+        let proposal = Proposal {
+            occasion,
+            name: fetched.found.name.clone(),
+            description: fetched.found.description.clone(),
+            reviewed: resolved.source.kind.is_reviewed(),
+            source: resolved.source.clone(),
+            version,
+            digest,
+            capabilities_digest: format!("sha256:{}", sinew_skill::content_hash(&capabilities)),
+            verdict,
+            ruleset: report.ruleset.clone(),
+            findings,
+            capabilities: report.capabilities.clone(),
+            upstream: resolved.verdict().to_owned(),
+            setup: resolved.setup.iter().map(|setup| setup.key.clone()).collect(),
+            warnings,
+            bytes: report.capabilities.bytes,
+            files: fetched.tree.files().len(),
+            diff,
+            key,
+        };
+        Ok(Prepared {
+            proposal,
+            report,
+            renamed: fetched.renamed,
+            fetched: FetchedFacts {
+                artifact: fetched.artifact,
+                content_hash: fetched.content_hash,
+                unverified: fetched.unverified,
+            },
+            tree: fetched.tree,
+            previous,
+            accepted,
+            ask: ask.clone(),
+        })
+    }
+
+    /// The same owner and registry as before, or somebody says that it may be another.
+    fn same_hands(
+        &self,
+        ask: &Ask,
+        gate: &mut dyn Gate,
+        previous: Option<&LockEntry>,
+        resolved: &Resolved,
+        key: &str,
+    ) -> Result<(), HubError> {
+        let Some(previous) = previous else { return Ok(()) };
+        let (before, now) = (previous.source.identity(), resolved.source.identity());
+        if before == now {
+            return Ok(());
+        }
+        let detail = format!("it came from {before} and would now come from {now}");
+        self.pause(ask, gate, Pause::OwnerChange, key, &detail, Word::OwnerChanged)
+    }
+
+    /// A skill of the same name elsewhere would no longer be used, or would hide this one.
+    fn neighbours(
+        &self,
+        ask: &Ask,
+        gate: &mut dyn Gate,
+        workdir: &Workdir,
+        fetched: &Fetched,
+        resolved: &Resolved,
+        key: &str,
+    ) -> Result<(), HubError> {
+        let target = workdir.target(key);
+        let other = ask.neighbours.iter().find(|neighbour| {
+            neighbour.name.eq_ignore_ascii_case(&fetched.found.name) && neighbour.folder != target
+        });
+        let Some(other) = other else { return Ok(()) };
+        if resolved.source.kind == crate::lock::SourceKind::Local {
+            return Ok(());
+        }
+        let name = Untrusted::new(&fetched.found.name).for_terminal();
+        let detail = format!(
+            "a skill named {name} is here already ({}); the new one is from {}",
+            other.origin,
+            resolved.source.identity()
+        );
+        self.pause(ask, gate, Pause::Shadows, key, &detail, Word::Shadows)
+    }
+
+    fn scan(
+        &self,
+        ask: &Ask,
+        fetched: &Fetched,
+        key: &str,
+        digest: &str,
+    ) -> Result<(ScanReport, Vec<Override>, Verdict), HubError> {
+        let known = ask.neighbours.iter().map(|neighbour| neighbour.name.clone());
+        let known = known.filter(|name| !name.eq_ignore_ascii_case(&fetched.found.name));
+        let scanner = self.scanner.clone().with_known_names(known);
+        let report = scanner.scan_bundle(&fetched.tree.bundle(last(key)));
+        let audit = self.audit();
+        let mut accepted = Vec::new();
+        for given in &ask.acceptance {
+            let given = Override {
+                rule: given.rule.clone(),
+                // People see the tree's digest; the audit is kept by the scan's.
+                digest: match given.digest == digest {
+                    true => report.digest.clone(),
+                    false => given.digest.clone(),
+                },
+                reason: given.reason.clone(),
+                who: ask.by.clone(),
+                at: moment(&*self.env.clock),
+            };
+            private::create_folder(&self.env.sinew_home().join("audit"))
+                .map_err(|error| HubError::file("write", &audit, &error))?;
+            accept(&report, &given, &audit).map_err(|error| {
+                let mut error = HubError::new(Word::BlockedGuard, error.to_string())
+                    .hint(format!("the digest of these files is {digest}"));
+                error.digest = Some(digest.to_owned());
+                error
+            })?;
+            accepted.push(given);
+        }
+        let before = read_overrides(&audit).unwrap_or_default();
+        accepted.extend(before.into_iter().filter(|given| given.digest == report.digest));
+        accepted.dedup_by(|a, b| a.rule == b.rule);
+        let verdict = verdict_with(&report, &accepted);
+        if verdict != Verdict::Block {
+            return Ok((report, accepted, verdict));
+        }
+        let worst: Vec<_> = report.at_least(Severity::Critical).cloned().collect();
+        let shown: Vec<&str> = worst.iter().map(|finding| finding.rule.as_str()).take(3).collect();
+        let mut error = HubError::new(
+            Word::BlockedGuard,
+            format!("{key}: the guard blocks it ({})", shown.join(", ")),
+        );
+        if ask.quarantine
+            && let Some(path) = self.quarantine(key, digest, &fetched.tree)
+        {
+            error = error.hint(format!("a copy to look at is kept: sinew scan {}", path.display()));
+        }
+        error.findings = worst;
+        error.digest = Some(digest.to_owned());
+        Err(error)
+    }
+
+    /// Keeps what was blocked as an archive that only its owner reads; nothing loads it.
+    fn quarantine(&self, key: &str, digest: &str, tree: &Tree) -> Option<PathBuf> {
+        let folder = self.env.sinew_home().join("quarantine");
+        private::create_folder(&folder).ok()?;
+        let hex = digest.strip_prefix("sha256:").unwrap_or(digest);
+        let name = format!("{}-{}.zip", key.replace('/', "--"), &hex[..12]);
+        archive::components(&name).ok()?;
+        let path = folder.join(name);
+        let files = tree.files().iter().map(|file| (file.path.as_str(), file.bytes.as_slice()));
+        let bytes = zipped::pack(files, None).ok()?;
+        atomic::write(&path, &bytes, Access::OwnerOnly).ok()?;
+        Some(path)
+    }
+
+    pub(crate) fn audit(&self) -> PathBuf {
+        self.env.sinew_home().join("audit/overrides.jsonl")
+    }
+
+    /// Says of the bytes as they lie on disk what was accepted of them before they got there.
+    pub(crate) fn carry_over(&self, accepted: &[Override], digest: &str) -> Result<(), HubError> {
+        let audit = self.audit();
+        for given in accepted {
+            let given = Override { digest: digest.to_owned(), ..given.clone() };
+            append(&audit, &given).map_err(|error| HubError::file("write", &audit, &error))?;
+        }
+        Ok(())
+    }
+}
+
+/// What must not be overwritten or changed.
+fn rails(ask: &Ask, workdir: &Workdir, lock: &Lock, key: &str) -> Result<(), HubError> {
+    if let Some(entry) = lock.skills.get(key).filter(|entry| entry.pinned) {
+        return Err(pinned(key, entry));
+    }
+    let target = workdir.target(key);
+    if !ask.overwrite && std::fs::symlink_metadata(&target).is_ok() {
+        let message = format!("{} is there already", target.display());
+        return Err(HubError::new(Word::Exists, message)
+            .hint("`sinew update` brings it up to date; --overwrite replaces it"));
+    }
+    Ok(())
+}
+
+pub(crate) fn pinned(key: &str, entry: &LockEntry) -> HubError {
+    let why = entry.pin_reason.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
+    HubError::new(Word::Pinned, format!("{key} is pinned{why}"))
+        .hint(format!("sinew pin --remove {key}"))
+}
+
+/// The folder of a skill that has no slug: its own name, if that can be one.
+fn named(fetched: &Fetched) -> Result<String, HubError> {
+    let slug = |text: &str| {
+        let text = text.trim().to_ascii_lowercase().replace([' ', '_'], "-");
+        crate::reference::parse_slug(&text).ok()
+    };
+    let folder = fetched.found.folder.rsplit('/').next().unwrap_or_default();
+    slug(&fetched.found.name).or_else(|| slug(folder)).ok_or_else(|| {
+        HubError::new(Word::Invalid, "the skill's name cannot be a folder's name")
+            .hint("give it one with --as")
+    })
+}
+
+fn last(key: &str) -> &str {
+    key.rsplit('/').next().unwrap_or(key)
+}

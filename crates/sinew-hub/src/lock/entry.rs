@@ -1,0 +1,307 @@
+//! One installed skill, as the lock remembers it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sinew_guard::scan::{Capabilities, ScanReport, Severity, Verdict};
+
+use crate::digest::FileRecord;
+
+/// One installed skill.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LockEntry {
+    /// Where it came from.
+    pub source: SourceRecord,
+    /// The version, or the commit where there is none.
+    pub version: String,
+    /// The digest that everything else is bound to.
+    pub tree_sha256: String,
+    /// Its files.
+    pub files: Vec<FileRecord>,
+    /// The digest of the folder as the catalog's scan sees it, tools' records included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scan_digest: Option<String>,
+    /// The registry's fingerprint of what was published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+    /// The same with `_meta.json`, as the upstream client computes it on disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint_with_meta: Option<String>,
+    /// The registry's hash of a folder on GitHub.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_hash: Option<String>,
+    /// The archive it came in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact: Option<Artifact>,
+    /// What the guard said.
+    pub scan: ScanRecord,
+    /// What it can reach and change.
+    #[serde(default)]
+    pub capabilities: Capabilities,
+    /// Who agreed; without it the skill is held back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Approval>,
+    /// What the registry said of it last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<Upstream>,
+    /// Nobody vouched for its bytes: the registry named no digests, and somebody accepted that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unverified: bool,
+    /// Stays as it is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pin_reason: Option<String>,
+    /// When it was installed first.
+    pub installed_at: String,
+    /// When it changed last.
+    pub updated_at: String,
+    /// For how long it was meant to stay.
+    #[serde(default)]
+    pub retained: Retained,
+    /// What somebody else wrote here.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+impl LockEntry {
+    /// Why it must not be loaded, whatever its files are.
+    pub fn held(&self) -> Option<String> {
+        if self.upstream.as_ref().is_some_and(|upstream| upstream.verdict == "malicious") {
+            return Some("its registry calls it malicious".to_owned());
+        }
+        match &self.approval {
+            None => Some("nobody has approved it".to_owned()),
+            Some(approval) if approval.digest != self.tree_sha256 => {
+                Some("its approval is for other files".to_owned())
+            }
+            Some(_) => None,
+        }
+    }
+}
+
+/// Where a skill came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SourceRecord {
+    /// What kind of place.
+    pub kind: SourceKind,
+    /// The registry's address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registry: Option<String>,
+    /// The owner's handle there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// The skill's name there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slug: Option<String>,
+    /// An address, or a path on this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// `owner/repo`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repo: Option<String>,
+    /// The folder in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The branch or tag that was asked for.
+    #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// The commit that it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// What was typed.
+    pub requested: String,
+}
+
+impl SourceRecord {
+    /// A source of this kind.
+    pub fn new(kind: SourceKind, requested: &str) -> Self {
+        Self {
+            kind,
+            registry: None,
+            owner: None,
+            slug: None,
+            url: None,
+            repo: None,
+            path: None,
+            at: None,
+            commit: None,
+            requested: requested.to_owned(),
+        }
+    }
+
+    /// Who is behind it, for noticing that somebody else is now.
+    pub fn identity(&self) -> String {
+        let part = |text: &Option<String>| text.clone().unwrap_or_default();
+        match self.kind {
+            SourceKind::Clawhub | SourceKind::Registry => {
+                format!("{} @{}/{}", part(&self.registry), part(&self.owner), part(&self.slug))
+            }
+            SourceKind::Github | SourceKind::SkillsSh => {
+                format!("github.com/{} {}", part(&self.repo), part(&self.path))
+            }
+            SourceKind::Git | SourceKind::WellKnown | SourceKind::Local => {
+                format!("{} {}", part(&self.url), part(&self.path).trim()).trim().to_owned()
+            }
+        }
+    }
+}
+
+/// What kind of place a skill came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SourceKind {
+    /// The default registry.
+    Clawhub,
+    /// Another registry.
+    Registry,
+    /// A repository on GitHub.
+    Github,
+    /// Any git repository.
+    Git,
+    /// A host's index.
+    WellKnown,
+    /// skills.sh's list.
+    SkillsSh,
+    /// This machine.
+    Local,
+}
+
+impl SourceKind {
+    /// The word itself.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Clawhub => "clawhub",
+            Self::Registry => "registry",
+            Self::Github => "github",
+            Self::Git => "git",
+            Self::WellKnown => "well-known",
+            Self::SkillsSh => "skills-sh",
+            Self::Local => "local",
+        }
+    }
+
+    /// Whether somebody looks at skills on their way through it.
+    pub fn is_reviewed(self) -> bool {
+        matches!(self, Self::Clawhub | Self::Registry)
+    }
+
+    /// Whether it speaks the registry's protocol.
+    pub fn is_registry(self) -> bool {
+        matches!(self, Self::Clawhub | Self::Registry)
+    }
+}
+
+/// The archive a skill came in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Artifact {
+    /// `zip` or `artifact`.
+    pub kind: String,
+    /// Its SHA-256.
+    pub sha256: String,
+    /// Its bytes.
+    pub size: u64,
+}
+
+/// What the guard said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScanRecord {
+    /// Allow, warn or block.
+    pub verdict: Verdict,
+    /// Under which rules.
+    pub ruleset: String,
+    /// What it found, at warn and above.
+    pub findings: Vec<FindingRecord>,
+    /// When.
+    pub at: String,
+}
+
+impl ScanRecord {
+    /// The record of a report.
+    pub fn of(report: &ScanReport, verdict: Verdict, at: String) -> Self {
+        let findings = report.at_least(Severity::Warn).map(|finding| FindingRecord {
+            rule: finding.rule.clone(),
+            severity: finding.severity,
+            file: finding.file.clone(),
+            line: finding.line,
+        });
+        Self { verdict, ruleset: report.ruleset.clone(), findings: findings.collect(), at }
+    }
+}
+
+/// A finding, without its text.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FindingRecord {
+    /// The rule.
+    pub rule: String,
+    /// How grave.
+    pub severity: Severity,
+    /// In which file.
+    pub file: String,
+    /// On which line.
+    pub line: usize,
+}
+
+/// Who agreed to what.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Approval {
+    /// The tree that was agreed to.
+    pub digest: String,
+    /// The digest of what it can do, as it was shown.
+    #[serde(default)]
+    pub capabilities: String,
+    /// Under which rules it was scanned.
+    #[serde(default)]
+    pub ruleset: String,
+    /// Who.
+    pub by: String,
+    /// When.
+    pub at: String,
+    /// How.
+    pub method: Method,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Rules that were accepted, as `rule@digest`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepted: Vec<String>,
+}
+
+/// How somebody agreed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// At a prompt.
+    Prompt,
+    /// On the command line.
+    Flag,
+    /// By the configuration.
+    Policy,
+}
+
+/// What the registry said last.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Upstream {
+    /// `clean`, `suspicious`, `malicious`, `pending`, `error` or `unknown`.
+    pub verdict: String,
+    /// When.
+    pub checked_at: String,
+    /// Whether the registry has it no longer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gone: bool,
+}
+
+/// For how long a skill is meant to stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Retained {
+    /// For one task.
+    Task,
+    /// Until somebody removes it.
+    #[default]
+    Keep,
+}

@@ -1,0 +1,162 @@
+//! The lock: what is installed, where it came from, and who agreed to exactly which bytes.
+//!
+//! **Must never happen here:** a lock that cannot be read and is taken for an empty one; a field or
+//! an entry lost that somebody else wrote.
+
+mod clawhub;
+mod entry;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use sinew_catalog::Clock;
+use sinew_guard::atomic::{self, Access};
+use sinew_guard::private;
+
+pub(crate) use clawhub::notes;
+pub use clawhub::{ClawhubLock, SkillsLock};
+pub use entry::{
+    Approval, Artifact, FindingRecord, LockEntry, Method, Retained, ScanRecord, SourceKind,
+    SourceRecord, Upstream,
+};
+
+use crate::error::{HubError, Word};
+
+/// The format that is written.
+const VERSION: u64 = 1;
+
+/// What is installed in one workdir.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Lock {
+    /// Counts changes.
+    pub generation: u64,
+    /// Skills by their folder below the skills root.
+    pub skills: BTreeMap<String, LockEntry>,
+    /// Entries that make no sense here. They are kept as they are.
+    pub unreadable: BTreeMap<String, Value>,
+    newer: bool,
+    other: Map<String, Value>,
+}
+
+impl Lock {
+    /// Reads a lock. One that is not there is empty; one that is no JSON is put aside and reported.
+    pub fn read(path: &Path, clock: &dyn Clock) -> Result<Self, HubError> {
+        let bytes = match std::fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Self::default());
+            }
+            Err(error) => return Err(HubError::file("read", path, &error)),
+        };
+        match parse(&bytes) {
+            Some(lock) => Ok(lock),
+            None => Err(put_aside(path, clock)),
+        }
+    }
+
+    /// Replaces the lock on disk. The caller holds the workdir.
+    pub fn write(&mut self, path: &Path) -> Result<(), HubError> {
+        if self.newer {
+            let message = format!("{} was written by a newer sinew", path.display());
+            return Err(HubError::new(Word::Lock, message).hint("update sinew, then try again"));
+        }
+        self.generation += 1;
+        let mut skills: BTreeMap<&str, Value> = BTreeMap::new();
+        for (key, entry) in &self.skills {
+            skills.insert(key, serde_json::to_value(entry).unwrap_or_default());
+        }
+        for (key, value) in &self.unreadable {
+            skills.entry(key).or_insert_with(|| value.clone());
+        }
+        let mut root: BTreeMap<String, Value> =
+            self.other.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+        root.insert("version".to_owned(), VERSION.into());
+        root.insert("generation".to_owned(), self.generation.into());
+        root.insert("skills".to_owned(), serde_json::to_value(skills).unwrap_or_default());
+        let mut value = serde_json::to_value(root).unwrap_or_default();
+        value.sort_all_objects();
+        let text = serde_json::to_string_pretty(&value).unwrap_or_default() + "\n";
+        atomic::write(path, text.as_bytes(), Access::Shared)
+            .map_err(|error| HubError::file("write", path, &error))
+    }
+
+    /// The entry that a reference to something installed names: its key, or its slug where only one
+    /// has it.
+    pub fn find(&self, wanted: &str) -> Result<&str, HubError> {
+        if let Some((key, _)) = self.skills.get_key_value(wanted) {
+            return Ok(key);
+        }
+        let last = |key: &str| key.rsplit('/').next().unwrap_or(key).to_owned();
+        let matches: Vec<&String> = self.skills.keys().filter(|key| last(key) == wanted).collect();
+        match matches.as_slice() {
+            [one] => Ok(one),
+            [] => {
+                let known = self.skills.keys().map(String::as_str);
+                let error = HubError::new(Word::NotFound, format!("`{wanted}` is not installed"));
+                Err(match sinew_skill::names::nearest(wanted, known).as_slice() {
+                    [] => error.hint("`sinew installed` shows what is"),
+                    near => error.hint(format!("did you mean {}?", near.join(", "))),
+                })
+            }
+            several => {
+                let keys: Vec<String> = several.iter().map(|key| (*key).clone()).collect();
+                let mut error =
+                    HubError::new(Word::Ambiguous, format!("`{wanted}` is installed twice"))
+                        .hint(format!("name one of them: {}", keys.join(", ")));
+                error.matches = keys;
+                Err(error)
+            }
+        }
+    }
+}
+
+fn parse(bytes: &[u8]) -> Option<Lock> {
+    let Value::Object(mut root) = serde_json::from_slice(bytes).ok()? else { return None };
+    let newer = root.remove("version").and_then(|v| v.as_u64()).is_some_and(|v| v > VERSION);
+    let generation = root.remove("generation").and_then(|v| v.as_u64()).unwrap_or(0);
+    let mut lock = Lock { generation, newer, ..Lock::default() };
+    match root.remove("skills") {
+        Some(Value::Object(skills)) => {
+            for (key, value) in skills {
+                match serde_json::from_value::<LockEntry>(value.clone()) {
+                    Ok(entry) if is_key(&key) => drop(lock.skills.insert(key, entry)),
+                    _ => drop(lock.unreadable.insert(key, value)),
+                }
+            }
+        }
+        None => {}
+        Some(_) => return None,
+    }
+    lock.other = root;
+    Some(lock)
+}
+
+/// Whether a key stays below the skills root: `slug` or `@owner/slug`.
+pub fn is_key(key: &str) -> bool {
+    let Ok(parts) = sinew_guard::archive::components(key) else { return false };
+    let plain = |part: &str| !part.starts_with('.');
+    match parts.as_slice() {
+        [name] => plain(name) && !name.starts_with('@'),
+        [owner, name] => owner.starts_with('@') && owner.len() > 1 && plain(name),
+        _ => false,
+    }
+}
+
+/// Moves a file that cannot be read out of the way, and says so.
+pub(crate) fn put_aside(path: &Path, clock: &dyn Clock) -> HubError {
+    let time = clock.now_ms().to_string();
+    let message = format!("{} is damaged", path.display());
+    match private::put_aside(path, &time) {
+        Ok(aside) => HubError::new(Word::Lock, message)
+            .hint(format!("it was kept as {}", aside.display()))
+            .hint("no skill was touched; `sinew restore --import` reads them in again"),
+        Err(error) => HubError::new(Word::Lock, format!("{message}, and cannot be moved: {error}")),
+    }
+}
+
+/// A moment as records carry it.
+pub fn moment(clock: &dyn Clock) -> String {
+    let now = i64::try_from(clock.now_ms()).unwrap_or(i64::MAX);
+    jiff::Timestamp::from_millisecond(now).map(|time| time.to_string()).unwrap_or_default()
+}

@@ -1,0 +1,135 @@
+//! What becomes of installed skills: removed, pinned, kept for good.
+
+use serde::Serialize;
+
+use crate::error::{HubError, Word};
+use crate::hub::Hub;
+use crate::install::journal::{self, Journal};
+use crate::install::pinned;
+use crate::lock::{ClawhubLock, LockEntry, Retained};
+use crate::workdir::{Entered, Workdir};
+
+/// A skill that is gone.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Removed {
+    /// Its folder below the skills root.
+    pub key: String,
+    /// The version that was there.
+    pub version: String,
+}
+
+impl Hub {
+    /// Removes an installed skill and its entries in both locks. Nobody is asked over the network.
+    pub fn uninstall(&self, wanted: &str, workdir: &Workdir) -> Result<Removed, HubError> {
+        workdir.settle(&self.env)?;
+        // Whatever is not installed needs no folder of ours to be told so.
+        workdir.lock(&self.env)?.find(wanted)?;
+        let entered = workdir.enter(&self.env)?;
+        let mut lock = workdir.lock(&self.env)?;
+        let key = lock.find(wanted)?.to_owned();
+        let Some(entry) = lock.skills.remove(&key) else {
+            return Err(HubError::new(Word::NotFound, format!("`{wanted}` is not installed")));
+        };
+        if entry.pinned {
+            return Err(pinned(&key, &entry));
+        }
+        let (target, trash) = (workdir.target(&key), journal::trash(workdir, &key));
+        journal::empty_trash(workdir, &key)?;
+        journal::begin(
+            &entered,
+            &Journal::Uninstall { key: key.clone(), entry: Box::new(entry.clone()) },
+        )?;
+        let moved = match std::fs::symlink_metadata(&target).is_ok() {
+            true => {
+                let failed = |error: std::io::Error| HubError::file("remove", &target, &error);
+                if let Some(folder) = trash.parent() {
+                    std::fs::create_dir_all(folder).map_err(failed)?;
+                }
+                std::fs::rename(&target, &trash).map_err(failed)?;
+                true
+            }
+            false => false,
+        };
+        if let Err(error) = lock.write(&workdir.lock_path()) {
+            if moved {
+                std::fs::rename(&trash, &target)
+                    .map_err(|error| HubError::file("put back", &target, &error))?;
+            }
+            journal::end(&entered)?;
+            return Err(error);
+        }
+        ClawhubLock::remove(&workdir.root, &*self.env.clock, &key, &entry)?;
+        journal::empty_trash(workdir, &key)?;
+        if let (true, Some(owner)) = (key.starts_with('@'), target.parent()) {
+            leave(owner);
+        }
+        journal::end(&entered)?;
+        Ok(Removed { key, version: entry.version })
+    }
+
+    /// Pins a skill so that nothing changes it, or lets go of it.
+    pub fn pin(
+        &self,
+        wanted: &str,
+        pin: Option<Option<String>>,
+        workdir: &Workdir,
+    ) -> Result<(String, LockEntry), HubError> {
+        self.change(wanted, workdir, |entry| {
+            entry.pinned = pin.is_some();
+            entry.pin_reason = pin.flatten().filter(|reason| !reason.trim().is_empty());
+        })
+    }
+
+    /// Keeps a skill that was acquired for one task.
+    pub fn retain(&self, wanted: &str, workdir: &Workdir) -> Result<(String, LockEntry), HubError> {
+        self.change(wanted, workdir, |entry| entry.retained = Retained::Keep)
+    }
+
+    /// Changes an entry in both locks.
+    fn change(
+        &self,
+        wanted: &str,
+        workdir: &Workdir,
+        change: impl FnOnce(&mut LockEntry),
+    ) -> Result<(String, LockEntry), HubError> {
+        workdir.lock(&self.env)?.find(wanted)?;
+        let entered = workdir.enter(&self.env)?;
+        let lock = workdir.lock(&self.env)?;
+        let key = lock.find(wanted)?.to_owned();
+        let mut entry = lock.skills[&key].clone();
+        change(&mut entry);
+        journal::record(&entered, &self.env, &key, &entry)?;
+        Ok((key, entry))
+    }
+
+    /// Writes what a registry said of a skill.
+    pub(crate) fn note_upstream(
+        &self,
+        entered: &Entered<'_>,
+        key: &str,
+        verdict: &str,
+        gone: bool,
+    ) -> Result<(), HubError> {
+        let lock = entered.workdir.lock(&self.env)?;
+        let Some(entry) = lock.skills.get(key) else { return Ok(()) };
+        let mut entry = entry.clone();
+        entry.upstream = Some(crate::lock::Upstream {
+            verdict: verdict.to_owned(),
+            checked_at: crate::lock::moment(&*self.env.clock),
+            gone,
+        });
+        journal::record(entered, &self.env, key, &entry)
+    }
+}
+
+/// Removes an owner's folder once nothing but our own staging is left in it.
+fn leave(owner: &std::path::Path) {
+    let others = std::fs::read_dir(owner).into_iter().flatten().flatten();
+    let mut others =
+        others.filter(|entry| entry.file_name() != sinew_guard::staging::STAGING_FOLDER);
+    if others.next().is_none() {
+        // A folder that cannot be removed is empty, and in nobody's way.
+        let _ = std::fs::remove_dir_all(owner);
+    }
+}

@@ -1,0 +1,382 @@
+//! From a reference to exactly one version or commit, and what its source says of it.
+
+use semver::{Version, VersionReq};
+
+use crate::error::{HubError, Word};
+use crate::hub::Hub;
+use crate::lock::{SourceKind, SourceRecord};
+use crate::net::Network;
+use crate::reference::{
+    GitHubRef, GitRef, Reference, RegistryRef, SkillsShRef, Wanted, WellKnownRef, handle,
+    parse_slug,
+};
+use crate::registry::{Named, Registry};
+use crate::settings::{DEFAULT_NAME, address};
+use crate::wire::{Detail, Moderation, Setup};
+
+/// Exactly one version, not fetched yet.
+#[derive(Debug, Clone)]
+pub struct Resolved {
+    /// Where it comes from, for the lock.
+    pub source: SourceRecord,
+    /// The folder it will have below the skills root, where that is known before its files are.
+    pub key: Option<String>,
+    /// The version, where the source has one.
+    pub version: Option<String>,
+    /// What moderators say.
+    pub moderation: Option<Moderation>,
+    /// What it needs before it works.
+    pub setup: Vec<Setup>,
+    /// How its files are to be had.
+    pub(crate) from: From,
+}
+
+/// How files are to be had.
+#[derive(Debug, Clone)]
+pub(crate) enum From {
+    Registry { registry: String, owner: Option<String>, slug: String, version: String },
+    GitHub { at: GitHubRef, commit: String, content_hash: Option<String> },
+    Git { at: GitRef, commit: Option<String> },
+    WellKnown(WellKnownRef),
+    Local(std::path::PathBuf),
+}
+
+impl Resolved {
+    /// `clean`, `suspicious`, `malicious`, or `unknown` where nobody looked.
+    pub fn verdict(&self) -> &str {
+        match &self.moderation {
+            Some(said) if said.is_malware_blocked => "malicious",
+            Some(said) if said.is_suspicious => "suspicious",
+            Some(said) => said.verdict.as_deref().unwrap_or("clean"),
+            None if self.source.kind.is_reviewed() => "clean",
+            None => "unknown",
+        }
+    }
+}
+
+impl Hub {
+    /// The one version that a reference means now.
+    pub fn resolve(&self, reference: &Reference) -> Result<Resolved, HubError> {
+        self.resolve_with(reference, false)
+    }
+
+    /// The same; `force` asks for a version whose scan is not finished.
+    pub(crate) fn resolve_with(
+        &self,
+        reference: &Reference,
+        force: bool,
+    ) -> Result<Resolved, HubError> {
+        let requested = reference.to_string();
+        match reference {
+            Reference::Registry(wanted) => self.resolve_registry(wanted, &requested, force),
+            Reference::GitHub(at) => {
+                let commit = self.github().commit(at)?;
+                Ok(github(at.clone(), commit, None, &requested))
+            }
+            Reference::SkillsSh(entry) => self.resolve_skills_sh(entry, &requested),
+            Reference::Git(at) => {
+                let mut source = SourceRecord::new(SourceKind::Git, &requested);
+                source.url = Some(at.url.clone());
+                source.at = at.at.clone();
+                let from = From::Git { at: at.clone(), commit: None };
+                Ok(Resolved {
+                    source,
+                    key: None,
+                    version: None,
+                    moderation: None,
+                    setup: Vec::new(),
+                    from,
+                })
+            }
+            Reference::WellKnown(index) => {
+                let mut source = SourceRecord::new(SourceKind::WellKnown, &requested);
+                source.url = Some(index.url.clone());
+                let from = From::WellKnown(index.clone());
+                Ok(Resolved {
+                    source,
+                    key: None,
+                    version: None,
+                    moderation: None,
+                    setup: Vec::new(),
+                    from,
+                })
+            }
+            Reference::Local(text) => {
+                let path = self.env.expand_home(text);
+                let mut source = SourceRecord::new(SourceKind::Local, &requested);
+                source.url = Some(path.to_string_lossy().into_owned());
+                let from = From::Local(path);
+                Ok(Resolved {
+                    source,
+                    key: None,
+                    version: None,
+                    moderation: None,
+                    setup: Vec::new(),
+                    from,
+                })
+            }
+        }
+    }
+
+    fn resolve_registry(
+        &self,
+        wanted: &RegistryRef,
+        requested: &str,
+        force: bool,
+    ) -> Result<Resolved, HubError> {
+        let registry = self.registry(wanted.registry.as_deref())?;
+        if self.network() == Network::Off
+            && let Wanted::Version(version) = &wanted.wanted
+        {
+            // An exact version may be in the cache, which knows its owner by what was asked for.
+            return Ok(self.hosted(
+                &registry,
+                wanted,
+                wanted.owner.clone(),
+                wanted.slug.clone(),
+                version,
+                None,
+                requested,
+            ));
+        }
+        let skill = Named { slug: &wanted.slug, owner: wanted.owner.as_deref() };
+        let detail = registry.detail(skill)?;
+        // What an answer names becomes a folder and a path: it is held to the grammar as well.
+        let strange = |what| HubError::new(Word::Network, format!("{}: {what}", registry.name));
+        let owner = detail.owner.as_ref().and_then(|owner| owner.handle.as_deref());
+        let owner = match (owner, &wanted.owner) {
+            (Some(owner), _) => Some(handle(owner).map_err(strange)?),
+            (None, owner) => owner.clone(),
+        };
+        let slug = parse_slug(&detail.skill.slug).map_err(strange)?;
+        let named = Named { slug: &slug, owner: owner.as_deref() };
+        match self.version_of(&registry, named, &detail, &wanted.wanted)? {
+            Some(version) => Ok(self.hosted(
+                &registry,
+                wanted,
+                owner.clone(),
+                slug.clone(),
+                &version,
+                Some(&detail),
+                requested,
+            )),
+            None => {
+                // No version of its own: the registry knows where it is on GitHub.
+                let answer = registry.install(named, force)?;
+                let source = answer.github.filter(|_| answer.ok).ok_or_else(|| {
+                    HubError::new(Word::NotFound, format!("{slug} has no version to install"))
+                })?;
+                let mut resolved = self.backed(&source, requested)?;
+                resolved.source.registry = Some(registry.address());
+                resolved.source.owner.clone_from(&owner);
+                resolved.source.slug = Some(slug.clone());
+                resolved.key = Some(key(wanted.owner.as_deref(), &slug));
+                resolved.moderation = detail.moderation;
+                resolved.setup = detail.metadata.map(|needs| needs.setup).unwrap_or_default();
+                Ok(resolved)
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "one place that puts the pieces together")]
+    fn hosted(
+        &self,
+        registry: &Registry,
+        wanted: &RegistryRef,
+        owner: Option<String>,
+        slug: String,
+        version: &str,
+        detail: Option<&Detail>,
+        requested: &str,
+    ) -> Resolved {
+        let kind = match registry.name.as_str() {
+            DEFAULT_NAME => SourceKind::Clawhub,
+            _ => SourceKind::Registry,
+        };
+        let mut source = SourceRecord::new(kind, requested);
+        source.registry = Some(registry.address());
+        source.owner.clone_from(&owner);
+        source.slug = Some(slug.clone());
+        Resolved {
+            key: Some(key(wanted.owner.as_deref(), &slug)),
+            version: Some(version.to_owned()),
+            moderation: detail.and_then(|detail| detail.moderation.clone()),
+            setup: detail
+                .and_then(|detail| detail.metadata.clone())
+                .map(|needs| needs.setup)
+                .unwrap_or_default(),
+            from: From::Registry {
+                registry: registry.name.clone(),
+                owner,
+                slug,
+                version: version.to_owned(),
+            },
+            source,
+        }
+    }
+
+    /// A folder on GitHub that a registry vouches for.
+    pub(crate) fn backed(
+        &self,
+        source: &crate::wire::GitHubSource,
+        requested: &str,
+    ) -> Result<Resolved, HubError> {
+        let hash = source.content_hash.as_deref().unwrap_or_default();
+        let usable = sinew_guard::digest::from_hex(hash).is_some_and(|hash| hash != [0; 32]);
+        if !usable {
+            let message = format!("the registry names no usable hash for {}", source.repo);
+            return Err(HubError::new(
+                Word::IntegrityMismatch,
+                sinew_guard::Untrusted::new(&message).for_terminal(),
+            ));
+        }
+        let path = source.path.as_deref().map(|path| path.trim_matches('/')).unwrap_or_default();
+        let text = match path {
+            "" | "." => format!("github:{}#{}", source.repo, source.commit),
+            path => format!("github:{}/{path}#{}", source.repo, source.commit),
+        };
+        let Reference::GitHub(at) = Reference::parse(&text, crate::reference::Reading::GitHub)?
+        else {
+            return Err(HubError::new(Word::Network, "the registry names no folder on GitHub"));
+        };
+        let commit = self.github().commit(&at)?;
+        Ok(github(at, commit, Some(hash.to_ascii_lowercase()), requested))
+    }
+
+    fn resolve_skills_sh(
+        &self,
+        entry: &SkillsShRef,
+        requested: &str,
+    ) -> Result<Resolved, HubError> {
+        let at = GitHubRef {
+            owner: entry.owner.clone(),
+            repo: entry.repo.clone(),
+            path: None,
+            skill: Some(entry.slug.clone()),
+            at: None,
+        };
+        // A registry that mirrors the list knows a hash; one that does not is no obstacle.
+        let registry = self.registry(None)?;
+        let mirrored = registry.skills_sh(&entry.owner, &entry.repo, &entry.slug).ok();
+        let mut resolved = match mirrored.and_then(|answer| answer.github.filter(|_| answer.ok)) {
+            Some(source) if source.content_hash.is_some() => self.backed(&source, requested)?,
+            _ => github(at.clone(), self.github().commit(&at)?, None, requested),
+        };
+        resolved.source.kind = SourceKind::SkillsSh;
+        resolved.source.registry = Some(registry.address());
+        resolved.source.slug = Some(entry.slug.clone());
+        resolved.key = Some(entry.slug.clone());
+        Ok(resolved)
+    }
+
+    fn version_of(
+        &self,
+        registry: &Registry,
+        skill: Named<'_>,
+        detail: &Detail,
+        wanted: &Wanted,
+    ) -> Result<Option<String>, HubError> {
+        let none = |what: &str| {
+            HubError::new(Word::NotFound, format!("{} has no version {what}", skill.slug))
+                .hint(format!("sinew info {} --versions", skill.slug))
+        };
+        match wanted {
+            Wanted::Latest => {
+                Ok(detail.latest_version.as_ref().map(|latest| latest.version.clone()))
+            }
+            Wanted::Version(version) => Ok(Some(version.clone())),
+            Wanted::Tag(tag) => {
+                detail.skill.tags.get(tag).cloned().map(Some).ok_or_else(|| none(tag))
+            }
+            Wanted::Range(range) => {
+                let fits = VersionReq::parse(range).map_err(|_| none(range))?;
+                let versions = registry.versions(skill)?;
+                let best = versions
+                    .iter()
+                    .filter_map(|row| Version::parse(&row.version).ok())
+                    .filter(|version| fits.matches(version))
+                    .max();
+                best.map(|best| Some(best.to_string())).ok_or_else(|| none(range))
+            }
+        }
+    }
+
+    /// What a lock entry says to install again: exactly that, nothing newer.
+    pub(crate) fn again(&self, entry: &crate::lock::LockEntry) -> Result<Resolved, HubError> {
+        let source = entry.source.clone();
+        let missing = |what: &str| HubError::new(Word::Lock, format!("the lock names no {what}"));
+        let from = match source.kind {
+            SourceKind::Clawhub | SourceKind::Registry => From::Registry {
+                registry: self
+                    .registry_at(source.registry.as_deref().ok_or_else(|| missing("registry"))?)?
+                    .name
+                    .clone(),
+                owner: source.owner.clone(),
+                slug: source.slug.clone().ok_or_else(|| missing("slug"))?,
+                version: entry.version.clone(),
+            },
+            SourceKind::Github | SourceKind::SkillsSh => {
+                let repo = source.repo.as_deref().ok_or_else(|| missing("repository"))?;
+                let (owner, repo) = repo.split_once('/').ok_or_else(|| missing("repository"))?;
+                let commit = source.commit.clone().ok_or_else(|| missing("commit"))?;
+                let at = GitHubRef {
+                    owner: owner.to_owned(),
+                    repo: repo.to_owned(),
+                    path: Some(source.path.clone().unwrap_or_default()),
+                    skill: None,
+                    at: Some(commit.clone()),
+                };
+                From::GitHub { at, commit, content_hash: entry.content_hash.clone() }
+            }
+            SourceKind::Git => {
+                let url = source.url.clone().ok_or_else(|| missing("address"))?;
+                let at = GitRef { url, at: source.at.clone(), skill: None };
+                From::Git { at, commit: source.commit.clone() }
+            }
+            SourceKind::WellKnown => {
+                let url = source.url.clone().ok_or_else(|| missing("address"))?;
+                address("the lock's address", &url)?;
+                From::WellKnown(WellKnownRef { url, skill: source.slug.clone() })
+            }
+            SourceKind::Local => {
+                From::Local(source.url.clone().ok_or_else(|| missing("path"))?.into())
+            }
+        };
+        Ok(Resolved {
+            source,
+            key: None,
+            version: Some(entry.version.clone()),
+            moderation: None,
+            setup: Vec::new(),
+            from,
+        })
+    }
+}
+
+fn github(
+    at: GitHubRef,
+    commit: String,
+    content_hash: Option<String>,
+    requested: &str,
+) -> Resolved {
+    let mut source = SourceRecord::new(SourceKind::Github, requested);
+    source.repo = Some(format!("{}/{}", at.owner, at.repo));
+    source.at.clone_from(&at.at);
+    source.commit = Some(commit.clone());
+    Resolved {
+        source,
+        key: None,
+        version: None,
+        moderation: None,
+        setup: Vec::new(),
+        from: From::GitHub { at, commit, content_hash },
+    }
+}
+
+/// The folder of a registry's skill: below its owner only where the owner was named.
+fn key(owner: Option<&str>, slug: &str) -> String {
+    match owner {
+        Some(owner) => format!("@{owner}/{slug}"),
+        None => slug.to_owned(),
+    }
+}

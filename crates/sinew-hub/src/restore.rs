@@ -1,0 +1,202 @@
+//! Following a lock: exactly what it says, or nothing.
+
+use serde::Serialize;
+
+use crate::error::{HubError, Word};
+use crate::hub::Hub;
+use crate::install::{Ask, Gate, Occasion, Prepared};
+use crate::lock::{
+    ClawhubLock, LockEntry, ScanRecord, SkillsLock, SourceKind, SourceRecord, moment,
+};
+use crate::net::Progress;
+use crate::reference::{Reading, Reference};
+use crate::tree::Tree;
+use crate::verify::{TreeStatus, folders};
+use crate::workdir::Workdir;
+
+/// How strictly a lock is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strictness {
+    /// What nobody approved is asked about.
+    Ask,
+    /// Any digest, source or approval that would change is a failure.
+    Frozen,
+}
+
+/// What became of one entry.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Restored {
+    /// Its folder below the skills root.
+    pub key: String,
+    /// `ok`, `restored` or `imported`.
+    pub status: &'static str,
+    /// The digest that the lock names.
+    pub digest: String,
+}
+
+impl Hub {
+    /// Installs again what the lock names. Everything is fetched and checked before the first skill
+    /// is put in its place, so that a failure changes nothing.
+    pub fn restore(
+        &self,
+        strictness: Strictness,
+        by: &str,
+        workdir: &Workdir,
+        gate: &mut dyn Gate,
+        progress: Progress<'_>,
+    ) -> Result<Vec<Restored>, HubError> {
+        let verified = self.verify(&[], workdir)?;
+        let lock = workdir.lock(&self.env)?;
+        let mut done = Vec::new();
+        let mut waiting: Vec<(Prepared, LockEntry)> = Vec::new();
+        for skill in verified {
+            let entry = lock.skills[&skill.key].clone();
+            if strictness == Strictness::Frozen && entry.approval.is_none() {
+                let message = format!("{}: nobody approved what the lock names", skill.key);
+                return Err(HubError::new(Word::NeedsApproval, message));
+            }
+            if skill.status == TreeStatus::Ok {
+                let digest = entry.tree_sha256.clone();
+                done.push(Restored { key: skill.key, status: "ok", digest });
+                continue;
+            }
+            if skill.status != TreeStatus::Missing || !skill.missing.is_empty() {
+                let message = format!("{} has local changes", skill.key);
+                return Err(HubError::new(Word::LocalChanges, message)
+                    .hint("move the folder away, then restore again"));
+            }
+            let resolved = self.again(&entry)?;
+            let mut ask = Ask::new(Reference::parse(&entry.source.requested, Reading::GitHub)?, by);
+            ask.name = Some(skill.key.clone());
+            let prepared =
+                self.examine(&ask, workdir, &lock, gate, resolved, Occasion::Restore, progress)?;
+            if prepared.proposal.digest != entry.tree_sha256 {
+                let message = format!(
+                    "{}: its source gives {}, and the lock names {}",
+                    skill.key, prepared.proposal.digest, entry.tree_sha256
+                );
+                return Err(
+                    HubError::new(Word::IntegrityMismatch, message).hint("nothing was changed")
+                );
+            }
+            waiting.push((prepared, entry));
+        }
+        let mut approved = Vec::new();
+        for (prepared, entry) in waiting {
+            let approval = match entry.approval.clone() {
+                Some(approval) if approval.digest == entry.tree_sha256 => approval,
+                _ => self.ask(&prepared, gate)?,
+            };
+            approved.push((prepared, approval));
+        }
+        for (prepared, approval) in approved {
+            let installed = self.commit(prepared, approval, workdir)?;
+            done.push(Restored {
+                key: installed.key,
+                status: "restored",
+                digest: installed.digest,
+            });
+        }
+        done.sort_by(|a, b| a.key.cmp(&b.key));
+        Ok(done)
+    }
+
+    /// Takes what other tools installed here into the lock. Nobody has approved it, so it is held back
+    /// until somebody does.
+    pub fn import(&self, workdir: &Workdir) -> Result<Vec<Restored>, HubError> {
+        workdir.settle(&self.env)?;
+        let theirs = ClawhubLock::read(&workdir.root).unwrap_or_default();
+        let skills = SkillsLock::read(&workdir.root);
+        let entered = workdir.enter(&self.env)?;
+        let lock = workdir.lock(&self.env)?;
+        let mut done = Vec::new();
+        for key in folders(workdir).into_iter().filter(|key| !lock.skills.contains_key(key)) {
+            let folder = workdir.target(&key);
+            let noted = origin(&folder);
+            let locked = theirs.entries().find(|(known, _)| *known == key).map(|(_, entry)| entry);
+            let text = |value: Option<&serde_json::Value>, name: &str| {
+                value.and_then(|value| value.get(name)?.as_str()).map(str::to_owned)
+            };
+            let slug = key.rsplit('/').next().unwrap_or(&key).to_owned();
+            let mut source = match (noted.is_some() || locked.is_some(), skills.skills.get(&key)) {
+                (true, _) => {
+                    let mut source = SourceRecord::new(SourceKind::Clawhub, &key);
+                    source.registry = text(noted.as_ref(), "registry");
+                    if source.registry.is_none() {
+                        source.registry = Some(self.registry(None)?.address());
+                    }
+                    source.owner =
+                        text(noted.as_ref(), "ownerHandle").or_else(|| text(locked, "ownerHandle"));
+                    source
+                }
+                (false, Some(entry)) => {
+                    let requested = match &entry.at {
+                        Some(at) => format!("{}@{key}#{at}", entry.source),
+                        None => format!("{}@{key}", entry.source),
+                    };
+                    let kind = match entry.source_type.as_deref() {
+                        Some("well-known") => SourceKind::WellKnown,
+                        Some("local") => SourceKind::Local,
+                        Some("git") => SourceKind::Git,
+                        _ => SourceKind::Github,
+                    };
+                    let mut source = SourceRecord::new(kind, &requested);
+                    source.repo = Some(entry.source.clone());
+                    source
+                }
+                // Somebody's own skill: no lock has to vouch for it.
+                (false, None) => continue,
+            };
+            source.slug = Some(text(noted.as_ref(), "slug").unwrap_or(slug));
+            let tree = Tree::from_folder(&folder)?;
+            let files = tree.records();
+            let report = self.scanner.scan_bundle(&tree.bundle(&key));
+            let prints = tree.fingerprints();
+            let now = moment(&*self.env.clock);
+            let version = text(noted.as_ref(), "installedVersion")
+                .or_else(|| text(locked, "version"))
+                .unwrap_or_else(|| "unknown".to_owned());
+            let entry = LockEntry {
+                tree_sha256: crate::digest::tree_sha256(&files),
+                source,
+                version,
+                files,
+                scan_digest: None,
+                fingerprint: Some(prints.published),
+                fingerprint_with_meta: Some(prints.with_meta),
+                content_hash: None,
+                artifact: None,
+                scan: ScanRecord::of(&report, report.verdict, now.clone()),
+                capabilities: report.capabilities.clone(),
+                approval: None,
+                upstream: None,
+                unverified: true,
+                pinned: false,
+                pin_reason: None,
+                installed_at: now.clone(),
+                updated_at: now,
+                retained: crate::lock::Retained::Keep,
+                other: serde_json::Map::new(),
+            };
+            done.push(Restored {
+                key: key.clone(),
+                status: "imported",
+                digest: entry.tree_sha256.clone(),
+            });
+            let mut lock = workdir.lock(&self.env)?;
+            lock.skills.insert(key, entry);
+            lock.write(&workdir.lock_path())?;
+        }
+        drop(entered);
+        Ok(done)
+    }
+}
+
+/// The note that the upstream client left in a skill.
+fn origin(folder: &std::path::Path) -> Option<serde_json::Value> {
+    let names = [".clawhub/origin.json", ".clawdhub/origin.json"];
+    names
+        .iter()
+        .find_map(|name| serde_json::from_slice(&std::fs::read(folder.join(name)).ok()?).ok())
+}

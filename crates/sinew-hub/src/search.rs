@@ -1,0 +1,418 @@
+//! Searching: several sources, one list, and each row says whether anybody reviewed it.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::error::{HubError, Word};
+use crate::hub::Hub;
+use crate::net::Network;
+use crate::reference::{Reading, Reference, RegistryRef, Wanted};
+use crate::registry::Registry;
+use crate::settings::DEFAULT_NAME;
+use crate::source::skills_sh;
+use crate::wire::{SearchRow, SkillInfo};
+
+/// Rows that the cached index remembers.
+const MAX_REMEMBERED: usize = 2_000;
+/// With fewer relevant results than this, sources that nobody reviews are asked as well.
+const ENOUGH: usize = 2;
+const INDEX: &str = "index.json";
+
+/// A skill that a search found.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Candidate {
+    /// What to install.
+    pub reference: String,
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub summary: String,
+    /// `clawhub`, a registry's name, `github` or `skills-sh`.
+    pub source: String,
+    /// Whether somebody looks at skills on their way through that source.
+    pub reviewed: bool,
+    /// Whose it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// The latest version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Stars or bookmarks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stars: Option<u64>,
+    /// Downloads or installs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub downloads: Option<u64>,
+    /// What scans said: `clean`, `suspicious`, `pending` … or `unknown`.
+    pub verdict: String,
+    /// Whether it fits what was asked for.
+    #[serde(default)]
+    pub relevant: bool,
+}
+
+/// Which sources are asked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Sources {
+    /// The default registry, and others where it has too little.
+    #[default]
+    Usual,
+    /// All of them.
+    All,
+    /// One registry.
+    Registry(String),
+    /// GitHub.
+    GitHub,
+    /// skills.sh.
+    SkillsSh,
+}
+
+impl Sources {
+    /// Reads what was said; names of registries are checked when they are asked.
+    pub fn parse(text: &str) -> Self {
+        match text {
+            "all" => Self::All,
+            "github" => Self::GitHub,
+            "skills-sh" => Self::SkillsSh,
+            name => Self::Registry(name.to_owned()),
+        }
+    }
+}
+
+/// How names are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Matching {
+    /// By meaning and words.
+    #[default]
+    Words,
+    /// Exactly this name.
+    Exact,
+    /// Names that start so.
+    Prefix,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone)]
+pub struct Query {
+    /// The words.
+    pub words: String,
+    /// Where.
+    pub sources: Sources,
+    /// How.
+    pub matching: Matching,
+    /// How many of each source.
+    pub limit: usize,
+}
+
+/// What a search found.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Found {
+    /// Reviewed ones first.
+    pub candidates: Vec<Candidate>,
+    /// How many of the reviewed ones are relevant.
+    pub relevant: usize,
+    /// Whether unreviewed sources were asked because there was too little.
+    pub supplemented: bool,
+    /// What could not be asked, or said something strange.
+    pub diagnostics: Vec<String>,
+    /// How old the answer is, where it is from the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub age_ms: Option<u64>,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct CachedIndex {
+    at_ms: u64,
+    rows: Vec<Candidate>,
+}
+
+impl Hub {
+    /// Searches. `relevant` says whether a row fits the task. One source that fails is a line in the
+    /// answer; an error means that none answered.
+    pub fn search(
+        &self,
+        query: &Query,
+        relevant: &dyn Fn(&Candidate) -> bool,
+    ) -> Result<Found, HubError> {
+        if self.network() == Network::Off {
+            return self.search_cached(query, relevant);
+        }
+        let mut found = Found {
+            candidates: Vec::new(),
+            relevant: 0,
+            supplemented: false,
+            diagnostics: Vec::new(),
+            age_ms: None,
+        };
+        let registries: Vec<String> = match &query.sources {
+            Sources::Usual => vec![DEFAULT_NAME.to_owned()],
+            Sources::All => self.registry_names(),
+            Sources::Registry(name) => vec![name.clone()],
+            Sources::GitHub | Sources::SkillsSh => Vec::new(),
+        };
+        let (mut answered, mut failures) = (false, Vec::new());
+        for name in registries {
+            match self.search_registry(&name, query, &mut found.diagnostics) {
+                Ok(rows) => {
+                    answered = true;
+                    found.candidates.extend(rows);
+                }
+                Err(error) => failures.push(error),
+            }
+        }
+        for candidate in &mut found.candidates {
+            candidate.relevant = relevant(candidate);
+        }
+        found.relevant = found.candidates.iter().filter(|candidate| candidate.relevant).count();
+        let too_little = query.sources == Sources::Usual
+            && query.matching == Matching::Words
+            && found.relevant < ENOUGH;
+        let mut further = Vec::new();
+        if too_little || matches!(query.sources, Sources::All | Sources::GitHub) {
+            found.supplemented = too_little;
+            further.push(self.search_github(query, &mut found.diagnostics));
+        }
+        if matches!(query.sources, Sources::All | Sources::SkillsSh) {
+            further.push(self.search_skills_sh(query));
+        }
+        for rows in further {
+            match rows {
+                Ok(rows) => {
+                    answered = true;
+                    for mut row in rows {
+                        row.relevant = relevant(&row);
+                        found.candidates.push(row);
+                    }
+                }
+                Err(error) => failures.push(error),
+            }
+        }
+        if !answered && !failures.is_empty() {
+            return Err(failures.remove(0));
+        }
+        found.diagnostics.extend(failures.iter().map(|error| error.message.clone()));
+        let mut seen = BTreeSet::new();
+        found.candidates.retain(|candidate| seen.insert(candidate.reference.clone()));
+        found.candidates.sort_by_key(|c| (!c.relevant, !c.reviewed));
+        self.remember_found(&found.candidates);
+        Ok(found)
+    }
+
+    fn search_registry(
+        &self,
+        name: &str,
+        query: &Query,
+        diagnostics: &mut Vec<String>,
+    ) -> Result<Vec<Candidate>, HubError> {
+        let registry = self.registry(Some(name))?;
+        if query.matching == Matching::Prefix {
+            let page = registry.starting(&query.words, query.limit)?;
+            diagnostics.extend(page.problems);
+            return Ok(page.rows.iter().filter_map(|info| listed(&registry, info)).collect());
+        }
+        let page = match query.matching {
+            Matching::Exact => registry.search_exact(&query.words, query.limit)?,
+            _ => registry.search(&query.words, query.limit)?,
+        };
+        diagnostics.extend(page.problems);
+        let mut rows = Vec::new();
+        for row in page.rows {
+            match candidate(&registry, &row) {
+                Ok(row) => rows.push(row),
+                Err(problem) => {
+                    let slug = row.slug.as_deref().unwrap_or("a row without a slug");
+                    diagnostics.push(format!("{name}: {slug}: {problem}"));
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    fn search_github(
+        &self,
+        query: &Query,
+        diagnostics: &mut Vec<String>,
+    ) -> Result<Vec<Candidate>, HubError> {
+        let github = self.github();
+        if !github.can_search() {
+            diagnostics.push(
+                "GitHub's search needs a token (hub.github.useToken); skills.sh was asked instead"
+                    .to_owned(),
+            );
+            return self.search_skills_sh(query);
+        }
+        let hits = github.search(&query.words, query.limit)?;
+        Ok(hits
+            .into_iter()
+            .map(|hit| {
+                let name = hit.at.path.as_deref().and_then(|path| path.rsplit('/').next());
+                Candidate {
+                    name: name.unwrap_or(&hit.at.repo).to_owned(),
+                    summary: hit.description,
+                    source: "github".to_owned(),
+                    reviewed: false,
+                    owner: Some(hit.at.owner.clone()),
+                    version: None,
+                    stars: Some(hit.stars),
+                    downloads: None,
+                    verdict: "unknown".to_owned(),
+                    relevant: false,
+                    reference: Reference::GitHub(hit.at).to_string(),
+                }
+            })
+            .collect())
+    }
+
+    fn search_skills_sh(&self, query: &Query) -> Result<Vec<Candidate>, HubError> {
+        let rows = skills_sh::search(&self.http, &self.settings, &query.words, query.limit)?;
+        Ok(rows
+            .into_iter()
+            .map(|row| Candidate {
+                name: row.name.clone(),
+                summary: row.name,
+                source: "skills-sh".to_owned(),
+                reviewed: false,
+                owner: Some(row.at.owner.clone()),
+                version: None,
+                stars: None,
+                downloads: Some(row.installs),
+                verdict: "unknown".to_owned(),
+                relevant: false,
+                reference: Reference::SkillsSh(row.at).to_string(),
+            })
+            .collect())
+    }
+
+    /// Answers from what earlier searches found.
+    fn search_cached(
+        &self,
+        query: &Query,
+        relevant: &dyn Fn(&Candidate) -> bool,
+    ) -> Result<Found, HubError> {
+        let Some(index) = self.cache.document::<CachedIndex>(INDEX) else {
+            return Err(HubError::new(
+                Word::Offline,
+                "sinew is offline, and nothing was searched before",
+            )
+            .hint("search once with a network"));
+        };
+        let words: Vec<String> = query.words.split_whitespace().map(str::to_lowercase).collect();
+        let fits = |row: &Candidate| {
+            let name = row.name.to_lowercase();
+            let text = format!("{name} {} {}", row.reference, row.summary).to_lowercase();
+            match query.matching {
+                Matching::Words => words.iter().any(|word| text.contains(word.as_str())),
+                Matching::Exact => words.contains(&name),
+                Matching::Prefix => words.iter().any(|word| name.starts_with(word.as_str())),
+            }
+        };
+        let mut candidates: Vec<Candidate> = index.rows.into_iter().filter(fits).collect();
+        for candidate in &mut candidates {
+            candidate.relevant = relevant(candidate);
+        }
+        candidates.sort_by_key(|c| (!c.relevant, !c.reviewed));
+        candidates.truncate(query.limit);
+        let age = self.env.clock.now_ms().saturating_sub(index.at_ms);
+        Ok(Found {
+            relevant: candidates.iter().filter(|c| c.relevant && c.reviewed).count(),
+            candidates,
+            supplemented: false,
+            diagnostics: vec!["sinew is offline; this is what earlier searches found".to_owned()],
+            age_ms: Some(age),
+        })
+    }
+
+    fn remember_found(&self, rows: &[Candidate]) {
+        if rows.is_empty() {
+            return;
+        }
+        let known = self.cache.document::<CachedIndex>(INDEX).unwrap_or_default();
+        let fresh: BTreeSet<&String> = rows.iter().map(|row| &row.reference).collect();
+        let older = known.rows.into_iter().filter(|row| !fresh.contains(&row.reference));
+        let rows = rows.iter().cloned().chain(older).take(MAX_REMEMBERED).collect();
+        self.cache.put_document(INDEX, &CachedIndex { at_ms: self.env.clock.now_ms(), rows });
+    }
+}
+
+/// A registry's row as a candidate; what is not known is left out, never guessed.
+fn candidate(registry: &Registry, row: &SearchRow) -> Result<Candidate, &'static str> {
+    let slug = row.slug.as_deref().ok_or("it has no slug")?;
+    let kind = row.install.as_ref().and_then(|install| install.kind.as_deref());
+    let from_list = match (row.source.as_deref(), kind) {
+        (Some("skills-sh"), _) | (_, Some("skills-sh")) => true,
+        (None | Some("clawhub"), None | Some("clawhub" | "github")) => false,
+        (Some(_), _) => return Err("its source is not known"),
+        (_, Some(_)) => return Err("its way of installing is not known"),
+    };
+    let owner = row
+        .owner_handle
+        .clone()
+        .or_else(|| row.owner.as_ref().and_then(|owner| owner.handle.clone()))
+        .or_else(|| row.publisher.as_ref().and_then(|owner| owner.handle.clone()));
+    let reference = match from_list {
+        true => {
+            let written = row.install.as_ref().and_then(|install| install.reference.clone());
+            let written = written.ok_or("it names no reference")?;
+            match Reference::parse(&written, Reading::GitHub) {
+                Ok(reference @ Reference::SkillsSh(_)) => reference,
+                _ => return Err("its reference is none of skills.sh"),
+            }
+        }
+        false => reference(registry, owner.as_deref(), slug)?,
+    };
+    let verdict = match row.trust.as_ref().and_then(|trust| trust.verdict.as_ref()) {
+        Some(Value::String(word)) => word.clone(),
+        Some(Value::Object(fields)) => ["status", "verdict"]
+            .iter()
+            .find_map(|name| fields.get(*name)?.as_str())
+            .unwrap_or("unknown")
+            .to_owned(),
+        _ => "unknown".to_owned(),
+    };
+    Ok(Candidate {
+        reference: reference.to_string(),
+        name: row.display_name.clone().unwrap_or_else(|| slug.to_owned()),
+        summary: row.summary.clone().unwrap_or_default(),
+        source: if from_list { "skills-sh".to_owned() } else { registry.name.clone() },
+        reviewed: !from_list,
+        owner,
+        version: row.version.clone(),
+        stars: row.metrics.as_ref().and_then(|metrics| metrics.bookmarks),
+        downloads: row
+            .downloads
+            .or_else(|| row.metrics.as_ref().and_then(|metrics| metrics.recent_installs)),
+        verdict,
+        relevant: false,
+    })
+}
+
+fn listed(registry: &Registry, info: &SkillInfo) -> Option<Candidate> {
+    Some(Candidate {
+        reference: reference(registry, info.owner_handle.as_deref(), &info.slug).ok()?.to_string(),
+        name: info.display_name.clone().unwrap_or_else(|| info.slug.clone()),
+        summary: info.summary.clone().unwrap_or_default(),
+        source: registry.name.clone(),
+        reviewed: true,
+        owner: info.owner_handle.clone(),
+        version: info.latest_version.as_ref().map(|latest| latest.version.clone()),
+        stars: info.stats.stars,
+        downloads: info.stats.downloads,
+        verdict: "unknown".to_owned(),
+        relevant: false,
+    })
+}
+
+/// What a registry names must be a reference like any other.
+fn reference(
+    registry: &Registry,
+    owner: Option<&str>,
+    slug: &str,
+) -> Result<Reference, &'static str> {
+    let owner = owner.map(crate::reference::handle).transpose()?;
+    let slug = crate::reference::parse_slug(slug)?;
+    let name = (registry.name != DEFAULT_NAME).then(|| registry.name.clone());
+    Ok(Reference::Registry(RegistryRef { registry: name, owner, slug, wanted: Wanted::Latest }))
+}

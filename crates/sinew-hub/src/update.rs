@@ -1,0 +1,294 @@
+//! Bringing installed skills up to date: never silently, never over somebody's changes.
+
+use std::collections::BTreeSet;
+
+use semver::Version;
+use serde::Serialize;
+
+use crate::digest::{META_FILE, tree_sha256};
+use crate::error::{HubError, Word};
+use crate::hub::Hub;
+use crate::install::{Acceptance, Ask, Diff, Gate, Neighbour, Occasion, Pause, pinned};
+use crate::lock::{LockEntry, Method};
+use crate::net::Progress;
+use crate::reference::{Reading, Reference, RegistryRef, Wanted};
+use crate::registry::Named;
+use crate::resolve::Resolved;
+use crate::tree::Tree;
+use crate::verify::not_found;
+use crate::workdir::Workdir;
+
+/// How an update is wanted.
+#[derive(Debug, Clone)]
+pub struct UpdateAsk {
+    /// Only say what would change.
+    pub dry_run: bool,
+    /// Replace local changes, of which a copy is kept.
+    pub overwrite: bool,
+    /// What gives pause and was accepted beforehand.
+    pub accepted: BTreeSet<Pause>,
+    /// Findings that a person accepted.
+    pub acceptance: Vec<Acceptance>,
+    /// Which version; the latest where absent.
+    pub wanted: Wanted,
+    /// Who asks.
+    pub by: String,
+    /// The skills that are here already.
+    pub neighbours: Vec<Neighbour>,
+}
+
+/// What became of one skill.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Updated {
+    /// Its folder below the skills root.
+    pub key: String,
+    /// How it ended.
+    pub status: UpdateStatus,
+    /// The version before.
+    pub from: String,
+    /// The version now, or the one that is to be had.
+    pub to: String,
+    /// What changed or would change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<Diff>,
+    /// A copy of what had changes of somebody's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backup: Option<std::path::PathBuf>,
+    /// The digest of its files now.
+    pub digest: String,
+}
+
+/// How an update ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UpdateStatus {
+    /// There is nothing newer.
+    Current,
+    /// It is new now.
+    Updated,
+    /// There is something newer, and nothing was changed.
+    Available,
+}
+
+impl UpdateStatus {
+    /// The word itself.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Current => "current",
+            Self::Updated => "updated",
+            Self::Available => "available",
+        }
+    }
+}
+
+impl Hub {
+    /// Brings one skill up to date.
+    pub fn update(
+        &self,
+        key: &str,
+        how: &UpdateAsk,
+        workdir: &Workdir,
+        gate: &mut dyn Gate,
+        progress: Progress<'_>,
+    ) -> Result<Updated, HubError> {
+        workdir.settle(&self.env)?;
+        let lock = workdir.lock(&self.env)?;
+        let key = lock.find(key)?.to_owned();
+        let entry = lock.skills[&key].clone();
+        if entry.pinned {
+            return Err(pinned(&key, &entry));
+        }
+        let ask = self.ask_for(&key, &entry, how)?;
+        let resolved = self.resolve(&ask.reference).map_err(|error| self.gone(error))?;
+        self.upstream_first(&key, &entry, workdir, &resolved, how)?;
+        self.moderate(&ask, gate, &resolved)?;
+        let target = workdir.target(&key);
+        if !target.is_dir() {
+            return Err(not_found(&key));
+        }
+        let local = Tree::from_folder(&target)?;
+        let untouched = tree_sha256(&local.records()) == entry.tree_sha256;
+        if !untouched && !how.overwrite && !self.is_known(&entry, &local)? {
+            let message = format!("{key} has local changes");
+            return Err(HubError::new(Word::LocalChanges, message)
+                .hint(format!("sinew verify {key}"))
+                .hint("--overwrite replaces them and keeps a copy"));
+        }
+        if untouched && let Some(current) = self.is_current(&key, &entry, &resolved, &how.wanted)? {
+            return Ok(current);
+        }
+        let occasion = Occasion::Update;
+        let prepared = self.examine(&ask, workdir, &lock, gate, resolved, occasion, progress)?;
+        let same = prepared.proposal.digest == entry.tree_sha256;
+        let mut updated = Updated {
+            key: key.clone(),
+            status: UpdateStatus::Current,
+            from: entry.version.clone(),
+            to: prepared.proposal.version.clone(),
+            diff: prepared.proposal.diff.clone(),
+            backup: None,
+            digest: prepared.proposal.digest.clone(),
+        };
+        if same && untouched {
+            return Ok(updated);
+        }
+        if how.dry_run {
+            updated.status = UpdateStatus::Available;
+            return Ok(updated);
+        }
+        let safe = self.settings.auto_safe
+            && prepared.proposal.reviewed
+            && prepared.proposal.upstream == "clean"
+            && prepared
+                .proposal
+                .diff
+                .as_ref()
+                .is_some_and(|diff| !diff.needs_a_person(prepared.proposal.verdict));
+        let approval = match (&entry.approval, safe) {
+            // The bytes that were approved come back in the place of somebody's changes.
+            (Some(approval), _) if approval.digest == prepared.proposal.digest => approval.clone(),
+            (_, true) => {
+                let why = Some("hub.updates is auto-safe, and only text changed".to_owned());
+                self.approval(&prepared, "sinew".to_owned(), Method::Policy, why)
+            }
+            (_, false) => self.ask(&prepared, gate)?,
+        };
+        let installed = self.commit(prepared, approval, workdir)?;
+        updated.status = UpdateStatus::Updated;
+        updated.backup = installed.backup;
+        Ok(updated)
+    }
+
+    fn ask_for(&self, key: &str, entry: &LockEntry, how: &UpdateAsk) -> Result<Ask, HubError> {
+        let source = &entry.source;
+        let reference = match (source.kind.is_registry(), &source.registry, &source.slug) {
+            (true, Some(address), Some(slug)) => Reference::Registry(RegistryRef {
+                registry: Some(self.registry_at(address)?.name.clone()),
+                owner: source.owner.clone(),
+                slug: slug.clone(),
+                wanted: how.wanted.clone(),
+            }),
+            _ => Reference::parse(&source.requested, Reading::GitHub)?,
+        };
+        let mut ask = Ask::new(reference, &how.by);
+        ask.name = Some(key.to_owned());
+        ask.overwrite = true;
+        ask.accepted.clone_from(&how.accepted);
+        ask.acceptance.clone_from(&how.acceptance);
+        ask.neighbours.clone_from(&how.neighbours);
+        Ok(ask)
+    }
+
+    fn gone(&self, error: HubError) -> HubError {
+        match error.word {
+            Word::NotFound | Word::Gone => {
+                let mut gone = HubError::new(Word::Gone, error.message);
+                gone.hints = error.hints;
+                gone.hint("it stays as it is; `sinew uninstall --gone` offers to remove it")
+            }
+            _ => error,
+        }
+    }
+
+    /// What the registry says of it now is written down before anything else happens.
+    fn upstream_first(
+        &self,
+        key: &str,
+        entry: &LockEntry,
+        workdir: &Workdir,
+        resolved: &Resolved,
+        how: &UpdateAsk,
+    ) -> Result<(), HubError> {
+        let verdict = resolved.verdict();
+        let known = entry.upstream.as_ref().map(|upstream| upstream.verdict.as_str());
+        let matters = entry.source.kind.is_registry() && known != Some(verdict);
+        if matters && (verdict == "malicious" || !how.dry_run) {
+            let entered = workdir.enter(&self.env)?;
+            self.note_upstream(&entered, key, verdict, false)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a changed tree is a version that the registry published.
+    fn is_known(&self, entry: &LockEntry, local: &Tree) -> Result<bool, HubError> {
+        let source = &entry.source;
+        let (true, Some(address), Some(slug)) =
+            (source.kind.is_registry(), &source.registry, &source.slug)
+        else {
+            return Ok(false);
+        };
+        let registry = self.registry_at(address)?;
+        let skill = Named { slug, owner: source.owner.as_deref() };
+        let prints = local.fingerprints();
+        for print in [&prints.published, &prints.with_meta] {
+            if registry.resolve(skill, print)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether there is nothing newer; the same version with other bytes is an alarm.
+    fn is_current(
+        &self,
+        key: &str,
+        entry: &LockEntry,
+        resolved: &Resolved,
+        wanted: &Wanted,
+    ) -> Result<Option<Updated>, HubError> {
+        let current = || {
+            Ok(Some(Updated {
+                key: key.to_owned(),
+                status: UpdateStatus::Current,
+                from: entry.version.clone(),
+                to: entry.version.clone(),
+                diff: None,
+                backup: None,
+                digest: entry.tree_sha256.clone(),
+            }))
+        };
+        let source = &entry.source;
+        if !source.kind.is_registry() {
+            let same = resolved.source.commit.is_some() && resolved.source.commit == source.commit;
+            return if same { current() } else { Ok(None) };
+        }
+        let Some(now) = &resolved.version else { return Ok(None) };
+        if *now != entry.version {
+            let versions = (Version::parse(now), Version::parse(&entry.version));
+            let older = matches!(&versions, (Ok(now), Ok(then)) if now < then);
+            return if older && *wanted == Wanted::Latest { current() } else { Ok(None) };
+        }
+        let registry = self.registry_at(source.registry.as_deref().unwrap_or_default())?;
+        let slug = source.slug.as_deref().unwrap_or_default();
+        let document =
+            registry.version(Named { slug, owner: source.owner.as_deref() }, &entry.version)?;
+        let Some(files) = document.version.files else { return current() };
+        let differs = files.iter().find(|said| {
+            // Registries know a skill file by other names too; it is compared under its own.
+            let known = entry.files.iter().find(|file| file.path == said.path).or_else(|| {
+                said.path
+                    .eq_ignore_ascii_case("skill.md")
+                    .then(|| entry.files.iter().find(|file| file.path == "SKILL.md"))?
+            });
+            known.is_none_or(|known| {
+                known.size != said.size || !known.sha256.eq_ignore_ascii_case(&said.sha256)
+            })
+        });
+        let fewer = entry.files.iter().filter(|file| file.path != META_FILE).count() != files.len();
+        match (differs, fewer) {
+            (None, false) => current(),
+            (differs, _) => {
+                let which = differs.map(|file| file.path.as_str()).unwrap_or("its list of files");
+                let which = sinew_guard::Untrusted::new(which).for_terminal();
+                let message = format!(
+                    "{key}@{} has other bytes on its registry than it had: {which}",
+                    entry.version
+                );
+                Err(HubError::new(Word::IntegrityMismatch, message).hint(
+                    "a published version never changes: this may be a hijack; nothing was changed",
+                ))
+            }
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! Lock against disk, and lock against what registries say now.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::digest::{FileRecord, tree_sha256};
+use crate::error::{HubError, Word};
+use crate::hub::Hub;
+use crate::lock::{ClawhubLock, Lock, LockEntry, Retained, Upstream};
+use crate::registry::VerdictItem;
+use crate::tree::records_of;
+use crate::workdir::Workdir;
+
+/// Verdicts that are older than this are shown as stale.
+const STALE_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+
+/// How a folder stands to its lock entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TreeStatus {
+    /// As approved.
+    Ok,
+    /// Files differ.
+    Modified,
+    /// Files or the whole folder are gone.
+    Missing,
+    /// Files were added.
+    Extra,
+    /// It cannot be read, or the lock does not know it.
+    Unknown,
+}
+
+impl TreeStatus {
+    /// The word itself.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Modified => "modified",
+            Self::Missing => "missing",
+            Self::Extra => "extra",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// One skill, held against its lock entry.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Verified {
+    /// Its folder below the skills root.
+    pub key: String,
+    /// How it stands.
+    pub status: TreeStatus,
+    /// Files that differ.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub modified: Vec<String>,
+    /// Files that are gone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+    /// Files that were added.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub extra: Vec<String>,
+    /// Why it cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// Why it is not loaded, whatever its files are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held: Option<String>,
+    /// What its registry said last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<Upstream>,
+    /// Whether that is long ago.
+    pub stale: bool,
+}
+
+impl Verified {
+    /// Whether nothing is wrong with it.
+    pub fn is_ok(&self) -> bool {
+        self.status == TreeStatus::Ok && self.held.is_none()
+    }
+}
+
+/// One row of what is installed.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Row {
+    /// Its folder below the skills root.
+    pub key: String,
+    /// `ok`, `missing`, `extraneous`, `modified`, `quarantined`, `pinned` or `upstream-gone`.
+    pub status: &'static str,
+    /// The version or commit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Where it came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<crate::lock::SourceRecord>,
+    /// The digest that was approved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// Whether it is pinned.
+    pub pinned: bool,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pin_reason: Option<String>,
+    /// For how long it is meant to stay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retained: Option<Retained>,
+    /// What its registry said last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<Upstream>,
+    /// What else is worth knowing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Where it lies.
+    pub path: std::path::PathBuf,
+}
+
+impl Hub {
+    /// Holds installed skills against the lock; all of them where none is named.
+    pub fn verify(&self, wanted: &[String], workdir: &Workdir) -> Result<Vec<Verified>, HubError> {
+        workdir.settle(&self.env)?;
+        let lock = workdir.lock(&self.env)?;
+        let keys = keys(&lock, wanted)?;
+        Ok(keys.iter().map(|key| self.verified(key, &lock.skills[key], workdir)).collect())
+    }
+
+    fn verified(&self, key: &str, entry: &LockEntry, workdir: &Workdir) -> Verified {
+        let mut verified = Verified {
+            key: key.to_owned(),
+            status: TreeStatus::Ok,
+            modified: Vec::new(),
+            missing: Vec::new(),
+            extra: Vec::new(),
+            problem: None,
+            held: entry.held(),
+            upstream: entry.upstream.clone(),
+            stale: entry.upstream.as_ref().is_some_and(|upstream| self.is_stale(upstream)),
+        };
+        let target = workdir.target(key);
+        if std::fs::symlink_metadata(&target).is_err() {
+            verified.status = TreeStatus::Missing;
+            return verified;
+        }
+        match records_of(&target) {
+            Ok(found) => compare(&entry.files, &found, &mut verified),
+            Err(error) => {
+                verified.status = TreeStatus::Unknown;
+                verified.problem = Some(error.to_string());
+            }
+        }
+        if verified.status == TreeStatus::Ok && tree_sha256(&entry.files) != entry.tree_sha256 {
+            verified.status = TreeStatus::Unknown;
+            verified.problem = Some("the lock's list of files and its digest disagree".to_owned());
+        }
+        verified
+    }
+
+    fn is_stale(&self, upstream: &Upstream) -> bool {
+        let checked: Option<jiff::Timestamp> = upstream.checked_at.parse().ok();
+        let checked = checked.and_then(|at| u64::try_from(at.as_millisecond()).ok()).unwrap_or(0);
+        self.env.clock.now_ms().saturating_sub(checked) > STALE_MS
+    }
+
+    /// Asks registries for their verdicts on what is installed, and writes them into the lock. What
+    /// turned malicious is held back from then on. Gives what could not be asked.
+    pub fn check_upstream(
+        &self,
+        wanted: &[String],
+        workdir: &Workdir,
+    ) -> Result<Vec<HubError>, HubError> {
+        workdir.settle(&self.env)?;
+        let lock = workdir.lock(&self.env)?;
+        let mut by_registry: BTreeMap<String, Vec<(String, VerdictItem)>> = BTreeMap::new();
+        for key in keys(&lock, wanted)? {
+            let entry = &lock.skills[&key];
+            let source = &entry.source;
+            let (Some(registry), Some(slug)) = (&source.registry, &source.slug) else { continue };
+            if source.kind.is_registry() {
+                let item = VerdictItem {
+                    slug: slug.clone(),
+                    version: entry.version.clone(),
+                    owner_handle: source.owner.clone(),
+                };
+                by_registry.entry(registry.clone()).or_default().push((key, item));
+            }
+        }
+        let mut problems = Vec::new();
+        for (address, asked) in by_registry {
+            let items: Vec<VerdictItem> = asked.iter().map(|(_, item)| item.clone()).collect();
+            let rows = match self.registry_at(&address).and_then(|r| r.verdicts(&items)) {
+                Ok(rows) => rows,
+                Err(error) => {
+                    problems.push(error);
+                    continue;
+                }
+            };
+            let entered = workdir.enter(&self.env)?;
+            for (key, item) in &asked {
+                let row = rows.iter().find(|row| {
+                    row.requested_slug.as_ref().or(row.slug.as_ref()) == Some(&item.slug)
+                        && row.requested_version.as_ref().is_none_or(|v| *v == item.version)
+                        && (row.requested_owner_handle.is_none()
+                            || row.requested_owner_handle == item.owner_handle)
+                });
+                let Some(row) = row else { continue };
+                let gone = row.reasons.iter().any(|reason| reason == "version.not_found");
+                let status = row.security.as_ref().and_then(|security| security.status.as_deref());
+                self.note_upstream(&entered, key, status.unwrap_or("unknown"), gone)?;
+            }
+        }
+        Ok(problems)
+    }
+
+    /// Everything that is installed here, and everything that lies here and is in no lock of ours.
+    pub fn installed(&self, workdir: &Workdir) -> Result<Vec<Row>, HubError> {
+        workdir.settle(&self.env)?;
+        let lock = workdir.lock(&self.env)?;
+        let upstream_lock = ClawhubLock::read(&workdir.root).unwrap_or_default();
+        let theirs: BTreeMap<&str, &serde_json::Value> = upstream_lock.entries().collect();
+        let mut rows = Vec::new();
+        for (key, entry) in &lock.skills {
+            let verified = self.verified(key, entry, workdir);
+            let gone = entry.upstream.as_ref().is_some_and(|upstream| upstream.gone);
+            let status = match verified.status {
+                TreeStatus::Missing if verified.missing.is_empty() => "missing",
+                _ if verified.held.is_some() => "quarantined",
+                TreeStatus::Ok if gone => "upstream-gone",
+                TreeStatus::Ok if entry.pinned => "pinned",
+                TreeStatus::Ok => "ok",
+                _ => "modified",
+            };
+            let other = theirs.get(key.as_str()).and_then(|entry| entry.get("version")?.as_str());
+            let drift = other.filter(|version| *version != entry.version).map(|version| {
+                format!("clawhub's lock says {version}, sinew's says {}", entry.version)
+            });
+            rows.push(Row {
+                key: key.clone(),
+                status,
+                version: Some(entry.version.clone()),
+                source: Some(entry.source.clone()),
+                digest: Some(entry.tree_sha256.clone()),
+                pinned: entry.pinned,
+                pin_reason: entry.pin_reason.clone(),
+                retained: Some(entry.retained),
+                upstream: entry.upstream.clone(),
+                note: drift.or(verified.held).or(verified.problem),
+                path: workdir.target(key),
+            });
+        }
+        for key in folders(workdir).into_iter().filter(|key| !lock.skills.contains_key(key)) {
+            let their = theirs.get(key.as_str());
+            rows.push(Row {
+                status: "extraneous",
+                version: their.and_then(|entry| Some(entry.get("version")?.as_str()?.to_owned())),
+                source: None,
+                digest: None,
+                pinned: false,
+                pin_reason: None,
+                retained: None,
+                upstream: None,
+                note: their.map(|_| "installed by clawhub".to_owned()),
+                path: workdir.target(&key),
+                key,
+            });
+        }
+        rows.sort_by(|a, b| a.key.cmp(&b.key));
+        Ok(rows)
+    }
+}
+
+/// The keys that are meant; all where none is named.
+pub(crate) fn keys(lock: &Lock, wanted: &[String]) -> Result<Vec<String>, HubError> {
+    match wanted.is_empty() {
+        true => Ok(lock.skills.keys().cloned().collect()),
+        false => wanted.iter().map(|wanted| lock.find(wanted).map(str::to_owned)).collect(),
+    }
+}
+
+fn compare(said: &[FileRecord], found: &[FileRecord], verified: &mut Verified) {
+    let by_path = |files: &[FileRecord]| -> BTreeMap<String, FileRecord> {
+        files.iter().map(|file| (file.path.clone(), file.clone())).collect()
+    };
+    let (said, found) = (by_path(said), by_path(found));
+    let paths: BTreeSet<&String> = said.keys().chain(found.keys()).collect();
+    for path in paths {
+        match (said.get(path), found.get(path)) {
+            (Some(_), None) => verified.missing.push(path.clone()),
+            (None, Some(_)) => verified.extra.push(path.clone()),
+            (before, now) if before != now => verified.modified.push(path.clone()),
+            _ => {}
+        }
+    }
+    verified.status = if !verified.modified.is_empty() {
+        TreeStatus::Modified
+    } else if !verified.missing.is_empty() {
+        TreeStatus::Missing
+    } else if !verified.extra.is_empty() {
+        TreeStatus::Extra
+    } else {
+        TreeStatus::Ok
+    };
+}
+
+/// Folders below the skills root that hold a skill: `slug` and `@owner/slug`.
+pub(crate) fn folders(workdir: &Workdir) -> Vec<String> {
+    let list = |folder: &std::path::Path| -> Vec<String> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries
+            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter(|name| !name.starts_with('.'))
+            .collect()
+    };
+    let mut keys = Vec::new();
+    for name in list(&workdir.skills) {
+        match name.starts_with('@') {
+            true => keys.extend(
+                list(&workdir.skills.join(&name))
+                    .into_iter()
+                    .map(|inner| format!("{name}/{inner}")),
+            ),
+            false => keys.push(name),
+        }
+    }
+    keys.retain(|key| workdir.target(key).join("SKILL.md").is_file() && crate::lock::is_key(key));
+    keys.sort();
+    keys
+}
+
+/// Why an installed skill's folder must not be loaded as it is; `None` where it may, or where the
+/// lock does not cover it. `scanned` is the digest that the catalog's scan found.
+pub fn hold(
+    lock: &Lock,
+    key: &str,
+    folder: &std::path::Path,
+    scanned: Option<&str>,
+) -> Option<String> {
+    let entry = lock.skills.get(key)?;
+    if let Some(held) = entry.held() {
+        return Some(held);
+    }
+    if scanned.is_some() && scanned == entry.scan_digest.as_deref() {
+        return None;
+    }
+    // Somebody may have rewritten a note beside the files; what counts are the files.
+    match records_of(folder) {
+        Ok(found) if tree_sha256(&found) == entry.tree_sha256 => None,
+        Ok(_) => Some("its files are not those that were approved".to_owned()),
+        Err(error) => Some(format!("its files cannot be checked: {error}")),
+    }
+}
+
+/// A word for an entry whose source is not a registry, for messages.
+pub(crate) fn not_found(key: &str) -> HubError {
+    HubError::new(Word::NotFound, format!("the folder of {key} is gone"))
+        .hint(format!("`sinew restore` brings it back; `sinew uninstall {key}` forgets it"))
+}

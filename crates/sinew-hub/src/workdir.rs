@@ -1,0 +1,100 @@
+//! A folder that skills are installed into, and the right to change it.
+
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use sinew_catalog::Environment;
+use sinew_guard::atomic;
+
+use crate::error::{HubError, Word};
+use crate::install::journal;
+use crate::lock::Lock;
+
+/// How long somebody else may keep the workdir.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How often it is asked for.
+const ASK_AGAIN: Duration = Duration::from_millis(20);
+
+/// A folder that skills are installed into.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workdir {
+    /// The folder in which other tools look for their records.
+    pub root: PathBuf,
+    /// The folder of skills.
+    pub skills: PathBuf,
+    /// The folder of sinew's records.
+    pub state: PathBuf,
+}
+
+impl Workdir {
+    /// A workspace: skills in `skills/`, records in `.sinew/`.
+    pub fn workspace(root: &Path) -> Self {
+        Self { root: root.to_owned(), skills: root.join("skills"), state: root.join(".sinew") }
+    }
+
+    /// The managed tier below sinew's own home.
+    pub fn managed(env: &Environment) -> Self {
+        let home = env.sinew_home();
+        Self { skills: home.join("skills"), state: home.clone(), root: home }
+    }
+
+    /// The lock file.
+    pub fn lock_path(&self) -> PathBuf {
+        self.state.join("lock.json")
+    }
+
+    /// What the lock says now.
+    pub fn lock(&self, env: &Environment) -> Result<Lock, HubError> {
+        Lock::read(&self.lock_path(), &*env.clock)
+    }
+
+    /// Where a skill lies.
+    pub fn target(&self, key: &str) -> PathBuf {
+        self.skills.join(key)
+    }
+
+    /// Finishes or undoes what somebody left half done; cheap where nobody did.
+    pub fn settle(&self, env: &Environment) -> Result<(), HubError> {
+        if journal::path(self).exists() {
+            drop(self.enter(env)?);
+        }
+        Ok(())
+    }
+
+    /// The right to change the folder. What was left half done is finished or undone first.
+    pub fn enter(&self, env: &Environment) -> Result<Entered<'_>, HubError> {
+        let path = self.state.join("hub.lock");
+        let failed = |error: std::io::Error| HubError::file("lock", &path, &error);
+        let started = Instant::now();
+        let pid = self.state.join("hub.pid");
+        let held = loop {
+            if let Some(held) = atomic::Lock::try_acquire(&path).map_err(failed)? {
+                break held;
+            }
+            if started.elapsed() > PATIENCE {
+                let holder = std::fs::read_to_string(&pid).unwrap_or_default();
+                let message = format!(
+                    "another sinew (pid {}) is changing {}",
+                    holder.trim(),
+                    self.skills.display()
+                );
+                return Err(HubError::new(Word::Lock, message).hint("wait for it, or end it"));
+            }
+            thread::sleep(ASK_AGAIN);
+        };
+        // Only for the message above; whoever cannot write it still holds the lock.
+        let _ = std::fs::write(&pid, std::process::id().to_string());
+        let entered = Entered { workdir: self, _held: held };
+        journal::repair(&entered, env)?;
+        Ok(entered)
+    }
+}
+
+/// A workdir that nobody else changes, until this is dropped.
+#[derive(Debug)]
+pub struct Entered<'a> {
+    /// The workdir.
+    pub workdir: &'a Workdir,
+    _held: atomic::Lock,
+}

@@ -1,0 +1,211 @@
+//! A machine, a registry and a GitHub of one's own, and people who answer.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sinew_catalog::{Config, Environment};
+use sinew_hub::install::{Answer, Ask, Concern, Gate, Installed, Pause, Proposal};
+use sinew_hub::lock::Method;
+use sinew_hub::net::Times;
+use sinew_hub::reference::{Reading, Reference, Wanted};
+use sinew_hub::settings::Said;
+use sinew_hub::{Hub, HubError, UpdateAsk, Updated, Workdir};
+use sinew_testkit::{ClawHub, GitHub, Machine};
+
+/// Time limits that tests can wait for.
+pub(crate) const QUICK: Times = Times {
+    connect: Duration::from_secs(5),
+    answer: Duration::from_secs(5),
+    download: Duration::from_millis(1500),
+    stall: Duration::from_millis(700),
+    attempts: 3,
+};
+
+/// Somebody who answers every question in the same way, and remembers what was asked.
+#[derive(Debug, Default)]
+pub(crate) struct Person {
+    pub(crate) says_yes: bool,
+    pub(crate) absent: bool,
+    pub(crate) concerns: Vec<Concern>,
+    pub(crate) proposals: Vec<Proposal>,
+}
+
+impl Person {
+    pub(crate) fn yes() -> Self {
+        Self { says_yes: true, ..Self::default() }
+    }
+
+    pub(crate) fn no() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn absent() -> Self {
+        Self { absent: true, ..Self::default() }
+    }
+
+    fn answer(&self) -> Answer {
+        match (self.absent, self.says_yes) {
+            (true, _) => Answer::Nobody { id: None },
+            (false, true) => {
+                Answer::Yes { by: "ada".to_owned(), method: Method::Prompt, reason: None }
+            }
+            (false, false) => Answer::No,
+        }
+    }
+}
+
+impl Gate for Person {
+    fn concern(&mut self, concern: &Concern) -> Answer {
+        self.concerns.push(concern.clone());
+        self.answer()
+    }
+
+    fn approve(&mut self, proposal: &Proposal) -> Answer {
+        self.proposals.push(proposal.clone());
+        self.answer()
+    }
+}
+
+/// A machine with a registry and a GitHub.
+pub(crate) struct World {
+    pub(crate) machine: Machine,
+    pub(crate) clawhub: ClawHub,
+    pub(crate) github: GitHub,
+    vars: BTreeMap<String, String>,
+    config: String,
+    times: Times,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let (clawhub, github) = (ClawHub::new(), GitHub::new());
+        let vars = BTreeMap::from([
+            ("SINEW_REGISTRY".to_owned(), clawhub.address().to_owned()),
+            ("SINEW_GITHUB_API_BASE_URL".to_owned(), github.address().to_owned()),
+            ("SINEW_GITHUB_CODELOAD_BASE_URL".to_owned(), github.address().to_owned()),
+            ("SKILLS_API_URL".to_owned(), github.address().to_owned()),
+        ]);
+        Self { machine: Machine::new(), clawhub, github, vars, config: String::new(), times: QUICK }
+    }
+
+    pub(crate) fn var(mut self, name: &str, value: &str) -> Self {
+        self.vars.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    pub(crate) fn config(mut self, json5: &str) -> Self {
+        json5.clone_into(&mut self.config);
+        self
+    }
+
+    pub(crate) fn environment(&self) -> Environment {
+        let mut env = self.machine.environment();
+        env.vars.extend(self.vars.clone());
+        env
+    }
+
+    pub(crate) fn hub(&self) -> Hub {
+        self.hub_said(&Said::default())
+    }
+
+    pub(crate) fn hub_said(&self, said: &Said) -> Hub {
+        let config = Config::from_text(&self.config).0;
+        Hub::with_times(self.environment(), &config, said, self.times).expect("a hub")
+    }
+
+    pub(crate) fn workdir(&self) -> Workdir {
+        Workdir::workspace(&self.machine.path("work"))
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.machine.path("work").join(path)
+    }
+
+    pub(crate) fn install(&self, reference: &str) -> Result<Installed, HubError> {
+        self.install_with(reference, &mut Person::yes(), |_| {})
+    }
+
+    pub(crate) fn install_with(
+        &self,
+        reference: &str,
+        person: &mut Person,
+        change: impl FnOnce(&mut Ask),
+    ) -> Result<Installed, HubError> {
+        let mut ask = ask(reference);
+        change(&mut ask);
+        self.hub().install(&ask, &self.workdir(), person, &mut |_, _| {})
+    }
+
+    pub(crate) fn update(&self, key: &str) -> Result<Updated, HubError> {
+        self.update_with(key, &mut Person::yes(), |_| {})
+    }
+
+    pub(crate) fn update_with(
+        &self,
+        key: &str,
+        person: &mut Person,
+        change: impl FnOnce(&mut UpdateAsk),
+    ) -> Result<Updated, HubError> {
+        let mut how = UpdateAsk {
+            dry_run: false,
+            overwrite: false,
+            accepted: std::collections::BTreeSet::new(),
+            acceptance: Vec::new(),
+            wanted: Wanted::Latest,
+            by: "ada".to_owned(),
+            neighbours: Vec::new(),
+        };
+        change(&mut how);
+        self.hub().update(key, &how, &self.workdir(), person, &mut |_, _| {})
+    }
+
+    /// Everything below the workspace, as relative paths, without locks that merely exist.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        walk(&self.machine.path("work"), "", &mut found);
+        found.retain(|path| {
+            !path.ends_with(".lock") && !path.ends_with("/lock") && !path.ends_with("hub.pid")
+        });
+        found.sort();
+        found
+    }
+
+    pub(crate) fn lock(&self) -> serde_json::Value {
+        json(&self.path(".sinew/lock.json"))
+    }
+
+    pub(crate) fn clawhub_lock(&self) -> serde_json::Value {
+        json(&self.path(".clawhub/lock.json"))
+    }
+}
+
+pub(crate) fn json(path: &Path) -> serde_json::Value {
+    serde_json::from_slice(&std::fs::read(path).expect("the file")).expect("JSON")
+}
+
+pub(crate) fn ask(reference: &str) -> Ask {
+    Ask::new(Reference::parse(reference, Reading::GitHub).expect("a reference"), "ada")
+}
+
+pub(crate) fn accepting(pauses: &[Pause]) -> impl FnOnce(&mut Ask) {
+    let pauses = pauses.to_vec();
+    move |ask| ask.accepted.extend(pauses)
+}
+
+/// The word and the message of what went wrong.
+pub(crate) fn refused<T: std::fmt::Debug>(result: Result<T, HubError>) -> (&'static str, String) {
+    let error = result.expect_err("a refusal");
+    (error.word.as_str(), error.message)
+}
+
+fn walk(folder: &Path, at: &str, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = if at.is_empty() { name } else { format!("{at}/{name}") };
+        match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            true => walk(&entry.path(), &path, found),
+            false => found.push(path),
+        }
+    }
+}
