@@ -25,6 +25,7 @@ pub mod install;
 pub mod lock;
 mod manage;
 pub mod net;
+pub mod publisher;
 pub mod reference;
 pub mod registry;
 mod resolve;

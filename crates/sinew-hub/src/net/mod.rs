@@ -5,6 +5,7 @@
 
 mod gate;
 mod retry;
+mod write;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,6 +26,7 @@ use crate::error::{HubError, Word};
 use gate::Gate;
 pub use retry::Times;
 use retry::{Pause, pause};
+pub use write::{Method, Write};
 
 /// Redirects that are followed; a download behind a mirror needs two.
 const MAX_REDIRECTS: usize = 5;

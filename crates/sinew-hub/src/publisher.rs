@@ -1,0 +1,222 @@
+//! The other side of a registry: whoever publishes, takes back and stars.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::error::{HubError, Word};
+use crate::net::{Answer, Call, Http, Method, Token, Write, origin};
+use crate::registry::Named;
+use crate::settings::below;
+use crate::tree::Tree;
+use crate::wire::read;
+
+/// A registry, and the token to change something there.
+#[derive(Debug)]
+pub struct Publisher<'a> {
+    base: Url,
+    token: Token,
+    http: &'a Http,
+}
+
+/// Whom a token acts for.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Account {
+    /// The owner's name.
+    pub handle: Option<String>,
+    /// What it may do, in the registry's word.
+    pub role: Option<String>,
+}
+
+/// A version that is to be published.
+#[derive(Debug, Clone)]
+pub struct Publication<'a> {
+    /// The skill.
+    pub slug: &'a str,
+    /// Its name for people.
+    pub display_name: &'a str,
+    /// Whose it will be.
+    pub owner: &'a str,
+    /// The version.
+    pub version: &'a str,
+    /// What is new.
+    pub changelog: &'a str,
+}
+
+/// How far a publication has come: files sent, and of how many.
+pub type Sent<'a> = &'a mut dyn FnMut(usize, usize);
+
+impl<'a> Publisher<'a> {
+    /// The registry at `base`.
+    pub fn new(base: Url, token: Token, http: &'a Http) -> Self {
+        Self { base, token, http }
+    }
+
+    /// Whom the token acts for.
+    pub fn whoami(&self) -> Result<Account, HubError> {
+        #[derive(Deserialize)]
+        struct Answered {
+            user: Account,
+        }
+        let call = Call::get(self.url("/whoami", &[])).with(Some(&self.token));
+        let answer = self.checked(self.http.call(&call, &mut |_, _| {})?)?;
+        let answered: Answered = read(answer.json()?).map_err(|problem| self.strange(&problem))?;
+        Ok(answered.user)
+    }
+
+    /// Sends every file, then the version that consists of them.
+    pub fn publish(
+        &self,
+        publication: &Publication<'_>,
+        tree: &Tree,
+        sent: Sent<'_>,
+    ) -> Result<(), HubError> {
+        let records = tree.records();
+        let mut files = Vec::new();
+        for (file, record) in tree.files().iter().zip(&records) {
+            sent(files.len(), records.len());
+            files.push(self.upload(&record.path, &record.sha256, &file.bytes)?);
+        }
+        sent(files.len(), records.len());
+        let body = json!({
+            "slug": publication.slug,
+            "displayName": publication.display_name,
+            "ownerHandle": publication.owner,
+            "version": publication.version,
+            "changelog": publication.changelog,
+            "acceptLicenseTerms": true,
+            "tags": ["latest"],
+            "files": files,
+        });
+        self.post("/skills", &[], &body).map(drop)
+    }
+
+    fn upload(&self, path: &str, sha256: &str, bytes: &[u8]) -> Result<Value, HubError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Ticket {
+            upload_url: String,
+            upload_ticket: String,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Stored {
+            storage_id: String,
+        }
+        const KIND: &str = "application/octet-stream";
+        let size = bytes.len();
+        let wanted = json!({ "path": path, "size": size, "sha256": sha256, "contentType": KIND });
+        let answer = self.post("/skills/-/upload-url", &[], &wanted)?;
+        let ticket: Ticket = read(answer.json()?).map_err(|problem| self.strange(&problem))?;
+        let url = Url::parse(&ticket.upload_url);
+        let url = url.map_err(|_| self.strange("an upload address that is none"))?;
+        if url.origin() != self.base.origin() {
+            // The token is for this origin alone, and a file without it would be refused.
+            return Err(self.strange("an upload address of another server"));
+        }
+        let token = &self.token;
+        let write = Write { method: Method::Post, url, token, kind: KIND, body: bytes };
+        let answer = self.checked(self.http.write(&write)?)?;
+        let stored: Stored = read(answer.json()?).map_err(|problem| self.strange(&problem))?;
+        Ok(json!({
+            "path": path,
+            "size": size,
+            "sha256": sha256,
+            "contentType": KIND,
+            "storageId": stored.storage_id,
+            "uploadTicket": ticket.upload_ticket,
+        }))
+    }
+
+    /// Takes a skill back.
+    pub fn delete(&self, skill: Named<'_>, reason: Option<&str>) -> Result<(), HubError> {
+        let body = with_owner(skill, reason.map(|reason| ("reason", reason)));
+        let url = self.url(&format!("/skills/{}", skill.slug), &[]);
+        self.change(Method::Delete, url, &body).map(drop)
+    }
+
+    /// Brings a skill back that was taken back.
+    pub fn undelete(&self, skill: Named<'_>) -> Result<(), HubError> {
+        let body = with_owner(skill, None);
+        let url = self.url(&format!("/skills/{}/undelete", skill.slug), &[]);
+        self.change(Method::Post, url, &body).map(drop)
+    }
+
+    /// Gives a star; says whether it was given before.
+    pub fn star(&self, skill: Named<'_>) -> Result<bool, HubError> {
+        let answer = self.change(Method::Post, self.star_url(skill), &json!({}))?;
+        Ok(answer.json()?["alreadyStarred"] == true)
+    }
+
+    /// Takes the star back; says whether there was none.
+    pub fn unstar(&self, skill: Named<'_>) -> Result<bool, HubError> {
+        let answer = self.change(Method::Delete, self.star_url(skill), &json!({}))?;
+        Ok(answer.json()?["alreadyUnstarred"] == true)
+    }
+
+    fn star_url(&self, skill: Named<'_>) -> Url {
+        let owner: Vec<(&str, &str)> =
+            skill.owner.map(|owner| ("ownerHandle", owner)).into_iter().collect();
+        self.url(&format!("/stars/{}", skill.slug), &owner)
+    }
+
+    fn post(&self, path: &str, query: &[(&str, &str)], body: &Value) -> Result<Answer, HubError> {
+        self.change(Method::Post, self.url(path, query), body)
+    }
+
+    fn change(&self, method: Method, url: Url, body: &Value) -> Result<Answer, HubError> {
+        let (token, text) = (&self.token, body.to_string());
+        let kind = "application/json";
+        let write = Write { method, url, token, kind, body: text.as_bytes() };
+        self.checked(self.http.write(&write)?)
+    }
+
+    fn url(&self, path: &str, query: &[(&str, &str)]) -> Url {
+        let mut url = below(&self.base, &format!("/api/v1{path}"));
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        url
+    }
+
+    fn strange(&self, problem: &str) -> HubError {
+        let problem = sinew_guard::Untrusted::new(problem).for_terminal();
+        let text = format!("{} sent what is not its protocol: {problem}", origin(&self.base));
+        HubError::new(Word::Network, text)
+    }
+
+    fn checked(&self, answer: Answer) -> Result<Answer, HubError> {
+        if answer.is_ok() {
+            return Ok(answer);
+        }
+        let message = format!("{}: {}", origin(&answer.url), answer.said());
+        Err(match answer.status {
+            400 if answer.said().starts_with("Blocked") => {
+                HubError::new(Word::BlockedGuard, message)
+                    .hint("`sinew scan <folder>` shows each finding and what to do about it")
+            }
+            400 => HubError::new(Word::BadRequest, message),
+            401 => {
+                HubError::new(Word::Auth, format!("{} wants a valid token", origin(&answer.url)))
+                    .hint("log in: sinew registry login")
+            }
+            403 => HubError::new(Word::Unavailable, message),
+            404 => HubError::new(Word::NotFound, message),
+            409 => HubError::new(Word::Ambiguous, message).hint("name the owner: @owner/slug"),
+            413 => HubError::new(Word::TooLarge, message),
+            429 => HubError::new(Word::RateLimited, message).hint("try again in a minute"),
+            _ => HubError::new(Word::Network, message).hint("try again later"),
+        })
+    }
+}
+
+fn with_owner(skill: Named<'_>, more: Option<(&str, &str)>) -> Value {
+    let mut body = serde_json::Map::new();
+    if let Some(owner) = skill.owner {
+        body.insert("ownerHandle".to_owned(), json!(owner));
+    }
+    if let Some((key, value)) = more {
+        body.insert(key.to_owned(), json!(value));
+    }
+    Value::Object(body)
+}
