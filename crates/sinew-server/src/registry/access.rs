@@ -5,6 +5,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, AUTHORIZATION};
@@ -29,9 +30,16 @@ pub(crate) struct Caller {
     pub(crate) address: IpAddr,
     /// The registry's base as the caller knows it.
     pub(crate) base: Arc<str>,
+    /// Whether the answer rests on what another registry said long ago.
+    stale: Arc<AtomicBool>,
 }
 
 impl Caller {
+    /// The answer rests on what another registry said long ago.
+    pub(crate) fn note_stale(&self) {
+        self.stale.store(true, Ordering::Relaxed);
+    }
+
     /// The holder, who must be known.
     pub(crate) fn known(&self) -> Result<&TokenInfo, Refusal> {
         self.holder.as_deref().ok_or_else(Refusal::no_token)
@@ -100,8 +108,13 @@ pub(crate) async fn admit(
     };
     let response = match outcome {
         Ok(caller) => {
+            let stale = Arc::clone(&caller.stale);
             request.extensions_mut().insert(caller);
-            next.run(request).await
+            let mut response = next.run(request).await;
+            if stale.load(Ordering::Relaxed) {
+                header(&mut response, "x-sinew-mirror", "stale");
+            }
+            response
         }
         Err(refusal) => refusal.into_response(),
     };
@@ -152,7 +165,7 @@ async fn enter(registry: &Arc<Registry>, sent: Sent) -> Result<(Caller, Standing
         None => Who::Address(address),
     };
     let standing = registry.rates.count(who, kind, now);
-    Ok((Caller { holder, address, base }, standing))
+    Ok((Caller { holder, address, base, stale: Arc::default() }, standing))
 }
 
 fn sent_token(headers: &HeaderMap) -> Option<&str> {

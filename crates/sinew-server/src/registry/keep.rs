@@ -172,6 +172,7 @@ impl Registry {
                 }
                 // A store that does not answer is met by requests too, which say so.
                 let _ = registry.catch_up();
+                registry.look_around();
                 if collected.is_none_or(|at| at.elapsed() > COLLECT_EVERY) {
                     let _ = registry.collect_garbage();
                     collected = Some(Instant::now());

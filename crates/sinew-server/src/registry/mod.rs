@@ -20,6 +20,7 @@ mod index;
 mod keep;
 mod lifecycle;
 mod lists;
+mod mirror;
 mod model;
 mod names;
 mod publish;
@@ -40,10 +41,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 
 use sinew_catalog::{Clock, Environment};
 use sinew_guard::scan::Scanner;
+use sinew_hub::HubError;
 use sinew_store::{Store, StoreError};
 
 pub use blobs::BlobError;
 pub use keep::Keeping;
+pub use mirror::Brought;
 pub use model::AuditEntry;
 pub use names::handle_from;
 pub use settings::{BlobPlace, Bucket, MirrorSettings, Mode, Settings, SettingsError};
@@ -53,6 +56,7 @@ use answer::Refusal;
 use blobs::Blobs;
 use index::Index;
 use keep::Progress;
+use mirror::Mirror;
 use model::StatsDoc;
 use rate::Rates;
 
@@ -81,6 +85,9 @@ pub enum RegistryError {
     /// The place for files cannot be used.
     #[error(transparent)]
     Blobs(#[from] BlobError),
+    /// The other registry is no usable address.
+    #[error(transparent)]
+    Mirror(#[from] HubError),
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -96,6 +103,7 @@ pub struct Registry {
     settings: Settings,
     clock: Arc<dyn Clock>,
     rates: Rates,
+    mirror: Option<Mirror>,
     /// The path in front of every route.
     prefix: &'static str,
     index: RwLock<Index>,
@@ -116,7 +124,12 @@ impl Registry {
             Reach::Loopback => LOOPBACK_SCALE,
             Reach::Others => 1,
         };
+        let mirror = match &settings.mirror {
+            Some(settings) => Some(Mirror::open(settings, &env.clock)?),
+            None => None,
+        };
         let registry = Self {
+            mirror,
             tokens: Tokens::open(Arc::clone(&store), &settings.folder)?,
             blobs: Blobs::open(&settings.blobs)?,
             scanner: Scanner::new(),
@@ -136,6 +149,11 @@ impl Registry {
     /// Its tokens.
     pub fn tokens(&self) -> &Tokens {
         &self.tokens
+    }
+
+    /// Whether skills of another registry can be brought in.
+    pub fn has_mirror(&self) -> bool {
+        self.mirror.is_some()
     }
 
     fn now(&self) -> u64 {

@@ -1,7 +1,7 @@
 //! Publishing: names and files are checked, the bundle is scanned, and then everything is stored in
 //! one transaction, or nothing.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use sinew_guard::archive;
 use sinew_guard::scan::{Bundle, MAX_FILE, MAX_FILES, MAX_SKILL, ScanReport, Severity, Verdict};
 use sinew_hub::digest::{FileRecord, META_FILE, Order, fingerprint, tree_sha256};
+use sinew_hub::tree::{Tree, TreeFile};
 use sinew_hub::zipped::{self, Meta};
 use sinew_skill::{ReadOptions, Skill};
 use sinew_store::{Expect, Json as Body, Op, StoreError, Version};
@@ -251,7 +252,7 @@ impl Registry {
         used: &mut Vec<(String, Version)>,
     ) -> Result<Vec<Upload>, Refusal> {
         check_sizes(named.iter().map(|file| file.size))?;
-        let mut tickets: HashMap<String, ()> = HashMap::new();
+        let mut seen = HashSet::new();
         let mut files = Vec::new();
         for file in named {
             let id = file.upload_ticket.unwrap_or_default();
@@ -263,7 +264,7 @@ impl Registry {
                 && ticket.value.sha256 == file.sha256.to_ascii_lowercase()
                 && ticket.value.content_type == kind
                 && storage_id(&ticket.value.sha256) == file.storage_id;
-            if !bound || tickets.insert(id.clone(), ()).is_some() {
+            if !bound || !seen.insert(id.clone()) {
                 let text = format!("{}: the upload ticket is for something else", file.path);
                 return Err(Refusal::bad(text));
             }
@@ -649,17 +650,15 @@ fn check_sizes(sizes: impl Iterator<Item = u64>) -> Result<(), Refusal> {
 /// Whether the files make a skill that every client can unpack.
 fn check_files(files: &[Upload]) -> Result<(), Refusal> {
     check_sizes(files.iter().map(|file| file.bytes.len() as u64))?;
-    let mut seen: HashMap<String, &str> = HashMap::new();
     for file in files {
         check_path(&file.path)?;
         if file.path.eq_ignore_ascii_case(CARD_FILE) || file.path == META_FILE {
             return Err(Refusal::bad(format!("{}: the registry makes this file", file.path)));
         }
-        if let Some(twin) = seen.insert(file.path.to_lowercase(), &file.path) {
-            let text = format!("{} and {twin} are the same file on some machines", file.path);
-            return Err(Refusal::bad(text));
-        }
     }
+    // Only the names matter here: whether any two are one file on some machine.
+    let named = files.iter().map(|file| TreeFile::new(&*file.path, Vec::new())).collect();
+    Tree::new(named).map_err(|error| Refusal::bad(error.to_string()))?;
     if !SKILL_FILES.iter().any(|name| files.iter().any(|file| file.path == *name)) {
         return Err(Refusal::bad("SKILL.md is required"));
     }

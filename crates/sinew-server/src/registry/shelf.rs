@@ -39,8 +39,20 @@ impl Registry {
         owner: Option<&str>,
         shape: Shape,
     ) -> Result<Found<SkillDoc>, Refusal> {
-        let found = self.find_any(caller, slug, owner, shape, SkillDoc::is_visible)?;
-        Ok(found)
+        let look = || self.find_any(caller, slug, owner, shape, SkillDoc::is_visible);
+        match look() {
+            Ok(found) if found.value.mirrored.is_some() => {
+                self.look_again(Some(caller), &found.value)?;
+                look()
+            }
+            Err(refusal) if refusal.status == StatusCode::NOT_FOUND => {
+                match self.fetch_missing(slug, owner) {
+                    true => look(),
+                    false => Err(refusal),
+                }
+            }
+            looked => looked,
+        }
     }
 
     /// The same among skills for which `fits` holds.
@@ -98,6 +110,14 @@ impl Registry {
         let gone = || Refusal::text(StatusCode::GONE, "Version not available");
         let missing = || Refusal::not_found("Version not found");
         let line = match (&which.version, &which.tag) {
+            (Some(version), _) if skill.version(version).is_none() => {
+                if !self.fetch_version(skill, version) {
+                    return Err(missing());
+                }
+                let now = self.skill(&skill.slug, &skill.owner)?.ok_or_else(missing)?.value;
+                now.version(version).is_some().then_some(()).ok_or_else(missing)?;
+                return self.version_of(&now, which);
+            }
             (Some(version), _) => skill.version(version).ok_or_else(missing)?,
             (None, Some(tag)) if tag != "latest" => {
                 let version = skill.tags.get(tag).ok_or_else(missing)?;

@@ -1,0 +1,391 @@
+//! Skills of another registry, brought in: fetched once, verified, scanned, and kept here.
+//!
+//! What upstream says is not believed: each file must have the digest that upstream announced, and
+//! the scan decides as it does for everybody. What upstream takes back, or calls malicious, is
+//! hidden at the next look; while upstream is away, what is here is served, and said to be old.
+//!
+//! **Must never happen here:** an owner of the other registry that takes the place of one of ours;
+//! a skill that the allow-list does not name; bytes that were not scanned.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::http::StatusCode;
+use sinew_catalog::Clock;
+use sinew_exec::install::Names;
+use sinew_hub::digest::META_FILE;
+use sinew_hub::net::{Http, HttpOptions, Network, Times, host_and_port};
+use sinew_hub::registry::{Downloaded, Named, Registry as Upstream};
+use sinew_hub::settings::address;
+use sinew_hub::tree::Tree;
+use sinew_hub::wire::{Detail, VersionDetail};
+use sinew_hub::{HubError, Word};
+
+use super::access::Caller;
+use super::answer::Refusal;
+use super::model::{AuditEntry, Mirrored, SkillDoc};
+use super::publish::{Incoming, Upload};
+use super::settings::MirrorSettings;
+use super::shelf::Changed;
+use super::upload::content_type;
+use super::{Registry, audit, names};
+
+/// How long a skill that upstream does not have is not asked for again.
+const MISSES: Duration = Duration::from_secs(60);
+/// Misses that are remembered.
+const MAX_MISSES: usize = 10_000;
+/// Skills that are looked at again in one round.
+const ROUND: usize = 20;
+
+/// The way to another registry.
+pub(super) struct Mirror {
+    settings: MirrorSettings,
+    base: url::Url,
+    http: Http,
+    misses: Mutex<HashMap<String, Instant>>,
+}
+
+impl fmt::Debug for Mirror {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Mirror({})", self.settings.upstream)
+    }
+}
+
+/// What became of a skill that was to be brought in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Brought {
+    /// It is here now, or was here already.
+    Here {
+        /// The owner here.
+        owner: String,
+        /// The skill.
+        slug: String,
+        /// The version.
+        version: String,
+    },
+    /// It is not, and why.
+    Not(String),
+}
+
+impl Mirror {
+    pub(super) fn open(
+        settings: &MirrorSettings,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Self, HubError> {
+        let base = address("registry.mirror.upstream", &settings.upstream)?;
+        let options = HttpOptions {
+            network: Network::On,
+            trusted: host_and_port(&base).into_iter().collect(),
+            authorities: None,
+            names: Names::System,
+            times: Times::default(),
+        };
+        let http = Http::new(options, Arc::clone(clock))?;
+        Ok(Self { settings: settings.clone(), base, http, misses: Mutex::default() })
+    }
+
+    fn upstream(&self) -> Upstream<'_> {
+        Upstream::new("upstream".to_owned(), self.base.clone(), None, &self.http)
+    }
+
+    fn is_allowed(&self, owner: &str, slug: &str) -> bool {
+        let names = |pattern: &String| match pattern.split_once('/') {
+            None => pattern == "*" || pattern == owner,
+            Some((whose, which)) => {
+                (whose == "*" || whose == owner) && (which == "*" || which == slug)
+            }
+        };
+        self.settings.allow.iter().any(names) && !self.settings.deny.iter().any(names)
+    }
+
+    /// The owner upstream of one here.
+    fn owner_there<'a>(&self, owner: &'a str) -> Option<&'a str> {
+        owner.strip_prefix(self.settings.prefix.as_str()).filter(|owner| !owner.is_empty())
+    }
+
+    fn is_known_miss(&self, key: &str) -> bool {
+        let misses = self.misses.lock().unwrap_or_else(PoisonError::into_inner);
+        misses.get(key).is_some_and(|at| at.elapsed() < MISSES)
+    }
+
+    fn note_miss(&self, key: String) {
+        let mut misses = self.misses.lock().unwrap_or_else(PoisonError::into_inner);
+        if misses.len() >= MAX_MISSES {
+            misses.clear();
+        }
+        misses.insert(key, Instant::now());
+    }
+}
+
+impl Registry {
+    /// Brings a skill in by its upstream name; the version that is the latest there, unless one is
+    /// named.
+    pub fn bring(&self, owner: Option<&str>, slug: &str, version: Option<&str>) -> Brought {
+        match self.try_bring(owner, slug, version) {
+            Ok((owner, version)) => Brought::Here { owner, slug: slug.to_owned(), version },
+            Err(refusal) => Brought::Not(refusal.said()),
+        }
+    }
+
+    /// Looks for a skill upstream that nobody has here. Says whether it is here now.
+    pub(super) fn fetch_missing(&self, slug: &str, owner: Option<&str>) -> bool {
+        let Some(mirror) = self.mirror.as_ref().filter(|mirror| mirror.settings.on_demand) else {
+            return false;
+        };
+        let there = match owner {
+            None => None,
+            Some(owner) => match mirror.owner_there(owner) {
+                None => return false,
+                there => there,
+            },
+        };
+        let key = format!("{}/{slug}", owner.unwrap_or("*"));
+        if mirror.is_known_miss(&key) {
+            return false;
+        }
+        let fetched = self.try_bring(there, slug, None).is_ok();
+        if !fetched {
+            mirror.note_miss(key);
+        }
+        fetched
+    }
+
+    /// Fetches a version of a mirrored skill that is not here yet.
+    pub(super) fn fetch_version(&self, skill: &SkillDoc, version: &str) -> bool {
+        let on_demand = self.mirror.as_ref().is_some_and(|mirror| mirror.settings.on_demand);
+        match &skill.mirrored {
+            Some(mirrored) if on_demand => {
+                self.try_bring(Some(&mirrored.owner), &skill.slug, Some(version)).is_ok()
+            }
+            _ => false,
+        }
+    }
+
+    fn try_bring(
+        &self,
+        owner: Option<&str>,
+        slug: &str,
+        version: Option<&str>,
+    ) -> Result<(String, String), Refusal> {
+        let off = || Refusal::bad("registry.mirror.mode is off");
+        let mirror = self.mirror.as_ref().ok_or_else(off)?;
+        let upstream = mirror.upstream();
+        let detail = upstream.detail(Named { slug, owner }).map_err(told)?;
+        let there = detail.owner.as_ref().and_then(|owner| owner.handle.clone());
+        let there = there.as_deref().or(owner).and_then(names::handle);
+        let there = there.ok_or_else(|| Refusal::bad("upstream does not say whose it is"))?;
+        let slug = names::read_slug(&detail.skill.slug).ok_or_else(Refusal::skill_not_found)?;
+        if !mirror.is_allowed(&there, &slug) {
+            return Err(Refusal::skill_not_found());
+        }
+        let here = format!("{}{there}", mirror.settings.prefix);
+        self.check_no_shadow(&here)?;
+        if flagged(&detail) == Some(Flagged::Malicious) {
+            self.hide(&slug, &here, "upstream calls it malicious")?;
+            return Err(Refusal::forbidden("upstream calls it malicious"));
+        }
+        let latest = detail.latest_version.as_ref().map(|latest| latest.version.clone());
+        let wanted = version.map(str::to_owned).or(latest);
+        let wanted = wanted.ok_or_else(|| Refusal::not_found("Version not found"))?;
+        let suspicious = flagged(&detail) == Some(Flagged::Suspicious);
+        let known = self.skill(&slug, &here)?;
+        if known.is_some_and(|known| known.value.version(&wanted).is_some()) {
+            self.note_looked(&slug, &here, suspicious)?;
+            return Ok((here, wanted));
+        }
+        let named = Named { slug: &slug, owner: Some(&there) };
+        let document = upstream.version(named, &wanted).map_err(told)?.version;
+        let archive = match upstream.download(named, &wanted, &mut |_, _| {}).map_err(told)? {
+            Downloaded::Archive(bytes) => bytes,
+            Downloaded::GitHub(_) => {
+                return Err(Refusal::bad("upstream keeps no copy of its own of this skill"));
+            }
+        };
+        let files = verified(&document, &archive)?;
+        let now = self.now();
+        self.store_version(Incoming {
+            owner: here.clone(),
+            slug,
+            display_name: detail.skill.display_name.clone().unwrap_or_default(),
+            version: wanted.clone(),
+            changelog: document.changelog.clone().unwrap_or_default(),
+            tags: Vec::new(),
+            topics: Vec::new(),
+            source: None,
+            files,
+            created_at: document.created_at.map_or(now, |at| at.max(0.0) as u64),
+            is_free_to_name: true,
+            mirrored: Some(Mirrored {
+                upstream: mirror.settings.upstream.clone(),
+                owner: there,
+                checked_at: now,
+                hidden: None,
+                suspicious,
+            }),
+            used: Vec::new(),
+            by: AuditEntry { who: "mirror".to_owned(), ..audit::nothing() },
+        })?;
+        Ok((here, wanted))
+    }
+
+    /// An owner upstream must not pass for one of ours.
+    fn check_no_shadow(&self, here: &str) -> Result<(), Refusal> {
+        let ours = self
+            .index()
+            .iter()
+            .any(|entry| entry.skill.owner == here && entry.skill.mirrored.is_none());
+        let held = self.tokens.list().map_err(|_| Refusal::unavailable("no tokens"))?;
+        if ours || held.iter().any(|token| token.handle == here) {
+            let text = format!("@{here} is an owner of this registry; set registry.mirror.prefix");
+            return Err(Refusal::bad(text));
+        }
+        Ok(())
+    }
+
+    /// Asks upstream again about a skill whose last answer is too old. What cannot be asked is served
+    /// as it is, and said to be old.
+    pub(super) fn look_again(
+        &self,
+        caller: Option<&Caller>,
+        skill: &SkillDoc,
+    ) -> Result<(), Refusal> {
+        let (Some(mirror), Some(mirrored)) = (&self.mirror, &skill.mirrored) else { return Ok(()) };
+        let age = self.now().saturating_sub(mirrored.checked_at);
+        if age <= mirror.settings.interval_ms {
+            return Ok(());
+        }
+        let named = Named { slug: &skill.slug, owner: Some(&mirrored.owner) };
+        match mirror.upstream().detail(named) {
+            Ok(detail) if flagged(&detail) == Some(Flagged::Malicious) => {
+                self.hide(&skill.slug, &skill.owner, "upstream calls it malicious")
+            }
+            Ok(detail) => {
+                let suspicious = flagged(&detail) == Some(Flagged::Suspicious);
+                self.note_looked(&skill.slug, &skill.owner, suspicious)?;
+                let latest = detail.latest_version.map(|latest| latest.version);
+                if let Some(latest) = latest.filter(|latest| skill.version(latest).is_none()) {
+                    // A newer version that cannot be had, or is blocked, leaves the older one.
+                    let _ = self.try_bring(Some(&mirrored.owner), &skill.slug, Some(&latest));
+                }
+                Ok(())
+            }
+            Err(error)
+                if matches!(error.word, Word::NotFound | Word::Gone | Word::BlockedUpstream) =>
+            {
+                self.hide(&skill.slug, &skill.owner, "upstream took it back")
+            }
+            Err(_) => {
+                if let Some(caller) = caller {
+                    caller.note_stale();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Looks again at some of the mirrored skills whose time has come.
+    pub(super) fn look_around(&self) {
+        let Some(mirror) = &self.mirror else { return };
+        let (now, interval) = (self.now(), mirror.settings.interval_ms);
+        let due: Vec<SkillDoc> = self
+            .index()
+            .iter()
+            .map(|entry| &entry.skill)
+            .filter(|skill| {
+                let mirrored = skill.mirrored.as_ref();
+                mirrored.is_some_and(|m| now.saturating_sub(m.checked_at) > interval)
+            })
+            .take(ROUND)
+            .cloned()
+            .collect();
+        for skill in due {
+            // The next round comes.
+            let _ = self.look_again(None, &skill);
+        }
+    }
+
+    /// Upstream has it, and says nothing worse of it than this.
+    fn note_looked(&self, slug: &str, owner: &str, suspicious: bool) -> Result<(), Refusal> {
+        let now = self.now();
+        self.change(slug, owner, |skill| {
+            if let Some(mirrored) = &mut skill.mirrored {
+                mirrored.checked_at = now;
+                mirrored.hidden = None;
+                mirrored.suspicious = suspicious;
+            }
+            Ok(Changed::by("mirror-check", by_mirror(skill)))
+        })
+        .map(drop)
+    }
+
+    fn hide(&self, slug: &str, owner: &str, why: &str) -> Result<(), Refusal> {
+        let now = self.now();
+        let hidden = self.change(slug, owner, |skill| {
+            let Some(mirrored) = &mut skill.mirrored else { return Ok(Changed::nothing()) };
+            mirrored.checked_at = now;
+            mirrored.hidden = Some(why.to_owned());
+            let entry = AuditEntry { note: Some(why.to_owned()), ..by_mirror(skill) };
+            Ok(Changed::by("mirror-hide", entry))
+        });
+        match hidden {
+            // It was never here.
+            Err(refusal) if refusal.status == StatusCode::NOT_FOUND => Ok(()),
+            other => other.map(drop),
+        }
+    }
+}
+
+fn by_mirror(skill: &SkillDoc) -> AuditEntry {
+    AuditEntry { who: "mirror".to_owned(), skill: Some(skill.key()), ..audit::nothing() }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Flagged {
+    Suspicious,
+    Malicious,
+}
+
+fn flagged(detail: &Detail) -> Option<Flagged> {
+    let moderation = detail.moderation.as_ref()?;
+    match () {
+        () if moderation.is_malware_blocked => Some(Flagged::Malicious),
+        () if moderation.verdict.as_deref() == Some("malicious") => Some(Flagged::Malicious),
+        () if moderation.is_suspicious => Some(Flagged::Suspicious),
+        () => None,
+    }
+}
+
+/// The files of an archive, each as upstream announced it.
+fn verified(document: &VersionDetail, archive: &[u8]) -> Result<Vec<Upload>, Refusal> {
+    let announced = document.files.as_ref();
+    let announced = announced.ok_or_else(|| Refusal::bad("upstream announces no digests"))?;
+    let mut announced: BTreeMap<&str, (u64, &str)> =
+        announced.iter().map(|file| (&*file.path, (file.size, &*file.sha256))).collect();
+    let tree = Tree::from_archive(archive, 0).map_err(|error| Refusal::bad(error.to_string()))?;
+    let tree = tree.without(|path| path == META_FILE);
+    for record in tree.records() {
+        let known = announced.remove(&*record.path);
+        if known != Some((record.size, &*record.sha256)) {
+            let text = format!("{} is not what upstream announced", record.path);
+            return Err(Refusal::bad(text));
+        }
+    }
+    if let Some(missing) = announced.keys().next() {
+        return Err(Refusal::bad(format!("{missing} is missing in upstream's archive")));
+    }
+    let upload = |file: &sinew_hub::tree::TreeFile| Upload {
+        path: file.path.clone(),
+        bytes: file.bytes.clone(),
+        content_type: content_type(None),
+    };
+    Ok(tree.files().iter().map(upload).collect())
+}
+
+fn told(error: HubError) -> Refusal {
+    match error.word {
+        Word::NotFound | Word::Gone => Refusal::skill_not_found(),
+        _ => Refusal::unavailable(error.message),
+    }
+}
