@@ -78,6 +78,19 @@ fn help_of_every_workshop_command_has_examples() {
 }
 
 #[test]
+fn help_of_every_registry_command_has_examples() {
+    let machine = Machine::new();
+    for command in [
+        "token", "login", "logout", "whoami", "publish", "delete", "undelete", "star", "unstar",
+        "mirror",
+    ] {
+        let help = sinew(&machine, &["registry", command, "--help"]);
+        assert!(help.contains("Examples:") && help.ends_with("exit 0"), "{command}: {help}");
+        assert_snapshot!(format!("help_registry_{command}"), help);
+    }
+}
+
+#[test]
 fn help_of_every_question_to_the_cortex_has_examples() {
     let machine = Machine::new();
     for question in [

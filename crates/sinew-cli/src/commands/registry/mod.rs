@@ -1,5 +1,10 @@
 //! `sinew registry`: a team's registry, from both ends.
 
+mod account;
+mod change;
+mod mirror;
+mod publish;
+mod remote;
 mod token;
 
 use std::sync::Arc;
@@ -9,13 +14,19 @@ use sinew_server::registry::{
     Reach, Registry, RegistryError, Settings, SettingsError, TokenError, Tokens,
 };
 
+use self::change::Doing;
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
 /// Run a team's registry, and publish to one
 ///
+/// `token` and `mirror` are about the registry that `sinew serve --registry` serves from this machine;
+/// the others speak to whichever registry is configured, or named with --registry.
+///
 /// Examples:
 ///   sinew registry token create --role publish --name alice
+///   sinew registry login --registry http://127.0.0.1:7411/registry
+///   sinew registry publish ./my-skill --version 1.0.0
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct RegistryArgs {
@@ -26,11 +37,44 @@ pub(crate) struct RegistryArgs {
 #[derive(Debug, clap::Subcommand)]
 enum RegistryCommand {
     Token(token::TokenArgs),
+    Login(account::LoginArgs),
+    Logout(account::LogoutArgs),
+    Whoami(account::WhoamiArgs),
+    Publish(publish::PublishArgs),
+    Delete(change::DeleteArgs),
+    /// Bring a skill back that was deleted
+    ///
+    /// Examples:
+    ///   sinew registry undelete my-skill
+    #[command(verbatim_doc_comment)]
+    Undelete(change::SkillArgs),
+    /// Give a skill a star
+    ///
+    /// Examples:
+    ///   sinew registry star @alice/my-skill
+    #[command(verbatim_doc_comment)]
+    Star(change::SkillArgs),
+    /// Take a star back
+    ///
+    /// Examples:
+    ///   sinew registry unstar @alice/my-skill
+    #[command(verbatim_doc_comment)]
+    Unstar(change::SkillArgs),
+    Mirror(mirror::MirrorArgs),
 }
 
 pub(crate) fn run(args: &RegistryArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     match &args.command {
         RegistryCommand::Token(args) => token::run(args, engine, out),
+        RegistryCommand::Login(args) => account::login(args, engine, out),
+        RegistryCommand::Logout(args) => account::logout(args, engine, out),
+        RegistryCommand::Whoami(args) => account::whoami(args, engine, out),
+        RegistryCommand::Publish(args) => publish::run(args, engine, out),
+        RegistryCommand::Delete(args) => change::delete(args, engine, out),
+        RegistryCommand::Undelete(args) => change::run(Doing::Undelete, args, engine, out),
+        RegistryCommand::Star(args) => change::run(Doing::Star, args, engine, out),
+        RegistryCommand::Unstar(args) => change::run(Doing::Unstar, args, engine, out),
+        RegistryCommand::Mirror(args) => mirror::run(args, engine, out),
     }
 }
 
@@ -41,6 +85,8 @@ pub(crate) fn open(engine: &Engine, reach: Reach) -> Result<Arc<Registry>, Error
     Registry::open(env, engine.store()?, settings, reach).map_err(|error| match error {
         RegistryError::Tokens(error) => token_error(&error),
         RegistryError::Store(error) => error.into(),
+        RegistryError::Mirror(_) => Error::new(ErrorKind::Usage, "bad-setting", error.to_string())
+            .hint("registry.mirror.upstream is the base of another registry"),
         RegistryError::Blobs(_) => {
             Error::new(ErrorKind::Environment, "no-blobs", error.to_string())
                 .hint("registry.blobs names a folder, or a bucket as s3://bucket/prefix")

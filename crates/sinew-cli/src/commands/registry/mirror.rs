@@ -1,0 +1,76 @@
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use sinew_engine::{Engine, Error, ErrorKind};
+use sinew_hub::reference::Wanted;
+use sinew_server::registry::{Brought, Reach};
+
+use super::remote::skill;
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+use crate::render;
+
+/// Bring skills of another registry into this machine's own
+///
+/// Each is verified against the digests that the other registry announces, and scanned like anything
+/// that is published. registry.mirror says where they come from and which are allowed.
+///
+/// Examples:
+///   sinew registry mirror @steipete/todoist-cli @steipete/weather@1.2.0
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct MirrorArgs {
+    /// Skills of the other registry: @owner/slug, with @version for one that is not the latest
+    #[arg(required = true)]
+    skills: Vec<String>,
+}
+
+pub(crate) fn run(args: &MirrorArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let mut wanted = Vec::new();
+    for text in &args.skills {
+        let skill = skill(text)?;
+        let version = match &skill.wanted {
+            Wanted::Latest => None,
+            Wanted::Version(version) => Some(version.clone()),
+            Wanted::Tag(_) | Wanted::Range(_) => {
+                let message = format!("`{text}` names no exact version");
+                return Err(Error::new(ErrorKind::Usage, "no-exact-version", message)
+                    .hint("write @owner/slug@1.2.3, or leave the version out")
+                    .into());
+            }
+        };
+        wanted.push((text, skill, version));
+    }
+    let registry = super::open(engine, Reach::Loopback)?;
+    if !registry.has_mirror() {
+        return Err(Error::new(ErrorKind::Usage, "no-mirror", "no other registry is mirrored")
+            .hint("set registry.mirror.mode to snapshot or proxy, and registry.mirror.allow")
+            .into());
+    }
+    let (mut rows, mut failed): (Vec<Value>, bool) = (Vec::new(), false);
+    for (text, skill, version) in wanted {
+        let brought = registry.bring(skill.owner.as_deref(), &skill.slug, version.as_deref());
+        rows.push(match brought {
+            Brought::Here { owner, slug, version } => {
+                json!({ "wanted": text, "here": format!("@{owner}/{slug}@{version}") })
+            }
+            Brought::Not(why) => {
+                failed = true;
+                json!({ "wanted": text, "why": why })
+            }
+        });
+    }
+    out.data(&json!({ "skills": rows }), |text| {
+        for row in &rows {
+            let wanted = render::safe(row["wanted"].as_str().unwrap_or_default());
+            match (row["here"].as_str(), row["why"].as_str()) {
+                (Some(here), _) => writeln!(text, "{wanted} is here as {}", render::safe(here))?,
+                (None, why) => {
+                    writeln!(text, "{wanted} is not: {}", render::safe(why.unwrap_or_default()))?;
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(if failed { Exit::No } else { Exit::Done })
+}

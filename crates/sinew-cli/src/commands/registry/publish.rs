@@ -1,0 +1,89 @@
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use serde_json::json;
+use sinew_engine::{Engine, Error, ErrorKind};
+use sinew_hub::publisher::Publication;
+use sinew_hub::tree::Tree;
+use sinew_skill::names;
+
+use super::remote::{Remote, RemoteArgs, told};
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+
+/// Publish a skill's folder as a version that never changes
+///
+/// What starts with a dot, and what an ignore file names, stays here. The registry scans the rest
+/// before it takes it.
+///
+/// Examples:
+///   sinew registry publish ./my-skill --version 1.0.0
+///   sinew registry publish ./my-skill --version 1.1.0 --changelog "quicker" --owner team
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, disable_version_flag = true)]
+pub(crate) struct PublishArgs {
+    /// The skill's folder
+    folder: PathBuf,
+    /// The version, as 1.2.3
+    #[arg(long, value_name = "V")]
+    version: String,
+    /// The skill's name on the registry [default: the folder's]
+    #[arg(long)]
+    slug: Option<String>,
+    /// Its name for people [default: made of the slug]
+    #[arg(long)]
+    name: Option<String>,
+    /// Whose it is [default: whom your token acts for]
+    #[arg(long, value_name = "HANDLE")]
+    owner: Option<String>,
+    /// What is new
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    changelog: String,
+    #[command(flatten)]
+    remote: RemoteArgs,
+}
+
+pub(crate) fn run(args: &PublishArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let folder = engine.environment().cwd.join(&args.folder);
+    let tree = Tree::from_folder(&folder).map_err(|error| {
+        let text = format!("{}: {error}", folder.display());
+        Error::new(ErrorKind::Usage, "not-publishable", text)
+            .hint("name the folder that holds SKILL.md")
+    })?;
+    let tree = tree.publishable().without(|path| path == sinew_hub::digest::META_FILE);
+    let of_folder = || {
+        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+        names::slug(&name.unwrap_or_default())
+    };
+    let slug = args.slug.clone().unwrap_or_else(of_folder);
+    let display_name = args.name.clone().unwrap_or_else(|| names::display_name(&slug));
+    let remote = Remote::open(&args.remote, engine)?;
+    let publisher = remote.publisher()?;
+    let owner = match &args.owner {
+        Some(owner) => owner.trim_start_matches('@').to_owned(),
+        None => publisher.whoami().map_err(told)?.handle.ok_or_else(|| {
+            Error::new(ErrorKind::Usage, "no-owner", "the registry does not say who you are")
+                .hint("name an owner with --owner")
+        })?,
+    };
+    let publication = Publication {
+        slug: &slug,
+        display_name: &display_name,
+        owner: &owner,
+        version: &args.version,
+        changelog: &args.changelog,
+    };
+    let bar = out.progress("publishing", tree.files().len());
+    let published = publisher.publish(&publication, &tree, &mut |done, all| bar.set_of(done, all));
+    bar.finish();
+    published.map_err(told)?;
+    let reference = format!("@{owner}/{slug}@{}", args.version);
+    let shown = json!({
+        "published": reference,
+        "registry": remote.shown(),
+        "files": tree.files().len(),
+        "treeSha256": sinew_hub::digest::tree_sha256(&tree.records()),
+    });
+    out.data(&shown, |text| writeln!(text, "published {reference} at {}", remote.shown()))?;
+    Ok(Exit::Done)
+}
