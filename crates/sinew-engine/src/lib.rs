@@ -80,6 +80,8 @@ pub use skill_settings::SkillSettings;
 pub use validate::{Fixed, ValidatedFile, ValidationReport, ValidationTarget};
 
 pub use watch::WatchEvent;
-pub use workshop::{CaptureAnswer, CaptureOptions, Finding as WorkshopFinding, TurnReport};
+pub use workshop::{
+    CaptureAnswer, CaptureOptions, Finding as WorkshopFinding, QueuedReview, TurnReport,
+};
 
 pub use sinew_catalog::Environment;

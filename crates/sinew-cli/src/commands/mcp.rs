@@ -31,7 +31,7 @@ pub(crate) fn run(args: &McpArgs, options: Options, out: &mut Printer) -> Comman
     let engine =
         Engine::open(environment::of_process()?, Options { reserved_commands, ..options })?;
     let Some(address) = args.http else {
-        serve_stdio(&Host::new(engine))?;
+        serve_stdio(&Host::new(engine)?)?;
         return Ok(Exit::Done);
     };
     let settings = engine.config().mcp.clone();
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &McpArgs, options: Options, out: &mut Printer) -> Comman
         false => None,
     };
     let access = Access { token, hosts: settings.allowed_hosts, origins: settings.allowed_origins };
-    serve_http(&Host::new(engine), address, access, |address| {
+    serve_http(&Host::new(engine)?, address, access, |address| {
         out.text(&format!("http://{address}/mcp\n"))
     })?;
     Ok(Exit::Done)

@@ -5,14 +5,17 @@
 
 mod around;
 mod capture;
+mod consent;
 mod error;
 mod explain;
 mod openclaw;
+mod queue;
 mod review;
 mod rules;
 
 pub use capture::{CaptureAnswer, CaptureOptions, TurnReport};
 pub use explain::Finding;
+pub use queue::QueuedReview;
 
 use serde_json::Value;
 use sinew_guard::scan::Scanner;

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use sinew_guard::atomic::Lock;
 use sinew_workshop::{
-    Apply, By, Draft, Event, EventKind, KnownSkill, MAX_OUTPUT_TOKENS, Origin, ReviewPrompt,
-    Source, Turn, read_reply, repair_prompt, review_prompt, workspace_hash,
+    Apply, By, Draft, Event, EventKind, KnownSkill, MAX_OUTPUT_TOKENS, Origin, Provider,
+    ReviewPrompt, Source, Turn, read_reply, repair_prompt, review_prompt, workspace_hash,
 };
 
 use super::TurnReport;
@@ -18,7 +18,7 @@ use crate::{Engine, Error};
 const NO_PROVIDER: &str = "no provider";
 
 /// What a pass came to.
-enum Reply {
+pub(super) enum Reply {
     Draft(Box<Draft>),
     Nothing(String),
     Skipped(String),
@@ -29,6 +29,9 @@ impl Engine {
     /// tried again.
     pub fn review_turn(&self, turn: &Turn<'_>) -> Result<TurnReport, Error> {
         let (settings, _) = self.workshop_settings();
+        if settings.provider == Some(Provider::Mcp) {
+            return self.queue_review(turn);
+        }
         let model = settings.provider.as_ref().and_then(|provider| model(provider, &self.env));
         match model {
             Some(model) => self.review_with(turn, model.as_ref()),
@@ -52,7 +55,19 @@ impl Engine {
             report.events = self.note(EventKind::ReviewerSkipped, "another review is running")?;
             return Ok(report);
         };
-        match self.ask(turn.messages, model)? {
+        let reply = self.ask(turn.messages, model)?;
+        self.settle(reply, turn.agent_id, turn.session_id)
+    }
+
+    /// Makes of a reply what it comes to.
+    pub(super) fn settle(
+        &self,
+        reply: Reply,
+        agent_id: Option<&str>,
+        session_id: Option<&str>,
+    ) -> Result<TurnReport, Error> {
+        let mut report = TurnReport::default();
+        match reply {
             Reply::Nothing(why) => {
                 report.events = self.note(EventKind::ReviewerFoundNothing, &why)?;
             }
@@ -61,8 +76,8 @@ impl Engine {
                 let origin = Origin {
                     by: By::Automatic,
                     source: Source::Reviewer,
-                    agent_id: turn.agent_id.map(str::to_owned),
-                    session_id: turn.session_id.map(str::to_owned),
+                    agent_id: agent_id.map(str::to_owned),
+                    session_id: session_id.map(str::to_owned),
                     apply: Apply::ByPolicy,
                 };
                 match self.workshop(|shop| Ok(shop.suggest(&draft, &origin)))? {
@@ -110,7 +125,7 @@ impl Engine {
     }
 
     /// The workspace's own skills, for the reviewer.
-    fn known_skills(&self) -> Vec<KnownSkill> {
+    pub(super) fn known_skills(&self) -> Vec<KnownSkill> {
         let snapshot = self.snapshot();
         let own = self.workspace().join("skills");
         let entries = snapshot.catalog.active().filter(|entry| entry.base_dir.starts_with(&own));

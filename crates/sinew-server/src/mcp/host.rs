@@ -10,6 +10,7 @@ use sinew_catalog::{Cause, Snapshot};
 use sinew_engine::{Digests, Engine, Error, Routers};
 use tokio::sync::broadcast;
 
+use super::ask::Seal;
 use super::changes::{Notice, Seen};
 
 /// Notices that a slow session may be behind; one that is further behind is told everything changed.
@@ -25,6 +26,7 @@ pub struct Host {
     pub(super) digests: Digests,
     pub(super) notices: broadcast::Sender<Notice>,
     pub(super) seen: Mutex<Seen>,
+    pub(super) seal: Seal,
     /// What each conversation wants to hear about.
     pub(super) subscribed: Mutex<Vec<Weak<Subscribed>>>,
 }
@@ -42,17 +44,18 @@ pub(super) struct Look {
 
 impl Host {
     /// A host over an engine that was opened with [`RESERVED_COMMANDS`](super::RESERVED_COMMANDS).
-    pub fn new(engine: Engine) -> Arc<Self> {
+    pub fn new(engine: Engine) -> Result<Arc<Self>, Error> {
         let config = stamp(&engine);
-        Arc::new(Self {
+        Ok(Arc::new(Self {
             engine: RwLock::new(Arc::new(engine)),
             config: Mutex::new(config),
             routers: Arc::default(),
             digests: Digests::default(),
             notices: broadcast::channel(NOTICES).0,
             seen: Mutex::default(),
+            seal: Seal::new()?,
             subscribed: Mutex::default(),
-        })
+        }))
     }
 
     /// The engine, opened anew where the configuration says something else.

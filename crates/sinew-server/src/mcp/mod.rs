@@ -9,6 +9,7 @@
 //! about trust. A client speaks for an agent, and only a question that its person answers approves.
 
 mod answer;
+mod ask;
 mod caller;
 mod changes;
 mod completions;

@@ -14,6 +14,7 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
+use super::ask::{self, Step};
 use super::caller::{Caller, Era, era};
 use super::host::{Host, Look, Subscribed};
 use super::resources::CACHE_MS;
@@ -80,20 +81,36 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = Caller::of(&context);
-        let answer = self
-            .run(move |look| {
-                let Some(spec) = tools::find(look, &request.name) else {
-                    let said = json!({"name": request.name});
-                    return Err(ErrorData::invalid_params("there is no such tool", Some(said)));
-                };
-                Ok(tools::call(spec, look, &caller, request.arguments))
-            })
-            .await?;
-        let result = match answer {
-            Ok(answer) => answer.into_result(),
-            Err(refusal) => refusal.into_result()?,
-        };
-        Ok(result.into())
+        let bound = ask::bound(&caller, &request.name, request.arguments.as_ref());
+        let mut answered = None;
+        if let Some(note) = &request.request_state {
+            let about = self.host.seal.open(note, &bound)?;
+            // An answer that is missing is asked for again.
+            answered =
+                ask::among(&about, request.input_responses.as_ref()).map(|reply| (about, reply));
+        }
+        loop {
+            let (request, who) = (request.clone(), caller.clone());
+            let step = self
+                .run(move |look| {
+                    let Some(spec) = tools::find(look, &request.name) else {
+                        let said = json!({"name": request.name});
+                        return Err(ErrorData::invalid_params("there is no such tool", Some(said)));
+                    };
+                    Ok(tools::call(spec, look, &who, request.arguments, answered))
+                })
+                .await?;
+            let question = match step {
+                Ok(Step::Done(answer)) => return Ok(answer.into_result().into()),
+                Err(refusal) => return Ok(refusal.into_result()?.into()),
+                Ok(Step::Ask(question)) => question,
+            };
+            if caller.era == Era::Stateless {
+                return Ok(question.required(&self.host.seal, &bound)?.into());
+            }
+            let about = question.about();
+            answered = Some((about, question.ask(&context.peer).await?));
+        }
     }
 
     async fn list_prompts(

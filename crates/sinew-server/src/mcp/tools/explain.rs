@@ -2,12 +2,14 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sinew_engine::{Explanation, Mark, ModelChoice, PromptOptions, Routed, Step};
+use sinew_engine::approval::{Approval, State};
+use sinew_engine::{Explanation, Mark, ModelChoice, PromptOptions, Routed, Step as Why};
 use sinew_route::Decision;
 use sinew_workshop::Caller as WorkshopCaller;
 
-use super::{Answer, Call, LOOK, Refusal, Spec, always, text};
+use super::{Answer, Call, LOOK, Refusal, Spec, Step, always, text};
 use crate::mcp::answer::shown;
+use crate::mcp::ask::sentence;
 
 pub(super) const SPEC: Spec = Spec {
     name: "explain",
@@ -19,6 +21,7 @@ pub(super) const SPEC: Spec = Spec {
     hints: LOOK,
     offered: always,
     call,
+    resume: None,
 };
 
 /// Matches that a routed message is explained with.
@@ -27,10 +30,14 @@ const SHOWN_MATCHES: usize = 5;
 fn input() -> Value {
     json!({
         "type": "object", "additionalProperties": false,
-        "oneOf": [{"required": ["skill"]}, {"required": ["message"]}, {"required": ["proposal"]}],
+        "oneOf": [
+            {"required": ["skill"]}, {"required": ["message"]}, {"required": ["approval"]},
+            {"required": ["proposal"]},
+        ],
         "properties": {
             "skill": {"type": "string", "minLength": 1, "maxLength": 1_000},
             "message": {"type": "string", "minLength": 1, "maxLength": 20_000},
+            "approval": {"type": "string", "minLength": 1, "maxLength": 40},
             "proposal": {"type": "string", "minLength": 1, "maxLength": 100},
         },
     })
@@ -53,6 +60,7 @@ fn output() -> (Value, &'static [&'static str]) {
         "usable": {"type": "boolean"},
         "steps": {"type": "array", "items": step},
         "route": {"type": "object"},
+        "approval": {"type": "object"},
         "proposal": {"type": "object"},
     });
     (properties, &["subject", "answer", "usable", "steps"])
@@ -62,17 +70,18 @@ fn output() -> (Value, &'static [&'static str]) {
 struct Input {
     skill: Option<String>,
     message: Option<String>,
+    approval: Option<String>,
     proposal: Option<String>,
 }
 
-fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
+fn call(call: &Call<'_>) -> Result<Step, Refusal> {
     let input: Input = call.read()?;
     let (engine, catalog) = (&call.look.engine, &call.look.snapshot.catalog);
     if let Some(skill) = &input.skill {
         let entry = engine.find(catalog, skill)?;
         let entry = engine.entry_for(entry, &call.caller.actor());
         let why = engine.explain(catalog, &entry, &PromptOptions::default());
-        return Ok(Answer::new(&why, lines(&why)));
+        return Ok(Answer::new(&why, lines(&why)).into());
     }
     if let Some(message) = &input.message {
         let routers = &call.look.host.routers;
@@ -82,7 +91,14 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
         let why = of_message(message, &routed);
         let mut data = json!(why);
         data["route"] = json!(routed);
-        return Ok(Answer::new(&data, lines(&why)));
+        return Ok(Answer::new(&data, lines(&why)).into());
+    }
+    if let Some(id) = &input.approval {
+        let approval = engine.approval(id)?;
+        let why = of_approval(&approval);
+        let mut data = json!(why);
+        data["approval"] = json!(approval);
+        return Ok(Answer::new(&data, lines(&why)).into());
     }
     let id = input.proposal.as_deref().unwrap_or_default();
     let caller = WorkshopCaller { by: call.caller.by(), agent_id: None, session_id: None };
@@ -91,11 +107,11 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
     let why = of_proposal(&record);
     let mut data = json!(why);
     data["proposal"] = record;
-    Ok(Answer::new(&data, lines(&why)))
+    Ok(Answer::new(&data, lines(&why)).into())
 }
 
-fn step(stage: &'static str, mark: Mark, text: String) -> Step {
-    Step { stage, mark, text, remedy: None }
+fn step(stage: &'static str, mark: Mark, text: String) -> Why {
+    Why { stage, mark, text, remedy: None }
 }
 
 fn of_message(message: &str, routed: &Routed) -> Explanation {
@@ -106,7 +122,7 @@ fn of_message(message: &str, routed: &Routed) -> Explanation {
         (Decision::Shortlist, Some(found)) => format!("{} and others may fit", found.name),
         _ => "no skill fits".to_owned(),
     };
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<Why> = Vec::new();
     for (at, found) in result.matches.iter().enumerate() {
         let mark = if at < result.offered { Mark::Pass } else { Mark::Note };
         let parts = found.parts.each().filter(|(_, part)| part.weight != 0.0);
@@ -123,7 +139,7 @@ fn of_message(message: &str, routed: &Routed) -> Explanation {
     );
     steps.push(step("route", Mark::Note, needed));
     for degraded in &result.degraded {
-        steps.push(Step {
+        steps.push(Why {
             remedy: Some(degraded.remedy.clone()),
             ..step("route", Mark::Note, degraded.message.clone())
         });
@@ -133,6 +149,27 @@ fn of_message(message: &str, routed: &Routed) -> Explanation {
     }
     let usable = result.decision != Decision::None;
     Explanation { subject: message.to_owned(), answer, usable, steps }
+}
+
+fn of_approval(approval: &Approval) -> Explanation {
+    let mark = if approval.is_approved() { Mark::Pass } else { Mark::Note };
+    let mut steps = vec![
+        step("asked", Mark::Pass, sentence(approval)),
+        step("asked", Mark::Note, format!("by {} at {}", approval.asked_by, approval.asked_at)),
+        step("decided", mark, approval.state.as_str().to_owned()),
+    ];
+    if let State::Pending { changed } = &approval.state
+        && !changed.is_empty()
+    {
+        let said = format!("these changed since a person said yes: {}", changed.join(", "));
+        steps.push(step("decided", Mark::Fail, said));
+    }
+    Explanation {
+        subject: approval.id.clone(),
+        answer: format!("{} is {}", approval.subject.name, approval.state.as_str()),
+        usable: approval.is_approved(),
+        steps,
+    }
 }
 
 fn of_proposal(record: &Value) -> Explanation {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sinew_engine::{ModelChoice, PromptOptions, Routed};
 use sinew_route::Decision;
 
-use super::{Answer, Call, LOOK, Refusal, Spec, always, number, text};
+use super::{Answer, Call, LOOK, Refusal, Spec, Step, always, number, text};
 use crate::mcp::answer::shown;
 
 pub(super) const SPEC: Spec = Spec {
@@ -18,6 +18,7 @@ pub(super) const SPEC: Spec = Spec {
     hints: LOOK,
     offered: always,
     call,
+    resume: None,
 };
 
 /// Matches in an answer unless the caller wants more: a model reads one or two.
@@ -123,7 +124,7 @@ struct Found<'a> {
     prompt: Option<String>,
 }
 
-fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
+fn call(call: &Call<'_>) -> Result<Step, Refusal> {
     let input: Input = call.read()?;
     let look = call.look;
     let catalog = &look.snapshot.catalog;
@@ -144,7 +145,7 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
     };
     let prompt = options.map(|options| look.engine.prompt(catalog, &options).text);
     let lines = lines(&routed);
-    Ok(Answer::new(&Found { routed: &routed, prompt }, lines))
+    Ok(Answer::new(&Found { routed: &routed, prompt }, lines).into())
 }
 
 /// What a model needs of the answer.

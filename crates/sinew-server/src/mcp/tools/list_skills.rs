@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sinew_catalog::{Entry, State};
 use sinew_engine::{PromptOptions, SkillSummary};
 
-use super::{Answer, Call, LOOK, Refusal, Spec, always, number, text, texts};
+use super::{Answer, Call, LOOK, Refusal, Spec, Step, always, number, text, texts};
 use crate::mcp::answer::shown;
 
 pub(super) const SPEC: Spec = Spec {
@@ -17,6 +17,7 @@ pub(super) const SPEC: Spec = Spec {
     hints: LOOK,
     offered: always,
     call,
+    resume: None,
 };
 
 const STATES: [State; 7] = [
@@ -96,7 +97,7 @@ struct Input {
     format: Option<String>,
 }
 
-fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
+fn call(call: &Call<'_>) -> Result<Step, Refusal> {
     let input: Input = call.read()?;
     let (engine, snapshot) = (&call.look.engine, &call.look.snapshot);
     let state = input.state.as_deref().unwrap_or("ready");
@@ -138,7 +139,7 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
         let block = engine.prompt(&snapshot.catalog, &PromptOptions::default());
         data["prompt"] = json!(block.text);
     }
-    Ok(Answer::new(&data, lines.join("\n")))
+    Ok(Answer::new(&data, lines.join("\n")).into())
 }
 
 /// Where a page begins; a cursor of another version of the catalog would skip or repeat skills.

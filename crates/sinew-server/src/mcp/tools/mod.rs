@@ -1,5 +1,6 @@
 //! The tools: one file each, and the table they stand in.
 
+mod approve;
 mod explain;
 mod find_skill;
 mod list_skills;
@@ -15,6 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, Refusal};
+use super::ask::{About, Reply, Step};
 use super::caller::Caller;
 use super::host::Look;
 use super::schema;
@@ -43,8 +45,12 @@ pub(super) struct Spec {
     hints: Hints,
     /// Whether it is offered now.
     offered: fn(&Look) -> bool,
-    call: fn(&Call<'_>) -> Result<Answer, Refusal>,
+    call: fn(&Call<'_>) -> Result<Step, Refusal>,
+    /// Carries on with the answer to its question.
+    resume: Option<Resume>,
 }
+
+type Resume = fn(&Call<'_>, &About, Reply) -> Result<Step, Refusal>;
 
 /// Every tool there is, in the order in which clients list them.
 const TOOLS: &[Spec] = &[
@@ -52,6 +58,7 @@ const TOOLS: &[Spec] = &[
     list_skills::SPEC,
     read_skill::SPEC,
     explain::SPEC,
+    approve::SPEC,
     report_outcome::SPEC,
     skill_workshop::SPEC,
     scan_skill::SPEC,
@@ -82,16 +89,21 @@ pub(super) fn find(look: &Look, name: &str) -> Option<&'static Spec> {
     TOOLS.iter().find(|spec| spec.name == name && (spec.offered)(look))
 }
 
-/// Calls a tool.
+/// Calls a tool, or carries on with a call whose question was answered.
 pub(super) fn call(
     spec: &Spec,
     look: &Look,
     caller: &Caller,
     arguments: Option<JsonObject>,
-) -> Result<Answer, Refusal> {
+    answered: Option<(About, Reply)>,
+) -> Result<Step, Refusal> {
     let arguments = Value::Object(arguments.unwrap_or_default());
     schema::check(&(spec.input)(), &arguments).map_err(Refusal::Invalid)?;
-    (spec.call)(&Call { look, caller, arguments })
+    let call = Call { look, caller, arguments };
+    match (answered, spec.resume) {
+        (Some((about, reply)), Some(resume)) => resume(&call, &about, reply),
+        _ => (spec.call)(&call),
+    }
 }
 
 impl Spec {

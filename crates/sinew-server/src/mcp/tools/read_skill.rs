@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sinew_engine::{Error, ErrorKind, fill_in};
 
-use super::{Answer, Call, LOOK, Refusal, Spec, always, text, texts};
+use super::{Answer, Call, LOOK, Refusal, Spec, Step, always, text, texts};
 
 pub(super) const SPEC: Spec = Spec {
     name: "read_skill",
@@ -20,6 +20,7 @@ pub(super) const SPEC: Spec = Spec {
     hints: LOOK,
     offered: always,
     call,
+    resume: None,
 };
 
 /// The largest part of a file that is given at once unless the caller wants less.
@@ -71,7 +72,7 @@ struct Input {
     max_bytes: Option<u64>,
 }
 
-fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
+fn call(call: &Call<'_>) -> Result<Step, Refusal> {
     let input: Input = call.read()?;
     let (engine, catalog) = (&call.look.engine, &call.look.snapshot.catalog);
     let (wanted, file) = match (&input.name, &input.uri) {
@@ -118,7 +119,7 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
             format!("{} is not text; its {} bytes are in `blob`", read.file, read.bytes.len())
         }
     };
-    Ok(Answer::exact(data, shown))
+    Ok(Answer::exact(data, shown).into())
 }
 
 /// The beginning of a text, cut between characters.

@@ -8,7 +8,7 @@ use sinew_cortex::record::{Origin, Verdict};
 use sinew_engine::{NewOutcome, Recorded};
 use sinew_skill::Value as Field;
 
-use super::{Answer, Call, Hints, Refusal, Spec, always, number, text, texts};
+use super::{Answer, Call, Hints, Refusal, Spec, Step, always, number, text, texts};
 use crate::mcp::answer::shown;
 
 pub(super) const SPEC: Spec = Spec {
@@ -21,6 +21,7 @@ pub(super) const SPEC: Spec = Spec {
     hints: Hints { read_only: false, destructive: false, idempotent: false, open_world: false },
     offered: always,
     call,
+    resume: None,
 };
 
 /// What a skill without a version is recorded under.
@@ -99,7 +100,7 @@ enum Outcome {
     Failure,
 }
 
-fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
+fn call(call: &Call<'_>) -> Result<Step, Refusal> {
     let input: Input = call.read()?;
     if (input.outcome == Outcome::Failure) != input.failure.is_some() {
         let said = match input.outcome {
@@ -109,8 +110,8 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
         return Err(Refusal::Invalid(said.to_owned()));
     }
     match &input.run {
-        Some(run) => of_run(call, &input, run),
-        None => of_skill(call, &input),
+        Some(run) => of_run(call, &input, run).map(Step::Done),
+        None => of_skill(call, &input).map(Step::Done),
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sinew_engine::ScanSubject;
 
-use super::{Answer, Call, LOOK, Refusal, Spec, always, text};
+use super::{Answer, Call, LOOK, Refusal, Spec, Step, always, text};
 
 pub(super) const SPEC: Spec = Spec {
     name: "scan_skill",
@@ -17,6 +17,7 @@ pub(super) const SPEC: Spec = Spec {
     hints: LOOK,
     offered: always,
     call,
+    resume: None,
 };
 
 fn input() -> Value {
@@ -57,7 +58,7 @@ struct Input {
     profile: Option<String>,
 }
 
-fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
+fn call(call: &Call<'_>) -> Result<Step, Refusal> {
     let input: Input = call.read()?;
     let subject = match (&input.skill, &input.path, &input.text) {
         (Some(skill), ..) => ScanSubject::Skill(skill),
@@ -75,5 +76,5 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
         said.counts.info,
         said.next
     );
-    Ok(Answer::new(&said, lines))
+    Ok(Answer::new(&said, lines).into())
 }

@@ -1,9 +1,18 @@
 //! `skill_workshop`: the documented tool under its own name, with its own actions and words.
+//!
+//! Applying a proposal may need a person: then the question goes where one can answer it. And a review
+//! that waits for a client's model is done before the state of the workshop is told.
+
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use sinew_workshop::Caller as WorkshopCaller;
+use sinew_engine::Error;
+use sinew_workshop::{Caller as WorkshopCaller, Provider};
 
-use super::{Answer, Call, Hints, Refusal, Spec};
+use super::approve::{decided, needs_approval};
+use super::{Call, Hints, Refusal, Spec};
+use crate::mcp::answer::Answer;
+use crate::mcp::ask::{About, Question, Reply, Step};
 use crate::mcp::host::Look;
 
 pub(super) const SPEC: Spec = Spec {
@@ -16,6 +25,7 @@ pub(super) const SPEC: Spec = Spec {
     hints: Hints { read_only: false, destructive: true, idempotent: false, open_world: false },
     offered: Look::workshop_is_on,
     call,
+    resume: Some(resume),
 };
 
 /// The documented answers have no field in common: a list is wrapped, the rest is as it is.
@@ -26,22 +36,97 @@ fn output() -> (Value, &'static [&'static str]) {
         "versions": {"type": "array", "items": {"type": "object"}},
         "pending": count, "quarantined": count, "applied": count, "rejected": count,
         "proposal": {"type": "object"},
+        "approval": {"type": "object"},
     });
     (properties, &[])
 }
 
-fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
+fn call(call: &Call<'_>) -> Result<Step, Refusal> {
+    match waiting_review(call)? {
+        Some(question) => Ok(Step::Ask(question)),
+        None => act(call),
+    }
+}
+
+/// A review that this client's model can do now. It comes before looking, never before acting.
+fn waiting_review(call: &Call<'_>) -> Result<Option<Question>, Error> {
+    let (settings, _) = call.look.engine.workshop_settings();
+    let looks = matches!(call.arguments["action"].as_str(), None | Some("status" | "list_pending"));
+    if !looks || !call.caller.samples || settings.provider != Some(Provider::Mcp) {
+        return Ok(None);
+    }
+    let within = Duration::from_millis(settings.review_timeout_ms);
+    let queued = call.look.engine.queued_review()?;
+    Ok(queued.map(|review| Question::Review {
+        system: review.system,
+        prompt: review.prompt,
+        within,
+    }))
+}
+
+fn act(call: &Call<'_>) -> Result<Step, Refusal> {
     let caller = WorkshopCaller {
         by: call.caller.by(),
         agent_id: Some(call.caller.name.clone()),
         session_id: None,
     };
-    let answer = call.look.engine.workshop_tool(&call.arguments, &caller)?;
-    let text = answer.value.to_string();
-    let data = match answer.value {
+    let engine = &call.look.engine;
+    let value = match engine.workshop_tool(&call.arguments, &caller) {
+        Ok(answer) => answer.value,
+        Err(error) if call.arguments["action"] == "apply" && needs_a_person(&error) => {
+            let id = call.arguments["id"].as_str().unwrap_or_default();
+            let approval = engine.ask_to_apply(id, &call.caller.actor())?;
+            return Ok(match call.caller.elicits {
+                true => Step::Ask(Question::Approval(Box::new(approval))),
+                false => needs_approval(&approval).into(),
+            });
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let text = value.to_string();
+    let data = match value {
         Value::Array(list) if call.arguments["action"] == "history" => json!({"versions": list}),
         Value::Array(list) => json!({"proposals": list}),
         other => other,
     };
-    Ok(Answer::exact(data, text))
+    Ok(Answer::exact(data, text).into())
+}
+
+fn needs_a_person(error: &Error) -> bool {
+    matches!(error.code, "needs-approval" | "held")
+}
+
+fn resume(call: &Call<'_>, about: &About, reply: Reply) -> Result<Step, Refusal> {
+    let engine = &call.look.engine;
+    if *about == About::Review {
+        let said = match &reply {
+            Reply::Said(Ok(text)) => Ok(text.as_str()),
+            Reply::Said(Err(why)) => Err(why.as_str()),
+            _ => Err("the client gave no answer"),
+        };
+        engine.finish_review(said)?;
+        return act(call);
+    }
+    let approval = decided(call, about, reply)?;
+    if !approval.is_approved() {
+        return Ok(needs_approval_or_no(&approval).into());
+    }
+    let done = engine.apply_approved(&approval.id)?;
+    let status = done.proposal.status.as_str();
+    let mut data =
+        json!({"status": status, "proposal": {"id": done.proposal.id, "status": status}});
+    if let Some(path) = &done.skill_path {
+        data["skillPath"] = json!(path);
+    }
+    let text = data.to_string();
+    Ok(Answer::exact(data, text).into())
+}
+
+/// What is left when the person did not say yes.
+fn needs_approval_or_no(approval: &sinew_engine::approval::Approval) -> Answer {
+    if approval.is_pending() {
+        return needs_approval(approval);
+    }
+    let data = json!({"status": approval.state.as_str(), "approval": approval});
+    Answer::new(&data, format!("the user said no to {}", approval.id))
 }

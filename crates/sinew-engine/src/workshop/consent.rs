@@ -1,0 +1,60 @@
+//! A proposal that a model wants to apply, and the person who has to agree.
+
+use sinew_workshop::{By, Consent, Suggested};
+
+use crate::approval::{Act, Approval, Content, Evidence, NewApproval, Scan, Subject, Use};
+use crate::{Actor, Engine, Error};
+
+impl Engine {
+    /// Asks a person to agree to a proposal as it would be written now.
+    pub fn ask_to_apply(&self, id: &str, by: &Actor) -> Result<Approval, Error> {
+        let preview = self.workshop(|workshop| workshop.preview(id))?;
+        let report = self
+            .scanner
+            .get_or_init(sinew_guard::scan::Scanner::new)
+            .scan_proposal_text(&preview.after);
+        let subject = Subject {
+            name: preview.proposal.id.clone(),
+            version: None,
+            content: Content::digest(&preview.result_sha256),
+        };
+        let evidence = Evidence {
+            name: Some(preview.proposal.skill_name.clone()),
+            description: Some(preview.proposal.title.clone()),
+            history: Some(preview.proposal.reason.clone()),
+            scan: Some(Scan::of(&report)),
+            diff: Some(preview.diff()),
+            ..Evidence::default()
+        };
+        self.open_approval(NewApproval::new(Act::ProposalApply, subject, evidence), by)
+    }
+
+    /// Writes a proposal that a person agreed to. Anything else than what was shown is not written:
+    /// the question is asked again.
+    pub fn apply_approved(&self, approval: &str) -> Result<Suggested, Error> {
+        let id = self.approval(approval)?.subject.name;
+        let preview = self.workshop(|workshop| workshop.preview(&id))?;
+        let used = Use {
+            kind: Act::ProposalApply,
+            subject: &id,
+            content: Content::digest(&preview.result_sha256),
+            scan: None,
+            by: &id,
+        };
+        let agreed = self.use_approval(approval, &used)?;
+        let by = match &agreed.state {
+            crate::approval::State::Approved { decided_by, .. } => match &decided_by.actor {
+                Actor::Person { name } => By::Person { name: name.clone() },
+                other => By::Agent { name: other.to_string() },
+            },
+            _ => By::Automatic,
+        };
+        let consent = Consent {
+            result_sha256: Some(preview.result_sha256),
+            // What the gates had to say was part of what the person saw.
+            accept_stolen: true,
+            not_a_duplicate: true,
+        };
+        self.workshop(|workshop| workshop.apply(&id, &by, &consent))
+    }
+}

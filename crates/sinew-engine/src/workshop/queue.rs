@@ -1,0 +1,66 @@
+//! A review that only a connected client's model can do: what it is asked waits in the database until
+//! such a client calls.
+
+use serde::{Deserialize, Serialize};
+use sinew_store::{Expect, Json, Op};
+use sinew_workshop::{ReviewPrompt, Turn, read_reply, review_prompt, workspace_hash};
+
+use super::TurnReport;
+use super::review::Reply;
+use crate::{Engine, Error};
+
+/// Reviews that wait, one for each workspace: the latest turn says the most.
+const REVIEWS: &str = "reviews";
+
+/// A review that waits for a client's model.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct QueuedReview {
+    /// Who the model is and what it must never do.
+    pub system: String,
+    /// What it is shown; secrets were masked before it was kept.
+    pub prompt: String,
+    agent_id: Option<String>,
+    session_id: Option<String>,
+}
+
+impl Engine {
+    /// Keeps a turn for the model of the next client that offers one.
+    pub(super) fn queue_review(&self, turn: &Turn<'_>) -> Result<TurnReport, Error> {
+        let ReviewPrompt { system, prompt } = review_prompt(turn.messages, &self.known_skills())?;
+        let queued = QueuedReview {
+            system,
+            prompt,
+            agent_id: turn.agent_id.map(str::to_owned),
+            session_id: turn.session_id.map(str::to_owned),
+        };
+        let key = workspace_hash(self.workspace());
+        let put = Op::put(REVIEWS, &key, Expect::Any, Json::of(&queued)?);
+        self.store()?.transact(&[put])?;
+        Ok(TurnReport::default())
+    }
+
+    /// The review that waits for a client's model, if one does.
+    pub fn queued_review(&self) -> Result<Option<QueuedReview>, Error> {
+        let found = self.store()?.get(REVIEWS, &workspace_hash(self.workspace()))?;
+        Ok(found.map(|found| found.body.read()).transpose()?)
+    }
+
+    /// Takes what a client's model said, or why it said nothing. Either way the review is over: nothing
+    /// is tried again.
+    pub fn finish_review(&self, reply: Result<&str, &str>) -> Result<TurnReport, Error> {
+        let key = workspace_hash(self.workspace());
+        let store = self.store()?;
+        let Some(found) = store.get(REVIEWS, &key)? else { return Ok(TurnReport::default()) };
+        let queued: QueuedReview = found.body.read()?;
+        store.transact(&[Op::delete(REVIEWS, &key, Expect::Version(found.version))])?;
+        let reply = match reply {
+            Err(why) => Reply::Skipped(why.to_owned()),
+            Ok(text) => match read_reply(text) {
+                Ok(Some(draft)) => Reply::Draft(Box::new(draft)),
+                Ok(None) => Reply::Nothing("the answer is none".to_owned()),
+                Err(problem) => Reply::Nothing(problem),
+            },
+        };
+        self.settle(reply, queued.agent_id.as_deref(), queued.session_id.as_deref())
+    }
+}

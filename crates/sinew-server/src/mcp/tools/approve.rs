@@ -1,0 +1,150 @@
+//! `approve`: what waits for a person, and passing on what a person said.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sinew_engine::approval::{Approval, Channel, Decision, Said, Scope};
+use sinew_engine::{Actor, Error};
+
+use super::{Call, Hints, Refusal, Spec, always, text};
+use crate::mcp::answer::{Answer, shown};
+use crate::mcp::ask::{About, Question, Reply, Step, sentence};
+
+pub(super) const SPEC: Spec = Spec {
+    name: "approve",
+    title: "Approvals",
+    description: "List what waits for the user's approval, or pass on the user's decision with the \
+                  user's own words in `quote`. You cannot approve anything yourself; some approvals only \
+                  the user can give.",
+    input,
+    output,
+    hints: Hints { read_only: false, destructive: true, idempotent: true, open_world: false },
+    offered: always,
+    call,
+    resume: Some(resume),
+};
+
+fn input() -> Value {
+    json!({
+        "type": "object", "additionalProperties": false,
+        "properties": {
+            "action": {"type": "string", "enum": ["list", "decide", "withdraw"], "default": "list"},
+            "id": {"type": "string", "minLength": 1, "maxLength": 40},
+            "decision": {"type": "string", "enum": ["approve", "reject"]},
+            "quote": {
+                "type": "string", "minLength": 1, "maxLength": 500,
+                "description": "What the user said, word for word",
+            },
+        },
+    })
+}
+
+fn output() -> (Value, &'static [&'static str]) {
+    let approval = json!({
+        "type": "object",
+        "required": ["id", "kind", "subject", "evidence", "state"],
+        "properties": {
+            "id": text(), "kind": text(), "subject": {"type": "object"},
+            "evidence": {"type": "object"}, "expires_at": text(),
+            "state": {
+                "type": "string",
+                "enum": ["pending", "approved", "rejected", "expired", "withdrawn"],
+            },
+        },
+    });
+    let properties = json!({
+        "approvals": {"type": "array", "items": approval},
+        "approval": approval,
+    });
+    (properties, &[])
+}
+
+#[derive(Deserialize)]
+struct Input {
+    action: Option<String>,
+    id: Option<String>,
+    decision: Option<String>,
+    quote: Option<String>,
+}
+
+fn call(call: &Call<'_>) -> Result<Step, Refusal> {
+    let input: Input = call.read()?;
+    let engine = &call.look.engine;
+    let action = input.action.as_deref().unwrap_or("list");
+    if action == "list" {
+        let waiting = engine.approvals(true)?;
+        let mut lines = vec![format!("{} wait for the user", waiting.len())];
+        lines.extend(waiting.iter().map(line));
+        return Ok(Answer::new(&json!({"approvals": waiting}), lines.join("\n")).into());
+    }
+    let id = input.id.ok_or_else(|| Refusal::Invalid("id is required".to_owned()))?;
+    if action == "withdraw" {
+        return Ok(told(&engine.withdraw_approval(&id, &call.caller.actor())?).into());
+    }
+    let approval = engine.approval(&id)?;
+    if call.caller.elicits && approval.is_pending() {
+        // The person is there: their own answer counts, nobody else's account of it.
+        return Ok(Step::Ask(Question::Approval(Box::new(approval))));
+    }
+    let said = match input.decision.as_deref() {
+        Some("approve") => Said::Yes(Scope::Listed),
+        Some(_) => Said::No,
+        None => return Err(Refusal::Invalid("decision is required".to_owned())),
+    };
+    let decision = Decision {
+        said,
+        by: call.caller.actor(),
+        channel: Channel::Relay,
+        can_elicit: call.caller.elicits,
+        quote: input.quote,
+        comment: None,
+    };
+    Ok(told(&engine.decide_approval(&id, &decision)?).into())
+}
+
+fn resume(call: &Call<'_>, about: &About, reply: Reply) -> Result<Step, Refusal> {
+    Ok(told(&decided(call, about, reply)?).into())
+}
+
+/// The approval after its person was asked: decided, or still open.
+pub(super) fn decided(call: &Call<'_>, about: &About, reply: Reply) -> Result<Approval, Error> {
+    let engine = &call.look.engine;
+    let id = match about {
+        About::Approval(id) => id.as_str(),
+        About::Review => "",
+    };
+    let (said, comment) = match reply {
+        Reply::Yes(comment) => (Said::Yes(Scope::Listed), comment),
+        Reply::No(comment) => (Said::No, comment),
+        Reply::Nothing | Reply::Said(_) => return engine.approval(id),
+    };
+    let decision = Decision {
+        said,
+        by: Actor::Person { name: None },
+        channel: Channel::Elicitation,
+        can_elicit: true,
+        quote: None,
+        comment,
+    };
+    engine.decide_approval(id, &decision)
+}
+
+fn told(approval: &Approval) -> Answer {
+    Answer::new(&json!({"approval": approval}), line(approval))
+}
+
+fn line(approval: &Approval) -> String {
+    let about = shown(approval.evidence.name.as_deref().unwrap_or(&approval.subject.name));
+    let state = approval.state.as_str();
+    format!("- {} ({} of {about}): {state}", approval.id, approval.kind.as_str())
+}
+
+/// What a caller gets who needs a yes and has nobody to ask.
+pub(super) fn needs_approval(approval: &Approval) -> Answer {
+    let question = sentence(approval);
+    let lines = format!(
+        "needs_approval {}: ask the user and wait.\n{question}\nThe user can answer with `sinew approve {}`.",
+        approval.id, approval.id
+    );
+    let data = json!({"status": "needs_approval", "approval": approval, "question": question});
+    Answer::new(&data, lines)
+}
