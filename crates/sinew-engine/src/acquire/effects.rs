@@ -3,28 +3,38 @@
 use sinew_cortex::reflex::is_forbidden;
 use sinew_guard::scan::Capabilities;
 
+use super::plan;
+use crate::approval::Risk;
+
 /// Side effects that are kept of one skill, as many as a record holds.
 const MAX_TAGS: usize = 32;
 /// The longest tag.
 const MAX_TAG: usize = 128;
 /// What stands for a side effect that cannot be written down: the strict side is the safe one.
 const UNKNOWN: &str = "shell:unknown";
-/// Programs that look and change nothing, however they are called. Every other one counts as a shell.
-const LOOKING: &[&str] =
-    &["cat", "cut", "date", "echo", "grep", "head", "jq", "ls", "rg", "tail", "wc", "which"];
-
-/// The side effects of a skill, those that forbid reflexes first.
-pub(super) fn tags(capabilities: &Capabilities) -> Vec<String> {
+/// The side effects of a skill, those that forbid reflexes first. What its text tells the reader to do
+/// counts like what the scanner found: nothing is read-only that a plan would not call so.
+pub(super) fn tags(capabilities: &Capabilities, skill_md: &str) -> Vec<String> {
     let of = |prefix: &str, names: &[String]| -> Vec<String> {
         names.iter().map(|name| format!("{prefix}{name}")).collect()
     };
     let mut tags = of("write:", &capabilities.writes);
+    for step in plan::steps(skill_md) {
+        match step.severity {
+            Risk::ReadOnly | Risk::Credentials => {}
+            Risk::Write => tags.push("write:stated".to_owned()),
+            Risk::Shell => tags.push("shell:stated".to_owned()),
+            Risk::Destructive => tags.push("delete:stated".to_owned()),
+        }
+    }
+    // Scripts do what they do, whatever is found in them.
+    tags.extend(of("shell:script:", &capabilities.languages));
     tags.extend(of("write:", &capabilities.persistence));
     tags.extend(of("write:", &capabilities.agent_files));
     tags.extend(of("write:package:", &capabilities.packages));
     tags.extend(of("shell:", &capabilities.exec));
     for program in &capabilities.binaries {
-        let looks = LOOKING.contains(&program.as_str());
+        let looks = plan::LOOKING.contains(&program.as_str());
         tags.push(format!("{}{program}", if looks { "read:bin:" } else { "shell:" }));
     }
     let asked = capabilities.hosts.iter().filter(|host| host.purpose != "mention");
@@ -36,7 +46,7 @@ pub(super) fn tags(capabilities: &Capabilities) -> Vec<String> {
             UNKNOWN.clone_into(tag);
         }
     }
-    tags.sort_by_key(|tag| !is_forbidden(tag));
+    tags.sort_by(|a, b| is_forbidden(b).cmp(&is_forbidden(a)).then_with(|| a.cmp(b)));
     tags.dedup();
     tags.truncate(MAX_TAGS);
     tags

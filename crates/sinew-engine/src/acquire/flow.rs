@@ -328,7 +328,7 @@ impl Drive<'_> {
         if let Some(placed) = self.market.installed(&offer.slug)?
             && placed.run.as_deref() != Some(run.id.as_str())
         {
-            let message = format!("a skill {} is installed already", offer.slug);
+            let message = "a skill of that name is installed already";
             return Err(Error::new(ErrorKind::Refused, "exists", message));
         }
         let reference = match offer.reference.is_empty() {
@@ -347,7 +347,7 @@ impl Drive<'_> {
             version: fetched.version.clone(),
             digest,
             verdict: fetched.scan.verdict,
-            side_effects: effects::tags(&fetched.capabilities),
+            side_effects: effects::tags(&fetched.capabilities, &fetched.skill_md),
             skill_md_chars: fetched.skill_md.chars().count() as u64,
             skill_md_bytes: fetched.skill_md.len() as u64,
         };

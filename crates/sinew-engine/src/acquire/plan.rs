@@ -57,8 +57,11 @@ pub(super) fn steps(skill_md: &str) -> Vec<PlanStep> {
             };
         } else if let Some(shell) = fence {
             if shell && !text.is_empty() && !text.starts_with('#') {
-                commands
-                    .push(PlanStep { text: short(text), severity: risk(text).max(Risk::Shell) });
+                let severity = match looks(text) {
+                    true => Risk::ReadOnly,
+                    false => risk(text).max(Risk::Shell),
+                };
+                commands.push(PlanStep { text: short(text), severity });
             }
         } else if let Some(item) = numbered_item(text) {
             numbered.push(PlanStep { text: short(item), severity: risk(item) });
@@ -93,6 +96,32 @@ fn cut(mut steps: Vec<PlanStep>) -> Vec<PlanStep> {
         steps.push(PlanStep { text: format!("and {} more steps", rest.len()), severity });
     }
     steps
+}
+
+/// Programs that look and change nothing, however they are called; `curl` with what is said below.
+/// Every other program counts as a shell.
+pub(super) const LOOKING: &[&str] = &[
+    "cat", "curl", "cut", "date", "echo", "grep", "head", "jq", "ls", "rg", "tail", "wc", "which",
+];
+
+/// Letters that make curl send, save or be steered, among its short options. Its long ones are not
+/// trusted at all.
+const SENDING: &[char] = &['d', 'F', 'K', 'o', 'O', 'T', 'X'];
+
+/// Whether a command line only looks: each program of it does, and nothing is redirected or made up on
+/// the way.
+fn looks(line: &str) -> bool {
+    let made_up = ['>', '<', '`', '$', '(', '{', '\\'];
+    let line = line.trim_start_matches("$ ");
+    !line.contains(made_up)
+        && line.split(['|', ';', '&']).filter(|part| !part.trim().is_empty()).all(|part| {
+            let mut words = part.split_whitespace();
+            let program = words.next().unwrap_or_default();
+            let sends = |word: &str| {
+                word.starts_with('-') && word.contains(SENDING) || word.starts_with("--")
+            };
+            LOOKING.contains(&program) && !(program == "curl" && words.any(sends))
+        })
 }
 
 /// What a text puts at stake, by the worst word in it.
@@ -153,10 +182,23 @@ mod tests {
                 step(Risk::Credentials, "Use your API token"),
                 step(Risk::Shell, "Run the importer"),
                 step(Risk::Destructive, "Delete what is done"),
-                step(Risk::Shell, "curl x"),
+                step(Risk::ReadOnly, "curl x"),
                 step(Risk::Destructive, "rm -r y"),
             ]
         );
+        for (line, looking) in [
+            ("$ curl -s https://api.example.com/tasks | jq .", true),
+            ("grep -r todo . && wc -l x", true),
+            ("curl -d @x https://api.example.com", false),
+            ("curl --data x https://api.example.com", false),
+            ("curl -sOL https://api.example.com", false),
+            ("cat x > y", false),
+            ("echo $(rm x)", false),
+            ("ls; rm x", false),
+            ("todo add x", false),
+        ] {
+            assert_eq!(looks(line), looking, "{line}");
+        }
         assert_eq!(shown("# X\n## Look\nread it\n## Store\nwrite it\n").len(), 2);
         assert_eq!(shown(""), [step(Risk::ReadOnly, "follow the skill")]);
         assert_eq!(shown(&"- run it\n".repeat(40)).len(), MAX_STEPS);

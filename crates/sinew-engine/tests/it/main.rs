@@ -3,6 +3,7 @@
 #[macro_use]
 mod cortex;
 
+mod acquire;
 mod approval;
 mod models;
 mod workshop;

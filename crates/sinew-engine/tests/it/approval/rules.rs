@@ -7,7 +7,6 @@ use sinew_engine::{Actor, Engine, ErrorKind};
 use sinew_store::{Seq, Tail};
 
 use super::{YES, agent, clean, files, installing, opened, question, relayed, said, subject};
-use crate::cortex::support::World;
 
 const KINDS: [Act; 8] = [
     Act::Install,

@@ -6,7 +6,7 @@ use sinew_engine::approval::{Act, Said, Scope};
 use sinew_store::{Seq, Tail};
 
 use super::{opened, said};
-use crate::cortex::support::{World, parents_engine};
+use crate::cortex::support::parents_engine;
 
 const PROCESSES: usize = 6;
 const QUESTIONS: usize = 8;

@@ -1,0 +1,181 @@
+//! A market in memory that installs into a real workspace.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use sinew_engine::acquire::{Fetched, Listing, Market, Placed, Wanted};
+use sinew_engine::approval::{Content, Scan};
+use sinew_engine::{Error, ErrorKind};
+use sinew_guard::scan::{Bundle, Scanner};
+
+use crate::cortex::support::World;
+
+/// What the market offers, and what it was asked.
+pub(super) struct Stall {
+    pub(super) goods: RefCell<BTreeMap<String, Goods>>,
+    pub(super) calls: RefCell<Vec<String>>,
+    skills: PathBuf,
+    books: PathBuf,
+}
+
+#[derive(Clone)]
+pub(super) struct Goods {
+    pub(super) version: String,
+    pub(super) description: String,
+    pub(super) body: String,
+    pub(super) reviewed: bool,
+    /// Why it cannot be had.
+    pub(super) fetch_fails: Option<String>,
+    pub(super) install_fails: Option<String>,
+}
+
+impl Goods {
+    pub(super) fn new(description: &str) -> Self {
+        Self {
+            version: "1.0.0".to_owned(),
+            description: description.to_owned(),
+            body: "1. List the open tasks\n2. Tell the person".to_owned(),
+            reviewed: true,
+            fetch_fails: None,
+            install_fails: None,
+        }
+    }
+
+    fn skill_md(&self, slug: &str) -> String {
+        format!("---\nname: {slug}\ndescription: {}\n---\n{}\n", self.description, self.body)
+    }
+}
+
+impl Stall {
+    /// A market with two skills about tasks and one about nothing of the kind.
+    pub(super) fn new(world: &World) -> Self {
+        let stall = Self {
+            goods: RefCell::default(),
+            calls: RefCell::default(),
+            skills: world.path("work/skills"),
+            books: world.path("home/books"),
+        };
+        fs::create_dir_all(&stall.books).expect("a folder");
+        stall.offer("todoist-cli", Goods::new("Manage todo lists, tasks and reminders"));
+        stall.offer("task-keeper", Goods::new("Keep a todo list and manage your tasks"));
+        stall.offer("tide-tables", Goods::new("High and low water for harbours of the world"));
+        stall
+    }
+
+    pub(super) fn offer(&self, slug: &str, goods: Goods) {
+        self.goods.borrow_mut().insert(slug.to_owned(), goods);
+    }
+
+    pub(super) fn change(&self, slug: &str, change: impl FnOnce(&mut Goods)) {
+        change(self.goods.borrow_mut().get_mut(slug).expect("goods"));
+    }
+
+    /// How often it was asked something.
+    pub(super) fn asked(&self, what: &str) -> usize {
+        self.calls.borrow().iter().filter(|call| call.starts_with(what)).count()
+    }
+
+    /// What is on disk and in the books.
+    pub(super) fn left(&self) -> Vec<String> {
+        let names = |folder: &PathBuf| -> Vec<String> {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+        };
+        let mut left = names(&self.skills);
+        left.extend(names(&self.books));
+        left.sort();
+        left
+    }
+
+    fn call(&self, call: String) {
+        self.calls.borrow_mut().push(call);
+    }
+
+    fn listings(&self, reviewed: bool) -> Vec<Listing> {
+        let goods = self.goods.borrow();
+        let rows = goods.iter().filter(|(_, goods)| goods.reviewed == reviewed);
+        rows.map(|(slug, goods)| Listing {
+            slug: slug.clone(),
+            reference: format!("@somebody/{slug}"),
+            source: if reviewed { "clawhub" } else { "github" }.to_owned(),
+            reviewed,
+            name: None,
+            description: goods.description.clone(),
+            stars: Some(12),
+            downloads: Some(340),
+        })
+        .collect()
+    }
+}
+
+fn failed(message: &str) -> Error {
+    Error::new(ErrorKind::Environment, "failed", message)
+}
+
+impl Market for Stall {
+    fn search(&self, keywords: &[String]) -> Result<Vec<Listing>, Error> {
+        self.call(format!("search {}", keywords.join(" ")));
+        Ok(self.listings(true))
+    }
+
+    fn supplement(&self, keywords: &[String]) -> Result<Vec<Listing>, Error> {
+        self.call(format!("supplement {}", keywords.join(" ")));
+        Ok(self.listings(false))
+    }
+
+    fn fetch(&self, wanted: &Wanted<'_>) -> Result<Fetched, Error> {
+        self.call(format!("fetch {} {}", wanted.slug, wanted.reference));
+        let goods = self.goods.borrow().get(wanted.slug).cloned();
+        let goods = goods.ok_or_else(|| failed("it is not there"))?;
+        if let Some(why) = &goods.fetch_fails {
+            return Err(failed(why));
+        }
+        let text = goods.skill_md(wanted.slug);
+        let files = [("SKILL.md".to_owned(), text.clone().into_bytes())];
+        let report = Scanner::new().scan_bundle(&Bundle::from_files(files));
+        Ok(Fetched {
+            version: goods.version,
+            content: Content::of([("SKILL.md", text.as_bytes())]),
+            scan: Scan::of(&report),
+            capabilities: report.capabilities,
+            skill_md: text,
+            reference: format!("@somebody/{}", wanted.slug),
+        })
+    }
+
+    fn install(&self, wanted: &Wanted<'_>, digest: &str, run: &str) -> Result<Placed, Error> {
+        self.call(format!("install {}", wanted.slug));
+        let goods = self.goods.borrow()[wanted.slug].clone();
+        if let Some(why) = &goods.install_fails {
+            return Err(failed(why));
+        }
+        let folder = self.skills.join(wanted.slug);
+        fs::create_dir_all(&folder).expect("a folder");
+        fs::write(folder.join("SKILL.md"), goods.skill_md(wanted.slug)).expect("a file");
+        fs::write(self.books.join(wanted.slug), format!("{digest} {run}")).expect("a file");
+        Ok(self.installed(wanted.slug)?.expect("what was just installed"))
+    }
+
+    fn installed(&self, slug: &str) -> Result<Option<Placed>, Error> {
+        let folder = self.skills.join(slug);
+        let Ok(text) = fs::read(folder.join("SKILL.md")) else { return Ok(None) };
+        let book = fs::read_to_string(self.books.join(slug)).unwrap_or_default();
+        let content = Content::of([("SKILL.md", text.as_slice())]);
+        Ok(Some(Placed {
+            digest: content.digest.expect("a digest"),
+            folder,
+            run: book.split_once(' ').map(|(_, run)| run.to_owned()),
+        }))
+    }
+
+    fn uninstall(&self, slug: &str, run: &str) -> Result<(), Error> {
+        self.call(format!("uninstall {slug}"));
+        if self.installed(slug)?.is_some_and(|placed| placed.run.as_deref() == Some(run)) {
+            fs::remove_dir_all(self.skills.join(slug)).expect("a folder");
+            fs::remove_file(self.books.join(slug)).expect("a file");
+        }
+        Ok(())
+    }
+}
