@@ -54,6 +54,7 @@ impl Engine {
         self.probe_roots(catalog, &mut probes);
         self.probe_skills(catalog, &mut probes);
         self.probe_workshop(&mut probes);
+        self.probe_connections(&mut probes);
         let health = probes.iter().map(|probe| probe.health).max().unwrap_or(Health::Good);
         Diagnosis { version: env!("CARGO_PKG_VERSION"), health, probes }
     }

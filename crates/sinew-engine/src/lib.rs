@@ -16,6 +16,7 @@ pub mod approval;
 mod arguments;
 mod bundled;
 mod check;
+pub mod connect;
 mod cortex;
 mod deps;
 mod details;
@@ -28,6 +29,7 @@ mod exec;
 mod explain;
 mod files;
 pub mod hook;
+mod import;
 mod index_file;
 mod install;
 mod kept;
@@ -66,6 +68,9 @@ pub use eval_route::{Compared, Progress, RunSide};
 pub use exec::{ExecReport, ExecRequest};
 pub use explain::{Explanation, Mark, Step};
 pub use files::{MAX_READ_BYTES, SkillFile};
+pub use import::{
+    ImportMode, ImportReport, ImportRequest, ImportRoot, ImportStatus, ImportedSkill,
+};
 pub use install::{Answer, Consent, InstallRequest, Installation, Person, Step as InstallStep};
 pub use models::ModelChoice;
 pub use openpocket::{CopyReport, MigrationReport};

@@ -6,14 +6,17 @@ pub(crate) mod check;
 pub(crate) mod commands;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod connect;
 pub(crate) mod cortex;
 pub(crate) mod dedupe;
 pub(crate) mod deps;
+pub(crate) mod disconnect;
 pub(crate) mod doctor;
 pub(crate) mod eval;
 pub(crate) mod exec;
 pub(crate) mod find;
 pub(crate) mod hook;
+pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod info;
 pub(crate) mod list;
@@ -84,6 +87,9 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         Command::Exec(args) => exec::run(args, &engine, out),
         Command::Deps(args) => deps::run(args, &engine, out),
         Command::Commands(args) => commands::run(args, &engine, out),
+        Command::Connect(args) => connect::run(args, &engine, out),
+        Command::Disconnect(args) => disconnect::run(args, &engine, out),
+        Command::Import(args) => import::run(args, &engine, out),
         Command::Watch(args) => watch::run(args, &engine, out),
         Command::Serve(args) => serve::run(args, &engine, out),
         Command::Registry(args) => registry::run(args, &engine, out),

@@ -1,0 +1,202 @@
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use clap::ValueEnum;
+use sinew_engine::connect::{Connecting, Connection, FileChange, Parts, Request, Scope, Status};
+use sinew_engine::{Engine, Error, ErrorKind};
+
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+use crate::render;
+
+/// Connect an agent: its MCP entry, and hooks where they can add to a message
+///
+/// The file is shown as a diff, kept as a backup, and changed in one place; comments and everything
+/// else stay. `sinew disconnect` takes it out again.
+///
+/// Examples:
+///   sinew connect --list
+///   sinew connect claude-code --dry-run
+///   sinew connect codex --mcp
+///   sinew connect cursor --http http://127.0.0.1:7411/mcp
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ConnectArgs {
+    /// claude-code, codex, openclaw, cursor, gemini, vscode, goose or opencode
+    #[arg(required_unless_present = "list", value_name = "NAME")]
+    name: Option<String>,
+    /// Show the agents on this machine, and what is connected, file by file
+    #[arg(long, conflicts_with = "name")]
+    list: bool,
+    /// Whose configuration
+    #[arg(long, value_enum, default_value = "user")]
+    scope: ScopeArg,
+    /// Only the parts that are named: the MCP server
+    #[arg(long)]
+    mcp: bool,
+    /// Only the parts that are named: the hooks
+    #[arg(long)]
+    hooks: bool,
+    /// Only the parts that are named: installed skills, in the agent's own folder
+    #[arg(long)]
+    skills: bool,
+    /// Use a server that runs already
+    #[arg(long, value_name = "URL")]
+    http: Option<String>,
+    /// Show what would change, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Replace an entry of this name that says something else
+    #[arg(long)]
+    force: bool,
+    /// Change a project's file that git tracks, without being asked
+    #[arg(long, short)]
+    yes: bool,
+}
+
+/// Whose configuration, on the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ScopeArg {
+    /// Yours, for every project
+    User,
+    /// The project's, for everybody who works on it
+    Project,
+}
+
+pub(crate) fn run(args: &ConnectArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let Some(name) = args.name.as_deref().filter(|_| !args.list) else {
+        let connections = engine.connections()?;
+        out.data(&connections, |text| write_list(text, &connections))?;
+        return Ok(Exit::Done);
+    };
+    let request = Request {
+        agent: name.to_owned(),
+        scope: match args.scope {
+            ScopeArg::User => Scope::User,
+            ScopeArg::Project => Scope::Project,
+        },
+        parts: Parts { mcp: args.mcp, hooks: args.hooks, skills: args.skills },
+        http: args.http.clone(),
+        force: args.force,
+    };
+    let plan = engine.plan_connect(&request)?;
+    if args.dry_run || plan.is_unchanged() {
+        out.data(&plan, |text| write_plan(text, &plan))?;
+        return Ok(Exit::Done);
+    }
+    if request.scope == Scope::Project && !args.yes {
+        for file in plan.files.iter().filter(|file| file.status == Status::Changed) {
+            ask(&file.file, out)?;
+        }
+    }
+    let done = engine.connect(&request, plan)?;
+    out.data(&done, |text| write_plan(text, &done))?;
+    Ok(Exit::Done)
+}
+
+/// A file that others get with the next commit is not changed in passing.
+fn ask(file: &Path, out: &Printer) -> Result<(), Error> {
+    if !is_tracked(file) {
+        return Ok(());
+    }
+    let refused = |what: &str| {
+        Error::new(ErrorKind::Refused, "needs-approval", format!("{} {what}", file.display()))
+            .hint("look at the change with --dry-run, then repeat it with --yes")
+    };
+    if !out.can_ask() {
+        return Err(refused("is tracked by git, and there is nobody to ask"));
+    }
+    let question =
+        format!("{} is tracked by git. Change it?", render::safe(&file.to_string_lossy()));
+    match inquire::Confirm::new(&question).with_default(false).prompt() {
+        Ok(true) => Ok(()),
+        Ok(false) | Err(_) => Err(refused("was left as it is")),
+    }
+}
+
+fn is_tracked(file: &Path) -> bool {
+    let Some(folder) = file.parent() else { return false };
+    let mut git = Command::new("git");
+    git.arg("-C").arg(folder).args(["ls-files", "--error-unmatch", "--"]).arg(file);
+    git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    git.status().is_ok_and(|status| status.success())
+}
+
+fn write_plan(text: &mut String, plan: &Connecting) -> std::fmt::Result {
+    for file in &plan.files {
+        write_file(text, file, plan.written)?;
+    }
+    if let Some(skills) = &plan.skills {
+        let folder = render::safe(&skills.folder.to_string_lossy());
+        for name in &skills.added {
+            writeln!(text, "{} {} in {folder}", render::good("+"), render::safe(name))?;
+        }
+        for name in &skills.taken {
+            writeln!(text, "{} {} is taken in {folder}", render::warning("!"), render::safe(name))?;
+        }
+    }
+    if plan.is_unchanged() {
+        return writeln!(text, "unchanged: {} is connected already", plan.title);
+    }
+    if let Some(note) = plan.note {
+        writeln!(text, "{}", render::dim(note))?;
+    }
+    match plan.written {
+        true => writeln!(text, "{} is connected; `sinew doctor` proves it", plan.title),
+        false => writeln!(text, "{}", render::dim("nothing was written")),
+    }
+}
+
+fn write_file(text: &mut String, file: &FileChange, written: bool) -> std::fmt::Result {
+    let path = render::safe(&file.file.to_string_lossy());
+    let what = match (file.status, written) {
+        (Status::Unchanged, _) => "unchanged",
+        (Status::Created, true) => "made",
+        (Status::Created, false) => "to be made",
+        (Status::Changed, true) => "changed",
+        (Status::Changed, false) => "to be changed",
+    };
+    render::heading(text, &format!("{path} ({what})"))?;
+    write_diff(text, &file.diff)
+}
+
+/// A diff in its colours.
+pub(super) fn write_diff(text: &mut String, diff: &str) -> std::fmt::Result {
+    for line in diff.lines() {
+        let styled = match line.as_bytes().first() {
+            Some(b'+') => render::good(line),
+            Some(b'-') => render::bad(line),
+            _ => render::plain(line),
+        };
+        writeln!(text, "{styled}")?;
+    }
+    Ok(())
+}
+
+fn write_list(text: &mut String, connections: &[Connection]) -> std::fmt::Result {
+    for connection in connections {
+        let state = match (connection.found, connection.files.is_empty()) {
+            (_, false) => render::good("connected"),
+            (true, true) => render::plain("found"),
+            (false, true) => render::dim("not found"),
+        };
+        writeln!(text, "{:<12} {:<12} {state}", connection.agent, connection.title)?;
+        for file in &connection.files {
+            let path = render::safe(&file.file.to_string_lossy());
+            writeln!(text, "  {path}")?;
+            if !file.intact.is_empty() {
+                writeln!(text, "    {} {}", render::good("✓"), file.intact.join(", "))?;
+            }
+            if !file.changed.is_empty() {
+                writeln!(
+                    text,
+                    "    {} changed: {}",
+                    render::warning("!"),
+                    file.changed.join(", ")
+                )?;
+            }
+        }
+    }
+    Ok(())
+}

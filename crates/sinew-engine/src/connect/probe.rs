@@ -1,0 +1,160 @@
+//! Proving a connection: the command that an agent's configuration names is started, and asked for its
+//! tools in plain lines of JSON, as the agent would.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::Connection;
+use super::file::Found;
+use super::ledger::Written;
+use super::plan::ENTRY;
+use super::undo::format_of;
+use crate::doctor::{Health, Probe};
+use crate::{Engine, Error};
+
+/// How long a server may take to tell its tools: what agents allow.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The protocol that every client speaks.
+const REVISION: &str = "2025-06-18";
+
+impl Engine {
+    /// One line for each agent that is connected.
+    pub(crate) fn probe_connections(&self, probes: &mut Vec<Probe>) {
+        let Ok(connections) = self.connections() else { return };
+        for connection in connections.iter().filter(|connection| !connection.files.is_empty()) {
+            let (health, detail) = self.proof(connection);
+            let remedy = (health == Health::Warn)
+                .then(|| format!("`sinew connect {} --force` writes it anew", connection.agent));
+            let name = connection.title.to_owned();
+            probes.push(Probe { area: "connections", name, health, detail, remedy });
+        }
+    }
+
+    fn proof(&self, connection: &Connection) -> (Health, String) {
+        let changed: Vec<&str> =
+            connection.files.iter().flat_map(|file| &file.changed).map(String::as_str).collect();
+        if !changed.is_empty() {
+            return (Health::Warn, format!("changed since it was written: {}", changed.join(", ")));
+        }
+        match self.configured_server(connection.agent) {
+            Err(error) => (Health::Warn, error.message),
+            Ok(None) => (Health::Good, "hooks are in place".to_owned()),
+            Ok(Some(Server::Address(url))) => (Health::Good, format!("at {url} (not asked)")),
+            Ok(Some(Server::Command(argv))) => match self.tools(&argv) {
+                Ok(tools) => (Health::Good, format!("`{}` offers {tools} tools", argv.join(" "))),
+                Err(why) => (Health::Warn, format!("`{}` {why}", argv.join(" "))),
+            },
+        }
+    }
+
+    /// The server that the agent's file names now, for what the ledger says was written.
+    fn configured_server(&self, agent: &str) -> Result<Option<Server>, Error> {
+        let agent = super::find(agent)?;
+        let changes = self.ledger().changes().map_err(|error| self.ledger_failed(&error))?;
+        for change in changes.iter().rev().filter(|change| change.agent == agent.id) {
+            let entry = change.written.iter().find(|written| {
+                matches!(written, Written::Entry { .. }) && written.at().last() == Some(&ENTRY)
+            });
+            let Some(entry) = entry else { continue };
+            let found = Found::read(&self.env, self.workspace(), &change.file)?;
+            let document = found.document(format_of(agent, &change.file))?;
+            return Ok(document.get(&entry.at()).and_then(|value| Server::of(&value)));
+        }
+        Ok(None)
+    }
+
+    /// Starts a server and counts its tools.
+    fn tools(&self, argv: &[String]) -> Result<usize, String> {
+        let (program, args) = argv.split_first().ok_or("is empty")?;
+        let mut command = Command::new(program);
+        command.args(args).env_clear().envs(&self.env.vars).current_dir(self.workspace());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;
+        let mut child = Ended(child);
+        let answer = ask(&mut child.0);
+        answer.ok_or_else(|| "does not tell its tools".to_owned())
+    }
+}
+
+/// A program that is ended when nobody needs it any more.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        // It may have ended by itself; then there is nothing to do.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn ask(child: &mut Child) -> Option<usize> {
+    let mut input = child.stdin.take()?;
+    let output = child.stdout.take()?;
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            if tell.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    let start = Instant::now();
+    let answer = |id: u64| loop {
+        let line = told.recv_timeout(PATIENCE.saturating_sub(start.elapsed())).ok()?;
+        let message: Value = serde_json::from_str(&line).ok()?;
+        if message["id"] == id {
+            return message.get("result").cloned();
+        }
+    };
+    let client = json!({ "name": "sinew-doctor", "version": env!("CARGO_PKG_VERSION") });
+    let hello = json!({ "protocolVersion": REVISION, "capabilities": {}, "clientInfo": client });
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello });
+    writeln!(input, "{hello}").ok()?;
+    answer(1)?;
+    let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    let tools = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
+    writeln!(input, "{ready}\n{tools}").ok()?;
+    answer(2)?["tools"].as_array().map(Vec::len)
+}
+
+/// What an entry starts or names.
+enum Server {
+    Command(Vec<String>),
+    Address(String),
+}
+
+impl Server {
+    fn of(entry: &Value) -> Option<Self> {
+        // YAML comes as its lines, each of them a field in JSON.
+        if let Value::String(lines) = entry {
+            let fields = lines.lines().filter_map(|line| line.trim().split_once(": "));
+            let fields = fields
+                .filter_map(|(name, value)| {
+                    Some((name.to_owned(), serde_json::from_str(value).ok()?))
+                })
+                .collect();
+            return Self::of(&Value::Object(fields));
+        }
+        for name in ["url", "httpUrl", "uri"] {
+            if let Some(url) = entry[name].as_str() {
+                return Some(Self::Address(url.to_owned()));
+            }
+        }
+        let words = |value: &Value| -> Vec<String> {
+            let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
+            items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        let program = entry["command"].as_str().or_else(|| entry["cmd"].as_str());
+        let argv = match program {
+            Some(program) => [vec![program.to_owned()], words(&entry["args"])].concat(),
+            None => words(&entry["command"]),
+        };
+        (!argv.is_empty()).then_some(Self::Command(argv))
+    }
+}

@@ -1,0 +1,176 @@
+//! Copies and links in the folder of installed skills.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sinew_catalog::{SKILL_FILE, path_text};
+use sinew_guard::scan::{Bundle, Scanner, Verdict};
+use sinew_guard::staging::{Mode, Stage, StageError};
+use sinew_skill::names;
+
+use super::{ImportMode, ImportReport, ImportRequest, ImportStatus, ImportedSkill, Taken};
+use crate::connect::agents::Agent;
+use crate::{Engine, Error, ErrorKind};
+
+/// How deep commands lie below their folder.
+const MAX_DEPTH: usize = 4;
+/// A larger file is no command.
+const MAX_COMMAND: u64 = 256_000;
+
+impl Engine {
+    /// Links skills into the folder of installed ones.
+    pub(super) fn link_in(&self, added: &[(String, PathBuf)]) -> Result<(), Error> {
+        let folder = self.managed_folder();
+        for (name, source) in added {
+            let target = folder.join(plain(name));
+            let linked = fs::create_dir_all(&folder).and_then(|()| link(source, &target));
+            match linked {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                other => other.map_err(|error| Error::file("link", &target, &error))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies skills into the folder of installed ones. What is copied is what was scanned.
+    pub(super) fn copy_in(&self, added: &[(String, PathBuf)]) -> Result<(), Error> {
+        let scanner = Scanner::new();
+        for (name, source) in added {
+            let bundle = Bundle::from_dir(source)
+                .map_err(|error| Error::file("read", source, &error))?
+                .named(name.clone());
+            self.install_copy(name, &bundle, &scanner)?;
+        }
+        Ok(())
+    }
+
+    fn install_copy(&self, name: &str, bundle: &Bundle, scanner: &Scanner) -> Result<(), Error> {
+        let folder = self.managed_folder();
+        let target = plain(name);
+        if folder.join(&target).exists() {
+            return Ok(());
+        }
+        let report = scanner.scan_bundle(bundle);
+        if report.verdict == Verdict::Block {
+            return Err(Error::new(
+                ErrorKind::Refused,
+                "blocked",
+                format!("{name} was held back by the guard"),
+            )
+            .hint("`sinew scan <folder>` shows why"));
+        }
+        let failed = |error: StageError| {
+            Error::new(ErrorKind::Environment, "not-copied", format!("cannot copy {name}: {error}"))
+        };
+        fs::create_dir_all(&folder).map_err(|error| Error::file("make", &folder, &error))?;
+        let stage = Stage::begin(&folder).map_err(|error| failed(error.into()))?;
+        for file in bundle.files() {
+            stage.write(&file.path, &file.bytes, Mode::Plain).map_err(failed)?;
+        }
+        stage.commit(&target).map_err(failed)
+    }
+
+    /// Single-file commands, as skills.
+    pub(super) fn import_commands(
+        &self,
+        agents: &[&'static Agent],
+        request: &ImportRequest,
+        taken: &mut Taken,
+        report: &mut ImportReport,
+    ) -> Result<(), Error> {
+        let scanner = Scanner::new();
+        for agent in agents {
+            for place in agent.commands {
+                let root = place.path(&self.env, self.workspace());
+                for file in commands(&root) {
+                    let Some((name, text)) = as_skill(&root, &file) else { continue };
+                    let bundle = Bundle::from_files([(SKILL_FILE.to_owned(), text.into_bytes())]);
+                    let bundle = bundle.named(name.clone());
+                    let scan = scanner.scan_bundle(&bundle);
+                    let status = if scan.verdict == Verdict::Block {
+                        ImportStatus::ScanCritical { findings: scan.findings.len() }
+                    } else if let Some(at) = taken.names.get(&name) {
+                        ImportStatus::ShadowedBy { at: at.clone() }
+                    } else if request.mode != ImportMode::Copy {
+                        ImportStatus::NeedsCopy
+                    } else {
+                        taken.names.insert(name.clone(), file.clone());
+                        if request.write {
+                            self.install_copy(&name, &bundle, &scanner)?;
+                        }
+                        ImportStatus::Added
+                    };
+                    let agents = vec![agent.id];
+                    report.skills.push(ImportedSkill { name, path: file, agents, status });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+fn link(source: &Path, target: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(source, target)
+}
+
+#[cfg(windows)]
+fn link(source: &Path, target: &Path) -> io::Result<()> {
+    std::os::windows::fs::symlink_dir(source, target)
+}
+
+/// A name that can be a folder's.
+fn plain(name: &str) -> String {
+    let folded: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
+        .collect();
+    let parts: Vec<&str> = folded.split('-').filter(|part| !part.is_empty()).collect();
+    parts.join("-")
+}
+
+/// The files of a folder of commands, in order.
+fn commands(root: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![(root.to_owned(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let Ok(kind) = entry.file_type() else { continue };
+            let path = entry.path();
+            if kind.is_dir() && depth < MAX_DEPTH {
+                folders.push((path, depth + 1));
+            } else if kind.is_file() && path.extension().is_some_and(|e| e == "md") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A command's file as a skill: what it says stays, and it gets the name of its file.
+fn as_skill(root: &Path, file: &Path) -> Option<(String, String)> {
+    if fs::metadata(file).ok()?.len() > MAX_COMMAND {
+        return None;
+    }
+    let text = fs::read_to_string(file).ok()?;
+    let inside = path_text(file.strip_prefix(root).ok()?.with_extension("").as_path());
+    let name = plain(&inside);
+    if !names::is_slug(&name) {
+        return None;
+    }
+    let fenced = sinew_skill::split(&text).ok()?;
+    let fields = fenced.front.and_then(|front| sinew_skill::parse_front_matter(&front, 1).ok());
+    let described =
+        fields.as_ref().and_then(|front| front.fields.get("description")?.source_text());
+    let described = described.filter(|text| !text.trim().is_empty());
+    let first = sinew_skill::first_text_line(fenced.body).map(|line| line.to_string());
+    let description = described.or(first).unwrap_or_else(|| format!("The command {name}"));
+    // JSON strings are YAML strings, and quote whatever a line may hold.
+    let quoted = serde_json::Value::String(description);
+    Some((
+        name.clone(),
+        format!("---\nname: {name}\ndescription: {quoted}\n---\n\n{}", fenced.body),
+    ))
+}

@@ -1,0 +1,292 @@
+//! Skills of other agents: found, compared with what is here, and taken in.
+//!
+//! Every folder is looked at by the catalog itself, so that an imported skill is parsed, gated and
+//! scanned like any other. What must never happen here: a skill that is executed, one that is copied
+//! although the guard holds it back, a file of the other agent that is changed.
+
+mod copy;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::Value;
+use sinew_catalog::{Catalog, Entry, State, path_text};
+use sinew_guard::scan::Verdict;
+
+use crate::connect::agents::{AGENTS, Agent, Scope};
+use crate::connect::edit::Format;
+use crate::connect::file::{Found, unreadable};
+use crate::{Engine, Error, Options};
+
+/// How skills are taken in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImportMode {
+    /// Their folders are read where they are.
+    Register,
+    /// Each is linked into the folder of installed skills.
+    Link,
+    /// Each is copied there, scanned.
+    Copy,
+}
+
+/// What is to be imported.
+#[derive(Debug, Clone)]
+pub struct ImportRequest {
+    /// Whose skills; everybody's where empty.
+    pub agents: Vec<String>,
+    /// How.
+    pub mode: ImportMode,
+    /// Whether single-file commands become skills; that needs a copy.
+    pub commands: bool,
+    /// Whether anything is written.
+    pub write: bool,
+}
+
+/// What an import found and did.
+#[derive(Debug, Default, Serialize)]
+pub struct ImportReport {
+    /// Folders, in the order in which they count.
+    pub roots: Vec<ImportRoot>,
+    /// Skills, each once.
+    pub skills: Vec<ImportedSkill>,
+    /// Whether anything was written.
+    pub written: bool,
+}
+
+/// A folder of skills.
+#[derive(Debug, Clone, Serialize)]
+pub struct ImportRoot {
+    /// The folder.
+    pub path: PathBuf,
+    /// The agents that read it.
+    pub agents: Vec<&'static str>,
+    /// Whether sinew reads it already.
+    pub known: bool,
+}
+
+/// A skill that was found.
+#[derive(Debug, Clone, Serialize)]
+pub struct ImportedSkill {
+    /// Its name.
+    pub name: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// The agents that read it.
+    pub agents: Vec<&'static str>,
+    /// What became of it.
+    #[serde(flatten)]
+    pub status: ImportStatus,
+}
+
+/// What became of a skill.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum ImportStatus {
+    /// It can be used.
+    Added,
+    /// The same content is here already.
+    AlreadyKnown {
+        /// Where.
+        at: PathBuf,
+    },
+    /// Another skill of the same name counts.
+    ShadowedBy {
+        /// Which.
+        at: PathBuf,
+    },
+    /// It cannot be read.
+    Invalid {
+        /// Why.
+        why: String,
+    },
+    /// The guard holds it back until a person has looked.
+    ScanCritical {
+        /// Findings at warn and above.
+        findings: usize,
+    },
+    /// It needs to be copied first.
+    NeedsCopy,
+}
+
+impl Engine {
+    /// Finds the skills of other agents and takes them in.
+    pub fn import(&self, request: &ImportRequest) -> Result<ImportReport, Error> {
+        let agents = chosen(&request.agents)?;
+        let snapshot = self.snapshot();
+        let mut report = ImportReport { written: request.write, ..ImportReport::default() };
+        let mut taken = Taken::of(self, &snapshot.catalog, &agents);
+        report.roots = self.import_roots(&agents, &snapshot.catalog);
+        let mut added = Vec::new();
+        for root in report.roots.clone() {
+            let engine = self.over_folder(&root.path)?;
+            let found = engine.snapshot();
+            for entry in found.catalog.entries.iter().filter(|entry| !is_system(entry, &root.path))
+            {
+                let status = taken.judge(entry);
+                if status == ImportStatus::Added {
+                    added.push((entry.name.clone(), entry.base_dir.clone()));
+                }
+                report.skills.push(ImportedSkill {
+                    name: entry.name.clone(),
+                    path: entry.file_path.clone(),
+                    agents: root.agents.clone(),
+                    status,
+                });
+            }
+        }
+        if request.commands {
+            self.import_commands(&agents, request, &mut taken, &mut report)?;
+        }
+        if request.write {
+            match request.mode {
+                ImportMode::Register => self.register(&report.roots)?,
+                ImportMode::Link => self.link_in(&added)?,
+                ImportMode::Copy => self.copy_in(&added)?,
+            }
+        }
+        Ok(report)
+    }
+
+    /// The folders of these agents that exist, each once.
+    fn import_roots(&self, agents: &[&'static Agent], catalog: &Catalog) -> Vec<ImportRoot> {
+        let mut roots: Vec<ImportRoot> = Vec::new();
+        let mut note = |path: PathBuf, agent: &'static str| {
+            let Ok(real) = fs::canonicalize(&path) else { return };
+            let same =
+                |root: &&mut ImportRoot| fs::canonicalize(&root.path).ok() == Some(real.clone());
+            match roots.iter_mut().find(same) {
+                Some(root) if !root.agents.contains(&agent) => root.agents.push(agent),
+                Some(_) => {}
+                None => {
+                    let known = catalog
+                        .roots
+                        .iter()
+                        .any(|known| fs::canonicalize(&known.path).ok().as_ref() == Some(&real));
+                    roots.push(ImportRoot { path, agents: vec![agent], known });
+                }
+            }
+        };
+        for agent in agents {
+            for place in agent.imports {
+                note(place.path(&self.env, self.workspace()), agent.id);
+            }
+            if agent.id == "openclaw" {
+                for folder in self.openclaw_extra() {
+                    note(folder, agent.id);
+                }
+            }
+        }
+        roots
+    }
+
+    /// Further folders that OpenClaw's own configuration names.
+    fn openclaw_extra(&self) -> Vec<PathBuf> {
+        let text = fs::read_to_string(self.env.openclaw_config()).unwrap_or_default();
+        let config: Value = json5::from_str(&text).unwrap_or_default();
+        let folders = config.pointer("/skills/load/extraDirs").and_then(Value::as_array);
+        let folders = folders.map(Vec::as_slice).unwrap_or_default().iter();
+        folders.filter_map(Value::as_str).map(|folder| self.env.expand_home(folder)).collect()
+    }
+
+    /// The same machine, looking at one folder.
+    fn over_folder(&self, folder: &Path) -> Result<Self, Error> {
+        let options = Options {
+            profile: Some("directory".to_owned()),
+            workspace: Some(folder.to_owned()),
+            config: self.options.config.clone(),
+            ..Options::default()
+        };
+        Self::open(self.env.clone(), options)
+    }
+
+    /// Names folders in the configuration that are not read yet. Comments stay.
+    fn register(&self, roots: &[ImportRoot]) -> Result<(), Error> {
+        let new: Vec<&ImportRoot> = roots.iter().filter(|root| !root.known).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let path = &self.config_source().path;
+        let found = Found::read(&self.env, self.workspace(), path)?;
+        let mut document = found.document(Format::Json5)?;
+        let at = ["skills", "load", "extraDirs"];
+        for root in new {
+            let folder = path_text(&root.path);
+            document
+                .push(&at, &Value::String(folder))
+                .map_err(|trouble| unreadable(path, &trouble))?;
+        }
+        found.back_up("import")?;
+        found.replace(&document.text(), Scope::User)
+    }
+}
+
+/// What is here already, by content and by name.
+struct Taken {
+    contents: BTreeMap<String, PathBuf>,
+    names: BTreeMap<String, PathBuf>,
+}
+
+impl Taken {
+    /// sinew's own skills: those that no agent's folder brings.
+    fn of(engine: &Engine, catalog: &Catalog, agents: &[&Agent]) -> Self {
+        let theirs: Vec<PathBuf> = agents
+            .iter()
+            .flat_map(|agent| agent.imports)
+            .filter_map(|place| fs::canonicalize(place.path(&engine.env, engine.workspace())).ok())
+            .collect();
+        let own = catalog.active().filter(|entry| {
+            let real = fs::canonicalize(&entry.base_dir).unwrap_or_else(|_| entry.base_dir.clone());
+            entry.skill.is_some() && !theirs.iter().any(|root| real.starts_with(root))
+        });
+        let mut taken = Self { contents: BTreeMap::new(), names: BTreeMap::new() };
+        own.for_each(|entry| taken.note(entry));
+        taken
+    }
+
+    fn note(&mut self, entry: &Entry) {
+        self.contents.entry(content(entry)).or_insert_with(|| entry.file_path.clone());
+        self.names.entry(entry.name.clone()).or_insert_with(|| entry.file_path.clone());
+    }
+
+    fn judge(&mut self, entry: &Entry) -> ImportStatus {
+        if entry.state == State::Broken {
+            let why = entry.primary_reason().map(ToString::to_string).unwrap_or_default();
+            return ImportStatus::Invalid { why };
+        }
+        let scan = entry.scan.as_ref().filter(|scan| scan.verdict == Verdict::Block);
+        if let Some(scan) = scan {
+            return ImportStatus::ScanCritical { findings: scan.findings };
+        }
+        if let Some(at) = self.contents.get(&content(entry)) {
+            return ImportStatus::AlreadyKnown { at: at.clone() };
+        }
+        if let Some(at) = self.names.get(&entry.name) {
+            return ImportStatus::ShadowedBy { at: at.clone() };
+        }
+        self.note(entry);
+        ImportStatus::Added
+    }
+}
+
+/// What a skill's whole folder holds, where that is known.
+fn content(entry: &Entry) -> String {
+    match &entry.scan {
+        Some(scan) => scan.digest.clone(),
+        None => entry.content_hash.clone(),
+    }
+}
+
+/// Codex keeps skills of its own below the user's.
+fn is_system(entry: &Entry, root: &Path) -> bool {
+    let inside = entry.base_dir.strip_prefix(root).unwrap_or(&entry.base_dir);
+    inside.components().any(|part| part.as_os_str() == ".system")
+}
+
+fn chosen(names: &[String]) -> Result<Vec<&'static Agent>, Error> {
+    if names.is_empty() {
+        return Ok(AGENTS.iter().collect());
+    }
+    names.iter().map(|name| crate::connect::find(name)).collect()
+}
