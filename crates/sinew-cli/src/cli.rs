@@ -84,6 +84,7 @@ pub(crate) enum Command {
     Cortex(commands::cortex::CortexArgs),
     Workshop(commands::workshop::WorkshopArgs),
     Approve(commands::approve::ApproveArgs),
+    Learn(commands::learn::LearnArgs),
     Exec(commands::exec::ExecArgs),
     Deps(commands::deps::DepsArgs),
     Commands(commands::commands::CommandsArgs),

@@ -33,6 +33,7 @@ mod import;
 mod index_file;
 mod install;
 mod kept;
+mod learn;
 pub mod model;
 mod models;
 mod openpocket;
@@ -72,6 +73,7 @@ pub use import::{
     ImportMode, ImportReport, ImportRequest, ImportRoot, ImportStatus, ImportedSkill,
 };
 pub use install::{Answer, Consent, InstallRequest, Installation, Person, Step as InstallStep};
+pub use learn::{LearnFrom, LearnReport, LearnedFile, UnreadFile};
 pub use models::ModelChoice;
 pub use openpocket::{CopyReport, MigrationReport};
 pub use prompt::PromptOptions;

@@ -168,6 +168,7 @@ impl Workshop<'_> {
         proposal.advance(Life::Apply, self.step("applied", by, None))?;
         let mut wanted: Vec<(String, Option<String>)> =
             prepared.files.iter().map(|(path, text)| (path.clone(), Some(text.clone()))).collect();
+        wanted.extend(self.superseded(&proposal)?);
         // The skill's own file comes last: until it is there, nothing of the rest is seen.
         wanted.push((prepared.target.path.clone(), Some(prepared.result.clone())));
         // Whoever edits by hand holds no lock: what was judged is looked at once more.
@@ -192,6 +193,30 @@ impl Workshop<'_> {
             skill_path: Some(skill_path.to_string_lossy().into_owned()),
             events,
         })
+    }
+
+    /// What becomes of the files that a draft takes the place of: they move to the archive, with a
+    /// record that says why.
+    fn superseded(&self, proposal: &Proposal) -> Result<Vec<(String, Option<String>)>> {
+        let Some(made) = proposal.change.generated() else { return Ok(Vec::new()) };
+        let mut wanted = Vec::new();
+        for path in &made.supersedes {
+            let Some(found) = files::read(self.workspace(), path)? else { continue };
+            if let Some(archive) = &made.archive {
+                let name = path.rsplit('/').next().unwrap_or(path);
+                wanted.push((format!("{archive}/{name}"), Some(found.text)));
+            }
+            wanted.push((path.clone(), None));
+        }
+        if let Some(archive) = made.archive.as_ref().filter(|_| !wanted.is_empty()) {
+            let record = serde_json::json!({
+                "superseded_by": made.place.skill_path(&proposal.skill_name),
+                "when": self.now(),
+                "reason": proposal.reason,
+            });
+            wanted.push((format!("{archive}/record.json"), Some(format!("{record}\n"))));
+        }
+        Ok(wanted)
     }
 
     /// Writes files with their history: intent, files, record. The last file decides.

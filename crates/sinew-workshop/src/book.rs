@@ -16,6 +16,7 @@ use crate::gates::StoredQuery;
 use crate::history::{self, Version};
 use crate::id;
 use crate::proposal::{Proposal, Queries};
+use crate::traces::{Clean, KnownRun};
 
 const STATE: &str = "workshop.state";
 const PROPOSALS: &str = "workshop.proposals";
@@ -24,6 +25,11 @@ const CONTENTS: &str = "workshop.contents";
 const PRUNED: &str = "workshop.pruned";
 const QUERIES: &str = "workshop.queries";
 const PARTED: &str = "workshop.parted";
+const RUNS: &str = "workshop.runs";
+const RUN_STEPS: &str = "workshop.run-steps";
+
+/// Runs that are kept per workspace; the oldest go first.
+const KEPT_RUNS: usize = 500;
 
 /// How long the content of a pruned proposal is kept.
 const PRUNED_MS: u64 = 30 * 24 * 60 * 60 * 1000;
@@ -160,6 +166,18 @@ impl<'s> Book<'s> {
         matches!(self.store.get(PARTED, &self.key(pair)), Ok(Some(_)))
     }
 
+    /// The runs that were learned from, oldest first.
+    pub(crate) fn runs(&self) -> Result<Vec<KnownRun>> {
+        let mut runs: Vec<KnownRun> = self.all(RUNS, "")?;
+        runs.sort_by(|a, b| (a.number, &a.key).cmp(&(b.number, &b.key)));
+        Ok(runs)
+    }
+
+    /// A cleaned run by its key; none where it is not kept any more.
+    pub(crate) fn run(&self, key: &str) -> Result<Option<Clean>> {
+        self.store.get(RUN_STEPS, &self.key(key))?.as_ref().map(read).transpose()
+    }
+
     /// What happened, oldest first.
     pub(crate) fn events(&self) -> Result<Vec<Event>> {
         let stream = self.stream();
@@ -284,6 +302,24 @@ impl Entry<'_> {
     /// Remembers that a person told two bodies apart.
     pub(crate) fn part(&mut self, pair: &str, by: &str) -> Result<()> {
         self.ops.push(Op::put(PARTED, &self.book.key(pair), Expect::Any, Json::of(by)?));
+        Ok(())
+    }
+
+    /// Keeps a run, and lets the oldest go once there are too many.
+    pub(crate) fn keep_run(&mut self, known: &KnownRun, clean: Option<&Clean>) -> Result<()> {
+        let key = self.book.key(&known.key);
+        self.ops.push(Op::put(RUNS, &key, Expect::Any, Json::of(known)?));
+        if let Some(clean) = clean {
+            self.ops.push(Op::put(RUN_STEPS, &key, Expect::Any, Json::of(clean)?));
+        }
+        let runs = self.book.runs()?;
+        let others = runs.iter().filter(|run| run.key != known.key);
+        let too_many = (runs.len() + 1).saturating_sub(KEPT_RUNS);
+        for old in others.take(too_many) {
+            let key = self.book.key(&old.key);
+            self.ops.push(Op::delete(RUNS, &key, Expect::Any));
+            self.ops.push(Op::delete(RUN_STEPS, &key, Expect::Any));
+        }
         Ok(())
     }
 

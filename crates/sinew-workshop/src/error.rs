@@ -199,3 +199,17 @@ impl Error {
 
 /// What operations of the workshop return.
 pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// Whether it is the store or the machine that is in the way, and not what was proposed.
+    pub(crate) fn is_of_machine(&self) -> bool {
+        matches!(
+            self,
+            Self::Store(_)
+                | Self::Io { .. }
+                | Self::Busy
+                | Self::NoRandomness(_)
+                | Self::BadRecord { .. }
+        )
+    }
+}

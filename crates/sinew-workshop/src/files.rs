@@ -93,7 +93,12 @@ pub(crate) fn write(workspace: &Path, path: &str, content: Option<&str>) -> Resu
     let full = check_contained(workspace, path)?;
     match content {
         Some(text) => {
-            let access = if full.exists() { Access::Same } else { Access::Shared };
+            let access = match () {
+                () if full.exists() => Access::Same,
+                // A script is for its owner to run, once they have read it.
+                () if text.starts_with("#!") => Access::OwnerRuns,
+                () => Access::Shared,
+            };
             atomic::write(&full, text.as_bytes(), access).map_err(Error::io(&full))
         }
         None => {

@@ -35,6 +35,7 @@ mod files;
 mod gates;
 mod history;
 mod id;
+mod learn;
 mod name;
 mod openclaw;
 mod prepare;
@@ -67,9 +68,12 @@ pub use gates::{
     Duplicate, DuplicateVerdict, Gates, Near, Owner, Stolen, StoredQuery, Trigger, TriggerVerdict,
 };
 pub use history::{Action, Version, Written};
+pub use learn::{Became, Learned};
 pub use name::normalise_name;
 pub use openclaw::Imported;
-pub use proposal::{Acknowledged, Change, Proposal, Queries, ScanFinding, Source, Step, Target};
+pub use proposal::{
+    Acknowledged, Change, Generated, Place, Proposal, Queries, ScanFinding, Source, Step, Target,
+};
 pub use reviewer::{
     KnownSkill, MAX_OUTPUT_TOKENS, MAX_PROMPT, MAX_REPLY, ReviewPrompt, prompt as review_prompt,
     read_reply, repair_prompt,

@@ -45,7 +45,9 @@ impl Workshop<'_> {
     /// The target as it is, and whose it is.
     pub(crate) fn target(&self, name: &str, change: &Change) -> Result<(Target, Option<Found>)> {
         let installed = ownership::installed(self.workspace(), name);
-        let skill_path = files::skill_path(name);
+        let skill_path = change
+            .generated()
+            .map_or_else(|| files::skill_path(name), |made| made.place.skill_path(name));
         let skill = files::read(self.workspace(), &skill_path)?;
         let elsewhere = self.parts.surroundings.owner_elsewhere(name);
         let owner = match (&skill, installed) {
@@ -110,14 +112,12 @@ impl Workshop<'_> {
         if target.owner == Owner::Installed && !files.is_empty() {
             return Err(Error::NotOurs { owner: target.owner.as_str(), name: name.to_owned() });
         }
-        if target.owner != Owner::Installed {
+        let is_bare = change.generated().is_some_and(|made| made.metadata.is_none());
+        if target.owner != Owner::Installed && !is_bare {
             check_readable(name, &result)?;
         }
         let mut scanned = vec![("SKILL.md".to_owned(), result.clone())];
-        scanned.extend(files.iter().map(|(path, text)| {
-            let inside = path.splitn(3, '/').nth(2).unwrap_or(path);
-            (inside.to_owned(), text.clone())
-        }));
+        scanned.extend(files.iter().map(|file| (file.inside.clone(), file.text.clone())));
         let fields = content::fields(title, reason, change);
         let kept: Vec<(&str, &str)> = fields
             .into_iter()
@@ -126,6 +126,7 @@ impl Workshop<'_> {
         let findings = content::scan(self.parts.scanner, name, &scanned, &kept);
         let gates = self.gates(wanted, &target, text, &result)?;
         let result_sha256 = content_hash(result.as_bytes());
+        let files = files.into_iter().map(|file| (file.path, file.text)).collect();
         Ok(Prepared { target, result, result_sha256, files, findings, gates })
     }
 
@@ -223,16 +224,30 @@ impl Workshop<'_> {
     }
 }
 
-/// A new skill's support files, by their path below the workspace.
-fn support_files(name: &str, change: &Change, limit: usize) -> Result<Vec<(String, String)>> {
-    let Change::Create { files, .. } = change else { return Ok(Vec::new()) };
+/// A new skill's support file.
+struct Support {
+    /// Its path inside the skill.
+    inside: String,
+    /// Its path below the workspace.
+    path: String,
+    text: String,
+}
+
+/// A new skill's support files.
+fn support_files(name: &str, change: &Change, limit: usize) -> Result<Vec<Support>> {
+    let Change::Create { files, generated, .. } = change else { return Ok(Vec::new()) };
     if files.len() > MAX_FILES {
         return Err(Error::TooManyFiles(MAX_FILES));
     }
+    let place = generated.as_deref().map(|made| made.place.clone()).unwrap_or_default();
     let mut ready = Vec::with_capacity(files.len());
-    for (path, text) in files {
-        let text = crate::support::checked(path, text, limit)?;
-        ready.push((format!("skills/{name}/{path}"), text));
+    for (inside, text) in files {
+        let text = crate::support::checked(inside, text, limit)?;
+        ready.push(Support {
+            path: place.support_path(name, inside),
+            inside: inside.clone(),
+            text,
+        });
     }
     Ok(ready)
 }

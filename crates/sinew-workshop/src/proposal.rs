@@ -35,6 +35,9 @@ pub enum Change {
         /// Support files by relative path.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         files: BTreeMap<String, String>,
+        /// What it has besides, where it was made from a finished run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        generated: Option<Box<Generated>>,
     },
     /// Text under a heading.
     Append {
@@ -55,7 +58,76 @@ pub enum Change {
     },
 }
 
+/// What a skill that was made from a finished run has besides.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Generated {
+    /// Its front matter's `metadata`; without it there is no front matter, as in the reference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<serde_json::Value>,
+    /// Where it lies.
+    #[serde(default)]
+    pub place: Place,
+    /// Whether models may see it before somebody has.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
+    /// Files of an older draft that it takes the place of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub supersedes: Vec<String>,
+    /// The folder that they move to; without one they are removed, as in the reference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archive: Option<String>,
+}
+
+/// Where a skill that was made from a finished run lies.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Place {
+    /// In its own folder, as any skill.
+    #[default]
+    Skill,
+    /// `skills/auto/<stem>.md`, its script in `scripts/auto/<stem>.sh`.
+    AutoFile {
+        /// Time and task.
+        stem: String,
+    },
+    /// `skills/auto/<stem>/SKILL.md`, its script in `scripts/auto/<stem>.sh`.
+    AutoFolder {
+        /// Time and task.
+        stem: String,
+    },
+}
+
+impl Place {
+    /// The file of a skill of this name.
+    pub(crate) fn skill_path(&self, name: &str) -> String {
+        match self {
+            Self::Skill => crate::files::skill_path(name),
+            Self::AutoFile { stem } => format!("skills/auto/{stem}.md"),
+            Self::AutoFolder { stem } => format!("skills/auto/{stem}/SKILL.md"),
+        }
+    }
+
+    /// The place of a support file.
+    pub(crate) fn support_path(&self, name: &str, path: &str) -> String {
+        match self {
+            Self::Skill => format!("skills/{name}/{path}"),
+            Self::AutoFile { stem } | Self::AutoFolder { stem } => {
+                format!("scripts/auto/{stem}.sh")
+            }
+        }
+    }
+}
+
 impl Change {
+    /// What it has besides, where it was made from a finished run.
+    pub(crate) fn generated(&self) -> Option<&Generated> {
+        match self {
+            Self::Create { generated, .. } => generated.as_deref(),
+            _ => None,
+        }
+    }
+
     /// The word for it in records.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -68,7 +140,7 @@ impl Change {
     /// Every text in it, with the name of its field.
     pub(crate) fn texts(&self) -> Vec<(&str, &str)> {
         match self {
-            Self::Create { description, body, files } => {
+            Self::Create { description, body, files, .. } => {
                 let mut texts = vec![("description", description.as_str()), ("body", body)];
                 texts.extend(files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
                 texts

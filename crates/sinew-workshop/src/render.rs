@@ -7,7 +7,7 @@
 use sinew_skill::{Value, parse_front_matter, sections};
 
 use crate::error::{Error, Result};
-use crate::proposal::Change;
+use crate::proposal::{Change, Generated};
 use crate::text;
 
 /// The section that a new skill's steps stand under.
@@ -21,6 +21,10 @@ pub(crate) fn result(
     existing: Option<&str>,
 ) -> Result<String> {
     match (change, existing) {
+        // What was made from runs takes the place of what was made from fewer.
+        (Change::Create { description, body, generated: Some(generated), .. }, _) => {
+            generated_skill(name, description, body, generated)
+        }
         (Change::Create { description, body, .. }, None) => new_skill(name, description, body),
         (Change::Create { body, .. }, Some(file)) => Ok(append(file, WORKFLOW, body)),
         (Change::Append { section, body, description }, None) => {
@@ -51,6 +55,22 @@ pub(crate) fn overlay(name: &str, change: &Change, existing: Option<&str>) -> Re
 
 fn is_blank(text: &str) -> bool {
     text::trim(text).is_empty()
+}
+
+/// A file made from a finished run.
+fn generated_skill(
+    name: &str,
+    description: &str,
+    body: &str,
+    generated: &Generated,
+) -> Result<String> {
+    let Some(metadata) = &generated.metadata else {
+        return Ok(format!("{}\n", text::trim(body)));
+    };
+    let plain = new_skill(name, description, body)?;
+    // JSON on one line is YAML too, and what OpenClaw reads.
+    let hidden = if generated.hidden { "disable-model-invocation: true\n" } else { "" };
+    Ok(plain.replacen("\n---\n", &format!("\n{hidden}metadata: {metadata}\n---\n"), 1))
 }
 
 /// A new file: front matter, a blank line, the body.
@@ -164,6 +184,7 @@ mod tests {
             description: description.to_owned(),
             body: body.to_owned(),
             files: Default::default(),
+            generated: None,
         }
     }
 

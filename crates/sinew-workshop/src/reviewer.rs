@@ -126,9 +126,12 @@ pub fn read_reply(reply: &str) -> std::result::Result<Option<Draft>, String> {
     let title = get("title").map_or_else(|| format!("Skill update: {name}"), str::to_owned);
     let description = get("description").unwrap_or(&title).to_owned();
     let change = match action.as_str() {
-        "create" => {
-            Change::Create { description, body: required("body")?, files: Default::default() }
-        }
+        "create" => Change::Create {
+            description,
+            body: required("body")?,
+            files: Default::default(),
+            generated: None,
+        },
         "append" => Change::Append {
             section: get("section").unwrap_or(WORKFLOW).to_owned(),
             body: required("body")?,

@@ -224,7 +224,7 @@ fn revised(change: &Change, revision: &Revision) -> Result<Change> {
         };
     }
     let (old_description, old_body, files, old_section) = match change {
-        Change::Create { description, body, files } => {
+        Change::Create { description, body, files, .. } => {
             (description.as_str(), body.as_str(), files.clone(), None)
         }
         Change::Append { section, body, description } => {
@@ -245,6 +245,9 @@ fn revised(change: &Change, revision: &Revision) -> Result<Change> {
             let section = name::section(section)?.to_owned();
             Ok(Change::Append { section, body, description })
         }
-        None => Ok(Change::Create { description, body, files }),
+        None => {
+            let generated = change.generated().cloned().map(Box::new);
+            Ok(Change::Create { description, body, files, generated })
+        }
     }
 }

@@ -54,6 +54,8 @@ pub enum Apply {
     ByPolicy,
     /// It is queued in any case.
     Never,
+    /// It is written at once, unless the policy is never or something speaks against it.
+    AtOnce,
 }
 
 /// What became of a proposal.
@@ -104,8 +106,12 @@ impl Workshop<'_> {
             None => self.new_proposal(&mut entry, &name, &draft, origin)?,
         };
         self.judge(&mut proposal, &prepared);
-        let at_once = policy == Policy::Auto
-            && origin.apply == Apply::ByPolicy
+        let allowed = match origin.apply {
+            Apply::ByPolicy => policy == Policy::Auto,
+            Apply::AtOnce => policy != Policy::Never,
+            Apply::Never => false,
+        };
+        let at_once = allowed
             && proposal.status == Status::Pending
             && proposal.acknowledged.is_empty()
             && prepared.gates.holds(self.settings()).is_none();

@@ -271,6 +271,7 @@ impl<'p> Call<'p> {
                 description: owned("description"),
                 body: body()?,
                 files: Default::default(),
+                generated: None,
             }
         };
         Ok(Draft {

@@ -326,6 +326,23 @@ pub const KEYS: &[Key] = &[
     key("registry.mirror.deny", "[]", "What may not, even so."),
     key("registry.mirror.prefix", "", "Put before the names of the other registry's owners."),
     key("registry.mirror.intervalSeconds", "600", "How long what the other registry said counts."),
+    key("traces.enabled", "true", "Whether finished runs are learned from."),
+    key(
+        "traces.publish",
+        "proposal",
+        "What becomes of a draft: proposal, auto (written to skills/auto) or off.",
+    ),
+    key(
+        "traces.accept_weak",
+        "true",
+        "Draft runs of which nobody said that they worked, with low confidence.",
+    ),
+    key(
+        "traces.reference_exact",
+        "false",
+        "Write drafts where and as OpenPocket does: at once, typed text included, old ones removed.",
+    ),
+    key("agent.autoArtifactsEnabled", "true", "OpenPocket's name for traces.enabled."),
 ];
 
 /// The names that may stand directly below a dotted path, `<…>` included.

@@ -58,6 +58,8 @@ pub struct Config {
     pub hook: Hook,
     /// `mcp`.
     pub mcp: Mcp,
+    /// `traces`.
+    pub traces: Traces,
 }
 
 /// `hub`: where skills are found that are not here.
@@ -389,6 +391,25 @@ pub struct Hook {
 impl Default for Hook {
     fn default() -> Self {
         Self { max_chars: 6_000, deadline_ms: 300 }
+    }
+}
+
+/// `traces`: what is learned from finished runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Traces {
+    /// Whether anything is.
+    pub enabled: bool,
+    /// `proposal`, `auto` or `off`.
+    pub publish: Option<String>,
+    /// Whether a run counts of which nobody said that it worked.
+    pub accept_weak: bool,
+    /// Whether drafts are written where and as the reference writes them.
+    pub reference_exact: bool,
+}
+
+impl Default for Traces {
+    fn default() -> Self {
+        Self { enabled: true, publish: None, accept_weak: true, reference_exact: false }
     }
 }
 

@@ -87,6 +87,15 @@ impl Reader {
                 self.unknown_keys(keys, section);
             }
         }
+        if let Some(agent) = root.get("agent").and_then(Value::as_object) {
+            // OpenPocket's name for the same switch; sinew's own, read next, goes first.
+            let to = &mut config.traces.enabled;
+            self.set(to, agent, "agent.autoArtifactsEnabled", boolean);
+        }
+        if let Some(traces) = self.map(root, "traces", "traces") {
+            self.unknown_keys(traces, "traces");
+            self.traces(traces, config);
+        }
         if let Some(security) = self.map(root, "security", "security") {
             self.install_policy(security, config);
         }
@@ -320,6 +329,16 @@ impl Reader {
             self.set(&mut to.github_api, github, "hub.github.apiUrl", some_text);
             self.set(&mut to.github_codeload, github, "hub.github.codeloadUrl", some_text);
         }
+    }
+
+    fn traces(&mut self, traces: &Map<String, Value>, config: &mut Config) {
+        let to = &mut config.traces;
+        self.set(&mut to.enabled, traces, "traces.enabled", boolean);
+        self.set(&mut to.publish, traces, "traces.publish", |value| {
+            one_of(value, &["proposal", "auto", "off"]).map(Some)
+        });
+        self.set(&mut to.accept_weak, traces, "traces.accept_weak", boolean);
+        self.set(&mut to.reference_exact, traces, "traces.reference_exact", boolean);
     }
 
     fn plugins(&mut self, plugins: &Map<String, Value>, config: &mut Config) {

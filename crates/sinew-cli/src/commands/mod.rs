@@ -19,6 +19,7 @@ pub(crate) mod hook;
 pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod info;
+pub(crate) mod learn;
 pub(crate) mod list;
 pub(crate) mod mcp;
 pub(crate) mod prompt;
@@ -66,6 +67,9 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
     if let Command::Mcp(args) = &cli.command {
         return mcp::run(args, options, out);
     }
+    if matches!(&cli.command, Command::Learn(args) if args.takes_agent()) {
+        options.agent = None;
+    }
     // The process ends after one command: taking a catalog of thousands apart would be for nothing.
     let engine = ManuallyDrop::new(Engine::open(environment::of_process()?, options)?);
     match &cli.command {
@@ -84,6 +88,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         Command::Report(args) => report::run(args, &engine, out),
         Command::Cortex(args) => cortex::run(args, &engine, out),
         Command::Approve(args) => approve::run(args, &engine, out),
+        Command::Learn(args) => learn::run(args, &engine, out),
         Command::Exec(args) => exec::run(args, &engine, out),
         Command::Deps(args) => deps::run(args, &engine, out),
         Command::Commands(args) => commands::run(args, &engine, out),

@@ -89,6 +89,7 @@ impl Capture {
                 self.topic.title, self.instruction
             ),
             files: Default::default(),
+            generated: None,
         }
     }
 }

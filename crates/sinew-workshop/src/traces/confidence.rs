@@ -40,7 +40,7 @@ impl Confidence {
         let first = &steps[..steps.len().min(STEPS)];
         let kinds: BTreeSet<&str> = first.iter().map(|step| step.action.kind.as_str()).collect();
         let level = match () {
-            () if evidence == Evidence::Weak && runs < ENOUGH_RUNS => Level::Low,
+            () if evidence == Evidence::Weak => Level::Low,
             () if runs >= ENOUGH_RUNS => Level::High,
             () if first.len() >= ENOUGH_STEPS && kinds.len() >= ENOUGH_KINDS => Level::Medium,
             () => Level::Low,

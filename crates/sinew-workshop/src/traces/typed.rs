@@ -94,6 +94,20 @@ impl ParamNames {
         name
     }
 
+    /// Adds a parameter of another run, unless there is one of its name.
+    pub(crate) fn keep(&mut self, param: &Param) {
+        if !self.params.iter().any(|own| own.name == param.name) {
+            self.params.push(param.clone());
+        }
+    }
+
+    /// Says how many values a parameter had.
+    pub(crate) fn set_distinct(&mut self, name: &str, distinct: usize) {
+        if let Some(param) = self.params.iter_mut().find(|param| param.name == name) {
+            param.distinct = distinct;
+        }
+    }
+
     fn unique(&self, wanted: &str) -> String {
         let taken = |name: &str| self.params.iter().any(|param| param.name == name);
         let numbered = |number: usize| match number {

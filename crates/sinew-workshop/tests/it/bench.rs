@@ -214,6 +214,7 @@ pub(crate) fn create(name: &str, body: &str) -> Draft {
         description: format!("About {name}"),
         body: body.to_owned(),
         files: BTreeMap::new(),
+        generated: None,
     };
     draft(name, change)
 }

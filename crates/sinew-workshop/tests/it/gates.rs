@@ -95,6 +95,7 @@ fn described(name: &str, description: &str, queries: Queries) -> Draft {
         description: description.to_owned(),
         body: format!("- Ask first what is wanted of {name}."),
         files: Default::default(),
+        generated: None,
     };
     Draft { queries, ..draft(name, change) }
 }

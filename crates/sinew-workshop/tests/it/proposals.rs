@@ -448,14 +448,24 @@ fn a_replacement_cannot_break_the_front_matter() {
 fn a_new_skill_can_bring_support_files() {
     let bench = Bench::new();
     let files = BTreeMap::from([("scripts/replay.sh".to_owned(), "echo hello".to_owned())]);
-    let change = Change::Create { description: "d".to_owned(), body: "- a".to_owned(), files };
+    let change = Change::Create {
+        description: "d".to_owned(),
+        body: "- a".to_owned(),
+        files,
+        generated: None,
+    };
     let made = bench.suggest(&draft("replayed", change), agent()).expect("queued").proposal;
     bench.apply(&made.id).expect("written");
     assert_eq!(bench.files(), ["skills/replayed/SKILL.md", "skills/replayed/scripts/replay.sh"]);
     bench.shop(|shop| shop.undo(&Wish::Id(made.id), Force::No, &PERSON)).expect("undone");
     assert_eq!(bench.files(), [""; 0]);
     let files = BTreeMap::from([("../replay.sh".to_owned(), "echo".to_owned())]);
-    let change = Change::Create { description: "d".to_owned(), body: "- a".to_owned(), files };
+    let change = Change::Create {
+        description: "d".to_owned(),
+        body: "- a".to_owned(),
+        files,
+        generated: None,
+    };
     assert!(bench.suggest(&draft("replayed", change), agent()).is_err());
 }
 

@@ -1,0 +1,181 @@
+//! `sinew learn`: a finished run becomes a proposal.
+
+use std::fmt::Write as _;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use sinew_engine::{Engine, Error, ErrorKind, LearnFrom, LearnReport};
+use sinew_workshop::traces::{Agent, MAX_FILE};
+use sinew_workshop::{Became, Learned, Level};
+
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+use crate::render;
+
+/// Turn a finished run into a skill draft, to be reviewed
+///
+/// Reads transcripts of Claude Code, Codex, OpenClaw and OpenPocket, and sinew's own traces; which
+/// it is, it finds out. Runs that succeeded become proposals with a replay script; secrets, personal
+/// data and typed text are taken out first.
+///
+/// Examples:
+///   sinew learn session.jsonl
+///   sinew learn --latest --agent claude-code
+///   sinew learn --since 7d --agent codex
+///   sinew learn - < trace.jsonl
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct LearnArgs {
+    /// A transcript, a folder of them, or - for standard input
+    #[arg(value_name = "PATH", required_unless_present_any = ["latest", "since"])]
+    path: Option<PathBuf>,
+    /// Whose transcript it is: claude-code, codex, openclaw, openpocket or generic
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// The newest session of the agent on this machine
+    #[arg(long, conflicts_with_all = ["path", "since"], requires = "agent")]
+    latest: bool,
+    /// Every session of the agent that changed lately, such as 7d
+    #[arg(long, value_name = "DAYS", conflicts_with = "path", requires = "agent")]
+    since: Option<String>,
+}
+
+impl LearnArgs {
+    /// Whether `--agent` was taken for the transcript's. The option has the name of the global one,
+    /// which chooses whose list of skills applies.
+    pub(super) fn takes_agent(&self) -> bool {
+        self.agent.is_some()
+    }
+
+    fn agent(&self) -> Result<Option<Agent>, Error> {
+        let Some(name) = self.agent.as_deref() else { return Ok(None) };
+        match Agent::named(name) {
+            Some(agent) => Ok(Some(agent)),
+            None => {
+                let known: Vec<&str> = Agent::ALL.iter().map(|(name, _)| *name).collect();
+                let told = format!("no transcripts of `{name}` are known");
+                Err(Error::new(ErrorKind::Usage, "unknown-agent", told)
+                    .hint(format!("known: {}", known.join(", "))))
+            }
+        }
+    }
+
+    fn from(&self, agent: Option<Agent>) -> Result<LearnFrom, Error> {
+        if let (true, Some(agent)) = (self.latest, agent) {
+            return Ok(LearnFrom::Latest(agent));
+        }
+        if let (Some(since), Some(agent)) = (&self.since, agent) {
+            let days = since.trim_end_matches('d').parse().map_err(|_| {
+                Error::new(ErrorKind::Usage, "bad-days", format!("`{since}` is no number of days"))
+                    .hint("write 7d for a week")
+            })?;
+            return Ok(LearnFrom::Since(agent, days));
+        }
+        match self.path.as_deref() {
+            Some(path) if path == Path::new("-") => {
+                let mut bytes = Vec::new();
+                std::io::stdin()
+                    .take(MAX_FILE + 1)
+                    .read_to_end(&mut bytes)
+                    .map_err(|error| Error::file("read", Path::new("standard input"), &error))?;
+                Ok(LearnFrom::Bytes(bytes))
+            }
+            Some(path) => Ok(LearnFrom::Path(path.to_owned())),
+            None => Err(Error::new(ErrorKind::Usage, "no-transcript", "name a transcript")),
+        }
+    }
+}
+
+pub(super) fn run(args: &LearnArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let agent = args.agent()?;
+    let from = args.from(agent)?;
+    let bar = out.bytes("reading");
+    let report = engine.learn(&from, agent, &|done, of| {
+        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        bar.set_of(size(done), size(of));
+    });
+    bar.finish();
+    let report = report?;
+    out.data(&report, |text| write(text, &report))?;
+    for file in &report.files {
+        let counts = file.counts;
+        let odd = [
+            (counts.malformed, "no JSON"),
+            (counts.oversize, "too long"),
+            (counts.unknown, "of an unknown type"),
+        ];
+        for (count, what) in odd.into_iter().filter(|(count, _)| *count > 0) {
+            out.note(&format!("{}: {count} of {} lines are {what}", file.path, counts.lines));
+        }
+    }
+    for skipped in &report.skipped {
+        out.note(&format!("passed over {}: {}", skipped.path, skipped.reason));
+    }
+    for event in report.events() {
+        match event.level() {
+            Level::Debug => {}
+            Level::Info => out.note(&event.line()),
+            Level::Warn => out.warn(&event.line()),
+        }
+    }
+    if let Some(id) = report.runs.iter().find_map(waiting) {
+        let id = id.get(..8).unwrap_or(id);
+        out.hint(&format!("`sinew workshop inspect {id}` shows it, `apply {id}` writes it"));
+    }
+    Ok(if report.is_empty() { Exit::No } else { Exit::Done })
+}
+
+/// The proposal that waits for somebody.
+fn waiting(run: &Learned) -> Option<&str> {
+    let is_new = matches!(run.became, Became::Proposed | Became::Revised);
+    run.proposal.as_ref().filter(|_| is_new).map(|proposal| proposal.id.as_str())
+}
+
+fn write(text: &mut String, report: &LearnReport) -> std::fmt::Result {
+    for run in &report.runs {
+        let word = match run.became {
+            Became::Proposed => render::good("proposed"),
+            Became::Revised => render::good("revised"),
+            Became::Written => render::good("written"),
+            Became::Quarantined => render::bad("quarantined"),
+            Became::Known => render::dim("known"),
+            Became::Skipped => render::warning("skipped"),
+        };
+        let name = match &run.draft {
+            Some(draft) => draft.name.as_str(),
+            None => run.task.as_str(),
+        };
+        let steps =
+            if run.steps == 1 { "1 step".to_owned() } else { format!("{} steps", run.steps) };
+        writeln!(
+            text,
+            "{word} {} {}",
+            render::safe(name),
+            render::dim(&format!("{} · {steps}", run.agent))
+        )?;
+        if let Some(reason) = &run.reason {
+            writeln!(text, "  {}", render::safe(reason))?;
+        }
+        if let Some(draft) = &run.draft {
+            let why = draft.confidence.why();
+            writeln!(text, "  confidence {} ({})", draft.confidence.as_str(), render::safe(&why))?;
+            if !draft.parameters.is_empty() {
+                writeln!(text, "  parameters {}", render::safe(&draft.parameters.join(", ")))?;
+            }
+            if let Some(risk) = draft.risk {
+                writeln!(text, "  {} {}", render::warning("risk"), risk.as_str())?;
+            }
+        }
+        if !run.redactions.is_empty() {
+            let kinds = run.redactions.iter().map(|(kind, count)| format!("{kind} {count}"));
+            writeln!(text, "  redacted {}", render::safe(&kinds.collect::<Vec<_>>().join(", ")))?;
+        }
+        if let Some(path) = &run.skill_path {
+            writeln!(text, "  {}", render::safe(path))?;
+        }
+    }
+    if report.runs.is_empty() {
+        writeln!(text, "{}", render::dim("no run in it"))?;
+    }
+    Ok(())
+}

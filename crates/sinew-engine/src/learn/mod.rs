@@ -1,0 +1,195 @@
+//! Learning from transcripts: which files, and what came of them.
+//!
+//! Files are read as they are and never written. What is found in them is cleaned by the workshop
+//! before it is compared, stored or shown.
+
+mod places;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, Cursor};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use sinew_workshop::traces::{
+    self, Agent, LineCounts, Private, ReadError, Reading, SkillDraft, TraceSettings,
+    TranscriptSource,
+};
+use sinew_workshop::{Became, Event, Learned};
+
+use crate::{Engine, Error, ErrorKind};
+
+/// Where transcripts come from.
+#[derive(Debug, Clone)]
+pub enum LearnFrom {
+    /// A file, or every transcript below a folder.
+    Path(PathBuf),
+    /// What was handed over.
+    Bytes(Vec<u8>),
+    /// The newest session of an agent on this machine.
+    Latest(Agent),
+    /// Every session of an agent that changed in so many days.
+    Since(Agent, u64),
+}
+
+/// What was read of a file.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LearnedFile {
+    /// The file; `-` for what was handed over.
+    pub path: String,
+    /// Whose it is.
+    pub agent: Agent,
+    /// Runs in it.
+    pub runs: usize,
+    /// What was met in it.
+    #[serde(flatten)]
+    pub counts: LineCounts,
+}
+
+/// A file that was not read, and why.
+#[derive(Debug, Clone, Serialize)]
+pub struct UnreadFile {
+    /// The file.
+    pub path: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What was learned.
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LearnReport {
+    /// The first draft.
+    pub draft: Option<SkillDraft>,
+    /// How many of which kind were taken out, over all runs.
+    pub redactions: BTreeMap<String, u64>,
+    /// What became of each run.
+    pub runs: Vec<Learned>,
+    /// The files.
+    pub files: Vec<LearnedFile>,
+    /// Files that were passed over.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<UnreadFile>,
+}
+
+impl LearnReport {
+    /// What happened, for the log.
+    pub fn events(&self) -> impl Iterator<Item = &Event> {
+        self.runs.iter().flat_map(|run| &run.events)
+    }
+
+    /// Whether any run is, or was, worth a draft.
+    pub fn is_empty(&self) -> bool {
+        self.runs.iter().all(|run| run.became == Became::Skipped)
+    }
+
+    fn add(&mut self, learned: Learned) {
+        for (kind, count) in &learned.redactions {
+            *self.redactions.entry(kind.clone()).or_default() += count;
+        }
+        if self.draft.is_none() {
+            self.draft.clone_from(&learned.draft);
+        }
+        self.runs.push(learned);
+    }
+}
+
+impl Engine {
+    /// Learns from transcripts; `progress` is told how many bytes of how many are read.
+    pub fn learn(
+        &self,
+        from: &LearnFrom,
+        agent: Option<Agent>,
+        progress: &dyn Fn(u64, u64),
+    ) -> Result<LearnReport, Error> {
+        let mut report = LearnReport::default();
+        if let LearnFrom::Bytes(bytes) = from {
+            let total = bytes.len() as u64;
+            let mut source = Cursor::new(bytes.as_slice());
+            let done = |bytes| progress(bytes, total);
+            let read = self.learn_source(&mut source, "-", agent, &done, &mut report)?;
+            return match read {
+                Ok(()) => Ok(report),
+                Err(error) => Err(not_read("standard input", &error)),
+            };
+        }
+        let files = self.transcripts(from)?;
+        let is_single = matches!(from, LearnFrom::Path(path) if self.env.cwd.join(path).is_file());
+        let total = files.iter().map(|file| file.size).sum();
+        let mut before = 0;
+        for file in &files {
+            let name = file.path.display().to_string();
+            let opened = File::open(&file.path);
+            let read = match opened {
+                Ok(opened) => {
+                    let mut source = BufReader::with_capacity(64 * 1024, opened);
+                    let done = |bytes| progress(before + bytes, total);
+                    self.learn_source(&mut source, &name, agent, &done, &mut report)?
+                }
+                Err(error) => Err(ReadError::Io(error)),
+            };
+            if let Err(error) = read {
+                if is_single {
+                    return Err(not_read(&name, &error));
+                }
+                report.skipped.push(UnreadFile { path: name, reason: error.to_string() });
+            }
+            before += file.size;
+            progress(before, total);
+        }
+        Ok(report)
+    }
+
+    /// Learns from one source. The outer error stops everything, the inner one only this source.
+    fn learn_source(
+        &self,
+        source: &mut dyn TranscriptSource,
+        path: &str,
+        agent: Option<Agent>,
+        progress: &dyn Fn(u64),
+        report: &mut LearnReport,
+    ) -> Result<Result<(), ReadError>, Error> {
+        let settings = TraceSettings::of(&self.config);
+        let private = Private {
+            homes: vec![self.env.home.to_string_lossy().into_owned()],
+            hosts: self.env.var("HOSTNAME").map(str::to_owned).into_iter().collect(),
+        };
+        let stem = Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let name = stem.unwrap_or_default();
+        let reading = Reading { agent, name: &name, progress };
+        let before = report.runs.len();
+        self.workshop(|shop| {
+            let mut trouble = None;
+            let read = traces::read(source, &reading, &mut |run| {
+                if trouble.is_some() {
+                    return;
+                }
+                match shop.learn(run, &settings, &private) {
+                    Ok(learned) => report.add(learned),
+                    Err(error) => trouble = Some(error),
+                }
+            });
+            if let Some(error) = trouble {
+                return Err(error);
+            }
+            Ok(read.map(|(agent, counts)| {
+                let runs = report.runs.len() - before;
+                report.files.push(LearnedFile { path: path.to_owned(), agent, runs, counts });
+            }))
+        })
+    }
+}
+
+fn not_read(name: &str, error: &ReadError) -> Error {
+    let (kind, code) = match error {
+        ReadError::Unknown => (ErrorKind::No, "unknown-transcript"),
+        ReadError::TooLarge => (ErrorKind::Refused, "too-large"),
+        ReadError::Io(_) => (ErrorKind::Environment, "file-error"),
+    };
+    let told = Error::new(kind, code, format!("cannot learn from {name}: {error}"));
+    match error {
+        ReadError::Unknown => told.hint("name the agent that wrote it with --agent"),
+        _ => told,
+    }
+}

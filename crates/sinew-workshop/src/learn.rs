@@ -1,0 +1,559 @@
+//! A finished run is learned from: drafted, compared with earlier ones, and proposed.
+//!
+//! A run comes in raw and is cleaned before anything else looks at it. Nothing is written here: a
+//! draft is a proposal like any other and goes through the same gates.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::by::By;
+use crate::capture::{self, Guards, Verdict};
+use crate::error::{Error, Result};
+use crate::event::{Event, EventKind};
+use crate::files;
+use crate::gates::content;
+use crate::prepare::Wanted;
+use crate::proposal::{Change, Generated, Place, Proposal, Queries, Source};
+use crate::status::{Life, Status};
+use crate::suggest::{Apply, Draft, Origin, Suggested};
+use crate::traces::{
+    Clean, Confidence, Evidence, Judgement, KnownRun, MAX_MERGED, Making, Private, Publish,
+    REPLAY_FILE, Relation, Run, SkillDraft, TraceSettings, clean, draft, fingerprint, judge,
+    kept_of, merge, replay_stem, typed_as,
+};
+use crate::turn::Turn;
+use crate::workshop::Workshop;
+
+/// What became of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Became {
+    /// A new proposal.
+    Proposed,
+    /// A new revision of the proposal of an earlier run.
+    Revised,
+    /// A skill that was written at once.
+    Written,
+    /// A proposal that a finding holds.
+    Quarantined,
+    /// Nothing new: the run was learned from before, or says what its skill says already.
+    Known,
+    /// Nothing, for a reason.
+    Skipped,
+}
+
+/// What was learned from a run.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Learned {
+    /// Whose run it was.
+    pub agent: String,
+    /// Its session.
+    pub session: String,
+    /// What was asked for, cleaned.
+    pub task: String,
+    /// How many steps it took.
+    pub steps: usize,
+    /// Which of them failed, from 1.
+    pub failed_steps: Vec<usize>,
+    /// Whether it succeeded, and by what.
+    #[serde(flatten)]
+    pub judgement: Judgement,
+    /// The reference's hash of what was done.
+    pub behavior_fingerprint: String,
+    /// What became of it.
+    pub became: Became,
+    /// Why, where it became nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The draft.
+    pub draft: Option<SkillDraft>,
+    /// How many of which kind were taken out.
+    pub redactions: BTreeMap<String, u64>,
+    /// The proposal that it is in.
+    pub proposal: Option<Proposal>,
+    /// The file that was written, if one was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skill_path: Option<String>,
+    /// The proposal that the user's correction made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correction: Option<Proposal>,
+    /// What happened, for the log.
+    #[serde(skip)]
+    pub events: Vec<Event>,
+}
+
+impl Learned {
+    fn skipped(mut self, why: impl Into<String>) -> Self {
+        self.became = Became::Skipped;
+        self.reason = Some(why.into());
+        self
+    }
+}
+
+/// A run and what the ones before it say about it.
+struct Found<'f> {
+    clean: Clean,
+    known: KnownRun,
+    settings: &'f TraceSettings,
+}
+
+/// The runs that a draft stands for.
+#[derive(Debug, Clone, Copy)]
+struct Runs {
+    count: usize,
+    /// How many of them count for trust.
+    trusted: usize,
+    /// The best that speaks for any of them.
+    evidence: Evidence,
+}
+
+impl Runs {
+    fn one(found: &Found<'_>) -> Self {
+        Self { count: 1, trusted: 1, evidence: found.known.judgement.evidence }
+    }
+}
+
+impl Workshop<'_> {
+    /// Learns from a run.
+    pub fn learn(&self, run: Run, settings: &TraceSettings, private: &Private) -> Result<Learned> {
+        let judgement = judge(&run);
+        let failed = run.steps.iter().enumerate().filter(|(_, step)| step.failed);
+        let failed_steps = failed.map(|(at, _)| at + 1).collect();
+        let exact = settings.reference_exact;
+        let raw = run.clone();
+        let clean = clean(run, private, typed_as(exact));
+        let behaviour = fingerprint(&clean.run.steps);
+        let mut learned = Learned {
+            agent: clean.run.agent.clone(),
+            session: clean.run.session.clone(),
+            task: clean.run.task.clone(),
+            steps: clean.run.steps.len(),
+            failed_steps,
+            judgement,
+            behavior_fingerprint: behaviour.clone(),
+            became: Became::Skipped,
+            reason: None,
+            draft: None,
+            redactions: clean.redactions.clone(),
+            proposal: None,
+            skill_path: None,
+            correction: None,
+            events: Vec::new(),
+        };
+        if !settings.enabled {
+            return Ok(learned.skipped("traces.enabled is false"));
+        }
+        if clean.run.steps.is_empty() || clean.run.task.trim().is_empty() {
+            return Ok(learned.skipped("there are no steps, or no task"));
+        }
+        let known = KnownRun::of(&raw, &clean, &behaviour, judgement);
+        drop(raw);
+        let runs = self.book()?.runs()?;
+        let before = runs.iter().find(|run| run.key == known.key);
+        if before.is_none() {
+            self.learn_correction(&clean, &mut learned)?;
+        }
+        let why_not = match (judgement.ok, judgement.evidence) {
+            (Some(true), Evidence::Weak) if !settings.accept_weak => {
+                Some("nobody said that it worked")
+            }
+            (Some(true), _) => None,
+            (Some(false), _) => Some("the run did not succeed"),
+            (None, _) => Some("nothing says that the run succeeded"),
+        };
+        if let Some(why) = why_not {
+            self.keep(known, None)?;
+            return Ok(learned.skipped(why));
+        }
+        if settings.publish == Publish::Off {
+            self.keep(known, Some(&kept_of(&clean)))?;
+            return Ok(learned.skipped("traces.publish is off"));
+        }
+        let same_verdict = |run: &&KnownRun| run.judgement == judgement && run.skill.is_some();
+        if let Some(before) = before.filter(same_verdict) {
+            return self.known(before, &Found { clean, known: known.clone(), settings }, learned);
+        }
+        let found = Found { clean, known, settings };
+        self.draft_run(found, &runs, learned)
+    }
+
+    /// A run that was learned from before: what it led to is said again.
+    fn known(&self, before: &KnownRun, found: &Found<'_>, mut learned: Learned) -> Result<Learned> {
+        learned.became = Became::Known;
+        learned.reason = Some("this run was learned from before".to_owned());
+        let id = before.proposal.as_deref().unwrap_or_default();
+        learned.proposal = self.book()?.proposal(id).ok();
+        let mut made = self.made(&found.clean, Runs::one(found), found);
+        if let Some(skill) = &before.skill {
+            made.name.clone_from(skill);
+        }
+        learned.draft = Some(made);
+        Ok(learned)
+    }
+
+    fn made(&self, clean: &Clean, runs: Runs, found: &Found<'_>) -> SkillDraft {
+        let making = Making {
+            runs: runs.count,
+            confidence: Confidence::of(&clean.run.steps, runs.evidence, runs.trusted),
+            now: self.now(),
+            exact: found.settings.reference_exact,
+        };
+        let scanner = self.parts.scanner;
+        let dangerous = |command: &str| {
+            let report = scanner.scan_proposal_text(command);
+            report.at_least(sinew_guard::scan::Severity::Warn).next().is_some()
+        };
+        draft(clean, &making, &dangerous)
+    }
+
+    /// Drafts a run together with those that went the same way, and proposes it.
+    fn draft_run(
+        &self,
+        found: Found<'_>,
+        runs: &[KnownRun],
+        mut learned: Learned,
+    ) -> Result<Learned> {
+        let others = || runs.iter().rev().filter(|run| run.key != found.known.key);
+        let drafted = || others().filter(|run| run.skill.is_some());
+        let relation = |run: &&KnownRun| found.known.relation(run);
+        let is_alike =
+            |run: &&KnownRun| matches!(relation(run), Relation::SameBehaviour | Relation::Near);
+        let leader = drafted().find(|run| is_alike(run));
+        let group: Vec<&KnownRun> = match leader {
+            Some(leader) => drafted().filter(|run| run.skill == leader.skill).collect(),
+            None => Vec::new(),
+        };
+        let mut cleaned = vec![found.clean.clone()];
+        let book = self.book()?;
+        for run in group.iter().filter(|run| is_alike(run)).take(MAX_MERGED - 1) {
+            cleaned.extend(book.run(&run.key)?);
+        }
+        // A run that failed on the same way takes the trust away.
+        let failed_lately =
+            others().filter(|run| is_alike(run)).take(2).any(|run| run.judgement.ok == Some(false));
+        let count = cleaned.len();
+        let merged = match found.settings.reference_exact {
+            true => None,
+            false => merge(&cleaned),
+        };
+        let merged = merged.unwrap_or_else(|| found.clean.clone());
+        let all = group.iter().filter(|run| is_alike(run)).map(|run| run.judgement.evidence);
+        let evidence = all.chain([found.known.judgement.evidence]);
+        let runs_of = Runs {
+            count,
+            trusted: if failed_lately { count.min(2) } else { count },
+            evidence: evidence.into_iter().find(|e| *e != Evidence::Weak).unwrap_or(Evidence::Weak),
+        };
+        let mut made = self.made(&merged, runs_of, &found);
+        self.shorten(&mut made);
+        if let Some(skill) = leader.and_then(|leader| leader.skill.clone()) {
+            made.name = skill;
+        } else {
+            made.name = self.free_name(&made.name, &found, runs)?;
+        }
+        learned.draft = Some(made.clone());
+        let done = match self.publish(&made, &found, &group) {
+            Ok(done) => done,
+            Err(error) if error.is_of_machine() => return Err(error),
+            Err(error) => {
+                // What the gates refuse is not shown either.
+                learned.draft = None;
+                return Ok(learned.skipped(error.to_string()));
+            }
+        };
+        let mut known = found.known.clone();
+        known.skill = Some(made.name.clone());
+        match done {
+            Published::Done(done, became) => {
+                known.proposal = Some(done.proposal.id.clone());
+                learned.became = match done.proposal.status {
+                    Status::Quarantined { .. } => Became::Quarantined,
+                    Status::Applied => Became::Written,
+                    _ => became,
+                };
+                learned.proposal = Some(done.proposal);
+                learned.skill_path = done.skill_path;
+                learned.events.extend(done.events);
+            }
+            Published::Nothing(proposal, why) => {
+                known.proposal = proposal.as_ref().map(|proposal| proposal.id.clone());
+                learned.became = Became::Known;
+                learned.reason = Some(why);
+                learned.proposal = proposal;
+            }
+        }
+        self.keep(known, Some(&kept_of(&found.clean)))?;
+        Ok(learned)
+    }
+
+    /// Leaves the script out where it is longer than a support file may be.
+    fn shorten(&self, made: &mut SkillDraft) {
+        let limit = self.settings().max_skill_bytes;
+        if made.script.as_ref().is_some_and(|script| script.len() >= limit) {
+            made.script = None;
+            made.body.push_str("\nThe run is too long for a replay script.\n");
+        }
+    }
+
+    /// A name that no other draft, proposal or skill of somebody has.
+    fn free_name(&self, wanted: &str, found: &Found<'_>, runs: &[KnownRun]) -> Result<String> {
+        let proposals = self.book()?.proposals()?;
+        let is_taken = |name: &str| -> Result<bool> {
+            let other = runs
+                .iter()
+                .any(|run| run.key != found.known.key && run.skill.as_deref() == Some(name));
+            let proposed = proposals.iter().any(|p| p.skill_name == name && !is_closed(&p.status));
+            let there = files::read(self.workspace(), &files::skill_path(name))?.is_some();
+            let elsewhere = self.parts.surroundings.owner_elsewhere(name).is_some();
+            Ok(other || proposed || there || elsewhere)
+        };
+        for number in 1..1_000 {
+            let name = match number {
+                1 => wanted.to_owned(),
+                n => format!("{wanted}-{n}"),
+            };
+            if !is_taken(&name)? {
+                return Ok(name);
+            }
+        }
+        Err(Error::InvalidName(wanted.to_owned()))
+    }
+
+    /// Proposes a draft, or writes it, in the place of what earlier runs led to.
+    fn publish(
+        &self,
+        made: &SkillDraft,
+        found: &Found<'_>,
+        group: &[&KnownRun],
+    ) -> Result<Published> {
+        let book = self.book()?;
+        let earlier: Vec<Proposal> =
+            group.iter().filter_map(|run| book.proposal(run.proposal.as_deref()?).ok()).collect();
+        let newest = earlier.iter().max_by_key(|proposal| proposal.number).cloned();
+        if found.settings.publish == Publish::Auto {
+            return self.publish_auto(made, found, newest.as_ref());
+        }
+        let draft = to_propose(
+            made,
+            found,
+            Generated { metadata: Some(made.metadata.clone()), ..Generated::default() },
+        );
+        match newest {
+            Some(open) if open.status.is_open() => {
+                let done = self.redraft(&open.id, &draft)?;
+                Ok(Published::Done(done, Became::Revised))
+            }
+            Some(closed) if closed.status == (Status::Rejected { undone: false }) => {
+                let why = "a person turned this down before".to_owned();
+                Ok(Published::Nothing(Some(closed), why))
+            }
+            Some(applied) if applied.status == Status::Applied && !says_more(&applied, made) => {
+                let why = format!("the skill {} says so already", made.name);
+                Ok(Published::Nothing(Some(applied), why))
+            }
+            Some(applied) if applied.status == Status::Applied && self.was_edited(&applied)? => {
+                // What a person changed is theirs: the new draft stands beside it.
+                let mut draft = draft;
+                draft.skill_name = self.free_name(&made.name, found, &[])?;
+                let done = self.suggest(&draft, &origin(found, Apply::Never))?;
+                Ok(Published::Done(done, Became::Proposed))
+            }
+            _ => {
+                let done = self.suggest(&draft, &origin(found, Apply::ByPolicy))?;
+                Ok(Published::Done(done, Became::Proposed))
+            }
+        }
+    }
+
+    /// Writes a draft into the reference's folders, where nothing speaks against it.
+    fn publish_auto(
+        &self,
+        made: &SkillDraft,
+        found: &Found<'_>,
+        newest: Option<&Proposal>,
+    ) -> Result<Published> {
+        let exact = found.settings.reference_exact;
+        let strict = found.settings.strict;
+        let stem =
+            replay_stem(&found.clean.run.task, &made.behavior_fingerprint, strict, self.now());
+        let place = match strict {
+            true => Place::AutoFolder { stem },
+            false => Place::AutoFile { stem },
+        };
+        let mut generated = Generated {
+            metadata: (strict || !exact).then(|| made.metadata.clone()),
+            place,
+            hidden: !exact,
+            ..Generated::default()
+        };
+        let mut edited = false;
+        let superseded = newest.filter(|proposal| proposal.status == Status::Applied);
+        if let Some(old) = superseded {
+            edited = self.was_edited(old)?;
+            if !edited {
+                generated.supersedes = written_paths(old);
+                generated.archive = (!exact).then(|| archive_of(old));
+            }
+        }
+        let apply = match made.risk.is_some() || edited {
+            true => Apply::Never,
+            false => Apply::AtOnce,
+        };
+        let done = self.suggest(&to_propose(made, found, generated), &origin(found, apply))?;
+        let became = if superseded.is_some() { Became::Revised } else { Became::Proposed };
+        Ok(Published::Done(done, became))
+    }
+
+    /// Whether a person changed what a proposal wrote.
+    fn was_edited(&self, proposal: &Proposal) -> Result<bool> {
+        let now = files::read(self.workspace(), &proposal.target.path)?.map(|found| found.sha256);
+        Ok(now != proposal.result_sha256)
+    }
+
+    /// Gives an open proposal the draft of more runs.
+    fn redraft(&self, id: &str, draft: &Draft) -> Result<Suggested> {
+        let _lock = self.lock()?;
+        let mut proposal = self.raw_book().proposal(id)?;
+        proposal.status.clone().after(Life::Revise)?;
+        proposal.title.clone_from(&draft.title);
+        proposal.reason.clone_from(&draft.reason);
+        proposal.change.clone_from(&draft.change);
+        let fields = content::fields(&proposal.title, &proposal.reason, &proposal.change);
+        content::check_fields(&fields, self.settings().max_skill_bytes)?;
+        let prepared = self.prepare(&Wanted {
+            name: &proposal.skill_name,
+            title: &proposal.title,
+            reason: &proposal.reason,
+            change: &proposal.change,
+            queries: &proposal.queries,
+        })?;
+        proposal.revision += 1;
+        proposal.advance(Life::Revise, self.step("revised", &By::Automatic, None))?;
+        self.judge(&mut proposal, &prepared);
+        let mut entry = self.raw_book().change()?;
+        entry.put(&proposal)?;
+        entry.event(self.event(EventKind::Revised, &proposal, None));
+        let events = entry.save()?;
+        Ok(Suggested { proposal, skill_path: None, events })
+    }
+
+    /// A word for the next time, said after a run, is a correction like any other.
+    fn learn_correction(&self, clean: &Clean, learned: &mut Learned) -> Result<()> {
+        let Some(said) = &clean.run.next_message else { return Ok(()) };
+        let profile = self.settings().capture_profile;
+        let Verdict::Captured(found) = capture::judge(said, profile, Guards::On) else {
+            return Ok(());
+        };
+        let messages = [
+            json!({"role": "user", "content": clean.run.task}),
+            json!({"role": "user", "content": said}),
+        ];
+        let turn = Turn {
+            messages: &messages,
+            succeeded: true,
+            agent_id: Some(&clean.run.agent),
+            session_id: Some(&clean.run.session),
+        };
+        match self.propose_capture(&found, profile, &turn) {
+            Ok(made) => {
+                learned.events.extend(made.events);
+                learned.correction = Some(made.proposal);
+            }
+            Err(error) => {
+                let noted = self.note(EventKind::CaptureSkipped, error.to_string())?;
+                learned.events.extend(noted);
+            }
+        }
+        Ok(())
+    }
+
+    fn keep(&self, mut known: KnownRun, clean: Option<&Clean>) -> Result<()> {
+        let _lock = self.lock()?;
+        let mut entry = self.raw_book().change()?;
+        known.number = entry.next_number();
+        entry.keep_run(&known, clean)?;
+        entry.save()?;
+        Ok(())
+    }
+}
+
+enum Published {
+    Done(Suggested, Became),
+    Nothing(Option<Proposal>, String),
+}
+
+fn is_closed(status: &Status) -> bool {
+    matches!(status, Status::Rejected { .. })
+}
+
+fn origin(found: &Found<'_>, apply: Apply) -> Origin {
+    Origin {
+        by: By::Automatic,
+        source: Source::Trace,
+        agent_id: Some(found.clean.run.agent.clone()),
+        session_id: Some(found.clean.run.session.clone()),
+        apply,
+    }
+}
+
+fn to_propose(made: &SkillDraft, found: &Found<'_>, generated: Generated) -> Draft {
+    let mut files = BTreeMap::new();
+    if let Some(script) = &made.script {
+        files.insert(REPLAY_FILE.to_owned(), script.clone());
+    }
+    let task = crate::text::short(&found.clean.run.task, 160);
+    Draft {
+        skill_name: made.name.clone(),
+        title: format!("Skill from a finished run: {task}"),
+        reason: match made.runs {
+            1 => format!("A run of {} succeeded", found.clean.run.agent),
+            n => format!("{n} runs of {} went the same way", found.clean.run.agent),
+        },
+        change: Change::Create {
+            description: made.description.clone(),
+            body: made.body.clone(),
+            files,
+            generated: Some(Box::new(generated)),
+        },
+        evidence: Vec::new(),
+        queries: Queries { positive: vec![found.clean.run.task.clone()], near_miss: Vec::new() },
+    }
+}
+
+/// Whether a draft holds more than the proposal that was applied: other steps or parameters, or more
+/// confidence. When it was generated and how many runs there were does not count.
+fn says_more(applied: &Proposal, made: &SkillDraft) -> bool {
+    let Change::Create { body, .. } = &applied.change else { return true };
+    let told = |body: &str| -> Vec<String> {
+        let from = body.find("\n## Preconditions").unwrap_or(0);
+        let to = body.find("\n## Completion Criteria").unwrap_or(body.len());
+        let level = body.lines().find(|line| line.starts_with("- Confidence:"));
+        let level = level.and_then(|line| line.split(' ').nth(2)).unwrap_or_default();
+        let lines = body.get(from..to).unwrap_or_default().lines();
+        let steps = lines.filter(|line| {
+            !line.starts_with("   - observed:") && !line.starts_with("   - intent:")
+        });
+        [level.to_owned()].into_iter().chain(steps.map(str::to_owned)).collect()
+    };
+    told(body) != told(&made.body)
+}
+
+/// The files that a proposal wrote.
+fn written_paths(proposal: &Proposal) -> Vec<String> {
+    let mut paths = vec![proposal.target.path.clone()];
+    if let Change::Create { files, generated: Some(made), .. } = &proposal.change {
+        paths.extend(files.keys().map(|path| made.place.support_path(&proposal.skill_name, path)));
+    }
+    paths
+}
+
+fn archive_of(proposal: &Proposal) -> String {
+    let stem = match proposal.change.generated().map(|made| &made.place) {
+        Some(Place::AutoFile { stem } | Place::AutoFolder { stem }) => stem.as_str(),
+        _ => proposal.skill_name.as_str(),
+    };
+    format!("skills/.archive/auto/{stem}")
+}

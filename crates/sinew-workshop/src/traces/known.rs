@@ -1,0 +1,112 @@
+//! Runs that were learned from, and how a new one stands to them.
+
+use serde::{Deserialize, Serialize};
+use sinew_skill::content_hash;
+
+use super::judge::Judgement;
+use super::names;
+use super::redact::Clean;
+use super::run::Run;
+use super::simhash::{NEAR_BITS, is_confirmed, simhash, tokens};
+
+/// Tokens that are kept of a run: as many as are compared.
+const KEPT_TOKENS: usize = 500;
+
+/// Steps that are kept of a run: many more than a draft shows.
+const KEPT_STEPS: usize = 300;
+
+/// Bytes of a field that are kept of a run; a longer command is not merged with others.
+const KEPT_FIELD: usize = 4 * 1024;
+
+/// What is remembered of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KnownRun {
+    /// The hash of agent, session and start: the same run has the same key.
+    pub key: String,
+    /// Its place among all; later ones are newer.
+    pub number: u64,
+    /// How it went.
+    pub judgement: Judgement,
+    /// The reference's hash of what was done.
+    pub fingerprint: String,
+    /// The tokens that near runs have in common.
+    pub tokens: Vec<String>,
+    /// The task's slug.
+    pub slug: String,
+    /// The skill that it was drafted as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
+    /// The proposal that it led to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<String>,
+}
+
+/// How a new run stands to a known one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Relation {
+    /// The same way through the same applications.
+    SameBehaviour,
+    /// Nearly the same way.
+    Near,
+    /// The same task done another way.
+    SameTask,
+    /// The coarse hash is the same, what was done is not.
+    Collision,
+    /// Nothing.
+    Other,
+}
+
+impl KnownRun {
+    pub(crate) fn of(run: &Run, clean: &Clean, fingerprint: &str, judgement: Judgement) -> Self {
+        let mut tokens = tokens(&clean.run.steps);
+        tokens.truncate(KEPT_TOKENS);
+        Self {
+            key: key(run),
+            number: 0,
+            judgement,
+            fingerprint: fingerprint.to_owned(),
+            tokens,
+            slug: names::strict_slug(&clean.run.task, fingerprint),
+            skill: None,
+            proposal: None,
+        }
+    }
+
+    /// How this run stands to an earlier one.
+    pub(crate) fn relation(&self, earlier: &Self) -> Relation {
+        let same_hash = self.fingerprint == earlier.fingerprint;
+        let is_alike = is_confirmed(&self.tokens, &earlier.tokens);
+        let bits = (simhash(&self.tokens) ^ simhash(&earlier.tokens)).count_ones();
+        match () {
+            () if same_hash && is_alike => Relation::SameBehaviour,
+            () if bits <= NEAR_BITS && is_alike => Relation::Near,
+            () if self.slug == earlier.slug => Relation::SameTask,
+            () if same_hash => Relation::Collision,
+            () => Relation::Other,
+        }
+    }
+}
+
+/// The key of a run: whose, which session, when it began.
+pub(crate) fn key(run: &Run) -> String {
+    let parts = [run.agent.as_str(), &run.session, &run.started_at];
+    content_hash(parts.join("\n").as_bytes())[..32].to_owned()
+}
+
+/// What is kept of a cleaned run for merging it with others.
+pub(crate) fn kept(clean: &Clean) -> Clean {
+    let mut kept = clean.clone();
+    let left = kept.run.steps.len().saturating_sub(KEPT_STEPS);
+    kept.run.steps.truncate(KEPT_STEPS);
+    kept.run.left_out += left;
+    for step in &mut kept.run.steps {
+        step.result.clear();
+        for value in step.action.fields.values_mut() {
+            if let serde_json::Value::String(text) = value {
+                super::run::clip(text, KEPT_FIELD);
+            }
+        }
+    }
+    kept
+}
