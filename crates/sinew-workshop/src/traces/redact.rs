@@ -61,12 +61,16 @@ pub fn clean(mut run: Run, private: &Private, typed: Typed) -> Clean {
     // E-mail and telephone numbers of the task itself become parameters of it.
     let mut fields = typed::ParamNames::new(params);
     redactor.task_entities(&run.task, &mut fields);
-    each_text(&mut run, &mut |text| redactor.patterns(text));
+    each_text(&mut run, &mut |text| redactor.patterns(text, Kind::Entropy));
+    // The number of a session looks like many things and is none of them.
+    redactor.patterns(&mut run.session, Kind::Url);
     if !redactor.known.is_empty() {
         let known = Known::new(&redactor.known);
         each_text(&mut run, &mut |text| known.replace(text, &mut redactor.counts));
+        known.replace(&mut run.session, &mut redactor.counts);
     }
     each_text(&mut run, &mut |text| redactor.places(text));
+    redactor.places(&mut run.session);
     Clean { run, params: fields.into_params(), redactions: redactor.counts }
 }
 
@@ -94,14 +98,15 @@ impl Redactor {
         *self.counts.entry(kind.to_owned()).or_default() += 1;
     }
 
-    /// Replaces what the table of secrets finds.
-    fn patterns(&mut self, text: &mut String) {
-        let found = secrets::find_recorded(text);
+    /// Replaces what the table of secrets finds, up to a kind.
+    fn patterns(&mut self, text: &mut String, last: Kind) {
+        let mut found = secrets::find_recorded(text);
+        found.retain(|secret| secret.kind <= last);
         if found.is_empty() {
             return;
         }
         let mut cleaned = String::with_capacity(text.len());
-        let mut last = 0;
+        let mut at = 0;
         for secret in found {
             let value = &text[secret.range.clone()];
             let stands = match self.known.get(value) {
@@ -110,11 +115,11 @@ impl Redactor {
             };
             self.remember(value, &stands, false);
             self.count(secret.kind.as_str());
-            cleaned.push_str(&text[last..secret.range.start]);
+            cleaned.push_str(&text[at..secret.range.start]);
             cleaned.push_str(&stands);
-            last = secret.range.end;
+            at = secret.range.end;
         }
-        cleaned.push_str(&text[last..]);
+        cleaned.push_str(&text[at..]);
         *text = cleaned;
     }
 
@@ -273,9 +278,9 @@ fn base64(text: &str, for_urls: bool) -> String {
     encoded
 }
 
-/// Calls `with` for every text of a run that anybody may see.
+/// Calls `with` for every text of a run that anybody may see, but for the session's name.
 fn each_text(run: &mut Run, with: &mut dyn FnMut(&mut String)) {
-    for text in [&mut run.task, &mut run.final_message, &mut run.session] {
+    for text in [&mut run.task, &mut run.final_message] {
         with(text);
     }
     let options = [&mut run.cwd, &mut run.next_message, &mut run.parent];

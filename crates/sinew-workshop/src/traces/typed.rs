@@ -89,7 +89,7 @@ impl ParamNames {
             return same.name.clone();
         }
         let name = self.unique(&name_of(wanted));
-        let meaning = crate::text::short(meaning, 120);
+        let meaning = crate::text::short(meaning, 120).trim_end_matches('.').to_owned();
         self.params.push(Param { name: name.clone(), meaning, default, secret, distinct: 1 });
         name
     }

@@ -18,4 +18,5 @@ mod proposals;
 mod reviewer;
 mod settings;
 mod tool;
+mod traces;
 mod turns;

@@ -1,0 +1,294 @@
+//! Readers: what they tolerate, what they follow, and how little they hold.
+
+use std::fmt::Write as _;
+use std::io::Cursor;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use sinew_workshop::traces::{self, Agent, Ending, Evidence, Reading, judge};
+
+use super::{learn, read, told};
+use crate::bench::Bench;
+
+fn lines(records: &[Value]) -> String {
+    records.iter().map(|record| format!("{record}\n")).collect()
+}
+
+/// A message of a session tree.
+fn entry(id: &str, parent: Option<&str>, message: Value) -> Value {
+    json!({"type": "message", "id": id, "parentId": parent, "timestamp": "t", "message": message})
+}
+
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": [{"type": "text", "text": text}]})
+}
+
+fn call(id: &str, command: &str) -> Value {
+    json!({"role": "assistant", "stopReason": "toolUse", "content": [
+        {"type": "toolCall", "id": id, "name": "exec", "arguments": {"command": command}},
+    ]})
+}
+
+fn result(id: &str, text: &str) -> Value {
+    json!({"role": "toolResult", "toolCallId": id, "isError": false,
+        "content": [{"type": "text", "text": text}]})
+}
+
+fn stop(text: &str) -> Value {
+    json!({"role": "assistant", "stopReason": "stop", "content": [{"type": "text", "text": text}]})
+}
+
+#[test]
+fn case_21_an_abandoned_branch_does_not_count() {
+    let tree = lines(&[
+        json!({"type": "session", "version": 3, "id": "s", "timestamp": "t", "cwd": "/w"}),
+        entry("a", None, user("Count the files")),
+        entry("b", Some("a"), call("1", "rm -rf everything")),
+        entry("c", Some("b"), result("1", "gone")),
+        entry("d", Some("a"), call("2", "ls | wc -l")),
+        entry("e", Some("d"), result("2", "14")),
+        entry("f", Some("e"), stop("There are 14.")),
+    ]);
+    let (runs, _) = read(tree.as_bytes());
+    let commands: Vec<&str> = runs[0].steps.iter().map(|s| s.action.text("command")).collect();
+    assert_eq!(commands, ["ls | wc -l"]);
+    assert_eq!(runs[0].steps[0].result, "14");
+}
+
+#[test]
+fn a_tree_that_bites_its_tail_ends() {
+    let tree = lines(&[
+        json!({"type": "session", "version": 3, "id": "s"}),
+        entry("a", Some("b"), user("Count the files")),
+        entry("b", Some("a"), call("1", "ls")),
+    ]);
+    assert_eq!(read(tree.as_bytes()).0.len(), 1);
+}
+
+/// A session of Claude Code: what the user says, and what the agent runs for it.
+fn session(turns: &[(&str, &[&str])]) -> String {
+    let mut text = String::new();
+    let mut number = 0;
+    let mut record = |kind: &str, message: Value| {
+        number += 1;
+        let at = format!("2026-10-02T09:{:02}:{:02}.000Z", number / 60, number % 60);
+        let record = json!({
+            "type": kind, "uuid": number.to_string(), "sessionId": "s", "cwd": "/home/robin/x",
+            "timestamp": at, "isSidechain": false, "message": message,
+        });
+        let _ = writeln!(text, "{record}");
+    };
+    for (said, commands) in turns {
+        record("user", json!({"role": "user", "content": said}));
+        for (at, command) in commands.iter().enumerate() {
+            let id = format!("{said}{at}");
+            let call = json!({"type": "tool_use", "id": id, "name": "Bash",
+                "input": {"command": command}});
+            record("assistant", json!({"id": id, "stop_reason": "tool_use", "content": [call]}));
+            let result = json!({"type": "tool_result", "tool_use_id": id, "content": "fine"});
+            record("user", json!({"role": "user", "content": [result]}));
+        }
+        let said = json!([{"type": "text", "text": "Done."}]);
+        record("assistant", json!({"id": "m", "stop_reason": "end_turn", "content": said}));
+    }
+    text
+}
+
+#[test]
+fn messages_that_open_work_start_runs_and_reactions_belong_to_the_run_before() {
+    let text = session(&[
+        ("Build it", &["make -j2"]),
+        ("Thanks, that worked.", &[]),
+        ("Now write the changelog", &["git log --oneline"]),
+        ("That did not work, try again", &["git log -p"]),
+        ("Publish the page", &["make publish"]),
+        ("still fails", &[]),
+    ]);
+    let (runs, _) = read(text.as_bytes());
+    let shown: Vec<(&str, usize, Option<bool>, Evidence)> = runs
+        .iter()
+        .map(|run| (run.task.as_str(), run.steps.len(), judge(run).ok, judge(run).evidence))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("Build it", 1, Some(true), Evidence::Confirmed),
+            ("Now write the changelog", 2, Some(true), Evidence::Weak),
+            ("Publish the page", 1, Some(false), Evidence::Complaint),
+        ]
+    );
+}
+
+#[test]
+fn delegates_have_runs_of_their_own() {
+    let mut text = session(&[("Build it", &["make -j2"])]);
+    for (kind, message) in [
+        ("user", json!({"role": "user", "content": "Look for the cause"})),
+        (
+            "assistant",
+            json!({"id": "x", "stop_reason": "tool_use", "content": [
+                {"type": "tool_use", "id": "d", "name": "Grep", "input": {"pattern": "x"}},
+            ]}),
+        ),
+    ] {
+        let record = json!({"type": kind, "uuid": "u", "sessionId": "s", "isSidechain": true,
+            "agentId": "a1", "timestamp": "t", "message": message});
+        let _ = writeln!(text, "{record}");
+    }
+    let (runs, _) = read(text.as_bytes());
+    let delegate = runs.iter().find(|run| run.parent.is_some()).expect("a delegate's run");
+    assert_eq!(
+        (delegate.task.as_str(), delegate.parent.as_deref()),
+        ("Look for the cause", Some("s"))
+    );
+    assert_eq!(delegate.steps[0].action.kind, "search");
+    assert_eq!(runs.len(), 2);
+}
+
+#[test]
+fn what_the_program_writes_in_the_users_name_is_no_message() {
+    let mut text =
+        session(&[("<command-name>/clear</command-name>", &[]), ("Build it", &["make"])]);
+    let _ = writeln!(
+        text,
+        "{}",
+        json!({"type": "user", "uuid": "u", "sessionId": "s", "message":
+            {"role": "user", "content": "[Request interrupted by user]"}})
+    );
+    let (runs, _) = read(text.as_bytes());
+    assert_eq!((runs.len(), runs[0].task.as_str()), (1, "Build it"));
+    assert_eq!(runs[0].ending, Ending::Aborted);
+}
+
+#[test]
+fn case_22_a_file_that_grows_gives_the_new_run_once() {
+    let bench = Bench::new();
+    let first = session(&[("Build it", &["make -j2"]), ("Thanks!", &[])]);
+    let grown = session(&[
+        ("Build it", &["make -j2"]),
+        ("Thanks!", &[]),
+        ("Write the changelog", &["git log --oneline", "vi CHANGES -n"]),
+        ("Perfect.", &[]),
+    ]);
+    assert_eq!(learn(&bench, &first).len(), 1);
+    let names = |shop: &sinew_workshop::Workshop<'_>| -> Vec<String> {
+        shop.proposals().expect("proposals").into_iter().map(|p| p.skill_name).collect()
+    };
+    learn(&bench, &grown);
+    assert_eq!(bench.shop(names), ["write-the-changelog", "build-it"]);
+    learn(&bench, &grown);
+    assert_eq!(bench.shop(names).len(), 2);
+    assert!(bench.shop(|shop| shop.proposals()).expect("two").iter().all(|p| p.revision == 1));
+}
+
+#[test]
+fn case_23_bad_lines_are_counted_and_the_rest_is_read() {
+    let good = session(&[("Build it", &["make -j2"])]);
+    let mut text = "not JSON at all\n".repeat(5);
+    text.push_str(&"{\"type\":\"user\",\n".repeat(5));
+    text.push_str("{\"type\":\"something-new\",\"uuid\":\"x\"}\n");
+    let _ = writeln!(text, "{{\"type\":\"user\",\"pad\":\"{}\"}}", "x".repeat(2 * 1024 * 1024));
+    text.push_str(&good);
+    let (runs, counts) = read(text.as_bytes());
+    assert_eq!(runs.len(), 1);
+    assert_eq!((counts.malformed, counts.unknown, counts.oversize), (10, 1, 1));
+}
+
+#[test]
+fn a_trace_without_an_end_is_no_success() {
+    let whole = told("Count").exec("ls").lines();
+    let cut: String = whole.lines().take(2).map(|line| format!("{line}\n")).collect();
+    let (runs, _) = read(cut.as_bytes());
+    assert_eq!(judge(&runs[0]).ok, None);
+}
+
+#[test]
+fn openpockets_flat_lines_are_read_too() {
+    let text = lines(&[
+        json!({"event": "session_started", "sessionId": "p", "task": "Turn it on", "at": "t"}),
+        json!({"event": "step_appended", "stepNo": 1, "at": "t", "thought": "Tap.",
+            "actionJson": "{\"type\":\"tap\",\"x\":1,\"y\":2}", "result": "ok",
+            "trace": {"currentApp": "com.x", "status": "ok", "actionType": "tap"}}),
+        json!({"event": "runtime_event_appended"}),
+        json!({"event": "session_finalized", "status": "SUCCESS", "message": "It is on."}),
+    ]);
+    let (runs, counts) = read(text.as_bytes());
+    assert_eq!((runs[0].task.as_str(), runs[0].steps[0].app.as_str()), ("Turn it on", "com.x"));
+    assert_eq!(judge(&runs[0]).ok, Some(true));
+    assert_eq!(counts.unknown, 0);
+}
+
+#[test]
+fn a_page_with_two_tasks_is_two_runs() {
+    let step = |number: usize, x: usize| {
+        format!(
+            "### Step {number}\n\n- at: t\n- action: tap\n- app: com.x\n- status: ok\n- thought:\n\
+             ```text\nTap.\n```\n- action:\n```json\n{{\"type\":\"tap\",\"x\":{x},\"y\":1}}\n```\n\
+             - execution_result:\n```text\nTapped\n```\n\n"
+        )
+    };
+    let page = format!(
+        "# OpenPocket Session\n\n- id: p\n\n## Task\n\nOne\n\n## Steps\n\n{}## Final\n\n\
+         - status: SUCCESS\n\n### Message\n\nDone one.\n\n---\n\n## Task (later)\n\nTwo\n\n## Steps\n\n\
+         {}## Final\n\n- status: FAILED\n\n### Message\n\nNo.\n",
+        step(1, 5),
+        step(1, 6)
+    );
+    let (runs, _) = read(page.as_bytes());
+    let shown: Vec<(&str, &str, Option<bool>)> = runs
+        .iter()
+        .map(|run| (run.task.as_str(), run.final_message.as_str(), judge(run).ok))
+        .collect();
+    assert_eq!(shown, [("One", "Done one.", Some(true)), ("Two", "No.", Some(false))]);
+}
+
+#[test]
+fn ten_thousand_steps_over_several_runs_come_one_run_at_a_time() {
+    let commands: Vec<String> = (0..2_500).map(|at| format!("echo {at}")).collect();
+    let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+    let turns: Vec<(&str, &[&str])> =
+        ["First", "Second", "Third", "Fourth"].iter().map(|task| (*task, &commands[..])).collect();
+    let text = session(&turns);
+    let (runs, _) = read(text.as_bytes());
+    let steps: Vec<usize> = runs.iter().map(|run| run.steps.len()).collect();
+    assert_eq!(steps, [2_500; 4]);
+}
+
+#[test]
+fn a_run_keeps_five_thousand_steps_and_counts_the_rest() {
+    let commands = vec!["true"; 5_003];
+    let (runs, counts) = read(session(&[("Go", &commands)]).as_bytes());
+    assert_eq!((runs[0].steps.len(), runs[0].left_out), (5_000, 3));
+    assert_eq!(counts.steps_left_out, 3);
+}
+
+fn read_as(agent: Option<Agent>, bytes: &[u8]) {
+    let reading = Reading { agent, name: "x", progress: &|_| {} };
+    let _ = traces::read(&mut Cursor::new(bytes), &reading, &mut |run| {
+        let _ = judge(&run);
+    });
+}
+
+proptest! {
+    /// Whatever a file holds, no reader stops in the middle of a character or runs without end.
+    #[test]
+    fn no_bytes_stop_a_reader(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        for agent in [None, Some(Agent::ClaudeCode), Some(Agent::Codex), Some(Agent::Openclaw),
+            Some(Agent::Openpocket), Some(Agent::Generic)] {
+            read_as(agent, &bytes);
+        }
+    }
+
+    /// The same for records that are nearly right.
+    #[test]
+    fn no_odd_record_stops_a_reader(
+        kind in "(user|assistant|trace|step|end|session|message|response_item|event_msg|custom)",
+        field in "(message|payload|action|uiContext|data|content|result|task)",
+        value in "(null|1|true|\"x\"|\\[\\]|\\{\\}|\\[null\\]|\\{\"type\":1\\}|\\{\"content\":\\[1\\]\\})",
+    ) {
+        let record = format!(r#"{{"type":"{kind}","{field}":{value},"uuid":"u","id":"i"}}"#);
+        for agent in Agent::ALL {
+            read_as(Some(agent.1), record.as_bytes());
+        }
+    }
+}
