@@ -318,7 +318,13 @@ fn has_check_digit(value: &str) -> bool {
             _ => digit * 2,
         })
         .sum();
-    sum.is_multiple_of(10) && digits.iter().any(|&digit| digit != digits[0])
+    // Issuers start with 3 to 6, or with 2 where there are sixteen digits; times and ids do not.
+    let is_issued = match digits.first() {
+        Some(3..=6) => true,
+        Some(2) => digits.len() == 16,
+        _ => false,
+    };
+    is_issued && sum.is_multiple_of(10) && digits.iter().any(|&digit| digit != digits[0])
 }
 
 /// The remainder of an account number (ISO 13616).
@@ -472,6 +478,7 @@ mod tests {
             "open-youtube-and-search-latest-openai-videos-today",
             "src/components/NavigationBarButton/index-page-layout",
             "5d0c7b1e-3f64-4a5b-9d1f-2c8e7a60b911",
+            "session 20260721-170500",
             "exit code 0 after 14 files",
             "git@github.com:example/x.git",
             "GB00WEST12345698765432",

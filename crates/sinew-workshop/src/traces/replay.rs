@@ -161,7 +161,7 @@ fn header(head: &Head<'_>) -> String {
          # behavior_fingerprint: {}\n\
          # risk: {risk}\n\
          # usage: [--dry-run] [--yes] [device]; values come from SINEW_P_<NAME> or are asked for\n\
-         # shellcheck disable=SC2016  # recorded commands expand in the shell that they are given to\n",
+         # shellcheck disable=SC1003,SC1110,SC1111,SC1112,SC2016,SC2088  # what was recorded is quoted whole\n",
         comment(head.agent),
         comment(head.session),
         comment(head.generated),

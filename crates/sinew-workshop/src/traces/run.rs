@@ -129,6 +129,9 @@ pub struct Target {
     /// Whether it can be tapped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clickable: Option<bool>,
+    /// Whether it was taken from what the result says of it; the hashes do not count it then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inferred: bool,
 }
 
 impl Target {

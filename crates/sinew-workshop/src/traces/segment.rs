@@ -64,6 +64,8 @@ pub(crate) struct Segments {
     weight: usize,
     /// A message that no work has followed yet.
     waiting: Option<Said>,
+    /// Whether the agent has answered it.
+    answered: bool,
     /// The first message behind the current run's work.
     next: Option<String>,
     /// Calls of the current run: which step, and whether its result is final.
@@ -92,7 +94,10 @@ impl Segments {
             self.next = Some(text.clone());
         }
         // Two messages in a row are one request; the first says what it is.
-        self.waiting.get_or_insert_with(|| Said { text, at: at.to_owned() });
+        if self.waiting.is_none() || self.answered {
+            self.waiting = Some(Said { text, at: at.to_owned() });
+        }
+        self.answered = false;
     }
 
     /// A new task, whatever was said before: formats that name tasks.
@@ -150,7 +155,11 @@ impl Segments {
 
     /// The agent said something.
     pub(crate) fn agent_said(&mut self, text: String) {
-        if self.next.is_some() || text.trim().is_empty() {
+        if text.trim().is_empty() {
+            return;
+        }
+        self.answered = true;
+        if self.next.is_some() {
             return;
         }
         if let Some(run) = &mut self.current {

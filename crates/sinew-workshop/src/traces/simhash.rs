@@ -37,6 +37,7 @@ fn shape(action: &Action, target: &Target) -> String {
         "read" | "write" | "edit" | "apply_patch" => extension(action.text("path")),
         "launch_app" => action.text("packageName").to_owned(),
         "request_human_auth" => action.text("capability").to_owned(),
+        "tap" | "tap_element" if target.inferred => "-".to_owned(),
         "tap" | "tap_element" => {
             let resource = target.resource_id.as_deref().map(base).filter(|id| !id.is_empty());
             let class = target.class_name.as_deref().filter(|class| !class.is_empty());

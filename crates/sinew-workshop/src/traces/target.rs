@@ -30,6 +30,7 @@ pub(super) fn from_result(result: &str) -> Target {
             _ => &mut target.class_name,
         };
         to.get_or_insert(value);
+        target.inferred = true;
     }
     target
 }

@@ -90,6 +90,7 @@ fn target(value: &mut Value) -> Target {
         content_desc: text("contentDesc"),
         class_name: text("className"),
         clickable: value.get("clickable").and_then(Value::as_bool),
+        inferred: false,
     }
 }
 

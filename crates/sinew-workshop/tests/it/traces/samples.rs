@@ -27,6 +27,7 @@ fn learned(name: &str) -> Option<Learned> {
     let bench = Bench::new();
     let mut runs = learn(&bench, &text);
     assert_eq!(runs.len(), 1, "{name}");
+    assert!(runs[0].draft.is_some(), "{name}: {:?}", runs[0].reason);
     runs.pop()
 }
 

@@ -1,0 +1,9 @@
+//! No transcript stops the reader of `pocket`.
+#![no_main]
+
+mod transcripts;
+
+use libfuzzer_sys::fuzz_target;
+use sinew_workshop::traces::Agent;
+
+fuzz_target!(|data: &[u8]| transcripts::read(Agent::Openpocket, "", data));

@@ -1,0 +1,28 @@
+//! What every fuzz target of a transcript reader does: read, judge, clean, hash.
+
+use std::io::Cursor;
+
+use sinew_workshop::traces::{
+    self, Agent, Private, Reading, Typed, clean, fingerprint, judge, pitfalls, simhash, tokens,
+};
+
+/// Reads what was made up behind `start` as a transcript of this agent.
+pub fn read(agent: Agent, start: &str, data: &[u8]) {
+    let transcript = [start.as_bytes(), data].concat();
+    let reading = Reading { agent: Some(agent), name: "fuzz", progress: &|_| {} };
+    let _ = traces::read(&mut Cursor::new(transcript), &reading, &mut |run| {
+        let _ = judge(&run);
+        let private = Private { homes: vec!["/home/fuzz".to_owned()], hosts: Vec::new() };
+        let clean = clean(run, &private, Typed::Parameter);
+        let _ = fingerprint(&clean.run.steps);
+        let _ = simhash(&tokens(&clean.run.steps));
+        for (at, fix) in pitfalls(&clean.run.steps) {
+            assert!(fix.is_none_or(|fix| fix > at));
+        }
+        // What was cleaned once has nothing left that the same table finds for sure.
+        for step in &clean.run.steps {
+            let left = sinew_guard::secrets::find_strict(&step.result);
+            assert!(left.iter().all(|secret| secret.id != "github-token"), "{}", step.result);
+        }
+    });
+}
