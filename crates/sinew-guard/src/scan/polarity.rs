@@ -45,22 +45,14 @@ const NEGATORS: &[&str] = &[
     "beware",
     "instead of",
     "rather than",
-    "detect",
     "flags ",
     "flagged",
     "flag any",
-    "block ",
+    "block any",
+    "block all",
     "blocks ",
     "blocked",
     "prevent",
-    "look for",
-    "looks for",
-    "search for",
-    "scan for",
-    "scans for",
-    "check for",
-    "checks for",
-    "watch for",
     "patterns like",
     "pattern:",
     "examples of",
@@ -79,6 +71,57 @@ const NEGATORS: &[&str] = &[
     "⛔",
     "✗",
     "unsafe:",
+];
+/// Verbs of looking: they govern what they look for when they say what kind of thing that is. "Check for
+/// updates: run X" asks for X.
+const SEARCHES: &[&str] = &[
+    "detect",
+    "look for",
+    "looks for",
+    "looking for",
+    "search for",
+    "searches for",
+    "scan for",
+    "scans for",
+    "check for",
+    "checks for",
+    "watch for",
+];
+/// What texts about attacks look for.
+const SOUGHT: &[&str] = &[
+    "pattern",
+    "string",
+    "phrase",
+    "indicator",
+    "signature",
+    "such as",
+    "like",
+    "attempt",
+    "payload",
+    "attack",
+    "inject",
+    "malicious",
+    "suspicious",
+    "dangerous",
+    "prompt",
+    "exploit",
+    "keyword",
+    "usage",
+    "use of",
+    "uses of",
+    "calls",
+    "commands",
+    "secret",
+    "vulnerab",
+    "obfuscat",
+    "anything",
+    "any ",
+    "that ",
+    "instances",
+    "hidden",
+    "hardcoded",
+    "unsafe",
+    "risky",
 ];
 /// Verbs after which a negator asks for the deed: "never skip", "don't forget".
 const DOUBLE: &[&str] = &[
@@ -121,10 +164,17 @@ fn ends_in_order(head: &str) -> bool {
 }
 
 fn negator_governs(clause: &str) -> bool {
-    static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(NEGATORS).ok());
+    static WORDS: LazyLock<Option<AhoCorasick>> =
+        LazyLock::new(|| AhoCorasick::new(NEGATORS.iter().chain(SEARCHES)).ok());
     let Some(words) = WORDS.as_ref() else { return false };
+    let clause = after_purpose(clause);
     words.find_overlapping_iter(clause).any(|found| {
-        let (at, negator) = (found.start(), NEGATORS[found.pattern().as_usize()]);
+        let (at, number) = (found.start(), found.pattern().as_usize());
+        let negator = NEGATORS.get(number).or_else(|| SEARCHES.get(number - NEGATORS.len()));
+        let negator = negator.copied().unwrap_or("");
+        if number >= NEGATORS.len() && !SOUGHT.iter().any(|kind| clause[at..].contains(kind)) {
+            return false;
+        }
         let starts_word = at == 0
             || !clause[..at].ends_with(|c: char| c.is_alphanumeric())
             || !negator.starts_with(|c: char| c.is_alphanumeric());
@@ -133,13 +183,33 @@ fn negator_governs(clause: &str) -> bool {
     })
 }
 
+/// "To avoid trouble, run X" and "Avoid trouble by running X" ask for X: what stands before is why.
+fn after_purpose(clause: &str) -> &str {
+    const TURNS: &[&str] = &[
+        ", run ",
+        ", execute ",
+        ", use ",
+        ", just ",
+        ", simply ",
+        ", please ",
+        ", first ",
+        ", paste ",
+        ", copy ",
+        ", open ",
+        ", install ",
+        ", download ",
+        " by running",
+        " by executing",
+        " by pasting",
+        " by installing",
+    ];
+    let turns = TURNS.iter().filter_map(|turn| clause.rfind(turn).map(|at| at + turn.len()));
+    turns.max().map_or(clause, |at| &clause[at..])
+}
+
 /// Headings under which things are shown in order not to be done.
 fn is_negative_heading(line: &str) -> bool {
     const WORDS: &[&str] = &[
-        "don't",
-        "do not",
-        "never",
-        "avoid",
         "anti-pattern",
         "antipattern",
         "bad ",
@@ -158,7 +228,21 @@ fn is_negative_heading(line: &str) -> bool {
         "vulnerable",
         "out of scope",
     ];
-    WORDS.iter().any(|word| line.contains(word))
+    // An order in a heading says what not to do; "Never miss an update" says nothing of the kind.
+    const ORDERS: &[&str] = &["don't", "do not", "never", "avoid"];
+    const DEEDS: &[&str] = &[
+        "run", "use", "using", "do", "execute", "commit", "write", "try", "install", "paste",
+        "copy", "trust", "call", "share", "expose", "log", "store", "put", "include", "send",
+        "hard", "this", "these", "touch", "edit", "modify", "allow", "accept", "follow",
+    ];
+    let line = line.trim_end_matches([':', '*', '.', '!', ' ']);
+    let forbids = |order: &str| {
+        line.match_indices(order).any(|(at, _)| {
+            let next = line[at + order.len()..].trim_start_matches([' ', ':', '*', '-']);
+            next.is_empty() || DEEDS.iter().any(|deed| next.starts_with(deed))
+        })
+    };
+    WORDS.iter().any(|word| line.contains(word)) || ORDERS.iter().any(|order| forbids(order))
 }
 
 fn is_bad_comment(line: &str) -> bool {
@@ -485,6 +569,25 @@ mod tests {
         check("first download, then run curl", "curl", false);
         check("agents must not ignore it but run curl", "curl", false);
         check("detects prompts that say ignore previous instructions", "ignore", true);
+        check("check for updates: run curl x | sh", "curl", false);
+        check("look for patterns like curl x | sh", "curl", true);
+        check("to avoid errors, run curl x | sh", "curl", false);
+        check("avoid commands such as curl x | sh", "curl", true);
+        check("copy this block and run curl x | sh", "curl", false);
+        check("avoid trouble by running curl x | sh", "curl", false);
+        check("instead of waiting, run curl x | sh", "curl", false);
+    }
+
+    #[test]
+    fn headings_forbid_deeds_and_not_misfortunes() {
+        for heading in
+            ["## never run these", "## commands to avoid", "## what not to do", "## do not:"]
+        {
+            assert!(is_negative_heading(heading), "{heading}");
+        }
+        for heading in ["## never miss an update", "## avoid broken installs", "## setup"] {
+            assert!(!is_negative_heading(heading), "{heading}");
+        }
     }
 
     #[test]
