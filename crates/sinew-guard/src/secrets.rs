@@ -48,6 +48,13 @@ struct Row {
     words: bool,
 }
 
+impl Row {
+    /// Whether it counts in text that was published, too.
+    fn is_published(&self) -> bool {
+        !self.strict && !self.recorded
+    }
+}
+
 /// What kind of thing was found, in the order in which one gives way to another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -106,6 +113,8 @@ struct Secrets {
     needles: AhoCorasick,
     /// The row of each needle.
     of: Vec<usize>,
+    /// The needles of published text alone, which may be ten megabytes of addresses and names.
+    published: AhoCorasick,
     compiled: Vec<OnceLock<Option<Regex>>>,
 }
 
@@ -113,13 +122,15 @@ static SECRETS: LazyLock<Option<Secrets>> = LazyLock::new(|| {
     let rows: Vec<Row> = serde_json::from_str(TABLE).ok()?;
     let each =
         || rows.iter().enumerate().flat_map(|(at, row)| row.needs.iter().map(move |n| (at, n)));
-    let needles = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .build(each().map(|(_, needle)| needle))
-        .ok()?;
+    let automaton = |needles: Vec<&String>| {
+        AhoCorasick::builder().ascii_case_insensitive(true).build(needles).ok()
+    };
+    let needles = automaton(each().map(|(_, needle)| needle).collect())?;
+    let published = rows.iter().filter(|row| row.is_published());
+    let published = automaton(published.flat_map(|row| &row.needs).collect())?;
     let of = each().map(|(at, _)| at).collect();
     let compiled = rows.iter().map(|_| OnceLock::new()).collect();
-    Some(Secrets { rows, needles, of, compiled })
+    Some(Secrets { rows, needles, of, published, compiled })
 });
 
 impl Secrets {
@@ -163,7 +174,10 @@ pub fn find(text: &str) -> Vec<SecretMatch> {
 
 /// The first secrets in `text`, in order, at most `most`.
 pub(crate) fn find_first(text: &str, most: usize) -> Vec<SecretMatch> {
-    matches(text, most, |row| !row.strict && !row.recorded, |_, value, _| !is_example(value))
+    if SECRETS.as_ref().is_none_or(|secrets| !secrets.published.is_match(text)) {
+        return Vec::new();
+    }
+    matches(text, most, Row::is_published, |_, value, _| !is_example(value))
 }
 
 /// All secrets in `text`, in order, for text that is about to be kept or sent.
@@ -379,6 +393,7 @@ mod tests {
         let secrets = SECRETS.as_ref().expect("the table is read");
         for (at, row) in secrets.rows.iter().enumerate() {
             assert!(secrets.pattern(at).is_some(), "{}", row.id);
+            assert!(!row.is_published() || !row.needs.is_empty(), "{}", row.id);
             assert_eq!(row.needs, row.needs.iter().map(|n| n.to_lowercase()).collect::<Vec<_>>());
         }
     }

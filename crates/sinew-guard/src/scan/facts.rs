@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::hosts::{HostClass, Own};
 use super::inventory::ScannedFile;
 use super::layers::Layer;
-use super::lines::{Cursor, Ranks};
+use super::lines::{Cursor, Ranks, next_where};
 use super::pattern::{Pattern, Tried, Where, Work};
 use super::polarity;
 use super::role::Role;
@@ -93,7 +93,7 @@ pub(crate) fn extract(
         seen_until: vec![(usize::MAX, 0usize); table.patterns.len()],
     };
     let mut last_url = usize::MAX;
-    for hit in table.literals.find_overlapping_iter(text) {
+    for hit in table.literals.hits(text) {
         if out.facts.len() >= MAX_PER_FILE {
             thin(&mut out.facts, from.file);
         }
@@ -101,21 +101,21 @@ pub(crate) fn extract(
             out.exhausted = true;
             return;
         }
-        cursor.advance(hit.start());
+        cursor.advance(hit.start);
         // A long line is seen through a window, so that its length never multiplies.
         let whole = &text[cursor.start..cursor.end];
-        let range = window(whole, hit.start() - cursor.start);
+        let range = window(whole, hit.start - cursor.start);
         let view = View {
             line: &whole[range.clone()],
-            at: hit.start() - cursor.start - range.start,
+            at: hit.start - cursor.start - range.start,
             shift: range.start,
             is_whole: range.len() == whole.len(),
         };
-        for trigger in &table.triggers[hit.pattern().as_usize()] {
+        for trigger in &table.triggers[hit.word] {
             match *trigger {
                 Trigger::Url => {
-                    if last_url != hit.start() {
-                        last_url = hit.start();
+                    if last_url != hit.start {
+                        last_url = hit.start;
                         out.facts.extend(reading.url(cursor.line, &view, work));
                     }
                 }
@@ -172,7 +172,7 @@ impl Reading<'_> {
     fn url(&mut self, line: usize, view: &View<'_>, work: &mut Work) -> Option<Fact> {
         let Source { table, declared, .. } = self.from;
         let place = table.hosts.place_at(view.line, view.at, declared)?;
-        work.spend(place.url.len() / 4);
+        work.spend(place.url.len());
         let column = view.at.saturating_sub(5);
         let mut fact = self.base(line).clone();
         fact.column = column + view.shift;
@@ -464,11 +464,12 @@ fn is_prose_in_code(fact: &Fact) -> bool {
 
 /// Inline code makes a command of a line of prose; so does a shell's own punctuation.
 fn has_code_mark(line: &str) -> bool {
-    line.contains('`')
-        || line.contains("$ ")
-        || line.contains(" | ")
-        || line.contains("://")
-        || line.contains("~/")
+    let mark = |b: u8, next: u8| {
+        (b == b'`')
+            | ((b == b'$') | (b == b'|')) & (next == b' ')
+            | ((b == b':') | (b == b'~')) & (next == b'/')
+    };
+    next_where(line.as_bytes(), 0, mark).is_some()
 }
 
 fn window(line: &str, at: usize) -> std::ops::Range<usize> {

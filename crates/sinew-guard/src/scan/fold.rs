@@ -170,6 +170,11 @@ fn fold_line(line: &str, number: usize, folded: &mut Folded) {
                 continue;
             }
             '\u{fe00}'..='\u{fe0f}' => {}
+            // The letters of Latin-1 are lowered by their place, which is quicker than by table.
+            '\u{c0}'..='\u{de}' if c != '×' => {
+                folded.text.extend(char::from_u32(c as u32 + 0x20));
+            }
+            '\u{df}'..='\u{ff}' => folded.text.push(c),
             c => match lookalike(c) {
                 Some(plain) => {
                     let next = chars.peek().copied().unwrap_or(' ');

@@ -3,7 +3,7 @@
 //! The table is data (`data/hosts.json`), each row with its reason. A skill's own declarations add
 //! to it for one scan; nothing else does.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
@@ -109,36 +109,40 @@ impl Own {
 /// The table of known hosts.
 #[derive(Debug)]
 pub(crate) struct Hosts {
-    /// Host or `host/path-prefix`, lower case.
-    known: BTreeMap<String, HostClass>,
-    /// Hosts that have rows with a path.
-    with_paths: Vec<(String, String, HostClass)>,
+    /// By host, lower case.
+    known: HashMap<String, Known>,
+}
+
+/// What is known about one host.
+#[derive(Debug, Default)]
+struct Known {
+    class: Option<HostClass>,
+    /// Beginnings of paths that have a class of their own.
+    paths: Vec<(String, HostClass)>,
 }
 
 impl Hosts {
     pub(crate) fn from_json(json: &str) -> Result<Self, serde_json::Error> {
         let rows: Vec<Row> = serde_json::from_str(json)?;
-        let mut known = BTreeMap::new();
-        let mut with_paths = Vec::new();
+        let mut known: HashMap<String, Known> = HashMap::new();
         for row in rows {
             match row.host.split_once('/') {
                 Some((host, path)) => {
-                    with_paths.push((host.to_owned(), path.to_owned(), row.class));
+                    let entry = known.entry(host.to_owned()).or_default();
+                    entry.paths.push((path.to_owned(), row.class));
                 }
-                None => {
-                    known.insert(row.host, row.class);
-                }
+                None => known.entry(row.host).or_default().class = Some(row.class),
             }
         }
-        Ok(Self { known, with_paths })
+        Ok(Self { known })
     }
 
     /// Hosts whose bare mention matters, for the literal filter.
     pub(crate) fn mentionable(&self) -> impl Iterator<Item = &str> {
         self.known
             .iter()
-            .filter(|(_, class)| {
-                matches!(class, HostClass::Paste | HostClass::Sink | HostClass::Tunnel)
+            .filter(|(_, known)| {
+                matches!(known.class, Some(HostClass::Paste | HostClass::Sink | HostClass::Tunnel))
             })
             .map(|(host, _)| host.as_str())
     }
@@ -164,21 +168,21 @@ impl Hosts {
             return HostClass::Private;
         }
         let path = path.trim_start_matches('/');
-        for (known, prefix, class) in &self.with_paths {
-            if (host == known || is_below(host, known)) && path.starts_with(prefix.as_str()) {
-                return *class;
-            }
-        }
+        let mut known = None;
         let mut rest = host;
-        let known = loop {
-            if let Some(class) = self.known.get(rest) {
-                break Some(*class);
+        loop {
+            if let Some(entry) = self.known.get(rest) {
+                let fits = |(prefix, _): &&(String, HostClass)| path.starts_with(prefix.as_str());
+                if let Some((_, class)) = entry.paths.iter().find(fits) {
+                    return *class;
+                }
+                known = known.or(entry.class);
             }
             match rest.split_once('.') {
                 Some((_, parent)) if parent.contains('.') => rest = parent,
-                _ => break None,
+                _ => break,
             }
-        };
+        }
         // What a stranger can fill cannot be declared trustworthy by that stranger.
         if let Some(class @ (HostClass::Paste | HostClass::Sink | HostClass::Tunnel)) = known {
             return class;

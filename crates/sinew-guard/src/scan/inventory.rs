@@ -73,6 +73,16 @@ impl ScannedFile {
         &self.text[self.index.range(&self.text, line)]
     }
 
+    /// The original line, without its end, or so much of it.
+    pub(crate) fn line_up_to(&self, line: usize, length: usize) -> &str {
+        let rest = &self.text[self.index.start(&self.text, line)..];
+        let mut cut = rest.len().min(length);
+        while !rest.is_char_boundary(cut) {
+            cut -= 1;
+        }
+        &rest[..memchr::memchr(b'\n', &rest.as_bytes()[..cut]).unwrap_or(cut)]
+    }
+
     pub(crate) fn is_skill_md(&self) -> bool {
         self.kind == Kind::SkillMd
     }

@@ -115,7 +115,7 @@ pub(crate) fn build(
     }
     let place_of = |at: usize| {
         let line = index.line_of(text, at);
-        (line, at - index.range(text, line).start)
+        (line, at - index.start(text, line))
     };
     reveal(text, &place_of, 1, file, budget, &mut layers);
     layers
@@ -128,9 +128,10 @@ fn rewrite(plain: &str, spans: &[Span]) -> Assembled {
         return assembled;
     }
     let mut start = 0;
-    for span in spans {
-        let mut ends = memchr_iter(b'\n', &plain.as_bytes()[start..]);
-        let end = span.lines.len().checked_sub(1).and_then(|last| ends.nth(last));
+    for (number, span) in spans.iter().enumerate() {
+        // The last one goes to the end, which is no reason to count its lines.
+        let last = span.lines.len().checked_sub(1).filter(|_| number + 1 < spans.len());
+        let end = last.and_then(|last| memchr_iter(b'\n', &plain.as_bytes()[start..]).nth(last));
         let end = end.map_or(plain.len(), |length| start + length + 1);
         assembled.read(&plain[start..end], span.lines.start, span.code);
         start = end;

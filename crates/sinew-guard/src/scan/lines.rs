@@ -71,22 +71,22 @@ impl LineIndex {
         before + count_ends(&text.as_bytes()[block * BLOCK..byte])
     }
 
-    /// The bytes of a line, without its end.
-    pub(crate) fn range(&self, text: &str, line: usize) -> Range<usize> {
+    /// Where a line starts.
+    pub(crate) fn start(&self, text: &str, line: usize) -> usize {
+        let Some(last) = line.checked_sub(1) else { return 0 };
         if line >= self.len {
-            return text.len()..text.len();
+            return text.len();
         }
-        let start = match line.checked_sub(1) {
-            None => 0,
-            Some(last) => {
-                // The block in which the line before this one ends.
-                let block = self.marks.partition_point(|ended| *ended <= last) - 1;
-                let from = block * BLOCK;
-                let ends =
-                    memchr_iter(b'\n', &text.as_bytes()[from..]).nth(last - self.marks[block]);
-                ends.map_or(text.len(), |end| from + end + 1)
-            }
-        };
+        // The block in which the line before this one ends.
+        let block = self.marks.partition_point(|ended| *ended <= last) - 1;
+        let from = block * BLOCK;
+        let ends = memchr_iter(b'\n', &text.as_bytes()[from..]).nth(last - self.marks[block]);
+        ends.map_or(text.len(), |end| from + end + 1)
+    }
+
+    /// The bytes of a line, without its end. On a long line this costs its length.
+    pub(crate) fn range(&self, text: &str, line: usize) -> Range<usize> {
+        let start = self.start(text, line);
         start..end_of(text, start)
     }
 }

@@ -18,6 +18,7 @@ mod hosts;
 mod inventory;
 mod layers;
 mod lines;
+mod literals;
 mod metadata;
 mod pattern;
 mod polarity;

@@ -7,7 +7,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use aho_corasick::AhoCorasick;
 use regex_automata::meta::{Config, Regex};
 use regex_automata::util::captures::Captures;
 use regex_automata::util::syntax;
@@ -15,6 +14,8 @@ use regex_automata::{Anchored, Input};
 use regex_syntax::hir::literal::Extractor;
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 use serde::Deserialize;
+
+use super::literals::Literals;
 
 /// Memory of one expression's automaton; with a hundred of them this bounds the whole scanner.
 const MAX_AUTOMATON: usize = 256 * 1024;
@@ -252,7 +253,7 @@ enum Starts {
     AtLineStart,
     /// At one of these words, or a few bytes before it.
     AtWord {
-        words: AhoCorasick,
+        words: Literals,
         longest: usize,
         lead: usize,
     },
@@ -289,15 +290,15 @@ impl Matcher {
                 let low = floor(text, at.saturating_sub(self.back));
                 let high = ceiling(text, (at + longest).min(text.len()));
                 let mut starts: Vec<usize> = words
-                    .find_overlapping_iter(&text[low..high])
-                    .map(|found| low + found.start())
+                    .hits(&text[low..high])
+                    .map(|found| low + found.start)
                     .flat_map(|start| start.saturating_sub(*lead)..=start)
                     .filter(|start| *start <= at)
                     .collect();
                 starts.sort_unstable();
                 starts.dedup();
                 let seen = starts.into_iter().find_map(attempt);
-                work.spend((high - low) / 4);
+                work.spend((high - low) / 2);
                 seen.map_or(Tried::NotHere, Tried::Match)
             }
             Starts::Anywhere => {
@@ -346,7 +347,7 @@ impl Starts {
             return Some(Self::AtLiteral(back.collect()));
         }
         let longest = words.iter().map(Vec::len).max().unwrap_or(0);
-        Some(Self::AtWord { words: AhoCorasick::new(words).ok()?, longest, lead })
+        Some(Self::AtWord { words: Literals::new(words).ok()?, longest, lead })
     }
 }
 

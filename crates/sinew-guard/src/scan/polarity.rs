@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use memchr::memchr2;
 
 use super::lines::Lines;
@@ -136,6 +136,10 @@ pub(crate) fn negates(line: &str, at: usize) -> bool {
     if before.len() > 400 {
         before = &before[floor(before, before.len() - 400)..];
     }
+    // Most lines forbid nothing, and need no look at their clauses.
+    if !negators().is_some_and(|words| words.is_match(before)) {
+        return false;
+    }
     let clause_start = before
         .rmatch_indices(['.', ';', '!', '?', '\n'])
         .find(|(i, mark)| {
@@ -163,10 +167,19 @@ fn ends_in_order(head: &str) -> bool {
     negator_governs(head) && words.len() <= 12
 }
 
+fn negators() -> Option<&'static AhoCorasick> {
+    static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+        let words = NEGATORS.iter().chain(SEARCHES);
+        AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(words).ok()
+    });
+    WORDS.as_ref()
+}
+
 fn negator_governs(clause: &str) -> bool {
-    static WORDS: LazyLock<Option<AhoCorasick>> =
-        LazyLock::new(|| AhoCorasick::new(NEGATORS.iter().chain(SEARCHES)).ok());
-    let Some(words) = WORDS.as_ref() else { return false };
+    let Some(words) = negators() else { return false };
+    if !words.is_match(clause) {
+        return false;
+    }
     let clause = after_purpose(clause);
     words.find_overlapping_iter(clause).any(|found| {
         let (at, number) = (found.start(), found.pattern().as_usize());

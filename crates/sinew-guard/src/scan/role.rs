@@ -84,7 +84,7 @@ pub(crate) fn markdown(
     for line in 0..front_lines.min(index.len()) {
         marks.set(line, Role::Frontmatter, 0, true);
     }
-    let body_at = index.range(text, front_lines).start;
+    let body_at = index.start(text, front_lines);
     parse(&Source { text, index, offset: body_at }, &mut marks);
     marks.into_spans(front_lines)
 }
@@ -372,7 +372,7 @@ fn fences_only(text: &str, index: &LineIndex, front_lines: usize, prose: Role) -
         spans.len() < MAX_FENCE_SPANS
     };
     next(front_lines, span(front_lines, prose, false, 0, 0));
-    let body = index.range(text, front_lines).start;
+    let body = index.start(text, front_lines);
     let (mut number, mut counted) = (front_lines, body);
     let (mut fence, mut blocks, mut section) = (None, 0, 0);
     for at in memchr3_iter(b'#', b'`', b'~', &text.as_bytes()[body..]).map(|at| body + at) {

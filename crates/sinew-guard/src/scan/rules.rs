@@ -27,22 +27,41 @@ pub(crate) fn evaluate(table: &Table, files: &[ScannedFile], facts: &[Fact]) -> 
     let about_security = is_about_security(facts);
     let mut findings = Vec::new();
     for rule in &table.rules {
-        let mut best: BTreeMap<(usize, usize, u32), Finding> = BTreeMap::new();
+        let mut best: BTreeMap<(usize, usize, u32), Draft<'_>> = BTreeMap::new();
         for clause in &rule.clauses {
-            for combination in combinations(clause, facts, &by_kind, files) {
-                let finding =
-                    finding(table, rule, clause, files, facts, &combination, about_security);
-                let anchor = &facts[combination[0]];
+            for chosen in combinations(clause, facts, &by_kind, files) {
+                let draft = Draft::new(rule, clause, files, facts, chosen, about_security);
+                let anchor = &facts[draft.chosen[0]];
                 let key = (anchor.file, anchor.line, anchor.rank);
-                let weaker = best.get(&key).is_none_or(|old| old.severity < finding.severity);
+                let weaker = best.get(&key).is_none_or(|old| old.severity < draft.severity);
                 if weaker {
-                    best.insert(key, finding);
+                    best.insert(key, draft);
                 }
             }
         }
-        findings.extend(best.into_values());
+        // Those that will be counted and not listed need no evidence.
+        let mut drafts: Vec<Draft<'_>> = best.into_values().collect();
+        drafts.sort_by_key(|draft| {
+            let anchor = &facts[draft.chosen[0]];
+            (anchor.file, std::cmp::Reverse(draft.severity), anchor.line, anchor.column)
+        });
+        for group in drafts.chunk_by(|a, b| facts[a.chosen[0]].file == facts[b.chosen[0]].file) {
+            let findings_of = |(number, draft): (usize, &Draft<'_>)| {
+                draft.finding(table, rule, files, facts, number < MAX_PER_RULE)
+            };
+            findings.extend(group.iter().enumerate().map(findings_of));
+        }
     }
     findings
+}
+
+/// A finding before anybody shows it.
+struct Draft<'a> {
+    clause: &'a Clause,
+    severity: Severity,
+    /// The facts that make the clause hold, the anchor first.
+    chosen: Vec<usize>,
+    demotions: Vec<String>,
 }
 
 /// For each window in which the clause holds, the facts that make it hold, the anchor first.
@@ -275,71 +294,71 @@ fn is_about_security(facts: &[Fact]) -> bool {
         >= 3
 }
 
-fn finding(
-    table: &Table,
-    rule: &Rule,
-    clause: &Clause,
-    files: &[ScannedFile],
-    facts: &[Fact],
-    chosen: &[usize],
-    about_security: bool,
-) -> Finding {
-    let anchor = &facts[chosen[0]];
-    let file = &files[anchor.file];
-    let layer = &file.layers.list[anchor.layer];
-    let demotions = demotions(
-        rule,
-        anchor,
-        &chosen.iter().map(|at| &facts[*at]).collect::<Vec<_>>(),
-        files,
-        about_security,
-    );
-    let steps = u8::try_from(demotions.len()).unwrap_or(2).min(2);
-    let decoded = if anchor.depth > 0 || !layer.codec.is_empty() {
-        let line = layer.text.split('\n').nth(anchor.layer_line).unwrap_or("");
-        let text =
-            layer.shown.as_deref().filter(|shown| shown.len() <= MAX_EVIDENCE).unwrap_or(line);
-        Some(shorten(text, 0))
-    } else {
-        // The command that decodes stands in the open; what it decodes is what a person must see.
-        file.layers.revealed_on(anchor.line).map(|text| shorten(text, 0))
-    };
-    Finding {
-        rule: rule.id.clone(),
-        severity: clause.severity.lowered(steps),
-        base_severity: clause.severity,
-        variant: rule.base.is_some(),
-        role: anchor.role.as_str().to_owned(),
-        file: file.path.clone(),
-        line: anchor.line + 1,
-        column: anchor.column + 1,
-        end_line: chosen
-            .iter()
-            .map(|at| &facts[*at])
-            .filter(|f| f.file == anchor.file)
-            .map(|f| f.line + 1)
-            .max()
-            .unwrap_or(0)
-            .max(anchor.line + 1),
-        message: rule.message.clone(),
-        evidence: evidence(file, anchor.line, if anchor.depth > 0 { 0 } else { anchor.column }),
-        decoded,
-        reason: rule.reason.clone(),
-        remedy: rule.remedy.clone(),
-        demotions,
-        facts: chosen
-            .iter()
-            .map(|at| {
-                let fact = &facts[*at];
-                FactRef {
-                    kind: table.kinds[usize::from(fact.kind)].clone(),
-                    file: files[fact.file].path.clone(),
-                    line: fact.line + 1,
-                }
-            })
-            .collect(),
-        ast: rule.ast.clone(),
+impl<'a> Draft<'a> {
+    fn new(
+        rule: &Rule,
+        clause: &'a Clause,
+        files: &[ScannedFile],
+        facts: &[Fact],
+        chosen: Vec<usize>,
+        about_security: bool,
+    ) -> Self {
+        let all: Vec<&Fact> = chosen.iter().map(|at| &facts[*at]).collect();
+        let demotions = demotions(rule, all[0], &all, files, about_security);
+        let steps = u8::try_from(demotions.len()).unwrap_or(2).min(2);
+        Self { clause, severity: clause.severity.lowered(steps), chosen, demotions }
     }
+
+    /// The finding, with its evidence if it will be shown.
+    fn finding(
+        &self,
+        table: &Table,
+        rule: &Rule,
+        files: &[ScannedFile],
+        facts: &[Fact],
+        is_shown: bool,
+    ) -> Finding {
+        let anchor = &facts[self.chosen[0]];
+        let file = &files[anchor.file];
+        let own = self.chosen.iter().map(|at| &facts[*at]).filter(|fact| fact.file == anchor.file);
+        let column = if anchor.depth > 0 { 0 } else { anchor.column };
+        let reference = |at: &usize| FactRef {
+            kind: table.kinds[usize::from(facts[*at].kind)].clone(),
+            file: files[facts[*at].file].path.clone(),
+            line: facts[*at].line + 1,
+        };
+        Finding {
+            rule: rule.id.clone(),
+            severity: self.severity,
+            base_severity: self.clause.severity,
+            variant: rule.base.is_some(),
+            role: anchor.role.as_str().to_owned(),
+            file: file.path.clone(),
+            line: anchor.line + 1,
+            column: anchor.column + 1,
+            end_line: own.map(|fact| fact.line + 1).max().unwrap_or(0),
+            message: rule.message.clone(),
+            evidence: if is_shown { evidence(file, anchor.line, column) } else { String::new() },
+            decoded: if is_shown { decoded(file, anchor) } else { None },
+            reason: rule.reason.clone(),
+            remedy: rule.remedy.clone(),
+            demotions: self.demotions.clone(),
+            facts: if is_shown { self.chosen.iter().map(reference).collect() } else { Vec::new() },
+            ast: rule.ast.clone(),
+        }
+    }
+}
+
+/// What a fact reads once it is decoded.
+fn decoded(file: &ScannedFile, fact: &Fact) -> Option<String> {
+    let layer = &file.layers.list[fact.layer];
+    if fact.depth == 0 && layer.codec.is_empty() {
+        // The command that decodes stands in the open; what it decodes is what a person must see.
+        return file.layers.revealed_on(fact.line).map(|text| shorten(text, 0));
+    }
+    let line = layer.text.split('\n').nth(fact.layer_line).unwrap_or("");
+    let text = layer.shown.as_deref().filter(|shown| shown.len() <= MAX_EVIDENCE).unwrap_or(line);
+    Some(shorten(text, 0))
 }
 
 fn demotions(
@@ -385,7 +404,7 @@ fn demotions(
 
 /// A line as it may be shown: one line, safe for a terminal, no secrets, at most 120 characters.
 pub(crate) fn evidence(file: &ScannedFile, line: usize, column: usize) -> String {
-    shorten(file.line(line), column)
+    shorten(file.line_up_to(line, column + 16 * MAX_EVIDENCE), column)
 }
 
 pub(crate) fn shorten(line: &str, column: usize) -> String {

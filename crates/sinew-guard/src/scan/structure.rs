@@ -11,7 +11,7 @@ use super::bundle::Bundle;
 use super::filetype::{self, Kind};
 use super::finding::{Finding, Severity};
 use super::inventory::{ScannedFile, Typed};
-use super::lines::Lines;
+use super::lines::count_ends;
 use super::role::Role;
 use super::rules;
 use super::table::Table;
@@ -335,6 +335,19 @@ fn packed_line(file: &ScannedFile) -> Option<usize> {
     if !matches!(file.kind, Kind::Script(_)) || file.text.len() < MIN_PACKED {
         return None;
     }
-    Lines::new(&file.text)
-        .position(|line| line.len() >= MIN_PACKED && CALLS.iter().any(|call| line.contains(call)))
+    let (text, mut start) = (file.text.as_str(), 0);
+    while let Some(head) = text.as_bytes().get(start..start + MIN_PACKED) {
+        // Lines that end before they could be long enough are passed over together.
+        if let Some(end) = memchr::memrchr(b'\n', head) {
+            start += end + 1;
+            continue;
+        }
+        let end =
+            memchr::memchr(b'\n', &text.as_bytes()[start..]).map_or(text.len(), |i| start + i);
+        if CALLS.iter().any(|call| text[start..end].contains(call)) {
+            return Some(count_ends(&text.as_bytes()[..start]));
+        }
+        start = end + 1;
+    }
+    None
 }

@@ -6,12 +6,12 @@
 
 use std::collections::BTreeMap;
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use regex::Regex;
 use serde::Deserialize;
 
 use super::finding::Severity;
 use super::hosts::{HostClass, Hosts};
+use super::literals::Literals;
 use super::pattern::{Pattern, PatternRow, Where};
 
 pub(crate) const HOSTS: &str = include_str!("../../data/hosts.json");
@@ -161,7 +161,7 @@ pub(crate) struct Table {
     pub(crate) hosts: Hosts,
     pub(crate) patterns: Vec<Pattern>,
     pub(crate) kinds: Vec<String>,
-    pub(crate) literals: AhoCorasick,
+    pub(crate) literals: Literals,
     pub(crate) triggers: Vec<Vec<Trigger>>,
     pub(crate) rules: Vec<Rule>,
     pub(crate) by_id: BTreeMap<String, usize>,
@@ -215,11 +215,7 @@ impl Table {
             literals.entry((*word).to_owned()).or_default().push(Trigger::Rot13);
         }
         let (words, triggers): (Vec<String>, Vec<Vec<Trigger>>) = literals.into_iter().unzip();
-        let literals = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .kind(Some(aho_corasick::AhoCorasickKind::DFA))
-            .build(&words)
-            .map_err(|e| fail(&e))?;
+        let literals = Literals::new(&words).map_err(|e| fail(&e))?;
 
         let mut rules = Vec::with_capacity(rule_rows.len());
         for row in rule_rows {
