@@ -7,6 +7,7 @@
 //! error that opens the gate. Panics and missing tables end in `block` with rule `scan-failed`.
 
 mod bundle;
+mod bytecode;
 mod capability;
 mod decode;
 mod explain;

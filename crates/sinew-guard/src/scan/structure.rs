@@ -8,6 +8,7 @@ use std::cell::Cell;
 use memchr::memmem;
 
 use super::bundle::Bundle;
+use super::bytecode::{self, Compared};
 use super::filetype::{self, Kind};
 use super::finding::{Finding, Severity};
 use super::inventory::{ScannedFile, Typed};
@@ -135,7 +136,16 @@ pub(crate) fn check(opener: &Opener<'_>, bundle: &Bundle, kinds: &[Typed]) -> Ve
                 add("executable-file", Critical, "a program for a machine, not text for a reader");
             }
             Kind::Library => add("native-library", Critical, "a native library"),
-            Kind::Bytecode => add("bytecode-file", Critical, "compiled code"),
+            Kind::Bytecode => match bytecode::compare(bundle, path, &file.bytes) {
+                Compared::NoSource => add("bytecode-file", Critical, "compiled code"),
+                Compared::Same => {
+                    add("bytecode-file", Warn, "compiled code that names what its source names");
+                }
+                Compared::Different(what) => {
+                    let detail = format!("compiled code that differs from its source: {what}");
+                    add("bytecode-file", Critical, &detail);
+                }
+            },
             Kind::LfsPointer => {
                 add("lfs-pointer", Warn, "a pointer; the content itself is not here");
             }

@@ -27,7 +27,14 @@ fn programs_bytecode_and_libraries_block_whatever_their_names() {
         "native-library",
     );
     let pyc = b"\xa7\x0d\x0d\x0a\0\0\0\0\0\0\0\0\0\0\0\0\xe3\0\0\0".to_vec();
-    blocked_by(&with("scripts/__pycache__/a.cpython-311.pyc", pyc), "bytecode-file");
+    blocked_by(&with("scripts/__pycache__/a.cpython-311.pyc", pyc.clone()), "bytecode-file");
+    // Source beside it changes nothing where the two cannot be held against each other.
+    let report = scanner().scan_bundle(&Bundle::from_files([
+        ("SKILL.md".to_owned(), skill("Hi").into_bytes()),
+        ("scripts/a.py".to_owned(), b"print(1)\n".to_vec()),
+        ("scripts/__pycache__/a.cpython-311.pyc".to_owned(), pyc),
+    ]));
+    blocked_by(&report, "bytecode-file");
     let mut mz = b"MZ\x90\0\x03\0\0\0".to_vec();
     mz.extend([0u8; 100]);
     blocked_by(&with("setup.bin", mz), "executable-file");
