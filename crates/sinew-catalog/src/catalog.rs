@@ -1,7 +1,8 @@
 //! Building a catalog: roots → candidates → skills → merge → gate → filter.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -47,6 +48,16 @@ pub struct Request<'a> {
     pub reserved_commands: Vec<String>,
     /// The guard that scans what is loaded; `None` loads unseen.
     pub scan: Option<&'a ScanGate>,
+    /// Who vouches for installed skills; `None` loads them as they are.
+    pub vouch: Option<&'a dyn Vouch>,
+}
+
+/// Whoever knows what was approved.
+pub trait Vouch: fmt::Debug + Sync {
+    /// Why a skill's folder must not be loaded as it is; `scanned` is the digest that the scan found.
+    fn hold(&self, folder: &Path, scanned: Option<&str>) -> Option<Reason>;
+    /// Changes whenever an answer may.
+    fn tag(&self) -> &str;
 }
 
 /// Every skill that was found, and what became of it.
@@ -242,6 +253,9 @@ fn gate(request: &Request<'_>, bins: &Bins, entries: &mut [Entry]) {
             forced_on: request.overrides.get(&entry.skill_key) == Some(&true),
         });
         decision.reasons.extend(entry.blocked.take());
+        let scanned = entry.scan.as_ref().map(|scan| scan.digest.as_str());
+        let held = request.vouch.and_then(|vouch| vouch.hold(&entry.base_dir, scanned));
+        decision.reasons.extend(held);
         entry.eligible = decision.is_open();
         entry.disabled = decision.disabled;
         entry.blocked_by_allowlist = decision.blocked_by_allowlist;

@@ -28,6 +28,7 @@
 //!     remote: Remote::default(),
 //!     reserved_commands: Vec::new(),
 //!     scan: None,
+//!     vouch: None,
 //! });
 //! assert!(catalog.entries.is_empty());
 //! assert!(catalog.issues.iter().all(|reason| reason.code.as_str() == "root-missing"));
@@ -69,7 +70,7 @@ mod snapshot;
 pub mod tools;
 pub mod watch;
 
-pub use catalog::{Builder, Catalog, Request};
+pub use catalog::{Builder, Catalog, Request, Vouch};
 pub use config::Config;
 pub use discover::SKILL_FILE;
 pub use entry::{ConfigCheck, Entry, Requirements, State, Via};

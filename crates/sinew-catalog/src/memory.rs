@@ -96,6 +96,7 @@ pub(crate) struct Inputs {
     remote: Remote,
     reserved_commands: Vec<String>,
     scanned: bool,
+    vouched: Option<String>,
 }
 
 impl Inputs {
@@ -126,6 +127,7 @@ impl Inputs {
             remote: request.remote.clone(),
             reserved_commands: request.reserved_commands.clone(),
             scanned: request.scan.is_some(),
+            vouched: request.vouch.map(|vouch| vouch.tag().to_owned()),
         })
     }
 }

@@ -241,6 +241,7 @@ impl Machine {
             remote: self.remote.clone(),
             reserved_commands: self.reserved.clone(),
             scan: self.scan.as_ref(),
+            vouch: None,
         })
     }
 
