@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use sinew_catalog::{
     Catalog, Cause, Change, Config, Entry, Environment, LiveCatalog, Overrides, PROFILES, Places,
@@ -16,6 +16,7 @@ use sinew_skill::{Code, Reason, names};
 use sinew_store::Store;
 
 use crate::cortex::CortexState;
+use crate::hub::Trust;
 use crate::kept::KeptCatalog;
 use crate::scan::ScanFiles;
 use crate::{ConfigSource, Error, ErrorKind, Import, bundled, settings};
@@ -61,6 +62,8 @@ pub struct Engine {
     /// The variables that runs of this engine have.
     pub(crate) leases: Leases,
     scan_gate: ScanGate,
+    /// What the locks say, as long as they say the same.
+    pub(crate) trusted: Mutex<Option<Arc<Trust>>>,
     /// Opened when a message is routed for the first time.
     pub(crate) models: OnceLock<Models>,
     pub(crate) store: OnceLock<Arc<dyn Store>>,
@@ -144,6 +147,7 @@ impl Engine {
             kept: KeptCatalog::below(&env, profile),
             models: OnceLock::new(),
             scan_gate: scan_files.gate(),
+            trusted: Mutex::new(None),
             scan_files,
             scanner: OnceLock::new(),
             said_no_provider: AtomicBool::new(false),
@@ -167,10 +171,11 @@ impl Engine {
 
     /// Looks at the roots again and says what differs.
     pub fn refresh(&self, cause: Cause) -> Change {
+        let trust = self.trust();
         if let Some(kept) = &self.kept {
             kept.recall(&self.live, &self.scan_gate);
         }
-        let change = self.live.refresh(&self.request(), cause);
+        let change = self.live.refresh(&self.request(&trust), cause);
         self.scan_files.remember(&self.scan_gate);
         if let Some(kept) = &self.kept {
             kept.keep(&self.live, &self.scan_gate);
@@ -183,7 +188,7 @@ impl Engine {
         self.live.forget_below(folder);
     }
 
-    fn request(&self) -> Request<'_> {
+    fn request<'a>(&'a self, trust: &'a Trust) -> Request<'a> {
         Request {
             profile: self.profile,
             places: self.places.clone(),
@@ -194,6 +199,7 @@ impl Engine {
             remote: self.options.remote.clone(),
             reserved_commands: self.options.reserved_commands.clone(),
             scan: Some(&self.scan_gate),
+            vouch: Some(trust),
         }
     }
 

@@ -29,6 +29,7 @@ mod exec;
 mod explain;
 mod files;
 pub mod hook;
+pub mod hub;
 mod import;
 mod index_file;
 mod install;

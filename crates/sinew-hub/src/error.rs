@@ -32,6 +32,7 @@ pub enum Word {
     IntegrityUnavailable,
     BlockedGuard,
     BlockedUpstream,
+    BlockedPolicy,
     Suspicious,
     PendingScan,
     NeedsApproval,
@@ -66,6 +67,7 @@ impl Word {
             Self::IntegrityUnavailable => "integrity-unavailable",
             Self::BlockedGuard => "blocked-guard",
             Self::BlockedUpstream => "blocked-upstream",
+            Self::BlockedPolicy => "blocked-policy",
             Self::Suspicious => "suspicious",
             Self::PendingScan => "pending-scan",
             Self::NeedsApproval => "needs-approval",
@@ -110,6 +112,7 @@ impl Word {
             | Self::IntegrityUnavailable
             | Self::BlockedGuard
             | Self::BlockedUpstream
+            | Self::BlockedPolicy
             | Self::Suspicious
             | Self::PendingScan
             | Self::NeedsApproval

@@ -83,7 +83,10 @@ impl Hub {
 
     /// Keeps a skill that was acquired for one task.
     pub fn retain(&self, wanted: &str, workdir: &Workdir) -> Result<(String, LockEntry), HubError> {
-        self.change(wanted, workdir, |entry| entry.retained = Retained::Keep)
+        self.change(wanted, workdir, |entry| {
+            entry.retained = Retained::Keep;
+            entry.run = None;
+        })
     }
 
     /// Changes an entry in both locks.

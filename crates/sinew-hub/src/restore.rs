@@ -177,6 +177,7 @@ impl Hub {
                 installed_at: now.clone(),
                 updated_at: now,
                 retained: crate::lock::Retained::Keep,
+                run: None,
                 other: serde_json::Map::new(),
             };
             done.push(Restored {

@@ -7,6 +7,8 @@ use serde::Serialize;
 use sinew_guard::scan::{Capabilities, Verdict};
 
 use super::diff::Diff;
+use super::prepare::Prepared;
+use crate::error::HubError;
 use crate::lock::{FindingRecord, Method, Retained, SourceRecord};
 use crate::reference::Reference;
 
@@ -51,6 +53,8 @@ pub struct Ask {
     pub retained: Retained,
     /// Who asks.
     pub by: String,
+    /// The acquisition it is for, where one wants it.
+    pub run: Option<String>,
     /// The skills that are here already.
     pub neighbours: Vec<Neighbour>,
 }
@@ -67,6 +71,7 @@ impl Ask {
             quarantine: true,
             retained: Retained::Keep,
             by: by.to_owned(),
+            run: None,
             neighbours: Vec::new(),
         }
     }
@@ -88,6 +93,8 @@ pub enum Pause {
     Shadows,
     /// Somebody else is behind it now.
     OwnerChange,
+    /// The operator's policy warns.
+    Policy,
 }
 
 impl Pause {
@@ -100,6 +107,7 @@ impl Pause {
             Self::ForeignHost => "--accept-foreign-host",
             Self::Shadows => "--accept-shadowing",
             Self::OwnerChange => "--accept-owner-change",
+            Self::Policy => "--acknowledge",
         }
     }
 }
@@ -205,4 +213,8 @@ pub trait Gate {
     fn concern(&mut self, concern: &Concern) -> Answer;
     /// A yes to the whole.
     fn approve(&mut self, proposal: &Proposal) -> Answer;
+    /// The operator's word on what was fetched and scanned, before anybody else is asked.
+    fn policy(&mut self, _prepared: &Prepared) -> Result<(), HubError> {
+        Ok(())
+    }
 }

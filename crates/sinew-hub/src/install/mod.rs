@@ -217,6 +217,7 @@ impl Hub {
             installed_at: previous.map_or_else(|| now.clone(), |entry| entry.installed_at.clone()),
             updated_at: now,
             retained: previous.map_or(prepared.ask.retained, |entry| entry.retained),
+            run: previous.map_or_else(|| prepared.ask.run.clone(), |entry| entry.run.clone()),
             other: previous.map(|entry| entry.other.clone()).unwrap_or_default(),
         }
     }

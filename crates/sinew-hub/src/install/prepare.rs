@@ -35,7 +35,8 @@ pub struct Prepared {
     pub(crate) fetched: FetchedFacts,
     pub(crate) previous: Option<LockEntry>,
     pub(crate) accepted: Vec<Override>,
-    pub(crate) ask: Ask,
+    /// What was asked for.
+    pub ask: Ask,
 }
 
 /// What is kept of a fetch beside its files.
@@ -217,7 +218,7 @@ impl Hub {
             diff,
             key,
         };
-        Ok(Prepared {
+        let prepared = Prepared {
             proposal,
             report,
             renamed: fetched.renamed,
@@ -230,7 +231,9 @@ impl Hub {
             previous,
             accepted,
             ask: ask.clone(),
-        })
+        };
+        gate.policy(&prepared)?;
+        Ok(prepared)
     }
 
     /// The same owner and registry as before, or somebody says that it may be another.

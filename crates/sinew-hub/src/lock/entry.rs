@@ -60,6 +60,9 @@ pub struct LockEntry {
     /// For how long it was meant to stay.
     #[serde(default)]
     pub retained: Retained,
+    /// The acquisition that put it here, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
     /// What somebody else wrote here.
     #[serde(flatten)]
     pub other: Map<String, Value>,

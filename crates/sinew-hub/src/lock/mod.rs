@@ -55,6 +55,15 @@ impl Lock {
         }
     }
 
+    /// Reads a lock and leaves it where it is; `None` where it is damaged.
+    pub fn peek(path: &Path) -> Option<Self> {
+        match std::fs::read(path) {
+            Ok(bytes) => parse(&bytes),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(Self::default()),
+            Err(_) => None,
+        }
+    }
+
     /// Replaces the lock on disk. The caller holds the workdir.
     pub fn write(&mut self, path: &Path) -> Result<(), HubError> {
         if self.newer {

@@ -1,0 +1,138 @@
+//! One record per reference: what scripts read of an install, an update or a removal.
+
+use serde::Serialize;
+use sinew_guard::scan::Finding;
+use sinew_hub::install::{Diff, Installed};
+use sinew_hub::{HubError, Removed, Restored, Updated, Word};
+
+use crate::ErrorKind;
+
+/// What became of one reference.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HubRecord {
+    /// What was asked for.
+    #[serde(rename = "ref")]
+    pub reference: String,
+    /// `installed`, `updated`, `current`, `available`, `removed`, `restored`, `imported`, `ok`,
+    /// `would-install`, `would-remove`, `refused` or `failed`.
+    pub status: &'static str,
+    /// Why not, as a word that never changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Word>,
+    /// The exact version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolved: Option<String>,
+    /// The digest of the files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// Where it lies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<std::path::PathBuf>,
+    /// What the guard found, where that is why not.
+    pub findings: Vec<Finding>,
+    /// What changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<Diff>,
+    /// A copy of what was replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backup: Option<std::path::PathBuf>,
+    /// What was meant instead, where the reference is ambiguous.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub matches: Vec<String>,
+    /// What happened, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// What to do next.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<String>,
+    /// When to try again, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_at_ms: Option<u64>,
+    #[serde(skip)]
+    kind: Option<ErrorKind>,
+}
+
+impl HubRecord {
+    /// A record that went well.
+    pub fn done(reference: &str, status: &'static str) -> Self {
+        Self {
+            reference: reference.to_owned(),
+            status,
+            reason: None,
+            resolved: None,
+            digest: None,
+            path: None,
+            findings: Vec::new(),
+            diff: None,
+            backup: None,
+            matches: Vec::new(),
+            message: None,
+            hints: Vec::new(),
+            retry_at_ms: None,
+            kind: None,
+        }
+    }
+
+    /// A skill in its place.
+    pub fn installed(reference: &str, installed: &Installed) -> Self {
+        Self {
+            resolved: Some(format!("{}@{}", installed.key, installed.version)),
+            digest: Some(installed.digest.clone()),
+            path: Some(installed.path.clone()),
+            backup: installed.backup.clone(),
+            ..Self::done(reference, "installed")
+        }
+    }
+
+    /// A skill that was brought up to date, or is.
+    pub fn updated(updated: &Updated) -> Self {
+        Self {
+            resolved: Some(format!("{}@{}", updated.key, updated.to)),
+            digest: Some(updated.digest.clone()),
+            diff: updated.diff.clone(),
+            backup: updated.backup.clone(),
+            ..Self::done(&updated.key, updated.status.as_str())
+        }
+    }
+
+    /// A skill that is gone.
+    pub fn removed(removed: &Removed) -> Self {
+        let resolved = Some(format!("{}@{}", removed.key, removed.version));
+        Self { resolved, ..Self::done(&removed.key, "removed") }
+    }
+
+    /// An entry of a lock that was followed.
+    pub fn restored(restored: &Restored) -> Self {
+        let digest = Some(restored.digest.clone());
+        Self { digest, ..Self::done(&restored.key, restored.status) }
+    }
+
+    /// What did not go well.
+    pub fn failed(reference: &str, error: HubError) -> Self {
+        let kind: ErrorKind = error.class().into();
+        let status = if kind == ErrorKind::Refused { "refused" } else { "failed" };
+        Self {
+            reason: Some(error.word),
+            digest: error.digest,
+            findings: error.findings,
+            matches: error.matches,
+            message: Some(error.message),
+            hints: error.hints,
+            retry_at_ms: error.retry_at_ms,
+            kind: Some(kind),
+            ..Self::done(reference, status)
+        }
+    }
+
+    /// The gravest of several: refusals before trouble with the machine, and both before a plain no.
+    pub fn gravest(records: &[Self]) -> Option<ErrorKind> {
+        let rank = |kind: &ErrorKind| match kind {
+            ErrorKind::Usage => 3,
+            ErrorKind::Refused => 2,
+            ErrorKind::Environment => 1,
+            ErrorKind::No => 0,
+        };
+        records.iter().filter_map(|record| record.kind).max_by_key(rank)
+    }
+}

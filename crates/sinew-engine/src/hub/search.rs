@@ -1,0 +1,87 @@
+//! Searching elsewhere, with what the router and the memory know.
+
+use serde::Serialize;
+use sinew_hub::{Candidate, Found, Hub, Query};
+use sinew_route::{Context, Decision, Document, Message, Router};
+
+use crate::{Engine, Error, ModelChoice};
+
+/// What became of a skill here before.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct History {
+    /// How often it worked.
+    pub success: u64,
+    /// How often it did not.
+    pub fail: u64,
+    /// Nobody wants it again.
+    pub blacklisted: bool,
+}
+
+/// A row of a search, with its history.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchedRow {
+    /// The row.
+    #[serde(flatten)]
+    pub candidate: Candidate,
+    /// What became of it here before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history: Option<History>,
+}
+
+/// What a search found.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchReport {
+    /// The rows: fitting ones first, and reviewed before unreviewed.
+    pub candidates: Vec<SearchedRow>,
+    /// How many of the reviewed ones fit.
+    pub relevant: usize,
+    /// Whether unreviewed sources were asked because too little fits.
+    pub supplemented: bool,
+    /// What could not be asked, or said something strange.
+    pub diagnostics: Vec<String>,
+    /// How old the answer is, where it is from the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub age_ms: Option<u64>,
+}
+
+impl Engine {
+    /// Searches the sources of the hub.
+    pub fn search_skills(&self, hub: &Hub, query: &Query) -> Result<SearchReport, Error> {
+        let models = self.models(ModelChoice::Default);
+        let config = self.route_config();
+        let message = Message::from_user(&query.words);
+        // Each is asked about alone: that three skills fit makes none of them less fit.
+        let relevant = |row: &Candidate| {
+            let name = row.reference.rsplit('/').next().unwrap_or(&row.name);
+            let text = format!("{} {}", name.replace('-', " "), row.summary);
+            let document = Document::from_description(&row.reference, &row.name, &text);
+            let (router, _) = Router::build(&[document], models.clone(), config.clone());
+            router.route(&message, &Context::default()).decision != Decision::None
+        };
+        let found: Found = hub.search(query, &relevant)?;
+        let memory = self.cortex().and_then(|cortex| cortex.memory()).ok();
+        let candidates = found.candidates.into_iter().map(|candidate| {
+            let slug = candidate.reference.rsplit(['/', ':']).next().unwrap_or_default().to_owned();
+            let history = memory.as_ref().and_then(|memory| {
+                let known = memory.motor.values().flat_map(|region| &region.candidates);
+                let mut history =
+                    History { blacklisted: memory.is_blacklisted(&slug), ..History::default() };
+                for outcome in known.filter(|known| known.slug == slug) {
+                    history.success += outcome.success;
+                    history.fail += outcome.fail;
+                }
+                (history != History::default()).then_some(history)
+            });
+            SearchedRow { candidate, history }
+        });
+        Ok(SearchReport {
+            candidates: candidates.collect(),
+            relevant: found.relevant,
+            supplemented: found.supplemented,
+            diagnostics: found.diagnostics,
+            age_ms: found.age_ms,
+        })
+    }
+}

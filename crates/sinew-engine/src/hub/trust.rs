@@ -1,0 +1,85 @@
+//! What the locks vouch for: an installed skill is loaded as it was approved, or not at all.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
+use std::time::SystemTime;
+
+use sinew_catalog::Vouch;
+use sinew_hub::hold;
+use sinew_hub::lock::Lock;
+use sinew_skill::{Code, Reason};
+
+use crate::Engine;
+
+/// What a lock file looked like: when it changed, and how long it is.
+type Stamp = Option<(SystemTime, u64)>;
+
+/// What the locks of this agent's folders say.
+#[derive(Debug)]
+pub(crate) struct Trust {
+    tag: String,
+    stamps: Vec<Stamp>,
+    /// Which lock covers a folder, and under which key.
+    covered: BTreeMap<PathBuf, (usize, String)>,
+    locks: Vec<Lock>,
+    /// Folders of skills whose lock cannot be read: nobody knows what was approved there.
+    damaged: Vec<PathBuf>,
+}
+
+impl Engine {
+    /// What the locks say now; read again only where a file changed.
+    pub(crate) fn trust(&self) -> Arc<Trust> {
+        let workdirs = self.workdirs();
+        for workdir in &workdirs {
+            // A folder that cannot be settled now is held back by its lock until it can.
+            let _ = workdir.settle(&self.env);
+        }
+        let stamps: Vec<Stamp> = workdirs
+            .iter()
+            .map(|workdir| {
+                let metadata = std::fs::metadata(workdir.lock_path()).ok()?;
+                Some((metadata.modified().ok()?, metadata.len()))
+            })
+            .collect();
+        let mut known = self.trusted.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(trust) = known.as_ref().filter(|trust| trust.stamps == stamps) {
+            return Arc::clone(trust);
+        }
+        let mut covered = BTreeMap::new();
+        let (mut locks, mut damaged) = (Vec::new(), Vec::new());
+        for (at, workdir) in workdirs.iter().enumerate() {
+            let lock = Lock::peek(&workdir.lock_path()).unwrap_or_else(|| {
+                damaged.push(workdir.skills.clone());
+                Lock::default()
+            });
+            for key in lock.skills.keys() {
+                covered.insert(workdir.target(key), (at, key.clone()));
+            }
+            locks.push(lock);
+        }
+        let tag = format!("{stamps:?}");
+        let trust = Arc::new(Trust { tag, stamps, covered, locks, damaged });
+        *known = Some(Arc::clone(&trust));
+        trust
+    }
+}
+
+impl Vouch for Trust {
+    fn hold(&self, folder: &Path, scanned: Option<&str>) -> Option<Reason> {
+        if self.damaged.iter().any(|skills| folder.starts_with(skills)) {
+            let why = "the lock beside it is damaged, so nobody knows what was approved";
+            return Some(Reason::new(Code::Quarantined, why).remedy("`sinew installed` says more"));
+        }
+        let (at, key) = self.covered.get(folder)?;
+        let why = hold(&self.locks[*at], key, folder, scanned)?;
+        Some(
+            Reason::new(Code::Quarantined, why)
+                .remedy(format!("`sinew verify {key}` shows what differs")),
+        )
+    }
+
+    fn tag(&self) -> &str {
+        &self.tag
+    }
+}
