@@ -43,7 +43,7 @@ const ROUND: usize = 20;
 pub(super) struct Mirror {
     settings: MirrorSettings,
     base: url::Url,
-    http: Http,
+    http: Arc<Http>,
     misses: Mutex<HashMap<String, Instant>>,
 }
 
@@ -82,12 +82,12 @@ impl Mirror {
             names: Names::System,
             times: Times::default(),
         };
-        let http = Http::new(options, Arc::clone(clock))?;
+        let http = Arc::new(Http::new(options, Arc::clone(clock))?);
         Ok(Self { settings: settings.clone(), base, http, misses: Mutex::default() })
     }
 
-    fn upstream(&self) -> Upstream<'_> {
-        Upstream::new("upstream".to_owned(), self.base.clone(), None, &self.http)
+    fn upstream(&self) -> Upstream {
+        Upstream::new("upstream".to_owned(), self.base.clone(), None, Arc::clone(&self.http))
     }
 
     fn is_allowed(&self, owner: &str, slug: &str) -> bool {
