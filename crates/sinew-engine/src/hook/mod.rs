@@ -333,7 +333,7 @@ pub fn settle_all(env: &Environment, options: &Options) -> Result<(), Error> {
 fn settle(engine: &Engine, journal: &Journal) -> Result<(), Error> {
     let _alone = journal.settling().map_err(|error| kept(&error))?;
     for turn in journal.pending().map_err(|error| kept(&error))?.turns {
-        let settled = engine.settle(&turn)?;
+        let settled = engine.settle_turn(&turn)?;
         let line = Line::Settled { turns: turn.number, review: settled.review };
         journal.mark(&line).map_err(|error| kept(&error))?;
         let decided = Decided {

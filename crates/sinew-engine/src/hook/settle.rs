@@ -31,7 +31,7 @@ pub(super) struct Settlement {
 
 impl Engine {
     /// Does what follows from a turn. Doing it again after a crash adds nothing but a counted turn.
-    pub(super) fn settle(&self, turn: &Turn) -> Result<Settlement, Error> {
+    pub(super) fn settle_turn(&self, turn: &Turn) -> Result<Settlement, Error> {
         let (mut proposals, mut notes, mut review) = (Vec::new(), Vec::new(), false);
         if self.workshop_settings().0.is_on() {
             let messages = messages(turn);
