@@ -3,6 +3,7 @@
 //!
 //! Only ever a dev-dependency.
 
+mod bucket;
 pub mod clawhub;
 mod github;
 mod machine;
@@ -11,6 +12,7 @@ mod postgres;
 mod shared;
 mod site;
 
+pub use bucket::S3Bucket;
 pub use clawhub::{ClawHub, ClawHubManner, Flag, skill_text};
 pub use github::GitHub;
 pub use machine::Machine;

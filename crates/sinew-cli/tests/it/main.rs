@@ -3,6 +3,7 @@
 mod approve;
 mod bad_input;
 mod commands;
+mod conformance;
 mod cortex;
 mod deps;
 mod exec;
