@@ -7,7 +7,8 @@ use super::host::{Reply, Told};
 use super::market::Fetched;
 use super::show;
 use crate::approval::{
-    Approval, Content, Decision, Evidence, NewApproval, Said, State, Subject, Use,
+    Approval, Content, Decision, Evidence, NewApproval, Said, Scan, ScanVerdict, State, Subject,
+    Use,
 };
 use crate::{Actor, Error, ErrorKind};
 
@@ -103,8 +104,10 @@ impl Drive<'_> {
         let task = run.task.as_deref().unwrap_or_default();
         let lessons = show::lesson_lines(&self.cortex.recall(task, run.region.as_deref()).lessons);
         let mut evidence = self.shown_candidates(run)?[at].evidence(&lessons);
-        if evidence.scan.is_none() {
-            evidence.scan = Some(self.ensure_fetched(&run.candidates[at].clone())?.scan);
+        if let (None, Some(staged)) = (evidence.scan, &run.candidates[at].staged) {
+            // Of what was fetched by another process the verdict is known, and not how it came about.
+            let critical = usize::from(staged.verdict == ScanVerdict::Block);
+            evidence.scan = Some(Scan { verdict: staged.verdict, critical, warn: 0, info: 0 });
         }
         Ok(evidence)
     }

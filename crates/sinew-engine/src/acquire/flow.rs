@@ -4,17 +4,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use sinew_catalog::{Cause, Entry};
 use sinew_cortex::acquire::{
-    ANSWER_WITHIN_MS, Answer, Channel, Effect, End, Event, Finish, Offer, Run, Scope, Spoken,
-    Staged, State, Step,
+    ANSWER_WITHIN_MS, Answer, Channel, Effect, End, Event, Finish, Run, Scope, Spoken, State, Step,
 };
-use sinew_cortex::explain::Mode;
+use sinew_cortex::failure::FailureKind;
 
 use super::host::{Host, Paused, Ready, Told};
-use super::market::{Fetched, Listing, Market, Wanted};
-use super::show::{self, Shown};
-use super::{effects, plan};
+use super::market::{Fetched, Listing, Market};
+use super::plan;
 use crate::approval::{Act, Approval, PlanStep};
 use crate::route::read_skill;
 use crate::{Actor, Cortex, Engine, Error, ErrorKind};
@@ -208,7 +205,7 @@ pub(super) struct Drive<'a> {
     /// What was fetched of each.
     pub(super) fetched: BTreeMap<String, Fetched>,
     /// Whether the candidates were shown.
-    shown: bool,
+    pub(super) shown: bool,
 }
 
 impl Drive<'_> {
@@ -239,6 +236,9 @@ impl Drive<'_> {
                 }
                 (None, State::Closed { end }) => {
                     let end = *end;
+                    if let (End::Retained, Some(kept)) = (end, run.current()) {
+                        self.market.retain(&kept.slug, &run.id)?;
+                    }
                     self.withdraw_questions(&run)?;
                     self.host.told(&Told::Closed { run: &run.id, end });
                     return Ok(Standing { run, waits: Waits::Nothing { end } });
@@ -310,90 +310,6 @@ impl Drive<'_> {
         })
     }
 
-    /// Fetches and scans candidates. One that cannot be had is told of where it is shown.
-    fn fetch(&mut self, run: &Run, slugs: &[String]) -> Event {
-        self.shown = false;
-        let mut results = Vec::new();
-        for slug in slugs {
-            let Some(offer) = run.candidates.iter().find(|offer| offer.slug == *slug) else {
-                continue;
-            };
-            let fetched = self.fetch_one(run, offer).map_err(|error| error.message);
-            results.push((slug.clone(), fetched));
-        }
-        Event::Fetched(results)
-    }
-
-    fn fetch_one(&mut self, run: &Run, offer: &Offer) -> Result<Staged, Error> {
-        if let Some(placed) = self.market.installed(&offer.slug)?
-            && placed.run.as_deref() != Some(run.id.as_str())
-        {
-            let message = "a skill of that name is installed already";
-            return Err(Error::new(ErrorKind::Refused, "exists", message));
-        }
-        let reference = match offer.reference.is_empty() {
-            true => self.remembered_reference(offer)?.unwrap_or_default(),
-            false => offer.reference.clone(),
-        };
-        let fetched = self.market.fetch(&Wanted {
-            slug: &offer.slug,
-            reference: &reference,
-            source: &offer.source,
-            version: None,
-        })?;
-        self.remember_reference(offer, &fetched.reference)?;
-        let digest = fetched.content.digest.clone().unwrap_or_default();
-        let staged = Staged {
-            version: fetched.version.clone(),
-            digest,
-            verdict: fetched.scan.verdict,
-            side_effects: effects::tags(&fetched.capabilities, &fetched.skill_md),
-            skill_md_chars: fetched.skill_md.chars().count() as u64,
-            skill_md_bytes: fetched.skill_md.len() as u64,
-        };
-        self.fetched.insert(offer.slug.clone(), fetched);
-        Ok(staged)
-    }
-
-    /// What was fetched of a candidate: in this process, or again with the version that was shown.
-    pub(super) fn ensure_fetched(&mut self, offer: &Offer) -> Result<Fetched, Error> {
-        if let Some(fetched) = self.fetched.get(&offer.slug) {
-            return Ok(fetched.clone());
-        }
-        let reference = self.remembered_reference(offer)?.unwrap_or_default();
-        let fetched = self.market.fetch(&Wanted {
-            slug: &offer.slug,
-            reference: &reference,
-            source: &offer.source,
-            version: offer.staged.as_ref().map(|staged| staged.version.as_str()),
-        })?;
-        self.fetched.insert(offer.slug.clone(), fetched.clone());
-        Ok(fetched)
-    }
-
-    /// Shows the candidates, once for each time that they were fetched.
-    fn present(&mut self, run: &Run) -> Result<(), Error> {
-        if std::mem::replace(&mut self.shown, true) {
-            return Ok(());
-        }
-        let shown = self.shown_candidates(run)?;
-        let mode = match run.mode {
-            Mode::Standard => "standard",
-            Mode::Reflex => "reflex",
-        };
-        self.host.told(&Told::Candidates { candidates: &shown, mode });
-        Ok(())
-    }
-
-    pub(super) fn shown_candidates(&self, run: &Run) -> Result<Vec<Shown>, Error> {
-        let known = show::known(&self.cortex, run)?;
-        let shown = run.candidates.iter().map(|offer| {
-            let known = known.iter().find(|view| view.slug == offer.slug);
-            Shown::of(offer, self.listings.get(&offer.slug), self.fetched.get(&offer.slug), known)
-        });
-        Ok(shown.collect())
-    }
-
     fn notify(&mut self, run: &Run, text: &str, ms: u64) -> Result<Next, Error> {
         self.present(run)?;
         self.host.told(&Told::Notice { text, cancel_window_ms: ms });
@@ -406,58 +322,6 @@ impl Drive<'_> {
             Paused::Cancelled => Next::Event(Event::Cancelled),
             Paused::Later => Next::Waits(Waits::Notice),
         })
-    }
-
-    /// Puts the approved bytes in place, or says why they are not.
-    fn install(&mut self, run: &Run, slug: &str, digest: &str) -> Result<Event, Error> {
-        match self.try_install(run, slug, digest) {
-            Ok(folder) => {
-                self.engine.refresh(Cause::Files);
-                let version = run.current().map(Offer::version).unwrap_or_default();
-                let folder = folder.display().to_string();
-                self.host.told(&Told::Installed { slug, version, digest, folder });
-                Ok(Event::Installed(digest.to_owned()))
-            }
-            Err(error) => {
-                // Nothing of it stays, whatever went wrong on the way.
-                self.market.uninstall(slug, &run.id)?;
-                self.host.told(&Told::InstallFailed { slug, detail: &error.message });
-                Ok(Event::InstallFailed(error.message))
-            }
-        }
-    }
-
-    fn try_install(&mut self, run: &Run, slug: &str, digest: &str) -> Result<PathBuf, Error> {
-        let Some(offer) = run.current().filter(|offer| offer.slug == slug).cloned() else {
-            return Err(Error::new(
-                ErrorKind::No,
-                "not-now",
-                format!("{slug} is not the next one"),
-            ));
-        };
-        if let Some(placed) = self.market.installed(slug)?
-            && placed.run.as_deref() == Some(run.id.as_str())
-            && placed.digest == digest
-        {
-            return Ok(placed.folder);
-        }
-        let fetched = self.ensure_fetched(&offer)?;
-        // A reflex stands on a yes to these very bytes that was given before.
-        if run.covers(&offer) {
-            self.use_install_approval(run, slug, &fetched)?;
-        }
-        let wanted = Wanted {
-            slug,
-            reference: &fetched.reference,
-            source: &offer.source,
-            version: Some(&fetched.version),
-        };
-        let placed = self.market.install(&wanted, digest, &run.id)?;
-        if placed.digest != digest {
-            let message = "the installed bytes are not those that were approved";
-            return Err(Error::new(ErrorKind::Refused, "integrity-mismatch", message));
-        }
-        Ok(placed.folder)
     }
 
     /// The steps of a skill, from its text as it is on disk.
@@ -481,7 +345,7 @@ impl Drive<'_> {
         let Some(placed) = placed.filter(|placed| Some(placed.digest.as_str()) == agreed) else {
             let finish = Finish {
                 detail: Some("its files changed after they were approved".to_owned()),
-                ..Finish::failure(sinew_cortex::failure::FailureKind::RuntimeError)
+                ..Finish::failure(FailureKind::RuntimeError)
             };
             return Ok(Next::Event(Event::Finished(finish)));
         };
@@ -506,7 +370,7 @@ impl Drive<'_> {
         for (probe, found) in self.cortex.probes(&region, &tags, finish.key.as_deref())? {
             finish.probes.entry(probe).or_insert(found);
         }
-        if finish.command.is_none() && finish.failed() == Some(MISSING) {
+        if finish.command.is_none() && finish.failed() == Some(FailureKind::DependencyMissing) {
             finish.command = self.install_command(&offer.slug, finish.key.as_deref())?;
         }
         Ok(finish)
@@ -532,34 +396,7 @@ impl Drive<'_> {
         })
     }
 
-    fn uninstall(&mut self, run: &Run, slug: Option<&str>) -> Result<Next, Error> {
-        if let Some(slug) = slug {
-            self.market.uninstall(slug, &run.id)?;
-            self.engine.refresh(Cause::Files);
-            self.host.told(&Told::Released { slug });
-        }
-        Ok(match run.state {
-            State::Release { .. } => Next::Event(Event::Uninstalled),
-            _ => Next::Nothing,
-        })
-    }
-
-    /// The catalog's entry for what a run installed.
-    pub(super) fn with_entry<T>(
-        &self,
-        slug: &str,
-        act: impl FnOnce(&sinew_catalog::Catalog, &Entry) -> T,
-    ) -> Result<Option<T>, Error> {
-        let Some(placed) = self.market.installed(slug)? else { return Ok(None) };
-        let snapshot = self.engine.snapshot();
-        let entry = snapshot.catalog.entries.iter().find(|entry| entry.base_dir == placed.folder);
-        Ok(entry.map(|entry| act(&snapshot.catalog, entry)))
-    }
-
     pub(super) fn speaker(&self) -> (Actor, Channel) {
         self.host.speaker()
     }
 }
-
-const MISSING: sinew_cortex::failure::FailureKind =
-    sinew_cortex::failure::FailureKind::DependencyMissing;

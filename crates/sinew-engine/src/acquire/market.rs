@@ -12,18 +12,20 @@ use crate::approval::{Content, Scan};
 /// Whoever implements it verifies, scans and stages; the flow decides. Every call may be repeated after
 /// a crash.
 pub trait Market {
-    /// Skills of reviewed registries that fit some English words: summaries alone.
-    fn search(&self, keywords: &[String]) -> Result<Vec<Listing>, Error>;
-
-    /// Skills that nobody reviews, to fill up a short answer.
-    fn supplement(&self, keywords: &[String]) -> Result<Vec<Listing>, Error>;
+    /// Searches with some English words, summaries alone. `relevant` says whether a row fits the task;
+    /// where too little of what is reviewed does, sources that nobody reviews are asked as well.
+    fn search(
+        &self,
+        keywords: &[String],
+        relevant: &dyn Fn(&Listing) -> bool,
+    ) -> Result<Searched, Error>;
 
     /// Resolves, downloads, verifies and scans a skill, where no catalog sees it.
     fn fetch(&self, wanted: &Wanted<'_>) -> Result<Fetched, Error>;
 
     /// Puts a skill in place for a run, with exactly these bytes. Where they are there for this run
     /// already, nothing happens; what is there for another reason stays, and is an error.
-    fn install(&self, wanted: &Wanted<'_>, digest: &str, run: &str) -> Result<Placed, Error>;
+    fn install(&self, wanted: &Wanted<'_>, order: &Order<'_>) -> Result<Placed, Error>;
 
     /// What is installed under a name.
     fn installed(&self, slug: &str) -> Result<Option<Placed>, Error>;
@@ -31,6 +33,33 @@ pub trait Market {
     /// Takes away what a run installed, its entries in locks as well. What is there for another
     /// reason, or gone, is left as it is.
     fn uninstall(&self, slug: &str, run: &str) -> Result<(), Error>;
+
+    /// From now on what a run installed is the person's own.
+    fn retain(&self, slug: &str, run: &str) -> Result<(), Error>;
+}
+
+/// What a search found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Searched {
+    /// Every row, those that fit first.
+    pub listings: Vec<Listing>,
+    /// How many of the reviewed ones fit.
+    pub relevant: usize,
+    /// Whether sources were asked that nobody reviews, because too little fits.
+    pub supplemented: bool,
+    /// What could not be asked, or said something strange.
+    pub problems: Vec<String>,
+}
+
+/// An installation that was agreed to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Order<'a> {
+    /// The digest of exactly what was agreed to.
+    pub digest: &'a str,
+    /// The run it is for.
+    pub run: &'a str,
+    /// Who agreed; `None` for a reflex, which stands on an older yes to the same bytes.
+    pub by: Option<&'a str>,
 }
 
 /// One row of a search.

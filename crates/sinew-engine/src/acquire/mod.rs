@@ -17,11 +17,12 @@ mod effects;
 mod flow;
 mod host;
 mod market;
+mod place;
 mod plan;
 mod seek;
 mod show;
 
 pub use flow::{Acquisition, Standing, Waits, Wish};
 pub use host::{Host, Paused, Ready, Reply, Told};
-pub use market::{Fetched, Listing, Market, Placed, Wanted};
+pub use market::{Fetched, Listing, Market, Order, Placed, Searched, Wanted};
 pub use show::Shown;

@@ -1,5 +1,8 @@
 //! Looking for candidates: in the memory first, in registries where that knows none.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use sinew_cortex::acquire::{Event, MAX_SHOWN, Offer, Run};
 use sinew_cortex::explain::{Action, MatchKind};
 use sinew_route::{Context, Decision, Document, Message, Router};
@@ -8,14 +11,12 @@ use sinew_store::{Expect, Json};
 use super::flow::Drive;
 use super::host::Told;
 use super::market::Listing;
-use crate::{Error, ModelChoice};
+use crate::{Engine, Error, ModelChoice};
 
 /// How sources name the skills that were acquired from them, so that a recall needs no search.
 const REFERENCES: &str = "acquired";
-/// Fewer relevant results of reviewed registries than this are filled up from elsewhere.
-const FEW: usize = 2;
-/// The source that nobody reviews.
-const UNREVIEWED: &str = "github";
+/// Sources that nobody reviews.
+const UNREVIEWED: &[&str] = &["git", "github", "skills-sh", "well-known"];
 
 impl Drive<'_> {
     /// Asks the installed skills, then the memory.
@@ -40,7 +41,7 @@ impl Drive<'_> {
                 let offered = told.candidates.iter().filter(|view| view.filtered.is_none());
                 offered
                     .map(|view| Offer {
-                        reviewed: view.source != UNREVIEWED,
+                        reviewed: !UNREVIEWED.contains(&view.source.as_str()),
                         learned: Some(view.version.clone()),
                         last_resort: view.is_last_resort(),
                         ..Offer::new(&view.slug, &view.source)
@@ -62,60 +63,55 @@ impl Drive<'_> {
         Event::Recalled { region: told.region, hit, offers }
     }
 
-    /// Searches reviewed registries, and others where too little of that fits the task.
+    /// Searches registries for what fits the task.
     pub(super) fn search(
         &mut self,
         run: &Run,
         keywords: &[String],
         without: &[String],
     ) -> Result<Vec<Offer>, Error> {
-        let task = run.task.as_deref().unwrap_or_default();
-        let blacklist = self.cortex.with_memory(|memory| {
-            memory.blacklist.iter().map(|entry| entry.slug.clone()).collect::<Vec<_>>()
-        })?;
-        let wanted = |listing: &Listing| {
-            !without.contains(&listing.slug) && !blacklist.contains(&listing.slug)
+        if keywords.is_empty() {
+            let problems = vec!["the task has no words to search with".to_owned()];
+            self.host.told(&Told::Searched {
+                keywords,
+                found: 0,
+                relevant: 0,
+                supplemented: false,
+                problems,
+            });
+            return Ok(Vec::new());
+        }
+        let blacklist = self.cortex.blacklist()?;
+        let unwanted = |slug: &String| {
+            without.contains(slug) || blacklist.iter().any(|entry| entry.slug == *slug)
         };
-        let mut problems = Vec::new();
-        let mut failed = None;
-        let mut rows: Vec<Listing> = Vec::new();
-        match keywords.is_empty() {
-            true => problems.push("the task has no words to search with".to_owned()),
-            false => match self.market.search(keywords) {
-                Ok(found) => rows = found.into_iter().filter(wanted).collect(),
-                Err(error) => {
-                    problems.push(error.message.clone());
-                    failed = Some(error);
-                }
-            },
-        }
-        let mut found = rows.len();
-        let mut relevant = self.relevant(task, rows);
-        let count = relevant.len();
-        let supplemented = count < FEW && !keywords.is_empty();
-        if supplemented {
-            match self.market.supplement(keywords) {
-                Ok(more) => {
-                    let more: Vec<Listing> = more.into_iter().filter(wanted).collect();
-                    found += more.len();
-                    relevant.extend(self.relevant(task, more));
-                }
-                Err(error) => problems.push(error.message),
+        let task = run.task.as_deref().unwrap_or_default();
+        let fits = RefCell::new(BTreeMap::new());
+        let relevant = |listing: &Listing| {
+            if unwanted(&listing.slug) {
+                return false;
             }
-        }
+            let fit = self.engine.fit(task, listing);
+            fits.borrow_mut().insert(listing.reference.clone(), fit.unwrap_or(0.0));
+            fit.is_some()
+        };
+        let searched = self.market.search(keywords, &relevant).map_err(|error| {
+            error.hint(format!("`sinew acquire --resume {}` tries again", run.id))
+        })?;
         self.host.told(&Told::Searched {
             keywords,
-            found,
-            relevant: count,
-            supplemented,
-            problems,
+            found: searched.listings.len(),
+            relevant: searched.relevant,
+            supplemented: searched.supplemented,
+            problems: searched.problems,
         });
-        // A registry that cannot be reached is no answer; whoever carries on asks it again.
-        if let (Some(error), true) = (failed, relevant.is_empty()) {
-            return Err(error.hint(format!("`sinew acquire --resume {}` tries again", run.id)));
-        }
+        let fits = fits.into_inner();
+        let fit = |listing: &Listing| fits.get(&listing.reference).copied().unwrap_or(0.0);
+        let mut fitting: Vec<Listing> =
+            searched.listings.into_iter().filter(|listing| fit(listing) > 0.0).collect();
+        fitting.sort_by(|a, b| b.reviewed.cmp(&a.reviewed).then_with(|| fit(b).total_cmp(&fit(a))));
         let mut offers: Vec<Offer> = Vec::new();
-        for listing in relevant {
+        for listing in fitting {
             if offers.len() < MAX_SHOWN && !offers.iter().any(|offer| offer.slug == listing.slug) {
                 offers.push(Offer {
                     reference: listing.reference.clone(),
@@ -126,27 +122,6 @@ impl Drive<'_> {
             }
         }
         Ok(offers)
-    }
-
-    /// Those whose name and summary the router would at least put on a short list, best first. Each is
-    /// asked about alone: that three skills can do a task makes none of them less fit.
-    fn relevant(&self, task: &str, rows: Vec<Listing>) -> Vec<Listing> {
-        let models = self.engine.models(ModelChoice::Default);
-        let config = self.engine.route_config();
-        let message = Message::from_user(task);
-        let mut fitting: Vec<(f64, Listing)> = Vec::new();
-        for row in rows {
-            let name = row.name.as_deref().unwrap_or(&row.slug);
-            let text = format!("{} {}", row.slug.replace('-', " "), row.description);
-            let document = Document::from_description(&row.slug, name, &text);
-            let (router, _) = Router::build(&[document], models.clone(), config.clone());
-            let result = router.route(&message, &Context::default());
-            if result.decision != Decision::None {
-                fitting.push((result.fit, row));
-            }
-        }
-        fitting.sort_by(|a, b| b.0.total_cmp(&a.0));
-        fitting.into_iter().map(|(_, row)| row).collect()
     }
 
     pub(super) fn remembered_reference(&self, offer: &Offer) -> Result<Option<String>, Error> {
@@ -164,6 +139,20 @@ impl Drive<'_> {
             store.put(REFERENCES, &key, Expect::Any, Json::of(reference)?)?;
         }
         Ok(())
+    }
+}
+
+impl Engine {
+    /// How well a row of a search fits a task: `None` where the router would not even put it on a short
+    /// list. Each is asked about alone: that three skills can do a task makes none of them less fit.
+    fn fit(&self, task: &str, listing: &Listing) -> Option<f64> {
+        let name = listing.name.as_deref().unwrap_or(&listing.slug);
+        let text = format!("{} {}", listing.slug.replace('-', " "), listing.description);
+        let document = Document::from_description(&listing.slug, name, &text);
+        let models = self.models(ModelChoice::Default);
+        let (router, _) = Router::build(&[document], models, self.route_config());
+        let result = router.route(&Message::from_user(task), &Context::default());
+        (result.decision != Decision::None).then_some(result.fit)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use sinew_engine::acquire::{Fetched, Listing, Market, Placed, Wanted};
+use sinew_engine::acquire::{Fetched, Listing, Market, Order, Placed, Searched, Wanted};
 use sinew_engine::approval::{Content, Scan};
 use sinew_engine::{Error, ErrorKind};
 use sinew_guard::scan::{Bundle, Scanner};
@@ -115,14 +115,23 @@ fn failed(message: &str) -> Error {
 }
 
 impl Market for Stall {
-    fn search(&self, keywords: &[String]) -> Result<Vec<Listing>, Error> {
+    fn search(
+        &self,
+        keywords: &[String],
+        relevant: &dyn Fn(&Listing) -> bool,
+    ) -> Result<Searched, Error> {
         self.call(format!("search {}", keywords.join(" ")));
-        Ok(self.listings(true))
-    }
-
-    fn supplement(&self, keywords: &[String]) -> Result<Vec<Listing>, Error> {
-        self.call(format!("supplement {}", keywords.join(" ")));
-        Ok(self.listings(false))
+        let mut listings = self.listings(true);
+        let count = listings.iter().filter(|listing| relevant(listing)).count();
+        if count < 2 {
+            self.call("supplement".to_owned());
+            let more = self.listings(false);
+            for listing in &more {
+                relevant(listing);
+            }
+            listings.extend(more);
+        }
+        Ok(Searched { listings, relevant: count, supplemented: count < 2, problems: Vec::new() })
     }
 
     fn fetch(&self, wanted: &Wanted<'_>) -> Result<Fetched, Error> {
@@ -145,7 +154,7 @@ impl Market for Stall {
         })
     }
 
-    fn install(&self, wanted: &Wanted<'_>, digest: &str, run: &str) -> Result<Placed, Error> {
+    fn install(&self, wanted: &Wanted<'_>, order: &Order<'_>) -> Result<Placed, Error> {
         self.call(format!("install {}", wanted.slug));
         let goods = self.goods.borrow()[wanted.slug].clone();
         if let Some(why) = &goods.install_fails {
@@ -154,7 +163,8 @@ impl Market for Stall {
         let folder = self.skills.join(wanted.slug);
         fs::create_dir_all(&folder).expect("a folder");
         fs::write(folder.join("SKILL.md"), goods.skill_md(wanted.slug)).expect("a file");
-        fs::write(self.books.join(wanted.slug), format!("{digest} {run}")).expect("a file");
+        fs::write(self.books.join(wanted.slug), format!("{} {}", order.digest, order.run))
+            .expect("a file");
         Ok(self.installed(wanted.slug)?.expect("what was just installed"))
     }
 
@@ -176,6 +186,14 @@ impl Market for Stall {
             fs::remove_dir_all(self.skills.join(slug)).expect("a folder");
             fs::remove_file(self.books.join(slug)).expect("a file");
         }
+        Ok(())
+    }
+
+    fn retain(&self, slug: &str, _run: &str) -> Result<(), Error> {
+        self.call(format!("retain {slug}"));
+        let book = fs::read_to_string(self.books.join(slug)).expect("a book");
+        let digest = book.split(' ').next().expect("a digest").to_owned();
+        fs::write(self.books.join(slug), digest).expect("a file");
         Ok(())
     }
 }
