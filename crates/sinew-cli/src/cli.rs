@@ -83,6 +83,7 @@ pub(crate) enum Command {
     Report(commands::report::ReportArgs),
     Cortex(commands::cortex::CortexArgs),
     Workshop(commands::workshop::WorkshopArgs),
+    Acquire(commands::acquire::AcquireArgs),
     Approve(commands::approve::ApproveArgs),
     Learn(commands::learn::LearnArgs),
     Exec(commands::exec::ExecArgs),

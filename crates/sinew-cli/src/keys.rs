@@ -1,8 +1,9 @@
 //! One key at a time: from a terminal without Enter, else one line each.
 
 use std::io::{self, BufRead as _};
+use std::time::{Duration, Instant};
 
-use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, read};
+use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, poll, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
 /// The next key, in lower case; `None` when nobody is left to press one.
@@ -22,6 +23,31 @@ pub(crate) fn next(terminal: bool) -> io::Result<Option<char>> {
             }
             KeyCode::Esc => return Ok(None),
             KeyCode::Char(c) => return Ok(c.to_lowercase().next()),
+            _ => {}
+        }
+    }
+}
+
+/// The first of these keys that is pressed within a time; `None` when none is. Ctrl-C counts as one.
+pub(crate) fn within(time: Duration, wanted: &[char]) -> io::Result<Option<char>> {
+    let _raw = Raw::on()?;
+    let start = Instant::now();
+    loop {
+        let left = time.saturating_sub(start.elapsed());
+        if left.is_zero() || !poll(left)? {
+            return Ok(None);
+        }
+        let Event::Key(key) = read()? else { continue };
+        if key.kind == KeyEventKind::Release {
+            continue;
+        }
+        match key.code {
+            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => {
+                return Ok(Some('c'));
+            }
+            KeyCode::Char(c) if wanted.contains(&c.to_ascii_lowercase()) => {
+                return Ok(Some(c.to_ascii_lowercase()));
+            }
             _ => {}
         }
     }

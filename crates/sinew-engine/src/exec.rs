@@ -1,6 +1,7 @@
 //! Running a command with a skill's variables, and learning from how it went.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use serde::Serialize;
 use sinew_catalog::config::{Scope, Secret};
 use sinew_catalog::{Catalog, Entry, State};
 use sinew_cortex::Memory;
+use sinew_cortex::acquire::Finish;
 use sinew_cortex::record::Origin;
 use sinew_cortex::signals::clean_region;
 use sinew_exec::child::{Control, StartError, Stdin, Stdout, Stream};
@@ -72,6 +74,56 @@ impl Engine {
         control: &Control,
         observe: &mut dyn FnMut(Stream, &[u8]),
     ) -> Result<ExecReport, Error> {
+        let region = request.region;
+        let mut report = self.run_for(catalog, entry, request, control, observe)?;
+        // What somebody ended says nothing about the skill.
+        if self.config.cortex.enabled && !report.run.interrupted {
+            // The command has run; a memory that is not at hand changes nothing about that.
+            match self.learn_from(entry, region, &report) {
+                Ok(learned) => report.learned = Some(learned),
+                Err(error) => report.not_learned = Some(error),
+            }
+        }
+        Ok(report)
+    }
+
+    /// Runs a command as the use of a skill that an acquisition put into this folder; how it went is
+    /// for the run to learn from.
+    pub fn exec_in_run(
+        &self,
+        folder: &Path,
+        request: ExecRequest<'_>,
+        control: &Control,
+        observe: &mut dyn FnMut(Stream, &[u8]),
+    ) -> Result<Finish, Error> {
+        let snapshot = self.snapshot();
+        let entry = snapshot.catalog.entries.iter().find(|entry| entry.base_dir == folder);
+        let Some(entry) = entry else {
+            let message = format!("the catalog has no skill in {}", folder.display());
+            return Err(Error::new(ErrorKind::No, "unknown-skill", message));
+        };
+        let run = self.run_for(&snapshot.catalog, entry, request, control, observe)?.run;
+        let finish = match run.outcome.failure() {
+            _ if run.interrupted => Finish::unknown(),
+            Some(kind) => Finish::failure(kind),
+            None => Finish::success(),
+        };
+        Ok(Finish {
+            detail: Some(run.detail).filter(|detail| !detail.is_empty()),
+            key: run.missing,
+            ms: Some(run.duration_ms),
+            ..finish
+        })
+    }
+
+    fn run_for(
+        &self,
+        catalog: &Catalog,
+        entry: &Entry,
+        request: ExecRequest<'_>,
+        control: &Control,
+        observe: &mut dyn FnMut(Stream, &[u8]),
+    ) -> Result<ExecReport, Error> {
         usable(entry)?;
         let lease = self.lease(catalog, &[entry]);
         let own = self.host_credentials();
@@ -92,7 +144,7 @@ impl Engine {
             run::run(command, &env, &lease.masker(), &self.env, control, observe)
         })
         .map_err(|error| not_started(&error))?;
-        let mut report = ExecReport {
+        Ok(ExecReport {
             skill: entry.name.clone(),
             run,
             records: lease.records.clone(),
@@ -100,16 +152,7 @@ impl Engine {
             missing_env: env.missing,
             learned: None,
             not_learned: None,
-        };
-        // What somebody ended says nothing about the skill.
-        if self.config.cortex.enabled && !report.run.interrupted {
-            // The command has run; a memory that is not at hand changes nothing about that.
-            match self.learn_from(entry, request.region, &report) {
-                Ok(learned) => report.learned = Some(learned),
-                Err(error) => report.not_learned = Some(error),
-            }
-        }
-        Ok(report)
+        })
     }
 
     /// Records how it went.

@@ -195,7 +195,7 @@ fn verdict(verdict: ScanVerdict) -> &'static str {
 }
 
 /// An approval for people: what is asked, about which files, and what is known.
-fn show(text: &mut String, approval: &Approval) -> std::fmt::Result {
+pub(crate) fn show(text: &mut String, approval: &Approval) -> std::fmt::Result {
     let what = match approval.kind {
         Act::Install => "Install",
         Act::Plan => "Carry out the plan of",

@@ -1,5 +1,6 @@
 //! One file per command: its arguments, whose doc comment is its help, and how it runs.
 
+pub(crate) mod acquire;
 pub(crate) mod approve;
 pub(crate) mod check;
 #[allow(clippy::module_inception, reason = "`sinew commands` is a command like the others")]
@@ -87,6 +88,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         Command::Eval(args) => eval::run(args, &engine, out),
         Command::Report(args) => report::run(args, &engine, out),
         Command::Cortex(args) => cortex::run(args, &engine, out),
+        Command::Acquire(args) => acquire::run(args, &engine, out),
         Command::Approve(args) => approve::run(args, &engine, out),
         Command::Learn(args) => learn::run(args, &engine, out),
         Command::Exec(args) => exec::run(args, &engine, out),

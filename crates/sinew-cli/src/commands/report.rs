@@ -5,8 +5,10 @@ use sinew_cortex::acquire::{Finish, Step};
 use sinew_cortex::failure::FailureKind;
 use sinew_cortex::record::{Origin, Verdict};
 use sinew_cortex::{Id, Stamp};
+use sinew_engine::hub::Said;
 use sinew_engine::{Cortex, Engine, NewOutcome, Recorded};
 
+use super::acquire::Terminal;
 use super::cortex::{self, percent};
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -92,8 +94,12 @@ pub(crate) fn run(args: &ReportArgs, engine: &Engine, out: &mut Printer) -> Comm
     // Whoever cannot be asked is a program that speaks for somebody.
     let origin = if out.can_ask() { Origin::User } else { Origin::Agent };
     if let Some(run) = &args.run {
-        let stepped = cortex.report_run(run, finish(args, origin))?;
+        // The run goes on from here: to a question, to the next one, or to putting the skill back.
+        let market = engine.market(&Said::default())?;
+        let mut host = Terminal::reporting(engine, out);
+        let standing = engine.acquisition(&market).report(run, finish(args, origin), &mut host)?;
         cortex::tell(&cortex, out);
+        let stepped = Step { run: standing.run, effects: Vec::new() };
         return show_run(&cortex, &stepped, out);
     }
     let recorded = cortex.record(&outcome(args, engine, origin))?;
@@ -138,6 +144,7 @@ fn finish(args: &ReportArgs, origin: Origin) -> Finish {
         detail: args.detail.clone(),
         key: args.key.clone(),
         origin,
+        side_effects: args.side_effects.clone(),
         ..Finish::success()
     }
 }

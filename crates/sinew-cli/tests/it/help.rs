@@ -21,6 +21,7 @@ const COMMANDS: &[&str] = &[
     "report",
     "cortex",
     "workshop",
+    "acquire",
     "approve",
     "exec",
     "deps",

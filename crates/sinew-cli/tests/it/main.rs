@@ -1,5 +1,6 @@
 //! The `sinew` command as people run it: real processes on hermetic machines.
 
+mod acquire;
 mod approve;
 mod bad_input;
 mod commands;

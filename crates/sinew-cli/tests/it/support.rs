@@ -37,6 +37,17 @@ pub(crate) fn shown(machine: &Machine, output: &Output) -> String {
 /// something was asked; with the exit code.
 #[cfg(unix)]
 pub(crate) fn typed(machine: &Machine, args: &[&str], keys: &str) -> String {
+    typed_with(machine, args, keys, &[])
+}
+
+/// The same with further variables.
+#[cfg(unix)]
+pub(crate) fn typed_with(
+    machine: &Machine,
+    args: &[&str],
+    keys: &str,
+    vars: &[(&str, String)],
+) -> String {
     use std::fs::File;
     use std::io::{Read as _, Write as _};
 
@@ -56,6 +67,7 @@ pub(crate) fn typed(machine: &Machine, args: &[&str], keys: &str) -> String {
     tcsetattr(&quiet, OptionalActions::Now, &modes).expect("a terminal");
     let mut child = command(machine, args)
         .env("TERM", "dumb")
+        .envs(vars.iter().map(|(name, value)| (name, value)))
         .env("NO_COLOR", "1")
         .stdin(theirs())
         .stdout(theirs())

@@ -16,6 +16,7 @@ mod deps;
 mod effects;
 mod flow;
 mod host;
+mod hub;
 mod market;
 mod place;
 mod plan;
@@ -24,5 +25,6 @@ mod show;
 
 pub use flow::{Acquisition, Standing, Waits, Wish};
 pub use host::{Host, Paused, Ready, Reply, Told};
+pub use hub::HubMarket;
 pub use market::{Fetched, Listing, Market, Order, Placed, Searched, Wanted};
 pub use show::Shown;

@@ -1,0 +1,165 @@
+mod host;
+mod tell;
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+
+use sinew_cortex::acquire::{End, Run};
+use sinew_engine::acquire::{Standing, Waits, Wish};
+use sinew_engine::hub::Said;
+use sinew_engine::{Engine, Error, ErrorKind};
+
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+
+pub(crate) use host::Terminal;
+
+/// Find a skill for a task, use it once, and put it back
+///
+/// Asks the memory first and registries where that knows nothing; shows what was found with what the
+/// scanner says; installs after your yes to exactly those files; uses the skill, learns from how it
+/// went and takes it away again, unless you keep it. What cannot be decided here waits: the run goes
+/// on with --resume. With a command the skill is used by running it, else by whoever reads it, who
+/// tells how it went with `sinew report <run>`. With --json, one line per event.
+///
+/// Exit 0 done or in use, 1 nothing was found or worked, 3 somebody said no or must be asked.
+///
+/// Examples:
+///   sinew acquire "manage my to-do list"
+///   sinew acquire "what is the weather in Bergen" -- curl -s https://wttr.in/Bergen
+///   sinew acquire --yes-to todoist-cli@sha256:41aa… "manage my to-do list" --json
+///   sinew acquire --resume
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct AcquireArgs {
+    /// What is to be done
+    #[arg(required_unless_present_any = ["resume", "cancel"], conflicts_with_all = ["resume", "cancel"])]
+    task: Option<String>,
+    /// Go on with a run; the latest one where none is named
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "")]
+    resume: Option<String>,
+    /// Stop a run and take away what it installed; the latest one where none is named
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "", conflicts_with = "resume")]
+    cancel: Option<String>,
+    /// Agree to a skill with exactly this digest: to installing it and to its plan
+    #[arg(long, value_name = "SLUG@DIGEST")]
+    yes_to: Vec<String>,
+    /// The area of the task
+    #[arg(long, value_name = "NAME", requires = "task")]
+    region: Option<String>,
+    /// English words to search with, three to five
+    #[arg(long, value_name = "WORD,…", value_delimiter = ',', requires = "task")]
+    keywords: Vec<String>,
+    /// Look for a skill although an installed one seems to fit
+    #[arg(long, requires = "task")]
+    anyway: bool,
+    /// The registry to ask: an address, or a configured name
+    #[arg(long, value_name = "REGISTRY")]
+    registry: Option<String>,
+    /// A command that uses the skill
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+pub(crate) fn run(args: &AcquireArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    for given in &args.yes_to {
+        if given
+            .rsplit_once("@sha256:")
+            .is_none_or(|(slug, hex)| slug.is_empty() || hex.len() != 64)
+        {
+            let message = format!("`{given}` names no skill and its digest");
+            return Err(Error::new(ErrorKind::Usage, "bad-digest", message)
+                .hint("write it as it is shown: slug@sha256:…, with all 64 digits")
+                .into());
+        }
+    }
+    let market = engine.market(&Said { registry: args.registry.clone(), offline: false })?;
+    let acquisition = engine.acquisition(&market);
+    let mut host = Terminal::new(engine, out, &args.yes_to, &args.command);
+    let standing = match (&args.task, &args.resume, &args.cancel) {
+        (Some(task), ..) => {
+            let wish = Wish {
+                task: task.clone(),
+                region: args.region.clone(),
+                keywords: args.keywords.clone(),
+                anyway: args.anyway,
+            };
+            acquisition.begin(&wish, &mut host)?
+        }
+        (None, Some(run), _) => {
+            acquisition.carry_on(&named(run, &acquisition.open()?)?, &mut host)?
+        }
+        (None, None, run) => {
+            let run = run.as_deref().unwrap_or_default();
+            acquisition.cancel(&named(run, &acquisition.open()?)?, &mut host)?
+        }
+    };
+    end(&standing, out)
+}
+
+/// The run that is meant: the one that is named, or the latest that is not over.
+fn named(run: &str, open: &[Run]) -> Result<String, Error> {
+    match (run, open) {
+        ("", []) => Err(Error::new(ErrorKind::No, "no-run", "no run is open")
+            .hint("`sinew acquire <task>` begins one")),
+        ("", [.., latest]) => Ok(latest.id.clone()),
+        (run, _) => Ok(run.to_owned()),
+    }
+}
+
+/// Says where the run stands and what comes next, and gives the exit code for it.
+pub(crate) fn end(standing: &Standing, out: &mut Printer) -> CommandResult {
+    let run = standing.run.id.as_str();
+    if out.is_json() {
+        let line = serde_json::json!({
+            "event": "standing",
+            "run": run,
+            "state": standing.run.state.name(),
+            "waits": standing.waits,
+        });
+        out.json_line(&line)?;
+    }
+    let (exit, hint) = match &standing.waits {
+        Waits::Nothing { end } => (of_end(*end), None),
+        Waits::Approval { approval } => (
+            Exit::Failed(ErrorKind::Refused),
+            Some(format!("`sinew approve {}`, then `sinew acquire --resume {run}`", approval.id)),
+        ),
+        Waits::Use { slug, folder } => (
+            Exit::Done,
+            Some(format!(
+                "follow {}, then `sinew report {run} --result ok`, or `--result fail --kind …` ({slug})",
+                folder.join("SKILL.md").display()
+            )),
+        ),
+        Waits::Outcome { .. } => (
+            Exit::Failed(ErrorKind::Refused),
+            Some(format!("tell how it went: `sinew report {run} --result ok|fail`")),
+        ),
+        Waits::Credentials { .. } => (
+            Exit::Failed(ErrorKind::Refused),
+            Some(format!("set the credentials right, then `sinew acquire --resume {run}`")),
+        ),
+        Waits::Notice | Waits::Retry => {
+            (Exit::Done, Some(format!("`sinew acquire --resume {run}` goes on")))
+        }
+    };
+    if !out.is_json() {
+        let state = standing.run.state.name();
+        let mut text = String::new();
+        writeln!(text, "{run} {state}").map_err(std::io::Error::other)?;
+        out.text(&text)?;
+    }
+    if let Some(hint) = hint {
+        out.hint(&hint);
+    }
+    Ok(exit)
+}
+
+fn of_end(end: End) -> Exit {
+    match end {
+        End::Handled | End::Retained | End::Released => Exit::Done,
+        End::NoCandidates | End::InstallFailed | End::AllCandidates => Exit::No,
+        End::Declined | End::Expired | End::Cancelled => Exit::Failed(ErrorKind::Refused),
+    }
+}

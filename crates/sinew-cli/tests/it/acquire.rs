@@ -1,0 +1,345 @@
+//! `sinew acquire` over registries on loopback that speak the real protocols. A number in brackets is
+//! an acceptance case of the cortex, `hub` and a number one of the hub.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use sinew_engine::approval::{Decision, Said, Scope};
+use sinew_engine::{Actor, Engine, Environment, Options};
+use sinew_testkit::{ClawHub, ClawHubManner, GitHub, Machine};
+
+use crate::support::{command, shown, typed_with};
+
+const TASK: &str = "manage my to-do list";
+const WORDED_DIFFERENTLY: &str = "please manage the todo entries of this week";
+
+/// A machine with a registry and a GitHub of its own.
+struct World {
+    machine: Machine,
+    clawhub: ClawHub,
+    github: GitHub,
+}
+
+/// A skill that only reads.
+fn text(name: &str, description: &str, more: &str) -> String {
+    format!("---\nname: {name}\ndescription: {description}\n---\n\n1. List the open tasks\n{more}")
+}
+
+impl World {
+    fn new() -> Self {
+        let world =
+            Self { machine: Machine::new(), clawhub: ClawHub::new(), github: GitHub::new() };
+        world.publish("todoist-cli", "1.2.0", "Manage todo lists, tasks and reminders", "");
+        world.publish("task-keeper", "1.0.0", "Keep a todo list and manage your tasks", "");
+        world.publish("tide-tables", "1.0.0", "High and low water for harbours", "");
+        world
+    }
+
+    fn publish(&self, slug: &str, version: &str, description: &str, more: &str) {
+        let text = text(slug, description, more);
+        self.clawhub.publish("steipete", slug, version, &[("SKILL.md", &text)]);
+        self.clawhub.describe("steipete", slug, description);
+    }
+
+    fn vars(&self) -> [(&'static str, String); 4] {
+        [
+            ("SINEW_REGISTRY", self.clawhub.address().to_owned()),
+            ("SINEW_GITHUB_API_BASE_URL", self.github.address().to_owned()),
+            ("SINEW_GITHUB_CODELOAD_BASE_URL", self.github.address().to_owned()),
+            ("SKILLS_API_URL", self.github.address().to_owned()),
+        ]
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = command(&self.machine, args);
+        command.envs(self.vars()).env("USER", "kim");
+        command
+    }
+
+    /// The events of a run, and its exit code.
+    fn events(&self, args: &[&str]) -> (Vec<Value>, i32) {
+        let output = self.command(args).arg("--json").output().expect("sinew runs");
+        let lines = String::from_utf8(output.stdout).expect("text");
+        let read = |line: &str| serde_json::from_str(line).unwrap_or_else(|_| panic!("{lines}"));
+        (lines.lines().map(read).collect(), output.status.code().expect("an exit code"))
+    }
+
+    fn engine(&self) -> Engine {
+        let env = Environment { clock: std::sync::Arc::new(Now), ..self.machine.environment() };
+        Engine::open(env, Options::default()).expect("an engine")
+    }
+
+    /// A person says yes at another terminal.
+    fn agree(&self, approval: &str) {
+        let by = Actor::Person { name: Some("kim".to_owned()) };
+        let yes = Decision::at_terminal(Said::Yes(Scope::Listed), by);
+        self.engine().decide_approval(approval, &yes).expect("a yes");
+    }
+
+    /// Everything below the workspace that is not a lock that merely exists.
+    fn files(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        walk(&self.machine.path("work"), "", &mut found);
+        found.retain(|path| !path.ends_with("hub.lock") && !path.ends_with("hub.pid"));
+        found.sort();
+        found
+    }
+
+    /// What the locks say is installed.
+    fn locked(&self) -> Vec<String> {
+        let mut keys = Vec::new();
+        for path in ["work/.sinew/lock.json", "work/.clawhub/lock.json"] {
+            let Ok(bytes) = std::fs::read(self.machine.path(path)) else { continue };
+            let lock: Value = serde_json::from_slice(&bytes).expect("JSON");
+            keys.extend(
+                lock["skills"].as_object().into_iter().flatten().map(|(key, _)| key.clone()),
+            );
+        }
+        keys
+    }
+
+    fn searches(&self) -> usize {
+        self.clawhub.paths().iter().filter(|path| path.contains("/search")).count()
+    }
+
+    /// Past successes of a skill, one a week, as an agent would have reported them.
+    fn weeks(&self, slug: &str, count: u64) {
+        let now = jiff::Timestamp::now();
+        for week in (1..=count).rev() {
+            let at = now
+                - jiff::SignedDuration::from_hours(i64::try_from(7 * 24 * week).expect("hours"));
+            let at = at.to_string();
+            let args = [
+                "report",
+                "--region",
+                "todo-manage",
+                "--skill",
+                slug,
+                "--version",
+                "1.2.0",
+                "--result",
+                "ok",
+                "--at",
+                &at,
+            ];
+            assert!(self.command(&args).output().expect("sinew runs").status.success());
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Now;
+
+impl sinew_catalog::Clock for Now {
+    fn now_ms(&self) -> u64 {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        u64::try_from(since.expect("after 1970").as_millis()).expect("a time")
+    }
+}
+
+fn walk(folder: &Path, at: &str, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = if at.is_empty() { name } else { format!("{at}/{name}") };
+        match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            true => walk(&entry.path(), &path, found),
+            false => found.push(path),
+        }
+    }
+}
+
+fn names(events: &[Value]) -> Vec<&str> {
+    events.iter().filter_map(|event| event["event"].as_str()).collect()
+}
+
+fn event<'a>(events: &'a [Value], name: &str) -> &'a Value {
+    events.iter().rfind(|event| event["event"] == name).unwrap_or_else(|| panic!("{events:#?}"))
+}
+
+/// `slug@digest` of the candidate that is asked about.
+fn agreed(events: &[Value]) -> (String, String) {
+    let subject = &event(events, "needs_approval")["approval"]["subject"];
+    let slug = subject["name"].as_str().expect("a name").to_owned();
+    let yes = format!("{slug}@{}", subject["digest"].as_str().expect("a digest"));
+    (slug, yes)
+}
+
+/// [1, hub 14] The whole way: the first time searches and asks, a person answers elsewhere, the agent
+/// follows the skill and reports, and nothing is left. The next time needs no search.
+#[test]
+fn first_searched_and_asked_then_recalled() {
+    let world = World::new();
+    let (events, code) = world.events(&["acquire", TASK]);
+    assert_eq!(code, 3, "{events:#?}");
+    assert_eq!(
+        names(&events),
+        ["run", "recalled", "searched", "candidates", "needs_approval", "standing"]
+    );
+    assert_eq!((&event(&events, "searched")["relevant"], world.searches()), (&2.into(), 1));
+    assert_eq!(world.github.paths(), [] as [&str; 0], "enough that is reviewed [hub 12]");
+    assert_eq!(world.files(), [] as [&str; 0], "nothing before a yes");
+    let run = event(&events, "run")["run"].as_str().expect("a run").to_owned();
+    world.agree(event(&events, "needs_approval")["approval"]["id"].as_str().expect("an id"));
+    let (events, code) = world.events(&["acquire", "--resume", &run]);
+    assert_eq!(
+        (code, event(&events, "needs_approval")["approval"]["kind"].as_str()),
+        (3, Some("plan"))
+    );
+    let slug = event(&events, "installed")["slug"].as_str().expect("a slug").to_owned();
+    assert_eq!(world.locked(), [format!("@steipete/{slug}"), format!("@steipete/{slug}")]);
+    world.agree(event(&events, "needs_approval")["approval"]["id"].as_str().expect("an id"));
+    let (events, code) = world.events(&["acquire", "--resume"]);
+    assert_eq!((code, event(&events, "standing")["waits"]["for"].as_str()), (0, Some("use")));
+    // It is a skill of the catalog now, approved and in its place.
+    let listed = world.command(&["list", "--json"]).output().expect("sinew runs");
+    let listed: Value = serde_json::from_slice(&listed.stdout).expect("JSON");
+    let ours =
+        listed["skills"].as_array().expect("skills").iter().find(|s| s["name"] == slug.as_str());
+    assert_eq!(ours.expect("our skill")["state"], "ready");
+    let told =
+        world.command(&["report", &run, "--result", "ok", "--json"]).output().expect("sinew runs");
+    let told: Value = serde_json::from_slice(&told.stdout).expect("one document");
+    assert_eq!((&told["state"], &told["weight"]), (&"done(released)".into(), &0.575.into()));
+    assert_eq!(world.locked(), [] as [&str; 0]);
+    assert!(!world.files().iter().any(|path| path.starts_with("skills/")), "{:?}", world.files());
+    let (events, code) = world.events(&["acquire", WORDED_DIFFERENTLY]);
+    assert_eq!((code, world.searches()), (3, 1), "{events:#?}");
+    assert_eq!(names(&events)[..3], ["run", "recalled", "candidates"]);
+    let shown = &event(&events, "candidates")["candidates"];
+    assert_eq!(shown.as_array().map(Vec::len), Some(1));
+    assert_eq!(shown[0]["history"], "worked 1 of 1 times here; at least 26 % (one-sided 95 %)");
+}
+
+/// A script agrees to one skill with one digest, and to nothing else.
+#[test]
+fn a_script_agrees_to_exact_bytes() {
+    let world = World::new();
+    let (events, _) = world.events(&["acquire", TASK]);
+    let (slug, yes) = agreed(&events);
+    let (events, code) =
+        world.events(&["acquire", TASK, "--yes-to", &yes, "--", "/bin/echo", "done"]);
+    assert_eq!(
+        (code, event(&events, "closed")["end"].as_str()),
+        (0, Some("released")),
+        "{events:#?}"
+    );
+    assert_eq!(event(&events, "finished")["finish"]["result"], "success");
+    let wrong = format!("{slug}@sha256:{}", "0".repeat(64));
+    world.engine().cortex().expect("a cortex").reset("all").ok();
+    let (events, code) =
+        world.events(&["acquire", TASK, "--yes-to", &wrong, "--", "/bin/echo", "done"]);
+    assert_eq!((code, names(&events).contains(&"installed")), (3, false));
+    let (_, code) = world.events(&["acquire", TASK, "--yes-to", "todoist-cli"]);
+    assert_eq!(code, 2);
+}
+
+/// [10, 12, hub 15] The reflex conditions hold: a notice, no question. Another version: questions.
+#[test]
+fn a_reflex_fires_and_another_version_asks() {
+    let world = World::new();
+    world.machine.write("home/.sinew/config.json5", "{cortex: {reflex: {cancel_window_ms: 1}}}");
+    world.clawhub.remove("steipete", "task-keeper");
+    world.publish("todo-aside", "1.0.0", "Manage another todo list", "");
+    // The bytes were agreed to once, in the region that the task belongs to.
+    let (events, _) = world.events(&["acquire", TASK, "--region", "todo-manage"]);
+    let (_, yes) = agreed(&events);
+    let slug = yes.split('@').next().expect("a slug").to_owned();
+    world.weeks(&slug, 13);
+    let version = event(&events, "candidates")["candidates"][0]["version"].clone();
+    if version != "1.2.0" {
+        world.publish(&slug, "1.2.0", "Manage another todo list", "");
+    }
+    let (events, code) = world.events(&[
+        "acquire",
+        TASK,
+        "--region",
+        "todo-manage",
+        "--yes-to",
+        &yes,
+        "--",
+        "/bin/echo",
+    ]);
+    assert_eq!(code, 3, "it is worth keeping, and that is asked: {events:#?}");
+    let run = event(&events, "run")["run"].as_str().expect("a run").to_owned();
+    let _ = world.events(&["acquire", "--cancel", &run]);
+    let searches = world.searches();
+    let (events, _) =
+        world.events(&["acquire", TASK, "--region", "todo-manage", "--", "/bin/echo"]);
+    let happened = names(&events);
+    assert!(happened.contains(&"notice") && happened.contains(&"finished"), "{events:#?}");
+    let asked: Vec<&str> = events
+        .iter()
+        .filter(|event| event["event"] == "needs_approval")
+        .filter_map(|event| event["approval"]["kind"].as_str())
+        .collect();
+    assert_eq!(asked, ["retain"], "neither the installation nor the plan");
+    assert_eq!(event(&events, "notice")["cancel_window_ms"], 1);
+    assert_eq!(world.searches(), searches);
+    let run = event(&events, "run")["run"].as_str().expect("a run").to_owned();
+    let _ = world.events(&["acquire", "--cancel", &run]);
+    world.publish(&slug, "1.3.0", "Manage another todo list", "");
+    let (events, code) =
+        world.events(&["acquire", TASK, "--region", "todo-manage", "--", "/bin/echo"]);
+    assert_eq!((code, names(&events).contains(&"notice")), (3, false), "{events:#?}");
+    assert_eq!(event(&events, "needs_approval")["approval"]["kind"], "install");
+    assert_eq!(event(&events, "candidates")["mode"], "standard");
+    let why = world.command(&["cortex", "why", &slug, "--json"]).output().expect("sinew runs");
+    let why: Value = serde_json::from_slice(&why.stdout).expect("JSON");
+    let record = &why["regions"]["todo-manage"];
+    assert_eq!(
+        (&record["reflex"]["flag"], &record["streak"]),
+        (&false.into(), &0.into()),
+        "{why:#}"
+    );
+}
+
+/// What a registry serves and should not is passed over, told, and leaves nothing.
+#[test]
+fn a_registry_that_lies_leaves_nothing_behind() {
+    for manner in [ClawHubManner::WrongByte, ClawHubManner::ZipSlip, ClawHubManner::Truncated] {
+        let world = World::new();
+        world.clawhub.behave(manner.clone());
+        let (events, code) = world.events(&["acquire", TASK]);
+        assert_eq!(
+            (code, event(&events, "closed")["end"].as_str()),
+            (1, Some("install_failed")),
+            "{manner:?}"
+        );
+        assert_eq!(event(&events, "report")["report"]["tried"].as_array().map(Vec::len), Some(2));
+        assert_eq!(world.locked(), [] as [&str; 0]);
+        assert!(!world.files().iter().any(|path| path.starts_with("skills/")));
+    }
+}
+
+/// A registry that cannot be reached is an error that says so; the run waits for better times.
+#[test]
+fn without_a_registry_the_run_waits() {
+    let world = World::new();
+    let output = world
+        .command(&["acquire", TASK])
+        .env("SINEW_REGISTRY", "http://127.0.0.1:9")
+        .output()
+        .expect("sinew runs");
+    assert_eq!(output.status.code(), Some(4), "{}", shown(&world.machine, &output));
+    let (events, code) = world.events(&["acquire", "--resume"]);
+    assert_eq!((code, names(&events).contains(&"candidates")), (3, true));
+}
+
+/// One key for each question, and a table before the first.
+#[cfg(unix)]
+#[test]
+fn a_person_is_shown_a_table_and_answers_with_one_key() {
+    let world = World::new();
+    let vars: Vec<(&str, String)> =
+        world.vars().into_iter().chain([("USER", "kim".to_owned())]).collect();
+    let seen = typed_with(
+        &world.machine,
+        &["acquire", TASK, "--", "/bin/echo", "all", "done"],
+        "yy",
+        &vars,
+    );
+    let hidden = regex::Regex::new("[0-9a-f]{64}|01[0-9A-Z]{24}").expect("a pattern");
+    insta::assert_snapshot!(hidden.replace_all(&seen, "<…>"));
+    assert_eq!(world.locked(), [] as [&str; 0]);
+}

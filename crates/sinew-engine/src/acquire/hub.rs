@@ -1,0 +1,244 @@
+//! The market of this machine: the hub's registries and the workspace's folder of skills.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use sinew_guard::scan::Verdict;
+use sinew_hub::digest::{FileRecord, tree_sha256};
+use sinew_hub::lock::{LockEntry, Method, Retained};
+use sinew_hub::reference::parse_slug;
+use sinew_hub::tree::records_of;
+
+use super::market::{Fetched, Listing, Market, Order, Placed, Searched, Wanted};
+use crate::approval::{Content, FileDigest, Scan, ScanVerdict};
+use crate::hub::{
+    Answer, Ask, Candidate, Concern, Gate, Hub, Matching, Place, Prepared, Proposal, Query,
+    Reading, Reference, Said, Sources, Word, Workdir,
+};
+use crate::{Engine, Error, ErrorKind};
+
+/// Rows asked for of each source: three are shown, and not every row fits.
+const ROWS: usize = 10;
+
+/// Registries, GitHub and the workspace.
+pub struct HubMarket<'e> {
+    engine: &'e Engine,
+    hub: Hub,
+    workdir: Workdir,
+    /// What was fetched and waits for a yes.
+    prepared: RefCell<BTreeMap<String, Prepared>>,
+}
+
+impl Engine {
+    /// The market of this machine, with what a command line says about registries.
+    pub fn market(&self, said: &Said) -> Result<HubMarket<'_>, Error> {
+        Ok(HubMarket {
+            engine: self,
+            hub: self.hub(said)?,
+            workdir: self.workdir(Place::Workspace),
+            prepared: RefCell::default(),
+        })
+    }
+}
+
+impl HubMarket<'_> {
+    /// Resolves, fetches, verifies and scans.
+    fn prepare(&self, wanted: &Wanted<'_>, run: Option<&str>) -> Result<Prepared, Error> {
+        let text = if wanted.reference.is_empty() { wanted.slug } else { wanted.reference };
+        let bad = |error: &dyn std::fmt::Display| {
+            Error::new(ErrorKind::Usage, "bad-reference", error.to_string())
+        };
+        let reference = Reference::parse(text, Reading::Registry).map_err(|error| bad(&error))?;
+        let ask = Ask {
+            retained: Retained::Task,
+            run: run.map(str::to_owned),
+            ..Ask::new(pinned_to(reference, wanted.version), "sinew acquire")
+        };
+        let mut nobody = Nobody;
+        Ok(self.engine.prepare_skill(
+            &self.hub,
+            &ask,
+            &self.workdir,
+            &mut nobody,
+            &mut |_, _| {},
+        )?)
+    }
+
+    /// The lock's entries under a name, those of runs first.
+    fn entries(&self, slug: &str) -> Result<Vec<(String, LockEntry)>, Error> {
+        self.workdir.settle(&self.engine.env)?;
+        let lock = self.workdir.lock(&self.engine.env)?;
+        let named = |key: &str| key.rsplit('/').next() == Some(slug);
+        let mut found: Vec<_> = lock.skills.into_iter().filter(|(key, _)| named(key)).collect();
+        found.sort_by_key(|(_, entry)| entry.run.is_none());
+        Ok(found)
+    }
+
+    /// The key of what a run installed under a name.
+    fn of_run(&self, slug: &str, run: &str) -> Result<Option<String>, Error> {
+        let found = self.entries(slug)?.into_iter();
+        Ok(found.filter(|(_, entry)| entry.run.as_deref() == Some(run)).map(|(key, _)| key).next())
+    }
+}
+
+impl Market for HubMarket<'_> {
+    fn search(
+        &self,
+        keywords: &[String],
+        relevant: &dyn Fn(&Listing) -> bool,
+    ) -> Result<Searched, Error> {
+        let query = Query {
+            words: keywords.join(" "),
+            sources: Sources::Usual,
+            matching: Matching::Words,
+            limit: ROWS,
+        };
+        let fits = |row: &Candidate| listing(row).is_some_and(|row| relevant(&row));
+        let found = self.hub.search(&query, &fits)?;
+        Ok(Searched {
+            listings: found.candidates.iter().filter_map(listing).collect(),
+            relevant: found.relevant,
+            supplemented: found.supplemented,
+            problems: found.diagnostics,
+        })
+    }
+
+    fn fetch(&self, wanted: &Wanted<'_>) -> Result<Fetched, Error> {
+        let prepared = self.prepare(wanted, None)?;
+        let fetched = fetched(&prepared, wanted);
+        self.prepared.borrow_mut().insert(wanted.slug.to_owned(), prepared);
+        Ok(fetched)
+    }
+
+    fn install(&self, wanted: &Wanted<'_>, order: &Order<'_>) -> Result<Placed, Error> {
+        let known = self.prepared.borrow_mut().remove(wanted.slug);
+        let mut prepared = match known.filter(|known| known.proposal.digest == order.digest) {
+            Some(prepared) => prepared,
+            None => self.prepare(wanted, None)?,
+        };
+        if prepared.proposal.digest != order.digest {
+            let message = "its files are not those that were agreed to";
+            return Err(Error::new(ErrorKind::Refused, "integrity-mismatch", message));
+        }
+        prepared.ask.run = Some(order.run.to_owned());
+        let (by, method) = match order.by {
+            Some(by) => (by, Method::Prompt),
+            None => ("a reflex, on an earlier yes", Method::Policy),
+        };
+        let reason = Some("acquired for one task".to_owned());
+        let approval = self.hub.approval(&prepared, by.to_owned(), method, reason);
+        let done = self.hub.commit(prepared, approval, &self.workdir)?;
+        Ok(Placed { digest: done.digest, folder: done.path, run: Some(order.run.to_owned()) })
+    }
+
+    fn installed(&self, slug: &str) -> Result<Option<Placed>, Error> {
+        if let Some((key, entry)) = self.entries(slug)?.into_iter().next() {
+            let folder = self.workdir.target(&key);
+            // What lies there now, and not what the lock remembers.
+            let digest = records_of(&folder).map(|files| tree_sha256(&files)).unwrap_or_default();
+            return Ok(Some(Placed { digest, folder, run: entry.run }));
+        }
+        let folder = self.workdir.target(slug);
+        let is_there = std::fs::symlink_metadata(&folder).is_ok();
+        Ok(is_there.then(|| Placed { digest: String::new(), folder, run: None }))
+    }
+
+    fn uninstall(&self, slug: &str, run: &str) -> Result<(), Error> {
+        let Some(key) = self.of_run(slug, run)? else { return Ok(()) };
+        match self.hub.uninstall(&key, &self.workdir) {
+            // Whoever pinned it meanwhile wants it to stay.
+            Err(error) if matches!(error.word, Word::Pinned | Word::NotFound) => Ok(()),
+            done => Ok(done.map(drop)?),
+        }
+    }
+
+    fn retain(&self, slug: &str, run: &str) -> Result<(), Error> {
+        match self.of_run(slug, run)? {
+            Some(key) => Ok(self.hub.retain(&key, &self.workdir).map(drop)?),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Nobody says yes beforehand: what gives pause is no candidate.
+struct Nobody;
+
+impl Gate for Nobody {
+    fn concern(&mut self, _concern: &Concern) -> Answer {
+        Answer::Nobody { id: None }
+    }
+
+    fn approve(&mut self, _proposal: &Proposal) -> Answer {
+        Answer::Nobody { id: None }
+    }
+}
+
+/// The same skill in exactly this version, where its source has versions that can be named.
+fn pinned_to(reference: Reference, version: Option<&str>) -> Reference {
+    match (reference, version) {
+        (Reference::Registry(mut at), Some(version)) => {
+            at.wanted = crate::hub::Wanted::Version(version.to_owned());
+            Reference::Registry(at)
+        }
+        (Reference::GitHub(mut at), Some(commit)) => {
+            at.at = Some(commit.to_owned());
+            Reference::GitHub(at)
+        }
+        (Reference::Git(mut at), Some(commit)) => {
+            at.at = Some(commit.to_owned());
+            Reference::Git(at)
+        }
+        (other, _) => other,
+    }
+}
+
+/// A row of a search, under the one word that records know it by.
+fn listing(row: &Candidate) -> Option<Listing> {
+    let slug = match Reference::parse(&row.reference, Reading::Registry).ok()? {
+        Reference::Registry(at) => at.slug,
+        Reference::SkillsSh(at) => at.slug,
+        _ => row.name.trim().to_ascii_lowercase().replace([' ', '_'], "-"),
+    };
+    Some(Listing {
+        slug: parse_slug(&slug).ok()?,
+        reference: row.reference.clone(),
+        source: row.source.clone(),
+        reviewed: row.reviewed,
+        name: Some(row.name.clone()),
+        description: row.summary.clone(),
+        stars: row.stars,
+        downloads: row.downloads,
+    })
+}
+
+fn fetched(prepared: &Prepared, wanted: &Wanted<'_>) -> Fetched {
+    let proposal = &prepared.proposal;
+    let skill_md = prepared.tree.get(sinew_catalog::SKILL_FILE);
+    let files = prepared.tree.records();
+    let file =
+        |file: FileRecord| FileDigest { path: file.path, sha256: file.sha256, size: file.size };
+    let digest = Some(proposal.digest.clone());
+    let listed = Content::listed(files.into_iter().map(file));
+    Fetched {
+        version: proposal.version.clone(),
+        // The hub's own digest: it is what the lock holds.
+        content: Content { digest, ..listed },
+        scan: Scan {
+            // What a person accepted of these bytes counts.
+            verdict: match proposal.verdict {
+                Verdict::Allow => ScanVerdict::Allow,
+                Verdict::Warn => ScanVerdict::Warn,
+                Verdict::Block => ScanVerdict::Block,
+            },
+            ..Scan::of(&prepared.report)
+        },
+        capabilities: proposal.capabilities.clone(),
+        skill_md: skill_md
+            .map(|file| String::from_utf8_lossy(&file.bytes).into_owned())
+            .unwrap_or_default(),
+        reference: match wanted.reference.is_empty() {
+            true => wanted.slug.to_owned(),
+            false => wanted.reference.to_owned(),
+        },
+    }
+}
