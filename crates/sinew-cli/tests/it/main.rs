@@ -11,6 +11,7 @@ mod exec;
 mod file_model;
 mod find;
 mod help;
+mod mcp;
 mod openpocket;
 mod output;
 mod remote;

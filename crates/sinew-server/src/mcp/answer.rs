@@ -74,11 +74,16 @@ pub(super) fn shown(text: &str) -> String {
     Untrusted::new(text).for_terminal()
 }
 
+/// Text from a skill without anything that a model would read and nobody sees.
+pub(super) fn seen(text: &str) -> String {
+    Untrusted::new(text).prompt_chars().collect()
+}
+
 /// Takes out of every text what a model would read and nobody sees.
-fn clean(value: &mut Value) {
+pub(super) fn clean(value: &mut Value) {
     match value {
         Value::String(text) if !text.is_ascii() || text.chars().any(char::is_control) => {
-            *text = Untrusted::new(text).prompt_chars().collect();
+            *text = seen(text);
         }
         Value::Array(items) => items.iter_mut().for_each(clean),
         Value::Object(fields) => fields.values_mut().for_each(clean),

@@ -11,7 +11,7 @@ use sinew_catalog::commands::{CommandSpec, fill_arguments};
 use sinew_catalog::{Catalog, Entry};
 use sinew_engine::{Error, ModelChoice, declared_arguments, fill_in};
 
-use super::answer::shown;
+use super::answer::{seen, shown};
 use super::caller::Caller;
 use super::host::Look;
 use super::info::RESERVED_COMMANDS;
@@ -56,12 +56,13 @@ fn of_skill(catalog: &Catalog, spec: &CommandSpec) -> Prompt {
         .map(|argument| {
             let known = PromptArgument::new(argument.name).with_required(false);
             match argument.hint {
-                Some(hint) => known.with_description(hint),
+                Some(hint) => known.with_description(seen(&hint)),
                 None => known,
             }
         })
         .collect();
-    Prompt::new(&spec.name, Some(&spec.description), Some(arguments)).with_title(&spec.display_name)
+    Prompt::new(&spec.name, Some(seen(&spec.description)), Some(arguments))
+        .with_title(seen(&spec.display_name))
 }
 
 fn entry_of<'c>(catalog: &'c Catalog, spec: &CommandSpec) -> Option<&'c Entry> {
@@ -88,7 +89,7 @@ pub(super) fn get(
     let spec = catalog.commands.specs().iter().find(|spec| spec.name == name).ok_or_else(|| {
         ErrorData::invalid_params("there is no such prompt", Some(json!({"name": name})))
     })?;
-    let (body, description) = (body(look, caller, spec, &arguments)?, spec.description.clone());
+    let (body, description) = (body(look, caller, spec, &arguments)?, seen(&spec.description));
     let message = PromptMessage::new_text(Role::User, body);
     Ok(GetPromptResult::new(vec![message]).with_description(description))
 }

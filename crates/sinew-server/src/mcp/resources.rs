@@ -13,6 +13,7 @@ use sinew_engine::{Actor, Error, PromptOptions};
 use sinew_skill::content_hash;
 use sinew_workshop::Caller as WorkshopCaller;
 
+use super::answer::{clean, seen};
 use super::caller::Caller;
 use super::host::{Look, internal};
 use super::skills::{cursor_of, from};
@@ -42,8 +43,9 @@ pub(super) fn list(look: &Look, cursor: Option<&str>) -> Result<ListResourcesRes
     });
     let served = look.snapshot.catalog.active().filter_map(|entry| {
         let uri = look.engine.skill_uri(entry)?;
-        let resource = Resource::new(uri, &entry.name).with_mime_type("text/markdown");
-        Some(resource.with_description(&entry.description).with_title(&entry.display_name))
+        let resource = Resource::new(uri, seen(&entry.name)).with_mime_type("text/markdown");
+        let resource = resource.with_description(seen(&entry.description));
+        Some(resource.with_title(seen(&entry.display_name)))
     });
     let all: Vec<Resource> = fixed.chain(served).collect();
     let from = from(cursor, look)?;
@@ -85,6 +87,8 @@ fn contents(look: &Look, caller: &Caller, uri: &str) -> Result<ResourceContents,
         });
     }
     let json = |value: &Value| {
+        let mut value = value.clone();
+        clean(&mut value);
         ResourceContents::text(value.to_string(), uri).with_mime_type("application/json")
     };
     match uri {

@@ -63,16 +63,18 @@ fn input() -> Value {
 }
 
 fn output() -> (Value, &'static [&'static str]) {
-    let maybe = json!({"type": ["number", "null"]});
+    // Some clients hand schemas to models that take no list of types.
+    let maybe = |kind: &str| json!({"anyOf": [{"type": kind}, {"type": "null"}]});
     let properties = json!({
         "id": text(), "at": text(), "run": text(), "state": text(),
-        "region": {"type": ["string", "null"]}, "skill": {"type": ["string", "null"]},
+        "region": maybe("string"), "skill": maybe("string"),
         "version": text(),
-        "previous_weight": maybe, "weight": maybe, "effective_weight": maybe,
+        "previous_weight": maybe("number"), "weight": maybe("number"),
+        "effective_weight": maybe("number"),
         "reflex": {"type": "boolean"},
         "reflex_change": {"type": "string", "enum": ["set", "reset"]},
         "handling": text(),
-        "reflex_state": {"type": ["object", "null"]}, "runs": {"type": ["object", "null"]},
+        "reflex_state": maybe("object"), "runs": maybe("object"),
         "streak": {"type": "integer"}, "lower_bound": number(), "lessons": texts(),
         "pruned": {"type": "array", "items": {"type": "object"}}, "signals": texts(),
     });

@@ -1,0 +1,226 @@
+//! Who may say yes, and how a client's person is asked in each era.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+use sinew_catalog::FixedClock;
+use sinew_engine::approval::{Act, Content, Evidence, NewApproval, Scan, ScanVerdict, Subject};
+use sinew_engine::{Actor, Engine, Environment, Options};
+use sinew_testkit::Machine;
+
+use super::client::Client;
+use super::tools::with_workshop;
+
+/// The machine's engine, with the time of now: other processes look at the same approvals.
+fn engine(machine: &Machine) -> Engine {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_millis();
+    let clock = Arc::new(FixedClock(u64::try_from(now).expect("this age")));
+    let env = Environment { clock, ..machine.environment() };
+    Engine::open(env, Options::default()).expect("an engine")
+}
+
+/// Something that waits, as another part of sinew would ask for it.
+fn waiting(machine: &Machine, kind: Act, critical: usize) -> String {
+    let verdict = if critical > 0 { ScanVerdict::Block } else { ScanVerdict::Allow };
+    let evidence = Evidence {
+        scan: Some(Scan { verdict, critical, warn: 0, info: 0 }),
+        ..Evidence::default()
+    };
+    let content = Content::of([("SKILL.md", b"text".as_slice())]);
+    let name = if critical > 0 { "danger" } else { "todo" };
+    let subject = Subject { name: name.to_owned(), version: Some("1".to_owned()), content };
+    let asked = NewApproval::new(kind, subject, evidence);
+    engine(machine).open_approval(asked, &Actor::System).expect("a question").id
+}
+
+fn decide(id: &str, quote: Option<&str>) -> Value {
+    let mut decide = json!({"action": "decide", "id": id, "decision": "approve"});
+    if let Some(quote) = quote {
+        decide["quote"] = json!(quote);
+    }
+    decide
+}
+
+#[test]
+fn case_11_an_answer_is_passed_on_only_as_far_as_it_may() {
+    let machine = Machine::new();
+    let (plan, install) = (waiting(&machine, Act::Plan, 0), waiting(&machine, Act::Install, 0));
+    let mut client = Client::session(&machine, json!({}));
+    assert_eq!(client.error("approve", decide(&plan, None))["code"], "quote-missing");
+    let said = client.data("approve", decide(&plan, Some("yes, go ahead")));
+    assert_eq!(said["approval"]["state"], "approved");
+    assert_eq!(said["approval"]["decided_by"]["channel"], "relay");
+    let refused = client.error("approve", decide(&install, Some("yes, install it")));
+    assert_eq!(refused["code"], "not-approved");
+}
+
+#[test]
+fn case_11_relaying_can_be_allowed_but_not_for_a_critical_finding() {
+    let machine = Machine::new().file("home/.sinew/config.json5", "{approvals: {relay: 'allow'}}");
+    let (clean, critical) =
+        (waiting(&machine, Act::Install, 0), waiting(&machine, Act::Install, 1));
+    let mut client = Client::session(&machine, json!({}));
+    let said = client.data("approve", decide(&clean, Some("yes")));
+    assert_eq!(said["approval"]["state"], "approved");
+    client.error("approve", decide(&critical, Some("yes, I know what it does")));
+    let explained = client.data("explain", json!({"approval": critical}));
+    assert_eq!(
+        (&explained["usable"], &explained["approval"]["state"]),
+        (&json!(false), &json!("pending"))
+    );
+}
+
+/// A form, answered.
+fn form(action: &str, decision: Option<&str>) -> Value {
+    match decision {
+        Some(decision) => json!({"action": action, "content": {"decision": decision}}),
+        None => json!({"action": action}),
+    }
+}
+
+#[test]
+fn case_10_a_session_asks_its_person() {
+    for (answer, state) in [
+        (form("accept", Some("approve")), "approved"),
+        (form("accept", Some("reject")), "rejected"),
+        (form("decline", None), "rejected"),
+        (form("cancel", None), "pending"),
+        (form("accept", None), "pending"),
+    ] {
+        let machine = Machine::new();
+        let id = waiting(&machine, Act::Install, 0);
+        let said = answer.clone();
+        let mut client = Client::session(&machine, json!({"elicitation": {}}))
+            .answering(move |_, _| said.clone());
+        let decided = client.data("approve", decide(&id, Some("they said yes, trust me")));
+        assert_eq!(decided["approval"]["state"], state, "{answer}");
+        assert_eq!(client.asked.len(), 1, "one question");
+        let asked = &client.asked[0];
+        assert_eq!(asked["method"], "elicitation/create");
+        let message = asked["params"]["message"].as_str().unwrap_or_default();
+        assert!(message.starts_with("Install todo 1?"), "{message}");
+        assert!(message.contains("Scan: allow"), "{message}");
+        let schema = &asked["params"]["requestedSchema"]["properties"]["decision"];
+        assert_eq!(schema["enum"], json!(["approve", "reject"]));
+    }
+}
+
+#[test]
+fn case_10_a_request_that_stands_alone_is_answered_with_the_question() {
+    let machine = Machine::new();
+    let id = waiting(&machine, Act::Install, 0);
+    let mut client = Client::stateless(&machine, json!({"elicitation": {"form": {}}}));
+    let call = json!({"name": "approve", "arguments": {"action": "decide", "id": id}});
+    let asked = client.ask("tools/call", call.clone());
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    assert_eq!(asked["inputRequests"]["approval"]["method"], "elicitation/create");
+    let note = asked["requestState"].as_str().expect("a note").to_owned();
+    let answered = |note: &str, answer: Value| {
+        let mut again = call.clone();
+        again["requestState"] = json!(note);
+        again["inputResponses"] = json!({"approval": answer});
+        again
+    };
+    let yes = form("accept", Some("approve"));
+    let changed = format!("{}x", &note[..note.len() - 1]);
+    for forged in [changed.as_str(), "", "rs1.e30.AAAA"] {
+        assert_eq!(client.refused("tools/call", answered(forged, yes.clone())), -32602, "{forged}");
+    }
+    // The note of one question does not answer another.
+    let other = waiting(&machine, Act::Plan, 0);
+    let mut crossed = answered(&note, yes.clone());
+    crossed["arguments"]["id"] = json!(other);
+    assert_eq!(client.refused("tools/call", crossed), -32602);
+    assert_eq!(engine(&machine).approval(&id).expect("it").state.as_str(), "pending");
+    // Without the answer, it is asked for again.
+    let mut empty = answered(&note, yes.clone());
+    empty["inputResponses"] = json!({});
+    assert_eq!(client.ask("tools/call", empty)["resultType"], "input_required");
+    let done = client.ask("tools/call", answered(&note, yes));
+    assert_eq!(done["structuredContent"]["approval"]["state"], "approved", "{done}");
+    assert_eq!(done["resultType"], "complete");
+}
+
+fn proposal(client: &mut Client) -> String {
+    let made = client.data(
+        "skill_workshop",
+        json!({
+            "action": "suggest", "skillName": "notes", "title": "Notes", "reason": "asked for",
+            "description": "Takes notes in meetings", "body": "- Write down who decides",
+        }),
+    );
+    assert_eq!(made["status"], "pending", "{made}");
+    made["proposal"]["id"].as_str().expect("an id").to_owned()
+}
+
+#[test]
+fn a_proposal_is_written_when_its_person_agrees() {
+    let machine = with_workshop(Machine::new());
+    let written = machine.path("work/skills/notes/SKILL.md");
+    let mut client = Client::session(&machine, json!({"elicitation": {}}))
+        .answering(|_, _| form("decline", None));
+    let id = proposal(&mut client);
+    let apply = json!({"action": "apply", "id": id});
+    let said = client.data("skill_workshop", apply.clone());
+    assert_eq!(said["status"], "rejected", "{said}");
+    assert!(!written.exists());
+    let mut client = client.answering(|_, _| form("accept", Some("approve")));
+    let said = client.data("skill_workshop", apply);
+    assert_eq!(said["status"], "applied", "{said}");
+    assert!(written.is_file());
+    let diff = client.asked[1]["params"]["message"].as_str().unwrap_or_default();
+    assert!(diff.contains("+- Write down who decides"), "the person saw the change: {diff}");
+}
+
+#[test]
+fn a_waiting_review_is_done_by_the_clients_model() {
+    let config = "{plugins: {entries: {'skill-workshop': {enabled: true, config: {reviewMode: 'llm', reviewInterval: 1, provider: {kind: 'mcp'}}}}}}";
+    let machine = Machine::new().file("home/.sinew/config.json5", config);
+    let turn = |machine: &Machine| {
+        let engine = engine(machine);
+        let messages = [
+            json!({"role": "user", "content": "The release failed. My key is sk-ant-REDACTED"}),
+            json!({"role": "assistant", "content": "I tagged it again and it worked."}),
+        ];
+        let turn = sinew_workshop::Turn {
+            messages: &messages,
+            succeeded: true,
+            agent_id: Some("a"),
+            session_id: None,
+        };
+        let report = engine.workshop_turn(&turn).expect("a turn");
+        assert!(report.review_due, "{report:?}");
+        engine.review_turn(&turn).expect("a review that waits");
+    };
+    let reply = json!({
+        "action": "create", "skillName": "release-tagging", "title": "Tag releases", "reason": "seen",
+        "description": "How releases are tagged", "body": "- Tag again when the release fails",
+    });
+    let said = json!({"role": "assistant", "model": "m", "content": {"type": "text", "text": reply.to_string()}});
+    turn(&machine);
+    let text = said.clone();
+    let mut session =
+        Client::session(&machine, json!({"sampling": {}})).answering(move |_, _| text.clone());
+    let status = session.data("skill_workshop", json!({"action": "status"}));
+    assert_eq!(status["pending"], 1, "{status}");
+    let asked = &session.asked[0];
+    assert_eq!(asked["method"], "sampling/createMessage");
+    assert_eq!(asked["params"]["maxTokens"], 2000);
+    assert!(asked["params"].get("tools").is_none(), "a request without tools");
+    assert!(!asked.to_string().contains("sk-ant-api03"), "secrets stay here: {asked}");
+    let again = session.data("skill_workshop", json!({"action": "status"}));
+    assert_eq!((&again["pending"], session.asked.len()), (&json!(1), 1), "it is done once");
+    drop(session);
+
+    turn(&machine);
+    let mut alone = Client::stateless(&machine, json!({"sampling": {}}));
+    let call = json!({"name": "skill_workshop", "arguments": {"action": "status"}});
+    let asked = alone.ask("tools/call", call.clone());
+    assert_eq!(asked["inputRequests"]["review"]["method"], "sampling/createMessage", "{asked}");
+    let mut answered = call;
+    answered["requestState"] = asked["requestState"].clone();
+    answered["inputResponses"] = json!({"review": {"role": "assistant", "model": "m", "content": {"type": "text", "text": "no JSON"}}});
+    let status = alone.ask("tools/call", answered)["structuredContent"].clone();
+    assert_eq!(status["pending"], 1, "an answer that is none is skipped: {status}");
+}

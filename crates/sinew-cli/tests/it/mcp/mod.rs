@@ -1,0 +1,14 @@
+//! `sinew mcp` as clients meet it: a real process, spoken to in frames.
+//!
+//! Numbers of cases are those of the specification of surfaces.
+
+mod approvals;
+mod attacks;
+mod changes;
+mod client;
+mod conformance;
+mod http;
+mod inspector;
+mod node;
+mod skills;
+mod tools;
