@@ -22,11 +22,16 @@
 //! *Leaves out*: TLS (a proxy in front ends it; see [`Options::public_url`]), and the rules of
 //! skills, which are the engine's.
 
+mod access;
+pub mod api;
+mod app;
 mod gate;
 pub mod mcp;
 pub mod registry;
 mod serve;
 mod stall;
 
+pub use access::{Access, Caller};
+pub use app::App;
 pub use gate::{CalledAs, OriginRule, Peer};
 pub use serve::{MAX_BODY, Options, Part, Running, ServeError, Server};

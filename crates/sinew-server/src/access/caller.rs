@@ -1,0 +1,122 @@
+//! Finding out who calls, before any route is reached.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, COOKIE as COOKIE_HEADER, ORIGIN, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderValue, Method};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use sinew_engine::Actor;
+use sinew_workshop::By;
+
+use super::session::Session;
+use crate::api::Problem;
+use crate::app::App;
+
+/// The cookie of a browser that was signed in.
+pub(crate) const COOKIE: &str = "sinew_session";
+/// The header that scripts of our own pages send with every write.
+pub(crate) const CSRF_HEADER: &str = "x-sinew-csrf";
+
+/// Who calls. Set here, never by a request's own words.
+#[derive(Debug, Clone)]
+pub enum Caller {
+    /// A program that has the token. It can ask, and never approve.
+    Program,
+    /// A person at a browser that was signed in.
+    Person,
+}
+
+impl Caller {
+    /// The caller as the engine knows actors.
+    pub fn actor(&self) -> Actor {
+        match self {
+            Self::Program => Actor::Agent { name: "http".to_owned() },
+            Self::Person => Actor::Person { name: None },
+        }
+    }
+
+    /// The caller as the workshop knows actors.
+    pub fn by(&self) -> By {
+        match self {
+            Self::Program => By::Agent { name: "http".to_owned() },
+            Self::Person => By::Person { name: None },
+        }
+    }
+
+    /// Whether a person is there to see what was found.
+    pub fn is_person(&self) -> bool {
+        matches!(self, Self::Person)
+    }
+}
+
+/// The browser session of a request, where its cookie is known.
+pub(crate) fn session_of(app: &App, headers: &HeaderMap) -> Option<(String, Arc<Session>)> {
+    let cookies = headers.get_all(COOKIE_HEADER).iter().filter_map(|value| value.to_str().ok());
+    let mut values = cookies
+        .flat_map(|cookies| cookies.split(';'))
+        .filter_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='));
+    values.find_map(|value| Some((value.to_owned(), app.access().session(value)?)))
+}
+
+/// Notes who calls, where that is known; routes decide what that allows.
+pub(crate) async fn identify(
+    State(app): State<App>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let headers = request.headers();
+    let caller = match headers.get(AUTHORIZATION) {
+        Some(given) => {
+            let given = given.to_str().ok().and_then(|text| {
+                let (scheme, token) = text.split_once(' ')?;
+                scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+            });
+            match given.is_some_and(|token| app.access().is_token(token)) {
+                true => Some(Caller::Program),
+                // A wrong token is never made good by a cookie: somebody meant to use it.
+                false => return unauthorized("that is not this server's token"),
+            }
+        }
+        None => session_of(&app, headers).map(|(_, session)| {
+            request.extensions_mut().insert(session);
+            Caller::Person
+        }),
+    };
+    if let Some(caller) = caller {
+        request.extensions_mut().insert(caller);
+    }
+    next.run(request).await
+}
+
+/// What every route of the API asks for: a caller, and for a browser's writes the word that only
+/// our own pages know.
+pub(crate) async fn require_for_api(request: Request, next: Next) -> Response {
+    match request.extensions().get::<Caller>() {
+        None => unauthorized("this needs the server's token, or a browser that is signed in"),
+        Some(Caller::Program) => next.run(request).await,
+        Some(Caller::Person) => {
+            let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+            let word = request.headers().get(CSRF_HEADER).and_then(|word| word.to_str().ok());
+            let session = request.extensions().get::<Arc<Session>>();
+            let ours = session.zip(word).is_some_and(|(session, word)| session.knows(word));
+            // That the origin is ours was checked in front; here it must be there at all.
+            if !reads && !(ours && request.headers().contains_key(ORIGIN)) {
+                return Problem::forbidden(
+                    "csrf",
+                    "a browser's change needs its `Origin` and the header `X-Sinew-CSRF`",
+                )
+                .into_response();
+            }
+            next.run(request).await
+        }
+    }
+}
+
+fn unauthorized(said: &str) -> Response {
+    let mut response = Problem::unauthorized(said).into_response();
+    let challenge = HeaderValue::from_static("Bearer realm=\"sinew\"");
+    response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+    response
+}

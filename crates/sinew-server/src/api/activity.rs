@@ -1,0 +1,69 @@
+//! What was decided and done, and why.
+
+use axum::extract::State;
+use serde::Deserialize;
+use sinew_cortex::Stamp;
+use sinew_engine::ActivityFilter;
+use utoipa::IntoParams;
+
+use super::extract::{Answer, Ask};
+use super::openapi::Refusals;
+use super::page::{Page, Wanted, newest_first};
+use super::{Problem, records};
+use crate::access::Caller;
+use crate::app::App;
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListQuery {
+    /// Who
+    actor: Option<String>,
+    /// A kind, or what it begins with: `proposal`
+    kind: Option<String>,
+    /// A skill
+    skill: Option<String>,
+    /// Not before; RFC 3339
+    #[param(format = "date-time")]
+    since: Option<String>,
+    /// Entries of a page
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<usize>,
+    /// Where the page begins: `next_cursor` of the page before
+    cursor: Option<String>,
+}
+
+/// What was decided and done, newest first
+#[utoipa::path(
+    get, path = "/activity", tag = "server", operation_id = "activity", params(ListQuery),
+    responses((status = 200, body = Page<records::Activity>), Refusals)
+)]
+pub(crate) async fn activity(
+    State(app): State<App>,
+    _caller: Caller,
+    Ask(query): Ask<ListQuery>,
+) -> Result<Answer, Problem> {
+    let since = match query.since.as_deref().map(str::parse::<Stamp>) {
+        None => None,
+        Some(Ok(since)) => Some(since),
+        Some(Err(_)) => return Err(Problem::bad("bad-time", "`since` is no RFC 3339 time")),
+    };
+    app.ask(move |look| {
+        let filter = ActivityFilter {
+            kind: query.kind.clone(),
+            by: query.actor.clone(),
+            skill: query.skill.clone(),
+            since,
+        };
+        let found = look.engine.activity(&filter)?;
+        // Two entries of one moment are told apart by their place, which does not change.
+        let count = found.len();
+        let keyed = found.into_iter().enumerate().map(|(at, activity)| {
+            let place = format!("{:08}{}", count - at, activity.kind);
+            (newest_first(activity.at.ms(), &place), activity)
+        });
+        let wanted = Wanted { limit: query.limit, cursor: query.cursor.clone() };
+        Answer::of(&Page::cut(keyed, &wanted, look.snapshot.version)?)
+    })
+    .await
+}

@@ -1,0 +1,115 @@
+//! What happens, as it happens: server-sent events.
+//!
+//! Nothing is replayed. A listener that comes back, or that fell behind, gets one `reset` and looks
+//! for itself.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::{self, Stream};
+use serde::Deserialize;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::OwnedSemaphorePermit;
+use utoipa::IntoParams;
+
+use super::Problem;
+use super::extract::Ask;
+use super::openapi::Refusals;
+use crate::access::Caller;
+use crate::app::{App, Happened, Kind, MAX_STREAMS};
+
+/// Proxies and browsers give up on a line that is silent for longer than this.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct EventsQuery {
+    /// The kinds that are wanted, separated by commas; all where absent
+    kinds: Option<String>,
+}
+
+impl EventsQuery {
+    fn kinds(&self) -> Result<Vec<Kind>, Problem> {
+        let Some(names) = &self.kinds else { return Ok(Kind::ALL.to_vec()) };
+        let kind = |name: &str| {
+            let known = Kind::ALL.into_iter().find(|kind| kind.as_str() == name.trim());
+            known.ok_or_else(|| {
+                let all: Vec<&str> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
+                let said = format!("there is no kind `{}`", name.escape_debug());
+                Problem::bad("unknown-kind", said).hint(format!("kinds: {}", all.join(", ")))
+            })
+        };
+        names.split(',').map(kind).collect()
+    }
+}
+
+struct Listener {
+    _place: OwnedSemaphorePermit,
+    receiver: Receiver<Arc<Happened>>,
+    kinds: Vec<Kind>,
+    /// The first thing to say.
+    reset: bool,
+}
+
+impl Listener {
+    async fn next(mut self) -> Option<(Result<Event, Infallible>, Self)> {
+        let reset = || Event::default().event("reset").data("{}");
+        if std::mem::take(&mut self.reset) {
+            return Some((Ok(reset()), self));
+        }
+        loop {
+            match self.receiver.recv().await {
+                Ok(happened) if self.kinds.contains(&happened.kind) => {
+                    let event = Event::default()
+                        .id(happened.id.to_string())
+                        .event(happened.kind.as_str())
+                        .data(happened.data.to_string());
+                    return Some((Ok(event), self));
+                }
+                Ok(_) => {}
+                Err(RecvError::Lagged(_)) => return Some((Ok(reset()), self)),
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    }
+}
+
+fn stream(listener: Listener) -> impl Stream<Item = Result<Event, Infallible>> {
+    stream::unfold(listener, Listener::next)
+}
+
+/// What happens, as it happens
+#[utoipa::path(
+    get, path = "/events", tag = "server", operation_id = "watch", params(EventsQuery),
+    responses(
+        (status = 200, content_type = "text/event-stream", body = String,
+         description = "`id`, `event` and `data` (JSON) of each event; a comment every 15 seconds"),
+        Refusals
+    )
+)]
+pub(crate) async fn events(
+    State(app): State<App>,
+    _caller: Caller,
+    headers: HeaderMap,
+    Ask(query): Ask<EventsQuery>,
+) -> Result<Response, Problem> {
+    let kinds = query.kinds()?;
+    let Some((place, receiver)) = app.bus().listen() else {
+        let said = format!("{MAX_STREAMS} listeners are there already");
+        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-streams", said)
+            .hint("close one of them"));
+    };
+    // The place in the books is found before the first event can be missed.
+    app.poke();
+    let reset = headers.contains_key("last-event-id");
+    let listener = Listener { _place: place, receiver, kinds, reset };
+    let alive = KeepAlive::new().interval(KEEP_ALIVE).text("still here");
+    Ok(Sse::new(stream(listener)).keep_alive(alive).into_response())
+}

@@ -1,0 +1,99 @@
+//! Reading a request and writing an answer, with every refusal as a [`Problem`].
+
+use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sinew_engine::{Error, ErrorKind};
+
+use super::Problem;
+use crate::access::Caller;
+
+/// The JSON body of a request. Fields that nobody knows are refused by the types themselves.
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let kind = request.headers().get(header::CONTENT_TYPE);
+        let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        // A form of another site can send text, never this type.
+        if kind != "application/json" {
+            let said = "the body must be JSON, and its `Content-Type` must say so";
+            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-json", said));
+        }
+        let bytes = Bytes::from_request(request, state).await.map_err(|error| match error {
+            BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) => {
+                let said = "the body is larger than this server takes";
+                Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", said)
+            }
+            _ => Problem::bad("bad-body", "the body did not arrive whole"),
+        })?;
+        match serde_json::from_slice(&bytes) {
+            Ok(value) => Ok(Self(value)),
+            Err(error) => Err(Problem::bad("bad-body", error.to_string())),
+        }
+    }
+}
+
+/// The query of a request.
+pub(crate) struct Ask<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Ask<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        match Query::<T>::from_request_parts(parts, state).await {
+            Ok(Query(value)) => Ok(Self(value)),
+            Err(error) => Err(Problem::bad("bad-query", error.body_text())),
+        }
+    }
+}
+
+/// The parts of a path.
+pub(crate) struct At<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for At<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        match Path::<T>::from_request_parts(parts, state).await {
+            Ok(Path(value)) => Ok(Self(value)),
+            Err(error) => Err(Problem::bad("bad-path", error.body_text())),
+        }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let caller = parts.extensions.get::<Self>().cloned();
+        caller.ok_or_else(|| Problem::unauthorized("this needs to know who calls"))
+    }
+}
+
+/// An answer, already written: values that borrow from the engine do not leave its thread.
+#[derive(Debug)]
+pub(crate) struct Answer(Vec<u8>);
+
+impl Answer {
+    pub(crate) fn of(value: &impl Serialize) -> Result<Self, Error> {
+        let written = serde_json::to_vec(value).map(Self);
+        written.map_err(|error| {
+            Error::new(ErrorKind::Environment, "not-writable", format!("no JSON: {error}"))
+        })
+    }
+}
+
+impl IntoResponse for Answer {
+    fn into_response(self) -> Response {
+        ([(header::CONTENT_TYPE, "application/json")], self.0).into_response()
+    }
+}

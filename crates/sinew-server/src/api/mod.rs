@@ -1,0 +1,93 @@
+//! The HTTP API: one file per group of endpoints. A request is parsed, one method of the engine is
+//! asked, its answer is written.
+//!
+//! **Must never happen here:** a rule about skills, a route without a caller, an answer with the
+//! value of a secret.
+
+mod about;
+mod activity;
+mod approvals;
+mod cortex;
+mod events;
+mod extract;
+mod openapi;
+mod outcomes;
+mod page;
+mod problem;
+mod prompt;
+mod proposals;
+mod records;
+mod scan;
+mod skills;
+
+use axum::http::StatusCode;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::{Json, Router};
+use utoipa::OpenApi as _;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::access::{identify, require_for_api};
+use crate::app::{App, count};
+pub(crate) use problem::Problem;
+
+/// Where the API begins. A change that breaks callers gets another one.
+pub(crate) const BASE: &str = "/api/v1";
+
+/// The routes below [`BASE`] with their description.
+fn described() -> OpenApiRouter<App> {
+    let routes = OpenApiRouter::new()
+        .routes(routes!(skills::list))
+        .routes(routes!(skills::show, skills::set))
+        .routes(routes!(skills::file))
+        .routes(routes!(skills::validate))
+        .routes(routes!(prompt::prompt))
+        .routes(routes!(prompt::route))
+        .routes(routes!(cortex::overview))
+        .routes(routes!(cortex::region))
+        .routes(routes!(cortex::blacklist_add))
+        .routes(routes!(cortex::blacklist_remove))
+        .routes(routes!(outcomes::list, outcomes::report))
+        .routes(routes!(approvals::list))
+        .routes(routes!(approvals::show))
+        .routes(routes!(approvals::decide))
+        .routes(routes!(proposals::list, proposals::suggest))
+        .routes(routes!(proposals::show))
+        .routes(routes!(proposals::diff))
+        .routes(routes!(proposals::apply))
+        .routes(routes!(proposals::reject))
+        .routes(routes!(proposals::revise))
+        .routes(routes!(proposals::restore))
+        .routes(routes!(proposals::undo))
+        .routes(routes!(scan::scan))
+        .routes(routes!(activity::activity))
+        .routes(routes!(events::events))
+        .routes(routes!(about::version))
+        .routes(routes!(about::config));
+    OpenApiRouter::with_openapi(openapi::Document::openapi()).nest(BASE, routes)
+}
+
+/// The API's routes, `/metrics` and the description.
+pub fn router(app: &App) -> Router {
+    let (routes, document) = described().split_for_parts();
+    let document = Json(openapi::finished(document));
+    routes
+        .route(&format!("{BASE}/openapi.json"), axum::routing::get(|| async { document }))
+        .route("/metrics", axum::routing::get(about::metrics))
+        .route(&format!("{BASE}/{{*rest}}"), axum::routing::any(nothing_here))
+        .method_not_allowed_fallback(not_so)
+        .layer(from_fn(require_for_api))
+        .layer(from_fn_with_state(app.clone(), identify))
+        .layer(from_fn_with_state(app.clone(), count))
+        .with_state(app.clone())
+}
+
+async fn nothing_here() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "unknown-route", "the API has no such address")
+        .hint(format!("{BASE}/openapi.json lists all there are"))
+}
+
+async fn not_so() -> Problem {
+    let said = "this address is not asked that way";
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "wrong-method", said)
+}

@@ -1,0 +1,123 @@
+//! One error, as HTTP carries it: `application/problem+json` (RFC 9457).
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use sinew_engine::{Error, ErrorKind};
+use utoipa::ToSchema;
+
+/// Why a request was not answered, and what to do next.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Problem {
+    /// Always `about:blank`: the code says more than an address would.
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// The status in words.
+    title: &'static str,
+    /// The status.
+    status: u16,
+    /// What happened, where.
+    detail: String,
+    /// A stable name, for programs.
+    code: &'static str,
+    /// What to do next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+/// Codes whose status is not that of their kind.
+const STATUSES: &[(&str, StatusCode)] = &[
+    ("wrong-status", StatusCode::CONFLICT),
+    ("stale", StatusCode::CONFLICT),
+    ("changed", StatusCode::CONFLICT),
+    ("changed-since", StatusCode::CONFLICT),
+    ("changed-meanwhile", StatusCode::CONFLICT),
+    ("already-decided", StatusCode::CONFLICT),
+    ("approval-used", StatusCode::CONFLICT),
+    ("quarantined", StatusCode::CONFLICT),
+    ("duplicate", StatusCode::CONFLICT),
+    ("held", StatusCode::CONFLICT),
+    ("too-large", StatusCode::PAYLOAD_TOO_LARGE),
+    ("not-storable", StatusCode::BAD_REQUEST),
+];
+
+impl Problem {
+    /// A problem of this surface's own.
+    pub(crate) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
+        Self {
+            kind: "about:blank",
+            title: status.canonical_reason().unwrap_or("Error"),
+            status: status.as_u16(),
+            detail: detail.into(),
+            code,
+            hint: None,
+        }
+    }
+
+    /// A request that makes no sense.
+    pub(crate) fn bad(code: &'static str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code, detail)
+    }
+
+    /// Somebody without a name.
+    pub(crate) fn unauthorized(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
+            .hint("send `Authorization: Bearer <token>`; `sinew serve` says where the token is")
+    }
+
+    /// Somebody who may not.
+    pub(crate) fn forbidden(code: &'static str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, code, detail)
+    }
+
+    /// A bug of ours: said without its insides.
+    pub(crate) fn internal() -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the request failed inside sinew")
+    }
+
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    pub(crate) fn title(&self) -> &'static str {
+        self.title
+    }
+
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    pub(crate) fn next_step(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        let own = STATUSES.iter().find(|(code, _)| *code == error.code).map(|(_, status)| *status);
+        let status = own.unwrap_or(match error.kind {
+            ErrorKind::No => StatusCode::NOT_FOUND,
+            ErrorKind::Usage => StatusCode::BAD_REQUEST,
+            ErrorKind::Refused => StatusCode::FORBIDDEN,
+            ErrorKind::Environment => StatusCode::SERVICE_UNAVAILABLE,
+        });
+        let hint = (!error.hints.is_empty()).then(|| error.hints.join("; "));
+        Self { hint, ..Self::new(status, error.code, error.message) }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = (self.status(), Json(&self)).into_response();
+        let kind = HeaderValue::from_static("application/problem+json");
+        response.headers_mut().insert(header::CONTENT_TYPE, kind);
+        response
+    }
+}

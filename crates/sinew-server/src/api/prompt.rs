@@ -1,0 +1,173 @@
+//! From a message to the right skill, and the block that a prompt gets.
+
+use std::time::Instant;
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use sinew_catalog::prompt::PromptReport;
+use sinew_engine::{ModelChoice, PromptOptions, Routed};
+use sinew_skill::Reason;
+use utoipa::{IntoParams, ToSchema};
+
+use super::extract::{Answer, Ask, Body};
+use super::openapi::Refusals;
+use super::{Problem, records};
+use crate::access::Caller;
+use crate::app::{App, Kind, Look};
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PromptQuery {
+    /// The message it is for
+    #[param(max_length = 20000)]
+    message: Option<String>,
+    /// The budget in UTF-16 code units; the configuration's where absent
+    #[param(maximum = 10_000_000)]
+    budget: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct Block<'a> {
+    prompt: &'a str,
+    report: &'a PromptReport,
+    reasons: &'a [Reason],
+}
+
+/// The block for a message, as every page and route shows it.
+pub(crate) fn prompt_for(look: &Look, message: Option<&str>) -> PromptOptions {
+    match message {
+        Some(message) => {
+            let router = look.router(ModelChoice::Default);
+            look.engine.prompt_options_for(&look.snapshot.catalog, &router, message)
+        }
+        None => PromptOptions::default(),
+    }
+}
+
+/// The exact block that an agent's system prompt gets
+#[utoipa::path(
+    get, path = "/prompt", tag = "route", operation_id = "prompt", params(PromptQuery),
+    responses((status = 200, body = records::Prompt), Refusals)
+)]
+pub(crate) async fn prompt(
+    State(app): State<App>,
+    _caller: Caller,
+    Ask(query): Ask<PromptQuery>,
+) -> Result<Answer, Problem> {
+    app.ask(move |look| {
+        let mut options = prompt_for(look, query.message.as_deref());
+        options.max_chars = query.budget;
+        let block = look.engine.prompt(&look.snapshot.catalog, &options);
+        Answer::of(&Block { prompt: &block.text, report: &block.report, reasons: &block.reasons })
+    })
+    .await
+}
+
+/// A message that looks for its skill
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Message {
+    /// What the user said
+    #[schema(min_length = 1, max_length = 20000)]
+    message: String,
+    /// How many skills to give; `route.top` of the configuration where absent
+    #[schema(minimum = 1, maximum = 20)]
+    limit: Option<usize>,
+    /// What ranks
+    #[serde(default)]
+    mode: Mode,
+    /// The caller's own short English restatement of the message
+    #[schema(max_length = 300)]
+    intent: Option<String>,
+    /// Whether the prompt block for this message comes along
+    #[serde(default)]
+    include_prompt: bool,
+    /// The session it belongs to
+    #[schema(max_length = 200)]
+    #[expect(dead_code, reason = "taken as `find_skill` takes it, and not kept")]
+    session: Option<String>,
+}
+
+/// What ranks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Mode {
+    /// What the configuration says
+    #[default]
+    Auto,
+    /// Words and meaning
+    Semantic,
+    /// Words alone
+    Keyword,
+}
+
+impl From<Mode> for ModelChoice {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Auto | Mode::Semantic => Self::Default,
+            Mode::Keyword => Self::Words,
+        }
+    }
+}
+
+/// The longest message, in characters, and the longest restatement.
+const MAX_MESSAGE: usize = 20_000;
+const MAX_INTENT: usize = 300;
+/// The most skills of an answer.
+const MAX_MATCHES: usize = 20;
+
+impl Message {
+    fn check(&self) -> Result<(), Problem> {
+        let chars = |text: &str, most: usize| text.chars().nth(most).is_none();
+        if self.message.trim().is_empty() || !chars(&self.message, MAX_MESSAGE) {
+            return Err(Problem::bad("bad-message", "`message` is 1 to 20000 characters"));
+        }
+        if self.limit.is_some_and(|limit| !(1..=MAX_MATCHES).contains(&limit)) {
+            return Err(Problem::bad("bad-limit", "`limit` is 1 to 20"));
+        }
+        if self.intent.as_deref().is_some_and(|intent| !chars(intent, MAX_INTENT)) {
+            return Err(Problem::bad("bad-intent", "`intent` is at most 300 characters"));
+        }
+        Ok(())
+    }
+}
+
+#[derive(Serialize)]
+struct RoutedAnswer<'a> {
+    #[serde(flatten)]
+    routed: &'a Routed,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt: Option<String>,
+}
+
+/// The right skills for a message, or none
+#[utoipa::path(
+    post, path = "/route", tag = "route", operation_id = "routed", request_body = Message,
+    responses((status = 200, body = records::Routed), Refusals)
+)]
+pub(crate) async fn route(
+    State(app): State<App>,
+    _caller: Caller,
+    Body(asked): Body<Message>,
+) -> Result<Answer, Problem> {
+    asked.check()?;
+    app.ask(move |look| {
+        let began = Instant::now();
+        let catalog = &look.snapshot.catalog;
+        let router = look.router(asked.mode.into());
+        let found = router.find_with_intent(&asked.message, asked.intent.as_deref(), asked.limit);
+        let routed = look.engine.routed(catalog, &asked.message, found.result);
+        look.app.metrics().routed(began.elapsed());
+        let matched = routed.result.matched().map(|found| found.name.as_str());
+        let told = json!({"decision": routed.result.decision, "skill": matched});
+        look.app.bus().publish(Kind::RouteDecided, told);
+        let prompt = asked.include_prompt.then(|| {
+            let options = look.engine.prompt_options_for(catalog, &router, &asked.message);
+            look.engine.prompt(catalog, &options).text
+        });
+        Answer::of(&RoutedAnswer { routed: &routed, prompt })
+    })
+    .await
+}

@@ -1,0 +1,396 @@
+//! The workshop: changes to skills that wait for review.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sinew_engine::Error;
+use sinew_workshop::{
+    Caller as ToolCaller, Consent, Draft, Force, Preview, Proposal, Revision, Suggested, Wish,
+};
+use utoipa::{IntoParams, ToSchema};
+
+use super::extract::{Answer, Ask, At, Body};
+use super::openapi::Refusals;
+use super::page::{Page, Wanted, newest_first};
+use super::{Problem, records};
+use crate::access::Caller;
+use crate::app::App;
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListQuery {
+    /// Where they stand
+    #[serde(default)]
+    status: StatusFilter,
+    /// One skill's
+    skill: Option<String>,
+    /// Entries of a page
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<usize>,
+    /// Where the page begins: `next_cursor` of the page before
+    cursor: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum StatusFilter {
+    #[default]
+    All,
+    Pending,
+    Quarantined,
+    Applied,
+    Rejected,
+    Stale,
+}
+
+impl StatusFilter {
+    fn takes(self, status: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Pending => status == "pending",
+            Self::Quarantined => status == "quarantined",
+            Self::Applied => status == "applied",
+            Self::Rejected => status == "rejected",
+            Self::Stale => status == "stale",
+        }
+    }
+}
+
+/// A proposal as this caller may see it: what was found is for people, programs get the numbers.
+fn record(proposal: &Proposal, caller: &Caller) -> Value {
+    let mut value = json!(proposal);
+    if let Some(object) = value.as_object_mut() {
+        object.shift_remove("original");
+        if !caller.is_person() && object.shift_remove("scanFindings").is_some() {
+            let critical = proposal.scan_findings.iter().filter(|f| f.is_critical()).count();
+            let warn = proposal.scan_findings.len() - critical;
+            object.insert("findings".to_owned(), json!({"critical": critical, "warn": warn}));
+        }
+    }
+    value
+}
+
+fn decided(done: &Suggested, caller: &Caller) -> Result<Answer, Error> {
+    let mut value = json!({"status": done.proposal.status.as_str()});
+    if let Some(path) = &done.skill_path {
+        value["skillPath"] = json!(path);
+    }
+    value["proposal"] = record(&done.proposal, caller);
+    Answer::of(&value)
+}
+
+/// Proposals, newest first
+#[utoipa::path(
+    get, path = "/proposals", tag = "workshop", operation_id = "proposals", params(ListQuery),
+    responses((status = 200, body = Page<records::Proposal>), Refusals)
+)]
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    Ask(query): Ask<ListQuery>,
+) -> Result<Answer, Problem> {
+    app.ask(move |look| {
+        let mut found = look.engine.workshop(|shop| shop.proposals())?;
+        found.retain(|proposal| {
+            query.status.takes(proposal.status.as_str())
+                && query.skill.as_ref().is_none_or(|skill| proposal.skill_name == *skill)
+        });
+        let keyed = found.iter().map(|proposal| {
+            let at = i64::try_from(proposal.created_at).unwrap_or(i64::MAX);
+            (newest_first(at, &proposal.id), record(proposal, &caller))
+        });
+        let wanted = Wanted { limit: query.limit, cursor: query.cursor.clone() };
+        Answer::of(&Page::cut(keyed, &wanted, look.snapshot.version)?)
+    })
+    .await
+}
+
+/// One proposal
+#[utoipa::path(
+    get, path = "/proposals/{id}", tag = "workshop", operation_id = "inspect",
+    params(("id" = String, Path, description = "The proposal")),
+    responses((status = 200, body = records::Proposal), Refusals)
+)]
+pub(crate) async fn show(
+    State(app): State<App>,
+    caller: Caller,
+    At(id): At<String>,
+) -> Result<Answer, Problem> {
+    app.ask(move |look| {
+        let found = look.engine.workshop(|shop| shop.inspect(&id))?;
+        Answer::of(&record(&found, &caller))
+    })
+    .await
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Diff<'a> {
+    path: &'a str,
+    diff: String,
+    result_sha256: &'a str,
+    problem: Option<&'a str>,
+    gates: &'a sinew_workshop::Gates,
+}
+
+/// What a proposal would change now, as a unified diff
+#[utoipa::path(
+    get, path = "/proposals/{id}/diff", tag = "workshop", operation_id = "preview",
+    params(("id" = String, Path, description = "The proposal")),
+    responses((status = 200, body = records::Diff), Refusals)
+)]
+pub(crate) async fn diff(
+    State(app): State<App>,
+    _caller: Caller,
+    At(id): At<String>,
+) -> Result<Answer, Problem> {
+    app.ask(move |look| {
+        let preview: Preview = look.engine.workshop(|shop| shop.preview(&id))?;
+        Answer::of(&Diff {
+            path: &preview.path,
+            diff: preview.diff(),
+            result_sha256: &preview.result_sha256,
+            problem: preview.problem.as_deref(),
+            gates: &preview.gates,
+        })
+    })
+    .await
+}
+
+/// A change to a skill
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Suggestion {
+    /// The skill
+    #[schema(min_length = 1, max_length = 200)]
+    skill_name: String,
+    /// A line for lists
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    /// Why it is proposed
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// What the skill is for, in the words a user would use
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    /// The text: imperative bullets
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body: Option<String>,
+    /// The heading to add under
+    #[serde(skip_serializing_if = "Option::is_none")]
+    section: Option<String>,
+    /// Exact text to replace
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old_text: Option<String>,
+    /// What to put in its place
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new_text: Option<String>,
+    /// `false` queues it, whatever the policy says
+    #[serde(skip_serializing_if = "Option::is_none")]
+    apply: Option<bool>,
+}
+
+/// Propose a change to a skill
+#[utoipa::path(
+    post, path = "/proposals", tag = "workshop", operation_id = "suggest",
+    request_body = Suggestion,
+    responses((status = 201, body = records::Decided), Refusals)
+)]
+pub(crate) async fn suggest(
+    State(app): State<App>,
+    caller: Caller,
+    Body(suggestion): Body<Suggestion>,
+) -> Result<(StatusCode, Answer), Problem> {
+    app.change(move |look| {
+        let who = ToolCaller { by: caller.by(), agent_id: None, session_id: None };
+        let (draft, origin) = Draft::from_parameters(&json!(suggestion), &who)?;
+        let done = look.engine.workshop(|shop| shop.suggest(&draft, &origin))?;
+        Ok((StatusCode::CREATED, decided(&done, &caller)?))
+    })
+    .await
+}
+
+/// What whoever applies a proposal has seen
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub(crate) struct Seen {
+    /// SHA-256 of the result that was shown; anything else is not written
+    result_sha256: Option<String>,
+    /// The messages that other skills would lose were shown, and that is fine
+    accept_stolen: bool,
+    /// The nearest skill is another one, now and later
+    not_a_duplicate: bool,
+}
+
+/// Write a proposal; a person's call is the approval
+#[utoipa::path(
+    post, path = "/proposals/{id}/apply", tag = "workshop", operation_id = "apply",
+    params(("id" = String, Path, description = "The proposal")),
+    request_body = Seen,
+    responses((status = 200, body = records::Decided), Refusals)
+)]
+pub(crate) async fn apply(
+    State(app): State<App>,
+    caller: Caller,
+    At(id): At<String>,
+    Body(seen): Body<Seen>,
+) -> Result<Answer, Problem> {
+    app.change(move |look| {
+        let consent = Consent {
+            result_sha256: seen.result_sha256,
+            accept_stolen: seen.accept_stolen,
+            not_a_duplicate: seen.not_a_duplicate,
+        };
+        let done = look.engine.workshop(|shop| shop.apply(&id, &caller.by(), &consent))?;
+        decided(&done, &caller)
+    })
+    .await
+}
+
+/// Why a proposal is turned down
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Why {
+    /// Why
+    #[schema(max_length = 300)]
+    reason: Option<String>,
+}
+
+/// Turn a proposal down
+#[utoipa::path(
+    post, path = "/proposals/{id}/reject", tag = "workshop", operation_id = "reject",
+    params(("id" = String, Path, description = "The proposal")),
+    request_body = Why,
+    responses((status = 200, body = records::Decided), Refusals)
+)]
+pub(crate) async fn reject(
+    State(app): State<App>,
+    caller: Caller,
+    At(id): At<String>,
+    Body(why): Body<Why>,
+) -> Result<Answer, Problem> {
+    app.change(move |look| {
+        let why = why.reason.as_deref();
+        let done = look.engine.workshop(|shop| shop.reject(&id, why, &caller.by()))?;
+        decided(&done, &caller)
+    })
+    .await
+}
+
+/// New content for a proposal; what is absent stays
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub(crate) struct NewContent {
+    /// Another skill
+    skill_name: Option<String>,
+    /// Another title
+    title: Option<String>,
+    /// Another description
+    description: Option<String>,
+    /// Another body
+    body: Option<String>,
+    /// A section; a new skill becomes an addition to it
+    section: Option<String>,
+    /// Another text to replace
+    old_text: Option<String>,
+    /// What to replace it with
+    new_text: Option<String>,
+    /// Cut every flagged line to a placeholder
+    redact: bool,
+}
+
+/// Give a proposal new content, which is scanned again
+#[utoipa::path(
+    post, path = "/proposals/{id}/revise", tag = "workshop", operation_id = "revise",
+    params(("id" = String, Path, description = "The proposal")),
+    request_body = NewContent,
+    responses((status = 200, body = records::Decided), Refusals)
+)]
+pub(crate) async fn revise(
+    State(app): State<App>,
+    caller: Caller,
+    At(id): At<String>,
+    Body(new): Body<NewContent>,
+) -> Result<Answer, Problem> {
+    app.change(move |look| {
+        let revision = Revision {
+            skill_name: new.skill_name,
+            title: new.title,
+            description: new.description,
+            body: new.body,
+            section: new.section,
+            old_text: new.old_text,
+            new_text: new.new_text,
+            redact: new.redact,
+        };
+        let done = look.engine.workshop(|shop| shop.revise(&id, &revision, &caller.by()))?;
+        decided(&done, &caller)
+    })
+    .await
+}
+
+/// Findings that a person has seen and accepts
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Acknowledgement {
+    /// The rules
+    #[schema(max_items = 100)]
+    rules: Vec<String>,
+    /// Why they are fine
+    #[schema(min_length = 1, max_length = 300)]
+    reason: String,
+}
+
+/// Take a proposal out of quarantine; a person alone can
+#[utoipa::path(
+    post, path = "/proposals/{id}/restore", tag = "workshop", operation_id = "restore",
+    params(("id" = String, Path, description = "The proposal")),
+    request_body = Acknowledgement,
+    responses((status = 200, body = records::Decided), Refusals)
+)]
+pub(crate) async fn restore(
+    State(app): State<App>,
+    caller: Caller,
+    At(id): At<String>,
+    Body(given): Body<Acknowledgement>,
+) -> Result<Answer, Problem> {
+    app.change(move |look| {
+        let done = look
+            .engine
+            .workshop(|shop| shop.restore(&id, &given.rules, &given.reason, &caller.by()))?;
+        decided(&done, &caller)
+    })
+    .await
+}
+
+/// How a write is taken back
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct TakeBack {
+    /// Also where the file was changed by hand; what it holds is kept as a version first
+    force: bool,
+}
+
+/// Take back what a proposal wrote
+#[utoipa::path(
+    post, path = "/proposals/{id}/undo", tag = "workshop", operation_id = "undo",
+    params(("id" = String, Path, description = "The proposal")),
+    request_body = TakeBack,
+    responses((status = 200, body = records::Undone), Refusals)
+)]
+pub(crate) async fn undo(
+    State(app): State<App>,
+    caller: Caller,
+    At(id): At<String>,
+    Body(wish): Body<TakeBack>,
+) -> Result<Answer, Problem> {
+    app.change(move |look| {
+        let force = if wish.force { Force::Yes } else { Force::No };
+        let by = caller.by();
+        let done = look.engine.workshop(|shop| shop.undo(&Wish::Id(id.clone()), force, &by))?;
+        Answer::of(&done)
+    })
+    .await
+}

@@ -1,0 +1,58 @@
+//! Scanning a skill or a text.
+
+use axum::extract::State;
+use serde::Deserialize;
+use serde_json::json;
+use sinew_engine::ScanSubject;
+use utoipa::ToSchema;
+
+use super::extract::{Answer, Body};
+use super::openapi::Refusals;
+use super::{Problem, records};
+use crate::access::Caller;
+use crate::app::{App, Kind};
+
+/// What is to be scanned: a skill, or a text
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Target {
+    /// A skill of the catalog
+    skill: Option<String>,
+    /// A text, as if it were a SKILL.md
+    text: Option<String>,
+}
+
+/// Look for malware, leaks and tricks; programs get the verdict, people everything that was found
+#[utoipa::path(
+    post, path = "/scan", tag = "guard", operation_id = "scan_verdict", request_body = Target,
+    responses((status = 200, body = records::Scan), Refusals)
+)]
+pub(crate) async fn scan(
+    State(app): State<App>,
+    caller: Caller,
+    Body(target): Body<Target>,
+) -> Result<Answer, Problem> {
+    if target.skill.is_some() == target.text.is_some() {
+        return Err(Problem::bad("bad-target", "name either a `skill` or a `text`"));
+    }
+    app.ask(move |look| {
+        let (engine, catalog) = (&look.engine, &look.snapshot.catalog);
+        let (verdict, answer) = if caller.is_person() {
+            let scanned = match (&target.skill, &target.text) {
+                (Some(skill), _) => engine.scan_skill(catalog, skill)?,
+                (None, text) => engine.scan_text(text.as_deref().unwrap_or_default()),
+            };
+            (scanned.verdict, Answer::of(&scanned.report)?)
+        } else {
+            let subject = match (&target.skill, &target.text) {
+                (Some(skill), _) => ScanSubject::Skill(skill),
+                (None, text) => ScanSubject::Text(text.as_deref().unwrap_or_default()),
+            };
+            let told = engine.scan_verdict(catalog, subject, false)?;
+            (told.verdict, Answer::of(&told)?)
+        };
+        look.app.bus().publish(Kind::ScanFinished, json!({"verdict": verdict}));
+        Ok(answer)
+    })
+    .await
+}

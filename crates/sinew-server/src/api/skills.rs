@@ -1,0 +1,281 @@
+//! The catalog: every skill, one skill, one file, its switches, and whether a text is valid.
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use serde::{Deserialize, Deserializer, Serialize};
+use sinew_catalog::{Entry, State as SkillState, path_text};
+use sinew_engine::{
+    Details, Explanation, PromptOptions, SkillFile, SkillSettings, ValidationTarget,
+};
+use sinew_skill::validate::RuleSet;
+use utoipa::{IntoParams, ToSchema};
+
+use super::extract::{Answer, Ask, At, Body};
+use super::openapi::Refusals;
+use super::page::{Page, Wanted};
+use super::{Problem, records};
+use crate::access::Caller;
+use crate::app::App;
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListQuery {
+    /// One state, or `all`
+    #[serde(default)]
+    state: StateFilter,
+    /// A tier, such as `workspace`
+    tier: Option<String>,
+    /// Letters of the name or the description
+    #[param(max_length = 200)]
+    q: Option<String>,
+    /// A tag, keyword or trigger phrase of the skill
+    tag: Option<String>,
+    /// Entries of a page
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<usize>,
+    /// Where the page begins: `next_cursor` of the page before
+    cursor: Option<String>,
+}
+
+/// Which skills are wanted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+enum StateFilter {
+    #[default]
+    All,
+    Ready,
+    NeedsSetup,
+    Disabled,
+    Blocked,
+    Excluded,
+    Shadowed,
+    Broken,
+}
+
+impl StateFilter {
+    fn takes(self, state: SkillState) -> bool {
+        let wanted = match self {
+            Self::All => return true,
+            Self::Ready => SkillState::Ready,
+            Self::NeedsSetup => SkillState::NeedsSetup,
+            Self::Disabled => SkillState::Disabled,
+            Self::Blocked => SkillState::Blocked,
+            Self::Excluded => SkillState::Excluded,
+            Self::Shadowed => SkillState::Shadowed,
+            Self::Broken => SkillState::Broken,
+        };
+        wanted == state
+    }
+}
+
+impl ListQuery {
+    fn takes(&self, entry: &Entry) -> bool {
+        let contains = |text: &str, letters: &str| text.to_lowercase().contains(letters);
+        let letters = self.q.as_deref().map(str::to_lowercase);
+        let tagged = |tag: &String| {
+            let skill = entry.skill.as_ref();
+            skill.is_some_and(|skill| skill.triggers.any.iter().any(|own| own == tag))
+        };
+        self.state.takes(entry.state)
+            && self.tier.as_deref().is_none_or(|tier| entry.tier.as_str() == tier)
+            && letters.is_none_or(|letters| {
+                contains(&entry.name, &letters) || contains(&entry.description, &letters)
+            })
+            && self.tag.as_ref().is_none_or(tagged)
+    }
+}
+
+/// Every skill, whatever its state, ordered by name
+#[utoipa::path(
+    get, path = "/skills", tag = "skills", operation_id = "snapshot", params(ListQuery),
+    responses((status = 200, body = Page<records::Skill>), Refusals)
+)]
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    Ask(query): Ask<ListQuery>,
+) -> Result<Answer, Problem> {
+    app.ask(move |look| {
+        let actor = caller.actor();
+        let taken = look.snapshot.catalog.entries.iter().filter(|entry| query.takes(entry));
+        let keyed = taken.map(|entry| {
+            let key = format!("{}\0{}", entry.name, path_text(&entry.file_path));
+            (key, look.engine.entry_for(entry, &actor))
+        });
+        let wanted = Wanted { limit: query.limit, cursor: query.cursor.clone() };
+        Answer::of(&Page::cut(keyed, &wanted, look.snapshot.version)?)
+    })
+    .await
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    details: Details<'a>,
+    explain: Explanation,
+}
+
+/// One skill, with why it is in or out
+#[utoipa::path(
+    get, path = "/skills/{name}", tag = "skills", operation_id = "details",
+    params(("name" = String, Path, description = "Its name or key")),
+    responses((status = 200, body = records::SkillDetails), Refusals)
+)]
+pub(crate) async fn show(
+    State(app): State<App>,
+    caller: Caller,
+    At(name): At<String>,
+) -> Result<Answer, Problem> {
+    app.ask(move |look| {
+        let catalog = &look.snapshot.catalog;
+        let entry = look.engine.find(catalog, &name)?;
+        let entry = look.engine.entry_for(entry, &caller.actor());
+        Answer::of(&Shown {
+            details: look.engine.details(catalog, &entry),
+            explain: look.engine.explain(catalog, &entry, &PromptOptions::default()),
+        })
+    })
+    .await
+}
+
+/// One file of a skill, and nothing outside its folder
+#[utoipa::path(
+    get, path = "/skills/{name}/files/{path}", tag = "skills", operation_id = "read_file",
+    params(
+        ("name" = String, Path, description = "Its name or key"),
+        ("path" = String, Path, description = "The file below the skill's folder; slashes are `%2F`"),
+    ),
+    responses((status = 200, body = records::SkillFile), Refusals)
+)]
+pub(crate) async fn file(
+    State(app): State<App>,
+    caller: Caller,
+    At((name, path)): At<(String, String)>,
+) -> Result<Answer, Problem> {
+    app.ask(move |look| {
+        let catalog = &look.snapshot.catalog;
+        let entry = look.engine.find(catalog, &name)?;
+        if !caller.is_person() {
+            look.engine.check_usable(entry, &caller.actor())?;
+        }
+        let read: SkillFile = look.engine.read_file(catalog, &entry.name, Some(&path))?;
+        Answer::of(&read)
+    })
+    .await
+}
+
+/// What is to be set. Secrets go in and never come out.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Patch {
+    /// Whether it may be used
+    enabled: Option<bool>,
+    /// Whether it keeps its place in the prompt when room is short
+    pinned: Option<bool>,
+    /// Its API key; `null` takes it out
+    #[serde(default, deserialize_with = "said")]
+    #[schema(value_type = Option<String>, write_only)]
+    api_key: Option<Option<String>>,
+    /// Variables for its runs; `null` takes one out
+    #[serde(default)]
+    #[schema(write_only)]
+    env: BTreeMap<String, Option<String>>,
+}
+
+/// Keeps `null` apart from nothing at all.
+fn said<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::<String>::deserialize(value).map(Some)
+}
+
+/// Switch a skill on or off, pin it, or give it what it needs; a person alone can
+#[utoipa::path(
+    patch, path = "/skills/{name}", tag = "skills", operation_id = "set_skill",
+    params(("name" = String, Path, description = "Its name or key")),
+    request_body = Patch,
+    responses((status = 200, body = records::SkillDetails), Refusals)
+)]
+pub(crate) async fn set(
+    State(app): State<App>,
+    caller: Caller,
+    At(name): At<String>,
+    Body(patch): Body<Patch>,
+) -> Result<Answer, Problem> {
+    let wanted = name.clone();
+    let actor = caller.actor();
+    app.change(move |look| {
+        let entry = look.engine.find(&look.snapshot.catalog, &wanted)?;
+        let settings = SkillSettings {
+            enabled: patch.enabled,
+            pinned: patch.pinned,
+            api_key: patch.api_key,
+            env: patch.env,
+        };
+        look.engine.set_skill(entry, &settings, &actor)
+    })
+    .await?;
+    show(State(app), caller, At(name)).await
+}
+
+/// What is to be validated: a text, or every skill file there is
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Validation {
+    /// The text of a SKILL.md; every skill file where absent
+    text: Option<String>,
+    /// The folder's name that the text is for
+    #[schema(max_length = 200)]
+    name: Option<String>,
+    /// Whose rules apply
+    #[serde(default)]
+    rules: Rules,
+}
+
+/// Whose rules apply.
+#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Rules {
+    #[default]
+    Agentskills,
+    Openclaw,
+    Openpocket,
+    OpenpocketStrict,
+}
+
+impl From<Rules> for RuleSet {
+    fn from(rules: Rules) -> Self {
+        match rules {
+            Rules::Agentskills => Self::LENIENT,
+            Rules::Openclaw => Self::OpenClaw,
+            Rules::Openpocket => Self::OpenPocket,
+            Rules::OpenpocketStrict => Self::OpenPocketStrict,
+        }
+    }
+}
+
+/// Validate a text, or every skill file there is
+#[utoipa::path(
+    post, path = "/skills/validate", tag = "skills", operation_id = "validate",
+    request_body = Validation,
+    responses((status = 200, body = records::ValidationReport), Refusals)
+)]
+pub(crate) async fn validate(
+    State(app): State<App>,
+    _caller: Caller,
+    Body(wanted): Body<Validation>,
+) -> Result<Answer, Problem> {
+    app.ask(move |look| {
+        let (engine, rules) = (&look.engine, wanted.rules.into());
+        Answer::of(&match &wanted.text {
+            Some(text) => {
+                engine.validate_text(wanted.name.as_deref().unwrap_or("skill"), text, rules)
+            }
+            None => {
+                let all = ValidationTarget::Sources;
+                engine.validate(&look.snapshot.catalog, &all, rules, false)?
+            }
+        })
+    })
+    .await
+}

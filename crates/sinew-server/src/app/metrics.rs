@@ -1,0 +1,134 @@
+//! Counters for Prometheus. No label carries anybody's text.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use sinew_store::Seq;
+
+use super::App;
+
+/// Upper ends of the buckets, in seconds: from a warm static answer to a hung model.
+const BUCKETS: [f64; 9] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5];
+
+/// Everything that is counted while the server runs.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    requests: Mutex<BTreeMap<(String, u16), u64>>,
+    route: Histogram,
+    look: Histogram,
+    outcomes: Mutex<(Seq, Outcomes)>,
+}
+
+/// Outcomes by result and kind of failure.
+pub(crate) type Outcomes = BTreeMap<(&'static str, String), u64>;
+
+#[derive(Debug, Default)]
+struct Histogram {
+    buckets: [AtomicU64; BUCKETS.len()],
+    count: AtomicU64,
+    micros: AtomicU64,
+}
+
+impl Histogram {
+    fn add(&self, took: Duration) {
+        for (bucket, end) in self.buckets.iter().zip(BUCKETS) {
+            if took.as_secs_f64() <= end {
+                bucket.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        self.count.fetch_add(1, Ordering::Relaxed);
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.micros.fetch_add(micros, Ordering::Relaxed);
+    }
+
+    fn write(&self, text: &mut String, name: &str, help: &str) {
+        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} histogram");
+        for (bucket, end) in self.buckets.iter().zip(BUCKETS) {
+            let count = bucket.load(Ordering::Relaxed);
+            let _ = writeln!(text, "{name}_bucket{{le=\"{end}\"}} {count}");
+        }
+        let count = self.count.load(Ordering::Relaxed);
+        let seconds = self.micros.load(Ordering::Relaxed) as f64 / 1e6;
+        let _ = writeln!(text, "{name}_bucket{{le=\"+Inf\"}} {count}");
+        let _ = writeln!(text, "{name}_sum {seconds}\n{name}_count {count}");
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let outcomes = Mutex::new((Seq::START, Outcomes::new()));
+        let (requests, route, look) = Default::default();
+        Self { requests, route, look, outcomes }
+    }
+}
+
+impl Metrics {
+    pub(crate) fn routed(&self, took: Duration) {
+        self.route.add(took);
+    }
+
+    pub(crate) fn looked(&self, took: Duration) {
+        self.look.add(took);
+    }
+
+    fn answered(&self, route: &str, status: u16) {
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        match requests.get_mut(&(route.to_owned(), status)) {
+            Some(count) => *count += 1,
+            None => drop(requests.insert((route.to_owned(), status), 1)),
+        }
+    }
+
+    /// The outcomes so far; `more` adds those after a place, and says how far it came.
+    pub(crate) fn count_outcomes<E>(
+        &self,
+        more: impl FnOnce(Seq, &mut Outcomes) -> Result<Seq, E>,
+    ) -> Result<Outcomes, E> {
+        let mut known = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut through, mut counts) = known.clone();
+        through = more(through, &mut counts)?;
+        *known = (through, counts.clone());
+        Ok(counts)
+    }
+
+    /// What was counted, in Prometheus' text format.
+    pub(crate) fn write(&self, text: &mut String) {
+        self.route.write(text, "sinew_route_seconds", "Time to route a message.");
+        self.look.write(text, "sinew_catalog_reload_seconds", "Time to look at the skills.");
+        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let rows = requests.iter().map(|((route, status), count)| {
+            (format!("route=\"{route}\",status=\"{status}\""), *count as f64)
+        });
+        family(text, "sinew_http_requests_total", "counter", "Requests answered.", rows);
+    }
+}
+
+/// One family of numbers, with its labels.
+pub(crate) fn family(
+    text: &mut String,
+    name: &str,
+    kind: &str,
+    help: &str,
+    rows: impl IntoIterator<Item = (String, f64)>,
+) {
+    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    for (labels, value) in rows {
+        let labels = if labels.is_empty() { labels } else { format!("{{{labels}}}") };
+        let _ = writeln!(text, "{name}{labels} {value}");
+    }
+}
+
+/// Counts each answer under the route as it is written in the code, never as it was asked for.
+pub(crate) async fn count(State(app): State<App>, request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let response = next.run(request).await;
+    let route = route.as_ref().map_or("other", MatchedPath::as_str);
+    app.metrics().answered(route, response.status().as_u16());
+    response
+}

@@ -1,0 +1,230 @@
+//! What all routes share: one engine that is kept up to date, what happened, and who may call.
+
+mod bus;
+mod follow;
+mod metrics;
+
+use std::fmt;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use arc_swap::ArcSwap;
+use serde_json::json;
+use sinew_catalog::{Cause, Snapshot};
+use sinew_engine::{CatalogRouter, Engine, Error, ModelChoice, Routers, WatchEvent};
+
+use crate::access::Access;
+use crate::api::Problem;
+pub(crate) use bus::{Bus, Happened, Kind, MAX_STREAMS};
+use follow::Follower;
+pub(crate) use metrics::{Metrics, count, family};
+
+/// How often the books are looked at for what other processes did, while somebody listens.
+const FOLLOW_EVERY: Duration = Duration::from_secs(1);
+
+/// What all routes share. Cheap to clone.
+#[derive(Clone)]
+pub struct App(Arc<Parts>);
+
+struct Parts {
+    engine: ArcSwap<Engine>,
+    /// The configuration file as it was when the engine read it.
+    config: Mutex<Option<(SystemTime, u64)>>,
+    routers: Arc<Routers>,
+    /// Somebody looks at the folders, so that a request need not.
+    watched: AtomicBool,
+    loaded: AtomicBool,
+    access: Access,
+    bus: Bus,
+    metrics: Metrics,
+    poke: Mutex<Option<SyncSender<()>>>,
+}
+
+impl fmt::Debug for App {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("App")
+    }
+}
+
+/// The engine and the skills, as one request sees them.
+pub(crate) struct Look {
+    pub(crate) app: App,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) snapshot: Arc<Snapshot>,
+}
+
+impl Look {
+    /// The router over these skills.
+    pub(crate) fn router(&self, choice: ModelChoice) -> Arc<CatalogRouter> {
+        self.app.0.routers.get(&self.engine, &self.snapshot, choice)
+    }
+}
+
+impl App {
+    /// An app over an engine.
+    pub fn new(engine: Engine, access: Access) -> Self {
+        let config = stamp(&engine.config_source().path);
+        Self(Arc::new(Parts {
+            engine: ArcSwap::from_pointee(engine),
+            config: Mutex::new(config),
+            routers: Arc::default(),
+            watched: AtomicBool::new(false),
+            loaded: AtomicBool::new(false),
+            access,
+            bus: Bus::default(),
+            metrics: Metrics::default(),
+            poke: Mutex::new(None),
+        }))
+    }
+
+    /// Follows the folders and the books from now on, on threads of its own, for as long as the app
+    /// is there.
+    pub fn watch(&self) {
+        let (engine, app) = (self.engine(), Arc::downgrade(&self.0));
+        self.0.watched.store(true, Ordering::Release);
+        thread::spawn(move || {
+            engine.watch(|event| match app.upgrade() {
+                Some(app) => {
+                    Self(app).saw(event);
+                    ControlFlow::Continue(())
+                }
+                None => ControlFlow::Break(()),
+            });
+        });
+        let (poke, poked) = mpsc::sync_channel(1);
+        *self.0.poke.lock().unwrap_or_else(PoisonError::into_inner) = Some(poke);
+        let app = Arc::downgrade(&self.0);
+        thread::spawn(move || follow(&app, &poked));
+    }
+
+    fn saw(&self, event: WatchEvent) {
+        match event {
+            WatchEvent::Started { .. } => self.0.loaded.store(true, Ordering::Release),
+            WatchEvent::Changed(change) => {
+                // The configuration may be what changed.
+                drop(self.engine());
+                self.0.bus.publish(Kind::CatalogChanged, json!(change));
+            }
+            // Watching goes on more slowly; `doctor` tells.
+            WatchEvent::Notice(_) => {}
+        }
+    }
+
+    /// Something was done that the books know of: whoever listens need not wait a second for it.
+    pub(crate) fn poke(&self) {
+        if let Some(poke) = &*self.0.poke.lock().unwrap_or_else(PoisonError::into_inner) {
+            // A poke that waits already does for this one too.
+            let _ = poke.try_send(());
+        }
+    }
+
+    /// The engine, under the configuration as it is now.
+    pub(crate) fn engine(&self) -> Arc<Engine> {
+        let engine = self.0.engine.load_full();
+        let now = stamp(&engine.config_source().path);
+        let mut known = self.0.config.lock().unwrap_or_else(PoisonError::into_inner);
+        if *known == now {
+            return engine;
+        }
+        *known = now;
+        // A configuration that makes no sense right now is being written, or reported.
+        let Ok(Some(reread)) = engine.reread() else { return engine };
+        let reread = Arc::new(reread);
+        self.0.engine.store(Arc::clone(&reread));
+        drop(known);
+        reread.refresh(Cause::Settings);
+        self.0.bus.publish(Kind::ConfigChanged, json!({}));
+        reread
+    }
+
+    /// The engine and the skills as they are now. May read many files.
+    pub(crate) fn look(&self) -> Look {
+        let engine = self.engine();
+        let began = Instant::now();
+        let snapshot = match self.0.watched.load(Ordering::Acquire) {
+            true => engine.current(),
+            false => engine.snapshot(),
+        };
+        self.0.metrics.looked(began.elapsed());
+        Look { app: self.clone(), engine, snapshot }
+    }
+
+    /// Asks the engine, on a thread that may wait.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Look) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let app = self.clone();
+        let asked = tokio::task::spawn_blocking(move || work(&app.look()));
+        match asked.await {
+            Ok(answer) => answer.map_err(Problem::from),
+            Err(_) => Err(Problem::internal()),
+        }
+    }
+
+    /// The same for something that changes the books.
+    pub(crate) async fn change<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Look) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let done = self.ask(work).await;
+        self.poke();
+        done
+    }
+
+    /// Why requests cannot be answered yet.
+    pub fn ready(&self) -> Result<(), String> {
+        let parts = &self.0;
+        if parts.watched.load(Ordering::Acquire) && !parts.loaded.load(Ordering::Acquire) {
+            return Err("the catalog is being read".to_owned());
+        }
+        match parts.engine.load_full().store() {
+            Ok(_) => Ok(()),
+            Err(error) => Err(error.message),
+        }
+    }
+
+    /// Who may call.
+    pub fn access(&self) -> &Access {
+        &self.0.access
+    }
+
+    pub(crate) fn bus(&self) -> &Bus {
+        &self.0.bus
+    }
+
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.0.metrics
+    }
+}
+
+/// What tells that a file changed; `None` where there is none.
+fn stamp(path: &PathBuf) -> Option<(SystemTime, u64)> {
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+/// Looks at the books while somebody listens, until the app is gone.
+fn follow(app: &Weak<Parts>, poked: &mpsc::Receiver<()>) {
+    let mut follower = Follower::default();
+    loop {
+        let waited = poked.recv_timeout(FOLLOW_EVERY);
+        let (Some(app), Ok(()) | Err(RecvTimeoutError::Timeout)) = (app.upgrade(), waited) else {
+            return;
+        };
+        if app.bus.listeners() == 0 {
+            follower = Follower::default();
+            continue;
+        }
+        let app = App(app);
+        for (kind, data) in follower.look(&app.engine()) {
+            app.0.bus.publish(kind, data);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Who may call.
+
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+
+use crate::support::Server;
+
+#[tokio::test]
+async fn nothing_is_told_without_the_token() {
+    let server = Server::new();
+    for path in ["/api/v1/skills", "/api/v1/events", "/metrics", "/api/v1/openapi.json", "/api/v1/x"]
+    {
+        let bare = Request::builder().uri(path).body(Body::empty()).expect("a request");
+        let answer = server.send(bare).await;
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{path}");
+        assert_eq!(answer.header("content-type"), "application/problem+json");
+        assert!(answer.header("www-authenticate").starts_with("Bearer"));
+    }
+    let half = server.token.get(..20).expect("a part").to_owned();
+    let longer = format!("{}x", server.token);
+    for given in ["", "x", half.as_str(), longer.as_str()] {
+        let request = Request::builder()
+            .uri("/api/v1/version")
+            .header("authorization", format!("Bearer {given}"))
+            .body(Body::empty());
+        let answer = server.send(request.expect("a request")).await;
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{given}");
+        assert!(!answer.text.contains(&server.token));
+    }
+    assert_eq!(server.get("/version").await.status, StatusCode::OK);
+}

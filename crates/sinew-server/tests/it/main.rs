@@ -1,0 +1,8 @@
+//! The server as its clients see it.
+
+mod access;
+mod api;
+mod conformance;
+mod events;
+mod hostile;
+mod support;
