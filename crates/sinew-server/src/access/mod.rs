@@ -1,7 +1,6 @@
 //! Who calls: a program with the token, or a person whose browser was signed in.
 //!
-//! The token is 32 random bytes in a file that only its owner can read. A browser gets a cookie
-//! instead, for a code that works once; a page of another site can make it send the cookie, but
+//! The token is the engine's. A browser gets a cookie instead, for a code that works once; a page of another site can make it send the cookie, but
 //! not the word that only our own pages know.
 //!
 //! **Must never happen here:** a secret compared byte by byte, kept where it could be printed, or

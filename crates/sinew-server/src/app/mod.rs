@@ -5,22 +5,20 @@ mod follow;
 mod metrics;
 
 use std::fmt;
-use std::fs;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use arc_swap::ArcSwap;
 use serde_json::json;
-use sinew_catalog::{Cause, Snapshot};
-use sinew_engine::{CatalogRouter, Engine, Error, ModelChoice, Routers, WatchEvent};
+use sinew_catalog::Snapshot;
+use sinew_engine::{CatalogRouter, Engine, Error, ModelChoice, WatchEvent};
 
 use crate::access::Access;
 use crate::api::Problem;
+use crate::mcp::Host;
 pub(crate) use bus::{Bus, Happened, Kind, MAX_STREAMS};
 use follow::Follower;
 pub(crate) use metrics::{Metrics, count, family};
@@ -33,10 +31,9 @@ const FOLLOW_EVERY: Duration = Duration::from_secs(1);
 pub struct App(Arc<Parts>);
 
 struct Parts {
-    engine: ArcSwap<Engine>,
-    /// The configuration file as it was when the engine read it.
-    config: Mutex<Option<(SystemTime, u64)>>,
-    routers: Arc<Routers>,
+    host: Arc<Host>,
+    /// The engine that was last seen: another one means that the configuration changed.
+    seen: Mutex<Weak<Engine>>,
     /// Somebody looks at the folders, so that a request need not.
     watched: AtomicBool,
     loaded: AtomicBool,
@@ -62,25 +59,25 @@ pub(crate) struct Look {
 impl Look {
     /// The router over these skills.
     pub(crate) fn router(&self, choice: ModelChoice) -> Arc<CatalogRouter> {
-        self.app.0.routers.get(&self.engine, &self.snapshot, choice)
+        self.app.0.host.routers.get(&self.engine, &self.snapshot, choice)
     }
 }
 
 impl App {
-    /// An app over an engine.
-    pub fn new(engine: Engine, access: Access) -> Self {
-        let config = stamp(&engine.config_source().path);
-        Self(Arc::new(Parts {
-            engine: ArcSwap::from_pointee(engine),
-            config: Mutex::new(config),
-            routers: Arc::default(),
+    /// An app over the engine that a host keeps up to date.
+    pub fn new(host: Arc<Host>) -> Result<Self, Error> {
+        let engine = host.engine();
+        let access = Access::new(&engine.access_token()?);
+        Ok(Self(Arc::new(Parts {
+            host,
+            seen: Mutex::new(Arc::downgrade(&engine)),
             watched: AtomicBool::new(false),
             loaded: AtomicBool::new(false),
             access,
             bus: Bus::default(),
             metrics: Metrics::default(),
             poke: Mutex::new(None),
-        }))
+        })))
     }
 
     /// Follows the folders and the books from now on, on threads of its own, for as long as the app
@@ -126,21 +123,14 @@ impl App {
 
     /// The engine, under the configuration as it is now.
     pub(crate) fn engine(&self) -> Arc<Engine> {
-        let engine = self.0.engine.load_full();
-        let now = stamp(&engine.config_source().path);
-        let mut known = self.0.config.lock().unwrap_or_else(PoisonError::into_inner);
-        if *known == now {
-            return engine;
+        let engine = self.0.host.engine();
+        let mut seen = self.0.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if !std::ptr::eq(seen.as_ptr(), Arc::as_ptr(&engine)) {
+            *seen = Arc::downgrade(&engine);
+            drop(seen);
+            self.0.bus.publish(Kind::ConfigChanged, json!({}));
         }
-        *known = now;
-        // A configuration that makes no sense right now is being written, or reported.
-        let Ok(Some(reread)) = engine.reread() else { return engine };
-        let reread = Arc::new(reread);
-        self.0.engine.store(Arc::clone(&reread));
-        drop(known);
-        reread.refresh(Cause::Settings);
-        self.0.bus.publish(Kind::ConfigChanged, json!({}));
-        reread
+        engine
     }
 
     /// The engine and the skills as they are now. May read many files.
@@ -184,7 +174,7 @@ impl App {
         if parts.watched.load(Ordering::Acquire) && !parts.loaded.load(Ordering::Acquire) {
             return Err("the catalog is being read".to_owned());
         }
-        match parts.engine.load_full().store() {
+        match parts.host.engine().store() {
             Ok(_) => Ok(()),
             Err(error) => Err(error.message),
         }
@@ -202,12 +192,6 @@ impl App {
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.0.metrics
     }
-}
-
-/// What tells that a file changed; `None` where there is none.
-fn stamp(path: &PathBuf) -> Option<(SystemTime, u64)> {
-    let metadata = fs::metadata(path).ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
 }
 
 /// Looks at the books while somebody listens, until the app is gone.

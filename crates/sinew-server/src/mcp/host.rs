@@ -22,7 +22,7 @@ pub struct Host {
     engine: RwLock<Arc<Engine>>,
     /// What the configuration file looked like when it was read.
     config: Mutex<Option<(SystemTime, u64)>>,
-    pub(super) routers: Arc<Routers>,
+    pub(crate) routers: Arc<Routers>,
     pub(super) digests: Digests,
     pub(super) notices: broadcast::Sender<Notice>,
     pub(super) seen: Mutex<Seen>,

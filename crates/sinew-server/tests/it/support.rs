@@ -1,7 +1,5 @@
 //! A server over a machine of its own, asked without a network.
 
-use std::fs;
-
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
@@ -9,7 +7,8 @@ use axum::response::Response;
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 use sinew_engine::{Engine, Options};
-use sinew_server::{Access, App};
+use sinew_server::App;
+use sinew_server::mcp::Host;
 use sinew_testkit::Machine;
 use tower::ServiceExt as _;
 
@@ -75,30 +74,28 @@ pub(crate) fn machine() -> Machine {
         .file("work/skills/broken/SKILL.md", "---\nname: broken\n---\nno description\n")
 }
 
+fn app(machine: &Machine) -> (App, String) {
+    let engine = Engine::open(machine.environment(), Options::default()).expect("an engine");
+    let token = engine.access_token().expect("a token");
+    (App::new(Host::new(engine)).expect("an app"), token)
+}
+
 impl Server {
     pub(crate) fn new() -> Self {
         Self::on(machine())
     }
 
     pub(crate) fn on(machine: Machine) -> Self {
-        let env = machine.environment();
-        let home = env.sinew_home();
-        let engine = Engine::open(env, Options::default()).expect("an engine");
-        let access = Access::open(&home).expect("a token");
-        let token = fs::read_to_string(access.token_file()).expect("a file").trim().to_owned();
-        let app = App::new(engine, access);
+        let (app, token) = app(&machine);
         let router = sinew_server::api::router(&app);
         Self { machine, app, router, token }
     }
 
     /// Another server over the same machine, as another process would be.
     pub(crate) fn on_machine_of(server: &Self) -> Self {
-        let env = server.machine.environment();
-        let home = env.sinew_home();
-        let engine = Engine::open(env, Options::default()).expect("an engine");
-        let app = App::new(engine, Access::open(&home).expect("a token"));
+        let (app, token) = app(&server.machine);
         let router = sinew_server::api::router(&app);
-        Self { machine: Machine::new(), app, router, token: server.token.clone() }
+        Self { machine: Machine::new(), app, router, token }
     }
 
     /// A request of a program that has the token.
