@@ -237,6 +237,9 @@ impl Hub {
         diagnostics: &mut Vec<String>,
     ) -> Result<Vec<Candidate>, HubError> {
         let github = self.github();
+        if !github.can_search() && query.sources == Sources::Usual {
+            return self.search_skills_sh(query);
+        }
         if !github.can_search() {
             diagnostics.push(
                 "GitHub's search needs a token (hub.github.useToken); skills.sh was asked instead"

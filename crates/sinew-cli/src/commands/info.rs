@@ -1,31 +1,120 @@
 use std::fmt::Write as _;
 
-use sinew_engine::{Details, Engine};
+use sinew_engine::hub::{About, HubError, Reading, Reference, Want};
+use sinew_engine::{Details, Engine, Error};
 use sinew_exec::{EnvState, From};
 
+use super::hub::HubArgs;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
 
 /// Show everything known about one skill
 ///
+/// A skill that is not here is looked up where a reference says: @owner/slug, owner/repo, an address or
+/// a path; a bare name with --remote. Nothing is installed or run.
+///
 /// Examples:
 ///   sinew info github
 ///   sinew info github --json
+///   sinew info @steipete/todoist-cli --versions
+///   sinew info todoist-cli --remote --file SKILL.md
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct InfoArgs {
-    /// The skill's name or key
+    /// The skill's name or key, or a reference to one that is not here
     skill: String,
+    /// Ask the registry, whatever is here
+    #[arg(long)]
+    remote: bool,
+    /// List its files
+    #[arg(long)]
+    files: bool,
+    /// Show one file of it
+    #[arg(long, value_name = "PATH")]
+    file: Option<String>,
+    /// List its versions
+    #[arg(long)]
+    versions: bool,
+    #[command(flatten)]
+    hub: HubArgs,
+}
+
+impl InfoArgs {
+    /// What is meant elsewhere: only what cannot be a misspelt name is asked for without being told to.
+    fn elsewhere(&self) -> bool {
+        self.remote
+            || self.files
+            || self.file.is_some()
+            || self.versions
+            || self.skill.contains(['/', ':', '@'])
+    }
 }
 
 pub(crate) fn run(args: &InfoArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
     let catalog = &snapshot.catalog;
-    let entry = engine.find(catalog, &args.skill)?;
+    let entry = match engine.find(catalog, &args.skill) {
+        Ok(entry) if !args.remote => entry,
+        Err(error) if !args.elsewhere() => {
+            let hint = format!("`sinew info --remote {}` asks the registry", args.skill);
+            return Err(error.hint(hint).into());
+        }
+        _ => return remote(args, engine, out),
+    };
     let info = engine.details(catalog, entry);
     out.data(&info, |text| write_info(text, &info))?;
     Ok(Exit::Done)
+}
+
+fn remote(args: &InfoArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let reference = Reference::parse(&args.skill, Reading::GitHub).map_err(HubError::from);
+    let reference = reference.map_err(Error::from)?;
+    let want = Want { file: args.file.clone(), versions: args.versions };
+    let about = args.hub.open(engine)?.about(&reference, &want).map_err(Error::from)?;
+    out.data(&about, |text| write_about(text, &about, args))?;
+    Ok(Exit::Done)
+}
+
+fn write_about(text: &mut String, about: &About, args: &InfoArgs) -> std::fmt::Result {
+    if let Some(content) = &about.text {
+        return content.lines().try_for_each(|line| writeln!(text, "{}", render::safe(line)));
+    }
+    render::heading(
+        text,
+        &format!("{} {}", render::safe(&about.name), render::safe(&about.version)),
+    )?;
+    writeln!(text, "{}\n", render::safe(&about.description))?;
+    let reviewed = match about.reviewed {
+        true => render::good("reviewed"),
+        false => render::warning("unreviewed source"),
+    };
+    writeln!(text, "  from         {} ({reviewed})", render::safe(&about.source.identity()))?;
+    writeln!(text, "  registry     {}", render::safe(&about.verdict))?;
+    for (name, count) in [("stars", about.stars), ("downloads", about.downloads)] {
+        if let Some(count) = count {
+            writeln!(text, "  {name:<12} {count}")?;
+        }
+    }
+    if let Some(said) = about.moderation.as_ref().and_then(|said| said.summary.as_deref()) {
+        writeln!(text, "  {} {}", render::warning("!"), render::safe(said))?;
+    }
+    let needs: Vec<&str> = about.setup.iter().map(|setup| setup.key.as_str()).collect();
+    if !needs.is_empty() {
+        writeln!(text, "  needs        {}", render::safe(&needs.join(", ")))?;
+    }
+    let bytes: u64 = about.files.iter().map(|(_, size)| size).sum();
+    writeln!(text, "  files        {}, {bytes} bytes", about.files.len())?;
+    if args.files {
+        for (path, size) in &about.files {
+            writeln!(text, "    {size:>9} {}", render::safe(path))?;
+        }
+    }
+    for version in &about.versions {
+        let changes = version.changelog.as_deref().unwrap_or_default();
+        writeln!(text, "    {} {}", render::safe(&version.version), render::dim(changes))?;
+    }
+    Ok(())
 }
 
 fn write_info(text: &mut String, info: &Details<'_>) -> std::fmt::Result {

@@ -17,20 +17,29 @@ pub(crate) mod eval;
 pub(crate) mod exec;
 pub(crate) mod find;
 pub(crate) mod hook;
+pub(crate) mod hub;
 pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod info;
 pub(crate) mod learn;
+pub(crate) mod install;
+pub(crate) mod installed;
 pub(crate) mod list;
 pub(crate) mod mcp;
+pub(crate) mod pin;
 pub(crate) mod prompt;
 pub(crate) mod read;
 pub(crate) mod registry;
 pub(crate) mod report;
+pub(crate) mod restore;
 pub(crate) mod scan;
+pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod skills;
+pub(crate) mod uninstall;
+pub(crate) mod update;
 pub(crate) mod validate;
+pub(crate) mod verify;
 pub(crate) mod watch;
 pub(crate) mod why;
 pub(crate) mod workshop;
@@ -89,6 +98,14 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         Command::Report(args) => report::run(args, &engine, out),
         Command::Cortex(args) => cortex::run(args, &engine, out),
         Command::Acquire(args) => acquire::run(args, &engine, out),
+        Command::Search(args) => search::run(args, &engine, out),
+        Command::Install(args) => install::run(args, &engine, out),
+        Command::Installed(args) => installed::run(args, &engine, out),
+        Command::Update(args) => update::run(args, &engine, out),
+        Command::Verify(args) => verify::run(args, &engine, out),
+        Command::Pin(args) => pin::run(args, &engine, out),
+        Command::Restore(args) => restore::run(args, &engine, out),
+        Command::Uninstall(args) => uninstall::run(args, &engine, out),
         Command::Approve(args) => approve::run(args, &engine, out),
         Command::Learn(args) => learn::run(args, &engine, out),
         Command::Exec(args) => exec::run(args, &engine, out),

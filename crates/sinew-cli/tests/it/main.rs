@@ -12,6 +12,7 @@ mod file_model;
 mod find;
 mod help;
 mod mcp;
+mod hub;
 mod openpocket;
 mod output;
 mod remote;

@@ -1,0 +1,290 @@
+//! What the commands about registries share: where to look, how to ask, how to tell.
+
+use std::fmt::Write as _;
+
+use sinew_engine::hub::{
+    Answer, Class, Concern, Gate, Hub, HubError, HubRecord, Method, Occasion, Place, Proposal,
+    Said, Word,
+};
+use sinew_engine::{Engine, Error, ErrorKind};
+use sinew_guard::scan::{Severity, Verdict};
+
+use crate::exit::{CommandResult, Exit};
+use crate::printer::{Printer, Progress};
+use crate::render;
+
+/// Files that a question lists.
+const MAX_LISTED: usize = 12;
+
+/// Where to look, and whether the network may be used.
+#[derive(Debug, clap::Args)]
+pub(crate) struct HubArgs {
+    /// The registry that a bare slug means: an address, or a name under hub.registries
+    #[arg(long, value_name = "URL")]
+    pub(crate) registry: Option<String>,
+    /// Open no connection; use what was fetched before
+    #[arg(long)]
+    pub(crate) offline: bool,
+}
+
+impl HubArgs {
+    pub(crate) fn open(&self, engine: &Engine) -> Result<Hub, Error> {
+        engine.hub(&Said { registry: self.registry.clone(), offline: self.offline })
+    }
+}
+
+/// Which folder is meant.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PlaceArgs {
+    /// For every workspace, not for this one
+    #[arg(long)]
+    pub(crate) global: bool,
+}
+
+impl PlaceArgs {
+    pub(crate) fn place(&self) -> Place {
+        if self.global { Place::Managed } else { Place::Workspace }
+    }
+}
+
+/// The person at the terminal, and what they said on the command line.
+pub(crate) struct Asked<'a> {
+    pub(crate) yes: bool,
+    pub(crate) out: &'a mut Printer,
+}
+
+impl Asked<'_> {
+    fn confirmed(&mut self, question: &str) -> Answer {
+        if !self.out.can_ask() {
+            return Answer::Nobody { id: None };
+        }
+        match inquire::Confirm::new(question).with_default(false).prompt() {
+            Ok(true) => Answer::Yes { by: whoever(), method: Method::Prompt, reason: None },
+            _ => Answer::No,
+        }
+    }
+}
+
+impl Gate for Asked<'_> {
+    fn concern(&mut self, concern: &Concern) -> Answer {
+        // `--yes` answers the ordinary question; what gives pause has a flag of its own.
+        self.out.warn(&concern.to_string());
+        self.confirmed("Go on all the same?")
+    }
+
+    fn approve(&mut self, proposal: &Proposal) -> Answer {
+        if self.yes {
+            return Answer::Yes { by: whoever(), method: Method::Flag, reason: None };
+        }
+        if !self.out.can_ask() {
+            return Answer::Nobody { id: None };
+        }
+        let mut text = String::new();
+        // Writing to a text cannot fail.
+        let _ = write_proposal(&mut text, proposal);
+        self.out.ask(&text);
+        let question = match proposal.occasion {
+            Occasion::Update => "Update it?",
+            Occasion::Install | Occasion::Restore => "Install it?",
+        };
+        self.confirmed(question)
+    }
+}
+
+/// Whoever sits here, as records carry it.
+fn whoever() -> String {
+    "a person".to_owned()
+}
+
+/// Everything somebody needs to say yes or no.
+pub(crate) fn write_proposal(text: &mut String, proposal: &Proposal) -> std::fmt::Result {
+    render::heading(
+        text,
+        &format!("{} {}", render::safe(&proposal.name), render::safe(&proposal.version)),
+    )?;
+    writeln!(text, "  {}", render::safe(&proposal.description))?;
+    let reviewed = match proposal.reviewed {
+        true => render::good("reviewed"),
+        false => render::warning("unreviewed source"),
+    };
+    writeln!(text, "  from     {} ({reviewed})", render::safe(&proposal.source.identity()))?;
+    writeln!(text, "  folder   {}", render::safe(&proposal.key))?;
+    writeln!(text, "  files    {}, {} bytes", proposal.files, proposal.bytes)?;
+    writeln!(text, "  digest   {}", render::safe(&proposal.digest))?;
+    let verdict = match proposal.verdict {
+        Verdict::Allow => render::good("allow"),
+        Verdict::Warn => render::warning("warn"),
+        Verdict::Block => render::bad("block"),
+    };
+    writeln!(text, "  guard    {verdict}, registry says {}", render::safe(&proposal.upstream))?;
+    for finding in proposal.findings.iter().take(MAX_LISTED) {
+        let mark = match finding.severity {
+            Severity::Critical => render::bad("✗"),
+            _ => render::warning("!"),
+        };
+        let (file, line) = (render::safe(&finding.file), finding.line);
+        writeln!(text, "    {mark} {} ({file}:{line})", render::safe(&finding.rule))?;
+    }
+    let can = &proposal.capabilities;
+    for (word, names) in [
+        ("hosts", can.hosts.iter().map(|host| host.host.clone()).collect::<Vec<_>>()),
+        ("programs", can.binaries.clone()),
+        ("packages", can.packages.clone()),
+        ("variables", can.env.iter().map(|env| env.name.clone()).collect()),
+        ("reads", can.reads.clone()),
+        ("writes", can.writes.clone()),
+        ("runs", can.exec.clone()),
+        ("stays by", can.persistence.clone()),
+        ("needs", proposal.setup.clone()),
+    ] {
+        if !names.is_empty() {
+            writeln!(text, "  {word:<9}{}", render::safe(&names.join(", ")))?;
+        }
+    }
+    for warning in &proposal.warnings {
+        writeln!(text, "  {} {}", render::warning("!"), render::safe(warning))?;
+    }
+    match &proposal.diff {
+        Some(diff) => write_diff(text, diff),
+        None => Ok(()),
+    }
+}
+
+/// What a new version changes.
+pub(crate) fn write_diff(text: &mut String, diff: &sinew_engine::hub::Diff) -> std::fmt::Result {
+    writeln!(text, "  changes  {} → {}", render::safe(&diff.from), render::safe(&diff.to))?;
+    for (mark, paths) in [("+", &diff.added), ("-", &diff.removed), ("~", &diff.changed)] {
+        for path in paths.iter().take(MAX_LISTED) {
+            writeln!(text, "    {mark} {}", render::safe(path))?;
+        }
+        if paths.len() > MAX_LISTED {
+            writeln!(text, "    {mark} … {} more", paths.len() - MAX_LISTED)?;
+        }
+    }
+    for ability in &diff.gained {
+        writeln!(text, "    {} {}", render::warning("now"), render::safe(ability))?;
+    }
+    for ability in &diff.lost {
+        writeln!(text, "    {} {}", render::dim("no longer"), render::safe(ability))?;
+    }
+    for finding in &diff.findings {
+        let place = format!("{}:{}", finding.file, finding.line);
+        writeln!(
+            text,
+            "    {} {} ({})",
+            render::bad("new finding"),
+            render::safe(&finding.rule),
+            render::safe(&place)
+        )?;
+    }
+    for field in &diff.front_matter {
+        writeln!(text, "    {} {}", render::warning("steering"), render::safe(field))?;
+    }
+    for line in diff.text.lines() {
+        let shown = match line.chars().next() {
+            Some('+') => render::good(line),
+            Some('-') => render::bad(line),
+            _ => render::dim(line),
+        };
+        writeln!(text, "    {shown}")?;
+    }
+    Ok(())
+}
+
+/// A bar for downloads, which appears when the first bytes do.
+pub(crate) fn downloading(out: &Printer) -> impl FnMut(u64, Option<u64>) + use<> {
+    let bar: Progress = out.bytes("downloading");
+    move |bytes, of| {
+        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        bar.set_of(size(bytes), size(of.unwrap_or(bytes)));
+        if of == Some(bytes) {
+            bar.finish();
+        }
+    }
+}
+
+/// Tells what became of each reference; the exit code is that of the gravest.
+pub(crate) fn tell(records: &[HubRecord], out: &mut Printer) -> CommandResult {
+    out.data(&records, |text| {
+        for record in records {
+            write_record(text, record)?;
+        }
+        Ok(())
+    })?;
+    if !out.is_json() {
+        for record in records {
+            if let Some(message) = &record.message {
+                out.error(message);
+            }
+            for hint in &record.hints {
+                out.hint(hint);
+            }
+        }
+    }
+    Ok(HubRecord::gravest(records).map_or(Exit::Done, Exit::Failed))
+}
+
+fn write_record(text: &mut String, record: &HubRecord) -> std::fmt::Result {
+    if record.reason.is_some() {
+        // Errors go where errors go, with their hints.
+        for finding in record.findings.iter().take(MAX_LISTED) {
+            let place = format!("{}:{}", finding.file, finding.line);
+            writeln!(
+                text,
+                "{} {} {} {}",
+                render::bad("✗"),
+                render::safe(&finding.rule),
+                render::dim(&place),
+                render::safe(&finding.message)
+            )?;
+        }
+        return Ok(());
+    }
+    let what = record.resolved.as_deref().unwrap_or(&record.reference);
+    let mark =
+        if record.status == "available" { render::warning("↑") } else { render::good("✓") };
+    write!(text, "{mark} {} {}", render::safe(what), record.status)?;
+    if let Some(path) = &record.path {
+        write!(text, " {}", render::dim(&path.to_string_lossy()))?;
+    }
+    writeln!(text)?;
+    if let Some(backup) = &record.backup {
+        writeln!(
+            text,
+            "    a copy of what was there: {}",
+            render::safe(&backup.to_string_lossy())
+        )?;
+    }
+    match &record.diff {
+        Some(diff) if record.status != "current" => write_diff(text, diff),
+        _ => Ok(()),
+    }
+}
+
+/// Whether an error is about one reference, so that the others can go on.
+pub(crate) fn record(reference: &str, error: HubError) -> Result<HubRecord, Error> {
+    match error.class() {
+        Class::Usage => Err(Error::from(error)),
+        _ => Ok(HubRecord::failed(reference, error)),
+    }
+}
+
+/// A question that needs a terminal or `--yes`.
+pub(crate) fn agreed(question: &str, yes: bool, out: &mut Printer) -> Result<(), Error> {
+    if yes {
+        return Ok(());
+    }
+    if !out.can_ask() {
+        let word = Word::NeedsApproval.as_str();
+        return Err(Error::new(
+            ErrorKind::Refused,
+            word,
+            format!("{question} Nobody is here to say so"),
+        )
+        .hint("run it in a terminal, or with --yes"));
+    }
+    match inquire::Confirm::new(question).with_default(false).prompt() {
+        Ok(true) => Ok(()),
+        _ => Err(Error::new(ErrorKind::Refused, Word::Rejected.as_str(), "somebody said no")),
+    }
+}

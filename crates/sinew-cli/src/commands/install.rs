@@ -1,0 +1,219 @@
+use sinew_engine::Engine;
+use sinew_engine::hub::{
+    Acceptance, Answer, Ask, Concern, Gate, Hub, HubError, HubRecord, Installed, Pause, Proposal,
+    Reading, Reference, Wanted, Workdir, parse_wanted,
+};
+use sinew_engine::{Error, ErrorKind};
+
+use super::hub::{Asked, HubArgs, PlaceArgs, downloading, record, tell};
+use crate::exit::CommandResult;
+use crate::printer::Printer;
+
+/// Install skills from a registry, GitHub, git, an index, a folder or an archive
+///
+/// Each is verified, scanned and shown before anything is written; without a terminal the answer is
+/// no, unless --yes gives it. `owner/name` is a repository on GitHub; with --source clawhub it is a
+/// skill of that owner.
+///
+/// Examples:
+///   sinew install todoist-cli
+///   sinew install @steipete/todoist-cli@1.2.0
+///   sinew install owner/repo@skill#main --global
+///   sinew install ./my-skill --as mine
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, disable_version_flag = true)]
+pub(crate) struct InstallArgs {
+    /// What to install
+    #[arg(required = true, value_name = "REF")]
+    references: Vec<String>,
+    /// The version, tag or range
+    #[arg(long, value_name = "VERSION")]
+    version: Option<String>,
+    /// How `owner/name` is read: github or clawhub
+    #[arg(long, value_name = "SOURCE", default_value = "github")]
+    source: String,
+    /// Another name for the folder
+    #[arg(long = "as", value_name = "NAME")]
+    name: Option<String>,
+    /// Replace what is there; a copy of changes is kept
+    #[arg(long)]
+    overwrite: bool,
+    #[command(flatten)]
+    place: PlaceArgs,
+    #[command(flatten)]
+    accepted: AcceptArgs,
+    /// Keep no copy of what the guard blocks
+    #[arg(long)]
+    no_quarantine: bool,
+    /// Say yes to the install itself
+    #[arg(long, short)]
+    yes: bool,
+    /// Do everything but the last step
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    hub: HubArgs,
+}
+
+/// What gives pause, accepted beforehand.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "What gives pause")]
+pub(crate) struct AcceptArgs {
+    /// Take what its registry flags as suspicious
+    #[arg(long)]
+    accept_suspicious: bool,
+    /// Take what its registry has not finished scanning
+    #[arg(long)]
+    accept_pending: bool,
+    /// Take what its registry names no digests for
+    #[arg(long)]
+    accept_unverified: bool,
+    /// Follow an index to another host
+    #[arg(long)]
+    accept_foreign_host: bool,
+    /// Take a skill whose name another one has
+    #[arg(long)]
+    accept_shadowing: bool,
+    /// Take it from another owner or registry than before
+    #[arg(long)]
+    accept_owner_change: bool,
+    /// Go on although the operator's policy warns
+    #[arg(long)]
+    acknowledge: bool,
+    /// Accept a finding of the guard for exactly these files; needs --digest and --reason
+    #[arg(long, value_name = "RULE", requires = "digest", requires = "reason")]
+    accept: Vec<String>,
+    /// The digest that was shown
+    #[arg(long, value_name = "SHA256")]
+    digest: Option<String>,
+    /// Why it is fine
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+impl AcceptArgs {
+    pub(crate) fn pauses(&self) -> impl Iterator<Item = Pause> {
+        let flags = [
+            (self.accept_suspicious, Pause::Suspicious),
+            (self.accept_pending, Pause::Pending),
+            (self.accept_unverified, Pause::Unverified),
+            (self.accept_foreign_host, Pause::ForeignHost),
+            (self.accept_shadowing, Pause::Shadows),
+            (self.accept_owner_change, Pause::OwnerChange),
+            (self.acknowledge, Pause::Policy),
+        ];
+        flags.into_iter().filter_map(|(said, pause)| said.then_some(pause))
+    }
+
+    pub(crate) fn acceptance(&self) -> Vec<Acceptance> {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let given = |rule: &String| Acceptance {
+            rule: rule.clone(),
+            digest: text(&self.digest),
+            reason: text(&self.reason),
+        };
+        self.accept.iter().map(given).collect()
+    }
+}
+
+pub(crate) fn run(args: &InstallArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let reading = match args.source.as_str() {
+        "clawhub" => Reading::Registry,
+        "github" => Reading::GitHub,
+        other => {
+            let message = format!("--source is github or clawhub, not `{other}`");
+            return Err(Error::new(ErrorKind::Usage, "bad-source", message).into());
+        }
+    };
+    let mut references = Vec::new();
+    for text in &args.references {
+        let reference = Reference::parse(text, reading).map_err(HubError::from);
+        references.push(with_version(reference.map_err(Error::from)?, args.version.as_deref())?);
+    }
+    if args.name.is_some() && references.len() > 1 {
+        let message = "--as names one folder, and there are several references";
+        return Err(Error::new(ErrorKind::Usage, "one-at-a-time", message).into());
+    }
+    let hub = args.hub.open(engine)?;
+    let workdir = engine.workdir(args.place.place());
+    let mut records = Vec::new();
+    for (text, reference) in args.references.iter().zip(references) {
+        if matches!(reference, Reference::GitHub(_)) && !text.contains(':') {
+            out.note(&format!("{text} is read as {reference}"));
+        }
+        let mut ask = Ask::new(reference, "a person");
+        ask.name.clone_from(&args.name);
+        ask.overwrite = args.overwrite;
+        ask.accepted.extend(args.accepted.pauses());
+        ask.acceptance = args.accepted.acceptance();
+        ask.quarantine = !args.no_quarantine;
+        let result = one(args, engine, &hub, &ask, &workdir, out);
+        records.push(match result {
+            Ok(installed) if args.dry_run => {
+                let mut record = HubRecord::installed(text, &installed);
+                record.status = "would-install";
+                record
+            }
+            Ok(installed) => HubRecord::installed(text, &installed),
+            Err(error) => record(text, error)?,
+        });
+    }
+    tell(&records, out)
+}
+
+fn one(
+    args: &InstallArgs,
+    engine: &Engine,
+    hub: &Hub,
+    ask: &Ask,
+    workdir: &Workdir,
+    out: &mut Printer,
+) -> Result<Installed, HubError> {
+    let mut progress = downloading(out);
+    let mut asked = Asked { yes: args.yes, out };
+    if !args.dry_run {
+        return engine.install_skill(hub, ask, workdir, &mut asked, &mut progress);
+    }
+    let prepared = engine.prepare_skill(hub, ask, workdir, &mut asked, &mut progress)?;
+    let proposal = &prepared.proposal;
+    Looked(asked.out).approve(proposal);
+    Ok(Installed {
+        key: proposal.key.clone(),
+        name: proposal.name.clone(),
+        version: proposal.version.clone(),
+        digest: proposal.digest.clone(),
+        path: workdir.target(&proposal.key),
+        backup: None,
+    })
+}
+
+/// Shows the question and answers nothing.
+struct Looked<'a>(&'a mut Printer);
+
+impl Gate for Looked<'_> {
+    fn concern(&mut self, _concern: &Concern) -> Answer {
+        Answer::Nobody { id: None }
+    }
+
+    fn approve(&mut self, proposal: &Proposal) -> Answer {
+        let mut text = String::new();
+        // Writing to a text cannot fail.
+        let _ = super::hub::write_proposal(&mut text, proposal);
+        self.0.ask(&text);
+        Answer::Nobody { id: None }
+    }
+}
+
+/// `--version` for references that can have one.
+fn with_version(reference: Reference, version: Option<&str>) -> Result<Reference, Error> {
+    let Some(version) = version else { return Ok(reference) };
+    let usage = |message: String| Error::new(ErrorKind::Usage, "bad-version", message);
+    let wanted = parse_wanted(version).map_err(|what| usage(format!("`{version}`: {what}")))?;
+    match reference {
+        Reference::Registry(mut registry) if registry.wanted == Wanted::Latest => {
+            registry.wanted = wanted;
+            Ok(Reference::Registry(registry))
+        }
+        other => Err(usage(format!("{other} has a version of its own, or can have none"))),
+    }
+}

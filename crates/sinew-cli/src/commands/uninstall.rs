@@ -1,0 +1,71 @@
+use sinew_engine::Engine;
+use sinew_engine::hub::HubRecord;
+use sinew_engine::{Error, ErrorKind};
+
+use super::hub::{HubArgs, PlaceArgs, agreed, record, tell};
+use crate::exit::CommandResult;
+use crate::printer::Printer;
+
+/// Remove installed skills
+///
+/// The folder and its entries in both locks go; nothing is sent. A pinned skill stays.
+///
+/// Examples:
+///   sinew uninstall todoist-cli
+///   sinew uninstall @steipete/todoist-cli --yes
+///   sinew uninstall --gone                what its registry no longer has
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct UninstallArgs {
+    /// The skills, by folder or slug
+    #[arg(value_name = "REF", required_unless_present = "gone")]
+    references: Vec<String>,
+    /// Those that their registry no longer has
+    #[arg(long)]
+    gone: bool,
+    #[command(flatten)]
+    place: PlaceArgs,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+    /// Only say what would be removed
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) fn run(args: &UninstallArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let hub = HubArgs { registry: None, offline: true }.open(engine)?;
+    let workdir = engine.workdir(args.place.place());
+    let mut wanted = args.references.clone();
+    if args.gone {
+        let rows = hub.installed(&workdir).map_err(Error::from)?;
+        let gone = rows.into_iter().filter(|row| row.status == "upstream-gone" && !row.pinned);
+        wanted.extend(gone.map(|row| row.key));
+        if wanted.is_empty() {
+            let message = "nothing that is installed is known to be gone";
+            return Err(Error::new(ErrorKind::No, "nothing-gone", message)
+                .hint("`sinew verify --online` asks")
+                .into());
+        }
+    }
+    if args.dry_run {
+        let lock = workdir.lock(engine.environment()).map_err(Error::from)?;
+        let mut records = Vec::new();
+        for wanted in &wanted {
+            records.push(match lock.find(wanted) {
+                Ok(key) => HubRecord::done(key, "would-remove"),
+                Err(error) => record(wanted, error)?,
+            });
+        }
+        return tell(&records, out);
+    }
+    agreed(&format!("Remove {}?", wanted.join(", ")), args.yes, out)?;
+    let mut records = Vec::new();
+    for wanted in &wanted {
+        records.push(match hub.uninstall(wanted, &workdir) {
+            Ok(removed) => HubRecord::removed(&removed),
+            Err(error) => record(wanted, error)?,
+        });
+    }
+    tell(&records, out)
+}

@@ -1,0 +1,95 @@
+use sinew_engine::hub::{HubRecord, UpdateAsk, UpdateStatus, parse_wanted};
+use sinew_engine::{Engine, Error, ErrorKind};
+
+use super::hub::{Asked, HubArgs, PlaceArgs, downloading, record, tell};
+use super::install::AcceptArgs;
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+
+/// Bring installed skills up to date
+///
+/// Shows what would change before it does: files, text, abilities and findings. A changed skill needs a
+/// new yes. Local changes are never replaced without --overwrite, and then a copy is kept. Exit 0 only
+/// when every skill is current or was updated.
+///
+/// Examples:
+///   sinew update todoist-cli
+///   sinew update --all --dry-run
+///   sinew update --all --yes --json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, disable_version_flag = true)]
+pub(crate) struct UpdateArgs {
+    /// The skills, by folder or slug
+    #[arg(value_name = "REF", required_unless_present = "all")]
+    references: Vec<String>,
+    /// Everything that is installed
+    #[arg(long, conflicts_with = "references")]
+    all: bool,
+    /// The version, tag or range
+    #[arg(long, value_name = "VERSION", conflicts_with = "all")]
+    version: Option<String>,
+    /// Only show what would change
+    #[arg(long)]
+    dry_run: bool,
+    /// Replace local changes; a copy is kept
+    #[arg(long)]
+    overwrite: bool,
+    #[command(flatten)]
+    place: PlaceArgs,
+    #[command(flatten)]
+    accepted: AcceptArgs,
+    /// Say yes to the update itself
+    #[arg(long, short)]
+    yes: bool,
+    #[command(flatten)]
+    hub: HubArgs,
+}
+
+pub(crate) fn run(args: &UpdateArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let hub = args.hub.open(engine)?;
+    let workdir = engine.workdir(args.place.place());
+    let usage = |what: &str| Error::new(ErrorKind::Usage, "bad-version", what.to_owned());
+    let wanted = args.version.as_deref().map(|version| parse_wanted(version).map_err(usage));
+    let how = UpdateAsk {
+        dry_run: args.dry_run,
+        overwrite: args.overwrite,
+        accepted: args.accepted.pauses().collect(),
+        acceptance: args.accepted.acceptance(),
+        wanted: wanted.transpose()?.unwrap_or_default(),
+        by: "a person".to_owned(),
+        neighbours: Vec::new(),
+    };
+    let lock = workdir.lock(engine.environment()).map_err(Error::from)?;
+    let keys: Vec<String> = match args.all {
+        true => lock.skills.keys().cloned().collect(),
+        false => args.references.clone(),
+    };
+    if !args.dry_run {
+        // What turned malicious meanwhile is held back, whether there is an update or not.
+        match hub.check_upstream(if args.all { &[] } else { &keys }, &workdir) {
+            Ok(problems) => {
+                for problem in problems {
+                    out.warn(&format!("verdicts were not checked: {}", problem.message));
+                }
+            }
+            Err(error) if keys.len() == 1 => return tell(&[record(&keys[0], error)?], out),
+            Err(error) => out.warn(&format!("verdicts were not checked: {}", error.message)),
+        }
+    }
+    let mut records = Vec::new();
+    for key in &keys {
+        let mut progress = downloading(out);
+        let mut asked = Asked { yes: args.yes, out };
+        let result = engine.update_skill(&hub, key, &how, &workdir, &mut asked, &mut progress);
+        records.push(match result {
+            Ok(updated) => HubRecord::updated(&updated),
+            Err(error) => record(key, error)?,
+        });
+    }
+    let available = UpdateStatus::Available.as_str();
+    let waiting = records.iter().any(|record| record.status == available);
+    Ok(match tell(&records, out)? {
+        Exit::Done if waiting => Exit::No,
+        other => other,
+    })
+}

@@ -1,0 +1,87 @@
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use sinew_engine::hub::{TreeStatus, Verified};
+use sinew_engine::{Engine, Error};
+
+use super::hub::{HubArgs, PlaceArgs};
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+use crate::render;
+
+/// Hold installed skills against what was approved
+///
+/// Every file is hashed again. With --online, registries are asked for their verdicts: what turned
+/// malicious is held back from then on. Exit 0 only if all are ok.
+///
+/// Examples:
+///   sinew verify
+///   sinew verify todoist-cli --online
+///   sinew verify --json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct VerifyArgs {
+    /// The skills, by folder or slug; all of them where none is named
+    #[arg(value_name = "REF")]
+    references: Vec<String>,
+    /// Ask registries for their verdicts
+    #[arg(long)]
+    online: bool,
+    #[command(flatten)]
+    place: PlaceArgs,
+    #[command(flatten)]
+    hub: HubArgs,
+}
+
+#[derive(Serialize)]
+struct Report {
+    skills: Vec<Verified>,
+    diagnostics: Vec<String>,
+}
+
+pub(crate) fn run(args: &VerifyArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let hub = args.hub.open(engine)?;
+    let workdir = engine.workdir(args.place.place());
+    let mut diagnostics = Vec::new();
+    if args.online {
+        let problems = hub.check_upstream(&args.references, &workdir).map_err(Error::from)?;
+        diagnostics.extend(problems.into_iter().map(|problem| problem.message));
+    }
+    let skills = hub.verify(&args.references, &workdir).map_err(Error::from)?;
+    let ok = skills.iter().all(Verified::is_ok) && diagnostics.is_empty();
+    let report = Report { skills, diagnostics };
+    out.data(&report, |text| write_report(text, &report))?;
+    Ok(if ok { Exit::Done } else { Exit::No })
+}
+
+fn write_report(text: &mut String, report: &Report) -> std::fmt::Result {
+    if report.skills.is_empty() {
+        writeln!(text, "nothing is installed here")?;
+    }
+    for skill in &report.skills {
+        let status = match skill.status {
+            TreeStatus::Ok => render::good("ok"),
+            other => render::bad(other.as_str()),
+        };
+        let upstream = skill.upstream.as_ref().map(|upstream| {
+            let stale = if skill.stale { ", long ago" } else { "" };
+            format!("registry: {}{stale}", upstream.verdict)
+        });
+        let upstream = upstream.unwrap_or_default();
+        writeln!(text, "{status} {} {}", render::safe(&skill.key), render::dim(&upstream))?;
+        for (word, paths) in
+            [("modified", &skill.modified), ("missing", &skill.missing), ("extra", &skill.extra)]
+        {
+            for path in paths {
+                writeln!(text, "    {word} {}", render::safe(path))?;
+            }
+        }
+        for why in skill.problem.iter().chain(&skill.held) {
+            writeln!(text, "    {} {}", render::bad("✗"), render::safe(why))?;
+        }
+    }
+    for diagnostic in &report.diagnostics {
+        writeln!(text, "{} {}", render::warning("!"), render::safe(diagnostic))?;
+    }
+    Ok(())
+}
