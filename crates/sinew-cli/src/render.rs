@@ -80,6 +80,24 @@ pub(crate) fn reason(text: &mut String, reason: &Reason) -> fmt::Result {
     }
 }
 
+/// A unified diff in colour; without colour the signs say the same.
+pub(crate) fn diff(text: &mut String, diff: &str) -> fmt::Result {
+    for line in diff.lines() {
+        let shown = Untrusted::new(line).for_terminal();
+        let styled = match line.chars().next() {
+            Some('+') => good(&shown),
+            Some('-') => bad(&shown),
+            Some('@') => dim(&shown),
+            _ => {
+                writeln!(text, "{shown}")?;
+                continue;
+            }
+        };
+        writeln!(text, "{styled}")?;
+    }
+    Ok(())
+}
+
 /// A column of a table.
 #[derive(Debug)]
 pub(crate) struct Column {

@@ -6,6 +6,7 @@
 mod bucket;
 pub mod clawhub;
 mod github;
+mod agents;
 mod machine;
 mod models;
 mod postgres;
@@ -15,6 +16,7 @@ mod site;
 pub use bucket::S3Bucket;
 pub use clawhub::{ClawHub, ClawHubManner, Flag, skill_text};
 pub use github::GitHub;
+pub use agents::AgentModel;
 pub use machine::Machine;
 pub use models::{ModelManner, ModelRequest, ModelServer};
 pub use postgres::{Postgres, postgres};

@@ -278,7 +278,7 @@ pub const KEYS: &[Key] = &[
     key(
         "hook.deadlineMs",
         "300",
-        "How long a message or the end of a turn may wait for a hook; 50 to 10000.",
+        "How long a message or the end of a turn waits for a hook, a tool a third of it; 50 to 10000.",
     ),
     key(
         "mcp.require_token",

@@ -158,20 +158,7 @@ fn write_file(text: &mut String, file: &FileChange, written: bool) -> std::fmt::
         (Status::Changed, false) => "to be changed",
     };
     render::heading(text, &format!("{path} ({what})"))?;
-    write_diff(text, &file.diff)
-}
-
-/// A diff in its colours.
-pub(super) fn write_diff(text: &mut String, diff: &str) -> std::fmt::Result {
-    for line in diff.lines() {
-        let styled = match line.as_bytes().first() {
-            Some(b'+') => render::good(line),
-            Some(b'-') => render::bad(line),
-            _ => render::plain(line),
-        };
-        writeln!(text, "{styled}")?;
-    }
-    Ok(())
+    render::diff(text, &file.diff)
 }
 
 fn write_list(text: &mut String, connections: &[Connection]) -> std::fmt::Result {

@@ -3,7 +3,6 @@ use std::fmt::Write as _;
 use sinew_engine::Engine;
 use sinew_engine::connect::Disconnected;
 
-use super::connect::write_diff;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
@@ -38,7 +37,7 @@ fn write_done(text: &mut String, done: &Disconnected) -> std::fmt::Result {
         let path = render::safe(&file.file.to_string_lossy());
         let what = if file.restored { " (as it was before)" } else { "" };
         render::heading(text, &format!("{path}{what}"))?;
-        write_diff(text, &file.diff)?;
+        render::diff(text, &file.diff)?;
         if !file.changed_by_user.is_empty() {
             let places = file.changed_by_user.join(", ");
             writeln!(text, "{} changed since, and left: {places}", render::warning("!"))?;

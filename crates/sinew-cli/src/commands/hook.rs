@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use sinew_engine::hook::{self, Hook, MAX_EVENT, Reply, TOOL_DEADLINE};
+use sinew_engine::hook::{self, Hook, MAX_EVENT, Reply};
 use sinew_engine::{Engine, Environment, Error, ErrorKind, Options};
 
 use crate::environment;
@@ -35,8 +35,11 @@ enum Told {
     Done(Result<Reply, Error>),
 }
 
-/// Reading an event takes no longer than this where the agent has written it.
+/// Until it is known how long the agent waits.
 const FIRST_DEADLINE: Duration = Duration::from_millis(300);
+
+/// Agents wait for many events about tools: each has this share of the time.
+const TOOL_SHARE: u32 = 3;
 
 /// Whether a command line that cannot be understood was meant to be a hook.
 pub(crate) fn is_meant(args: impl Iterator<Item = OsString>) -> bool {
@@ -93,6 +96,9 @@ fn work(
     started: Instant,
     tell: &Sender<Told>,
 ) -> Result<Reply, Error> {
+    let deadline = hook::deadline(&env, &options);
+    // Where nobody listens any more, it is too late anyway; so also below.
+    let _ = tell.send(Told::Deadline(deadline));
     let unread = |what: &str| Error::new(ErrorKind::Usage, "unreadable-event", what);
     let bytes = environment::event_input().map_err(|error| unread(&error.to_string()))?;
     if bytes.len() as u64 > MAX_EVENT {
@@ -105,16 +111,13 @@ fn work(
     }
     if !hook.needs_engine() {
         if hook.moment().is_about_a_tool() {
-            let _ = tell.send(Told::Deadline(TOOL_DEADLINE));
+            let _ = tell.send(Told::Deadline(deadline / TOOL_SHARE));
         }
         let workspace = options.workspace.as_deref().unwrap_or(&env.cwd);
         hook.note(&env, workspace)?;
         return Ok(Reply::default());
     }
     let engine = std::mem::ManuallyDrop::new(Engine::open(env, options)?);
-    let allowed = Duration::from_millis(engine.config().hook.deadline_ms.into());
-    let _ = tell.send(Told::Deadline(allowed));
-    hook.note(engine.environment(), engine.workspace())?;
     hook.answer(&engine)
 }
 

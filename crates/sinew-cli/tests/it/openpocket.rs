@@ -42,6 +42,15 @@ fn validate_strict_judges_skills_and_not_their_support_files() {
     assert_snapshot!(sinew(&machine, &["skills", "validate", "--strict"]));
 }
 
+/// Case 33 of the surfaces.
+#[test]
+fn validate_strict_refuses_a_bare_file() {
+    let machine = Machine::new().file("work/skills/foo.md", "# Foo\n\nDoes foo.\n");
+    let shown = sinew(&machine, &["skills", "validate", "--strict"]);
+    assert!(shown.contains("Validation summary: valid=0 invalid=1 total=1"), "{shown}");
+    assert!(shown.ends_with("exit 1"), "{shown}");
+}
+
 #[test]
 fn migrate_turns_files_into_folders() {
     let machine =

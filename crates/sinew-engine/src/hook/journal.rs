@@ -241,6 +241,11 @@ impl Journal {
         Ok(())
     }
 
+    /// Whether anything is to be done about it.
+    pub(super) fn has_work(&self, now_ms: u64) -> bool {
+        self.is_forgotten(now_ms) || self.pending().is_ok_and(|pending| !pending.is_empty())
+    }
+
     /// Whether nothing was written for so long that the session must be over.
     pub(super) fn is_forgotten(&self, now_ms: u64) -> bool {
         let modified = fs::metadata(&self.path).and_then(|facts| facts.modified());

@@ -21,14 +21,15 @@ mod settle;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use sinew_catalog::{Catalog, Entry, Environment, path_text, references};
+use sinew_catalog::{Catalog, Entry, Environment, Profile, path_text, references};
 use sinew_cortex::Stamp;
 use sinew_route::Decision;
 
-use crate::{Engine, Error, ErrorKind, ModelChoice, Options, PromptOptions};
+use crate::{Engine, Error, ErrorKind, ModelChoice, Options, PromptOptions, settings};
 use context::{MAX_OFFERS, Offer, Offering};
 use host::Host;
 pub use host::Moment;
@@ -39,9 +40,6 @@ use log::{Decided, Log, Ranked, What};
 /// The largest event that is read. Agents send whole files; a message of megabytes is no message.
 pub const MAX_EVENT: u64 = 4 << 20;
 
-/// How long an agent waits for an event about a tool.
-pub const TOOL_DEADLINE: Duration = Duration::from_millis(100);
-
 /// The tool of the MCP server that finds skills which the index has no room for.
 const SEARCH_TOOL: &str = "find_skill";
 
@@ -49,6 +47,8 @@ const SEARCH_TOOL: &str = "find_skill";
 const MAX_ROUTED: usize = 20_000;
 /// Characters of a message that the log keeps.
 const MAX_LOGGED: usize = 200;
+/// Sessions that are looked at for work that was left.
+const MAX_LOOKED_AT: usize = 32;
 /// Ranked skills that the log keeps.
 const LOGGED_RANKS: usize = 5;
 
@@ -113,7 +113,7 @@ impl Hook {
         }
     }
 
-    /// Keeps what happened, before anything that may take time.
+    /// Keeps what happened.
     pub fn note(&self, env: &Environment, workspace: &Path) -> Result<(), Error> {
         let key = self.input.key(self.moment);
         let line = match self.moment {
@@ -149,11 +149,22 @@ impl Hook {
         }
     }
 
-    /// The answer. An error means that nothing is to be said.
+    /// Keeps what happened, and gives the answer. An error means that nothing is to be said.
     pub fn answer(&self, engine: &Engine) -> Result<Reply, Error> {
+        let note = || self.note(&engine.env, engine.workspace());
+        if self.moment == Moment::UserPrompt {
+            // Looking for secrets takes a third as long as finding the skill; neither waits.
+            return thread::scope(|scope| {
+                let noted = scope.spawn(note);
+                let reply = self.user_prompt(engine);
+                let broken = |_| Err(kept(&io::Error::other("it broke off")));
+                noted.join().unwrap_or_else(broken)?;
+                reply
+            });
+        }
+        note()?;
         match self.moment {
             Moment::SessionStart => self.session_start(engine),
-            Moment::UserPrompt => self.user_prompt(engine),
             Moment::Stop | Moment::SessionEnd => {
                 let journal = self.journal(&engine.env);
                 settle(engine, &journal)?;
@@ -193,7 +204,9 @@ impl Hook {
         }
         let added = text.chars().count();
         self.log(engine, What::Indexed { skills, of, added })?;
-        let work_left = Journal::all(&sessions(&engine.env)).len() > 1;
+        let now = engine.env.clock.now_ms();
+        let others = Journal::all(&sessions(&engine.env));
+        let work_left = others.iter().take(MAX_LOOKED_AT).any(|other| other.has_work(now));
         Ok(Reply { output: self.added(text), work_left })
     }
 
@@ -279,6 +292,14 @@ impl Hook {
         };
         Log::below(&home(&engine.env)).add(&decided).map_err(|error| kept(&error))
     }
+}
+
+/// How long an agent waits for the answer to a message, as configured.
+pub fn deadline(env: &Environment, options: &Options) -> Duration {
+    let named = options.profile.as_deref().and_then(Profile::find);
+    let profile = named.unwrap_or_else(Profile::default_profile);
+    let path = options.config.clone().unwrap_or_else(|| settings::default_path(profile, env));
+    Duration::from_millis(settings::load(path).config.hook.deadline_ms.into())
 }
 
 /// Writes down that nothing was said, and why. Where even that fails, there is nobody to tell.

@@ -3,6 +3,8 @@
 #[macro_use]
 mod cortex;
 
+mod connect;
+
 mod acquire;
 mod approval;
 mod models;

@@ -2,7 +2,6 @@
 
 use std::fmt::{self, Write as _};
 
-use sinew_guard::Untrusted;
 use sinew_workshop::{Gates, Preview, Proposal, ScanFinding, Status, Suggested};
 
 use crate::render::{self, Styled, bad, dim, good, plain, safe, warning};
@@ -111,7 +110,7 @@ pub(super) fn preview(text: &mut String, preview: &Preview) -> fmt::Result {
     )?;
     findings(text, &proposal.scan_findings)?;
     writeln!(text)?;
-    diff(text, &preview.diff())
+    render::diff(text, &preview.diff())
 }
 
 fn source(proposal: &Proposal) -> &'static str {
@@ -153,24 +152,6 @@ fn gates(text: &mut String, gates: &Gates) -> fmt::Result {
             label(warning, "shape"),
             safe(shape)
         )?;
-    }
-    Ok(())
-}
-
-/// A unified diff in colour; without colour the signs say the same.
-pub(super) fn diff(text: &mut String, diff: &str) -> fmt::Result {
-    for line in diff.lines() {
-        let shown = Untrusted::new(line).for_terminal();
-        let styled = match line.chars().next() {
-            Some('+') => good(&shown),
-            Some('-') => bad(&shown),
-            Some('@') => dim(&shown),
-            _ => {
-                writeln!(text, "{shown}")?;
-                continue;
-            }
-        };
-        writeln!(text, "{styled}")?;
     }
     Ok(())
 }

@@ -1,0 +1,112 @@
+//! How long agents wait for sinew: whole processes, from start to exit, over 1,000 skills.
+//!
+//! `cargo bench -p sinew-cli --bench surfaces` prints the median and the 95th percentile in
+//! milliseconds for each event of a hook, with a warm cache. The first answer over a cold one is apart.
+
+#![allow(clippy::print_stdout, reason = "a bench prints its figures")]
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use sinew_testkit::Machine;
+
+const SKILLS: usize = 1_000;
+const RUNS: usize = 200;
+
+const VERBS: &[&str] = &[
+    "resize",
+    "convert",
+    "deploy",
+    "review",
+    "translate",
+    "schedule",
+    "encrypt",
+    "render",
+    "merge",
+    "monitor",
+];
+const THINGS: &[&str] = &[
+    "images",
+    "videos",
+    "invoices",
+    "containers",
+    "branches",
+    "letters",
+    "tickets",
+    "backups",
+    "charts",
+    "recipes",
+];
+
+fn machine() -> Machine {
+    let machine = Machine::new().file("home/.sinew/config.json5", "{hook: {deadlineMs: 10000}}");
+    for at in 0..SKILLS {
+        let (verb, thing, kind) = (VERBS[at % 10], THINGS[at / 10 % 10], at / 100);
+        let steps: String =
+            (0..20).map(|step| format!("- step {step}: {verb} the {thing} with care\n")).collect();
+        let text = format!(
+            "---\nname: {verb}-{thing}-{kind}\ndescription: {verb} {thing} of kind {kind} when somebody wants to {verb} them\n---\n# {verb} {thing}\n\n{steps}"
+        );
+        machine.write(&format!("work/skills/{verb}-{thing}-{kind}/SKILL.md"), text);
+    }
+    machine
+}
+
+fn send(machine: &Machine, event: &Value) -> Duration {
+    let start = Instant::now();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_sinew"))
+        .args(["hook", "auto", "--agent", "claude-code"])
+        .env_clear()
+        .env("HOME", machine.path("home"))
+        .env("PATH", machine.path("bin"))
+        .current_dir(machine.path("work"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("sinew runs");
+    child.stdin.take().expect("a pipe").write_all(event.to_string().as_bytes()).expect("written");
+    let output = child.wait_with_output().expect("sinew ends");
+    let took = start.elapsed();
+    assert!(output.status.success());
+    if event["hook_event_name"] == "UserPromptSubmit" {
+        assert!(!output.stdout.is_empty(), "a hook that says nothing is quick and useless");
+    }
+    took
+}
+
+fn measure(name: &str, machine: &Machine, event: impl Fn(usize) -> Value) {
+    let mut took: Vec<Duration> = (0..RUNS).map(|at| send(machine, &event(at))).collect();
+    took.sort_unstable();
+    let ms = |at: usize| took[at].as_secs_f64() * 1e3;
+    println!("hook {name:<14} p50 {:6.1} ms   p95 {:6.1} ms", ms(RUNS / 2), ms(RUNS * 95 / 100));
+}
+
+fn main() {
+    let machine = machine();
+    let cwd = machine.path("work");
+    let prompt = |at: usize| {
+        json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt_id": at.to_string(), "cwd": cwd,
+               "prompt": "resize these images for our page, please"})
+    };
+    println!("hook over {SKILLS} skills, process start to exit");
+    println!(
+        "hook first message  {:6.1} ms (nothing is cached)",
+        send(&machine, &prompt(usize::MAX)).as_secs_f64() * 1e3
+    );
+    // Files that changed a moment ago are read again; a warm cache is one that has settled.
+    std::thread::sleep(Duration::from_secs(3));
+    send(&machine, &prompt(usize::MAX - 1));
+    measure("user-prompt", &machine, prompt);
+    measure("post-tool", &machine, |at| {
+        json!({"hook_event_name": "PostToolUse", "session_id": "t", "tool_use_id": at.to_string(), "cwd": cwd,
+               "tool_name": "Bash", "tool_input": {"command": "true"}, "tool_response": {}})
+    });
+    measure(
+        "session-start",
+        &machine,
+        |at| json!({"hook_event_name": "SessionStart", "session_id": format!("u{at}"), "source": "startup", "cwd": cwd}),
+    );
+}

@@ -1,0 +1,150 @@
+//! Real agents, as their makers publish them: Claude Code and Codex are installed below `target/`,
+//! pointed at a model on loopback by their own settings, and connected by `sinew connect`. The hook's
+//! text must arrive in what they send to the model, and they must call `find_skill` by themselves.
+//!
+//! Where npm or its registry cannot be reached, these tests say so and do not run.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use sinew_guard::atomic::Lock;
+use sinew_testkit::{AgentModel, Machine, skipped};
+
+use crate::support::{command, sinew};
+
+/// Versions that are known to speak what is tested here.
+const PACKAGES: &[&str] = &["@anthropic-ai/claude-code@2.1.197", "@openai/codex@0.166.0"];
+
+const SKILL: &str = "---\nname: photo-resizer\ndescription: Resize photos and pictures for the web; use when \
+                     somebody wants smaller images.\n---\n# Resize\n";
+const MESSAGE: &str = "please resize this photo for the web";
+
+/// The program of an agent, installed where it is not yet.
+fn installed(program: &str) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("agents");
+    std::fs::create_dir_all(&folder).expect("a folder below target");
+    // Two tests want it; one installs.
+    let _lock = Lock::acquire(&folder.join("install.lock")).expect("a lock");
+    let found = folder.join("node_modules/.bin").join(program);
+    let done = folder.join("installed");
+    if std::fs::read_to_string(&done).ok().as_deref() == Some(&PACKAGES.join(" ")) && found.exists()
+    {
+        return Some(found);
+    }
+    let mut npm = Command::new("npm");
+    npm.arg("install").arg("--prefix").arg(&folder);
+    npm.args([
+        "--no-audit",
+        "--no-fund",
+        "--loglevel=error",
+        "--fetch-retries=1",
+        "--fetch-timeout=60000",
+    ]);
+    npm.args(PACKAGES).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let is_done = npm.status().is_ok_and(|status| status.success());
+    if !is_done || !found.exists() {
+        skipped(&format!("npm cannot install {}", PACKAGES.join(" ")));
+        return None;
+    }
+    std::fs::write(done, PACKAGES.join(" ")).expect("a note");
+    Some(found)
+}
+
+/// A machine on which the skill is, with the program's name on PATH and time enough for a slow host.
+fn machine() -> Machine {
+    Machine::new()
+        .file("work/skills/photo-resizer/SKILL.md", SKILL)
+        .file("home/.sinew/config.json5", "{hook: {deadlineMs: 10000}}")
+}
+
+/// Whether this build has a server to call.
+fn serves(machine: &Machine) -> bool {
+    command(machine, &["mcp", "--help"]).output().is_ok_and(|output| output.status.success())
+}
+
+/// Runs an agent in the machine's workspace, with our variables and its own.
+fn run(machine: &Machine, program: &Path, args: &[&str], vars: &[(&str, &str)]) {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut agent = Command::new(program);
+    agent.args(args).env_clear().env("HOME", machine.path("home")).env("PATH", path);
+    agent.envs(vars.iter().copied()).current_dir(machine.path("work"));
+    agent.env("SINEW_BUNDLED_SKILLS_DIR", machine.path("bundled"));
+    let output = agent.stdin(Stdio::null()).output().expect("the agent runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(
+        output.status.success() && text(&output.stdout).contains("All done."),
+        "{}\n{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+}
+
+/// The hook's text stands in the first request, and the tool's answer in the last.
+fn check(machine: &Machine, model: &AgentModel, agent: &str) {
+    let requests: Vec<String> = model.requests().iter().map(Value::to_string).collect();
+    let first = requests.iter().find(|request| request.contains(MESSAGE)).expect("the message");
+    assert!(first.contains("<matching_skills>"), "{agent}: the hook's text is not in the request");
+    assert!(first.contains("<name>photo-resizer</name>"), "{agent}");
+    assert!(first.contains("<available_skills>"), "{agent}: the index is not in the request");
+    if serves(machine) {
+        let last = requests.last().expect("a request");
+        assert!(requests.len() >= 2, "{agent} did not call find_skill");
+        assert!(
+            last.contains(r#"\"decision\":"#) || last.contains(r#"\\\"decision\\\":"#),
+            "{agent}: {last}"
+        );
+        let doctor = sinew(machine, &["doctor"]);
+        assert!(doctor.contains(" tools"), "{doctor}");
+    } else {
+        skipped("this build has no `sinew mcp`, so find_skill was not called");
+    }
+    let why = sinew(machine, &["why", "--last"]);
+    assert!(why.contains("the message was given photo-resizer"), "{agent}: {why}");
+    assert!(why.contains(agent), "{why}");
+}
+
+fn find_skill() -> AgentModel {
+    AgentModel::that_calls("find_skill", json!({"message": "resize a photo"}))
+}
+
+#[test]
+fn claude_code_brings_the_skill_to_its_model() {
+    let Some(claude) = installed("claude") else { return };
+    let (machine, model) = (machine(), find_skill());
+    assert!(sinew(&machine, &["connect", "claude-code"]).ends_with("exit 0"));
+    let vars = [
+        ("ANTHROPIC_BASE_URL", model.address()),
+        ("ANTHROPIC_API_KEY", "none"),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ("DISABLE_TELEMETRY", "1"),
+        ("MCP_TIMEOUT", "60000"),
+    ];
+    run(&machine, &claude, &["-p", MESSAGE, "--allowedTools", "mcp__sinew__find_skill"], &vars);
+    check(&machine, &model, "claude-code");
+    // The agent has rewritten its file meanwhile; our entry leaves all the same.
+    sinew(&machine, &["disconnect", "claude-code"]);
+    let state = std::fs::read_to_string(machine.path("home/.claude.json")).expect("its state");
+    assert!(!state.contains("\"sinew\""), "{state}");
+}
+
+#[test]
+fn codex_brings_the_skill_to_its_model() {
+    let Some(codex) = installed("codex") else { return };
+    let model = find_skill();
+    let config = format!(
+        "model = \"gpt-5\"\nmodel_provider = \"loop\"\n\n[model_providers.loop]\nname = \"loop\"\n\
+         base_url = \"{}/v1\"\nwire_api = \"responses\"\nenv_key = \"LOOP_KEY\" # any value\n",
+        model.address()
+    );
+    let machine = machine().file("home/.codex/config.toml", &config);
+    assert!(sinew(&machine, &["connect", "codex"]).ends_with("exit 0"));
+    // A person answers Codex's question whether the hooks may run; here nobody can.
+    let args = ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", MESSAGE];
+    run(&machine, &codex, &args, &[("LOOP_KEY", "none")]);
+    check(&machine, &model, "codex");
+    sinew(&machine, &["disconnect", "codex"]);
+    let after = std::fs::read_to_string(machine.path("home/.codex/config.toml")).expect("its file");
+    assert!(after.starts_with(&config), "{after}");
+    assert!(!after.contains("mcp_servers"), "{after}");
+}
