@@ -51,7 +51,9 @@ impl Cortex<'_> {
     /// What a step did to a run and to what is remembered of its skill.
     pub fn reported(&self, stepped: &Step) -> Result<ReportedRun, Error> {
         let run = &stepped.run;
-        let (region, skill) = (run.region.clone(), run.current().map(|offer| offer.slug.clone()));
+        let skill = run.current().map(|offer| offer.slug.clone());
+        // A new area has its name from the first outcome.
+        let region = run.region.clone().or_else(|| Some(run.region_for(skill.as_deref()?)));
         let (today, place) = (self.now().day(), region.clone().zip(skill.clone()));
         let known = self.with_memory(|memory| {
             let (region, skill) = place.as_ref()?;

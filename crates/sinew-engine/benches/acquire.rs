@@ -1,0 +1,105 @@
+//! Remembering against searching: what a task costs that the memory knows, and what the same task costs
+//! with a registry on loopback. Goal: recall at least 50 times faster.
+//!
+//! `cargo bench -p sinew-engine --bench acquire`
+
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a bench reports, and may fail loudly"
+)]
+
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use divan::Bencher;
+use sinew_engine::acquire::{HubMarket, Market};
+use sinew_engine::hub::Said;
+use sinew_engine::{Engine, NewOutcome, Options};
+use sinew_testkit::{ClawHub, Machine};
+
+const TASK: &str = "manage my to-do list";
+/// Areas that are remembered: as many as a memory keeps.
+const REGIONS: usize = 80;
+/// Times that each is measured for the ratio.
+const TIMES: usize = 20;
+
+struct World {
+    engine: Engine,
+    clawhub: ClawHub,
+    _machine: Machine,
+}
+
+/// A registry with ten skills that a search gives, and a memory that is full.
+static WORLD: LazyLock<World> = LazyLock::new(|| {
+    let clawhub = ClawHub::new();
+    for number in 0..10 {
+        let slug = format!("todo-{number}");
+        clawhub.publish_simple("ada", &slug, "1.0.0");
+        clawhub.describe("ada", &slug, "Manage todo lists, tasks and reminders");
+    }
+    let machine = Machine::new();
+    let mut env = machine.environment();
+    env.vars.insert("SINEW_REGISTRY".to_owned(), clawhub.address().to_owned());
+    let engine = Engine::open(env, Options::default()).unwrap();
+    let cortex = engine.cortex().unwrap();
+    for number in 0..REGIONS {
+        let task = if number == 0 { TASK.to_owned() } else { format!("convert file {number}") };
+        let outcome = NewOutcome {
+            region: Some(format!("region-{number}")),
+            task: Some(task),
+            slug: "todo-0".to_owned(),
+            version: "1.0.0".to_owned(),
+            worked: Some(true),
+            ..NewOutcome::default()
+        };
+        cortex.record(&outcome).unwrap();
+    }
+    World { engine, clawhub, _machine: machine }
+});
+
+fn recalled(engine: &Engine) -> usize {
+    engine.cortex().unwrap().recall(TASK, None).explanation.candidates.len()
+}
+
+/// A new client for each search: one that remembers its answers would ask nobody.
+fn searched(market: &HubMarket<'_>) -> usize {
+    let words = ["manage", "todo", "list"].map(str::to_owned);
+    market.search(&words, &|_| true).unwrap().listings.len()
+}
+
+fn main() {
+    let world = &*WORLD;
+    assert!(recalled(&world.engine) > 0);
+    let mut recalls: Vec<Duration> = Vec::new();
+    let mut searches: Vec<Duration> = Vec::new();
+    for _ in 0..TIMES {
+        let start = Instant::now();
+        recalled(&world.engine);
+        recalls.push(start.elapsed());
+        let market = world.engine.market(&Said::default()).unwrap();
+        let start = Instant::now();
+        assert_eq!(searched(&market), 10);
+        searches.push(start.elapsed());
+    }
+    recalls.sort();
+    searches.sort();
+    let (recall, search) = (recalls[TIMES / 2], searches[TIMES / 2]);
+    let ratio = search.as_secs_f64() / recall.as_secs_f64();
+    println!("median recall {recall:?}, median search {search:?}: {ratio:.1} times");
+    println!("requests to the registry: {}", world.clawhub.paths().len());
+    divan::main();
+}
+
+#[divan::bench]
+fn recall(bencher: Bencher) {
+    let world = &*WORLD;
+    bencher.bench(|| recalled(&world.engine));
+}
+
+#[divan::bench]
+fn search(bencher: Bencher) {
+    let world = &*WORLD;
+    let fresh = || world.engine.market(&Said::default()).unwrap();
+    bencher.with_inputs(fresh).bench_values(|market| searched(&market));
+}
