@@ -285,8 +285,6 @@ pub const KEYS: &[Key] = &[
         "true",
         "Whether HTTP clients on this machine need the token; others always do.",
     ),
-    key("mcp.allowed_hosts", "[]", "Further names under which the MCP server may be reached."),
-    key("mcp.allowed_origins", "[]", "Further origins that browsers may call the MCP server from."),
     key("mcp.skill_prefix", "none", "What skill addresses begin with: none or tier."),
     key("serve.listen", "127.0.0.1:7411", "Where `serve` listens."),
     key(

@@ -86,22 +86,13 @@ pub struct Hub {
 pub struct Mcp {
     /// Whether HTTP clients on this machine need the token; others always do.
     pub require_token: bool,
-    /// Further names under which the server may be reached.
-    pub allowed_hosts: Vec<String>,
-    /// Further origins that browsers may call from.
-    pub allowed_origins: Vec<String>,
     /// Whether the addresses of skills begin with their tier.
     pub skill_prefix: bool,
 }
 
 impl Default for Mcp {
     fn default() -> Self {
-        Self {
-            require_token: true,
-            allowed_hosts: Vec::new(),
-            allowed_origins: Vec::new(),
-            skill_prefix: false,
-        }
+        Self { require_token: true, skill_prefix: false }
     }
 }
 

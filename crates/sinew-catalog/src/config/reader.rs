@@ -278,8 +278,6 @@ impl Reader {
     fn mcp(&mut self, mcp: &Map<String, Value>, to: &mut Mcp) {
         let prefix = |value: &Value| one_of(value, &["none", "tier"]).map(|word| word == "tier");
         self.set(&mut to.require_token, mcp, "mcp.require_token", boolean);
-        self.set(&mut to.allowed_hosts, mcp, "mcp.allowed_hosts", strings);
-        self.set(&mut to.allowed_origins, mcp, "mcp.allowed_origins", strings);
         self.set(&mut to.skill_prefix, mcp, "mcp.skill_prefix", prefix);
     }
 

@@ -1,9 +1,11 @@
 use std::net::SocketAddr;
 
-use sinew_engine::{Engine, Options};
-use sinew_server::mcp::http::{Access, serve_http};
+use sinew_engine::{Engine, Error, Options as EngineOptions};
+use sinew_server::mcp::http::{Access, PATH, part};
 use sinew_server::mcp::{Host, RESERVED_COMMANDS, serve_stdio};
+use sinew_server::{Options, Server};
 
+use super::serve;
 use crate::environment;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -11,8 +13,8 @@ use crate::printer::Printer;
 /// Serve skills to an agent over the Model Context Protocol
 ///
 /// Without --http the client is whoever started the process: standard output carries protocol frames
-/// and nothing else. With --http the address is printed, and clients need the token unless
-/// mcp.require_token is false.
+/// and nothing else. With --http the address is printed, and clients need the token in the file
+/// `token` of sinew's home, unless mcp.require_token is false.
 ///
 /// Examples:
 ///   sinew mcp
@@ -26,22 +28,30 @@ pub(crate) struct McpArgs {
     http: Option<SocketAddr>,
 }
 
-pub(crate) fn run(args: &McpArgs, options: Options, out: &mut Printer) -> CommandResult {
+pub(crate) fn run(args: &McpArgs, options: EngineOptions, out: &mut Printer) -> CommandResult {
     let reserved_commands = RESERVED_COMMANDS.map(str::to_owned).to_vec();
-    let engine =
-        Engine::open(environment::of_process()?, Options { reserved_commands, ..options })?;
-    let Some(address) = args.http else {
-        serve_stdio(&Host::new(engine)?)?;
-        return Ok(Exit::Done);
-    };
-    let settings = engine.config().mcp.clone();
-    let token = match settings.require_token || !address.ip().is_loopback() {
+    let options = EngineOptions { reserved_commands, ..options };
+    let engine = Engine::open(environment::of_process()?, options)?;
+    match args.http {
+        None => serve_stdio(&Host::new(engine)?)?,
+        Some(listen) => serve_http(engine, listen, out)?,
+    }
+    Ok(Exit::Done)
+}
+
+fn serve_http(engine: Engine, listen: SocketAddr, out: &mut Printer) -> Result<(), Error> {
+    let public_url = serve::public_url_of(&engine)?;
+    let alone = listen.ip().is_loopback() && public_url.is_none();
+    let token = match engine.config().mcp.require_token || !alone {
         true => Some(engine.access_token()?),
         false => None,
     };
-    let access = Access { token, hosts: settings.allowed_hosts, origins: settings.allowed_origins };
-    serve_http(&Host::new(engine)?, address, access, |address| {
-        out.text(&format!("http://{address}/mcp\n"))
-    })?;
-    Ok(Exit::Done)
+    let options = Options { listen, public_url: public_url.clone(), has_token: token.is_some() };
+    let server = Server::bind(options).map_err(|error| serve::serve_error(&error))?;
+    let host = Host::new(engine)?;
+    host.watch();
+    let server = server.mount(part(&host, Access { token, public_url }));
+    out.text(&format!("{}{PATH}\n", server.origin()))
+        .map_err(|error| Error::file("write to", "standard output".as_ref(), &error))?;
+    server.run().map_err(|error| serve::serve_error(&error))
 }

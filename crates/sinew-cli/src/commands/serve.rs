@@ -47,10 +47,7 @@ pub(crate) fn run(args: &ServeArgs, engine: &Engine, out: &mut Printer) -> Comma
     let tree = &engine.config().tree;
     let configured = tree.pointer("/serve/listen").and_then(|value| value.as_str());
     let listen = address(args.listen.as_deref().or(configured).unwrap_or(LISTEN))?;
-    let public_url = match tree.pointer("/serve/publicUrl").and_then(|value| value.as_str()) {
-        None | Some("") => None,
-        Some(text) => Some(public_url(text)?),
-    };
+    let public_url = public_url_of(engine)?;
     let reach = match listen.ip().is_loopback() && public_url.is_none() {
         true => Reach::Loopback,
         false => Reach::Others,
@@ -103,6 +100,15 @@ fn address(text: &str) -> Result<SocketAddr, Error> {
     })
 }
 
+/// The address by which others know this machine's server, where one is configured.
+pub(crate) fn public_url_of(engine: &Engine) -> Result<Option<Url>, Error> {
+    let configured = engine.config().tree.pointer("/serve/publicUrl");
+    match configured.and_then(|value| value.as_str()) {
+        None | Some("") => Ok(None),
+        Some(text) => public_url(text).map(Some),
+    }
+}
+
 fn public_url(text: &str) -> Result<Url, Error> {
     let url = Url::parse(text).ok().filter(|url| {
         matches!(url.scheme(), "http" | "https")
@@ -118,7 +124,7 @@ fn public_url(text: &str) -> Result<Url, Error> {
     })
 }
 
-fn serve_error(error: &ServeError) -> Error {
+pub(crate) fn serve_error(error: &ServeError) -> Error {
     let message = error.to_string();
     match error {
         ServeError::Unguarded { .. } => Error::new(ErrorKind::Refused, "unguarded", message)

@@ -11,12 +11,12 @@ use sinew_testkit::{ClawHub, ClawHubManner, GitHub, Machine};
 
 use crate::support::{command, shown, typed_with};
 
-const TASK: &str = "manage my to-do list";
+pub(crate) const TASK: &str = "manage my to-do list";
 const WORDED_DIFFERENTLY: &str = "please manage the todo entries of this week";
 
 /// A machine with a registry and a GitHub of its own.
-struct World {
-    machine: Machine,
+pub(crate) struct World {
+    pub(crate) machine: Machine,
     clawhub: ClawHub,
     github: GitHub,
 }
@@ -27,7 +27,7 @@ fn text(name: &str, description: &str, more: &str) -> String {
 }
 
 impl World {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let world =
             Self { machine: Machine::new(), clawhub: ClawHub::new(), github: GitHub::new() };
         world.publish("todoist-cli", "1.2.0", "Manage todo lists, tasks and reminders", "");
@@ -36,13 +36,13 @@ impl World {
         world
     }
 
-    fn publish(&self, slug: &str, version: &str, description: &str, more: &str) {
+    pub(crate) fn publish(&self, slug: &str, version: &str, description: &str, more: &str) {
         let text = text(slug, description, more);
         self.clawhub.publish("steipete", slug, version, &[("SKILL.md", &text)]);
         self.clawhub.describe("steipete", slug, description);
     }
 
-    fn vars(&self) -> [(&'static str, String); 4] {
+    pub(crate) fn vars(&self) -> [(&'static str, String); 4] {
         [
             ("SINEW_REGISTRY", self.clawhub.address().to_owned()),
             ("SINEW_GITHUB_API_BASE_URL", self.github.address().to_owned()),
@@ -72,7 +72,7 @@ impl World {
     }
 
     /// A person says yes at another terminal.
-    fn agree(&self, approval: &str) {
+    pub(crate) fn agree(&self, approval: &str) {
         let by = Actor::Person { name: Some("kim".to_owned()) };
         let yes = Decision::at_terminal(Said::Yes(Scope::Listed), by);
         self.engine().decide_approval(approval, &yes).expect("a yes");
@@ -88,7 +88,7 @@ impl World {
     }
 
     /// What the locks say is installed.
-    fn locked(&self) -> Vec<String> {
+    pub(crate) fn locked(&self) -> Vec<String> {
         let mut keys = Vec::new();
         for path in ["work/.sinew/lock.json", "work/.clawhub/lock.json"] {
             let Ok(bytes) = std::fs::read(self.machine.path(path)) else { continue };

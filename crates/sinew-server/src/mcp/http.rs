@@ -1,6 +1,8 @@
-//! MCP over HTTP, at `/mcp`, on a listener of its own or beside other routes.
+//! MCP over HTTP, at `/mcp`, as a part of a server.
+//!
+//! The listener checks names, origins, sizes and times for all of its parts; the transport checks names
+//! and origins once more, and what the protocol says about headers.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -12,18 +14,15 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use sha2::{Digest as _, Sha256};
 use sinew_engine::{Error, ErrorKind};
-use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
-use tokio_util::sync::CancellationToken;
+use url::Url;
 
 use super::host::Host;
 use super::server::McpServer;
+use crate::serve::{MAX_BODY, Part};
 
 /// Where the service is mounted.
 pub const PATH: &str = "/mcp";
-
-/// A larger request is no call: messages and texts under test are far below.
-const MAX_BODY: usize = 1024 * 1024;
 
 /// Names under which this machine reaches itself.
 const LOCAL_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
@@ -36,22 +35,22 @@ const LOCAL_ORIGINS: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "h
 pub struct Access {
     /// The token that calls must carry; `None` on a loopback listener that needs none.
     pub token: Option<String>,
-    /// Further names of this server.
-    pub hosts: Vec<String>,
-    /// Further origins of pages that may call.
-    pub origins: Vec<String>,
+    /// The address by which others know this server, where a proxy stands in front.
+    pub public_url: Option<Url>,
 }
 
-/// The route `/mcp`. Ends its sessions when `stop` is cancelled.
-pub fn router(host: &Arc<Host>, access: Access, stop: CancellationToken) -> Router {
-    let own = |local: [&str; 3], more: Vec<String>| -> Vec<String> {
+/// The route `/mcp`.
+pub fn router(host: &Arc<Host>, access: Access) -> Router {
+    let own = |local: [&str; 3], more: Option<String>| -> Vec<String> {
         local.into_iter().map(str::to_owned).chain(more).collect()
     };
+    let public = access.public_url.as_ref();
+    let public_host = public.and_then(Url::host_str).map(str::to_owned);
+    let public_origin = public.map(|url| url.origin().ascii_serialization());
     let config = StreamableHttpServerConfig::default()
-        .with_allowed_hosts(own(LOCAL_HOSTS, access.hosts))
-        .with_allowed_origins(own(LOCAL_ORIGINS, access.origins))
-        .with_max_request_body_bytes(MAX_BODY)
-        .with_cancellation_token(stop);
+        .with_allowed_hosts(own(LOCAL_HOSTS, public_host))
+        .with_allowed_origins(own(LOCAL_ORIGINS, public_origin))
+        .with_max_request_body_bytes(MAX_BODY);
     let for_sessions = Arc::clone(host);
     let service = StreamableHttpService::new(
         move || Ok(McpServer::new(&for_sessions)),
@@ -82,40 +81,9 @@ fn unauthorised() -> Response {
     (StatusCode::UNAUTHORIZED, challenge, "a bearer token is needed\n").into_response()
 }
 
-/// Serves `/mcp` alone until `stop` ends; `listening` hears the address.
-pub fn serve_http(
-    host: &Arc<Host>,
-    address: SocketAddr,
-    access: Access,
-    listening: impl FnOnce(SocketAddr) -> std::io::Result<()>,
-) -> Result<(), Error> {
-    let runtime = runtime()?;
-    host.watch();
-    let failed = |doing: &str, error: std::io::Error| {
-        Error::new(
-            ErrorKind::Environment,
-            "cannot-listen",
-            format!("cannot {doing} {address}: {error}"),
-        )
-    };
-    let served = runtime.block_on(async {
-        let listener = TcpListener::bind(address)
-            .await
-            .map_err(|error| failed("listen on", error).hint("port 0 takes any that is free"))?;
-        let local = listener.local_addr().map_err(|error| failed("listen on", error))?;
-        let stop = CancellationToken::new();
-        let routes = router(host, access, stop.clone());
-        listening(local).map_err(|error| failed("announce", error))?;
-        let ended = async move {
-            // Without a handler for it, the signal ends the process the hard way.
-            let _ = tokio::signal::ctrl_c().await;
-            stop.cancel();
-        };
-        let serving = axum::serve(listener, routes).with_graceful_shutdown(ended);
-        serving.await.map_err(|error| failed("serve", error))
-    });
-    runtime.shutdown_background();
-    served
+/// The service as a part of a server.
+pub fn part(host: &Arc<Host>, access: Access) -> Part {
+    Part::new("mcp", router(host, access))
 }
 
 /// A small runtime: the work is the engine's, on threads of its own.

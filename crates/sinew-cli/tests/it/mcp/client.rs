@@ -19,6 +19,9 @@ pub(crate) const SESSION: &str = "2025-11-25";
 /// The revision whose requests stand alone.
 pub(crate) const STATELESS: &str = "2026-07-28";
 
+/// Variables by name.
+type Vars = [(&'static str, String)];
+
 /// Whoever answers what the server asks: from method and params to a result.
 type Answers = Box<dyn FnMut(&str, &Value) -> Value>;
 
@@ -40,7 +43,12 @@ pub(crate) struct Client {
 impl Client {
     /// A session on a machine, for a client with these capabilities.
     pub(crate) fn session(machine: &Machine, capabilities: Value) -> Self {
-        let mut client = Self::spawn(machine, None);
+        Self::session_with(machine, capabilities, &[])
+    }
+
+    /// The same with variables of the server's own.
+    pub(crate) fn session_with(machine: &Machine, capabilities: Value, vars: &Vars) -> Self {
+        let mut client = Self::spawn(machine, None, vars);
         let who = json!({"name": "tester", "version": "1"});
         let hello = json!({
             "protocolVersion": SESSION, "capabilities": capabilities, "clientInfo": who,
@@ -53,16 +61,22 @@ impl Client {
 
     /// A client whose every request stands alone.
     pub(crate) fn stateless(machine: &Machine, capabilities: Value) -> Self {
+        Self::stateless_with(machine, capabilities, &[])
+    }
+
+    /// The same with variables of the server's own.
+    pub(crate) fn stateless_with(machine: &Machine, capabilities: Value, vars: &Vars) -> Self {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": STATELESS,
             "io.modelcontextprotocol/clientInfo": {"name": "tester", "version": "1"},
             "io.modelcontextprotocol/clientCapabilities": capabilities,
         });
-        Self::spawn(machine, Some(meta))
+        Self::spawn(machine, Some(meta), vars)
     }
 
-    fn spawn(machine: &Machine, meta: Option<Value>) -> Self {
+    fn spawn(machine: &Machine, meta: Option<Value>, vars: &Vars) -> Self {
         let mut child = command(machine, &["mcp"])
+            .envs(vars.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -2,6 +2,7 @@
 //!
 //! Numbers of cases are those of the specification of surfaces.
 
+mod acquire;
 mod approvals;
 mod attacks;
 mod changes;

@@ -7,11 +7,12 @@ use super::client::Client;
 use crate::support::json as cli_json;
 
 /// Every tool, in the order of the list.
-const TOOLS: [&str; 8] = [
+const TOOLS: [&str; 9] = [
     "find_skill",
     "list_skills",
     "read_skill",
     "explain",
+    "acquire_skill",
     "approve",
     "report_outcome",
     "skill_workshop",
@@ -125,6 +126,8 @@ fn answers_keep_to_their_schemas_and_have_a_text() {
         ("explain", json!({"message": "merge two pdf files"})),
         ("explain", json!({"approval": "000000000000"})),
         ("explain", json!({"proposal": "nothing"})),
+        ("acquire_skill", json!({"action": "status"})),
+        ("acquire_skill", json!({"action": "status", "run": "nothing"})),
         ("approve", json!({})),
         ("approve", json!({"action": "decide", "id": "000000000000", "decision": "approve"})),
         ("report_outcome", json!({"skill": "mail", "task": "send a mail", "outcome": "success"})),
@@ -161,6 +164,9 @@ fn arguments_that_are_not_declared_are_refused() {
         ("explain", json!({"skill": "a", "message": "b"})),
         ("scan_skill", json!({"text": "a", "path": "b"})),
         ("report_outcome", json!({"skill": "a", "outcome": "perhaps"})),
+        ("acquire_skill", json!({"action": "propose"})),
+        ("acquire_skill", json!({"action": "search", "keywords": ["one", "two"]})),
+        ("acquire_skill", json!({"action": "search", "keywords": ["a b", "c", "d"]})),
         ("no_such_tool", json!({})),
         ("skill_workshop", json!({"action": "status"})),
     ] {

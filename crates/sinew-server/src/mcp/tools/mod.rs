@@ -1,5 +1,6 @@
 //! The tools: one file each, and the table they stand in.
 
+mod acquire_skill;
 mod approve;
 mod explain;
 mod find_skill;
@@ -58,6 +59,7 @@ const TOOLS: &[Spec] = &[
     list_skills::SPEC,
     read_skill::SPEC,
     explain::SPEC,
+    acquire_skill::SPEC,
     approve::SPEC,
     report_outcome::SPEC,
     skill_workshop::SPEC,

@@ -2,14 +2,18 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sinew_cortex::acquire::Finish;
+use sinew_cortex::acquire::{Finish, Step};
 use sinew_cortex::failure::FailureKind;
 use sinew_cortex::record::{Origin, Verdict};
+use sinew_engine::acquire::Waits;
+use sinew_engine::hub::Said;
 use sinew_engine::{NewOutcome, Recorded};
 use sinew_skill::Value as Field;
 
-use super::{Answer, Call, Hints, Refusal, Spec, Step, always, number, text, texts};
+use super::acquire_skill::listener;
+use super::{Answer, Call, Hints, Refusal, Spec, always, number, text, texts};
 use crate::mcp::answer::shown;
+use crate::mcp::ask::{Step as Turn, sentence};
 
 pub(super) const SPEC: Spec = Spec {
     name: "report_outcome",
@@ -76,6 +80,7 @@ fn output() -> (Value, &'static [&'static str]) {
         "handling": text(),
         "reflex_state": maybe("object"), "runs": maybe("object"),
         "streak": {"type": "integer"}, "lower_bound": number(), "lessons": texts(),
+        "waits": {"type": "object"},
         "pruned": {"type": "array", "items": {"type": "object"}}, "signals": texts(),
     });
     (properties, &["region", "skill", "weight", "effective_weight", "reflex"])
@@ -102,7 +107,7 @@ enum Outcome {
     Failure,
 }
 
-fn call(call: &Call<'_>) -> Result<Step, Refusal> {
+fn call(call: &Call<'_>) -> Result<Turn, Refusal> {
     let input: Input = call.read()?;
     if (input.outcome == Outcome::Failure) != input.failure.is_some() {
         let said = match input.outcome {
@@ -112,8 +117,8 @@ fn call(call: &Call<'_>) -> Result<Step, Refusal> {
         return Err(Refusal::Invalid(said.to_owned()));
     }
     match &input.run {
-        Some(run) => of_run(call, &input, run).map(Step::Done),
-        None => of_skill(call, &input).map(Step::Done),
+        Some(run) => of_run(call, &input, run).map(Turn::Done),
+        None => of_skill(call, &input).map(Turn::Done),
     }
 }
 
@@ -146,27 +151,34 @@ fn of_skill(call: &Call<'_>, input: &Input) -> Result<Answer, Refusal> {
     Ok(Answer::new(&recorded, lines.join("\n")))
 }
 
+/// A run goes on from here: to a question, to the next candidate, or to putting the skill back.
 fn of_run(call: &Call<'_>, input: &Input, run: &str) -> Result<Answer, Refusal> {
-    let cortex = call.look.engine.cortex()?;
-    let stepped = cortex.report_run(
-        run,
-        Finish {
-            result: match input.outcome {
-                Outcome::Success => Verdict::Success,
-                Outcome::Failure => Verdict::Failure,
-            },
-            kind: input.failure,
-            detail: input.detail.clone(),
-            key: input.missing.clone(),
-            origin: Origin::Agent,
-            ..Finish::success()
+    let engine = &call.look.engine;
+    let finish = Finish {
+        result: match input.outcome {
+            Outcome::Success => Verdict::Success,
+            Outcome::Failure => Verdict::Failure,
         },
-    )?;
-    let mut data = json!(cortex.reported(&stepped)?);
+        kind: input.failure,
+        detail: input.detail.clone(),
+        key: input.missing.clone(),
+        origin: Origin::Agent,
+        side_effects: input.side_effects.clone().unwrap_or_default(),
+        ..Finish::success()
+    };
+    let market = engine.market(&Said::default())?;
+    let mut host = listener(call);
+    let standing = engine.acquisition(&market).report(run, finish, &mut host)?;
+    let stepped = Step { run: standing.run, effects: Vec::new() };
+    let mut data = json!(engine.cortex()?.reported(&stepped)?);
+    data["waits"] = json!(standing.waits);
     let mut lines = vec![format!("{run} is in {}", stepped.run.state.name())];
     if let Some(handling) = input.failure.map(FailureKind::remedy) {
         data["handling"] = json!(handling);
         lines.push(format!("next: {handling}"));
+    }
+    if let Waits::Approval { approval } = &standing.waits {
+        lines.push(format!("needs_approval {}: {}", approval.id, sentence(approval)));
     }
     Ok(Answer::new(&data, lines.join("\n")))
 }

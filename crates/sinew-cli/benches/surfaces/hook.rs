@@ -3,7 +3,6 @@
 //! `cargo bench -p sinew-cli --bench surfaces` prints the median and the 95th percentile in
 //! milliseconds for each event of a hook, with a warm cache. The first answer over a cold one is apart.
 
-#![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -84,7 +83,7 @@ fn measure(name: &str, machine: &Machine, event: impl Fn(usize) -> Value) {
     println!("hook {name:<14} p50 {:6.1} ms   p95 {:6.1} ms", ms(RUNS / 2), ms(RUNS * 95 / 100));
 }
 
-fn main() {
+pub(crate) fn run() {
     let machine = machine();
     let cwd = machine.path("work");
     let prompt = |at: usize| {

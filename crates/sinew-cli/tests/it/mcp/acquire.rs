@@ -1,0 +1,130 @@
+//! `acquire_skill` over registries on loopback, with a person behind the client and without one.
+
+use serde_json::{Value, json};
+
+use super::client::Client;
+use crate::acquire::{TASK, World};
+
+fn propose() -> Value {
+    json!({"action": "propose", "need": TASK, "keywords": ["todo", "tasks", "list"]})
+}
+
+fn form(action: &str, decision: Option<&str>) -> Value {
+    match decision {
+        Some(decision) => json!({"action": action, "content": {"decision": decision}}),
+        None => json!({"action": action}),
+    }
+}
+
+#[test]
+fn a_search_shows_three_at_most_and_begins_nothing() {
+    let world = World::new();
+    world.publish("todo-board", "1.0.0", "Boards of todo tasks in a list", "");
+    world.publish("todo-mail", "1.0.0", "Mails your todo list of tasks", "");
+    let mut client = Client::session_with(&world.machine, json!({}), &world.vars());
+    let search = json!({"action": "search", "keywords": ["todo", "tasks", "list"]});
+    let found = client.data("acquire_skill", search);
+    let rows = found["candidates"].as_array().expect("rows");
+    assert!((1..=3).contains(&rows.len()), "{found}");
+    assert!(
+        rows.iter().all(|row| row["source"] == "clawhub" && row["reviewed"] == true),
+        "{found}"
+    );
+    let runs = client.data("acquire_skill", json!({"action": "status"}));
+    assert_eq!(runs["runs"], json!([]));
+}
+
+#[test]
+fn case_10_a_person_who_agrees_gets_the_skill_and_its_plan() {
+    let world = World::new();
+    let mut client =
+        Client::session_with(&world.machine, json!({"elicitation": {}}), &world.vars())
+            .answering(|_, _| form("accept", Some("approve")));
+    let ready = client.data("acquire_skill", propose());
+    assert_eq!(ready["status"], "ready", "{ready}");
+    let questions: Vec<&str> =
+        client.asked.iter().filter_map(|asked| asked["params"]["message"].as_str()).collect();
+    assert_eq!(questions.len(), 2, "to install, and the plan: {questions:?}");
+    assert!(questions[0].starts_with("Install "), "{questions:?}");
+    assert!(questions[1].starts_with("Carry out this plan"), "{questions:?}");
+    let slug = ready["waits"]["slug"].as_str().expect("a skill").to_owned();
+    assert!(!world.locked().is_empty());
+    let read = client.data("read_skill", json!({"name": slug}));
+    assert!(read["text"].as_str().is_some_and(|text| text.contains("List the open tasks")));
+    let run = ready["run"].clone();
+    let told = client.data("report_outcome", json!({"run": run, "outcome": "success"}));
+    assert_eq!(told["weight"], 0.575, "{told}");
+    assert_eq!(world.locked(), [] as [&str; 0], "it was put back");
+}
+
+#[test]
+fn case_10_a_person_who_declines_gets_nothing_and_one_who_leaves_is_waited_for() {
+    for (answer, state) in
+        [(form("decline", None), "closed"), (form("cancel", None), "needs_approval")]
+    {
+        let world = World::new();
+        let mut client =
+            Client::session_with(&world.machine, json!({"elicitation": {}}), &world.vars())
+                .answering(move |_, _| answer.clone());
+        let said = client.data("acquire_skill", propose());
+        assert_eq!(said["status"], state, "{said}");
+        assert_eq!(client.asked.len(), 1);
+        assert_eq!(world.locked(), [] as [&str; 0]);
+    }
+}
+
+#[test]
+fn case_10_a_request_that_stands_alone_installs_only_with_its_own_note() {
+    let world = World::new();
+    let capabilities = json!({"elicitation": {"form": {}}});
+    let mut client = Client::stateless_with(&world.machine, capabilities, &world.vars());
+    let call = json!({"name": "acquire_skill", "arguments": propose()});
+    let asked = client.ask("tools/call", call.clone());
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let note = asked["requestState"].as_str().expect("a note");
+    let mut forged = call.clone();
+    forged["requestState"] = json!(format!("{}A", &note[..note.len() - 1]));
+    forged["inputResponses"] = json!({"approval": form("accept", Some("approve"))});
+    assert_eq!(client.refused("tools/call", forged), -32602);
+    assert_eq!(world.locked(), [] as [&str; 0]);
+    let mut answered = call;
+    answered["requestState"] = json!(note);
+    answered["inputResponses"] = json!({"approval": form("accept", Some("approve"))});
+    let plan = client.ask("tools/call", answered.clone());
+    let message = &plan["inputRequests"]["approval"]["params"]["message"];
+    assert!(message.as_str().is_some_and(|text| text.starts_with("Carry out this plan")), "{plan}");
+    assert!(!world.locked().is_empty(), "agreed to and installed");
+    answered["requestState"] = plan["requestState"].clone();
+    let ready = client.ask("tools/call", answered)["structuredContent"].clone();
+    assert_eq!(ready["status"], "ready", "{ready}");
+    let released = client.data("acquire_skill", json!({"action": "release", "run": ready["run"]}));
+    assert_eq!(released["status"], "closed", "{released}");
+    assert_eq!(world.locked(), [] as [&str; 0]);
+}
+
+#[test]
+fn case_11_without_a_form_the_question_waits_for_a_person_elsewhere() {
+    let world = World::new();
+    let mut client = Client::session_with(&world.machine, json!({}), &world.vars());
+    let asked = client.data("acquire_skill", propose());
+    assert_eq!(asked["status"], "needs_approval", "{asked}");
+    let id = asked["approval"]["id"].as_str().expect("an id").to_owned();
+    assert_eq!(asked["approval"]["kind"], "install");
+    let claim = json!({"action": "decide", "id": id, "decision": "approve", "quote": "yes please"});
+    assert_eq!(client.error("approve", claim)["code"], "not-approved");
+    let install = json!({"action": "install", "approval": id});
+    let still = client.data("acquire_skill", install.clone());
+    assert_eq!(still["status"], "needs_approval", "nobody agreed: {still}");
+    assert_eq!(world.locked(), [] as [&str; 0]);
+    world.agree(&id);
+    let plan = client.data("acquire_skill", install);
+    assert_eq!(plan["approval"]["kind"], "plan", "{plan}");
+    let relayed = json!({
+        "action": "decide", "id": plan["approval"]["id"], "decision": "approve", "quote": "go ahead",
+    });
+    assert_eq!(client.data("approve", relayed)["approval"]["state"], "approved");
+    let ready = client.data("acquire_skill", json!({"action": "install", "run": plan["run"]}));
+    assert_eq!(ready["status"], "ready", "{ready}");
+    let refused = client.error("acquire_skill", json!({"action": "retain", "run": plan["run"]}));
+    assert_eq!(refused["code"], "not-now");
+}

@@ -1,0 +1,283 @@
+//! `acquire_skill`: from a task that no installed skill fits to one that does, and back.
+//!
+//! The flow is the engine's; this is who sits at its other end. Questions are not answered here: they go
+//! to the client's person, or wait.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sinew_cortex::acquire::Run;
+use sinew_engine::acquire::{Host, Standing, Told, Waits, Wish};
+use sinew_engine::approval::Channel;
+use sinew_engine::hub::{Matching, Query, Said, Sources};
+use sinew_engine::{Actor, Error, ErrorKind};
+
+use super::approve::{decided, needs_approval};
+use super::{Call, Hints, Refusal, Spec, always, text};
+use crate::mcp::answer::{Answer, shown};
+use crate::mcp::ask::{About, Question, Reply, Step};
+
+pub(super) const SPEC: Spec = Spec {
+    name: "acquire_skill",
+    title: "Acquire a skill",
+    description: "When find_skill says `none`: search registries for a skill, propose one for the user's \
+                  approval, and install it for this task. Read and follow it, then tell how it went with \
+                  report_outcome and the run: it is taken away again unless the user keeps it.",
+    input,
+    output,
+    hints: Hints { read_only: false, destructive: true, idempotent: false, open_world: true },
+    offered: always,
+    call,
+    resume: Some(resume),
+};
+
+/// Candidates in an answer: a person chooses among three, hardly among ten.
+const SHOWN: usize = 3;
+
+fn input() -> Value {
+    json!({
+        "type": "object", "additionalProperties": false, "required": ["action"],
+        "properties": {
+            "action": {
+                "type": "string",
+                "enum": ["search", "propose", "install", "release", "retain", "status"],
+            },
+            "need": {
+                "type": "string", "minLength": 1, "maxLength": 2_000,
+                "description": "search, propose: the task in the user's words",
+            },
+            "keywords": {
+                "type": "array", "minItems": 3, "maxItems": 5,
+                "items": {"type": "string", "maxLength": 60, "pattern": "^[A-Za-z0-9][A-Za-z0-9+.#_-]*$"},
+                "description": "search, propose: three to five English words to search with",
+            },
+            "approval": {
+                "type": "string", "maxLength": 40,
+                "description": "install: an approval that the user gave",
+            },
+            "run": {
+                "type": "string", "maxLength": 60,
+                "description": "install, release, retain, status: the run that propose began",
+            },
+            "anyway": {
+                "type": "boolean", "default": false,
+                "description": "propose: look for a skill although an installed one seems to fit",
+            },
+        },
+    })
+}
+
+fn output() -> (Value, &'static [&'static str]) {
+    let objects = json!({"type": "array", "items": {"type": "object"}});
+    let properties = json!({
+        "status": {
+            "type": "string",
+            "enum": ["found", "needs_approval", "notice", "ready", "waiting", "closed", "open"],
+        },
+        "run": text(), "state": text(), "waits": {"type": "object"},
+        "approval": {"type": "object"}, "question": text(),
+        "candidates": objects, "events": objects, "runs": objects,
+        "network": {"type": "string", "enum": ["offline"]},
+    });
+    (properties, &["status"])
+}
+
+#[derive(Deserialize)]
+struct Input {
+    action: Action,
+    need: Option<String>,
+    keywords: Option<Vec<String>>,
+    approval: Option<String>,
+    run: Option<String>,
+    #[serde(default)]
+    anyway: bool,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    Search,
+    Propose,
+    Install,
+    Release,
+    Retain,
+    Status,
+}
+
+/// An agent's program: it hears what happens and decides nothing.
+#[derive(Default)]
+pub(super) struct Listener {
+    pub(super) agent: String,
+    heard: Vec<Value>,
+}
+
+impl Host for Listener {
+    fn told(&mut self, told: &Told<'_>) {
+        self.heard.extend(serde_json::to_value(told));
+    }
+
+    fn speaker(&self) -> (Actor, Channel) {
+        (Actor::Agent { name: self.agent.clone() }, Channel::Relay)
+    }
+}
+
+fn call(call: &Call<'_>) -> Result<Step, Refusal> {
+    let input: Input = call.read()?;
+    let engine = &call.look.engine;
+    let required = |name: &str| Refusal::Invalid(format!("{name} is required"));
+    match input.action {
+        Action::Search => search(call, &input).map(Step::Done),
+        Action::Status => status(call, input.run.as_deref()).map(Step::Done),
+        Action::Propose => {
+            let wish = Wish {
+                task: input.need.ok_or_else(|| required("need"))?,
+                keywords: input.keywords.unwrap_or_default(),
+                anyway: input.anyway,
+                ..Wish::default()
+            };
+            let market = engine.market(&Said::default())?;
+            let mut host = listener(call);
+            let standing = engine.acquisition(&market).begin(&wish, &mut host)?;
+            stand(call, &standing, &host)
+        }
+        Action::Install => {
+            let run = match (&input.run, &input.approval) {
+                (Some(run), _) => run.clone(),
+                (None, Some(id)) => engine.approval(id)?.run.ok_or_else(|| not_of_a_run(id))?,
+                (None, None) => return Err(required("run or approval")),
+            };
+            go_on(call, &run)
+        }
+        Action::Retain => {
+            let run = input.run.ok_or_else(|| required("run"))?;
+            let state = engine.cortex()?.run(&run)?.state.name();
+            if state != "retain" {
+                let said = format!("the run {run} is in {state}; there is nothing to keep now");
+                return Err(Error::new(ErrorKind::Refused, "not-now", said)
+                    .hint("report a success first; sinew asks when a skill is worth keeping")
+                    .into());
+            }
+            go_on(call, &run)
+        }
+        Action::Release => {
+            let run = input.run.ok_or_else(|| required("run"))?;
+            let market = engine.market(&Said::default())?;
+            let mut host = listener(call);
+            let standing = engine.acquisition(&market).cancel(&run, &mut host)?;
+            stand(call, &standing, &host)
+        }
+    }
+}
+
+pub(super) fn listener(call: &Call<'_>) -> Listener {
+    Listener { agent: call.caller.name.clone(), heard: Vec::new() }
+}
+
+fn not_of_a_run(id: &str) -> Error {
+    Error::new(ErrorKind::Usage, "other-subject", format!("the approval {id} belongs to no run"))
+}
+
+/// Takes a run up where it stands.
+fn go_on(call: &Call<'_>, run: &str) -> Result<Step, Refusal> {
+    let engine = &call.look.engine;
+    let market = engine.market(&Said::default())?;
+    let mut host = listener(call);
+    let standing = engine.acquisition(&market).after_notice(run, &mut host)?;
+    stand(call, &standing, &host)
+}
+
+fn resume(call: &Call<'_>, about: &About, reply: Reply) -> Result<Step, Refusal> {
+    let approval = decided(call, about, reply)?;
+    match &approval.run {
+        Some(run) if !approval.is_pending() => go_on(call, run),
+        _ => Ok(needs_approval(&approval).into()),
+    }
+}
+
+/// Where a run stands, or the question it waits for.
+pub(super) fn stand(
+    call: &Call<'_>,
+    standing: &Standing,
+    host: &Listener,
+) -> Result<Step, Refusal> {
+    let run = standing.run.id.as_str();
+    let (status, next) = match &standing.waits {
+        Waits::Approval { approval } if call.caller.elicits => {
+            return Ok(Step::Ask(Question::Approval(approval.clone())));
+        }
+        Waits::Approval { approval } => {
+            let next = format!("ask the user and wait; `sinew approve {}` decides it", approval.id);
+            ("needs_approval", next)
+        }
+        Waits::Notice => ("notice", "show the notice; then call install with this run".to_owned()),
+        Waits::Use { slug, .. } => {
+            let next = format!("read {} with read_skill, follow it, report_outcome", shown(slug));
+            ("ready", next)
+        }
+        Waits::Outcome { .. } => ("waiting", "tell how it went with report_outcome".to_owned()),
+        Waits::Credentials { slug } => {
+            ("waiting", format!("ask the user to check the credentials of {}", shown(slug)))
+        }
+        Waits::Retry => ("waiting", "call install with this run to try again".to_owned()),
+        Waits::Nothing { end } => ("closed", format!("{end:?}").to_lowercase()),
+    };
+    let mut data = json!({
+        "status": status, "run": run, "state": standing.run.state.name(),
+        "waits": standing.waits, "events": host.heard,
+    });
+    if let Waits::Approval { approval } = &standing.waits {
+        data["approval"] = json!(approval);
+        data["question"] = json!(crate::mcp::ask::sentence(approval));
+    }
+    let mut lines = vec![format!("{status}: run {run}, {next}")];
+    lines.extend(data["question"].as_str().map(str::to_owned));
+    Ok(Answer::new(&data, lines.join("\n")).into())
+}
+
+/// What registries have, without beginning anything.
+fn search(call: &Call<'_>, input: &Input) -> Result<Answer, Refusal> {
+    let words = match (&input.keywords, &input.need) {
+        (Some(keywords), _) => keywords.join(" "),
+        (None, Some(need)) => need.clone(),
+        (None, None) => return Err(Refusal::Invalid("need or keywords is required".to_owned())),
+    };
+    let engine = &call.look.engine;
+    let hub = engine.hub(&Said::default())?;
+    let query = Query { words, sources: Sources::Usual, matching: Matching::Words, limit: SHOWN };
+    let found = engine.search_skills(&hub, &query)?;
+    let rows = &found.candidates[..found.candidates.len().min(SHOWN)];
+    let mut lines = vec![format!("{} candidates", rows.len())];
+    for row in rows {
+        let review = if row.candidate.reviewed { "" } else { ", unreviewed" };
+        lines.push(format!(
+            "- {} ({}{review}): {}",
+            shown(&row.candidate.reference),
+            shown(&row.candidate.source),
+            shown(&row.candidate.summary)
+        ));
+    }
+    let mut data = json!({"status": "found", "candidates": rows});
+    if found.age_ms.is_some() || rows.is_empty() && !found.diagnostics.is_empty() {
+        data["network"] = json!("offline");
+        lines.push("the registries could not be asked".to_owned());
+    }
+    Ok(Answer::new(&data, lines.join("\n")))
+}
+
+/// One run, or those that are not over.
+fn status(call: &Call<'_>, run: Option<&str>) -> Result<Answer, Refusal> {
+    let cortex = call.look.engine.cortex()?;
+    let runs = match run {
+        Some(run) => vec![cortex.run(run)?],
+        None => cortex.open_runs()?,
+    };
+    let brief = |run: &Run| {
+        json!({
+            "run": run.id, "state": run.state.name(), "region": run.region,
+            "skill": run.current().map(|offer| offer.slug.clone()), "installed": run.installed,
+        })
+    };
+    let lines = runs.iter().map(|run| format!("- {}: {}", run.id, run.state.name()));
+    let text = [vec![format!("{} runs", runs.len())], lines.collect()].concat().join("\n");
+    let data = json!({"status": "open", "runs": runs.iter().map(brief).collect::<Vec<_>>()});
+    Ok(Answer::new(&data, text))
+}
