@@ -3,20 +3,20 @@
 //!
 //! Only ever a dev-dependency.
 
+mod agents;
 mod bucket;
 pub mod clawhub;
 mod github;
-mod agents;
 mod machine;
 mod models;
 mod postgres;
 mod shared;
 mod site;
 
+pub use agents::AgentModel;
 pub use bucket::S3Bucket;
 pub use clawhub::{ClawHub, ClawHubManner, Flag, skill_text};
 pub use github::GitHub;
-pub use agents::AgentModel;
 pub use machine::Machine;
 pub use models::{ModelManner, ModelRequest, ModelServer};
 pub use postgres::{Postgres, postgres};

@@ -3,7 +3,6 @@
 //! `cargo bench -p sinew-cli --bench surfaces` prints the median and the 95th percentile in
 //! milliseconds for each event of a hook, with a warm cache. The first answer over a cold one is apart.
 
-
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

@@ -3,7 +3,6 @@
 //!
 //! `cargo bench -p sinew-cli --bench surfaces`
 
-
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};

@@ -1,11 +1,11 @@
 //! The `sinew` command as people run it: real processes on hermetic machines.
 
 mod acquire;
+mod agents;
 mod approve;
 mod bad_input;
 mod commands;
 mod conformance;
-mod agents;
 mod connect;
 mod cortex;
 mod deps;
@@ -13,10 +13,10 @@ mod exec;
 mod file_model;
 mod find;
 mod help;
-mod mcp;
-mod hub;
 mod hook;
+mod hub;
 mod import;
+mod mcp;
 mod openpocket;
 mod output;
 mod remote;

@@ -61,11 +61,7 @@ pub(crate) fn session_of(app: &App, headers: &HeaderMap) -> Option<(String, Arc<
 }
 
 /// Notes who calls, where that is known; routes decide what that allows.
-pub(crate) async fn identify(
-    State(app): State<App>,
-    mut request: Request,
-    next: Next,
-) -> Response {
+pub(crate) async fn identify(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let headers = request.headers();
     let caller = match headers.get(AUTHORIZATION) {
         Some(given) => {

@@ -57,7 +57,8 @@ impl Access {
         let mut codes = lock(&self.codes);
         codes.retain(|_, since| since.elapsed() < CODE_LIVES);
         if codes.len() >= MAX_CODES
-            && let Some(oldest) = codes.iter().min_by_key(|(_, since)| **since).map(|(code, _)| *code)
+            && let Some(oldest) =
+                codes.iter().min_by_key(|(_, since)| **since).map(|(code, _)| *code)
         {
             codes.remove(&oldest);
         }

@@ -48,12 +48,7 @@ pub(crate) async fn metrics(State(app): State<App>, _caller: Caller) -> Result<R
     let text = app
         .ask(|look| {
             let mut text = String::new();
-            write_gauges(
-                &mut text,
-                &look.engine,
-                &look.snapshot.catalog,
-                look.app.metrics(),
-            )?;
+            write_gauges(&mut text, &look.engine, &look.snapshot.catalog, look.app.metrics())?;
             look.app.metrics().write(&mut text);
             Ok(text)
         })

@@ -46,9 +46,9 @@ pub(crate) async fn list(
 ) -> Result<Answer, Problem> {
     app.ask(move |look| {
         let found = look.engine.approvals(query.state == StateFilter::Pending)?;
-        let keyed = found.into_iter().map(|approval| {
-            (newest_first(approval.asked_at.ms(), &approval.id), approval)
-        });
+        let keyed = found
+            .into_iter()
+            .map(|approval| (newest_first(approval.asked_at.ms(), &approval.id), approval));
         let wanted = Wanted { limit: query.limit, cursor: query.cursor.clone() };
         Answer::of(&Page::cut(keyed, &wanted, look.snapshot.version)?)
     })

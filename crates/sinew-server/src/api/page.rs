@@ -66,9 +66,8 @@ impl<T> Page<T> {
         let (limit, after) = (wanted.limit()?, wanted.after()?);
         let mut entries: Vec<(String, T)> = entries.into_iter().collect();
         entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-        let rest = entries
-            .into_iter()
-            .filter(|(key, _)| after.as_ref().is_none_or(|after| key > after));
+        let rest =
+            entries.into_iter().filter(|(key, _)| after.as_ref().is_none_or(|after| key > after));
         let mut page: Vec<(String, T)> = rest.take(limit + 1).collect();
         let more = page.len() > limit;
         page.truncate(limit);

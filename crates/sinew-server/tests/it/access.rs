@@ -8,7 +8,8 @@ use crate::support::Server;
 #[tokio::test]
 async fn nothing_is_told_without_the_token() {
     let server = Server::new();
-    for path in ["/api/v1/skills", "/api/v1/events", "/metrics", "/api/v1/openapi.json", "/api/v1/x"]
+    for path in
+        ["/api/v1/skills", "/api/v1/events", "/metrics", "/api/v1/openapi.json", "/api/v1/x"]
     {
         let bare = Request::builder().uri(path).body(Body::empty()).expect("a request");
         let answer = server.send(bare).await;

@@ -15,9 +15,7 @@ async fn every_skill_has_a_state_and_what_is_missing_has_a_reason() {
     let server = Server::new();
     let all = server.all("/skills?state=all").await;
     let mut sum = 0;
-    for state in
-        ["ready", "needs-setup", "disabled", "blocked", "excluded", "shadowed", "broken"]
-    {
+    for state in ["ready", "needs-setup", "disabled", "blocked", "excluded", "shadowed", "broken"] {
         let of_state = server.all(&format!("/skills?state={state}")).await;
         assert!(of_state.iter().all(|skill| skill["state"] == state));
         sum += of_state.len();

@@ -134,7 +134,12 @@ async fn answers_are_what_the_description_says() {
         ("post", "/skills/validate", "/skills/validate".to_owned(), json!({})),
         ("get", "/skills", "/skills?limit=200".to_owned(), Value::Null),
         ("get", "/skills/{name}", "/skills/needs-gh".to_owned(), Value::Null),
-        ("get", "/skills/{name}/files/{path}", "/skills/weather/files/SKILL.md".to_owned(), Value::Null),
+        (
+            "get",
+            "/skills/{name}/files/{path}",
+            "/skills/weather/files/SKILL.md".to_owned(),
+            Value::Null,
+        ),
         ("get", "/prompt", "/prompt".to_owned(), Value::Null),
         ("get", "/cortex", "/cortex".to_owned(), Value::Null),
         ("get", "/cortex/regions/{id}", "/cortex/regions/tasks".to_owned(), Value::Null),

@@ -51,7 +51,8 @@ async fn listeners_hear_what_happens() {
 async fn listeners_hear_what_others_do() {
     let server = Server::new();
     server.app.watch();
-    let mut body = listen(&server, "?kinds=proposal.created,outcome.recorded", None).await.into_body();
+    let mut body =
+        listen(&server, "?kinds=proposal.created,outcome.recorded", None).await.into_body();
     // The follower finds its place with the first look.
     tokio::time::sleep(Duration::from_millis(300)).await;
     let other = Server::on_machine_of(&server);

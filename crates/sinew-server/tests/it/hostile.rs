@@ -9,10 +9,9 @@ use crate::support::{SCRIPT, Server, machine};
 #[cfg(unix)]
 #[tokio::test]
 async fn no_path_leads_out_of_a_skill() {
-    let machine = machine().file("work/secret.txt", "marker").link(
-        "work/skills/release-notes/link.txt",
-        "work/secret.txt",
-    );
+    let machine = machine()
+        .file("work/secret.txt", "marker")
+        .link("work/skills/release-notes/link.txt", "work/secret.txt");
     let server = Server::on(machine);
     for path in [
         "..%2F..%2Fsecret.txt",
@@ -41,17 +40,13 @@ async fn a_hostile_name_is_only_a_name() {
         name = serde_json::to_string(&hostile).expect("a string")
     );
     let server = Server::on(machine().file("work/skills/evil/SKILL.md", skill));
-    let wide = [
-        json!({"message": hostile}),
-        json!({"message": "x", "intent": hostile}),
-    ];
+    let wide = [json!({"message": hostile}), json!({"message": "x", "intent": hostile})];
     for body in &wide {
         let answer = server.post("/route", body).await;
         assert_eq!(answer.status, StatusCode::OK);
         assert_eq!(answer.header("content-type"), "application/json");
     }
-    let encoded: String =
-        hostile.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let encoded: String = hostile.bytes().map(|byte| format!("%{byte:02X}")).collect();
     for path in [
         format!("/skills/{encoded}"),
         format!("/skills/{encoded}/files/{encoded}"),
@@ -102,8 +97,17 @@ async fn no_answer_holds_the_value_of_a_variable() {
         );
     let server = Server::on(machine);
     for path in [
-        "/skills", "/skills/wants", "/skills/wants/files/SKILL.md", "/prompt", "/cortex",
-        "/outcomes", "/approvals", "/proposals", "/activity", "/version", "/config",
+        "/skills",
+        "/skills/wants",
+        "/skills/wants/files/SKILL.md",
+        "/prompt",
+        "/cortex",
+        "/outcomes",
+        "/approvals",
+        "/proposals",
+        "/activity",
+        "/version",
+        "/config",
         "/openapi.json",
     ] {
         let answer = server.get(path).await;
