@@ -105,6 +105,7 @@ pub(crate) enum Command {
     Watch(commands::watch::WatchArgs),
     Serve(commands::serve::ServeArgs),
     Registry(commands::registry::RegistryArgs),
+    Demo(commands::demo::DemoArgs),
     Doctor(commands::doctor::DoctorArgs),
     Config(commands::config::ConfigArgs),
     Skills(commands::skills::SkillsArgs),

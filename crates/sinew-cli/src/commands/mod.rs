@@ -10,6 +10,7 @@ pub(crate) mod config;
 pub(crate) mod connect;
 pub(crate) mod cortex;
 pub(crate) mod dedupe;
+pub(crate) mod demo;
 pub(crate) mod deps;
 pub(crate) mod disconnect;
 pub(crate) mod doctor;
@@ -59,6 +60,9 @@ use crate::printer::Printer;
 pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
     if let Command::Completions(args) = &cli.command {
         return completions::run(args, out);
+    }
+    if let Command::Demo(args) = &cli.command {
+        return demo::run(args, out);
     }
     let mut options = cli.global.options();
     if let Command::Hook(args) = &cli.command {
@@ -121,7 +125,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         Command::Config(args) => config::run(args, &engine, out),
         Command::Skills(args) => skills::run(args, &engine, out),
         Command::Workshop(args) => workshop::run(args, &engine, out),
-        Command::Completions(_) | Command::Hook(_) | Command::Mcp(_) => {
+        Command::Completions(_) | Command::Demo(_) | Command::Hook(_) | Command::Mcp(_) => {
             unreachable!("answered above")
         }
     }
