@@ -21,7 +21,7 @@ use crate::suggest::{Apply, Draft, Origin, Suggested};
 use crate::traces::{
     Clean, Confidence, Evidence, Judgement, KnownRun, MAX_MERGED, Making, Private, Publish,
     REPLAY_FILE, Relation, Run, SkillDraft, TraceSettings, clean, draft, fingerprint, judge,
-    kept_of, merge, replay_stem, typed_as,
+    kept_of, key_of, merge, replay_stem, typed_as,
 };
 use crate::turn::Turn;
 use crate::workshop::Workshop;
@@ -123,7 +123,7 @@ impl Workshop<'_> {
         let failed = run.steps.iter().enumerate().filter(|(_, step)| step.failed);
         let failed_steps = failed.map(|(at, _)| at + 1).collect();
         let exact = settings.reference_exact;
-        let raw = run.clone();
+        let key = key_of(&run);
         let clean = clean(run, private, typed_as(exact));
         let behaviour = fingerprint(&clean.run.steps);
         let mut learned = Learned {
@@ -149,8 +149,7 @@ impl Workshop<'_> {
         if clean.run.steps.is_empty() || clean.run.task.trim().is_empty() {
             return Ok(learned.skipped("there are no steps, or no task"));
         }
-        let known = KnownRun::of(&raw, &clean, &behaviour, judgement);
-        drop(raw);
+        let known = KnownRun::of(key, &clean, &behaviour, judgement);
         let runs = self.book()?.runs()?;
         let before = runs.iter().find(|run| run.key == known.key);
         if before.is_none() {
@@ -200,6 +199,7 @@ impl Workshop<'_> {
             confidence: Confidence::of(&clean.run.steps, runs.evidence, runs.trusted),
             now: self.now(),
             exact: found.settings.reference_exact,
+            max_script: self.settings().max_skill_bytes,
         };
         let scanner = self.parts.scanner;
         let dangerous = |command: &str| {
@@ -226,20 +226,20 @@ impl Workshop<'_> {
             Some(leader) => drafted().filter(|run| run.skill == leader.skill).collect(),
             None => Vec::new(),
         };
-        let mut cleaned = vec![found.clean.clone()];
+        let mut older = Vec::new();
         let book = self.book()?;
         for run in group.iter().filter(|run| is_alike(run)).take(MAX_MERGED - 1) {
-            cleaned.extend(book.run(&run.key)?);
+            older.extend(book.run(&run.key)?);
         }
         // A run that failed on the same way takes the trust away.
         let failed_lately =
             others().filter(|run| is_alike(run)).take(2).any(|run| run.judgement.ok == Some(false));
-        let count = cleaned.len();
-        let merged = match found.settings.reference_exact {
+        let count = older.len() + 1;
+        let merged = match found.settings.reference_exact || older.is_empty() {
             true => None,
-            false => merge(&cleaned),
+            false => Some(merge(&found.clean, &older)),
         };
-        let merged = merged.unwrap_or_else(|| found.clean.clone());
+        let merged = merged.as_ref().unwrap_or(&found.clean);
         let all = group.iter().filter(|run| is_alike(run)).map(|run| run.judgement.evidence);
         let evidence = all.chain([found.known.judgement.evidence]);
         let runs_of = Runs {
@@ -247,8 +247,7 @@ impl Workshop<'_> {
             trusted: if failed_lately { count.min(2) } else { count },
             evidence: evidence.into_iter().find(|e| *e != Evidence::Weak).unwrap_or(Evidence::Weak),
         };
-        let mut made = self.made(&merged, runs_of, &found);
-        self.shorten(&mut made);
+        let mut made = self.made(merged, runs_of, &found);
         if let Some(skill) = leader.and_then(|leader| leader.skill.clone()) {
             made.name = skill;
         } else {
@@ -287,15 +286,6 @@ impl Workshop<'_> {
         }
         self.keep(known, Some(&kept_of(&found.clean)))?;
         Ok(learned)
-    }
-
-    /// Leaves the script out where it is longer than a support file may be.
-    fn shorten(&self, made: &mut SkillDraft) {
-        let limit = self.settings().max_skill_bytes;
-        if made.script.as_ref().is_some_and(|script| script.len() >= limit) {
-            made.script = None;
-            made.body.push_str("\nThe run is too long for a replay script.\n");
-        }
     }
 
     /// A name that no other draft, proposal or skill of somebody has.

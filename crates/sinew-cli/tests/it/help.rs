@@ -31,6 +31,7 @@ const COMMANDS: &[&str] = &[
     "restore",
     "uninstall",
     "approve",
+    "learn",
     "exec",
     "deps",
     "commands",

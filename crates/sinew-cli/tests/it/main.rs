@@ -17,6 +17,7 @@ mod hook;
 mod hub;
 mod import;
 mod mcp;
+mod learn;
 mod openpocket;
 mod output;
 mod remote;

@@ -12,7 +12,7 @@ use super::fingerprint::{STEPS, fingerprint};
 use super::judge::pitfalls;
 use super::names;
 use super::redact::{Clean, Typed};
-use super::replay;
+use super::replay::{self, Script};
 use super::risk::{self, Risk};
 use super::run::{Step, Target};
 use super::simhash::{shown, simhash, tokens};
@@ -32,6 +32,8 @@ pub(crate) struct Making {
     pub(crate) now: u64,
     /// Whether it is written as the reference writes it.
     pub(crate) exact: bool,
+    /// The longest script.
+    pub(crate) max_script: usize,
 }
 
 /// A skill made from a run.
@@ -81,7 +83,9 @@ pub(crate) fn draft(clean: &Clean, making: &Making, dangerous: &dyn Fn(&str) -> 
         fingerprint: &behaviour,
         risk,
     };
-    let page = Page { clean, making, behaviour: &behaviour, near: &near, risk };
+    let script = replay::script(clean, &head, making.max_script, dangerous);
+    let too_long = script == Script::TooLong;
+    let page = Page { clean, making, behaviour: &behaviour, near: &near, risk, too_long };
     let mut generated = json!({
         "kind": "auto_skill_draft",
         "source_session": run.session,
@@ -98,7 +102,7 @@ pub(crate) fn draft(clean: &Clean, making: &Making, dangerous: &dyn Fn(&str) -> 
     }});
     Draft {
         body: page.write(),
-        script: replay::script(clean, &head, dangerous),
+        script: script.text(),
         name,
         description,
         metadata,
@@ -123,6 +127,7 @@ struct Page<'p> {
     behaviour: &'p str,
     near: &'p str,
     risk: Option<Risk>,
+    too_long: bool,
 }
 
 impl Page<'_> {
@@ -262,6 +267,9 @@ impl Page<'_> {
         match line(&run.final_message, 500) {
             said if said.is_empty() => writeln!(page, "The run ended without a message.")?,
             said => writeln!(page, "{said}")?,
+        }
+        if self.too_long {
+            writeln!(page, "\nThe run is too long for a replay script.")?;
         }
         writeln!(page, "\n## Refinement Checklist\n")?;
         for item in [

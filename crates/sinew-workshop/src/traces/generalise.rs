@@ -27,13 +27,10 @@ struct Column {
     seen: Vec<(usize, Step)>,
 }
 
-/// Merges runs, newest first, into one.
-pub(crate) fn merge(runs: &[Clean]) -> Option<Clean> {
-    let (newest, older) = runs.split_first()?;
+/// Merges a run with those before it, newest first, into one.
+pub(crate) fn merge(newest: &Clean, older: &[Clean]) -> Clean {
     let mut merged = newest.clone();
-    if older.is_empty() {
-        return Some(merged);
-    }
+    let runs: Vec<&Clean> = [newest].into_iter().chain(older).collect();
     let column = |run: usize, step: &Step| Column {
         step: step.clone(),
         token: token(step),
@@ -51,7 +48,7 @@ pub(crate) fn merge(runs: &[Clean]) -> Option<Clean> {
     for param in older.iter().flat_map(|other| &other.params) {
         names.keep(param);
     }
-    let mut slots = Slots { runs, names, found: Vec::new() };
+    let mut slots = Slots { runs: &runs, names, found: Vec::new() };
     for column in &mut columns {
         slots.column(column);
         let seen = column.seen.len();
@@ -64,7 +61,7 @@ pub(crate) fn merge(runs: &[Clean]) -> Option<Clean> {
     }
     merged.params = slots.names.into_params();
     merged.run.steps = columns.into_iter().map(|column| column.step).collect();
-    Some(merged)
+    merged
 }
 
 /// Puts the steps of a run beside those that are there; what has no place beside one gets its own.
@@ -94,7 +91,7 @@ fn align(
 }
 
 struct Slots<'s> {
-    runs: &'s [Clean],
+    runs: &'s [&'s Clean],
     names: ParamNames,
     /// Parameters that were found, with the value of each run that has one, newest first.
     found: Vec<(String, Vec<String>)>,
@@ -288,7 +285,7 @@ mod tests {
     }
 
     fn told(runs: &[Clean]) -> (Vec<String>, Vec<Param>) {
-        let merged = merge(runs).expect("runs");
+        let merged = merge(&runs[0], &runs[1..]);
         let commands = merged.run.steps.iter().map(|step| {
             let optional = step.seen_in.map(|(k, n)| format!(" {k}/{n}")).unwrap_or_default();
             format!("{}{optional}", step.action.text("command"))

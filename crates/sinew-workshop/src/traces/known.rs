@@ -6,7 +6,7 @@ use sinew_skill::content_hash;
 use super::judge::Judgement;
 use super::names;
 use super::redact::Clean;
-use super::run::Run;
+use super::run::{Run, Step};
 use super::simhash::{NEAR_BITS, is_confirmed, simhash, tokens};
 
 /// Tokens that are kept of a run: as many as are compared.
@@ -58,11 +58,11 @@ pub(crate) enum Relation {
 }
 
 impl KnownRun {
-    pub(crate) fn of(run: &Run, clean: &Clean, fingerprint: &str, judgement: Judgement) -> Self {
+    pub(crate) fn of(key: String, clean: &Clean, fingerprint: &str, judgement: Judgement) -> Self {
         let mut tokens = tokens(&clean.run.steps);
         tokens.truncate(KEPT_TOKENS);
         Self {
-            key: key(run),
+            key,
             number: 0,
             judgement,
             fingerprint: fingerprint.to_owned(),
@@ -96,12 +96,25 @@ pub(crate) fn key(run: &Run) -> String {
 
 /// What is kept of a cleaned run for merging it with others.
 pub(crate) fn kept(clean: &Clean) -> Clean {
-    let mut kept = clean.clone();
-    let left = kept.run.steps.len().saturating_sub(KEPT_STEPS);
-    kept.run.steps.truncate(KEPT_STEPS);
-    kept.run.left_out += left;
+    let run = &clean.run;
+    let steps = run
+        .steps
+        .iter()
+        .take(KEPT_STEPS)
+        .map(|step| Step { result: String::new(), ..step.clone() });
+    let mut kept = Clean {
+        run: Run {
+            steps: steps.collect(),
+            left_out: run.left_out + run.steps.len().saturating_sub(KEPT_STEPS),
+            agent: run.agent.clone(),
+            session: run.session.clone(),
+            task: run.task.clone(),
+            ..Run::default()
+        },
+        params: clean.params.clone(),
+        redactions: clean.redactions.clone(),
+    };
     for step in &mut kept.run.steps {
-        step.result.clear();
         for value in step.action.fields.values_mut() {
             if let serde_json::Value::String(text) = value {
                 super::run::clip(text, KEPT_FIELD);

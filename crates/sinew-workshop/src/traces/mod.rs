@@ -60,5 +60,5 @@ pub use typed::Param;
 
 pub(crate) use draft::{Making, draft, typed as typed_as};
 pub(crate) use generalise::{MAX_RUNS as MAX_MERGED, merge};
-pub(crate) use known::{Relation, kept as kept_of};
+pub(crate) use known::{Relation, kept as kept_of, key as key_of};
 pub(crate) use replay::{FILE as REPLAY_FILE, stem as replay_stem};

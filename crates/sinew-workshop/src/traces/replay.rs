@@ -38,12 +38,33 @@ const EMBEDDED: &str = include_str!("replay/embedded.sh");
 /// The longest duration that is waited for: a day.
 const MAX_MS: f64 = 86_400_000.0;
 
-/// The script of a run; none where no step can be replayed.
+/// What there is to replay.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Script {
+    /// A script.
+    Text(String),
+    /// A script that is longer than a file of a skill may be.
+    TooLong,
+    /// No step can be replayed.
+    Nothing,
+}
+
+impl Script {
+    pub(crate) fn text(self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::TooLong | Self::Nothing => None,
+        }
+    }
+}
+
+/// The script of a run, of less than `most` bytes.
 pub(crate) fn script(
     clean: &Clean,
     head: &Head<'_>,
+    most: usize,
     dangerous: &dyn Fn(&str) -> bool,
-) -> Option<String> {
+) -> Script {
     let steps = &clean.run.steps;
     let fixed: Vec<usize> =
         pitfalls(steps).into_iter().filter_map(|(at, fix)| fix.map(|_| at)).collect();
@@ -52,6 +73,10 @@ pub(crate) fn script(
     let mut needs = Needs::default();
     for (at, step) in steps.iter().enumerate() {
         let number = at + 1;
+        // What cannot be written is not scanned either.
+        if body.len() >= most {
+            return Script::TooLong;
+        }
         let _ = writeln!(body, "\n# step {number}: {}", comment(&step.action.kind));
         if fixed.contains(&at) {
             body.push_str("# not replayed: it failed, and a later step put it right\n");
@@ -68,7 +93,7 @@ pub(crate) fn script(
         }
     }
     if !needs.anything {
-        return None;
+        return Script::Nothing;
     }
     let mut script = header(head);
     script.push_str(COMMON);
@@ -110,7 +135,7 @@ pub(crate) fn script(
         script.push_str("find_device\n");
     }
     script.push_str(&body);
-    Some(script)
+    if script.len() < most { Script::Text(script) } else { Script::TooLong }
 }
 
 #[derive(Debug, Default)]

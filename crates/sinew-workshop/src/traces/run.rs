@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 pub(crate) const MAX_FIELD: usize = 256 * 1024;
 
 /// Bytes of a result that are kept once it was looked at: a draft shows 180 characters of it.
-const KEPT_RESULT: usize = 4 * 1024;
+const KEPT_RESULT: usize = 2 * 1024;
 
 /// Bytes of a thought that are kept: a draft shows 160 characters of it.
 const KEPT_THOUGHT: usize = 1024;

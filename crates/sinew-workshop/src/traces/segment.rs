@@ -93,8 +93,9 @@ impl Segments {
         if self.current.is_some() && self.next.is_none() {
             self.next = Some(text.clone());
         }
-        // Two messages in a row are one request; the first says what it is.
-        if self.waiting.is_none() || self.answered {
+        // Two messages in a row are one request, and the first says what it is; but thanks are none.
+        let is_reaction = |said: &Said| said::reaction(&said.text) != said::Reaction::None;
+        if self.answered || self.waiting.as_ref().is_none_or(is_reaction) {
             self.waiting = Some(Said { text, at: at.to_owned() });
         }
         self.answered = false;

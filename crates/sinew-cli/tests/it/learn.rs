@@ -1,0 +1,338 @@
+//! `sinew learn`, as people run it: what it prints, what it leaves behind, and what it does not.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+use sinew_testkit::{Machine, shared_data};
+
+use crate::support::{command, json, shown, sinew};
+
+/// A generic trace of a run that succeeded.
+fn trace(task: &str, id: &str, commands: &[&str]) -> String {
+    let head = json!({"type": "trace", "version": 1, "id": id, "agent": "tester", "task": task,
+        "startedAt": "2026-11-01T10:00:00.000Z"});
+    let steps = commands.iter().map(|command| {
+        json!({"type": "step", "action": {"type": "exec", "command": command}, "result": "fine"})
+    });
+    let end = json!({"type": "end", "ok": true, "finalMessage": "Done."});
+    let records = [head].into_iter().chain(steps).chain([end]);
+    records.map(|record| format!("{record}\n")).collect()
+}
+
+fn release() -> String {
+    let commands = ["git status --short", "git tag -a v1.2.0 -m release", "git push --follow-tags"];
+    trace("Publish the release 1.2.0 of the ledger", "s1", &commands)
+}
+
+/// What was printed, without ids that differ from run to run.
+fn steady(text: &str) -> String {
+    let id = regex::Regex::new(r"\b[0-9a-f]{8}\b").expect("a pattern");
+    id.replace_all(text, "[id]").into_owned()
+}
+
+/// Every file below a folder.
+fn files(root: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_dir { folders.push(entry.path()) } else { found.push(entry.path()) }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_run_becomes_a_proposal_and_says_what_next() {
+    let machine = Machine::new().file("work/run.jsonl", release());
+    assert_snapshot!(steady(&sinew(&machine, &["learn", "run.jsonl"])));
+    assert_snapshot!(steady(&sinew(&machine, &["learn", "run.jsonl"])));
+    let failed = release().replace("\"ok\":true", "\"ok\":false").replace("s1", "s2");
+    machine.write("work/failed.jsonl", failed);
+    assert_snapshot!(sinew(&machine, &["learn", "failed.jsonl"]));
+    machine.write("work/notes.md", "# Notes\n");
+    assert_snapshot!(sinew(&machine, &["learn", "notes.md"]));
+    assert_snapshot!(sinew(&machine, &["learn", "none.jsonl"]));
+    assert_snapshot!(sinew(&machine, &["learn", "run.jsonl", "--agent", "somebody"]));
+}
+
+#[test]
+fn the_answer_in_json_holds_draft_and_redactions() {
+    let token = format!("ghp_{}", "FAKEfake".repeat(5));
+    let push = format!("GITHUB_TOKEN={token} git push");
+    let machine = Machine::new().file("work/run.jsonl", trace("Push it", "s", &[&push, "ls"]));
+    let work = machine.path("work").to_string_lossy().into_owned();
+    let answer = json(&machine, &["learn", "run.jsonl", "--workspace", &work]);
+    assert_eq!(answer["draft"]["name"], "push-it");
+    assert_eq!(answer["redactions"], json!({"token": 1}));
+    assert_eq!(answer["runs"][0]["became"], "proposed");
+    assert_eq!(answer["files"][0]["agent"], "generic");
+    assert!(!answer.to_string().contains(&token));
+}
+
+#[test]
+fn case_24_a_draft_is_no_skill_until_it_is_applied_and_then_it_is_found() {
+    let machine = Machine::new()
+        .file("work/run.jsonl", release())
+        .file(
+            "home/.sinew/config.json5",
+            "{plugins: {entries: {'skill-workshop': {enabled: true}}}}",
+        )
+        .workspace_skill("soup", "")
+        .workspace_skill("tyres", "");
+    let name = "publish-the-release-1-2-0-of-the-ledger";
+    let id = json(&machine, &["learn", "run.jsonl"])["runs"][0]["proposal"]["id"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
+    assert!(!sinew(&machine, &["list", "--eligible"]).contains(name));
+    let pending = json(&machine, &["workshop", "list"]);
+    assert_eq!(pending[0]["source"], "trace", "{pending}");
+    let applied = json(&machine, &["workshop", "apply", &id]);
+    assert_eq!(applied["status"], "applied", "{applied}");
+    assert!(sinew(&machine, &["list", "--eligible"]).contains(name));
+    let found = json(&machine, &["find", "can you tag and publish a new ledger release?"]);
+    assert_eq!(found["matches"][0]["name"], name, "{found}");
+}
+
+#[test]
+fn case_23_a_transcript_with_bad_lines_is_read_and_they_are_counted() {
+    let mut text = "no JSON\n".repeat(10);
+    let _ = writeln!(text, "{{\"type\":\"pad\",\"x\":\"{}\"}}", "x".repeat(2 * 1024 * 1024));
+    text.push_str(&release());
+    text.push_str("{\"type\":\"something-new\"}\n");
+    let machine = Machine::new().file("work/run.jsonl", text);
+    let output = sinew(&machine, &["learn", "run.jsonl"]);
+    assert!(output.ends_with("exit 0"), "{output}");
+    for part in ["10 of 17 lines are no JSON", "1 of 17 lines are too long", "unknown type"] {
+        assert!(output.contains(part), "{part}: {output}");
+    }
+}
+
+#[test]
+fn case_22_a_session_that_grows_is_learned_once() {
+    let second = trace("Write the changelog", "s2", &["git log --oneline", "vi -n CHANGES"]);
+    let machine = Machine::new().file("work/run.jsonl", release());
+    sinew(&machine, &["learn", "run.jsonl"]);
+    machine.write("work/run.jsonl", format!("{}{second}", release()));
+    let answer = json(&machine, &["learn", "run.jsonl"]);
+    assert_eq!(answer["runs"][0]["became"], "known");
+    assert_eq!(answer["runs"][1]["became"], "proposed");
+    assert_eq!(json(&machine, &["workshop", "list"]).as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn standard_input_and_the_newest_session_are_read_too() {
+    let machine = Machine::new();
+    let mut child = command(&machine, &["learn", "-", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("sinew runs");
+    child.stdin.take().expect("a pipe").write_all(release().as_bytes()).expect("written");
+    let output = child.wait_with_output().expect("sinew ends");
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(answer["runs"][0]["became"], "proposed");
+
+    let none = sinew(&machine, &["learn", "--latest", "--agent", "claude-code"]);
+    assert!(
+        none.contains("there is no session of claude-code") && none.ends_with("exit 1"),
+        "{none}"
+    );
+    let record = |kind: &str, message: Value| json!({"type": kind, "uuid": "u", "sessionId": "c", "timestamp": "t", "message": message});
+    let session = [
+        record("user", json!({"role": "user", "content": "Count the lines"})),
+        record(
+            "assistant",
+            json!({"id": "m", "stop_reason": "tool_use", "content": [
+            {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "wc -l *"}}]}),
+        ),
+        record(
+            "user",
+            json!({"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "t", "content": "14"}]}),
+        ),
+        record(
+            "assistant",
+            json!({"id": "n", "stop_reason": "end_turn", "content": [
+            {"type": "text", "text": "There are 14."}]}),
+        ),
+    ];
+    let session: String = session.iter().map(|record| format!("{record}\n")).collect();
+    machine.write("home/.claude/projects/-work/c.jsonl", &session);
+    machine.write("home/.claude/projects/-work/c/subagents/x.jsonl", "not a session");
+    let answer = json(&machine, &["learn", "--latest", "--agent", "claude-code"]);
+    assert_eq!(answer["runs"][0]["task"], "Count the lines", "{answer}");
+    assert_eq!(answer["draft"]["confidence"]["level"], "low", "nobody said that it worked");
+    let since = json(&machine, &["learn", "--since", "7d", "--agent", "claude-code"]);
+    assert_eq!(since["runs"][0]["became"], "known");
+}
+
+#[cfg(unix)]
+#[test]
+fn case_30_a_folder_with_a_loop_ends_and_nothing_else_is_written() {
+    let machine = Machine::new()
+        .file("work/in/a.jsonl", release())
+        .file("work/in/deep/b.jsonl", trace("Count", "s9", &["ls", "wc -l x"]))
+        .file("work/in/README.md", "# Notes\n")
+        .link("work/in/deep/loop", "work/in")
+        .link("work/in/again.jsonl", "work/in/a.jsonl");
+    let before = files(machine.root());
+    let answer = json(&machine, &["learn", "in"]);
+    assert_eq!(answer["files"].as_array().map(Vec::len), Some(2), "{answer}");
+    assert_eq!(answer["runs"].as_array().map(Vec::len), Some(2), "{answer}");
+    let state = machine.path("home/.sinew");
+    let new: Vec<PathBuf> = files(machine.root())
+        .into_iter()
+        .filter(|file| !before.contains(file) && !file.starts_with(&state))
+        .collect();
+    assert_eq!(new, Vec::<PathBuf>::new());
+}
+
+#[test]
+fn case_2_no_planted_secret_is_printed_or_stored() {
+    let Some(folder) = shared_data("data/traces") else { return };
+    let expected = fs::read_to_string(folder.join("expected.json")).expect("answers");
+    let expected: Value = serde_json::from_str(&expected).expect("answers");
+    let machine = Machine::new();
+    let folder = folder.to_string_lossy().into_owned();
+    let mut printed = Vec::new();
+    for args in
+        [&["learn", &folder][..], &["learn", &folder, "--json"], &["workshop", "list", "--json"]]
+    {
+        let output = command(&machine, args).output().expect("sinew runs");
+        assert!(output.status.success(), "{}", shown(&machine, &output));
+        printed.extend(output.stdout);
+        printed.extend(output.stderr);
+    }
+    let listed = json(&machine, &["workshop", "list"]);
+    for proposal in listed.as_array().expect("proposals") {
+        let id = proposal["id"].as_str().expect("an id");
+        for args in [&["workshop", "inspect", id][..], &["workshop", "apply", id]] {
+            let output = command(&machine, args).output().expect("sinew runs");
+            printed.extend(output.stdout);
+            printed.extend(output.stderr);
+        }
+    }
+    let mut places = vec![("what was printed".to_owned(), printed)];
+    for file in files(machine.root()) {
+        places.push((file.display().to_string(), fs::read(&file).unwrap_or_default()));
+    }
+    let mut secrets = 0;
+    for secret in expected
+        .as_object()
+        .expect("files")
+        .values()
+        .flat_map(|a| a["secrets"].as_array())
+        .flatten()
+    {
+        let secret = secret.as_str().expect("a text");
+        secrets += 1;
+        for (place, bytes) in &places {
+            for form in forms(secret) {
+                let found = bytes.windows(form.len()).any(|part| part == form.as_bytes());
+                assert!(!found, "{secret} as {form} in {place}");
+            }
+        }
+    }
+    assert!(secrets >= 9 && places.len() > 8, "{secrets} secrets in {} places", places.len());
+}
+
+/// A text as it is, in base64 at each alignment, and as an address holds it.
+fn forms(text: &str) -> Vec<String> {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let base64 = |bytes: &[u8]| -> String {
+        bytes
+            .chunks_exact(3)
+            .flat_map(|three| {
+                let bits = three.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte));
+                (0..4).map(move |at| char::from(DIGITS[(bits >> (18 - 6 * at) & 63) as usize]))
+            })
+            .collect()
+    };
+    let percent: String = text
+        .bytes()
+        .map(|byte| match byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            true => char::from(byte).to_string(),
+            false => format!("%{byte:02X}"),
+        })
+        .collect();
+    let shifted = (0..3).map(|skip| base64(&text.as_bytes()[skip..]));
+    shifted.chain([text.to_owned(), percent]).filter(|form| form.len() >= 6).collect()
+}
+
+/// A session of so many bytes: six runs, thousands of steps.
+#[cfg(target_os = "linux")]
+fn large(path: &Path, bytes: u64) {
+    let mut file = std::io::BufWriter::new(fs::File::create(path).expect("a file"));
+    let body =
+        "src/main.rs:42: warning: unused variable `x`, prefix it with an underscore\n".repeat(70);
+    let mut written = 0;
+    let mut number = 0u64;
+    while written < bytes {
+        let task = format!("Do part {number}");
+        let mut record = |kind: &str, message: Value| {
+            number += 1;
+            let line = json!({"type": kind, "uuid": number.to_string(), "sessionId": "s",
+                "timestamp": number.to_string(), "cwd": "/home/robin/x", "message": message});
+            let line = format!("{line}\n");
+            written += line.len() as u64;
+            file.write_all(line.as_bytes()).expect("written");
+        };
+        record("user", json!({"role": "user", "content": task}));
+        for at in 0..1_600 {
+            let id = format!("{at}");
+            record(
+                "assistant",
+                json!({"id": id, "stop_reason": "tool_use", "content": [
+                {"type": "tool_use", "id": id, "name": "Bash",
+                    "input": {"command": format!("tool{at} run --part {at}")}}]}),
+            );
+            record(
+                "user",
+                json!({"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": id, "content": body}]}),
+            );
+        }
+        record(
+            "assistant",
+            json!({"id": "e", "stop_reason": "end_turn", "content": [
+            {"type": "text", "text": "Done."}]}),
+        );
+        record("user", json!({"role": "user", "content": "Thanks, that worked."}));
+    }
+}
+
+/// 60 MB with `SINEW_LONG=1`, 12 MB without.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_large_session_needs_little_memory() {
+    const MOST_KB: u64 = 100_000;
+    let is_long = std::env::var_os("SINEW_LONG").is_some();
+    let machine = Machine::new();
+    large(&machine.path("work/large.jsonl"), if is_long { 60_000_000 } else { 12_000_000 });
+    let mut child = command(&machine, &["learn", "large.jsonl", "--json"])
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("sinew runs");
+    let mut peak = 0;
+    let status = loop {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let now = line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0);
+        peak = peak.max(now);
+        match child.try_wait().expect("a child") {
+            Some(status) => break status,
+            None => std::thread::sleep(std::time::Duration::from_millis(5)),
+        }
+    };
+    assert!(status.success());
+    assert!(peak > 10_000 && peak <= MOST_KB, "{peak} kB");
+}
