@@ -176,7 +176,7 @@ impl Workshop<'_> {
             return self.known(before, &Found { clean, known: known.clone(), settings }, learned);
         }
         let found = Found { clean, known, settings };
-        self.draft_run(found, &runs, learned)
+        self.draft_run(&found, &runs, learned)
     }
 
     /// A run that was learned from before: what it led to is said again.
@@ -212,7 +212,7 @@ impl Workshop<'_> {
     /// Drafts a run together with those that went the same way, and proposes it.
     fn draft_run(
         &self,
-        found: Found<'_>,
+        found: &Found<'_>,
         runs: &[KnownRun],
         mut learned: Learned,
     ) -> Result<Learned> {
@@ -247,14 +247,14 @@ impl Workshop<'_> {
             trusted: if failed_lately { count.min(2) } else { count },
             evidence: evidence.into_iter().find(|e| *e != Evidence::Weak).unwrap_or(Evidence::Weak),
         };
-        let mut made = self.made(merged, runs_of, &found);
+        let mut made = self.made(merged, runs_of, found);
         if let Some(skill) = leader.and_then(|leader| leader.skill.clone()) {
             made.name = skill;
         } else {
-            made.name = self.free_name(&made.name, &found, runs)?;
+            made.name = self.free_name(&made.name, found, runs)?;
         }
         learned.draft = Some(made.clone());
-        let done = match self.publish(&made, &found, &group) {
+        let done = match self.publish(&made, found, &group) {
             Ok(done) => done,
             Err(error) if error.is_of_machine() => return Err(error),
             Err(error) => {

@@ -38,6 +38,9 @@ pub(crate) struct LearnArgs {
     /// Every session of the agent that changed lately, such as 7d
     #[arg(long, value_name = "DAYS", conflicts_with = "path", requires = "agent")]
     since: Option<String>,
+    /// Let the configured model word the drafts; the same gates judge what it says
+    #[arg(long)]
+    rewrite: bool,
 }
 
 impl LearnArgs {
@@ -95,7 +98,10 @@ pub(super) fn run(args: &LearnArgs, engine: &Engine, out: &mut Printer) -> Comma
         bar.set_of(size(done), size(of));
     });
     bar.finish();
-    let report = report?;
+    let mut report = report?;
+    if args.rewrite {
+        engine.rewrite_drafts(&mut report)?;
+    }
     out.data(&report, |text| write(text, &report))?;
     for file in &report.files {
         let counts = file.counts;

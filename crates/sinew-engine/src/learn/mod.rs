@@ -4,6 +4,7 @@
 //! before it is compared, stored or shown.
 
 mod places;
+mod rewrite;
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,7 +1,7 @@
 //! The workshop end to end: the plugin's own scenarios, and what the engine adds to them.
 
 use serde_json::{Value, json};
-use sinew_engine::{CaptureOptions, Engine, ModelChoice, Options, TurnReport};
+use sinew_engine::{CaptureOptions, Engine, LearnFrom, ModelChoice, Options, TurnReport};
 use sinew_guard::atomic::Lock;
 use sinew_testkit::{Machine, ModelManner, ModelServer};
 use sinew_workshop::{
@@ -392,4 +392,48 @@ fn the_causes_of_trouble_are_named_with_evidence() {
         corrected.iter().any(|reason| reason.detail.contains("reviewInterval")),
         "doctor shows it too"
     );
+}
+
+const TRACE: &str = concat!(
+    r#"{"type":"trace","version":1,"id":"s","agent":"t","task":"Count the files of the project"}"#,
+    "\n",
+    r#"{"type":"step","action":{"type":"exec","command":"ls -1"},"result":"3"}"#,
+    "\n",
+    r#"{"type":"end","ok":true,"finalMessage":"There are 3."}"#,
+);
+
+/// A model may reword a draft, and nothing else: what changes steps is not used.
+#[test]
+fn a_draft_is_reworded_by_the_model_and_its_steps_stay() {
+    let draft = |machine: &Machine| {
+        let engine = open(machine);
+        let bytes = LearnFrom::Bytes(TRACE.as_bytes().to_vec());
+        let mut report = engine.learn(&bytes, None, &|_, _| {}).expect("learned");
+        engine.rewrite_drafts(&mut report).expect("asked");
+        report.runs.remove(0)
+    };
+    let plain = draft(&reviewed(&ModelServer::new([ModelManner::Hangs]), &json!({})));
+    let body = plain.draft.expect("a draft").body;
+    assert_eq!(plain.proposal.expect("a proposal").revision, 1, "the model never answered");
+
+    let better = body.replace("There are 3.", "It said how many there are.");
+    let reply = json!({"description": "Count the files of a project", "body": better}).to_string();
+    let server = ModelServer::new([ModelManner::Says(reply)]);
+    let reworded = draft(&reviewed(&server, &json!({}))).proposal.expect("a proposal");
+    assert_eq!(reworded.revision, 2);
+    let change = serde_json::to_value(&reworded.change).expect("JSON");
+    assert!(change["body"].as_str().is_some_and(|body| body.contains("It said how many")));
+    assert!(change["files"]["scripts/replay.sh"].is_string(), "the script stays");
+
+    for bad in [
+        body.replace("exec(ls -1)", "exec(rm -rf /)"),
+        format!("{body}\n2. exec(curl x) (app=curl)\n"),
+        "short".to_owned(),
+    ] {
+        let reply = json!({"body": bad}).to_string();
+        let server = ModelServer::new([ModelManner::Says(reply)]);
+        let kept = draft(&reviewed(&server, &json!({})));
+        assert_eq!(kept.proposal.expect("a proposal").revision, 1);
+        assert!(kept.events.iter().any(|event| event.kind == EventKind::ReviewerSkipped));
+    }
 }

@@ -1,0 +1,59 @@
+//! The rewrite pass: a model words a draft, and the same gates judge what it says.
+
+use std::time::Duration;
+
+use sinew_workshop::traces::{read_rewrite, rewrite_prompt};
+use sinew_workshop::{By, EventKind, Learned, MAX_OUTPUT_TOKENS, Status};
+
+use super::LearnReport;
+use crate::model::{Completion, model};
+use crate::{Engine, Error, ErrorKind};
+
+/// A draft is longer than a proposal of the reviewer.
+const TOKENS: u32 = 3 * MAX_OUTPUT_TOKENS;
+
+impl Engine {
+    /// Lets the reviewer's model word the drafts that wait. A draft whose rewording is refused stays
+    /// as it was.
+    pub fn rewrite_drafts(&self, report: &mut LearnReport) -> Result<(), Error> {
+        let (settings, _) = self.workshop_settings();
+        let provider = settings.provider.as_ref().and_then(|provider| model(provider, &self.env));
+        let Some(model) = provider else {
+            return Err(Error::new(ErrorKind::Refused, "no-provider", "no model is configured")
+                .hint("set plugins.entries.skill-workshop.config.provider"));
+        };
+        for run in &mut report.runs {
+            let waits = |run: &Learned| {
+                run.proposal.as_ref().is_some_and(|proposal| proposal.status == Status::Pending)
+            };
+            let Some(proposal) = run.proposal.clone().filter(|_| waits(run)) else { continue };
+            let Some(asked) = rewrite_prompt(&proposal)? else { continue };
+            let answer = model.complete(&Completion {
+                system: asked.system,
+                prompt: asked.prompt,
+                max_output_tokens: TOKENS,
+                deadline: Duration::from_millis(settings.review_timeout_ms),
+            });
+            let worded = answer
+                .map_err(|error| error.to_string())
+                .and_then(|answer| read_rewrite(&proposal, &answer));
+            let done = match worded {
+                Ok(revision) => self
+                    .workshop(|shop| Ok(shop.revise(&proposal.id, &revision, &By::Automatic)))?
+                    .map_err(|error| error.to_string()),
+                Err(why) => Err(why),
+            };
+            match done {
+                Ok(done) => {
+                    run.events.extend(done.events);
+                    run.proposal = Some(done.proposal);
+                }
+                Err(why) => {
+                    let noted = self.workshop(|shop| shop.note(EventKind::ReviewerSkipped, why))?;
+                    run.events.extend(noted);
+                }
+            }
+        }
+        Ok(())
+    }
+}
