@@ -8,6 +8,7 @@ mod reading;
 mod replay;
 mod samples;
 mod secrets;
+mod seeds;
 
 use std::io::Cursor;
 
