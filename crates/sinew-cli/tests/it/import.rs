@@ -96,6 +96,8 @@ fn copies_are_scanned_and_links_lead_back() {
     assert!(machine.path("home/.sinew/skills/claude-only/SKILL.md").is_file());
     assert!(!machine.path("home/.sinew/skills/claude-only").is_symlink());
     assert!(!machine.path("home/.sinew/skills/helper").exists(), "what is held back is not copied");
+    let lock = json(&machine, &["installed"]).to_string();
+    assert!(lock.contains("claude-only"), "a copy is locked: {lock}");
     let again = json(&machine, &["import", "claude-code", "--copy"]);
     assert_eq!(status(&again, "claude-only"), ["already_known"], "{again:#}");
 

@@ -29,7 +29,7 @@ use sinew_catalog::{Catalog, Entry, Environment, Profile, path_text, references}
 use sinew_cortex::Stamp;
 use sinew_route::Decision;
 
-use crate::{Engine, Error, ErrorKind, ModelChoice, Options, PromptOptions, settings};
+use crate::{Engine, Error, ErrorKind, ModelChoice, Options, PromptOptions, settings, store};
 use context::{MAX_OFFERS, Offer, Offering};
 use host::Host;
 pub use host::Moment;
@@ -49,6 +49,8 @@ const MAX_ROUTED: usize = 20_000;
 const MAX_LOGGED: usize = 200;
 /// Sessions that are looked at for work that was left.
 const MAX_LOOKED_AT: usize = 32;
+/// Approvals that are named at the start of a session.
+const MAX_WAITING: usize = 8;
 /// Ranked skills that the log keeps.
 const LOGGED_RANKS: usize = 5;
 
@@ -186,7 +188,9 @@ impl Hook {
         let snapshot = engine.snapshot();
         let most = engine.config.hook.max_chars;
         let guidance = engine.workshop_guidance().filter(|text| text.chars().count() < most / 2);
-        let room = most - guidance.as_ref().map_or(0, |text| text.chars().count() + 2);
+        let before: Vec<String> = guidance.into_iter().chain(waiting(engine)).collect();
+        let before = before.join("\n\n");
+        let room = most.saturating_sub(before.chars().count() + 2);
         let options = PromptOptions {
             max_chars: Some(room),
             search_tool: Some(SEARCH_TOOL.to_owned()),
@@ -194,10 +198,7 @@ impl Hook {
         };
         let block = engine.prompt(&snapshot.catalog, &options);
         let (skills, of) = (block.report.included, block.report.total);
-        let mut text = block.text;
-        if let Some(guidance) = guidance {
-            text = format!("{guidance}\n\n{text}");
-        }
+        let text = format!("{before}\n\n{}", block.text);
         let text = text.trim();
         if text.chars().count() > most {
             return Err(Error::new(ErrorKind::No, "too-long", "the index does not fit"));
@@ -376,6 +377,20 @@ fn review(engine: &Engine, journal: &Journal) -> Result<(), Error> {
     // Said before it is done: a review that hangs or fails is not tried again.
     journal.mark(&Line::Reviewed { turns: turn.number }).map_err(|error| kept(&error))?;
     engine.review_later(&turn)
+}
+
+/// What waits for the user's word. Ids are ours; what they are about is not told here.
+fn waiting(engine: &Engine) -> Option<String> {
+    if !store::exists_here(&engine.env) {
+        return None;
+    }
+    let pending = engine.approvals(true).ok().filter(|pending| !pending.is_empty())?;
+    let ids: Vec<&str> = pending.iter().take(MAX_WAITING).map(|one| one.id.as_str()).collect();
+    Some(format!(
+        "{} approvals wait for the user, who decides with `sinew approve`: {}",
+        pending.len(),
+        ids.join(", ")
+    ))
 }
 
 fn find<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c Entry> {

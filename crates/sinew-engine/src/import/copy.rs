@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 
 use sinew_catalog::{SKILL_FILE, path_text};
 use sinew_guard::scan::{Bundle, Scanner, Verdict};
-use sinew_guard::staging::{Mode, Stage, StageError};
 use sinew_skill::names;
 
 use super::{ImportMode, ImportReport, ImportRequest, ImportStatus, ImportedSkill, Taken};
 use crate::connect::agents::Agent;
+use crate::hub::{Answer, Ask, Concern, Gate, Method, Pause, Place, Proposal, Reference, Said};
 use crate::{Engine, Error, ErrorKind};
 
+/// Who installs, as records carry it.
+const IMPORTED: &str = "a person, by `sinew import`";
 /// How deep commands lie below their folder.
 const MAX_DEPTH: usize = 4;
 /// A larger file is no command.
@@ -33,42 +35,36 @@ impl Engine {
         Ok(())
     }
 
-    /// Copies skills into the folder of installed ones. What is copied is what was scanned.
+    /// Installs skills from their folders: scanned, staged and locked like any other.
     pub(super) fn copy_in(&self, added: &[(String, PathBuf)]) -> Result<(), Error> {
-        let scanner = Scanner::new();
-        for (name, source) in added {
-            let bundle = Bundle::from_dir(source)
-                .map_err(|error| Error::file("read", source, &error))?
-                .named(name.clone());
-            self.install_copy(name, &bundle, &scanner)?;
+        added.iter().try_for_each(|(name, source)| self.install_copy(name, source))
+    }
+
+    fn install_copy(&self, name: &str, source: &Path) -> Result<(), Error> {
+        let workdir = self.workdir(Place::Managed);
+        let target = plain(name);
+        if workdir.skills.join(&target).exists() {
+            return Ok(());
         }
+        let mut ask = Ask::new(Reference::Local(path_text(source)), IMPORTED);
+        ask.name = Some(target);
+        // It stands beside the very skill that it is a copy of.
+        ask.accepted.insert(Pause::Shadows);
+        let hub = self.hub(&Said::default())?;
+        self.install_skill(&hub, &ask, &workdir, &mut Asked, &mut |_, _| {})?;
         Ok(())
     }
 
-    fn install_copy(&self, name: &str, bundle: &Bundle, scanner: &Scanner) -> Result<(), Error> {
-        let folder = self.managed_folder();
-        let target = plain(name);
-        if folder.join(&target).exists() {
-            return Ok(());
-        }
-        let report = scanner.scan_bundle(bundle);
-        if report.verdict == Verdict::Block {
-            return Err(Error::new(
-                ErrorKind::Refused,
-                "blocked",
-                format!("{name} was held back by the guard"),
-            )
-            .hint("`sinew scan <folder>` shows why"));
-        }
-        let failed = |error: StageError| {
+    /// A command becomes a folder before it is installed.
+    fn install_command(&self, name: &str, bundle: &Bundle) -> Result<(), Error> {
+        let failed = |error: io::Error| {
             Error::new(ErrorKind::Environment, "not-copied", format!("cannot copy {name}: {error}"))
         };
-        fs::create_dir_all(&folder).map_err(|error| Error::file("make", &folder, &error))?;
-        let stage = Stage::begin(&folder).map_err(|error| failed(error.into()))?;
+        let folder = tempfile::tempdir().map_err(failed)?;
         for file in bundle.files() {
-            stage.write(&file.path, &file.bytes, Mode::Plain).map_err(failed)?;
+            fs::write(folder.path().join(&file.path), &file.bytes).map_err(failed)?;
         }
-        stage.commit(&target).map_err(failed)
+        self.install_copy(name, folder.path())
     }
 
     /// Single-file commands, as skills.
@@ -97,7 +93,7 @@ impl Engine {
                     } else {
                         taken.names.insert(name.clone(), file.clone());
                         if request.write {
-                            self.install_copy(&name, &bundle, &scanner)?;
+                            self.install_command(&name, &bundle)?;
                         }
                         ImportStatus::Added
                     };
@@ -107,6 +103,19 @@ impl Engine {
             }
         }
         Ok(())
+    }
+}
+
+/// Whoever imports has said yes; what gives pause beyond that stays out.
+struct Asked;
+
+impl Gate for Asked {
+    fn concern(&mut self, _concern: &Concern) -> Answer {
+        Answer::No
+    }
+
+    fn approve(&mut self, _proposal: &Proposal) -> Answer {
+        Answer::Yes { by: IMPORTED.to_owned(), method: Method::Flag, reason: None }
     }
 }
 
