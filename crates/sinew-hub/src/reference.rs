@@ -377,15 +377,21 @@ fn scp(text: &str, after: &str) -> Parsed<Reference> {
     let end = after.find(['#', '@']).unwrap_or(after.len());
     let (base, selected) = after.split_at(end);
     let (host, path) = base.split_once(':').ok_or("it is no git@host:path")?;
-    let host_ok = !host.is_empty()
-        && !host.starts_with('-')
-        && host.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'));
-    if !host_ok || components(path).is_err() || path.contains([' ', '%']) {
+    if !is_host(host) || components(path).is_err() || path.contains([' ', '%']) {
         return Err("it is no git@host:path");
     }
     let (_, at, skill) = selectors(selected)?;
     let url = text[..text.len() - selected.len()].to_owned();
     Ok(Reference::Git(GitRef { url, at, skill }))
+}
+
+/// Whether a name can be a host; one that starts with a hyphen would be an option of `ssh`.
+fn is_host(host: &str) -> bool {
+    !host.is_empty()
+        && !host.starts_with('-')
+        && host
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '[' | ']' | ':'))
 }
 
 fn web(text: &str) -> Parsed<Reference> {
@@ -443,7 +449,7 @@ fn git_url(text: &str) -> Parsed<Reference> {
     let end = text[path..].find(['#', '@']).map_or(text.len(), |at| path + at);
     let url = Url::parse(&text[..end]).map_err(|_| "it is no address")?;
     let user_ok = url.password().is_none() && matches!(url.username(), "" | "git");
-    if url.host_str().is_none() || !user_ok || url.query().is_some() {
+    if !url.host_str().is_some_and(is_host) || !user_ok || url.query().is_some() {
         return Err("it is no address of a repository");
     }
     Ok(Reference::Git(GitRef { url: text[..end].to_owned(), at, skill }))

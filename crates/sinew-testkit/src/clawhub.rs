@@ -443,7 +443,7 @@ impl State {
                 }
             }
             ClawHubManner::ZipSlip => files.push(("../../outside.md".to_owned(), b"out".to_vec())),
-            ClawHubManner::ZipBomb => files.push(("zeros.bin".to_owned(), vec![0; 12_000_000])),
+            ClawHubManner::ZipBomb => files.push(("zeros.bin".to_owned(), vec![0; 3_000_000])),
             _ => {}
         }
         let meta = json!({"ownerId": skill.owner, "slug": skill.slug, "version": version.version,

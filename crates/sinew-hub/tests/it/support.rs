@@ -75,6 +75,8 @@ pub(crate) struct World {
     vars: BTreeMap<String, String>,
     config: String,
     times: Times,
+    /// The machine of the process that started this one.
+    parent: Option<PathBuf>,
 }
 
 impl World {
@@ -86,7 +88,27 @@ impl World {
             ("SINEW_GITHUB_CODELOAD_BASE_URL".to_owned(), github.address().to_owned()),
             ("SKILLS_API_URL".to_owned(), github.address().to_owned()),
         ]);
-        Self { machine: Machine::new(), clawhub, github, vars, config: String::new(), times: QUICK }
+        Self {
+            machine: Machine::new(),
+            clawhub,
+            github,
+            vars,
+            config: String::new(),
+            times: QUICK,
+            parent: None,
+        }
+    }
+
+    /// The world of the process that started this one; `None` where nobody did.
+    pub(crate) fn of_parent() -> Option<Self> {
+        let root = PathBuf::from(std::env::var_os("SINEW_CHILD_ROOT")?);
+        let registry = std::env::var("SINEW_CHILD_REGISTRY").ok()?;
+        let world = Self::new().var("SINEW_REGISTRY", &registry);
+        Some(Self { parent: Some(root), ..world })
+    }
+
+    fn root(&self) -> &Path {
+        self.parent.as_deref().unwrap_or_else(|| self.machine.root())
     }
 
     pub(crate) fn var(mut self, name: &str, value: &str) -> Self {
@@ -102,6 +124,8 @@ impl World {
     pub(crate) fn environment(&self) -> Environment {
         let mut env = self.machine.environment();
         env.vars.extend(self.vars.clone());
+        env.home = self.root().join("home");
+        env.cwd = self.root().join("work");
         env
     }
 
@@ -115,11 +139,11 @@ impl World {
     }
 
     pub(crate) fn workdir(&self) -> Workdir {
-        Workdir::workspace(&self.machine.path("work"))
+        Workdir::workspace(&self.root().join("work"))
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {
-        self.machine.path("work").join(path)
+        self.root().join("work").join(path)
     }
 
     pub(crate) fn install(&self, reference: &str) -> Result<Installed, HubError> {
@@ -163,7 +187,7 @@ impl World {
     /// Everything below the workspace, as relative paths, without locks that merely exist.
     pub(crate) fn files(&self) -> Vec<String> {
         let mut found = Vec::new();
-        walk(&self.machine.path("work"), "", &mut found);
+        walk(&self.root().join("work"), "", &mut found);
         found.retain(|path| {
             !path.ends_with(".lock") && !path.ends_with("/lock") && !path.ends_with("hub.pid")
         });

@@ -1,0 +1,201 @@
+//! Updates, pins, removal: what changes, what asks, and what never changes.
+
+use sinew_hub::UpdateStatus;
+use sinew_hub::reference::Wanted;
+use sinew_testkit::{Flag, skill_text};
+
+use crate::installs::THIEF;
+use crate::support::{Person, World, refused};
+
+fn world_with_tides() -> World {
+    let world = World::new();
+    world.clawhub.publish_simple("ada", "tides", "1.0.0");
+    world.install("tides").unwrap();
+    world
+}
+
+#[test]
+fn a_newer_version_is_shown_asked_about_and_put_in_place() {
+    let world = world_with_tides();
+    assert_eq!(world.update("tides").unwrap().status, UpdateStatus::Current);
+    let text = skill_text("tides", "Tells the tides") + "\nAsk https://api.tides.example.org/v1\n";
+    world.clawhub.publish("ada", "tides", "1.1.0", &[("SKILL.md", &text), ("more.md", "x")]);
+    let dry = world.update_with("tides", &mut Person::absent(), |how| how.dry_run = true).unwrap();
+    assert_eq!((dry.status, dry.to.as_str()), (UpdateStatus::Available, "1.1.0"));
+    let diff = dry.diff.unwrap();
+    assert_eq!(
+        (diff.added.as_slice(), diff.changed.as_slice()),
+        (&["more.md".to_owned()][..], &["SKILL.md".to_owned()][..])
+    );
+    assert!(diff.gained.iter().any(|gained| gained.contains("api.tides.example.org")), "{diff:?}");
+    assert!(diff.text.contains("+Ask https://"), "{}", diff.text);
+    assert_eq!(
+        refused(world.update_with("tides", &mut Person::absent(), |_| {})).0,
+        "needs-approval"
+    );
+    assert!(!world.path("skills/tides/more.md").exists());
+    let mut person = Person::yes();
+    let done = world.update_with("tides", &mut person, |_| {}).unwrap();
+    assert_eq!(done.status, UpdateStatus::Updated);
+    assert_eq!(person.proposals[0].digest, done.digest);
+    assert!(world.path("skills/tides/more.md").is_file());
+    assert_eq!(world.lock()["skills"]["tides"]["approval"]["digest"], done.digest);
+    assert_eq!(world.clawhub_lock()["skills"]["tides"]["version"], "1.1.0");
+}
+
+#[test]
+fn a_safe_update_needs_nobody_where_the_configuration_says_so() {
+    let world = World::new().config("{hub: {updates: 'auto-safe'}}");
+    world.clawhub.publish_simple("ada", "tides", "1.0.0");
+    world.install("tides").unwrap();
+    world.clawhub.publish_simple("ada", "tides", "1.1.0");
+    let mut nobody = Person::absent();
+    assert_eq!(
+        world.update_with("tides", &mut nobody, |_| {}).unwrap().status,
+        UpdateStatus::Updated
+    );
+    assert!(nobody.proposals.is_empty());
+    assert_eq!(world.lock()["skills"]["tides"]["approval"]["method"], "policy");
+    // More abilities than before are a question again.
+    let text = skill_text("tides", "Tells the tides") + "\ncurl https://api.tides.example.org\n";
+    world.clawhub.publish("ada", "tides", "1.2.0", &[("SKILL.md", &text)]);
+    assert_eq!(refused(world.update_with("tides", &mut nobody, |_| {})).0, "needs-approval");
+}
+
+#[test]
+fn case_18_the_same_version_with_other_bytes_is_an_alarm() {
+    let world = world_with_tides();
+    let before = std::fs::read(world.path("skills/tides/SKILL.md")).unwrap();
+    let text = skill_text("tides", "Something else");
+    world.clawhub.publish("ada", "tides", "1.0.0", &[("SKILL.md", &text)]);
+    let (word, message) = refused(world.update("tides"));
+    assert_eq!(word, "integrity-mismatch");
+    assert!(message.contains("SKILL.md"), "{message}");
+    assert_eq!(std::fs::read(world.path("skills/tides/SKILL.md")).unwrap(), before);
+}
+
+#[test]
+fn class_19_a_rug_pull_leaves_the_old_version() {
+    let world = world_with_tides();
+    let before = world.lock();
+    let text = skill_text("tides", "Tells the tides");
+    world.clawhub.publish("ada", "tides", "2.0.0", &[("SKILL.md", &text), ("run.sh", THIEF)]);
+    assert_eq!(refused(world.update("tides")).0, "blocked-guard");
+    assert_eq!(world.lock()["skills"], before["skills"]);
+    assert!(!world.path("skills/tides/run.sh").exists());
+    // Another owner under the same name.
+    world.clawhub.remove("ada", "tides");
+    world.clawhub.publish_simple("eve", "tides", "3.0.0");
+    assert_eq!(refused(world.update("tides")).0, "gone");
+    let taken = world.install_with("tides", &mut Person::absent(), |ask| ask.overwrite = true);
+    assert_eq!(refused(taken).0, "owner-changed");
+}
+
+#[test]
+fn local_changes_are_kept_or_copied() {
+    let world = world_with_tides();
+    world.machine.write("work/skills/tides/notes.md", "mine");
+    world.clawhub.publish_simple("ada", "tides", "1.1.0");
+    assert_eq!(refused(world.update("tides")).0, "local-changes");
+    assert!(world.path("skills/tides/notes.md").is_file());
+    let done = world.update_with("tides", &mut Person::yes(), |how| how.overwrite = true).unwrap();
+    let copy = std::fs::read(done.backup.unwrap()).unwrap();
+    let copy = sinew_hub::tree::Tree::from_archive(&copy, 0).unwrap();
+    assert_eq!(copy.get("notes.md").unwrap().bytes, b"mine");
+    assert!(!world.path("skills/tides/notes.md").exists());
+}
+
+#[test]
+fn a_tree_that_another_tool_brought_up_to_date_is_known() {
+    let world = world_with_tides();
+    world.clawhub.publish_simple("ada", "tides", "1.1.0");
+    // As the upstream client leaves it: the new files, and its own note.
+    let text = skill_text("tides", "About tides, version 1.1.0");
+    world.machine.write("work/skills/tides/SKILL.md", text);
+    std::fs::remove_file(world.path("skills/tides/_meta.json")).unwrap();
+    let rows = world.hub().installed(&world.workdir()).unwrap();
+    assert_eq!(rows[0].status, "modified");
+    let done = world.update("tides").unwrap();
+    assert_eq!((done.status, done.to.as_str()), (UpdateStatus::Updated, "1.1.0"));
+    assert_eq!(world.hub().installed(&world.workdir()).unwrap()[0].status, "ok");
+}
+
+#[test]
+fn an_older_version_needs_to_be_named() {
+    let world = World::new();
+    world.clawhub.publish_simple("ada", "tides", "2.0.0");
+    world.install("tides").unwrap();
+    world.clawhub.publish_simple("ada", "tides", "1.0.0");
+    assert_eq!(world.update("tides").unwrap().status, UpdateStatus::Current);
+    let how = |how: &mut sinew_hub::UpdateAsk| how.wanted = Wanted::Version("1.0.0".to_owned());
+    let done = world.update_with("tides", &mut Person::yes(), how).unwrap();
+    assert_eq!((done.status, done.to.as_str()), (UpdateStatus::Updated, "1.0.0"));
+}
+
+#[test]
+fn what_turned_malicious_is_held_back_and_stays_on_disk() {
+    let world = world_with_tides();
+    world.clawhub.flag("ada", "tides", Flag::Malicious);
+    assert_eq!(refused(world.update("tides")).0, "blocked-upstream");
+    let row = &world.hub().installed(&world.workdir()).unwrap()[0];
+    assert_eq!(row.status, "quarantined");
+    assert!(world.path("skills/tides/SKILL.md").is_file());
+    let lock = world.workdir().lock(&world.environment()).unwrap();
+    assert!(sinew_hub::hold(&lock, "tides", &world.path("skills/tides"), None).is_some());
+}
+
+#[test]
+fn bulk_verdicts_are_written_down() {
+    let world = World::new();
+    for slug in ["clean", "flagged", "bad", "gone"] {
+        world.clawhub.publish_simple("ada", slug, "1.0.0");
+        world.install(slug).unwrap();
+    }
+    world.clawhub.flag("ada", "flagged", Flag::Suspicious);
+    world.clawhub.flag("ada", "bad", Flag::Malicious);
+    world.clawhub.remove("ada", "gone");
+    assert!(world.hub().check_upstream(&[], &world.workdir()).unwrap().is_empty());
+    let status = |key: &str| {
+        let rows = world.hub().installed(&world.workdir()).unwrap();
+        rows.into_iter().find(|row| row.key == key).unwrap().status
+    };
+    assert_eq!(
+        ["clean", "flagged", "bad", "gone"].map(status),
+        ["ok", "ok", "quarantined", "upstream-gone"]
+    );
+    let posts = world.clawhub.requests();
+    assert_eq!(posts.iter().filter(|request| request.method == "POST").count(), 1);
+    assert_eq!(world.lock()["skills"]["flagged"]["upstream"]["verdict"], "suspicious");
+}
+
+#[test]
+fn a_pinned_skill_refuses_everything_and_says_why() {
+    let world = world_with_tides();
+    world.clawhub.publish_simple("ada", "tides", "1.1.0");
+    let hub = world.hub();
+    hub.pin("tides", Some(Some("we like it".to_owned())), &world.workdir()).unwrap();
+    assert_eq!(world.clawhub_lock()["skills"]["tides"]["pinned"], true);
+    let (word, message) = refused(world.update("tides"));
+    assert_eq!((word, message.contains("we like it")), ("pinned", true));
+    assert_eq!(refused(hub.uninstall("tides", &world.workdir())).0, "pinned");
+    let over = world.install_with("tides", &mut Person::yes(), |ask| ask.overwrite = true);
+    assert_eq!(refused(over).0, "pinned");
+    hub.pin("tides", None, &world.workdir()).unwrap();
+    assert!(world.clawhub_lock()["skills"]["tides"].get("pinned").is_none());
+    world.update("tides").unwrap();
+}
+
+#[test]
+fn case_14_removal_leaves_nothing_and_asks_nobody() {
+    let world = World::new();
+    world.clawhub.publish_simple("ada", "tides", "1.0.0");
+    world.install("@ada/tides").unwrap();
+    let asked = world.clawhub.requests().len();
+    world.hub().uninstall("tides", &world.workdir()).unwrap();
+    assert_eq!(world.clawhub.requests().len(), asked);
+    assert_eq!(world.files(), [".clawhub/lock.json", ".sinew/lock.json"]);
+    assert!(!world.path("skills/@ada").exists());
+    assert_eq!(world.lock()["skills"], serde_json::json!({}));
+    assert_eq!(world.clawhub_lock()["skills"], serde_json::json!({}));
+    assert_eq!(refused(world.hub().uninstall("tides", &world.workdir())).0, "not-found");
+}
