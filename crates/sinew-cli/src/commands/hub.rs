@@ -6,9 +6,10 @@ use sinew_engine::hub::{
     Answer, Class, Concern, Gate, Hub, HubError, HubRecord, Method, Occasion, Place, Proposal,
     Said, Word,
 };
-use sinew_engine::{Engine, Error, ErrorKind};
+use sinew_engine::{Actor, Engine, Error, ErrorKind};
 use sinew_guard::scan::{Severity, Verdict};
 
+use super::approve::person;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::{Printer, Progress};
 use crate::render;
@@ -50,16 +51,22 @@ impl PlaceArgs {
 /// The person at the terminal, and what they said on the command line.
 pub(crate) struct Asked<'a> {
     pub(crate) yes: bool,
+    pub(crate) engine: &'a Engine,
     pub(crate) out: &'a mut Printer,
 }
 
 impl Asked<'_> {
+    /// Whoever sits here, as records carry it.
+    fn whoever(&self) -> String {
+        person(self.engine).to_string()
+    }
+
     fn confirmed(&mut self, question: &str) -> Answer {
         if !self.out.can_ask() {
             return Answer::Nobody { id: None };
         }
         match inquire::Confirm::new(question).with_default(false).prompt() {
-            Ok(true) => Answer::Yes { by: whoever(), method: Method::Prompt, reason: None },
+            Ok(true) => Answer::Yes { by: self.whoever(), method: Method::Prompt, reason: None },
             _ => Answer::No,
         }
     }
@@ -74,10 +81,15 @@ impl Gate for Asked<'_> {
 
     fn approve(&mut self, proposal: &Proposal) -> Answer {
         if self.yes {
-            return Answer::Yes { by: whoever(), method: Method::Flag, reason: None };
+            return Answer::Yes { by: self.whoever(), method: Method::Flag, reason: None };
         }
         if !self.out.can_ask() {
-            return Answer::Nobody { id: None };
+            // An answer to exactly these files counts; without one, the question waits for a person.
+            let asking = Actor::Agent { name: "sinew install".to_owned() };
+            return self.engine.kept_answer(proposal, &asking).unwrap_or_else(|error| {
+                self.out.warn(&format!("the question was not kept: {}", error.message));
+                Answer::Nobody { id: None }
+            });
         }
         let mut text = String::new();
         // Writing to a text cannot fail.
@@ -89,11 +101,6 @@ impl Gate for Asked<'_> {
         };
         self.confirmed(question)
     }
-}
-
-/// Whoever sits here, as records carry it.
-fn whoever() -> String {
-    "a person".to_owned()
 }
 
 /// Everything somebody needs to say yes or no.

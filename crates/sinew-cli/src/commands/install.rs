@@ -5,6 +5,7 @@ use sinew_engine::hub::{
 };
 use sinew_engine::{Error, ErrorKind};
 
+use super::approve::person;
 use super::hub::{Asked, HubArgs, PlaceArgs, downloading, record, tell};
 use crate::exit::CommandResult;
 use crate::printer::Printer;
@@ -141,7 +142,7 @@ pub(crate) fn run(args: &InstallArgs, engine: &Engine, out: &mut Printer) -> Com
         if matches!(reference, Reference::GitHub(_)) && !text.contains(':') {
             out.note(&format!("{text} is read as {reference}"));
         }
-        let mut ask = Ask::new(reference, "a person");
+        let mut ask = Ask::new(reference, &person(engine).to_string());
         ask.name.clone_from(&args.name);
         ask.overwrite = args.overwrite;
         ask.accepted.extend(args.accepted.pauses());
@@ -170,7 +171,7 @@ fn one(
     out: &mut Printer,
 ) -> Result<Installed, HubError> {
     let mut progress = downloading(out);
-    let mut asked = Asked { yes: args.yes, out };
+    let mut asked = Asked { yes: args.yes, engine, out };
     if !args.dry_run {
         return engine.install_skill(hub, ask, workdir, &mut asked, &mut progress);
     }

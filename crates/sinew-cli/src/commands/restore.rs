@@ -1,6 +1,7 @@
 use sinew_engine::hub::{HubRecord, Strictness};
 use sinew_engine::{Engine, Error};
 
+use super::approve::person;
 use super::hub::{Asked, HubArgs, PlaceArgs, downloading, tell};
 use crate::exit::CommandResult;
 use crate::printer::Printer;
@@ -42,9 +43,16 @@ pub(crate) fn run(args: &RestoreArgs, engine: &Engine, out: &mut Printer) -> Com
     }
     let strictness = if args.frozen { Strictness::Frozen } else { Strictness::Ask };
     let mut progress = downloading(out);
-    let mut asked = Asked { yes: args.yes, out };
+    let mut asked = Asked { yes: args.yes, engine, out };
     let restored = engine
-        .restore_skills(&hub, strictness, "a person", &workdir, &mut asked, &mut progress)
+        .restore_skills(
+            &hub,
+            strictness,
+            &person(engine).to_string(),
+            &workdir,
+            &mut asked,
+            &mut progress,
+        )
         .map_err(Error::from)?;
     let records: Vec<HubRecord> = restored.iter().map(HubRecord::restored).collect();
     tell(&records, out)

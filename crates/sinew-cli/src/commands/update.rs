@@ -1,6 +1,7 @@
 use sinew_engine::hub::{HubRecord, UpdateAsk, UpdateStatus, parse_wanted};
 use sinew_engine::{Engine, Error, ErrorKind};
 
+use super::approve::person;
 use super::hub::{Asked, HubArgs, PlaceArgs, downloading, record, tell};
 use super::install::AcceptArgs;
 use crate::exit::{CommandResult, Exit};
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &UpdateArgs, engine: &Engine, out: &mut Printer) -> Comm
         accepted: args.accepted.pauses().collect(),
         acceptance: args.accepted.acceptance(),
         wanted: wanted.transpose()?.unwrap_or_default(),
-        by: "a person".to_owned(),
+        by: person(engine).to_string(),
         neighbours: Vec::new(),
     };
     let lock = workdir.lock(engine.environment()).map_err(Error::from)?;
@@ -79,7 +80,7 @@ pub(crate) fn run(args: &UpdateArgs, engine: &Engine, out: &mut Printer) -> Comm
     let mut records = Vec::new();
     for key in &keys {
         let mut progress = downloading(out);
-        let mut asked = Asked { yes: args.yes, out };
+        let mut asked = Asked { yes: args.yes, engine, out };
         let result = engine.update_skill(&hub, key, &how, &workdir, &mut asked, &mut progress);
         records.push(match result {
             Ok(updated) => HubRecord::updated(&updated),

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use serde_json::Value;
 use sinew_testkit::{ClawHub, ClawHubManner, Flag, GitHub, Machine, skill_text};
 
-use crate::support::{command, shown};
+use crate::support::{command, shown, typed};
 
 /// A machine whose registries are on loopback.
 struct World {
@@ -124,6 +124,28 @@ fn refusals_have_their_word_and_their_exit_code() {
     assert_eq!(world.json(&["install", "tides", "--yes"]).1, 0);
     check(&["install", "tides", "--yes"], "exists", 1);
     assert!(!world.machine.path("work/skills/winds").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_question_that_nobody_answers_waits_and_its_answer_is_for_these_files() {
+    let world = World::new();
+    world.clawhub.publish_simple("ada", "tides", "1.0.0");
+    let (records, exit) = world.json(&["install", "tides"]);
+    assert_eq!((records[0]["reason"].as_str(), exit), (Some("needs-approval"), 3));
+    let hint = records[0]["hints"][0].as_str().unwrap();
+    let id = hint.strip_prefix("sinew approve ").unwrap().to_owned();
+    // Asked again, it is the same question.
+    let again = world.json(&["install", "tides"]).0;
+    assert_eq!(again[0]["hints"][0], hint);
+    let seen = typed(&world.machine, &["approve", &id], "a");
+    assert!(seen.ends_with("exit 0"), "{seen}");
+    // Other files than those that were agreed to.
+    world.clawhub.publish_simple("ada", "tides", "1.1.0");
+    assert_eq!(world.json(&["install", "tides"]).0[0]["reason"], "needs-approval");
+    assert_eq!(world.json(&["install", "tides@1.0.0"]).1, 0);
+    let lock = std::fs::read_to_string(world.machine.path("work/.sinew/lock.json")).unwrap();
+    assert!(lock.contains(&format!("approval {id}")), "{lock}");
 }
 
 #[test]

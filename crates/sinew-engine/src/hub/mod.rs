@@ -2,6 +2,7 @@
 //!
 //! Whoever wants a yes gives a [`Gate`]; the operator's policy is asked before it, on every path.
 
+mod consent;
 mod policy;
 mod record;
 mod search;
