@@ -36,7 +36,9 @@ impl World {
         let text = text.replace(self.clawhub.address(), "$REGISTRY");
         let text = text.replace(self.github.address(), "$GITHUB");
         let digest = regex::Regex::new("sha256:[0-9a-f]{64}|[0-9a-f]{40}").unwrap();
-        digest.replace_all(&text, "$$DIGEST").into_owned()
+        let id = regex::Regex::new("sinew approve [0-9a-z]{12}").unwrap();
+        let text = digest.replace_all(&text, "$$DIGEST").into_owned();
+        id.replace_all(&text, "sinew approve $$ID").into_owned()
     }
 
     fn json(&self, args: &[&str]) -> (Value, i32) {
