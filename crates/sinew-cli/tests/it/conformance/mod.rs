@@ -3,6 +3,7 @@
 //! Each test has a team: a server on a machine of its own, and people with their own homes who use
 //! the real clients. Without Node or npm's registry the tests say `SKIPPED`.
 
+mod both;
 mod clawhub;
 mod skills;
 
