@@ -143,12 +143,12 @@ impl Market for HubMarket<'_> {
         Ok(is_there.then(|| Placed { digest: String::new(), folder, run: None }))
     }
 
-    fn uninstall(&self, slug: &str, run: &str) -> Result<(), Error> {
-        let Some(key) = self.of_run(slug, run)? else { return Ok(()) };
+    fn uninstall(&self, slug: &str, run: &str) -> Result<bool, Error> {
+        let Some(key) = self.of_run(slug, run)? else { return Ok(false) };
         match self.hub.uninstall(&key, &self.workdir) {
             // Whoever pinned it meanwhile wants it to stay.
-            Err(error) if matches!(error.word, Word::Pinned | Word::NotFound) => Ok(()),
-            done => Ok(done.map(drop)?),
+            Err(error) if matches!(error.word, Word::Pinned | Word::NotFound) => Ok(false),
+            done => Ok(done.map(|_| true)?),
         }
     }
 

@@ -30,9 +30,9 @@ pub trait Market {
     /// What is installed under a name.
     fn installed(&self, slug: &str) -> Result<Option<Placed>, Error>;
 
-    /// Takes away what a run installed, its entries in locks as well. What is there for another
-    /// reason, or gone, is left as it is.
-    fn uninstall(&self, slug: &str, run: &str) -> Result<(), Error>;
+    /// Takes away what a run installed, its entries in locks as well; `false` where there was nothing.
+    /// What is there for another reason is left as it is.
+    fn uninstall(&self, slug: &str, run: &str) -> Result<bool, Error>;
 
     /// From now on what a run installed is the person's own.
     fn retain(&self, slug: &str, run: &str) -> Result<(), Error>;

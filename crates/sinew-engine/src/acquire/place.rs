@@ -154,16 +154,19 @@ impl Drive<'_> {
         Ok(placed.folder)
     }
 
+    /// Takes away what the run installed. When it ends, whatever of its candidates is there goes: a run
+    /// that was cut short while it installed does not know how far it came.
     pub(super) fn uninstall(&mut self, run: &Run, slug: Option<&str>) -> Result<Next, Error> {
-        if let Some(slug) = slug {
-            self.market.uninstall(slug, &run.id)?;
-            self.engine.refresh(Cause::Files);
-            self.host.told(&Told::Released { slug });
+        let ends = matches!(run.state, State::Release { .. });
+        let all = run.candidates.iter().map(|offer| offer.slug.as_str());
+        let slugs: Vec<&str> = if ends { all.collect() } else { slug.into_iter().collect() };
+        for slug in slugs {
+            if self.market.uninstall(slug, &run.id)? {
+                self.engine.refresh(Cause::Files);
+                self.host.told(&Told::Released { slug });
+            }
         }
-        Ok(match run.state {
-            State::Release { .. } => Next::Event(Event::Uninstalled),
-            _ => Next::Nothing,
-        })
+        Ok(if ends { Next::Event(Event::Uninstalled) } else { Next::Nothing })
     }
 
     /// The catalog's entry for what a run installed.

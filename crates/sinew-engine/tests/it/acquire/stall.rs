@@ -180,13 +180,14 @@ impl Market for Stall {
         }))
     }
 
-    fn uninstall(&self, slug: &str, run: &str) -> Result<(), Error> {
+    fn uninstall(&self, slug: &str, run: &str) -> Result<bool, Error> {
         self.call(format!("uninstall {slug}"));
-        if self.installed(slug)?.is_some_and(|placed| placed.run.as_deref() == Some(run)) {
+        let ours = self.installed(slug)?.is_some_and(|placed| placed.run.as_deref() == Some(run));
+        if ours {
             fs::remove_dir_all(self.skills.join(slug)).expect("a folder");
             fs::remove_file(self.books.join(slug)).expect("a file");
         }
-        Ok(())
+        Ok(ours)
     }
 
     fn retain(&self, slug: &str, _run: &str) -> Result<(), Error> {
