@@ -92,13 +92,13 @@ fn main() {
 }
 
 #[divan::bench]
-fn recall(bencher: Bencher) {
+fn recall(bencher: Bencher<'_, '_>) {
     let world = &*WORLD;
     bencher.bench(|| recalled(&world.engine));
 }
 
 #[divan::bench]
-fn search(bencher: Bencher) {
+fn search(bencher: Bencher<'_, '_>) {
     let world = &*WORLD;
     let fresh = || world.engine.market(&Said::default()).unwrap();
     bencher.with_inputs(fresh).bench_values(|market| searched(&market));

@@ -59,7 +59,7 @@ pub(super) fn event(told: &Told<'_>, out: &mut Printer) {
         Told::Waiting { ms } => {
             out.note(&format!("the service failed; trying again in {} seconds", ms / 1000));
         }
-        Told::Credentials { slug, names } if names.is_empty() => {
+        Told::Credentials { slug, names: [] } => {
             out.warn(&format!("{slug} was refused; check the credentials"));
         }
         Told::Credentials { slug, names } => {

@@ -51,7 +51,7 @@ fn what_cannot_be_fetched_is_shown_and_passed_over() {
     let world = World::new();
     let (engine, stall) = (world.engine(), Stall::new(&world));
     stall.change("todoist-cli", |goods| {
-        goods.fetch_fails = Some("SKILL.md does not match".to_owned())
+        goods.fetch_fails = Some("SKILL.md does not match".to_owned());
     });
     let mut kim = Kim::default();
     let standing = begin(&engine, &stall, TASK, &mut kim);

@@ -17,11 +17,11 @@ const QUESTIONS: usize = 8;
 fn decider() {
     let Some(engine) = parents_engine() else { return };
     let number: usize = std::env::var("SINEW_CHILD_NAME").expect("a number").parse().expect("one");
-    let answer = if number % 2 == 0 { Said::Yes(Scope::Listed) } else { Said::No };
+    let answer = if number.is_multiple_of(2) { Said::Yes(Scope::Listed) } else { Said::No };
     let mut waiting = engine.approvals(false).expect("a list");
     waiting.rotate_left(number % QUESTIONS);
     for approval in waiting {
-        let wanted = if number % 2 == 0 { "approved" } else { "rejected" };
+        let wanted = if number.is_multiple_of(2) { "approved" } else { "rejected" };
         match engine.decide_approval(&approval.id, &said(answer)) {
             Ok(decided) => assert_eq!(decided.state.as_str(), wanted),
             Err(error) => assert_eq!(error.code, "already-decided", "{error}"),

@@ -127,7 +127,9 @@ fn lessons_meet_what_is_the_case() {
     cortex.record(&missing).expect("a record");
     cortex.record(&reader).expect("a record");
     assert_eq!(confidences(&engine), [0.7], "it is missing again");
-    // From now on the program is there, and the variable is set.
+    // From now on the program is there, and the variable is set. A moment has passed: within one the
+    // records of two processes have no order.
+    world.pass(1);
     let world = world.with_bin("ffmpeg").with_var("TODOIST_API_KEY", "hunter2");
     let engine = world.engine();
     let cortex = engine.cortex().expect("a cortex");
