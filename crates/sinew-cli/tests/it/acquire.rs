@@ -273,6 +273,7 @@ fn a_reflex_fires_and_another_version_asks() {
     assert_eq!(event(&events, "notice")["cancel_window_ms"], 1);
     assert_eq!(world.searches(), searches);
     let _ = world.events(&["acquire", "--cancel", &run(&events)]);
+    cancelled_by_a_key(&world, &here);
     world.publish(&slug, "1.3.0", "Manage todo lists, tasks and reminders", "");
     let (events, code) =
         world.events(&["acquire", TASK, "--region", "todo-manage", "--", "/bin/echo"]);
@@ -288,6 +289,27 @@ fn a_reflex_fires_and_another_version_asks() {
         "{why:#}"
     );
 }
+
+/// [16] A person sees the notice and presses a key in time: nothing is installed.
+#[cfg(unix)]
+fn cancelled_by_a_key(world: &World, args: &[&str]) {
+    world
+        .machine
+        .write("home/.sinew/config.json5", "{cortex: {reflex: {cancel_window_ms: 60000}}}");
+    let vars: Vec<(&str, String)> = world.vars().into_iter().collect();
+    let seen = typed_with(&world.machine, args, "c", &vars);
+    assert!(
+        seen.contains("⚡ Skill Cortex reflex: todoist-cli v1.2.0 (100% success rate)"),
+        "{seen}"
+    );
+    assert!(seen.contains("c cancels within 60 seconds"), "{seen}");
+    assert!(seen.contains("aborted(cancelled)") && seen.ends_with("exit 3"), "{seen}");
+    assert!(!seen.contains("installed todoist-cli"), "{seen}");
+    assert_eq!(world.locked(), [] as [&str; 0]);
+}
+
+#[cfg(not(unix))]
+fn cancelled_by_a_key(_world: &World, _args: &[&str]) {}
 
 /// What a registry serves and should not is passed over, told, and leaves nothing.
 #[test]

@@ -69,8 +69,13 @@ impl Drive<'_> {
         let (subject, also, mut evidence) = match (question.act, at) {
             (Act::Dependency, _) | (_, None) => {
                 let subject = Subject { name: question.subject.clone(), ..Subject::default() };
-                let evidence =
-                    Evidence { command: Some(question.subject.clone()), ..Evidence::default() };
+                let skill = run.current().map(|offer| offer.slug.clone());
+                let evidence = Evidence {
+                    description: skill.as_ref().map(|skill| format!("{skill} needs it")),
+                    name: skill,
+                    command: Some(question.subject.clone()),
+                    ..Evidence::default()
+                };
                 (subject, Vec::new(), evidence)
             }
             (Act::Install, Some(at)) => {

@@ -9,7 +9,7 @@ use sinew_cortex::acquire::{
 };
 use sinew_cortex::failure::FailureKind;
 
-use super::host::{Host, Paused, Ready, Told};
+use super::host::{Host, Paused, Ready, Told, Unattended};
 use super::market::{Fetched, Listing, Market};
 use super::plan;
 use crate::approval::{Act, Approval, PlanStep};
@@ -158,7 +158,7 @@ impl Acquisition<'_> {
             };
             if now.ms() - asked.ms() > ANSWER_WITHIN_MS {
                 // One that cannot be closed now stays open, and stands in nobody's way.
-                let _ = self.drive(*cortex, &mut Silent).event(&run.id, &Event::TimeUp);
+                let _ = self.drive(*cortex, &mut Unattended).event(&run.id, &Event::TimeUp);
             }
         }
         Ok(())
@@ -175,13 +175,6 @@ impl Acquisition<'_> {
             shown: false,
         }
     }
-}
-
-/// Nobody at all.
-struct Silent;
-
-impl Host for Silent {
-    fn told(&mut self, _told: &Told<'_>) {}
 }
 
 /// What follows from an effect.

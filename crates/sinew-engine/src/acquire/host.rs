@@ -51,6 +51,14 @@ pub trait Host {
     }
 }
 
+/// Nobody is there, and nobody listens: everything that needs a person is left standing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unattended;
+
+impl Host for Unattended {
+    fn told(&mut self, _told: &Told<'_>) {}
+}
+
 /// What a person says to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {

@@ -24,7 +24,7 @@ mod seek;
 mod show;
 
 pub use flow::{Acquisition, Standing, Waits, Wish};
-pub use host::{Host, Paused, Ready, Reply, Told};
+pub use host::{Host, Paused, Ready, Reply, Told, Unattended};
 pub use hub::HubMarket;
 pub use market::{Fetched, Listing, Market, Order, Placed, Searched, Wanted};
 pub use show::Shown;
