@@ -311,6 +311,70 @@ fn cancelled_by_a_key(world: &World, args: &[&str]) {
 #[cfg(not(unix))]
 fn cancelled_by_a_key(_world: &World, _args: &[&str]) {}
 
+/// [hub 12] Too little that is reviewed: GitHub is asked, its results say that nobody reviews them, and a
+/// yes to the list does not cover them.
+#[test]
+fn what_nobody_reviews_is_added_and_says_so() {
+    let world = World::new();
+    world.machine.write("home/.sinew/config.json5", "{hub: {github: {useToken: true}}}");
+    world.clawhub.remove("steipete", "task-keeper");
+    let theirs = text("manage-todo-list", "Manage a todo list", "");
+    let files = [("skills/manage-todo-list/SKILL.md", theirs.as_str())];
+    let commit = world.github.commit("octo/agent-skills", "main", &files);
+    let with_token = |args: &[&str]| {
+        let mut run = world.command(args);
+        run.env("GITHUB_TOKEN", format!("ghp_{}", "a1".repeat(18)));
+        String::from_utf8(run.output().expect("sinew runs").stdout).expect("text")
+    };
+    let lines = with_token(&["--json", "acquire", TASK]);
+    assert!(!lines.contains("ghp_"), "no token in any line");
+    let events: Vec<Value> =
+        lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let searched = event(&events, "searched");
+    assert_eq!((&searched["relevant"], &searched["supplemented"]), (&1.into(), &true.into()));
+    let shown = event(&events, "candidates")["candidates"].as_array().expect("a list").clone();
+    let rows: Vec<(&str, bool)> = shown
+        .iter()
+        .map(|row| (row["source"].as_str().expect("a source"), row["reviewed"] == true))
+        .collect();
+    assert_eq!(rows, [("clawhub", true), ("github", false)], "{shown:#?}");
+    assert_eq!(shown[1]["version"], commit.as_str(), "fixed to a commit: {shown:#?}");
+    let asked = &event(&events, "needs_approval")["approval"];
+    assert_eq!(asked["also"], Value::Null, "what nobody reviews needs its own yes");
+}
+
+/// [29, hub 14] A skill that is kept stays in its folder and in both locks, and is nobody's task any more.
+#[test]
+fn a_kept_skill_stays() {
+    let world = World::new();
+    world.clawhub.remove("steipete", "task-keeper");
+    world.weeks("todoist-cli", 6);
+    let here = ["acquire", TASK, "--region", "todo-manage"];
+    let (events, _) = world.events(&here);
+    let (slug, yes) = agreed(&events);
+    let _ = world.events(&["acquire", "--cancel"]);
+    let whole: Vec<&str> =
+        here.iter().copied().chain(["--yes-to", &yes, "--", "/bin/echo"]).collect();
+    let (events, code) = world.events(&whole);
+    assert_eq!(
+        (code, event(&events, "needs_approval")["approval"]["kind"].as_str()),
+        (3, Some("retain"))
+    );
+    world.agree(event(&events, "needs_approval")["approval"]["id"].as_str().expect("an id"));
+    let (events, code) = world.events(&["acquire", "--resume"]);
+    assert_eq!(
+        (code, event(&events, "closed")["end"].as_str()),
+        (0, Some("retained")),
+        "{events:#?}"
+    );
+    let key = format!("@steipete/{slug}");
+    assert_eq!(world.locked(), [key.clone(), key.clone()]);
+    assert_eq!(locks(&world), [] as [&str; 0], "no run owns it");
+    assert_eq!(folders(&world), [key]);
+    let (events, code) = world.events(&["acquire", TASK]);
+    assert_eq!((code, names(&events)), (0, vec!["run", "handled", "closed", "standing"]));
+}
+
 /// What a registry serves and should not is passed over, told, and leaves nothing.
 #[test]
 fn a_registry_that_lies_leaves_nothing_behind() {

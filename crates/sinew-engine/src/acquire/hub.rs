@@ -48,7 +48,7 @@ impl HubMarket<'_> {
         let bad = |error: &dyn std::fmt::Display| {
             Error::new(ErrorKind::Usage, "bad-reference", error.to_string())
         };
-        let reference = Reference::parse(text, Reading::Registry).map_err(|error| bad(&error))?;
+        let reference = Reference::parse(text, Reading::GitHub).map_err(|error| bad(&error))?;
         let ask = Ask {
             retained: Retained::Task,
             run: run.map(str::to_owned),
@@ -194,7 +194,7 @@ fn pinned_to(reference: Reference, version: Option<&str>) -> Reference {
 
 /// A row of a search, under the one word that records know it by.
 fn listing(row: &Candidate) -> Option<Listing> {
-    let slug = match Reference::parse(&row.reference, Reading::Registry).ok()? {
+    let slug = match Reference::parse(&row.reference, Reading::GitHub).ok()? {
         Reference::Registry(at) => at.slug,
         Reference::SkillsSh(at) => at.slug,
         _ => row.name.trim().to_ascii_lowercase().replace([' ', '_'], "-"),
