@@ -118,8 +118,9 @@ async fn page(registry: &Arc<Registry>, query: ListQuery, sort: Sort, most: usiz
     json_answer(&json!({ "items": items, "nextCursor": next }))
 }
 
-/// Sorts; entries come in the order of their names, which decides between equals.
+/// Sorts; names decide between equals.
 fn order(entries: &mut [&Entry], sort: Sort) {
+    entries.sort_by_key(|entry| (&entry.skill.slug, &entry.skill.owner));
     match sort {
         Sort::Name => {}
         Sort::Updated => entries.sort_by_key(|entry| Reverse(entry.skill.updated_at)),

@@ -5,4 +5,5 @@ mod api;
 mod conformance;
 mod events;
 mod hostile;
+mod registry;
 mod support;

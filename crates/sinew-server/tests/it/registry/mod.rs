@@ -1,0 +1,12 @@
+//! The listener and the team registry: real requests on loopback, to machines of their own.
+
+mod discovery;
+mod download;
+mod gate;
+mod keep;
+mod mirror;
+mod names;
+mod publish;
+mod search;
+mod support;
+mod tokens;
