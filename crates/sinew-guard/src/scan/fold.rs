@@ -170,7 +170,10 @@ fn fold_line(line: &str, number: usize, folded: &mut Folded) {
                 continue;
             }
             '\u{fe00}'..='\u{fe0f}' => {}
-            // The letters of Latin-1 are lowered by their place, which is quicker than by table.
+            // Latin-1 is folded by its place, which is quicker than by table: bytes that are no UTF-8 are
+            // read as Latin-1, and an attacker has as many of them as he likes.
+            '\u{a0}' => folded.text.push(' '),
+            '\u{80}'..='\u{9f}' => folded.text.push(c),
             '\u{c0}'..='\u{de}' if c != '×' => {
                 folded.text.extend(char::from_u32(c as u32 + 0x20));
             }

@@ -101,6 +101,9 @@ impl Own {
     }
 
     fn is_namesake(&self, host: &str) -> bool {
+        if self.names.is_empty() {
+            return false;
+        }
         let label = host.rsplit('.').nth(1).unwrap_or("").replace('-', "");
         !label.is_empty() && self.names.contains(&label)
     }
