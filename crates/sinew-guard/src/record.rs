@@ -141,6 +141,9 @@ const NEVER: &[&str] = &[
     "encoding-unscannable",
 ];
 
+/// Rules about programs in a form that nobody reads; a person may allow all of them at once.
+pub const BINARIES: &[&str] = &["bytecode-file", "executable-file", "native-library"];
+
 /// Records an acceptance in the append-only audit file, after checking that it fits the report.
 pub fn accept(report: &ScanReport, given: &Override, audit: &Path) -> Result<(), OverrideError> {
     if NEVER.contains(&given.rule.as_str()) {

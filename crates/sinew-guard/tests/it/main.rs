@@ -20,6 +20,7 @@ mod class_20_support_files;
 mod class_21_terminal;
 mod class_24_suppression;
 mod class_26_persistence;
+mod closed_holes;
 mod determinism;
 mod dev_data;
 mod false_alarms;

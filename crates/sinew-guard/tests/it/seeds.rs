@@ -26,6 +26,12 @@ fn every_seed_is_survived() {
                     assert!(!Untrusted::new(&text).for_terminal().chars().any(char::is_control));
                 }
                 "prompt_xml" => assert!(!Untrusted::new(&text).for_prompt_xml().contains('<')),
+                "scan_bundle" => {
+                    let names = ["scripts/a.pyc", "scripts/a.py", "SKILL.md", "run.sh"];
+                    let files = names.iter().map(|name| (*name).to_owned()).zip(parts(&bytes));
+                    let bundle = Bundle::from_files(files);
+                    assert_eq!(scanner().scan_bundle(&bundle), scanner().scan_bundle(&bundle));
+                }
                 "env_filter" => drop(check(&SkillEnv::default(), &text, &text)),
                 _ => {
                     let bundle = Bundle::from_files([
@@ -43,4 +49,17 @@ fn every_seed_is_survived() {
         }
     }
     assert!(count >= 20, "{count} seeds");
+}
+
+/// Parts of a seed that holds several files.
+fn parts(bytes: &[u8]) -> Vec<Vec<u8>> {
+    const MARK: &[u8] = b"\n=====\n";
+    let mut parts = Vec::new();
+    let mut rest = bytes;
+    while let Some(at) = rest.windows(MARK.len()).position(|window| window == MARK) {
+        parts.push(rest[..at].to_vec());
+        rest = &rest[at + MARK.len()..];
+    }
+    parts.push(rest.to_vec());
+    parts
 }
