@@ -3,6 +3,7 @@ use std::fmt::Write as _;
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
 use sinew_engine::{Acceptance, Actor, Engine, Error, ErrorKind, Scanned};
+use sinew_guard::record::BINARIES;
 use sinew_guard::scan::{Severity, Verdict, explain, to_sarif};
 
 use crate::exit::{CommandResult, Exit};
@@ -40,13 +41,16 @@ pub(crate) struct ScanArgs {
     #[arg(long, value_enum, default_value = "block")]
     deny: Deny,
     /// Accept one rule's findings for exactly these bytes; needs a terminal
-    #[arg(long, value_name = "RULE", requires_all = ["digest", "reason"])]
+    #[arg(long, value_name = "RULE", requires_all = ["digest", "reason"], group = "acceptance")]
     accept: Option<String>,
+    /// Accept the programs, libraries and bytecode in exactly these bytes; needs a terminal
+    #[arg(long, requires_all = ["digest", "reason"], group = "acceptance")]
+    allow_binaries: bool,
     /// The digest that is accepted, as the scan shows it
-    #[arg(long, value_name = "sha256:…", requires = "accept")]
+    #[arg(long, value_name = "sha256:…", requires = "acceptance")]
     digest: Option<String>,
     /// Why the finding is fine
-    #[arg(long, value_name = "TEXT", requires = "accept")]
+    #[arg(long, value_name = "TEXT", requires = "acceptance")]
     reason: Option<String>,
 }
 
@@ -84,8 +88,8 @@ pub(crate) fn run(args: &ScanArgs, engine: &Engine, out: &mut Printer) -> Comman
         let each = args.targets.iter().map(|target| engine.scan(catalog, target));
         each.collect::<Result<_, Error>>()?
     };
-    if let Some(rule) = &args.accept {
-        return accept(args, rule, &scanned, engine, out);
+    if args.accept.is_some() || args.allow_binaries {
+        return accept(args, &scanned, engine, out);
     }
     let verdict = scanned.iter().map(|scanned| scanned.verdict).max().unwrap_or(Verdict::Allow);
     if args.sarif {
@@ -185,10 +189,9 @@ fn rules(engine: &Engine, out: &mut Printer) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// Records an acceptance. A terminal stands for a person: an agent that runs commands has none.
+/// Records acceptances. A terminal stands for a person: an agent that runs commands has none.
 fn accept(
     args: &ScanArgs,
-    rule: &str,
     scanned: &[Scanned],
     engine: &Engine,
     out: &mut Printer,
@@ -198,17 +201,28 @@ fn accept(
             Error::new(ErrorKind::Usage, "one-target", "an acceptance is for one skill").into()
         );
     };
-    let acceptance = Acceptance {
-        rule: rule.to_owned(),
-        digest: args.digest.clone().unwrap_or_default(),
-        reason: args.reason.clone().unwrap_or_default(),
+    let found = |rule: &&str| scanned.report.findings.iter().any(|finding| finding.rule == **rule);
+    let rules: Vec<&str> = match &args.accept {
+        Some(rule) => vec![rule],
+        None => BINARIES.iter().copied().filter(found).collect(),
     };
+    if rules.is_empty() {
+        let message = "there is no program, library or bytecode in this skill to allow";
+        return Err(Error::new(ErrorKind::Refused, "not-accepted", message).into());
+    }
     let actor = if out.can_ask() {
         Actor::Person { name: engine.environment().var("USER").map(str::to_owned) }
     } else {
         Actor::Agent { name: "a program without a terminal".to_owned() }
     };
-    engine.accept_finding(scanned, &acceptance, &actor, &crate::environment::now_rfc3339())?;
-    out.note(&format!("accepted {rule} for {}", acceptance.digest));
+    for rule in rules {
+        let acceptance = Acceptance {
+            rule: rule.to_owned(),
+            digest: args.digest.clone().unwrap_or_default(),
+            reason: args.reason.clone().unwrap_or_default(),
+        };
+        engine.accept_finding(scanned, &acceptance, &actor, &crate::environment::now_rfc3339())?;
+        out.note(&format!("accepted {rule} for {}", acceptance.digest));
+    }
     Ok(Exit::Done)
 }
