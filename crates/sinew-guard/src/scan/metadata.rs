@@ -141,7 +141,7 @@ fn names(name: &str) -> Vec<String> {
     let mut names: Vec<String> = words
         .iter()
         .map(|word| (*word).to_owned())
-        .chain(words.windows(2).map(|pair| pair.concat()))
+        .chain(words.windows(2).map(<[&str]>::concat))
         .filter(|word| word.len() >= 4 && !COMMON.contains(&word.as_str()))
         .filter(|word| !WELL_KNOWN.iter().any(|known| word.contains(known)))
         .collect();

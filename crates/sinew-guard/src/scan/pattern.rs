@@ -253,7 +253,7 @@ enum Starts {
     AtLineStart,
     /// At one of these words, or a few bytes before it.
     AtWord {
-        words: Literals,
+        words: Box<Literals>,
         longest: usize,
         lead: usize,
     },
@@ -347,7 +347,7 @@ impl Starts {
             return Some(Self::AtLiteral(back.collect()));
         }
         let longest = words.iter().map(Vec::len).max().unwrap_or(0);
-        Some(Self::AtWord { words: Literals::new(words).ok()?, longest, lead })
+        Some(Self::AtWord { words: Box::new(Literals::new(words).ok()?), longest, lead })
     }
 }
 
