@@ -63,3 +63,15 @@ pub(crate) fn standard_input() -> std::io::Result<String> {
     std::io::stdin().lock().take(MAX_INPUT).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
+
+/// Shows an address in the person's browser; `false` where none could be started.
+pub(crate) fn open_in_browser(address: &str) -> bool {
+    let program = match std::env::consts::OS {
+        "macos" => "open",
+        "windows" => "explorer",
+        _ => "xdg-open",
+    };
+    let quiet = std::process::Stdio::null;
+    let mut command = std::process::Command::new(program);
+    command.arg(address).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn().is_ok()
+}

@@ -30,6 +30,7 @@ mod explain;
 mod files;
 pub mod hook;
 pub mod hub;
+mod imagined;
 mod import;
 mod index_file;
 mod install;

@@ -23,15 +23,27 @@
 //! skills, which are the engine's.
 
 mod access;
-pub mod api;
+mod api;
 mod app;
 mod gate;
 pub mod mcp;
 pub mod registry;
 mod serve;
 mod stall;
+mod ui;
 
 pub use access::{Access, Caller};
 pub use app::App;
 pub use gate::{CalledAs, OriginRule, Peer};
 pub use serve::{MAX_BODY, Options, Part, Running, ServeError, Server};
+
+/// The routes of the HTTP API and of the dashboard.
+pub fn router(app: &App) -> axum::Router {
+    api::router(app).merge(ui::router(app))
+}
+
+/// The same as a part of a server, which is ready when the catalog is read.
+pub fn part(app: &App) -> Part {
+    let ready = app.clone();
+    Part::new("engine", router(app)).ready(move || ready.ready())
+}

@@ -81,6 +81,9 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
     if let Command::Mcp(args) = &cli.command {
         return mcp::run(args, options, out);
     }
+    if let Command::Serve(args) = &cli.command {
+        return serve::run(args, options, out);
+    }
     if matches!(&cli.command, Command::Learn(args) if args.takes_agent()) {
         options.agent = None;
     }
@@ -119,13 +122,13 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         Command::Disconnect(args) => disconnect::run(args, &engine, out),
         Command::Import(args) => import::run(args, &engine, out),
         Command::Watch(args) => watch::run(args, &engine, out),
-        Command::Serve(args) => serve::run(args, &engine, out),
         Command::Registry(args) => registry::run(args, &engine, out),
         Command::Doctor(args) => doctor::run(args, &engine, out),
         Command::Config(args) => config::run(args, &engine, out),
         Command::Skills(args) => skills::run(args, &engine, out),
         Command::Workshop(args) => workshop::run(args, &engine, out),
         Command::Completions(_) | Command::Demo(_) | Command::Hook(_) | Command::Mcp(_) => {
+        Command::Completions(_) | Command::Hook(_) | Command::Mcp(_) | Command::Serve(_) => {
             unreachable!("answered above")
         }
     }

@@ -4,23 +4,27 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use sinew_engine::{Engine, Error, ErrorKind};
+use sinew_server::mcp::{Host, RESERVED_COMMANDS, http};
 use sinew_server::registry::{PREFIX, Reach, Registry};
-use sinew_server::{Options, ServeError, Server};
+use sinew_server::{App, Options, Part, ServeError, Server};
 use url::Url;
 
 use super::registry as registry_command;
+use crate::environment;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 
 /// Where a server listens unless it is told otherwise.
 const LISTEN: &str = "127.0.0.1:7411";
 
-/// Serve a team's registry over HTTP, for `clawhub`, `skills` and sinew itself
+/// Serve the dashboard, the HTTP API and MCP, and a team's registry where asked for
 ///
-/// Only this machine can reach it unless another address is named, which needs an admin token. It
-/// goes on until it is interrupted, and lets requests finish that are under way.
+/// The link that is printed signs one browser in; programs send the token that lies in sinew's home.
+/// Only this machine can reach it unless another address is named; with --registry that needs an
+/// admin token. It goes on until it is interrupted, and lets requests finish that are under way.
 ///
 /// Examples:
+///   sinew serve --open
 ///   sinew registry token create --role admin --name me
 ///   sinew serve --registry
 ///   sinew serve --registry --listen 127.0.0.1:0 --json
@@ -33,6 +37,9 @@ pub(crate) struct ServeArgs {
     /// Answer as a team registry below /registry
     #[arg(long)]
     registry: bool,
+    /// Open the dashboard in a browser
+    #[arg(long)]
+    open: bool,
 }
 
 /// Where the server answers.
@@ -41,9 +48,20 @@ struct Serving<'a> {
     listening: &'a str,
     address: String,
     registry: Option<String>,
+    /// Signs one browser in, once.
+    dashboard: String,
+    mcp: String,
 }
 
-pub(crate) fn run(args: &ServeArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+pub(crate) fn run(
+    args: &ServeArgs,
+    options: sinew_engine::Options,
+    out: &mut Printer,
+) -> CommandResult {
+    let reserved_commands = RESERVED_COMMANDS.map(str::to_owned).to_vec();
+    let options = sinew_engine::Options { reserved_commands, ..options };
+    let host = Host::new(Engine::open(environment::of_process()?, options)?)?;
+    let engine = &*host.engine();
     let tree = &engine.config().tree;
     let configured = tree.pointer("/serve/listen").and_then(|value| value.as_str());
     let listen = address(args.listen.as_deref().or(configured).unwrap_or(LISTEN))?;
@@ -61,10 +79,14 @@ pub(crate) fn run(args: &ServeArgs, engine: &Engine, out: &mut Printer) -> Comma
             let now = engine.environment().clock.now_ms();
             registry.tokens().has_admin(now).map_err(|e| registry_command::token_error(&e))?
         }
-        None => false,
+        // The engine's own token guards everything else.
+        None => true,
     };
+    let app = App::new(Arc::clone(&host))?;
+    let mcp = mcp(&host, engine, reach, public_url.clone())?;
     let options = Options { listen, public_url, has_token };
     let mut server = Server::bind(options).map_err(|error| serve_error(&error))?;
+    server = server.mount(sinew_server::part(&app)).mount(mcp);
     if let Some(registry) = &registry {
         server = server.mount(registry.part());
     }
@@ -72,10 +94,20 @@ pub(crate) fn run(args: &ServeArgs, engine: &Engine, out: &mut Printer) -> Comma
         listening: server.origin(),
         address: server.address().to_string(),
         registry: registry.is_some().then(|| format!("{}{PREFIX}", server.origin())),
+        dashboard: format!("{}/auth?once={}", server.origin(), app.access().sign_in_code()?),
+        mcp: format!("{}{}", server.origin(), http::PATH),
     };
+    if reach == Reach::Others {
+        out.warn("others can reach this server; whoever has its token can use it");
+    }
     match out.is_json() {
         true => out.json_line(&serving)?,
         false => out.text(&shown(&serving))?,
+    }
+    app.watch();
+    host.watch();
+    if args.open && !environment::open_in_browser(&serving.dashboard) {
+        out.hint("no browser could be started; open the link yourself");
     }
     let keeping = registry.as_ref().map(Arc::clone).map(|registry: Arc<Registry>| registry.keep());
     let keeping = keeping.transpose()?;
@@ -84,8 +116,19 @@ pub(crate) fn run(args: &ServeArgs, engine: &Engine, out: &mut Printer) -> Comma
     Ok(Exit::Done)
 }
 
+/// MCP beside the other parts, with the token that they share.
+fn mcp(host: &Arc<Host>, engine: &Engine, reach: Reach, public_url: Option<Url>) -> Result<Part, Error> {
+    let token = match engine.config().mcp.require_token || reach == Reach::Others {
+        true => Some(engine.access_token()?),
+        false => None,
+    };
+    Ok(http::part(host, http::Access { token, public_url }))
+}
+
 fn shown(serving: &Serving<'_>) -> String {
     let mut text = format!("listening on {}\n", serving.listening);
+    let _ = writeln!(text, "dashboard at {} (this link works once)", serving.dashboard);
+    let _ = writeln!(text, "MCP at {}", serving.mcp);
     if let Some(registry) = &serving.registry {
         let _ = writeln!(text, "registry at {registry}");
     }

@@ -17,7 +17,7 @@ use crate::app::App;
 /// The cookie of a browser that was signed in.
 pub(crate) const COOKIE: &str = "sinew_session";
 /// The header that scripts of our own pages send with every write.
-pub(crate) const CSRF_HEADER: &str = "x-sinew-csrf";
+const CSRF_HEADER: &str = "x-sinew-csrf";
 
 /// Who calls. Set here, never by a request's own words.
 #[derive(Debug, Clone)]

@@ -29,7 +29,9 @@ use utoipa_axum::routes;
 
 use crate::access::{identify, require_for_api};
 use crate::app::{App, count};
+pub(crate) use cortex::{DECAY_AHEAD, curves};
 pub(crate) use problem::Problem;
+pub(crate) use prompt::prompt_for;
 
 /// Where the API begins. A change that breaks callers gets another one.
 pub(crate) const BASE: &str = "/api/v1";
@@ -68,7 +70,7 @@ fn described() -> OpenApiRouter<App> {
 }
 
 /// The API's routes, `/metrics` and the description.
-pub fn router(app: &App) -> Router {
+pub(crate) fn router(app: &App) -> Router {
     let (routes, document) = described().split_for_parts();
     let document = Json(openapi::finished(document));
     routes

@@ -77,7 +77,7 @@ pub(crate) fn machine() -> Machine {
 fn app(machine: &Machine) -> (App, String) {
     let engine = Engine::open(machine.environment(), Options::default()).expect("an engine");
     let token = engine.access_token().expect("a token");
-    (App::new(Host::new(engine)).expect("an app"), token)
+    (App::new(Host::new(engine).expect("a host")).expect("an app"), token)
 }
 
 impl Server {
@@ -87,14 +87,14 @@ impl Server {
 
     pub(crate) fn on(machine: Machine) -> Self {
         let (app, token) = app(&machine);
-        let router = sinew_server::api::router(&app);
+        let router = sinew_server::router(&app);
         Self { machine, app, router, token }
     }
 
     /// Another server over the same machine, as another process would be.
     pub(crate) fn on_machine_of(server: &Self) -> Self {
         let (app, token) = app(&server.machine);
-        let router = sinew_server::api::router(&app);
+        let router = sinew_server::router(&app);
         Self { machine: Machine::new(), app, router, token }
     }
 
@@ -126,6 +126,20 @@ impl Server {
         self.write("POST", path, body).await
     }
 
+    /// Signs a browser in with a link from the terminal.
+    pub(crate) async fn browser(&self) -> Browser<'_> {
+        let code = self.app.access().sign_in_code().expect("a code");
+        let request = Request::get(format!("/auth?once={code}")).body(Body::empty());
+        let answer = self.send(request.expect("a request")).await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+        let cookie = answer.header("set-cookie").split(';').next().expect("a cookie").to_owned();
+        let mut browser = Browser { server: self, cookie, csrf: String::new() };
+        let page = browser.get("/").await.text;
+        let (_, rest) = page.split_once("name=\"csrf\" value=\"").expect("a word in the page");
+        rest.split('"').next().expect("the word").clone_into(&mut browser.csrf);
+        browser
+    }
+
     /// All the items of a list, page by page.
     pub(crate) async fn all(&self, path: &str) -> Vec<Value> {
         let (mut items, mut cursor) = (Vec::new(), String::new());
@@ -140,5 +154,30 @@ impl Server {
                 None => return items,
             }
         }
+    }
+}
+
+/// A browser that was signed in.
+pub(crate) struct Browser<'s> {
+    server: &'s Server,
+    pub(crate) cookie: String,
+    pub(crate) csrf: String,
+}
+
+impl Browser<'_> {
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        let request = Request::get(path).header("cookie", &self.cookie).body(Body::empty());
+        self.server.send(request.expect("a request")).await
+    }
+
+    /// Sends a form as a page of ours does.
+    pub(crate) async fn submit(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let mut form = url::form_urlencoded::Serializer::new(String::new());
+        form.append_pair("csrf", &self.csrf).extend_pairs(fields);
+        let request = Request::post(path)
+            .header("cookie", &self.cookie)
+            .header("origin", "http://127.0.0.1:7411")
+            .header("content-type", "application/x-www-form-urlencoded");
+        self.server.send(request.body(Body::from(form.finish())).expect("a request")).await
     }
 }

@@ -1,0 +1,100 @@
+//! Answers of the person at the page. Approvals are shown where they matter: on the start page and
+//! with the registry.
+
+use axum::extract::{Path, State};
+use axum::response::Redirect;
+use sinew_engine::approval::{Approval, Channel, Decision, PlanStep, Said, Scope};
+use sinew_engine::Actor;
+
+use super::frame::{Sent, Signed};
+use super::text::{block, line};
+use crate::app::App;
+
+/// An approval that waits, as a page shows it.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) id: String,
+    pub(super) question: String,
+    pub(super) about: String,
+    pub(super) facts: Vec<(&'static str, String)>,
+    pub(super) steps: Vec<(String, String)>,
+    pub(super) diff: Option<String>,
+    pub(super) blocked: bool,
+    pub(super) critical: usize,
+}
+
+impl Waiting {
+    pub(super) fn of(approval: &Approval) -> Self {
+        let evidence = &approval.evidence;
+        let kind = serde_json::to_value(approval.kind).ok();
+        let kind = kind.as_ref().and_then(|kind| kind.as_str()).unwrap_or("change");
+        let question = match kind {
+            "install" => "Install this skill?",
+            "plan" => "Carry out this plan?",
+            "dependency" => "Install what it needs?",
+            "retain" => "Keep this skill for good?",
+            "switch_candidate" => "Try the next skill instead?",
+            "proposal_apply" => "Write this proposal?",
+            "quarantine_restore" => "Take it out of quarantine?",
+            "config_write" => "Change the configuration?",
+            _ => "Go ahead?",
+        };
+        let version = approval.subject.version.as_deref().map(|v| format!(" {v}"));
+        let about = format!("{}{}", approval.subject.name, version.unwrap_or_default());
+        let mut facts = Vec::new();
+        let mut fact = |name: &'static str, value: Option<String>| {
+            facts.extend(value.map(|value| (name, line(&value))));
+        };
+        fact("What it is for", evidence.description.clone());
+        fact("Source", evidence.source.clone());
+        fact("Reviewed there", evidence.reviewed.map(|yes| if yes { "yes" } else { "no" }.to_owned()));
+        fact("Stars", evidence.stars.map(|stars| stars.to_string()));
+        fact("Downloads", evidence.downloads.map(|downloads| downloads.to_string()));
+        fact("It can", (!evidence.capabilities.is_empty()).then(|| evidence.capabilities.join(", ")));
+        fact("Scan", evidence.scan.map(|scan| {
+            let verdict = serde_json::to_value(scan.verdict).ok();
+            let verdict = verdict.as_ref().and_then(|v| v.as_str()).unwrap_or("unknown").to_owned();
+            format!("{verdict}: {} critical, {} warnings", scan.critical, scan.warn)
+        }));
+        fact("History", evidence.history.clone());
+        fact("Command", evidence.command.clone());
+        fact("Learned before", (!evidence.lessons.is_empty()).then(|| evidence.lessons.join("; ")));
+        fact("Asked by", Some(approval.asked_by.to_string()));
+        let step = |step: &PlanStep| {
+            let risk = serde_json::to_value(step.severity).ok();
+            let risk = risk.as_ref().and_then(|risk| risk.as_str()).unwrap_or_default().to_owned();
+            (risk, line(&step.text))
+        };
+        Self {
+            id: approval.id.clone(),
+            question: question.to_owned(),
+            about: line(&about),
+            facts,
+            steps: evidence.steps.iter().map(step).collect(),
+            diff: evidence.diff.as_deref().map(block),
+            blocked: evidence.scan.is_some_and(|scan| {
+                scan.verdict == sinew_engine::approval::ScanVerdict::Block
+            }),
+            critical: evidence.scan.map_or(0, |scan| scan.critical),
+        }
+    }
+}
+
+/// Takes the answer of the person at this page.
+pub(super) async fn decide(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    form: Signed,
+) -> Sent {
+    let yes = form.text("decision").as_deref() == Some("approve");
+    let decision = Decision {
+        said: if yes { Said::Yes(Scope::Listed) } else { Said::No },
+        by: Actor::Person { name: None },
+        channel: Channel::Dashboard,
+        can_elicit: false,
+        quote: None,
+        comment: form.text("comment"),
+    };
+    app.change(move |look| look.engine.decide_approval(&id, &decision)).await?;
+    Ok(Redirect::to(if yes { "/?done=approved" } else { "/?done=refused" }))
+}

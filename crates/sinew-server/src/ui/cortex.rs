@@ -1,0 +1,198 @@
+//! What was learned: regions, candidates, curves, lessons, and how the two policies differ.
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Redirect;
+use sinew_cortex::explain::{CandidateView, Filtered};
+use sinew_cortex::lesson::Lesson;
+use sinew_engine::{Error, Overview};
+
+use super::chart::{self, Edge};
+use super::frame::{Frame, Page, Sent, Shown, Signed, Visitor};
+use super::text::{line, percent};
+use crate::api::{DECAY_AHEAD, curves};
+use crate::app::App;
+
+/// Candidates that are drawn; more would be a tangle. The table has all of them.
+const DRAWN: usize = 40;
+/// Curves that are drawn.
+const CURVES: usize = 6;
+
+#[derive(Template)]
+#[template(path = "cortex.html")]
+struct CortexPage {
+    frame: Frame,
+    /// Why there is nothing to see.
+    off: Option<String>,
+    policy: String,
+    graph: String,
+    rows: Vec<Row>,
+    curves: Vec<(String, String)>,
+    lessons: Vec<Told>,
+    hidden: Vec<String>,
+    kept: Vec<String>,
+    numbers: Vec<(&'static str, u64)>,
+}
+
+struct Row {
+    region: String,
+    slug: String,
+    version: String,
+    bar: String,
+    effective: String,
+    weight: String,
+    worked: String,
+    at_least: String,
+    streak: u32,
+    idle: String,
+    cortex: String,
+    bayes: String,
+    differs: bool,
+    reflex: bool,
+    missing: String,
+    filtered: Option<&'static str>,
+}
+
+struct Told {
+    number: usize,
+    text: String,
+    sure: String,
+    stale: bool,
+}
+
+fn row(region: &str, view: &CandidateView) -> Row {
+    let place = |rank: Option<usize>| rank.map_or("–".to_owned(), |rank| rank.to_string());
+    Row {
+        region: line(region),
+        slug: line(&view.slug),
+        version: line(&view.version),
+        bar: chart::weight(view.weight, view.effective_weight, view.bayes.lb),
+        effective: format!("{:.2}", view.effective_weight),
+        weight: format!("{:.2}", view.weight),
+        worked: format!("{} of {}", view.runs.success, view.runs.success + view.runs.fail),
+        at_least: percent(view.bayes.lb),
+        streak: view.streak,
+        idle: match view.days_idle {
+            0 => "today".to_owned(),
+            1 => "1 day".to_owned(),
+            days => format!("{days} days"),
+        },
+        cortex: place(view.rank.cortex),
+        bayes: place(view.rank.bayes),
+        differs: view.rank.cortex != view.rank.bayes,
+        reflex: view.reflex.fires,
+        missing: line(&view.reflex.missing.join("; ")),
+        filtered: view.filtered.map(|why| match why {
+            Filtered::Blacklisted => "never offered: somebody said so",
+            Filtered::Weak => "not offered: too weak today",
+            Filtered::LastResort => "not offered: shown as a last resort lately",
+        }),
+    }
+}
+
+/// A lesson in a sentence.
+fn told(lesson: &Lesson) -> String {
+    line(&match lesson {
+        Lesson::DependencyWarning { region, key } => {
+            format!("{region} needs {key}, which is often missing")
+        }
+        Lesson::SkillQualityWarning { slug, detail } => {
+            format!("the description of {slug} misleads: {detail}")
+        }
+        Lesson::EnvReady { region, key } => format!("{key} is set for {region}"),
+    })
+}
+
+fn drawn(overview: &Overview) -> (String, Vec<Row>, Vec<(String, String)>) {
+    let each = || {
+        let regions = overview.regions.iter();
+        regions.flat_map(|region| region.candidates.iter().map(move |view| (region, view)))
+    };
+    let edges: Vec<Edge<'_>> = each()
+        .take(DRAWN)
+        .map(|(region, view)| Edge {
+            region: &region.region,
+            skill: &view.slug,
+            weight: view.effective_weight,
+            reflex: view.reflex.fires,
+        })
+        .collect();
+    let rows = each().map(|(region, view)| row(&region.region, view)).collect();
+    let curves = curves(overview).into_iter().take(CURVES).map(|curve| {
+        let name = format!("{} in {}", curve.slug, curve.region);
+        (line(&name), chart::decay(&name, &curve.points, DECAY_AHEAD))
+    });
+    (chart::graph(&edges), rows, curves.collect())
+}
+
+pub(super) async fn show(State(app): State<App>, visitor: Visitor) -> Shown {
+    let page = app.ask(move |look| {
+        let frame = visitor.frame(look, "cortex", "Cortex");
+        let cortex = match look.engine.cortex() {
+            Ok(cortex) => cortex,
+            Err(error) => return off(frame, &error),
+        };
+        let overview = cortex.overview(None)?;
+        let (graph, rows, curves) = drawn(&overview);
+        let lessons = cortex.lessons()?;
+        let stats = overview.stats;
+        Page::of(&CortexPage {
+            frame,
+            off: None,
+            policy: format!("{:?}", cortex.policy().order).to_lowercase(),
+            graph,
+            rows,
+            curves,
+            lessons: lessons
+                .iter()
+                .map(|row| Told {
+                    number: row.number,
+                    text: told(&row.lesson.lesson),
+                    sure: percent(row.lesson.confidence),
+                    stale: row.lesson.stale,
+                })
+                .collect(),
+            hidden: overview.blacklist.iter().map(|slug| line(slug)).collect(),
+            kept: overview.retained.iter().map(|slug| line(slug)).collect(),
+            numbers: vec![
+                ("records", overview.records),
+                ("searches", stats.searches),
+                ("installs", stats.installs),
+                ("cache hits", stats.cache_hits),
+                ("reflexes fired", stats.reflexes_fired),
+            ],
+        })
+    });
+    Ok(page.await?)
+}
+
+fn off(frame: Frame, error: &Error) -> Result<Page, Error> {
+    Page::of(&CortexPage {
+        frame,
+        off: Some(line(&error.message)),
+        policy: String::new(),
+        graph: String::new(),
+        rows: Vec::new(),
+        curves: Vec::new(),
+        lessons: Vec::new(),
+        hidden: Vec::new(),
+        kept: Vec::new(),
+        numbers: Vec::new(),
+    })
+}
+
+/// Hides a skill from offers, or shows it again.
+pub(super) async fn blacklist(State(app): State<App>, form: Signed) -> Sent {
+    let slug = form.text("slug").unwrap_or_default();
+    let show = form.text("show").is_some();
+    let reason = form.text("reason");
+    app.change(move |look| {
+        let cortex = look.engine.cortex()?;
+        match show {
+            true => cortex.blacklist_remove(&slug),
+            false => cortex.blacklist_add(&slug, reason.as_deref()),
+        }
+    })
+    .await?;
+    Ok(Redirect::to(if show { "/cortex?done=shown" } else { "/cortex?done=hidden" }))
+}

@@ -1,0 +1,214 @@
+//! What every page has: who looks at it, what waits, and how trouble is shown.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use askama::Template;
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::header::{COOKIE, ORIGIN};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use sinew_engine::{Error, ErrorKind};
+use url::form_urlencoded;
+
+use crate::access::Session;
+use crate::api::Problem;
+use crate::app::Look;
+
+/// The cookie that remembers light or dark.
+pub(super) const THEME: &str = "sinew_theme";
+
+/// What is said after something was done, by the word that the address carries. A page never says
+/// what an address wants it to.
+const DONE: &[(&str, &str)] = &[
+    ("applied", "The proposal was written. Its skill is in the catalog now."),
+    ("rejected", "The proposal was turned down."),
+    ("revised", "The proposal has new content, and was scanned again."),
+    ("restored", "The findings are acknowledged. The proposal waits again."),
+    ("undone", "The write was taken back."),
+    ("approved", "You said yes."),
+    ("refused", "You said no."),
+    ("enabled", "The skill is switched on."),
+    ("disabled", "The skill is switched off."),
+    ("pinned", "The skill keeps its place in the prompt."),
+    ("unpinned", "The skill is no longer pinned."),
+    ("hidden", "The skill is never offered any more."),
+    ("shown", "The skill may be offered again."),
+];
+
+/// A person at a page.
+#[derive(Debug, Clone)]
+pub(super) struct Visitor {
+    session: Arc<Session>,
+    theme: &'static str,
+    done: Option<&'static str>,
+}
+
+/// What the frame around a page shows.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) page: &'static str,
+    pub(super) title: String,
+    pub(super) csrf: String,
+    pub(super) theme: &'static str,
+    pub(super) done: Option<&'static str>,
+    pub(super) approvals: usize,
+    pub(super) proposals: usize,
+    pub(super) version: &'static str,
+}
+
+impl Visitor {
+    /// The frame of a page. What cannot be counted now is not shown as waiting.
+    pub(super) fn frame(&self, look: &Look, page: &'static str, title: &str) -> Frame {
+        let proposals = look.engine.workshop(|shop| shop.status());
+        Frame {
+            page,
+            title: title.to_owned(),
+            csrf: self.session.csrf.clone(),
+            theme: self.theme,
+            done: self.done,
+            approvals: look.engine.approvals(true).map(|all| all.len()).unwrap_or_default(),
+            proposals: proposals.map(|all| all.pending + all.quarantined).unwrap_or_default(),
+            version: env!("CARGO_PKG_VERSION"),
+        }
+    }
+}
+
+impl Frame {
+    /// Whether a page is the one that is shown.
+    pub(super) fn is(&self, page: &str) -> bool {
+        self.page == page
+    }
+}
+
+/// The theme that a browser asked for.
+pub(super) fn theme_of(headers: &HeaderMap) -> &'static str {
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut values = cookies
+        .flat_map(|cookies| cookies.split(';'))
+        .filter_map(|pair| pair.trim().strip_prefix(THEME)?.strip_prefix('='));
+    match values.next() {
+        Some("dark") => "dark",
+        Some("light") => "light",
+        _ => "auto",
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Visitor {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Response> {
+        let Some(session) = parts.extensions.get::<Arc<Session>>().cloned() else {
+            return Err(Redirect::to("/auth").into_response());
+        };
+        let query = parts.uri.query().unwrap_or_default().as_bytes();
+        let word = form_urlencoded::parse(query).find(|(name, _)| name == "done");
+        let done = word.and_then(|(_, word)| {
+            DONE.iter().find(|(known, _)| *known == word).map(|(_, said)| *said)
+        });
+        Ok(Self { session, theme: theme_of(&parts.headers), done })
+    }
+}
+
+/// The fields of a form that a page of ours sent.
+pub(super) struct Signed {
+    fields: BTreeMap<String, Vec<String>>,
+}
+
+impl Signed {
+    /// A field that says something.
+    pub(super) fn text(&self, name: &str) -> Option<String> {
+        let value = self.fields.get(name)?.first()?;
+        Some(value.replace("\r\n", "\n")).filter(|value| !value.trim().is_empty())
+    }
+
+    /// Every value of a field.
+    pub(super) fn all(&self, name: &str) -> Vec<String> {
+        self.fields.get(name).cloned().unwrap_or_default()
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for Signed {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+        let (mut parts, body) = request.into_parts();
+        let visitor = Visitor::from_request_parts(&mut parts, state).await?;
+        let has_origin = parts.headers.contains_key(ORIGIN);
+        let request = Request::from_parts(parts, body);
+        let bytes = Bytes::from_request(request, state).await.map_err(|error| {
+            let said = "the form is larger than this server takes";
+            Trouble(Problem::new(error.status(), "too-large", said)).into_response()
+        })?;
+        let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (name, value) in form_urlencoded::parse(&bytes) {
+            fields.entry(name.into_owned()).or_default().push(value.into_owned());
+        }
+        let word = fields.get("csrf").and_then(|words| words.first());
+        // That the origin is ours was checked in front; here it must be there at all.
+        if !has_origin || !word.is_some_and(|word| visitor.session.knows(word)) {
+            let said = "this form was not sent by a page of this server, or the page is too old";
+            let problem = Problem::forbidden("csrf", said).hint("load the page again");
+            return Err(Trouble(problem).into_response());
+        }
+        Ok(Self { fields })
+    }
+}
+
+/// A page, drawn.
+#[derive(Debug)]
+pub(super) struct Page(String);
+
+impl Page {
+    pub(super) fn of(template: &impl Template) -> Result<Self, Error> {
+        template.render().map(Self).map_err(|error| {
+            Error::new(ErrorKind::Environment, "not-drawn", format!("no page: {error}"))
+        })
+    }
+}
+
+impl IntoResponse for Page {
+    fn into_response(self) -> Response {
+        Html(self.0).into_response()
+    }
+}
+
+/// Trouble, as a page.
+#[derive(Debug)]
+pub(super) struct Trouble(pub(super) Problem);
+
+#[derive(Template)]
+#[template(path = "problem.html")]
+struct TroublePage<'a> {
+    title: &'a str,
+    detail: String,
+    hint: Option<String>,
+}
+
+impl From<Problem> for Trouble {
+    fn from(problem: Problem) -> Self {
+        Self(problem)
+    }
+}
+
+impl IntoResponse for Trouble {
+    fn into_response(self) -> Response {
+        let page = TroublePage {
+            title: self.0.title(),
+            detail: super::text::line(self.0.detail()),
+            hint: self.0.next_step().map(super::text::line),
+        };
+        match page.render() {
+            Ok(page) => (self.0.status(), Html(page)).into_response(),
+            Err(_) => (StatusCode::INTERNAL_SERVER_ERROR, "the page failed\n").into_response(),
+        }
+    }
+}
+
+/// What a page answers.
+pub(super) type Shown = Result<Page, Trouble>;
+
+/// What a form answers: another page.
+pub(super) type Sent = Result<Redirect, Trouble>;

@@ -1,0 +1,77 @@
+//! The dashboard: what the engine knows and decides, as pages.
+//!
+//! Pages are drawn here, from templates that are checked when the program is built; the one script
+//! adds live parts, answers while somebody types, and keys. Without it every page shows and does
+//! the same.
+//!
+//! **Must never happen here:** a skill's text as live HTML, a change without the word that only our
+//! own pages know, a rule about skills.
+
+mod activity;
+mod approvals;
+mod assets;
+mod auth;
+mod chart;
+mod cortex;
+mod frame;
+mod health;
+mod hub;
+mod markdown;
+mod overview;
+mod route;
+mod skill;
+mod skills;
+mod text;
+mod workshop;
+
+use axum::Router;
+use axum::http::HeaderValue;
+use axum::http::header::{CONTENT_SECURITY_POLICY, HeaderName};
+use axum::middleware::{from_fn_with_state, map_response};
+use axum::response::Response;
+use axum::routing::{get, post};
+
+use crate::access::identify;
+use crate::app::{App, count};
+
+/// What pages may load and do: what comes from here, and nothing that is written into them.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+                      img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; \
+                      form-action 'self'";
+
+/// The dashboard's routes.
+pub(crate) fn router(app: &App) -> Router {
+    Router::new()
+        .route("/", get(overview::show))
+        .route("/skills", get(skills::show))
+        .route("/skills/{name}", get(skill::show).post(skill::set))
+        .route("/skills/{name}/undo", post(skill::undo))
+        .route("/route", get(route::show))
+        .route("/cortex", get(cortex::show))
+        .route("/cortex/blacklist", post(cortex::blacklist))
+        .route("/workshop", get(workshop::list))
+        .route("/workshop/{id}", get(workshop::show))
+        .route("/workshop/{id}/{action}", post(workshop::act))
+        .route("/approvals/{id}", post(approvals::decide))
+        .route("/hub", get(hub::show))
+        .route("/activity", get(activity::show))
+        .route("/health", get(health::show))
+        .route("/auth", get(auth::show).post(auth::sign_in))
+        .route("/sign-out", post(auth::sign_out))
+        .route("/theme", post(auth::theme))
+        .route("/assets/style.css", get(assets::style))
+        .route("/assets/app.js", get(assets::script))
+        .route("/assets/icon.svg", get(assets::icon))
+        .layer(map_response(with_policy))
+        .layer(from_fn_with_state(app.clone(), identify))
+        .layer(from_fn_with_state(app.clone(), count))
+        .with_state(app.clone())
+}
+
+async fn with_policy(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    let opener = HeaderName::from_static("cross-origin-opener-policy");
+    headers.insert(opener, HeaderValue::from_static("same-origin"));
+    response
+}

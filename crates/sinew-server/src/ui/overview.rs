@@ -1,0 +1,165 @@
+//! The start page: what there is, what waits, what happened, and how everything is.
+
+use askama::Template;
+use axum::extract::State;
+use sinew_catalog::State as SkillState;
+use sinew_cortex::Stamp;
+use sinew_engine::{Activity, ActivityFilter, Health};
+use sinew_workshop::Proposal;
+
+use super::approvals::Waiting;
+use super::frame::{Frame, Page, Shown, Visitor};
+use super::skills::state_class;
+use super::text::{ago, line};
+use super::chart;
+use crate::app::App;
+
+/// Rows of the lists on this page; each has a page of its own.
+const ROWS: usize = 6;
+
+#[derive(Template)]
+#[template(path = "overview.html")]
+struct Overview {
+    frame: Frame,
+    total: usize,
+    ready: usize,
+    states: Vec<Count>,
+    bar: String,
+    waiting: Vec<Waiting>,
+    proposals: Vec<Row>,
+    more_proposals: usize,
+    activity: Vec<Happening>,
+    warnings: Vec<(String, String)>,
+    workspace: String,
+}
+
+struct Count {
+    name: &'static str,
+    class: &'static str,
+    count: usize,
+}
+
+/// A proposal in a list.
+pub(super) struct Row {
+    pub(super) id: String,
+    pub(super) skill: String,
+    pub(super) title: String,
+    pub(super) status: &'static str,
+    pub(super) class: &'static str,
+    pub(super) kind: &'static str,
+    pub(super) when: String,
+    pub(super) findings: usize,
+}
+
+impl Row {
+    pub(super) fn of(proposal: &Proposal, now: Stamp) -> Self {
+        let status = proposal.status.as_str();
+        Self {
+            id: proposal.id.clone(),
+            skill: line(&proposal.skill_name),
+            title: line(&proposal.title),
+            status,
+            class: match status {
+                "applied" => "good",
+                "pending" => "info",
+                "quarantined" => "bad",
+                "stale" => "warn",
+                _ => "",
+            },
+            kind: proposal.change.kind(),
+            when: ago(Stamp::from_clock(proposal.updated_at), now),
+            findings: proposal.scan_findings.len(),
+        }
+    }
+}
+
+/// One thing that happened, in a list.
+pub(super) struct Happening {
+    pub(super) when: String,
+    pub(super) at: String,
+    pub(super) kind: String,
+    pub(super) by: String,
+    pub(super) text: String,
+}
+
+impl Happening {
+    pub(super) fn of(activity: &Activity, now: Stamp) -> Self {
+        Self {
+            when: ago(activity.at, now),
+            at: activity.at.to_string(),
+            kind: activity.kind.clone(),
+            by: activity.by.as_deref().map(line).unwrap_or_default(),
+            text: line(&activity.text),
+        }
+    }
+}
+
+/// Every state, in the order in which people care.
+pub(super) const STATES: [SkillState; 7] = [
+    SkillState::Ready,
+    SkillState::NeedsSetup,
+    SkillState::Blocked,
+    SkillState::Broken,
+    SkillState::Disabled,
+    SkillState::Excluded,
+    SkillState::Shadowed,
+];
+
+pub(super) async fn show(State(app): State<App>, visitor: Visitor) -> Shown {
+    let page = app.ask(move |look| {
+        let (engine, catalog) = (&look.engine, &look.snapshot.catalog);
+        let now = Stamp::from_clock(engine.environment().clock.now_ms());
+        let counts = engine.state_counts(catalog);
+        let count = |state: &SkillState| counts.get(state.as_str()).copied().unwrap_or_default();
+        let states: Vec<Count> = STATES
+            .iter()
+            .map(|state| Count {
+                name: state.as_str(),
+                class: state_class(*state),
+                count: count(state),
+            })
+            .filter(|shown| shown.count > 0)
+            .collect();
+        let parts: Vec<(&str, &'static str, usize)> =
+            states.iter().map(|shown| (shown.name, bar_class(shown.class), shown.count)).collect();
+        let open: Vec<Proposal> = engine
+            .workshop(|shop| shop.proposals())?
+            .into_iter()
+            .filter(|proposal| proposal.status.is_open())
+            .collect();
+        let mut open: Vec<&Proposal> = open.iter().collect();
+        open.sort_by_key(|proposal| std::cmp::Reverse(proposal.number));
+        let activity = engine.activity(&ActivityFilter::default())?;
+        let diagnosis = engine.doctor(catalog);
+        let warnings = diagnosis.probes.iter().filter(|probe| probe.health == Health::Warn);
+        let warnings = warnings.map(|probe| {
+            let remedy = probe.remedy.as_deref().unwrap_or(&probe.detail);
+            (line(&probe.name), line(remedy))
+        });
+        Page::of(&Overview {
+            frame: visitor.frame(look, "overview", "Overview"),
+            total: catalog.entries.len(),
+            ready: count(&SkillState::Ready),
+            bar: chart::shares(&parts),
+            states,
+            waiting: engine.approvals(true)?.iter().map(Waiting::of).collect(),
+            more_proposals: open.len().saturating_sub(ROWS),
+            proposals: open.iter().take(ROWS).map(|proposal| Row::of(proposal, now)).collect(),
+            activity: activity.iter().take(ROWS).map(|one| Happening::of(one, now)).collect(),
+            warnings: warnings.collect(),
+            workspace: line(&engine.workspace().to_string_lossy()),
+        })
+    });
+    Ok(page.await?)
+}
+
+/// The class of a part of a bar, for a chip's.
+fn bar_class(chip: &str) -> &'static str {
+    match chip {
+        "good" => "s-good",
+        "warn" => "s-warn",
+        "bad" => "s-bad",
+        "info" => "s-info",
+        _ => "s-plain",
+    }
+}

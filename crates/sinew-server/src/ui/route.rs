@@ -1,0 +1,209 @@
+//! The playground: which skill a message would find, and why; and which of two descriptions serves
+//! it better.
+
+use askama::Template;
+use axum::extract::{Query, State};
+use serde::Deserialize;
+use sinew_engine::{Engine, Error, ModelChoice};
+use sinew_route::{Decision, Match, Nothing, Parts, RouteResult};
+
+use super::chart;
+use super::frame::{Frame, Page, Shown, Visitor};
+use super::text::{block, in_path, line, number, percent};
+use crate::api::prompt_for;
+use crate::app::{App, Look};
+
+/// The longest message that is routed here.
+const MAX_MESSAGE: usize = 20_000;
+/// Skills that are shown.
+const SHOWN: usize = 8;
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Asked {
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    skill: String,
+    #[serde(default)]
+    first: String,
+    #[serde(default)]
+    second: String,
+}
+
+#[derive(Template)]
+#[template(path = "route.html")]
+struct Playground {
+    frame: Frame,
+    message: String,
+    answer: Option<Answer>,
+    keyword: Option<String>,
+    prompt: String,
+    prompt_chars: String,
+    skills: Vec<(String, bool)>,
+    first: String,
+    second: String,
+    compared: Option<[Answer; 2]>,
+}
+
+/// What the router says, as a page shows it.
+struct Answer {
+    decision: &'static str,
+    class: &'static str,
+    sentence: String,
+    rows: Vec<Row>,
+    threshold: String,
+    model: String,
+    took: String,
+    region: Option<String>,
+    reflex: Option<String>,
+    notes: Vec<String>,
+}
+
+struct Row {
+    place: usize,
+    name: String,
+    path: String,
+    description: String,
+    sure: String,
+    bar: String,
+    offered: bool,
+    parts: Vec<(&'static str, String, String)>,
+    words: String,
+}
+
+impl Answer {
+    fn of(result: &RouteResult) -> Self {
+        let (decision, class) = match result.decision {
+            Decision::Match => ("match", "good"),
+            Decision::Shortlist => ("shortlist", "info"),
+            Decision::None => ("none", "warn"),
+        };
+        let first = result.matches.first().map(|first| line(&first.name)).unwrap_or_default();
+        let sentence = match (result.decision, result.reason) {
+            (Decision::Match, _) => format!("{first} is the skill for this."),
+            (Decision::Shortlist, _) => {
+                format!("{} skills are worth reading; none stands out.", result.offered)
+            }
+            (Decision::None, Some(Nothing::EmptyCatalog)) => "There is no skill to match.".to_owned(),
+            (Decision::None, Some(Nothing::NoWords)) => {
+                "The message has no word to go by.".to_owned()
+            }
+            (Decision::None, _) => {
+                "No skill fits. The agent goes on without one.".to_owned()
+            }
+        };
+        let largest = result.matches.iter().flat_map(|found| values(&found.parts));
+        let largest = largest.map(|(_, value)| value.abs()).fold(0.0, f64::max);
+        let rows = result.matches.iter().enumerate().map(|(at, found)| {
+            row(at, found, result, largest)
+        });
+        Self {
+            decision,
+            class,
+            sentence,
+            rows: rows.collect(),
+            threshold: percent(result.threshold),
+            model: line(&result.model),
+            took: format!("{:.1} ms", result.took.total as f64 / 1000.0),
+            region: None,
+            reflex: None,
+            notes: result.degraded.iter().map(|gone| line(&gone.message)).collect(),
+        }
+    }
+}
+
+fn values(parts: &Parts) -> Vec<(&'static str, f64)> {
+    parts
+        .each()
+        .filter(|(_, part)| part.weight != 0.0)
+        .map(|(name, part)| (name, part.value()))
+        .collect()
+}
+
+fn row(at: usize, found: &Match, result: &RouteResult, largest: f64) -> Row {
+    let parts = values(&found.parts)
+        .into_iter()
+        .map(|(name, value)| (name, format!("{value:+.2}"), chart::part(value, largest)));
+    let words: Vec<&str> = found.terms.iter().take(6).map(|term| term.term.as_str()).collect();
+    Row {
+        place: at + 1,
+        name: line(&found.name),
+        path: in_path(&found.name),
+        description: line(&found.description),
+        sure: percent(found.probability),
+        bar: chart::probability(found.probability, result.threshold),
+        offered: at < result.offered,
+        parts: parts.collect(),
+        words: line(&words.join(", ")),
+    }
+}
+
+fn answer(look: &Look, message: &str) -> Answer {
+    let catalog = &look.snapshot.catalog;
+    let router = look.router(ModelChoice::Default);
+    let found = router.find(message, Some(SHOWN));
+    let routed = look.engine.routed(catalog, message, found.result);
+    let mut answer = Answer::of(&routed.result);
+    answer.region = routed.region.as_deref().map(line);
+    answer.reflex = routed.reflex.as_ref().map(|hit| block(&hit.notice));
+    if let Some(held) = found.held_back {
+        answer.notes.push(format!("{} would fit, but cannot be used yet.", line(&held.name)));
+    }
+    answer
+}
+
+/// The message under two descriptions of one skill.
+fn compared(engine: &Engine, look: &Look, asked: &Asked) -> Result<Option<[Answer; 2]>, Error> {
+    let wanted = [&asked.message, &asked.skill, &asked.first, &asked.second];
+    if wanted.iter().any(|text| text.trim().is_empty()) {
+        return Ok(None);
+    }
+    let catalog = &look.snapshot.catalog;
+    let entry = engine.find(catalog, &asked.skill)?;
+    let with = |description: &str| {
+        Answer::of(&engine.route_imagined(catalog, entry, description, &asked.message, SHOWN))
+    };
+    Ok(Some([with(&asked.first), with(&asked.second)]))
+}
+
+pub(super) async fn show(
+    State(app): State<App>,
+    visitor: Visitor,
+    Query(mut asked): Query<Asked>,
+) -> Shown {
+    if let Some((at, _)) = asked.message.char_indices().nth(MAX_MESSAGE) {
+        asked.message.truncate(at);
+    }
+    let page = app.ask(move |look| {
+        let (engine, catalog) = (&look.engine, &look.snapshot.catalog);
+        let message = Some(asked.message.as_str()).filter(|text| !text.trim().is_empty());
+        let options = prompt_for(look, message);
+        let block_text = engine.prompt(catalog, &options);
+        let keyword = message.map(|message| {
+            let words = look.router(ModelChoice::Words).find(message, Some(1)).result;
+            match words.matched() {
+                Some(first) => line(&first.name),
+                None => "none".to_owned(),
+            }
+        });
+        let mut skills: Vec<&str> = catalog.active().map(|entry| entry.name.as_str()).collect();
+        skills.sort_unstable();
+        let first = match (asked.first.is_empty(), catalog.lookup(&asked.skill)) {
+            (true, Ok(entry)) if !asked.skill.is_empty() => entry.description.clone(),
+            _ => asked.first.clone(),
+        };
+        Page::of(&Playground {
+            frame: visitor.frame(look, "route", "Route"),
+            answer: message.map(|message| answer(look, message)),
+            keyword,
+            prompt_chars: number(block_text.report.used),
+            prompt: block_text.text,
+            skills: skills.iter().map(|name| (line(name), *name == asked.skill)).collect(),
+            first,
+            second: asked.second.clone(),
+            compared: compared(engine, look, &asked)?,
+            message: asked.message.clone(),
+        })
+    });
+    Ok(page.await?)
+}

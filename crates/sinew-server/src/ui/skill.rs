@@ -1,0 +1,296 @@
+//! One skill: its text, its files, what was found, what happened to it, and its switches.
+
+use askama::Template;
+use axum::extract::{Path, Query, State};
+use axum::response::Redirect;
+use serde::Deserialize;
+use sinew_catalog::SKILL_FILE;
+use sinew_cortex::Stamp;
+use sinew_exec::From;
+use sinew_engine::{Actor, Mark, PromptOptions, SkillSettings, Why};
+use sinew_guard::scan::Severity;
+use sinew_workshop::{Action, By, Force, Wish};
+
+use super::frame::{Frame, Page, Sent, Shown, Signed, Visitor};
+use super::skills::{state_class, verdict_chip};
+use super::text::{ago, block, in_path, line, number, percent};
+use super::{chart, markdown};
+use crate::app::App;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Wanted {
+    file: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "skill.html")]
+struct SkillPage {
+    frame: Frame,
+    name: String,
+    path: String,
+    description: String,
+    state: &'static str,
+    class: &'static str,
+    answer: String,
+    steps: Vec<Step>,
+    enabled: bool,
+    pinned: bool,
+    facts: Vec<(&'static str, String)>,
+    env: Vec<(String, &'static str)>,
+    file: Option<File>,
+    /// Why no file is shown.
+    unread: Option<String>,
+    files: Vec<(String, String)>,
+    verdict: (&'static str, &'static str),
+    digest: String,
+    findings: Vec<Finding>,
+    shadowed: Vec<(String, String)>,
+    versions: Vec<Version>,
+    regions: Vec<Learned>,
+}
+
+struct Step {
+    stage: &'static str,
+    class: &'static str,
+    mark: &'static str,
+    text: String,
+    remedy: Option<String>,
+}
+
+struct File {
+    name: String,
+    drawn: Option<String>,
+    text: String,
+    sha256: String,
+    size: String,
+}
+
+struct Finding {
+    severity: &'static str,
+    class: &'static str,
+    rule: String,
+    place: String,
+    message: String,
+    evidence: String,
+    remedy: String,
+}
+
+struct Version {
+    id: String,
+    what: &'static str,
+    by: String,
+    when: String,
+    files: usize,
+    can_undo: bool,
+}
+
+struct Learned {
+    region: String,
+    bar: String,
+    effective: String,
+    worked: String,
+}
+
+/// Findings shown; the rest is what `sinew scan` prints.
+const MAX_FINDINGS: usize = 50;
+/// Versions shown.
+const MAX_VERSIONS: usize = 20;
+
+pub(super) async fn show(
+    State(app): State<App>,
+    visitor: Visitor,
+    Path(name): Path<String>,
+    Query(wanted): Query<Wanted>,
+) -> Shown {
+    let page = app.ask(move |look| {
+        let (engine, catalog) = (&look.engine, &look.snapshot.catalog);
+        let now = Stamp::from_clock(engine.environment().clock.now_ms());
+        let entry = engine.find(catalog, &name)?;
+        let details = engine.details(catalog, entry);
+        let why = engine.explain(catalog, entry, &PromptOptions::default());
+        let steps = why.steps.iter().map(|step| {
+            let (class, mark) = match step.mark {
+                Mark::Pass => ("pass", "✓"),
+                Mark::Fail => ("fail", "✗"),
+                Mark::Note => ("note-mark", "·"),
+            };
+            let remedy = step.remedy.as_deref().map(line);
+            Step { stage: step.stage, class, mark, text: line(&step.text), remedy }
+        });
+        let own = entry.file_path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let own = own.unwrap_or_else(|| SKILL_FILE.to_owned());
+        let read = engine.read_file(catalog, &entry.name, wanted.file.as_deref());
+        let (file, unread, mut files) = match read {
+            Ok(read) => {
+                let is_text = read.file.ends_with(".md");
+                let body = match read.file == own {
+                    // The front matter is shown as facts.
+                    true => sinew_skill::split(&read.text).ok().map(|parts| parts.body.to_owned()),
+                    false => None,
+                };
+                let body = body.unwrap_or_else(|| read.text.clone());
+                let file = File {
+                    drawn: is_text.then(|| markdown::drawn(&body)).flatten(),
+                    text: block(&read.text),
+                    sha256: read.sha256,
+                    size: number(read.size),
+                    name: line(&read.file),
+                };
+                let mut files = read.files;
+                files.push(read.file);
+                (Some(file), None, files)
+            }
+            Err(error) => (None, Some(line(&error.message)), vec![own.clone()]),
+        };
+        files.sort();
+        let scanned = engine.scan_skill(catalog, &entry.name);
+        let (verdict, digest, findings) = match &scanned {
+            Ok(scanned) => (
+                verdict_chip(scanned.verdict),
+                scanned.report.digest.clone(),
+                scanned.report.findings.iter().take(MAX_FINDINGS).map(finding).collect(),
+            ),
+            Err(_) => (("not scanned", ""), String::new(), Vec::new()),
+        };
+        let history = engine.workshop(|shop| shop.history(&entry.name)).unwrap_or_default();
+        let newest = history.iter().find(|version| version.action == Action::Apply);
+        let newest = newest.map(|version| version.id.clone());
+        let versions = history.iter().take(MAX_VERSIONS).map(|version| Version {
+            id: version.id.clone(),
+            what: match version.action {
+                Action::Apply => "applied",
+                Action::SupportFile => "support file",
+                Action::Undo => "undone",
+                Action::Rollback => "rolled back",
+                Action::Save => "kept",
+            },
+            by: line(&version.by),
+            when: ago(Stamp::from_clock(version.at), now),
+            files: version.files.len(),
+            can_undo: newest.as_ref() == Some(&version.id),
+        });
+        let learned = engine.cortex().and_then(|cortex| cortex.why(&entry.name));
+        let regions = match learned {
+            Ok(Why::Skill { regions, .. }) => regions
+                .into_iter()
+                .map(|(region, view)| Learned {
+                    region: line(&region),
+                    bar: chart::weight(view.weight, view.effective_weight, view.bayes.lb),
+                    effective: format!("{:.2}", view.effective_weight),
+                    worked: format!(
+                        "{} of {} worked; at least {} reliable",
+                        view.runs.success,
+                        view.runs.success + view.runs.fail,
+                        percent(view.bayes.lb)
+                    ),
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
+        let mut facts = vec![
+            ("File", line(&entry.file_path.to_string_lossy())),
+            ("Source", format!("{} (tier {})", line(&entry.source), entry.tier.as_str())),
+            ("Key", line(&entry.skill_key)),
+        ];
+        facts.extend(entry.homepage.as_deref().map(|page| ("Homepage", line(page))));
+        facts.extend(entry.command_name.as_deref().map(|name| ("Command", format!("/{}", line(name)))));
+        let sees = if entry.model_visible { "sees it" } else { "does not see it" };
+        let cost = details.prompt_chars.map(|chars| format!(", for {} characters", number(chars)));
+        facts.push(("The model", format!("{sees}{}", cost.unwrap_or_default())));
+        let env = details.env.iter().map(|state| {
+            let from = match state.from {
+                From::Host if state.blank => "set on this machine, but blank",
+                From::Host => "set on this machine",
+                From::Config => "set in the configuration",
+                From::Missing => "not set",
+            };
+            (line(&state.name), from)
+        });
+        let pins = &engine.config().prompt.pin;
+        Page::of(&SkillPage {
+            frame: visitor.frame(look, "skills", &line(&entry.name)),
+            name: line(&entry.name),
+            path: in_path(&entry.name),
+            description: line(&entry.description),
+            state: entry.state.as_str(),
+            class: state_class(entry.state),
+            answer: line(&why.answer),
+            steps: steps.collect(),
+            enabled: !entry.disabled,
+            pinned: pins.contains(&entry.name) || pins.contains(&entry.skill_key),
+            facts,
+            env: env.collect(),
+            files: files.iter().map(|file| (line(file), in_path(file))).collect(),
+            file,
+            unread,
+            verdict,
+            digest,
+            findings,
+            shadowed: details
+                .shadowed
+                .iter()
+                .map(|copy| (line(&copy.file_path.to_string_lossy()), line(&copy.source)))
+                .collect(),
+            versions: versions.collect(),
+            regions,
+        })
+    });
+    Ok(page.await?)
+}
+
+fn finding(found: &sinew_guard::scan::Finding) -> Finding {
+    let (severity, class) = match found.severity {
+        Severity::Critical => ("critical", "bad"),
+        Severity::Warn => ("warn", "warn"),
+        Severity::Info => ("info", "info"),
+    };
+    Finding {
+        severity,
+        class,
+        rule: line(&found.rule),
+        place: match found.line {
+            0 => line(&found.file),
+            at => format!("{}:{at}", line(&found.file)),
+        },
+        message: line(&found.message),
+        evidence: line(&found.evidence),
+        remedy: line(&found.remedy),
+    }
+}
+
+/// Switches a skill on or off, or pins it.
+pub(super) async fn set(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    form: Signed,
+) -> Sent {
+    let wish = form.text("set").unwrap_or_default();
+    let (settings, done) = match wish.as_str() {
+        "enable" => (SkillSettings { enabled: Some(true), ..SkillSettings::default() }, "enabled"),
+        "disable" => (SkillSettings { enabled: Some(false), ..SkillSettings::default() }, "disabled"),
+        "pin" => (SkillSettings { pinned: Some(true), ..SkillSettings::default() }, "pinned"),
+        _ => (SkillSettings { pinned: Some(false), ..SkillSettings::default() }, "unpinned"),
+    };
+    let to = format!("/skills/{}?done={done}", in_path(&name));
+    app.change(move |look| {
+        let entry = look.engine.find(&look.snapshot.catalog, &name)?;
+        look.engine.set_skill(entry, &settings, &Actor::Person { name: None })
+    })
+    .await?;
+    Ok(Redirect::to(&to))
+}
+
+/// Takes back what a version wrote.
+pub(super) async fn undo(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    form: Signed,
+) -> Sent {
+    let version = form.text("version").unwrap_or_default();
+    app.change(move |look| {
+        let by = By::Person { name: None };
+        look.engine.workshop(|shop| shop.undo(&Wish::Id(version.clone()), Force::No, &by))
+    })
+    .await?;
+    Ok(Redirect::to(&format!("/skills/{}?done=undone", in_path(&name))))
+}

@@ -1,0 +1,167 @@
+//! Every skill, whatever its state, with the reason and what to do.
+
+use askama::Template;
+use axum::extract::{Query, State};
+use serde::Deserialize;
+use sinew_catalog::{Entry, State as SkillState};
+use sinew_guard::scan::Verdict;
+
+use super::frame::{Frame, Page, Shown, Visitor};
+use super::overview::STATES;
+use super::text::{in_path, line, number};
+use crate::app::App;
+
+/// Rows of a page: it stays below 100 KB.
+const ROWS: usize = 50;
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Filter {
+    #[serde(default)]
+    q: String,
+    #[serde(default)]
+    state: String,
+    #[serde(default)]
+    source: String,
+    #[serde(default)]
+    page: usize,
+}
+
+#[derive(Template)]
+#[template(path = "skills.html")]
+struct Skills {
+    frame: Frame,
+    q: String,
+    states: Vec<(&'static str, usize, bool)>,
+    sources: Vec<(String, bool)>,
+    rows: Vec<Row>,
+    found: usize,
+    total: usize,
+    first: usize,
+    last: usize,
+    previous: Option<String>,
+    next: Option<String>,
+}
+
+struct Row {
+    name: String,
+    path: String,
+    description: String,
+    state: &'static str,
+    class: &'static str,
+    reason: String,
+    remedy: Option<String>,
+    source: String,
+    verdict: Option<(&'static str, &'static str)>,
+    cost: Option<String>,
+}
+
+/// The class of a state's chip.
+pub(super) fn state_class(state: SkillState) -> &'static str {
+    match state {
+        SkillState::Ready => "good",
+        SkillState::NeedsSetup => "warn",
+        SkillState::Blocked | SkillState::Broken => "bad",
+        SkillState::Excluded => "info",
+        SkillState::Disabled | SkillState::Shadowed => "",
+    }
+}
+
+/// A verdict with the class of its chip.
+pub(super) fn verdict_chip(verdict: Verdict) -> (&'static str, &'static str) {
+    match verdict {
+        Verdict::Allow => ("allow", "good"),
+        Verdict::Warn => ("warn", "warn"),
+        Verdict::Block => ("block", "bad"),
+    }
+}
+
+impl Filter {
+    fn takes(&self, entry: &Entry) -> bool {
+        let words = self.q.to_lowercase();
+        let holds = |word: &str| {
+            entry.name.to_lowercase().contains(word)
+                || entry.description.to_lowercase().contains(word)
+        };
+        (self.state.is_empty() || entry.state.as_str() == self.state)
+            && (self.source.is_empty() || entry.source == self.source)
+            && words.split_whitespace().all(holds)
+    }
+
+    fn address(&self, page: usize) -> String {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        let page = page.to_string();
+        let all =
+            [("q", &self.q), ("state", &self.state), ("source", &self.source), ("page", &page)];
+        for (name, value) in all {
+            if !value.is_empty() {
+                query.append_pair(name, value);
+            }
+        }
+        format!("/skills?{}", query.finish())
+    }
+}
+
+pub(super) async fn show(
+    State(app): State<App>,
+    visitor: Visitor,
+    Query(filter): Query<Filter>,
+) -> Shown {
+    let page = app.ask(move |look| {
+        let (engine, catalog) = (&look.engine, &look.snapshot.catalog);
+        let mut found: Vec<&Entry> =
+            catalog.entries.iter().filter(|entry| filter.takes(entry)).collect();
+        found.sort_by(|a, b| (&a.name, &a.file_path).cmp(&(&b.name, &b.file_path)));
+        let costs = engine.prompt_costs(catalog);
+        let counts = engine.state_counts(catalog);
+        let mut sources: Vec<&str> =
+            catalog.entries.iter().map(|entry| entry.source.as_str()).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        let begin = filter.page.saturating_mul(ROWS).min(found.len());
+        let rows: Vec<Row> = found
+            .iter()
+            .skip(begin)
+            .take(ROWS)
+            .map(|entry| {
+                let reason = entry.primary_reason();
+                Row {
+                    name: line(&entry.name),
+                    path: in_path(&entry.name),
+                    description: line(&entry.description),
+                    state: entry.state.as_str(),
+                    class: state_class(entry.state),
+                    reason: reason.map(|reason| line(&reason.detail)).unwrap_or_default(),
+                    remedy: reason.and_then(|reason| reason.remedy.as_deref()).map(line),
+                    source: line(&entry.source),
+                    verdict: entry.scan.as_ref().map(|scan| verdict_chip(scan.verdict)),
+                    cost: costs
+                        .get(entry.name.as_str())
+                        .filter(|_| entry.model_visible)
+                        .map(|chars| number(*chars)),
+                }
+            })
+            .collect();
+        let states = STATES.iter().filter_map(|state| {
+            let count = counts.get(state.as_str()).copied()?;
+            Some((state.as_str(), count, state.as_str() == filter.state))
+        });
+        let last = begin + rows.len();
+        Page::of(&Skills {
+            frame: visitor.frame(look, "skills", "Skills"),
+            states: states.collect(),
+            sources: sources
+                .into_iter()
+                .map(|source| (line(source), source == filter.source))
+                .collect(),
+            found: found.len(),
+            total: catalog.entries.len(),
+            first: if rows.is_empty() { 0 } else { begin + 1 },
+            last,
+            previous: (filter.page > 0).then(|| filter.address(filter.page - 1)),
+            next: (last < found.len()).then(|| filter.address(filter.page + 1)),
+            rows,
+            q: filter.q.clone(),
+        })
+    });
+    Ok(page.await?)
+}

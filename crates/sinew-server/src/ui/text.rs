@@ -1,0 +1,79 @@
+//! Somebody else's text on a page, and times as people read them.
+
+use sinew_cortex::Stamp;
+use sinew_guard::Untrusted;
+
+/// A line of somebody's text: what only a machine would write, and what turns lines around, is
+/// shown as escapes. The template does the rest.
+pub(super) fn line(text: &str) -> String {
+    Untrusted::new(text).for_terminal()
+}
+
+/// The same for a text of many lines.
+pub(super) fn block(text: &str) -> String {
+    Untrusted::new(text).for_terminal_block()
+}
+
+/// How long ago something was.
+pub(super) fn ago(then: Stamp, now: Stamp) -> String {
+    let seconds = (now.ms() - then.ms()).max(0) / 1000;
+    let many = |number: i64, thing: &str| match number {
+        1 => format!("1 {thing} ago"),
+        _ => format!("{number} {thing}s ago"),
+    };
+    match seconds {
+        0..60 => "just now".to_owned(),
+        60..3_600 => many(seconds / 60, "minute"),
+        3_600..86_400 => many(seconds / 3_600, "hour"),
+        _ => many(seconds / 86_400, "day"),
+    }
+}
+
+/// A share in whole percent.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+/// A number with a comma for each thousand.
+pub(super) fn number(count: usize) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Something as it may stand in an address.
+pub(super) fn in_path(text: &str) -> String {
+    let mut path = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => path.push(byte.into()),
+            _ => path.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    // A browser takes a lone dot for a step up.
+    if path.chars().all(|c| c == '.') { path.replace('.', "%2E") } else { path }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_for_people() {
+        let at = Stamp::from_ms;
+        assert_eq!(ago(at(0), at(59_000)), "just now");
+        assert_eq!(ago(at(0), at(60_000)), "1 minute ago");
+        assert_eq!(ago(at(0), at(3 * 86_400_000)), "3 days ago");
+        assert_eq!(ago(at(10), at(0)), "just now", "a clock that went back");
+        assert_eq!(number(1_234_567), "1,234,567");
+        assert_eq!(in_path("a b/ü"), "a%20b%2F%C3%BC");
+        assert_eq!(in_path(".."), "%2E%2E");
+        assert_eq!(line("a\u{202e}b"), "a\\u{202e}b");
+    }
+}

@@ -1,0 +1,281 @@
+//! The workshop: what waits for review, and one proposal with everything a decision needs.
+
+use askama::Template;
+use axum::extract::{Path, Query, State};
+use axum::response::Redirect;
+use serde::Deserialize;
+use sinew_cortex::Stamp;
+use sinew_engine::{Error, ErrorKind};
+use sinew_workshop::{By, Change, Consent, Force, Proposal, Revision, Source, Wish};
+
+use super::frame::{Frame, Page, Sent, Shown, Signed, Visitor};
+use super::overview::Row;
+use super::text::{ago, block, line, number, percent};
+use crate::app::{App, Look};
+
+/// Rows of a page.
+const ROWS: usize = 100;
+/// Characters per token, roughly, for English and Markdown.
+const CHARS_PER_TOKEN: usize = 4;
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Filter {
+    #[serde(default)]
+    status: String,
+}
+
+#[derive(Template)]
+#[template(path = "workshop.html")]
+struct Inbox {
+    frame: Frame,
+    tabs: Vec<(&'static str, usize, bool)>,
+    status: &'static str,
+    rows: Vec<Row>,
+    on: bool,
+}
+
+const STATUSES: [&str; 5] = ["pending", "quarantined", "applied", "rejected", "stale"];
+
+fn newest_first(look: &Look, status: &str) -> Result<Vec<Proposal>, Error> {
+    let mut found = look.engine.workshop(|shop| shop.list(status))?;
+    found.sort_by_key(|proposal| std::cmp::Reverse(proposal.number));
+    Ok(found)
+}
+
+pub(super) async fn list(
+    State(app): State<App>,
+    visitor: Visitor,
+    Query(filter): Query<Filter>,
+) -> Shown {
+    let page = app.ask(move |look| {
+        let now = Stamp::from_clock(look.engine.environment().clock.now_ms());
+        let wanted = STATUSES.into_iter().find(|known| *known == filter.status);
+        let status = wanted.unwrap_or("pending");
+        let counts = look.engine.workshop(|shop| shop.status())?;
+        let numbers =
+            [counts.pending, counts.quarantined, counts.applied, counts.rejected, counts.stale];
+        let tabs = STATUSES.into_iter().zip(numbers);
+        Page::of(&Inbox {
+            frame: visitor.frame(look, "workshop", "Workshop"),
+            tabs: tabs.map(|(name, count)| (name, count, name == status)).collect(),
+            rows: newest_first(look, status)?
+                .iter()
+                .take(ROWS)
+                .map(|proposal| Row::of(proposal, now))
+                .collect(),
+            status,
+            on: look.engine.workshop_settings().0.is_on(),
+        })
+    });
+    Ok(page.await?)
+}
+
+#[derive(Template)]
+#[template(path = "proposal.html")]
+struct ProposalPage {
+    frame: Frame,
+    row: Row,
+    reason: String,
+    source: &'static str,
+    revision: u32,
+    path: String,
+    quotes: Vec<String>,
+    diff: Vec<(&'static str, String)>,
+    result_sha256: String,
+    problem: Option<String>,
+    findings: Vec<Finding>,
+    /// Rules that hold it and that a person may acknowledge.
+    holding: Vec<String>,
+    neighbours: Vec<(String, String)>,
+    gained: Vec<String>,
+    missed: Vec<String>,
+    taken: Vec<String>,
+    pushed_out: Vec<String>,
+    tokens: String,
+    change: String,
+    description: String,
+    body: String,
+    history: Vec<(String, String, String, String)>,
+    previous: Option<String>,
+    next: Option<String>,
+    can_approve: bool,
+    can_revise: bool,
+    can_undo: bool,
+}
+
+struct Finding {
+    severity: String,
+    class: &'static str,
+    rule: String,
+    place: String,
+    message: String,
+    excerpt: String,
+    suggestion: String,
+}
+
+fn diff_lines(diff: &str) -> Vec<(&'static str, String)> {
+    let class = |text: &str| match text.as_bytes().first() {
+        Some(b'+') => "add",
+        Some(b'-') => "del",
+        Some(b'@') => "at",
+        _ => "",
+    };
+    diff.lines().map(|text| (class(text), line(text))).collect()
+}
+
+pub(super) async fn show(
+    State(app): State<App>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+) -> Shown {
+    let page = app.ask(move |look| {
+        let now = Stamp::from_clock(look.engine.environment().clock.now_ms());
+        let preview = look.engine.workshop(|shop| shop.preview(&id))?;
+        let proposal = &preview.proposal;
+        let status = proposal.status.as_str();
+        let siblings = newest_first(look, status)?;
+        let at = siblings.iter().position(|other| other.id == proposal.id);
+        let sibling = |by: isize| {
+            let at = at.and_then(|at| at.checked_add_signed(by))?;
+            siblings.get(at).map(|other| format!("/workshop/{}", other.id))
+        };
+        let tokens = |text: &str| text.chars().count().div_ceil(CHARS_PER_TOKEN);
+        let (before, after) = (tokens(&preview.before), tokens(&preview.after));
+        let more = i64::try_from(after).unwrap_or(0) - i64::try_from(before).unwrap_or(0);
+        let gates = &preview.gates;
+        let near = gates.duplicate.iter().flat_map(|duplicate| &duplicate.near);
+        let (description, body) = match &proposal.change {
+            Change::Create { description, body, .. } | Change::Append { description, body, .. } => {
+                (description.clone(), body.clone())
+            }
+            Change::Replace { new_text, .. } => (String::new(), new_text.clone()),
+        };
+        let mut holding: Vec<String> =
+            proposal.open_criticals().map(|finding| finding.rule_id.clone()).collect();
+        holding.sort_unstable();
+        holding.dedup();
+        let lines = |texts: &[String]| texts.iter().map(|text| line(text)).collect::<Vec<_>>();
+        let trigger = gates.trigger.as_ref();
+        Page::of(&ProposalPage {
+            frame: visitor.frame(look, "workshop", &line(&proposal.skill_name)),
+            reason: line(&proposal.reason),
+            source: match proposal.source {
+                Source::Tool => "the tool",
+                Source::AgentEnd => "a correction",
+                Source::Reviewer => "the reviewer",
+                Source::Trace => "a finished run",
+            },
+            revision: proposal.revision,
+            path: line(&preview.path),
+            quotes: lines(&proposal.evidence),
+            diff: diff_lines(&preview.diff()),
+            result_sha256: preview.result_sha256.clone(),
+            problem: preview.problem.as_deref().map(line),
+            findings: proposal
+                .scan_findings
+                .iter()
+                .map(|found| Finding {
+                    class: if found.is_critical() { "bad" } else { "warn" },
+                    severity: line(&found.severity),
+                    rule: line(&found.rule_id),
+                    place: match found.line {
+                        0 => line(&found.file),
+                        at => format!("{}:{at}", line(&found.file)),
+                    },
+                    message: line(&found.message),
+                    excerpt: line(&found.excerpt),
+                    suggestion: line(&found.suggestion),
+                })
+                .collect(),
+            holding,
+            neighbours: near.map(|near| (line(&near.skill), percent(near.likeness))).collect(),
+            gained: trigger.map(|trigger| lines(&trigger.gained)).unwrap_or_default(),
+            missed: trigger.map(|trigger| lines(&trigger.missed)).unwrap_or_default(),
+            taken: trigger.map(|trigger| lines(&trigger.against())).unwrap_or_default(),
+            pushed_out: lines(&gates.prompt_budget),
+            tokens: number(after),
+            change: format!("{more:+}"),
+            description: block(&description),
+            body: block(&body),
+            history: proposal
+                .history
+                .iter()
+                .map(|step| {
+                    let why = step.why.as_deref().map(line).unwrap_or_default();
+                    let when = ago(Stamp::from_clock(step.at), now);
+                    (line(&step.what), line(&step.by), when, why)
+                })
+                .collect(),
+            previous: sibling(-1),
+            next: sibling(1),
+            can_approve: status == "pending" && preview.problem.is_none(),
+            can_revise: matches!(status, "pending" | "quarantined" | "stale"),
+            can_undo: status == "applied",
+            row: Row::of(proposal, now),
+        })
+    });
+    Ok(page.await?)
+}
+
+/// Approve, reject, revise, restore or undo.
+pub(super) async fn act(
+    State(app): State<App>,
+    Path((id, action)): Path<(String, String)>,
+    form: Signed,
+) -> Sent {
+    let by = By::Person { name: None };
+    let back = format!("/workshop/{id}");
+    let done = app
+        .change(move |look| {
+            let engine = &look.engine;
+            match action.as_str() {
+                "apply" => {
+                    let consent = Consent {
+                        result_sha256: form.text("result"),
+                        accept_stolen: form.text("accept_stolen").is_some(),
+                        not_a_duplicate: form.text("not_a_duplicate").is_some(),
+                    };
+                    engine.workshop(|shop| shop.apply(&id, &by, &consent))?;
+                    Ok("applied")
+                }
+                "reject" => {
+                    let why = form.text("reason");
+                    engine.workshop(|shop| shop.reject(&id, why.as_deref(), &by))?;
+                    Ok("rejected")
+                }
+                "revise" => {
+                    let revision = Revision {
+                        description: form.text("description"),
+                        body: form.text("body"),
+                        redact: form.text("redact").is_some(),
+                        ..Revision::default()
+                    };
+                    let revision = match engine.workshop(|shop| shop.inspect(&id))?.change {
+                        // What is edited of a replacement is what comes.
+                        Change::Replace { .. } => Revision {
+                            new_text: revision.body.clone(),
+                            body: None,
+                            description: None,
+                            ..revision
+                        },
+                        _ => revision,
+                    };
+                    engine.workshop(|shop| shop.revise(&id, &revision, &by))?;
+                    Ok("revised")
+                }
+                "restore" => {
+                    let (rules, why) = (form.all("rule"), form.text("reason").unwrap_or_default());
+                    engine.workshop(|shop| shop.restore(&id, &rules, &why, &by))?;
+                    Ok("restored")
+                }
+                "undo" => {
+                    let wish = Wish::Id(id.clone());
+                    engine.workshop(|shop| shop.undo(&wish, Force::No, &by))?;
+                    Ok("undone")
+                }
+                _ => Err(Error::new(ErrorKind::No, "unknown-action", "there is no such action")),
+            }
+        })
+        .await?;
+    Ok(Redirect::to(&format!("{back}?done={done}")))
+}

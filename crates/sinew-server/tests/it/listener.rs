@@ -1,0 +1,153 @@
+//! The whole server on a real socket: names, origins, sizes and patience.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use sinew_server::{Options, Running};
+
+use crate::support::Server;
+
+fn start(server: &Server) -> Running {
+    let bound = sinew_server::Server::bind(Options::loopback(0)).expect("an address");
+    bound.mount(sinew_server::part(&server.app)).start().expect("a server")
+}
+
+/// Sends bytes as they are and reads what comes back.
+fn raw(address: SocketAddr, request: &str) -> String {
+    let mut stream = TcpStream::connect(address).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_secs(30))).expect("patience");
+    // A server that refuses early may close before everything is sent.
+    let _ = stream.write_all(request.as_bytes());
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    answer
+}
+
+fn status(answer: &str) -> u16 {
+    answer.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_default()
+}
+
+#[test]
+fn names_and_origins_of_others_are_refused() {
+    let server = Server::new();
+    let running = start(&server);
+    let (at, token) = (running.address(), &server.token);
+    let ask = |host: &str, more: &str| {
+        let request = format!(
+            "GET /api/v1/version HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n{more}\r\n"
+        );
+        status(&raw(at, &request))
+    };
+    assert_eq!(ask(&at.to_string(), ""), 200);
+    assert_eq!(ask(&format!("localhost:{}", at.port()), ""), 200);
+    for host in ["evil.example", "evil.example:80", "127.0.0.1", "127.0.0.1.evil.example"] {
+        assert_eq!(ask(host, ""), 421, "{host}: a name that was bound to this address");
+    }
+    let own = format!("Origin: http://{at}\r\n");
+    assert_eq!(ask(&at.to_string(), &own), 200);
+    for origin in ["http://evil.example", "null", "http://127.0.0.1:1"] {
+        let origin = format!("Origin: {origin}\r\n");
+        assert_eq!(ask(&at.to_string(), &origin), 403, "{origin}");
+    }
+}
+
+/// A page of another site sends the cookie and nothing else that it knows.
+#[test]
+fn forms_of_other_sites_are_refused() {
+    let server = Server::new();
+    let running = start(&server);
+    let at = running.address();
+    let code = server.app.access().sign_in_code().expect("a code");
+    let door = raw(at, &format!("GET /auth?once={code} HTTP/1.1\r\nHost: {at}\r\nConnection: close\r\n\r\n"));
+    let cookie = door.lines().find_map(|line| line.strip_prefix("set-cookie: ")).expect("a cookie");
+    let cookie = cookie.split(';').next().expect("its value");
+    let post = |origin: &str| {
+        let body = "slug=x";
+        raw(at, &format!(
+            "POST /cortex/blacklist HTTP/1.1\r\nHost: {at}\r\nCookie: {cookie}\r\n{origin}Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        ))
+    };
+    assert_eq!(status(&post("Origin: http://evil.example\r\n")), 403);
+    assert_eq!(status(&post("")), 403);
+    assert_eq!(status(&post(&format!("Origin: http://{at}\r\n"))), 403, "our word is missing");
+}
+
+#[test]
+fn a_body_that_is_too_large_is_not_read() {
+    let server = Server::new();
+    let running = start(&server);
+    let (at, token) = (running.address(), &server.token);
+    let body = format!("{{\"text\": \"{}\"}}", "x".repeat((1 << 20) + 100));
+    let answer = raw(at, &format!(
+        "POST /api/v1/scan HTTP/1.1\r\nHost: {at}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    ));
+    assert_eq!(status(&answer), 413, "{answer}");
+    assert!(answer.contains("application/problem+json"), "{answer}");
+}
+
+/// A client that is slow holds up nobody else, and not for ever.
+#[test]
+fn a_slow_client_waits_alone() {
+    let server = Server::new();
+    let running = start(&server);
+    let (at, token) = (running.address(), &server.token);
+    let slow: Vec<TcpStream> = (0..20)
+        .map(|_| {
+            let mut stream = TcpStream::connect(at).expect("a connection");
+            let part = format!("POST /api/v1/route HTTP/1.1\r\nHost: {at}\r\nContent-Le");
+            stream.write_all(part.as_bytes()).expect("a part of a head");
+            stream
+        })
+        .collect();
+    let request = format!(
+        "GET /api/v1/version HTTP/1.1\r\nHost: {at}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+    );
+    assert_eq!(status(&raw(at, &request)), 200);
+    drop(slow);
+}
+
+/// Case 29.
+#[test]
+fn it_is_alive_at_once_and_ready_when_the_catalog_is_read() {
+    let server = Server::new();
+    let running = start(&server);
+    let at = running.address();
+    let get = |path: &str| {
+        raw(at, &format!("GET {path} HTTP/1.1\r\nHost: {at}\r\nConnection: close\r\n\r\n"))
+    };
+    server.app.watch();
+    assert_eq!(status(&get("/healthz")), 200);
+    let first = get("/readyz");
+    assert!([200, 503].contains(&status(&first)), "{first}");
+    if status(&first) == 503 {
+        assert!(first.contains("the catalog is being read"), "{first}");
+    }
+    let mut waited = 0;
+    while status(&get("/readyz")) != 200 {
+        waited += 1;
+        assert!(waited < 400, "never ready");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn answers_say_how_they_may_be_used() {
+    let server = Server::new();
+    let running = start(&server);
+    let (at, token) = (running.address(), &server.token);
+    let answer = raw(at, &format!(
+        "GET /api/v1/version HTTP/1.1\r\nHost: {at}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+    ))
+    .to_lowercase();
+    for header in [
+        "cache-control: no-store",
+        "x-content-type-options: nosniff",
+        "referrer-policy: no-referrer",
+        "content-security-policy: default-src 'none'",
+    ] {
+        assert!(answer.contains(header), "{header} in {answer}");
+    }
+}
