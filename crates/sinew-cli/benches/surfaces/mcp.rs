@@ -17,7 +17,7 @@ const GOAL: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_secs(900);
 
 /// Words that skills are about, and what is done with them.
-const THINGS: [&str; 25] = [
+pub(crate) const THINGS: [&str; 25] = [
     "invoices",
     "photos",
     "calendars",
@@ -44,7 +44,7 @@ const THINGS: [&str; 25] = [
     "books",
     "flights",
 ];
-const DEEDS: [&str; 20] = [
+pub(crate) const DEEDS: [&str; 20] = [
     "merge",
     "rename",
     "archive",
@@ -107,7 +107,7 @@ fn measure(name: &str, config: &str, goal: Option<Duration>) {
     );
 }
 
-fn machine() -> Machine {
+pub(crate) fn machine() -> Machine {
     let mut machine = Machine::new();
     for at in 0..SKILLS {
         let (deed, thing) = (DEEDS[at % 20], THINGS[at / 20 % 25]);

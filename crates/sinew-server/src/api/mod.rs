@@ -17,6 +17,7 @@ mod problem;
 mod prompt;
 mod proposals;
 mod records;
+mod registry;
 mod scan;
 mod skills;
 
@@ -32,6 +33,7 @@ use crate::app::{App, count};
 pub(crate) use cortex::{DECAY_AHEAD, curves};
 pub(crate) use problem::Problem;
 pub(crate) use prompt::prompt_for;
+pub(crate) use registry::Listing;
 
 /// Where the API begins. A change that breaks callers gets another one.
 pub(crate) const BASE: &str = "/api/v1";
@@ -61,6 +63,9 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(proposals::revise))
         .routes(routes!(proposals::restore))
         .routes(routes!(proposals::undo))
+        .routes(routes!(registry::search))
+        .routes(routes!(registry::installed))
+        .routes(routes!(registry::uninstall))
         .routes(routes!(scan::scan))
         .routes(routes!(activity::activity))
         .routes(routes!(events::events))

@@ -26,6 +26,7 @@ use crate::access::COOKIE;
         (name = "cortex", description = "What was learned"),
         (name = "approvals", description = "What waits for a person"),
         (name = "workshop", description = "Changes to skills that wait for review"),
+        (name = "registry", description = "Skills from elsewhere"),
         (name = "guard", description = "Scanning"),
         (name = "server", description = "The server itself"),
     ),

@@ -491,3 +491,44 @@ pub(crate) struct ConfigValue {
     set: bool,
     doc: String,
 }
+
+/// What a search found
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct SearchReport {
+    /// Fitting ones first, and reviewed before unreviewed
+    candidates: Vec<Value>,
+    /// How many of the reviewed ones fit
+    relevant: usize,
+    /// Whether unreviewed sources were asked because too little fits
+    supplemented: bool,
+    /// What could not be asked
+    diagnostics: Vec<String>,
+    /// How old the answer is, where it is from the cache
+    age_ms: Option<u64>,
+}
+
+/// What is installed
+#[derive(ToSchema)]
+pub(crate) struct Installed {
+    workspace: Vec<InstalledSkill>,
+    managed: Vec<InstalledSkill>,
+}
+
+/// An installed skill, and how it stands to the lock
+#[derive(ToSchema)]
+pub(crate) struct InstalledSkill {
+    key: String,
+    status: String,
+    version: Option<String>,
+    digest: Option<String>,
+    pinned: bool,
+    note: Option<String>,
+    path: String,
+}
+
+/// What became of a request about a skill from elsewhere
+#[derive(ToSchema)]
+pub(crate) struct HubRecord {
+    status: String,
+}

@@ -36,6 +36,7 @@ const DONE: &[(&str, &str)] = &[
     ("unpinned", "The skill is no longer pinned."),
     ("hidden", "The skill is never offered any more."),
     ("shown", "The skill may be offered again."),
+    ("removed", "The skill was removed."),
 ];
 
 /// A person at a page.

@@ -26,7 +26,7 @@ mod workshop;
 
 use axum::Router;
 use axum::http::HeaderValue;
-use axum::http::header::{CONTENT_SECURITY_POLICY, HeaderName};
+use axum::http::header::{CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY};
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::Response;
 use axum::routing::{get, post};
@@ -54,6 +54,7 @@ pub(crate) fn router(app: &App) -> Router {
         .route("/workshop/{id}/{action}", post(workshop::act))
         .route("/approvals/{id}", post(approvals::decide))
         .route("/hub", get(hub::show))
+        .route("/hub/uninstall", post(hub::uninstall))
         .route("/activity", get(activity::show))
         .route("/health", get(health::show))
         .route("/auth", get(auth::show).post(auth::sign_in))
@@ -71,6 +72,9 @@ pub(crate) fn router(app: &App) -> Router {
 async fn with_policy(mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    // Without any referrer, browsers send forms with the origin `null`, which nobody can tell from a
+    // stranger's. Other sites still learn nothing.
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     let opener = HeaderName::from_static("cross-origin-opener-policy");
     headers.insert(opener, HeaderValue::from_static("same-origin"));
     response

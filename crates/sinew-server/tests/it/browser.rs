@@ -105,7 +105,7 @@ impl Window {
         let mut lines = BufReader::new(driver.stdout.take().expect("its output")).lines();
         let port = lines.find_map(|line| {
             let line = line.ok()?;
-            line.rsplit_once("on port ")?.1.trim_end_matches('.').parse::<u16>().ok()
+            line.rsplit_once("successfully on port ")?.1.trim_end_matches('.').parse::<u16>().ok()
         });
         let port = port.expect("chromedriver says its port");
         // It goes on talking; a full pipe would stop it.
