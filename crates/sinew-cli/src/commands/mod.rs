@@ -127,10 +127,11 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         Command::Config(args) => config::run(args, &engine, out),
         Command::Skills(args) => skills::run(args, &engine, out),
         Command::Workshop(args) => workshop::run(args, &engine, out),
-        Command::Completions(_) | Command::Demo(_) | Command::Hook(_) | Command::Mcp(_) => {
-        Command::Completions(_) | Command::Hook(_) | Command::Mcp(_) | Command::Serve(_) => {
-            unreachable!("answered above")
-        }
+        Command::Completions(_)
+        | Command::Demo(_)
+        | Command::Hook(_)
+        | Command::Mcp(_)
+        | Command::Serve(_) => unreachable!("answered above"),
     }
 }
 

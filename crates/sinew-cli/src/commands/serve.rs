@@ -117,7 +117,12 @@ pub(crate) fn run(
 }
 
 /// MCP beside the other parts, with the token that they share.
-fn mcp(host: &Arc<Host>, engine: &Engine, reach: Reach, public_url: Option<Url>) -> Result<Part, Error> {
+fn mcp(
+    host: &Arc<Host>,
+    engine: &Engine,
+    reach: Reach,
+    public_url: Option<Url>,
+) -> Result<Part, Error> {
     let token = match engine.config().mcp.require_token || reach == Reach::Others {
         true => Some(engine.access_token()?),
         false => None,

@@ -3,8 +3,8 @@
 
 use axum::extract::{Path, State};
 use axum::response::Redirect;
-use sinew_engine::approval::{Approval, Channel, Decision, PlanStep, Said, Scope};
 use sinew_engine::Actor;
+use sinew_engine::approval::{Approval, Channel, Decision, PlanStep, Said, Scope};
 
 use super::frame::{Sent, Signed};
 use super::text::{block, line};
@@ -47,15 +47,25 @@ impl Waiting {
         };
         fact("What it is for", evidence.description.clone());
         fact("Source", evidence.source.clone());
-        fact("Reviewed there", evidence.reviewed.map(|yes| if yes { "yes" } else { "no" }.to_owned()));
+        fact(
+            "Reviewed there",
+            evidence.reviewed.map(|yes| if yes { "yes" } else { "no" }.to_owned()),
+        );
         fact("Stars", evidence.stars.map(|stars| stars.to_string()));
         fact("Downloads", evidence.downloads.map(|downloads| downloads.to_string()));
-        fact("It can", (!evidence.capabilities.is_empty()).then(|| evidence.capabilities.join(", ")));
-        fact("Scan", evidence.scan.map(|scan| {
-            let verdict = serde_json::to_value(scan.verdict).ok();
-            let verdict = verdict.as_ref().and_then(|v| v.as_str()).unwrap_or("unknown").to_owned();
-            format!("{verdict}: {} critical, {} warnings", scan.critical, scan.warn)
-        }));
+        fact(
+            "It can",
+            (!evidence.capabilities.is_empty()).then(|| evidence.capabilities.join(", ")),
+        );
+        fact(
+            "Scan",
+            evidence.scan.map(|scan| {
+                let verdict = serde_json::to_value(scan.verdict).ok();
+                let verdict =
+                    verdict.as_ref().and_then(|v| v.as_str()).unwrap_or("unknown").to_owned();
+                format!("{verdict}: {} critical, {} warnings", scan.critical, scan.warn)
+            }),
+        );
         fact("History", evidence.history.clone());
         fact("Command", evidence.command.clone());
         fact("Learned before", (!evidence.lessons.is_empty()).then(|| evidence.lessons.join("; ")));
@@ -72,20 +82,16 @@ impl Waiting {
             facts,
             steps: evidence.steps.iter().map(step).collect(),
             diff: evidence.diff.as_deref().map(block),
-            blocked: evidence.scan.is_some_and(|scan| {
-                scan.verdict == sinew_engine::approval::ScanVerdict::Block
-            }),
+            blocked: evidence
+                .scan
+                .is_some_and(|scan| scan.verdict == sinew_engine::approval::ScanVerdict::Block),
             critical: evidence.scan.map_or(0, |scan| scan.critical),
         }
     }
 }
 
 /// Takes the answer of the person at this page.
-pub(super) async fn decide(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    form: Signed,
-) -> Sent {
+pub(super) async fn decide(State(app): State<App>, Path(id): Path<String>, form: Signed) -> Sent {
     let yes = form.text("decision").as_deref() == Some("approve");
     let decision = Decision {
         said: if yes { Said::Yes(Scope::Listed) } else { Said::No },

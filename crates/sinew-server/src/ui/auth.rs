@@ -36,7 +36,9 @@ pub(super) async fn show(
     Query(link): Query<Link>,
 ) -> Response {
     match link.once {
-        Some(code) => signed_in(&app, called, &headers, &code, "This link was used already, or is too old."),
+        Some(code) => {
+            signed_in(&app, called, &headers, &code, "This link was used already, or is too old.")
+        }
         None => page(&headers, StatusCode::OK, None, false),
     }
 }
@@ -94,14 +96,19 @@ fn page(
 
 fn set_cookie(response: &mut Response, name: &str, value: &str, seconds: u64, secure: bool) {
     let secure = if secure { "; Secure" } else { "" };
-    let text = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}");
+    let text =
+        format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}");
     if let Ok(value) = HeaderValue::from_str(&text) {
         response.headers_mut().append(SET_COOKIE, value);
     }
 }
 
 /// Signs this browser out.
-pub(super) async fn sign_out(State(app): State<App>, headers: HeaderMap, _form: Signed) -> Response {
+pub(super) async fn sign_out(
+    State(app): State<App>,
+    headers: HeaderMap,
+    _form: Signed,
+) -> Response {
     if let Some((cookie, _)) = session_of(&app, &headers) {
         app.access().sign_out(&cookie);
     }

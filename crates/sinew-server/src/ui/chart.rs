@@ -132,7 +132,8 @@ pub(super) fn decay(name: &str, points: &[(u32, f64)], days: u32) -> String {
     for (day, anchor) in [(0, "start"), (90, "middle"), (180, "end")] {
         let label = if day == 0 { "today".to_owned() } else { format!("{day} d") };
         let at = x(day);
-        let _ = write!(text, "<text x=\"{at:.1}\" y=\"104\" text-anchor=\"{anchor}\">{label}</text>");
+        let _ =
+            write!(text, "<text x=\"{at:.1}\" y=\"104\" text-anchor=\"{anchor}\">{label}</text>");
     }
     text.push_str("<path class=\"curve\" d=\"");
     for (at, (day, value)) in points.iter().enumerate() {
@@ -169,9 +170,14 @@ pub(super) fn graph(edges: &[Edge<'_>]) -> String {
         10.0 + step * (at as f64 + 0.5)
     };
     let mut text = String::new();
-    let says = format!("{} regions and {} skills; the table below says the same", regions.len(), skills.len());
+    let says = format!(
+        "{} regions and {} skills; the table below says the same",
+        regions.len(),
+        skills.len()
+    );
     open(&mut text, 720.0, height, &says);
-    let at_of = |list: &[&str], name: &str| list.iter().position(|known| *known == name).unwrap_or(0);
+    let at_of =
+        |list: &[&str], name: &str| list.iter().position(|known| *known == name).unwrap_or(0);
     for edge in edges {
         let (from, to) = (
             place(at_of(&regions, edge.region), regions.len()),

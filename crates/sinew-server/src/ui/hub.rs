@@ -72,7 +72,11 @@ fn row(found: &Installed, place: &'static str) -> Row {
             _ => "bad",
         },
         version: line(found.version.as_deref().unwrap_or_default()),
-        from: found.source.as_ref().map(|source| source.kind.as_str().to_owned()).unwrap_or_default(),
+        from: found
+            .source
+            .as_ref()
+            .map(|source| source.kind.as_str().to_owned())
+            .unwrap_or_default(),
         digest: found.digest.clone().unwrap_or_default(),
         note: line(note),
     }
@@ -145,8 +149,7 @@ pub(super) async fn show(
 /// Removes an installed skill.
 pub(super) async fn uninstall(State(app): State<App>, form: Signed) -> Sent {
     let (key, place) = (form.text("key").unwrap_or_default(), form.text("place"));
-    let place =
-        if place.as_deref() == Some("managed") { Place::Managed } else { Place::Workspace };
+    let place = if place.as_deref() == Some("managed") { Place::Managed } else { Place::Workspace };
     app.change(move |look| {
         let hub = look.engine.hub(&Said { registry: None, offline: true })?;
         let removed = hub.uninstall(&key, &look.engine.workdir(place))?;

@@ -8,10 +8,10 @@ use sinew_engine::{Activity, ActivityFilter, Health};
 use sinew_workshop::Proposal;
 
 use super::approvals::Waiting;
+use super::chart;
 use super::frame::{Frame, Page, Shown, Visitor};
 use super::skills::state_class;
 use super::text::{ago, line};
-use super::chart;
 use crate::app::App;
 
 /// Rows of the lists on this page; each has a page of its own.

@@ -84,19 +84,18 @@ impl Answer {
             (Decision::Shortlist, _) => {
                 format!("{} skills are worth reading; none stands out.", result.offered)
             }
-            (Decision::None, Some(Nothing::EmptyCatalog)) => "There is no skill to match.".to_owned(),
+            (Decision::None, Some(Nothing::EmptyCatalog)) => {
+                "There is no skill to match.".to_owned()
+            }
             (Decision::None, Some(Nothing::NoWords)) => {
                 "The message has no word to go by.".to_owned()
             }
-            (Decision::None, _) => {
-                "No skill fits. The agent goes on without one.".to_owned()
-            }
+            (Decision::None, _) => "No skill fits. The agent goes on without one.".to_owned(),
         };
         let largest = result.matches.iter().flat_map(|found| values(&found.parts));
         let largest = largest.map(|(_, value)| value.abs()).fold(0.0, f64::max);
-        let rows = result.matches.iter().enumerate().map(|(at, found)| {
-            row(at, found, result, largest)
-        });
+        let rows =
+            result.matches.iter().enumerate().map(|(at, found)| row(at, found, result, largest));
         Self {
             decision,
             class,

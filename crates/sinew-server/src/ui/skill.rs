@@ -6,8 +6,8 @@ use axum::response::Redirect;
 use serde::Deserialize;
 use sinew_catalog::SKILL_FILE;
 use sinew_cortex::Stamp;
-use sinew_exec::From;
 use sinew_engine::{Actor, Mark, PromptOptions, SkillSettings, Why};
+use sinew_exec::From;
 use sinew_guard::scan::Severity;
 use sinew_workshop::{Action, By, Force, Wish};
 
@@ -193,7 +193,9 @@ pub(super) async fn show(
             ("Key", line(&entry.skill_key)),
         ];
         facts.extend(entry.homepage.as_deref().map(|page| ("Homepage", line(page))));
-        facts.extend(entry.command_name.as_deref().map(|name| ("Command", format!("/{}", line(name)))));
+        facts.extend(
+            entry.command_name.as_deref().map(|name| ("Command", format!("/{}", line(name)))),
+        );
         let sees = if entry.model_visible { "sees it" } else { "does not see it" };
         let cost = details.prompt_chars.map(|chars| format!(", for {} characters", number(chars)));
         facts.push(("The model", format!("{sees}{}", cost.unwrap_or_default())));
@@ -259,15 +261,13 @@ fn finding(found: &sinew_guard::scan::Finding) -> Finding {
 }
 
 /// Switches a skill on or off, or pins it.
-pub(super) async fn set(
-    State(app): State<App>,
-    Path(name): Path<String>,
-    form: Signed,
-) -> Sent {
+pub(super) async fn set(State(app): State<App>, Path(name): Path<String>, form: Signed) -> Sent {
     let wish = form.text("set").unwrap_or_default();
     let (settings, done) = match wish.as_str() {
         "enable" => (SkillSettings { enabled: Some(true), ..SkillSettings::default() }, "enabled"),
-        "disable" => (SkillSettings { enabled: Some(false), ..SkillSettings::default() }, "disabled"),
+        "disable" => {
+            (SkillSettings { enabled: Some(false), ..SkillSettings::default() }, "disabled")
+        }
         "pin" => (SkillSettings { pinned: Some(true), ..SkillSettings::default() }, "pinned"),
         _ => (SkillSettings { pinned: Some(false), ..SkillSettings::default() }, "unpinned"),
     };
@@ -281,11 +281,7 @@ pub(super) async fn set(
 }
 
 /// Takes back what a version wrote.
-pub(super) async fn undo(
-    State(app): State<App>,
-    Path(name): Path<String>,
-    form: Signed,
-) -> Sent {
+pub(super) async fn undo(State(app): State<App>, Path(name): Path<String>, form: Signed) -> Sent {
     let version = form.text("version").unwrap_or_default();
     app.change(move |look| {
         let by = By::Person { name: None };

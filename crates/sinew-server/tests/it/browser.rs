@@ -85,7 +85,8 @@ fn find(names: &[&str]) -> Option<PathBuf> {
 impl Window {
     /// A signed-in browser, or a loud word that there is none.
     async fn open(machine: Machine) -> Option<Self> {
-        let programs = find(&["chromium", "chromium-browser", "google-chrome"]).zip(find(&["chromedriver"]));
+        let programs =
+            find(&["chromium", "chromium-browser", "google-chrome"]).zip(find(&["chromedriver"]));
         let Some((chromium, chromedriver)) = programs else {
             skipped("there is no chromium with its chromedriver");
             return None;
@@ -145,7 +146,10 @@ impl Window {
     }
 
     async fn eval(&self, script: &str) -> Value {
-        self.client.execute(script, Vec::new()).await.unwrap_or_else(|error| panic!("{script}: {error}"))
+        self.client
+            .execute(script, Vec::new())
+            .await
+            .unwrap_or_else(|error| panic!("{script}: {error}"))
     }
 
     /// Waits until a script says yes.
@@ -173,7 +177,8 @@ impl Window {
     async fn complaints(&self) -> Vec<String> {
         let said = self.client.issue_cmd(Console).await.expect("a log");
         let said = said.as_array().cloned().unwrap_or_default();
-        let grave = said.iter().filter(|entry| entry["level"] != "INFO" && entry["level"] != "DEBUG");
+        let grave =
+            said.iter().filter(|entry| entry["level"] != "INFO" && entry["level"] != "DEBUG");
         grave.map(|entry| entry["message"].to_string()).collect()
     }
 }
@@ -194,13 +199,18 @@ fn lived_in() -> Machine {
 
 async fn fill(server: &Server) -> (String, String) {
     let outcomes = [
-        ("todoist", "task-management", true), ("todoist", "task-management", true),
-        ("todoist", "task-management", true), ("todo", "task-management", false),
-        ("imagemagick", "image-editing", true), ("imagemagick", "image-editing", true),
-        ("gimp", "image-editing", false), ("pandoc", "documents", true),
+        ("todoist", "task-management", true),
+        ("todoist", "task-management", true),
+        ("todoist", "task-management", true),
+        ("todo", "task-management", false),
+        ("imagemagick", "image-editing", true),
+        ("imagemagick", "image-editing", true),
+        ("gimp", "image-editing", false),
+        ("pandoc", "documents", true),
     ];
     for (skill, region, worked) in outcomes {
-        let mut report = json!({"skill": skill, "region": region, "version": "1.0", "outcome": "success"});
+        let mut report =
+            json!({"skill": skill, "region": region, "version": "1.0", "outcome": "success"});
         if !worked {
             report["outcome"] = json!("failure");
             report["failure"] = json!("dependency_missing");
@@ -270,7 +280,9 @@ async fn every_page_in_light_and_dark_wide_and_narrow() {
                 if light != json!(theme == "light") {
                     wrong.push(format!("{place}: the ground is of the other theme"));
                 }
-                wrong.extend(window.complaints().await.iter().map(|said| format!("{place}: {said}")));
+                wrong.extend(
+                    window.complaints().await.iter().map(|said| format!("{place}: {said}")),
+                );
                 if let Some(folder) = &pictures {
                     let shot = json!({"format": "png", "captureBeyondViewport": true, "optimizeForSpeed": true});
                     let shot = window.cdp("Page.captureScreenshot", shot).await;
@@ -279,7 +291,8 @@ async fn every_page_in_light_and_dark_wide_and_narrow() {
                         .decode(shot["data"].as_str().expect("a picture"))
                         .expect("base64");
                     fs::create_dir_all(folder).expect("a folder");
-                    fs::write(folder.join(format!("{name}-{theme}-{width}.png")), bytes).expect("a file");
+                    fs::write(folder.join(format!("{name}-{theme}-{width}.png")), bytes)
+                        .expect("a file");
                 }
             }
         }
@@ -290,8 +303,11 @@ async fn every_page_in_light_and_dark_wide_and_narrow() {
     let tree = window.cdp("Accessibility.getFullAXTree", json!({})).await;
     let nodes = tree["nodes"].as_array().expect("nodes");
     let role = |wanted: &str| {
-        let of_role = nodes.iter().filter(|node| node["role"]["value"] == wanted && node["ignored"] != true);
-        of_role.map(|node| node["name"]["value"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+        let of_role =
+            nodes.iter().filter(|node| node["role"]["value"] == wanted && node["ignored"] != true);
+        of_role
+            .map(|node| node["name"]["value"].as_str().unwrap_or_default().to_owned())
+            .collect::<Vec<_>>()
     };
     assert_eq!(role("main").len(), 1);
     for kind in ["button", "link", "searchbox", "combobox"] {
@@ -326,7 +342,9 @@ async fn a_proposal_is_approved_by_keyboard_and_the_skill_appears() {
     active.send_keys(&Key::Enter.to_string()).await.expect("enter");
     window.until("return document.body.innerText.includes('The proposal was written')").await;
     window.client.switch_to_window(skills).await.expect("back");
-    window.until("return document.querySelector('#results a[href=\"/skills/standup\"]') !== null").await;
+    window
+        .until("return document.querySelector('#results a[href=\"/skills/standup\"]') !== null")
+        .await;
     assert_eq!(window.eval("return window.here").await, json!("since the page was loaded"));
 }
 
@@ -356,7 +374,11 @@ async fn without_script_a_proposal_can_still_be_approved() {
     window.cdp("Emulation.setScriptExecutionDisabled", json!({"value": true})).await;
     window.go(&format!("/workshop/{held}")).await;
     assert!(window.client.find(Locator::Css("form[action$='/apply']")).await.is_err());
-    window.client.find(Locator::Css("form[action$='/restore'] input[name=rule]")).await.expect("acknowledgement");
+    window
+        .client
+        .find(Locator::Css("form[action$='/restore'] input[name=rule]"))
+        .await
+        .expect("acknowledgement");
     window.go(&format!("/workshop/{pending}")).await;
     let button = window.client.find(Locator::Css("form[action$='/apply'] button")).await;
     button.expect("a button").click().await.expect("a click");
@@ -372,10 +394,18 @@ async fn an_injected_script_stays_text() {
     let skill = format!(
         "---\nname: \"{SCRIPT}\"\ndescription: '{body}'\n---\n\n# {body}\n\n{body}\n\n[x](javascript:window.owned=1)\n"
     );
-    let Some(window) = Window::open(machine().file("work/skills/evil/SKILL.md", skill)).await else { return };
+    let Some(window) = Window::open(machine().file("work/skills/evil/SKILL.md", skill)).await
+    else {
+        return;
+    };
     for path in [
-        "/", "/skills", "/skills?q=script", "/skills/%3Cscript%3Ealert%281%29%3C%2Fscript%3E", "/activity",
-        "/route?message=%3Cscript%3Ewindow.owned%3D1%3C%2Fscript%3E", "/health",
+        "/",
+        "/skills",
+        "/skills?q=script",
+        "/skills/%3Cscript%3Ealert%281%29%3C%2Fscript%3E",
+        "/activity",
+        "/route?message=%3Cscript%3Ewindow.owned%3D1%3C%2Fscript%3E",
+        "/health",
     ] {
         window.go(path).await;
         window.until("return document.readyState === 'complete'").await;

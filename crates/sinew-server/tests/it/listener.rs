@@ -59,15 +59,21 @@ fn forms_of_other_sites_are_refused() {
     let running = start(&server);
     let at = running.address();
     let code = server.app.access().sign_in_code().expect("a code");
-    let door = raw(at, &format!("GET /auth?once={code} HTTP/1.1\r\nHost: {at}\r\nConnection: close\r\n\r\n"));
+    let door = raw(
+        at,
+        &format!("GET /auth?once={code} HTTP/1.1\r\nHost: {at}\r\nConnection: close\r\n\r\n"),
+    );
     let cookie = door.lines().find_map(|line| line.strip_prefix("set-cookie: ")).expect("a cookie");
     let cookie = cookie.split(';').next().expect("its value");
     let post = |origin: &str| {
         let body = "slug=x";
-        raw(at, &format!(
-            "POST /cortex/blacklist HTTP/1.1\r\nHost: {at}\r\nCookie: {cookie}\r\n{origin}Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            body.len()
-        ))
+        raw(
+            at,
+            &format!(
+                "POST /cortex/blacklist HTTP/1.1\r\nHost: {at}\r\nCookie: {cookie}\r\n{origin}Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                body.len()
+            ),
+        )
     };
     assert_eq!(status(&post("Origin: http://evil.example\r\n")), 403);
     assert_eq!(status(&post("")), 403);
@@ -80,10 +86,13 @@ fn a_body_that_is_too_large_is_not_read() {
     let running = start(&server);
     let (at, token) = (running.address(), &server.token);
     let body = format!("{{\"text\": \"{}\"}}", "x".repeat((1 << 20) + 100));
-    let answer = raw(at, &format!(
-        "POST /api/v1/scan HTTP/1.1\r\nHost: {at}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-        body.len()
-    ));
+    let answer = raw(
+        at,
+        &format!(
+            "POST /api/v1/scan HTTP/1.1\r\nHost: {at}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        ),
+    );
     assert_eq!(status(&answer), 413, "{answer}");
     assert!(answer.contains("application/problem+json"), "{answer}");
 }

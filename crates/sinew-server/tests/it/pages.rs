@@ -57,7 +57,8 @@ async fn whoever_is_not_signed_in_sees_the_door() {
 async fn a_link_signs_in_once_and_the_token_does_too() {
     let server = Server::new();
     let code = server.app.access().sign_in_code().expect("a code");
-    let link = || Request::get(format!("/auth?once={code}")).body(Body::empty()).expect("a request");
+    let link =
+        || Request::get(format!("/auth?once={code}")).body(Body::empty()).expect("a request");
     let first = server.send(link()).await;
     let cookie = first.header("set-cookie").to_owned();
     for word in ["HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=43200"] {
@@ -168,7 +169,8 @@ async fn a_person_switches_skills() {
     assert!(browser.get("/skills/weather").await.text.contains("Switch off"));
     browser.submit("/skills/weather", &[("set", "pin")]).await;
     assert!(browser.get("/skills/weather").await.text.contains("Unpin"));
-    let hidden = browser.submit("/cortex/blacklist", &[("slug", "noisy"), ("reason", "loud")]).await;
+    let hidden =
+        browser.submit("/cortex/blacklist", &[("slug", "noisy"), ("reason", "loud")]).await;
     assert_eq!(hidden.header("location"), "/cortex?done=hidden");
     assert!(browser.get("/cortex").await.text.contains("Offer noisy again"));
     let dark = browser.submit("/theme", &[("theme", "dark")]).await;
@@ -208,14 +210,22 @@ async fn injected_markup_stays_text() {
     let made = server.post("/proposals", &draft).await.json();
     let id = made["proposal"]["id"].as_str().map(str::to_owned);
     let mut paths: Vec<String> = [
-        "/", "/skills", "/route", "/cortex", "/workshop", "/workshop?status=quarantined", "/hub",
-        "/activity", "/health",
+        "/",
+        "/skills",
+        "/route",
+        "/cortex",
+        "/workshop",
+        "/workshop?status=quarantined",
+        "/hub",
+        "/activity",
+        "/health",
     ]
     .map(str::to_owned)
     .to_vec();
     paths.push(format!("/skills/{encoded}"));
     paths.push(format!("/skills?q={encoded}"));
-    paths.push(format!("/route?message={encoded}&skill={encoded}&first={encoded}&second={encoded}"));
+    paths
+        .push(format!("/route?message={encoded}&skill={encoded}&first={encoded}&second={encoded}"));
     paths.push(format!("/activity?skill={encoded}"));
     paths.extend(id.map(|id| format!("/workshop/{id}")));
     for path in &paths {

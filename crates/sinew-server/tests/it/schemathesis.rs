@@ -27,8 +27,8 @@ fn program() -> Option<PathBuf> {
         done.status().is_ok_and(|status| status.success())
     };
     let made = run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv));
-    let installed = made
-        && run(Command::new(venv.join("bin/pip")).args(["install", "--quiet", VERSION]));
+    let installed =
+        made && run(Command::new(venv.join("bin/pip")).args(["install", "--quiet", VERSION]));
     if !installed {
         skipped("schemathesis cannot be installed: Python or the package index is missing");
     }
