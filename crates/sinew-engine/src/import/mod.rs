@@ -222,7 +222,7 @@ impl Engine {
     }
 }
 
-/// What is here already, by content and by name.
+/// What is here already, by what its skill file says and by name.
 struct Taken {
     contents: BTreeMap<String, PathBuf>,
     names: BTreeMap<String, PathBuf>,
@@ -246,7 +246,8 @@ impl Taken {
     }
 
     fn note(&mut self, entry: &Entry) {
-        self.contents.entry(content(entry)).or_insert_with(|| entry.file_path.clone());
+        let content = entry.content_hash.clone();
+        self.contents.entry(content).or_insert_with(|| entry.file_path.clone());
         self.names.entry(entry.name.clone()).or_insert_with(|| entry.file_path.clone());
     }
 
@@ -259,7 +260,7 @@ impl Taken {
         if let Some(scan) = scan {
             return ImportStatus::ScanCritical { findings: scan.findings };
         }
-        if let Some(at) = self.contents.get(&content(entry)) {
+        if let Some(at) = self.contents.get(&entry.content_hash) {
             return ImportStatus::AlreadyKnown { at: at.clone() };
         }
         if let Some(at) = self.names.get(&entry.name) {
@@ -267,14 +268,6 @@ impl Taken {
         }
         self.note(entry);
         ImportStatus::Added
-    }
-}
-
-/// What a skill's whole folder holds, where that is known.
-fn content(entry: &Entry) -> String {
-    match &entry.scan {
-        Some(scan) => scan.digest.clone(),
-        None => entry.content_hash.clone(),
     }
 }
 
