@@ -246,8 +246,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn check(event: Value, used: Option<Used>, failed: Option<FailureKind>) {
-        let bytes = serde_json::to_vec(&event).expect("JSON");
+    fn check(event: &Value, used: Option<Used>, failed: Option<FailureKind>) {
+        let bytes = serde_json::to_vec(event).expect("JSON");
         let input = Input::read(&bytes).expect("an object");
         let moment = match event.get("error") {
             Some(_) => Moment::ToolFailure,
@@ -262,40 +262,44 @@ mod tests {
         let file = |path: &str| Some(Used::File(path.into()));
         let name = |name: &str| Some(Used::Name(name.to_owned()));
         let call = |tool: &str, input: Value| json!({"tool_name": tool, "tool_input": input});
-        check(call("Read", json!({"file_path": "/s/tea/SKILL.md"})), file("/s/tea/SKILL.md"), None);
-        check(call("Read", json!({"file_path": "/s/tea/notes.md"})), None, None);
         check(
-            call("Bash", json!({"command": "cat '/s/a/SKILL.md' | head"})),
+            &call("Read", json!({"file_path": "/s/tea/SKILL.md"})),
+            file("/s/tea/SKILL.md"),
+            None,
+        );
+        check(&call("Read", json!({"file_path": "/s/tea/notes.md"})), None, None);
+        check(
+            &call("Bash", json!({"command": "cat '/s/a/SKILL.md' | head"})),
             file("/s/a/SKILL.md"),
             None,
         );
         check(
-            call("shell", json!({"command": ["sed", "-n", "1p", "b/SKILL.md"]})),
+            &call("shell", json!({"command": ["sed", "-n", "1p", "b/SKILL.md"]})),
             file("b/SKILL.md"),
             None,
         );
-        check(call("Skill", json!({"skill": "tea"})), name("tea"), None);
+        check(&call("Skill", json!({"skill": "tea"})), name("tea"), None);
         check(
-            call("mcp__sinew__read_skill", json!({"uri": "skill://tea/SKILL.md"})),
+            &call("mcp__sinew__read_skill", json!({"uri": "skill://tea/SKILL.md"})),
             name("tea"),
             None,
         );
-        check(call("sinew.read_skill", json!({"name": "tea"})), name("tea"), None);
-        check(call("Write", json!({"content": "read SKILL.md"})), None, None);
+        check(&call("sinew.read_skill", json!({"name": "tea"})), name("tea"), None);
+        check(&call("Write", json!({"content": "read SKILL.md"})), None, None);
     }
 
     #[test]
     fn a_failure_is_known_by_what_the_agent_says() {
         let answer = |response: Value| json!({"tool_name": "shell", "tool_response": response});
-        check(answer(json!("error: this is text")), None, None);
-        check(answer(json!({"exit_code": 0, "output": "fine"})), None, None);
+        check(&answer(json!("error: this is text")), None, None);
+        check(&answer(json!({"exit_code": 0, "output": "fine"})), None, None);
         check(
-            answer(json!({"exit_code": 127, "output": "sh: 1: ffmpeg: not found"})),
+            &answer(json!({"exit_code": 127, "output": "sh: 1: ffmpeg: not found"})),
             None,
             Some(FailureKind::DependencyMissing),
         );
         let failed = json!({"tool_name": "Bash", "error": "HTTP 401 Unauthorized"});
-        check(failed, None, Some(FailureKind::AuthError));
+        check(&failed, None, Some(FailureKind::AuthError));
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl Engine {
             let messages = messages(turn);
             let report = self.workshop_turn(&told(turn, &messages))?;
             proposals = report.proposals.into_iter().map(|made| made.skill_name).collect();
-            notes = report.events.iter().map(|event| event.line()).collect();
+            notes = report.events.iter().map(sinew_workshop::Event::line).collect();
             review = report.review_due;
         }
         let outcomes = self.close_outcomes(turn)?;

@@ -170,11 +170,11 @@ fn as_skill(root: &Path, file: &Path) -> Option<(String, String)> {
         return None;
     }
     let fenced = sinew_skill::split(&text).ok()?;
-    let fields = fenced.front.and_then(|front| sinew_skill::parse_front_matter(&front, 1).ok());
+    let fields = fenced.front.and_then(|front| sinew_skill::parse_front_matter(front, 1).ok());
     let described =
         fields.as_ref().and_then(|front| front.fields.get("description")?.source_text());
     let described = described.filter(|text| !text.trim().is_empty());
-    let first = sinew_skill::first_text_line(fenced.body).map(|line| line.to_string());
+    let first = sinew_skill::first_text_line(fenced.body).map(ToString::to_string);
     let description = described.or(first).unwrap_or_else(|| format!("The command {name}"));
     // JSON strings are YAML strings, and quote whatever a line may hold.
     let quoted = serde_json::Value::String(description);
