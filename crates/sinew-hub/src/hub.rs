@@ -1,7 +1,7 @@
 //! The hub: everything that is needed to reach skills elsewhere.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
 use sinew_catalog::{Config, Environment};
@@ -24,7 +24,7 @@ pub struct Hub {
     pub(crate) settings: Settings,
     pub(crate) http: Arc<Http>,
     pub(crate) cache: Cache,
-    pub(crate) scanner: Scanner,
+    scanner: OnceLock<Scanner>,
     registries: Mutex<BTreeMap<String, Arc<Registry>>>,
 }
 
@@ -53,7 +53,7 @@ impl Hub {
         let http = Arc::new(Http::new(options, Arc::clone(&env.clock))?);
         let cache = Cache::below(&env.sinew_home());
         let registries = Mutex::default();
-        Ok(Self { env, settings, http, cache, scanner: Scanner::new(), registries })
+        Ok(Self { env, settings, http, cache, scanner: OnceLock::new(), registries })
     }
 
     /// Whether the network may be used.
@@ -136,6 +136,11 @@ impl Hub {
             }
         }
         Ok(site.clone())
+    }
+
+    /// The guard, made ready when something is scanned for the first time.
+    pub(crate) fn scanner(&self) -> &Scanner {
+        self.scanner.get_or_init(Scanner::new)
     }
 
     pub(crate) fn github(&self) -> GitHub<'_> {

@@ -151,7 +151,7 @@ impl Hub {
             source.slug = Some(text(noted.as_ref(), "slug").unwrap_or(slug));
             let tree = Tree::from_folder(&folder)?;
             let files = tree.records();
-            let report = self.scanner.scan_bundle(&tree.bundle(&key));
+            let report = self.scanner().scan_bundle(&tree.bundle(&key));
             let prints = tree.fingerprints();
             let now = moment(&*self.env.clock);
             let version = text(noted.as_ref(), "installedVersion")

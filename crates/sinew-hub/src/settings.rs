@@ -12,6 +12,11 @@ use crate::reference::is_registry_name;
 
 /// The public registry.
 pub const CLAWHUB: &str = "https://clawhub.ai";
+const GITHUB_API: &str = "https://api.github.com";
+const CODELOAD: &str = "https://codeload.github.com";
+const SKILLS_SH: &str = "https://skills.sh";
+/// Where everything is unless somebody says otherwise.
+const USUAL: &[&str] = &[CLAWHUB, GITHUB_API, CODELOAD, SKILLS_SH];
 /// The name under which the default registry can be asked for.
 pub const DEFAULT_NAME: &str = "clawhub";
 
@@ -80,20 +85,21 @@ impl Settings {
             &["SINEW_GITHUB_API_BASE_URL"],
             "hub.github.apiUrl",
             &hub.github_api,
-            "https://api.github.com",
+            GITHUB_API,
         )?;
         let codeload = place(
             &["SINEW_GITHUB_CODELOAD_BASE_URL", "CLAWHUB_GITHUB_CODELOAD_BASE_URL"],
             "hub.github.codeloadUrl",
             &hub.github_codeload,
-            "https://codeload.github.com",
+            CODELOAD,
         )?;
-        let skills_sh =
-            place(&["SKILLS_API_URL"], "hub.skillsShUrl", &hub.skills_sh, "https://skills.sh")?;
+        let skills_sh = place(&["SKILLS_API_URL"], "hub.skillsShUrl", &hub.skills_sh, SKILLS_SH)?;
         let mut trusted = config.install.allow_private_hosts.clone();
         let (Base::At(main) | Base::AnnouncedBy(main)) = &registry;
+        // Whoever configures a host may have it in their own network; the usual ones are not there.
+        let usual = |url: &&Url| USUAL.iter().any(|usual| shown(url) == *usual);
         let named = registries.values().chain([main, &github_api, &codeload, &skills_sh]);
-        trusted.extend(named.filter_map(host_and_port));
+        trusted.extend(named.filter(|url| !usual(url)).filter_map(host_and_port));
         let token = first(&["GITHUB_TOKEN", "GH_TOKEN"]).filter(|_| hub.github_token);
         let offline = said.offline || env.var("SINEW_OFFLINE").is_some_and(is_yes);
         Ok(Self {

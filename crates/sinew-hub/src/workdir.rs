@@ -62,6 +62,19 @@ impl Workdir {
         Ok(())
     }
 
+    /// The same for whoever only looks: where somebody is at work, nothing is waited for.
+    pub fn settle_if_free(&self, env: &Environment) -> Result<(), HubError> {
+        if !journal::path(self).exists() {
+            return Ok(());
+        }
+        let path = self.state.join("hub.lock");
+        match atomic::Lock::try_acquire(&path) {
+            Ok(Some(held)) => journal::repair(&Entered { workdir: self, _held: held }, env),
+            Ok(None) => Ok(()),
+            Err(error) => Err(HubError::file("lock", &path, &error)),
+        }
+    }
+
     /// The right to change the folder. What was left half done is finished or undone first.
     pub fn enter(&self, env: &Environment) -> Result<Entered<'_>, HubError> {
         let path = self.state.join("hub.lock");

@@ -194,6 +194,45 @@ fn class_18_a_changed_file_takes_the_skill_out_of_the_catalog() {
     assert_eq!(state(), "blocked");
 }
 
+/// Case 25: the system itself is asked whether a socket was opened.
+#[cfg(target_os = "linux")]
+#[test]
+fn case_25_no_socket_is_opened_while_offline() {
+    let strace = std::path::Path::new("/usr/bin/strace");
+    if !strace.exists() {
+        sinew_testkit::skipped("strace is not installed; sockets were not traced");
+        return;
+    }
+    let world = World::new();
+    world.clawhub.publish_simple("ada", "tides", "1.0.0");
+    assert_eq!(world.json(&["install", "@ada/tides@1.0.0", "--yes"]).1, 0);
+    assert_eq!(world.json(&["uninstall", "tides", "--yes"]).1, 0);
+    let trace = world.machine.path("trace");
+    for args in [
+        &["install", "@ada/tides@1.0.0", "--yes"][..],
+        &["installed"],
+        &["verify"],
+        &["scan", "tides"],
+        &["search", "tides"],
+        &["list"],
+    ] {
+        let plain = world.command(args);
+        let mut traced = Command::new(strace);
+        traced.args(["-f", "-e", "trace=socket", "-o"]).arg(&trace).arg(plain.get_program());
+        traced.args(plain.get_args()).env_clear().env("SINEW_OFFLINE", "1");
+        traced.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let output = traced.current_dir(world.machine.path("work")).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        if told.contains("PTRACE") || told.contains("ptrace") {
+            sinew_testkit::skipped("this system does not let programs be traced");
+            return;
+        }
+        assert!(output.status.success() || args[0] == "search", "{args:?}: {told}");
+        let calls = std::fs::read_to_string(&trace).unwrap();
+        assert!(!calls.contains("socket("), "{args:?}: {calls}");
+    }
+}
+
 #[test]
 fn the_managed_tier_has_its_own_lock() {
     let world = World::new();

@@ -33,7 +33,7 @@ impl Engine {
         let workdirs = self.workdirs();
         for workdir in &workdirs {
             // A folder that cannot be settled now is held back by its lock until it can.
-            let _ = workdir.settle(&self.env);
+            let _ = workdir.settle_if_free(&self.env);
         }
         let stamps: Vec<Stamp> = workdirs
             .iter()

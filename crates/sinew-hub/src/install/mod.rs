@@ -131,7 +131,7 @@ impl Hub {
         let scan_digest = scan_digest(&entry.files, &notes);
         let entry = LockEntry { scan_digest: Some(scan_digest.clone()), ..entry };
         self.carry_over(&prepared.accepted, &scan_digest)?;
-        self.put(&entered, &key, &prepared.tree, &notes, entry)?;
+        self.put(&entered, &key, &prepared.tree, &notes, &entry)?;
         Ok(Installed {
             name: prepared.proposal.name,
             version: prepared.proposal.version,
@@ -229,7 +229,7 @@ impl Hub {
         key: &str,
         tree: &Tree,
         notes: &[(String, Vec<u8>)],
-        entry: LockEntry,
+        entry: &LockEntry,
     ) -> Result<(), HubError> {
         let target = entered.workdir.target(key);
         let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
@@ -261,7 +261,7 @@ impl Hub {
             return Err(error.into());
         }
         // From here on the journal carries it: whoever comes next writes what is missing.
-        journal::record(entered, &self.env, key, &entry)?;
+        journal::record(entered, &self.env, key, entry)?;
         journal::end(entered)
     }
 }

@@ -290,7 +290,7 @@ impl Hub {
     ) -> Result<(ScanReport, Vec<Override>, Verdict), HubError> {
         let known = ask.neighbours.iter().map(|neighbour| neighbour.name.clone());
         let known = known.filter(|name| !name.eq_ignore_ascii_case(&fetched.found.name));
-        let scanner = self.scanner.clone().with_known_names(known);
+        let scanner = self.scanner().clone().with_known_names(known);
         let report = scanner.scan_bundle(&fetched.tree.bundle(last(key)));
         let audit = self.audit();
         let mut accepted = Vec::new();

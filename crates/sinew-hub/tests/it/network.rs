@@ -212,7 +212,9 @@ fn case_25_offline_asks_nobody_and_uses_what_is_here() {
     // An exact version or commit that was fetched before.
     world.install("@ada/tides@1.0.0").unwrap();
     world.install(&format!("ada/clouds#{commit}")).unwrap();
-    assert!(world.hub().verify(&[], &world.workdir()).unwrap().iter().all(|v| v.is_ok()));
+    assert!(
+        world.hub().verify(&[], &world.workdir()).unwrap().iter().all(sinew_hub::Verified::is_ok)
+    );
     world.hub().installed(&world.workdir()).unwrap();
     let found = world.hub().search(&query, &|_| true).unwrap();
     assert!(found.age_ms.is_some() && !found.candidates.is_empty());

@@ -10,7 +10,7 @@ use crate::support::{Person, World, refused};
 fn world_with_tides() -> World {
     let world = World::new();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
-    world.install("tides").unwrap();
+    world.install("tides").expect("installed");
     world
 }
 
