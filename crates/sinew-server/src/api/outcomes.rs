@@ -8,6 +8,8 @@ use sinew_cortex::acquire::Finish;
 use sinew_cortex::failure::FailureKind;
 use sinew_cortex::record::{Origin, Verdict};
 use sinew_engine::NewOutcome;
+use sinew_engine::acquire::Unattended;
+use sinew_engine::hub::Said;
 use utoipa::{IntoParams, ToSchema};
 
 use super::extract::{Answer, Ask, Body};
@@ -156,9 +158,14 @@ pub(crate) async fn report(
         if let Some(run) = &report.run {
             let result = if worked { Verdict::Success } else { Verdict::Failure };
             let (detail, key) = (report.detail.clone(), report.missing.clone());
-            let finish = Finish { result, kind, detail, key, origin, ..Finish::success() };
-            let stepped = cortex.report_run(run, finish)?;
-            let told = json!({"run": stepped.run.id, "state": stepped.run.state.name()});
+            let side_effects = report.side_effects.clone().unwrap_or_default();
+            let finish =
+                Finish { result, kind, detail, key, origin, side_effects, ..Finish::success() };
+            // The run goes on from here: to a question, to the next one, or to putting the skill back.
+            let market = look.engine.market(&Said::default())?;
+            let flow = look.engine.acquisition(&market);
+            let run = flow.report(run, finish, &mut Unattended)?.run;
+            let told = json!({"run": run.id, "state": run.state.name()});
             return Ok((StatusCode::CREATED, Answer::of(&told)?));
         }
         let recorded = cortex.record(&NewOutcome {
