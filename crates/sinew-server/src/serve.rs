@@ -141,6 +141,7 @@ pub struct Server {
 
 impl Server {
     /// Takes the address.
+    #[allow(clippy::needless_pass_by_value, reason = "a server is made of its options")]
     pub fn bind(options: Options) -> Result<Self, ServeError> {
         let address = options.listen;
         if !address.ip().is_loopback() && !options.has_token {

@@ -110,7 +110,7 @@ impl Blobs {
                 Ok(Self::Folder(folder.clone()))
             }
             BlobPlace::Bucket(bucket) => Ok(Self::Bucket(Arc::new(OpenBucket {
-                store: open_bucket(bucket).map_err(failed)?,
+                store: open_bucket(bucket).map_err(|error| failed(&error))?,
                 prefix: bucket.prefix.clone(),
                 runtime: Some(tokio::runtime::Builder::new_current_thread().enable_time().build()?),
             }))),
@@ -133,7 +133,7 @@ impl Blobs {
                 let create = PutMode::Create.into();
                 match bucket.run(bucket.store.put_opts(&bucket.key(&sha256), payload, create)) {
                     Ok(_) | Err(object_store::Error::AlreadyExists { .. }) => {}
-                    Err(error) => return Err(failed(error)),
+                    Err(error) => return Err(failed(&error)),
                 }
             }
         }
@@ -156,7 +156,7 @@ impl Blobs {
                 let fetched = bucket.run(async { bucket.store.get(&key).await?.bytes().await });
                 match fetched {
                     Err(object_store::Error::NotFound { .. }) => return Err(missing()),
-                    fetched => fetched.map_err(failed)?.to_vec(),
+                    fetched => fetched.map_err(|error| failed(&error))?.to_vec(),
                 }
             }
         };
@@ -182,7 +182,7 @@ impl Blobs {
                     let modified = u64::try_from(object.last_modified.timestamp_millis()).ok()?;
                     Some(Listed { sha256: format!("{start}{rest}"), modified_ms: modified })
                 };
-                Ok(found.map_err(failed)?.into_iter().filter_map(listed).collect())
+                Ok(found.map_err(|error| failed(&error))?.into_iter().filter_map(listed).collect())
             }
         }
     }
@@ -192,7 +192,7 @@ impl Blobs {
         match self {
             Self::Folder(folder) => Ok(fs::remove_file(folder.join(place(sha256)))?),
             Self::Bucket(bucket) => {
-                bucket.run(bucket.store.delete(&bucket.key(sha256))).map_err(failed)
+                bucket.run(bucket.store.delete(&bucket.key(sha256))).map_err(|error| failed(&error))
             }
         }
     }
@@ -247,6 +247,6 @@ fn place(sha256: &str) -> String {
     format!("sha256/{start}/{rest}")
 }
 
-fn failed(error: object_store::Error) -> BlobError {
+fn failed(error: &object_store::Error) -> BlobError {
     BlobError::Failed(error.to_string())
 }

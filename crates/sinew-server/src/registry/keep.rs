@@ -106,7 +106,8 @@ impl Registry {
     }
 
     fn add_stats(&self, key: &str, more: StatsDoc) -> Result<(), StoreError> {
-        let found = self.store.get(STATS, key)?.map(shelf::read::<StatsDoc>).transpose()?;
+        let found =
+            self.store.get(STATS, key)?.as_ref().map(shelf::read::<StatsDoc>).transpose()?;
         let (old, expect) = match found {
             Some(found) => (found.value, Expect::Version(found.version)),
             None => (StatsDoc::default(), Expect::Absent),

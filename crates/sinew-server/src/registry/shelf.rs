@@ -89,7 +89,7 @@ impl Registry {
         slug: &str,
         owner: &str,
     ) -> Result<Option<Found<SkillDoc>>, StoreError> {
-        self.store.get(SKILLS, &skill_key(slug, owner))?.map(read).transpose()
+        self.store.get(SKILLS, &skill_key(slug, owner))?.as_ref().map(read).transpose()
     }
 
     /// The skills of one slug.
@@ -98,7 +98,7 @@ impl Registry {
         const MAX_OWNERS: usize = 50;
         let prefix = format!("{slug}/");
         let page = self.store.list(SKILLS, Keys::under(&prefix), MAX_OWNERS)?;
-        page.into_iter().map(read).collect()
+        page.iter().map(read).collect()
     }
 
     /// The version that a caller means.
@@ -220,6 +220,6 @@ impl Changed {
 }
 
 /// A document as a value.
-pub(crate) fn read<T: DeserializeOwned>(document: Document) -> Result<Found<T>, StoreError> {
+pub(crate) fn read<T: DeserializeOwned>(document: &Document) -> Result<Found<T>, StoreError> {
     Ok(Found { value: document.body.read()?, version: document.version })
 }

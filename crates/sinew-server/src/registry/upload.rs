@@ -107,7 +107,7 @@ impl Registry {
             return Err(unknown());
         }
         let document = self.store.get(TICKETS, id)?.ok_or_else(unknown)?;
-        let ticket: Found<TicketDoc> = shelf::read(document)?;
+        let ticket: Found<TicketDoc> = shelf::read(&document)?;
         let counts = ticket.value.handle == holder.handle && self.now() < ticket.value.expires_at;
         if counts { Ok(ticket) } else { Err(unknown()) }
     }
