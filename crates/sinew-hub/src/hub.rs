@@ -12,9 +12,10 @@ use url::Url;
 use crate::cache::Cache;
 use crate::credentials::Credentials;
 use crate::error::{HubError, Word};
-use crate::net::{Call, Http, HttpOptions, Network, Times};
+use crate::net::{Call, Http, HttpOptions, Network, Times, Token};
+use crate::publisher::Publisher;
 use crate::registry::Registry;
-use crate::settings::{Base, DEFAULT_NAME, Said, Settings, address, below};
+use crate::settings::{Base, DEFAULT_NAME, Said, Settings, address, below, shown};
 use crate::source::github::GitHub;
 
 /// Everything that is needed to reach skills elsewhere.
@@ -118,8 +119,22 @@ impl Hub {
         Ok(Arc::clone(known.entry(name.to_owned()).or_insert(registry)))
     }
 
+    /// Whoever changes something at the default registry: by this token, or by the one that is kept
+    /// for it here.
+    pub fn publisher(&self, token: Option<Token>) -> Result<Publisher<'_>, HubError> {
+        let base = self.default_base()?;
+        let token = match token {
+            Some(token) => token,
+            None => Credentials::new(&self.env).find(&base, true)?.ok_or_else(|| {
+                HubError::new(Word::Auth, format!("there is no token for {}", shown(&base)))
+                    .hint("log in: sinew registry login")
+            })?,
+        };
+        Ok(Publisher::new(base, token, &self.http))
+    }
+
     /// The default registry's address, from its site's own words where only the site is known.
-    fn default_base(&self) -> Result<Url, HubError> {
+    pub fn default_base(&self) -> Result<Url, HubError> {
         let site = match &self.settings.registry {
             Base::At(url) => return Ok(url.clone()),
             Base::AnnouncedBy(site) => site,
