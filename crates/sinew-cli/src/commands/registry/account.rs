@@ -4,7 +4,7 @@ use serde_json::json;
 use sinew_engine::{Engine, Error, ErrorKind};
 use sinew_hub::net::Token;
 
-use super::remote::{Remote, RemoteArgs, told};
+use super::remote::{Remote, RemoteArgs};
 use crate::environment;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -37,8 +37,8 @@ pub(crate) fn login(args: &LoginArgs, engine: &Engine, out: &mut Printer) -> Com
         Error::new(ErrorKind::Usage, "no-token", "there is no token on standard input")
             .hint("pipe it in, or name it with --token")
     })?;
-    let account = remote.publisher_with(token.clone()).whoami().map_err(told)?;
-    remote.credentials().save(&remote.base, &token).map_err(told)?;
+    let account = remote.publisher_with(token.clone())?.whoami().map_err(Error::from)?;
+    remote.credentials().save(&remote.base, &token).map_err(Error::from)?;
     let handle = account.handle.as_deref().unwrap_or("nobody");
     let shown = json!({ "registry": remote.shown(), "handle": handle, "role": account.role });
     out.data(&shown, |text| {
@@ -60,7 +60,7 @@ pub(crate) struct LogoutArgs {
 
 pub(crate) fn logout(args: &LogoutArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let remote = Remote::open(&args.remote, engine)?;
-    remote.credentials().remove(&remote.base).map_err(told)?;
+    remote.credentials().remove(&remote.base).map_err(Error::from)?;
     let shown = json!({ "registry": remote.shown() });
     out.data(&shown, |text| writeln!(text, "logged out of {}", remote.shown()))?;
     Ok(Exit::Done)
@@ -79,7 +79,7 @@ pub(crate) struct WhoamiArgs {
 
 pub(crate) fn whoami(args: &WhoamiArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let remote = Remote::open(&args.remote, engine)?;
-    let account = remote.publisher()?.whoami().map_err(told)?;
+    let account = remote.publisher()?.whoami().map_err(Error::from)?;
     let handle = account.handle.as_deref().unwrap_or("nobody");
     let shown = json!({ "registry": remote.shown(), "handle": handle, "role": account.role });
     out.data(&shown, |text| writeln!(text, "@{} at {}", render::safe(handle), remote.shown()))?;

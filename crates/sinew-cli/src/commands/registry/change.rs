@@ -1,9 +1,9 @@
 use std::fmt::Write as _;
 
 use serde_json::json;
-use sinew_engine::Engine;
+use sinew_engine::{Engine, Error};
 
-use super::remote::{Remote, RemoteArgs, named, skill, told};
+use super::remote::{Remote, RemoteArgs, named, skill};
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 
@@ -28,7 +28,7 @@ pub(crate) struct DeleteArgs {
 pub(crate) fn delete(args: &DeleteArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let wanted = skill(&args.skill)?;
     let remote = Remote::open(&args.remote, engine)?;
-    remote.publisher()?.delete(named(&wanted), args.reason.as_deref()).map_err(told)?;
+    remote.publisher()?.delete(named(&wanted), args.reason.as_deref()).map_err(Error::from)?;
     say(out, "deleted", &wanted.slug, true)
 }
 
@@ -60,11 +60,11 @@ pub(crate) fn run(
     let publisher = remote.publisher()?;
     let (word, changed) = match doing {
         Doing::Undelete => {
-            publisher.undelete(named(&wanted)).map_err(told)?;
+            publisher.undelete(named(&wanted)).map_err(Error::from)?;
             ("undeleted", true)
         }
-        Doing::Star => ("starred", !publisher.star(named(&wanted)).map_err(told)?),
-        Doing::Unstar => ("unstarred", !publisher.unstar(named(&wanted)).map_err(told)?),
+        Doing::Star => ("starred", !publisher.star(named(&wanted)).map_err(Error::from)?),
+        Doing::Unstar => ("unstarred", !publisher.unstar(named(&wanted)).map_err(Error::from)?),
     };
     say(out, word, &wanted.slug, changed)
 }

@@ -7,7 +7,7 @@ use sinew_hub::publisher::Publication;
 use sinew_hub::tree::Tree;
 use sinew_skill::names;
 
-use super::remote::{Remote, RemoteArgs, told};
+use super::remote::{Remote, RemoteArgs};
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &PublishArgs, engine: &Engine, out: &mut Printer) -> Com
     let publisher = remote.publisher()?;
     let owner = match &args.owner {
         Some(owner) => owner.trim_start_matches('@').to_owned(),
-        None => publisher.whoami().map_err(told)?.handle.ok_or_else(|| {
+        None => publisher.whoami().map_err(Error::from)?.handle.ok_or_else(|| {
             Error::new(ErrorKind::Usage, "no-owner", "the registry does not say who you are")
                 .hint("name an owner with --owner")
         })?,
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &PublishArgs, engine: &Engine, out: &mut Printer) -> Com
     let bar = out.progress("publishing", tree.files().len());
     let published = publisher.publish(&publication, &tree, &mut |done, all| bar.set_of(done, all));
     bar.finish();
-    published.map_err(told)?;
+    published.map_err(Error::from)?;
     let reference = format!("@{owner}/{slug}@{}", args.version);
     let shown = json!({
         "published": reference,
