@@ -267,6 +267,13 @@ impl Engine {
         lessons.unwrap_or_default()
     }
 
+    /// A text in which no rule of the guard is named: which one it was is for people.
+    pub fn without_rules(&self, text: &str) -> String {
+        let rules = self.scanner.get_or_init(Scanner::new).rules();
+        let named = rules.iter().filter(|rule| text.contains(&rule.id));
+        named.fold(text.to_owned(), |text, rule| text.replace(&rule.id, "a rule"))
+    }
+
     /// Scans for an agent: the verdict and the counts. A path must lie in the workspace or in a
     /// folder with skills.
     pub fn scan_verdict(

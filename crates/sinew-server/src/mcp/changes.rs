@@ -24,6 +24,8 @@ use super::resources;
 
 /// Notices of one session are gathered for this long: many files change together.
 const GATHER: Duration = Duration::from_secs(1);
+/// How often a quiet session is looked at for being over.
+const LOOK_FOR_CLOSED: Duration = Duration::from_secs(30);
 /// How often the configuration and what is followed are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
@@ -84,6 +86,15 @@ impl Host {
         }
     }
 
+    /// Makes sure that there is something to compare with, before somebody is promised to hear of
+    /// changes.
+    pub(super) fn begin_noting(self: &Arc<Self>) {
+        let begun = self.seen.lock().unwrap_or_else(PoisonError::into_inner).skills.is_some();
+        if !begun {
+            self.look();
+        }
+    }
+
     /// Tells clients when the tools differ: the workshop was switched on or off.
     fn note_tools(&self, engine: &Engine) {
         let is_on = engine.workshop_settings().0.is_on();
@@ -97,12 +108,17 @@ impl Host {
     pub fn watch(self: &Arc<Self>) {
         let host = Arc::downgrade(self);
         let engine = self.engine();
-        self.note(&engine.snapshot());
         thread::spawn(move || {
+            // The first look at a large catalog takes a while; no client has to wait for it.
+            if let Some(host) = host.upgrade() {
+                host.begin_noting();
+            }
             engine.watch(|event| {
                 let Some(host) = host.upgrade() else { return ControlFlow::Break(()) };
-                if let WatchEvent::Changed(change) = event {
-                    host.note(&change.snapshot);
+                match event {
+                    WatchEvent::Changed(change) => host.note(&change.snapshot),
+                    // What changed while watching began, or was lost, is seen now.
+                    WatchEvent::Started { .. } | WatchEvent::Notice(_) => drop(host.look()),
                 }
                 ControlFlow::Continue(())
             });
@@ -176,7 +192,12 @@ pub(super) async fn tell_session(
     subscribed: Arc<Subscribed>,
 ) {
     let mut not_before = Instant::now();
-    while let Some(gathered) = gather(&mut notices, not_before).await {
+    loop {
+        let gathered = tokio::select! {
+            () = closed(&peer) => return,
+            gathered = gather(&mut notices, not_before) => gathered,
+        };
+        let Some(gathered) = gathered else { return };
         not_before = Instant::now() + GATHER;
         let mut sent = Ok(());
         if gathered.skills {
@@ -197,6 +218,13 @@ pub(super) async fn tell_session(
         if sent.is_err() {
             return;
         }
+    }
+}
+
+/// Ends when a session does: one that went away without a word is noticed in time.
+async fn closed(peer: &Peer<RoleServer>) {
+    while !peer.is_transport_closed() {
+        tokio::time::sleep(LOOK_FOR_CLOSED).await;
     }
 }
 

@@ -223,6 +223,8 @@ impl ServerHandler for McpServer {
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
+        // What is accepted is acknowledged at once, and changes from then on are told.
+        tokio::task::block_in_place(|| self.host.begin_noting());
         let mut accepted = requested.clone();
         if let Some(followed) = &mut accepted.resource_subscriptions {
             followed.truncate(MAX_FOLLOWED);

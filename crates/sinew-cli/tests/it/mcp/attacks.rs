@@ -206,7 +206,14 @@ fn a_hostile_name_stays_a_name_in_every_field() {
     let machine =
         Machine::new().file("work/skills/odd/SKILL.md", skill).workspace_skill("good", "");
     let mut client = Client::session(&machine, json!({}));
-    for heard in everything(&mut client, "odd").into_iter().chain(everything(&mut client, name)) {
+    let mut heard = everything(&mut client, "odd");
+    // What a client itself sends comes back in errors as it was; what a skill says does not.
+    for tool in ["read_skill", "explain"] {
+        let key = if tool == "explain" { "skill" } else { "name" };
+        let call = json!({"name": tool, "arguments": {key: name}});
+        heard.push(client.request("tools/call", call));
+    }
+    for heard in heard {
         for text in texts(&heard) {
             let unseen = |c: char| {
                 (c.is_control() && !matches!(c, '\n' | '\t'))

@@ -121,6 +121,30 @@ impl Host for Listener {
 }
 
 fn call(call: &Call<'_>) -> Result<Step, Refusal> {
+    act(call).map_err(|refusal| without_rules(call, refusal))
+}
+
+/// Why a candidate is held back is for people; an agent hears that it is.
+fn without_rules(call: &Call<'_>, refusal: Refusal) -> Refusal {
+    match refusal {
+        Refusal::Engine(error) => {
+            let message = call.look.engine.without_rules(&error.message);
+            Refusal::Engine(Error { message, ..error })
+        }
+        invalid => invalid,
+    }
+}
+
+fn hide_rules(call: &Call<'_>, value: &mut Value) {
+    match value {
+        Value::String(text) => *text = call.look.engine.without_rules(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| hide_rules(call, item)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| hide_rules(call, field)),
+        _ => {}
+    }
+}
+
+fn act(call: &Call<'_>) -> Result<Step, Refusal> {
     let input: Input = call.read()?;
     let engine = &call.look.engine;
     let required = |name: &str| Refusal::Invalid(format!("{name} is required"));
@@ -188,7 +212,9 @@ fn go_on(call: &Call<'_>, run: &str) -> Result<Step, Refusal> {
 fn resume(call: &Call<'_>, about: &About, reply: Reply) -> Result<Step, Refusal> {
     let approval = decided(call, about, reply)?;
     match &approval.run {
-        Some(run) if !approval.is_pending() => go_on(call, run),
+        Some(run) if !approval.is_pending() => {
+            go_on(call, run).map_err(|refusal| without_rules(call, refusal))
+        }
         _ => Ok(needs_approval(&approval).into()),
     }
 }
@@ -218,12 +244,14 @@ pub(super) fn stand(
             ("waiting", format!("ask the user to check the credentials of {}", shown(slug)))
         }
         Waits::Retry => ("waiting", "call install with this run to try again".to_owned()),
-        Waits::Nothing { end } => ("closed", format!("{end:?}").to_lowercase()),
+        Waits::Nothing { end } => ("closed", json!(end).as_str().unwrap_or_default().to_owned()),
     };
     let mut data = json!({
         "status": status, "run": run, "state": standing.run.state.name(),
         "waits": standing.waits, "events": host.heard,
     });
+    hide_rules(call, &mut data["events"]);
+    hide_rules(call, &mut data["waits"]);
     if let Waits::Approval { approval } = &standing.waits {
         data["approval"] = json!(approval);
         data["question"] = json!(crate::mcp::ask::sentence(approval));
