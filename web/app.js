@@ -76,7 +76,11 @@ const KINDS = [
 ];
 
 function listen() {
-  if (!live || !window.EventSource || liveParts().length === 0) return;
+  if (!live || !window.EventSource) return;
+  if (liveParts().length === 0) {
+    live.hidden = true;
+    return;
+  }
   const wanted = KINDS.filter((kind) => kind !== "reset").join(",");
   const source = new EventSource("/api/v1/events?kinds=" + encodeURIComponent(wanted));
   source.addEventListener("open", () => say("Live", "on"));

@@ -18,6 +18,7 @@ use crate::app::App;
 pub(crate) struct ListQuery {
     /// Those that wait, or all of the last months
     #[serde(default)]
+    #[param(inline)]
     state: StateFilter,
     /// Entries of a page
     #[param(minimum = 1, maximum = 200)]

@@ -40,6 +40,8 @@ const STATUSES: &[(&str, StatusCode)] = &[
     ("held", StatusCode::CONFLICT),
     ("too-large", StatusCode::PAYLOAD_TOO_LARGE),
     ("not-storable", StatusCode::BAD_REQUEST),
+    // Somebody asked to stay offline, and there is nothing to show then.
+    ("offline", StatusCode::NOT_FOUND),
 ];
 
 impl Problem {

@@ -20,8 +20,8 @@ use crate::app::{App, Kind, Look};
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct PromptQuery {
-    /// The message it is for
-    #[param(max_length = 20000)]
+    /// The message it is for; a longer one goes to `POST /route`
+    #[param(max_length = 4000)]
     message: Option<String>,
     /// The budget in UTF-16 code units; the configuration's where absent
     #[param(maximum = 10_000_000)]
@@ -56,6 +56,10 @@ pub(crate) async fn prompt(
     _caller: Caller,
     Ask(query): Ask<PromptQuery>,
 ) -> Result<Answer, Problem> {
+    let too_long = |message: &String| message.chars().nth(MAX_IN_ADDRESS).is_some();
+    if query.message.as_ref().is_some_and(too_long) {
+        return Err(Problem::bad("bad-message", "`message` is at most 4000 characters here"));
+    }
     app.ask(move |look| {
         let mut options = prompt_for(look, query.message.as_deref());
         options.max_chars = query.budget;
@@ -112,6 +116,8 @@ impl From<Mode> for ModelChoice {
     }
 }
 
+/// The longest message in an address: written in percent signs it still fits into a request's head.
+const MAX_IN_ADDRESS: usize = 4_000;
 /// The longest message, in characters, and the longest restatement.
 const MAX_MESSAGE: usize = 20_000;
 const MAX_INTENT: usize = 300;

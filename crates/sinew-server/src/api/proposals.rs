@@ -23,6 +23,7 @@ use crate::app::App;
 pub(crate) struct ListQuery {
     /// Where they stand
     #[serde(default)]
+    #[param(inline)]
     status: StatusFilter,
     /// One skill's
     skill: Option<String>,

@@ -109,6 +109,7 @@ impl From<PlaceName> for Place {
 pub(crate) struct PlaceQuery {
     /// Where it is installed
     #[serde(default)]
+    #[param(inline)]
     place: PlaceName,
 }
 

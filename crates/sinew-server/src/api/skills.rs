@@ -24,6 +24,7 @@ use crate::app::App;
 pub(crate) struct ListQuery {
     /// One state, or `all`
     #[serde(default)]
+    #[param(inline)]
     state: StateFilter,
     /// A tier, such as `workspace`
     tier: Option<String>,

@@ -1,9 +1,11 @@
 //! What others did: terminals, hooks and MCP servers write to the same books, so the books are
-//! looked at rather than the requests.
+//! looked at rather than the requests. The catalog is one of them: whoever changes it, watcher or
+//! workshop, it has another version then.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use sinew_catalog::{Catalog, Snapshot};
 use sinew_engine::Engine;
 use sinew_store::{Seq, Store};
 use sinew_workshop::Proposal;
@@ -16,6 +18,8 @@ const MAX_ROWS: usize = 100;
 /// How far each book was read. The first look only finds the place.
 #[derive(Debug, Default)]
 pub(super) struct Follower {
+    /// The version of the catalog, with what each skill was.
+    catalog: Option<(u64, BTreeMap<String, String>)>,
     audit: Option<Seq>,
     outcomes: Option<Seq>,
     /// Status and last change of each proposal.
@@ -28,6 +32,7 @@ impl Follower {
     /// What is new. A book that cannot be read now is read later.
     pub(super) fn look(&mut self, engine: &Engine) -> Told {
         let mut told = Vec::new();
+        self.compare_skills(&engine.current(), &mut told);
         if let Ok(store) = engine.store() {
             for (row_kind, body) in rows(&*store, "audit", &mut self.audit) {
                 told.extend(of_audit(&row_kind, &body));
@@ -52,6 +57,27 @@ impl Follower {
         told
     }
 
+    fn compare_skills(&mut self, snapshot: &Snapshot, told: &mut Told) {
+        if self.catalog.as_ref().is_some_and(|(version, _)| *version == snapshot.version) {
+            return;
+        }
+        let now = skills(&snapshot.catalog);
+        if let Some((_, before)) = &self.catalog {
+            let new = now.keys().filter(|name| !before.contains_key(*name));
+            let gone = before.keys().filter(|name| !now.contains_key(*name));
+            let other =
+                now.iter().filter(|(name, is)| before.get(*name).is_some_and(|was| was != *is));
+            let shown = json!({
+                "version": snapshot.version,
+                "added": new.collect::<Vec<_>>(),
+                "removed": gone.collect::<Vec<_>>(),
+                "changed": other.map(|(name, _)| name).collect::<Vec<_>>(),
+            });
+            told.push((Kind::CatalogChanged, shown));
+        }
+        self.catalog = Some((snapshot.version, now));
+    }
+
     fn compare(&mut self, proposals: &[Proposal], told: &mut Told) {
         let now: BTreeMap<String, (&'static str, u64)> = proposals
             .iter()
@@ -73,6 +99,15 @@ impl Follower {
         }
         self.proposals = Some(now);
     }
+}
+
+/// What each skill is: a word that changes with its state and its files.
+fn skills(catalog: &Catalog) -> BTreeMap<String, String> {
+    let each = catalog.active().map(|entry| {
+        let files = entry.scan.as_ref().map_or(&entry.content_hash, |scan| &scan.digest);
+        (entry.name.clone(), format!("{} {files}", entry.state.as_str()))
+    });
+    each.collect()
 }
 
 /// The rows of a stream after a place, with their kinds; moves the place on.

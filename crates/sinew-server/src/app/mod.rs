@@ -103,11 +103,7 @@ impl App {
     fn saw(&self, event: WatchEvent) {
         match event {
             WatchEvent::Started { .. } => self.0.loaded.store(true, Ordering::Release),
-            WatchEvent::Changed(change) => {
-                // The configuration may be what changed.
-                drop(self.engine());
-                self.0.bus.publish(Kind::CatalogChanged, json!(change));
-            }
+            WatchEvent::Changed(_) => self.poke(),
             // Watching goes on more slowly; `doctor` tells.
             WatchEvent::Notice(_) => {}
         }

@@ -6,16 +6,7 @@ use std::fmt::Write as _;
 /// A label as it may stand in SVG.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in super::text::line(text).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
+    super::text::escape(&super::text::line(text), &mut out);
     out
 }
 

@@ -49,7 +49,7 @@ struct Row {
     bayes: String,
     differs: bool,
     reflex: bool,
-    missing: String,
+    missing: Vec<String>,
     filtered: Option<&'static str>,
 }
 
@@ -81,7 +81,7 @@ fn row(region: &str, view: &CandidateView) -> Row {
         bayes: place(view.rank.bayes),
         differs: view.rank.cortex != view.rank.bayes,
         reflex: view.reflex.fires,
-        missing: line(&view.reflex.missing.join("; ")),
+        missing: view.reflex.missing.iter().map(|text| line(text)).collect(),
         filtered: view.filtered.map(|why| match why {
             Filtered::Blacklisted => "never offered: somebody said so",
             Filtered::Weak => "not offered: too weak today",

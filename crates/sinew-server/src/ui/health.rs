@@ -5,7 +5,7 @@ use axum::extract::State;
 use sinew_engine::Health;
 
 use super::frame::{Frame, Page, Shown, Visitor};
-use super::text::line;
+use super::text::{coded, line};
 use crate::app::App;
 
 #[derive(Template)]
@@ -43,8 +43,8 @@ pub(super) async fn show(State(app): State<App>, visitor: Visitor) -> Shown {
                 name: line(&probe.name),
                 word,
                 class,
-                detail: line(&probe.detail),
-                remedy: probe.remedy.as_deref().map(line),
+                detail: coded(&probe.detail),
+                remedy: probe.remedy.as_deref().map(coded),
             };
             match areas.last_mut().filter(|(area, _)| area == probe.area) {
                 Some((_, probes)) => probes.push(shown),
@@ -68,8 +68,8 @@ pub(super) async fn show(State(app): State<App>, visitor: Visitor) -> Shown {
                 .iter()
                 .filter(|issue| issue.severity > sinew_skill::Severity::Info)
                 .map(|issue| {
-                    let remedy = issue.remedy.as_deref().map(line).unwrap_or_default();
-                    (line(&issue.to_string()), remedy)
+                    let remedy = issue.remedy.as_deref().map(coded).unwrap_or_default();
+                    (coded(&issue.to_string()), remedy)
                 })
                 .collect(),
             config: line(&config.source.path.to_string_lossy()),

@@ -11,7 +11,7 @@ use super::approvals::Waiting;
 use super::chart;
 use super::frame::{Frame, Page, Shown, Visitor};
 use super::skills::state_class;
-use super::text::{ago, line};
+use super::text::{ago, coded, line};
 use crate::app::App;
 
 /// Rows of the lists on this page; each has a page of its own.
@@ -134,7 +134,7 @@ pub(super) async fn show(State(app): State<App>, visitor: Visitor) -> Shown {
         let warnings = diagnosis.probes.iter().filter(|probe| probe.health == Health::Warn);
         let warnings = warnings.map(|probe| {
             let remedy = probe.remedy.as_deref().unwrap_or(&probe.detail);
-            (line(&probe.name), line(remedy))
+            (line(&probe.name), coded(remedy))
         });
         Page::of(&Overview {
             frame: visitor.frame(look, "overview", "Overview"),

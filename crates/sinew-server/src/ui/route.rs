@@ -119,9 +119,13 @@ fn values(parts: &Parts) -> Vec<(&'static str, f64)> {
         .collect()
 }
 
+/// A part smaller than this says nothing.
+const SILENT: f64 = 0.005;
+
 fn row(at: usize, found: &Match, result: &RouteResult, largest: f64) -> Row {
     let parts = values(&found.parts)
         .into_iter()
+        .filter(|(_, value)| value.abs() >= SILENT)
         .map(|(name, value)| (name, format!("{value:+.2}"), chart::part(value, largest)));
     let words: Vec<&str> = found.terms.iter().take(6).map(|term| term.term.as_str()).collect();
     Row {

@@ -13,7 +13,7 @@ use sinew_workshop::{Action, By, Force, Wish};
 
 use super::frame::{Frame, Page, Sent, Shown, Signed, Visitor};
 use super::skills::{state_class, verdict_chip};
-use super::text::{ago, block, in_path, line, number, percent};
+use super::text::{ago, block, coded, in_path, line, number, percent};
 use super::{chart, markdown};
 use crate::app::App;
 
@@ -53,6 +53,7 @@ struct Step {
     stage: &'static str,
     class: &'static str,
     mark: &'static str,
+    /// HTML, as is the next one.
     text: String,
     remedy: Option<String>,
 }
@@ -114,8 +115,8 @@ pub(super) async fn show(
                 Mark::Fail => ("fail", "✗"),
                 Mark::Note => ("note-mark", "·"),
             };
-            let remedy = step.remedy.as_deref().map(line);
-            Step { stage: step.stage, class, mark, text: line(&step.text), remedy }
+            let remedy = step.remedy.as_deref().map(coded);
+            Step { stage: step.stage, class, mark, text: coded(&step.text), remedy }
         });
         let own = entry.file_path.file_name().map(|name| name.to_string_lossy().into_owned());
         let own = own.unwrap_or_else(|| SKILL_FILE.to_owned());

@@ -8,7 +8,7 @@ use sinew_guard::scan::Verdict;
 
 use super::frame::{Frame, Page, Shown, Visitor};
 use super::overview::STATES;
-use super::text::{in_path, line, number};
+use super::text::{coded, in_path, line, number};
 use crate::app::App;
 
 /// Rows of a page: it stays below 100 KB.
@@ -48,6 +48,7 @@ struct Row {
     description: String,
     state: &'static str,
     class: &'static str,
+    /// HTML, as is the next one.
     reason: String,
     remedy: Option<String>,
     source: String,
@@ -130,8 +131,8 @@ pub(super) async fn show(
                     description: line(&entry.description),
                     state: entry.state.as_str(),
                     class: state_class(entry.state),
-                    reason: reason.map(|reason| line(&reason.detail)).unwrap_or_default(),
-                    remedy: reason.and_then(|reason| reason.remedy.as_deref()).map(line),
+                    reason: reason.map(|reason| coded(&reason.detail)).unwrap_or_default(),
+                    remedy: reason.and_then(|reason| reason.remedy.as_deref()).map(coded),
                     source: line(&entry.source),
                     verdict: entry.scan.as_ref().map(|scan| verdict_chip(scan.verdict)),
                     cost: costs

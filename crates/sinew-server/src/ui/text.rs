@@ -9,6 +9,40 @@ pub(super) fn line(text: &str) -> String {
     Untrusted::new(text).for_terminal()
 }
 
+/// A line of ours or somebody's as HTML: what stands in backticks is code, and nothing else is markup.
+pub(super) fn coded(text: &str) -> String {
+    let text = line(text);
+    let mut html = String::with_capacity(text.len());
+    let parts: Vec<&str> = text.split('`').collect();
+    // A backtick without its other half is only a backtick.
+    let pairs = (parts.len() - 1) / 2;
+    for (at, part) in parts.iter().enumerate() {
+        if at > 0 {
+            html.push_str(match (at <= 2 * pairs, at % 2) {
+                (true, 1) => "<code>",
+                (true, _) => "</code>",
+                (false, _) => "`",
+            });
+        }
+        escape(part, &mut html);
+    }
+    html
+}
+
+/// Writes text so that it stays text in HTML.
+pub(super) fn escape(text: &str, html: &mut String) {
+    for c in text.chars() {
+        match c {
+            '&' => html.push_str("&amp;"),
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '"' => html.push_str("&quot;"),
+            '\'' => html.push_str("&#39;"),
+            c => html.push(c),
+        }
+    }
+}
+
 /// The same for a text of many lines.
 pub(super) fn block(text: &str) -> String {
     Untrusted::new(text).for_terminal_block()
@@ -75,5 +109,7 @@ mod tests {
         assert_eq!(in_path("a b/ü"), "a%20b%2F%C3%BC");
         assert_eq!(in_path(".."), "%2E%2E");
         assert_eq!(line("a\u{202e}b"), "a\\u{202e}b");
+        assert_eq!(coded("set `a<b` or `c"), "set <code>a&lt;b</code> or `c");
+        assert_eq!(coded("``<script>`x`"), "<code></code>&lt;script&gt;<code>x</code>");
     }
 }

@@ -114,13 +114,15 @@ struct Finding {
 }
 
 fn diff_lines(diff: &str) -> Vec<(&'static str, String)> {
-    let class = |text: &str| match text.as_bytes().first() {
+    let class = |at: usize, text: &str| match text.as_bytes().first() {
+        // The names of the two files.
+        _ if at < 2 => "at",
         Some(b'+') => "add",
         Some(b'-') => "del",
         Some(b'@') => "at",
         _ => "",
     };
-    diff.lines().map(|text| (class(text), line(text))).collect()
+    diff.lines().enumerate().map(|(at, text)| (class(at, text), line(text))).collect()
 }
 
 pub(super) async fn show(

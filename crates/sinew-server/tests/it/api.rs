@@ -214,6 +214,20 @@ async fn approvals_wait_for_a_person() {
 }
 
 #[tokio::test]
+async fn what_is_installed_is_listed_and_removed() {
+    let server = Server::new();
+    let nothing = server.get("/registry/search?q=pdf&offline=true").await;
+    assert_eq!(nothing.status, StatusCode::NOT_FOUND, "{}", nothing.text);
+    assert_eq!(nothing.json()["code"], "offline");
+    let installed = server.get("/registry/installed").await.json();
+    assert!(installed["managed"].as_array().expect("a list").is_empty(), "{installed}");
+    let own = installed["workspace"].as_array().expect("a list");
+    assert!(own.iter().all(|row| row["status"] == "extraneous"), "nobody installed them");
+    let gone = server.write("DELETE", "/registry/installed/nothing", &json!({})).await;
+    assert_eq!(gone.status, StatusCode::NOT_FOUND, "{}", gone.text);
+}
+
+#[tokio::test]
 async fn the_server_tells_about_itself_and_keeps_secrets() {
     let machine = machine().file(
         "home/.sinew/config.json5",
