@@ -20,12 +20,14 @@ mod records;
 mod registry;
 mod scan;
 mod skills;
+mod traces;
 
+use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::{Json, Router};
 use utoipa::OpenApi as _;
-use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt as _};
 use utoipa_axum::routes;
 
 use crate::access::{identify, require_for_api};
@@ -33,7 +35,7 @@ use crate::app::{App, count};
 pub(crate) use cortex::{DECAY_AHEAD, curves};
 pub(crate) use problem::Problem;
 pub(crate) use prompt::prompt_for;
-pub(crate) use registry::Listing;
+pub(crate) use registry::{Kept, Listing, install_kept};
 
 /// Where the API begins. A change that breaks callers gets another one.
 pub(crate) const BASE: &str = "/api/v1";
@@ -65,8 +67,11 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(proposals::undo))
         .routes(routes!(registry::search))
         .routes(routes!(registry::installed))
+        .routes(routes!(registry::install))
+        .routes(routes!(registry::update))
         .routes(routes!(registry::uninstall))
         .routes(routes!(scan::scan))
+        .routes(routes!(traces::learn).layer(DefaultBodyLimit::max(traces::MAX_TRANSCRIPT)))
         .routes(routes!(activity::activity))
         .routes(routes!(events::events))
         .routes(routes!(about::version))

@@ -532,3 +532,15 @@ pub(crate) struct InstalledSkill {
 pub(crate) struct HubRecord {
     status: String,
 }
+
+/// What was learned from a transcript
+#[derive(ToSchema)]
+pub(crate) struct LearnReport {
+    /// The first draft
+    draft: Option<Value>,
+    /// How many of which kind were taken out
+    redactions: Value,
+    /// What became of each run
+    runs: Vec<Value>,
+    files: Vec<Value>,
+}

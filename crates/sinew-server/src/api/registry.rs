@@ -1,12 +1,15 @@
-//! Skills from elsewhere: searching for them, and what is installed.
+//! Skills from elsewhere: searching for them, installing after a person's yes, and what is installed.
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use sinew_engine::Error;
-use sinew_engine::hub::{HubRecord, Matching, Place, Query as Wanted, Row, Said, Sources};
+use sinew_engine::hub::{
+    Answer as Reply, Ask as InstallAsk, Concern, Gate, HubError, HubRecord, Matching, Place,
+    Proposal, Query as Wanted, Reading, Reference, Row, Said, Sources, UpdateAsk,
+};
+use sinew_engine::{Actor, Engine, Error};
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{Answer, Ask, At};
+use super::extract::{Answer, Ask, At, Body};
 use super::openapi::Refusals;
 use super::{Problem, records};
 use crate::access::Caller;
@@ -130,6 +133,135 @@ pub(crate) async fn uninstall(
         let removed = hub.uninstall(&slug, &look.engine.workdir(query.place.into()))?;
         look.engine.snapshot();
         Answer::of(&HubRecord::removed(&removed))
+    })
+    .await
+}
+
+/// Answers with what a person said to exactly these files; without that, the question waits.
+pub(crate) struct Kept<'e> {
+    engine: &'e Engine,
+    actor: Actor,
+    /// The approval that waits, once the question was kept.
+    pub(crate) waits: Option<String>,
+}
+
+impl<'e> Kept<'e> {
+    pub(crate) fn new(engine: &'e Engine, actor: Actor) -> Self {
+        Self { engine, actor, waits: None }
+    }
+}
+
+impl Gate for Kept<'_> {
+    /// What gives pause is answered in a terminal, where it has a flag of its own.
+    fn concern(&mut self, _: &Concern) -> Reply {
+        Reply::Nobody { id: None }
+    }
+
+    fn approve(&mut self, proposal: &Proposal) -> Reply {
+        match self.engine.kept_answer(proposal, &self.actor) {
+            Ok(Reply::Nobody { id }) => {
+                self.waits.clone_from(&id);
+                Reply::Nobody { id }
+            }
+            Ok(reply) => reply,
+            // A question that cannot be kept is one that nobody answers.
+            Err(_) => Reply::Nobody { id: None },
+        }
+    }
+}
+
+/// Installs a skill that a person agreed to, or keeps the question.
+pub(crate) fn install_kept(
+    look: &Look,
+    reference: &str,
+    place: Place,
+    gate: &mut Kept<'_>,
+) -> Result<HubRecord, Error> {
+    let engine = &look.engine;
+    let parsed = Reference::parse(reference, Reading::Registry).map_err(HubError::from)?;
+    let hub = engine.hub(&Said::default())?;
+    let ask = InstallAsk::new(parsed, &gate.actor.to_string());
+    let installed =
+        engine.install_skill(&hub, &ask, &engine.workdir(place), gate, &mut |_, _| {})?;
+    engine.snapshot();
+    Ok(HubRecord::installed(reference, &installed))
+}
+
+/// A skill to install
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Install {
+    /// What: `slug`, `@owner/slug@version`, `github:owner/repo@skill` …
+    #[schema(min_length = 1, max_length = 300)]
+    reference: String,
+    /// Where it goes
+    #[serde(default)]
+    place: PlaceName,
+}
+
+/// Install a skill; without a person's yes to exactly these files the question waits
+#[utoipa::path(
+    post, path = "/registry/install", tag = "registry", operation_id = "install_skill",
+    request_body = Install,
+    responses((status = 200, body = records::HubRecord), Refusals)
+)]
+pub(crate) async fn install(
+    State(app): State<App>,
+    caller: Caller,
+    Body(wanted): Body<Install>,
+) -> Result<Answer, Problem> {
+    app.change(move |look| {
+        let mut gate = Kept::new(&look.engine, caller.actor());
+        let done = install_kept(look, &wanted.reference, wanted.place.into(), &mut gate)?;
+        Answer::of(&done)
+    })
+    .await
+}
+
+/// An installed skill to bring up to date
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Update {
+    /// The folder or slug
+    #[schema(min_length = 1, max_length = 200)]
+    slug: String,
+    /// Where it is installed
+    #[serde(default)]
+    place: PlaceName,
+    /// Only say what would change
+    #[serde(default)]
+    dry_run: bool,
+}
+
+/// Bring an installed skill up to date; changed files need a new yes
+#[utoipa::path(
+    post, path = "/registry/update", tag = "registry", operation_id = "update_skill",
+    request_body = Update,
+    responses((status = 200, body = records::HubRecord), Refusals)
+)]
+pub(crate) async fn update(
+    State(app): State<App>,
+    caller: Caller,
+    Body(wanted): Body<Update>,
+) -> Result<Answer, Problem> {
+    app.change(move |look| {
+        let engine = &look.engine;
+        let hub = engine.hub(&Said::default())?;
+        let workdir = engine.workdir(wanted.place.into());
+        let mut gate = Kept::new(engine, caller.actor());
+        let how = UpdateAsk {
+            dry_run: wanted.dry_run,
+            overwrite: false,
+            accepted: Default::default(),
+            acceptance: Vec::new(),
+            wanted: Default::default(),
+            by: caller.actor().to_string(),
+            neighbours: Vec::new(),
+        };
+        let done =
+            engine.update_skill(&hub, &wanted.slug, &how, &workdir, &mut gate, &mut |_, _| {})?;
+        engine.snapshot();
+        Answer::of(&HubRecord::updated(&done))
     })
     .await
 }

@@ -4,6 +4,7 @@ mod bus;
 mod follow;
 mod metrics;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use sinew_catalog::Snapshot;
+use sinew_engine::hub::Place;
 use sinew_engine::{CatalogRouter, Engine, Error, ModelChoice, WatchEvent};
 
 use crate::access::Access;
@@ -41,7 +43,19 @@ struct Parts {
     bus: Bus,
     metrics: Metrics,
     poke: Mutex<Option<SyncSender<()>>>,
+    /// What pages asked to install, by the approval that it waits for.
+    installs: Mutex<HashMap<String, Install>>,
 }
+
+/// An install that waits for a yes.
+#[derive(Debug, Clone)]
+pub(crate) struct Install {
+    pub(crate) reference: String,
+    pub(crate) place: Place,
+}
+
+/// Installs that are remembered; an older one is asked for again.
+const MAX_INSTALLS: usize = 100;
 
 impl fmt::Debug for App {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -77,6 +91,7 @@ impl App {
             bus: Bus::default(),
             metrics: Metrics::default(),
             poke: Mutex::new(None),
+            installs: Mutex::default(),
         })))
     }
 
@@ -162,6 +177,19 @@ impl App {
         let done = self.ask(work).await;
         self.poke();
         done
+    }
+
+    /// Remembers what is to be installed once an approval is given.
+    pub(crate) fn install_later(&self, approval: String, install: Install) {
+        let mut waiting = self.0.installs.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.len() < MAX_INSTALLS {
+            waiting.insert(approval, install);
+        }
+    }
+
+    /// What an approval was asked for, if a page asked.
+    pub(crate) fn install_of(&self, approval: &str) -> Option<Install> {
+        self.0.installs.lock().unwrap_or_else(PoisonError::into_inner).remove(approval)
     }
 
     /// Why requests cannot be answered yet.

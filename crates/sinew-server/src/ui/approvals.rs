@@ -8,6 +8,7 @@ use sinew_engine::approval::{Approval, Channel, Decision, PlanStep, Said, Scope}
 
 use super::frame::{Sent, Signed};
 use super::text::{block, line};
+use crate::api::{Kept, install_kept};
 use crate::app::App;
 
 /// An approval that waits, as a page shows it.
@@ -101,6 +102,16 @@ pub(super) async fn decide(State(app): State<App>, Path(id): Path<String>, form:
         quote: None,
         comment: form.text("comment"),
     };
-    app.change(move |look| look.engine.decide_approval(&id, &decision)).await?;
+    let install = app.install_of(&id);
+    app.change(move |look| {
+        look.engine.decide_approval(&id, &decision)?;
+        // What a page asked for goes on where the answer was given.
+        if let Some(install) = install.filter(|_| yes) {
+            let mut gate = Kept::new(&look.engine, Actor::Person { name: None });
+            install_kept(look, &install.reference, install.place, &mut gate)?;
+        }
+        Ok(())
+    })
+    .await?;
     Ok(Redirect::to(if yes { "/?done=approved" } else { "/?done=refused" }))
 }

@@ -37,6 +37,8 @@ const DONE: &[(&str, &str)] = &[
     ("hidden", "The skill is never offered any more."),
     ("shown", "The skill may be offered again."),
     ("removed", "The skill was removed."),
+    ("asked", "It was fetched, verified and scanned. Look at it, and say yes or no."),
+    ("installed", "The skill is installed."),
 ];
 
 /// A person at a page.

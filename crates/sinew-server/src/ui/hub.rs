@@ -4,13 +4,14 @@ use askama::Template;
 use axum::extract::{Query, State};
 use axum::response::Redirect;
 use serde::Deserialize;
+use sinew_engine::Actor;
 use sinew_engine::hub::{Matching, Place, Query as Wanted, Row as Installed, Said, Sources};
 
 use super::approvals::Waiting;
 use super::frame::{Frame, Page, Sent, Shown, Signed, Visitor};
 use super::text::{in_path, line};
-use crate::api::Listing;
-use crate::app::{App, Look};
+use crate::api::{Kept, Listing, install_kept};
+use crate::app::{App, Install, Look};
 
 /// Rows of a search.
 const ROWS: usize = 20;
@@ -158,4 +159,24 @@ pub(super) async fn uninstall(State(app): State<App>, form: Signed) -> Sent {
     })
     .await?;
     Ok(Redirect::to("/hub?done=removed"))
+}
+
+/// Asks for an install: it is fetched, verified and scanned, and then waits for a yes.
+pub(super) async fn install(State(app): State<App>, form: Signed) -> Sent {
+    let reference = form.text("reference").unwrap_or_default().trim().to_owned();
+    let done = app
+        .change(move |look| {
+            let mut gate = Kept::new(&look.engine, Actor::Person { name: None });
+            let place = Place::Workspace;
+            match (install_kept(look, &reference, place, &mut gate), gate.waits) {
+                (Ok(_), _) => Ok("installed"),
+                (Err(_), Some(approval)) => {
+                    look.app.install_later(approval, Install { reference, place });
+                    Ok("asked")
+                }
+                (Err(error), None) => Err(error),
+            }
+        })
+        .await?;
+    Ok(Redirect::to(&format!("/hub?done={done}")))
 }

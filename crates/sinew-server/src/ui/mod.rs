@@ -54,6 +54,7 @@ pub(crate) fn router(app: &App) -> Router {
         .route("/workshop/{id}/{action}", post(workshop::act))
         .route("/approvals/{id}", post(approvals::decide))
         .route("/hub", get(hub::show))
+        .route("/hub/install", post(hub::install))
         .route("/hub/uninstall", post(hub::uninstall))
         .route("/activity", get(activity::show))
         .route("/health", get(health::show))

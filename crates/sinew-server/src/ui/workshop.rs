@@ -15,6 +15,8 @@ use crate::app::{App, Look};
 
 /// Rows of a page.
 const ROWS: usize = 100;
+/// From here on two skills may be taken for one.
+const CLOSE: f64 = 0.5;
 /// Characters per token, roughly, for English and Markdown.
 const CHARS_PER_TOKEN: usize = 4;
 
@@ -87,6 +89,8 @@ struct ProposalPage {
     /// Rules that hold it and that a person may acknowledge.
     holding: Vec<String>,
     neighbours: Vec<(String, String)>,
+    /// A skill that it may be taken for.
+    close: Option<String>,
     gained: Vec<String>,
     missed: Vec<String>,
     taken: Vec<String>,
@@ -190,6 +194,7 @@ pub(super) async fn show(
                 })
                 .collect(),
             holding,
+            close: near.clone().find(|near| near.likeness >= CLOSE).map(|near| line(&near.skill)),
             neighbours: near.map(|near| (line(&near.skill), percent(near.likeness))).collect(),
             gained: trigger.map(|trigger| lines(&trigger.gained)).unwrap_or_default(),
             missed: trigger.map(|trigger| lines(&trigger.missed)).unwrap_or_default(),

@@ -180,6 +180,38 @@ async fn a_person_switches_skills() {
     assert_eq!(browser.get("/").await.status, StatusCode::SEE_OTHER);
 }
 
+/// A program asks, a person looks and says yes, and then the files are there.
+#[tokio::test]
+async fn an_install_waits_for_a_person() {
+    let skill =
+        "---\nname: pdf-tools\ndescription: Merge and split PDF files\n---\n\n# PDF tools\n";
+    let server = Server::on(machine().file("elsewhere/pdf-tools/SKILL.md", skill));
+    let browser = server.browser().await;
+    let from = server.machine.path("elsewhere/pdf-tools").to_string_lossy().into_owned();
+    let asked = server.post("/registry/install", &json!({"reference": from})).await;
+    assert_eq!(asked.status, StatusCode::FORBIDDEN, "{}", asked.text);
+    assert_eq!(asked.json()["code"], "needs-approval");
+    assert!(!server.machine.path("work/skills/pdf-tools").exists());
+    let waiting = server.all("/approvals").await;
+    assert_eq!(waiting[0]["kind"], "install", "{waiting:?}");
+    let id = waiting[0]["id"].as_str().expect("an id").to_owned();
+    let given = json!({"decision": "approve"});
+    let program = server.post(&format!("/approvals/{id}/decision"), &given).await;
+    assert_eq!(program.status, StatusCode::FORBIDDEN, "a program cannot approve");
+    let page = browser.submit("/hub/install", &[("reference", &from)]).await;
+    assert_eq!(page.header("location"), "/hub?done=asked", "{}", page.text);
+    assert!(browser.get("/hub").await.text.contains("Install this skill?"));
+    let yes = browser.submit(&format!("/approvals/{id}"), &[("decision", "approve")]).await;
+    assert_eq!(yes.header("location"), "/?done=approved", "{}", yes.text);
+    assert!(server.machine.path("work/skills/pdf-tools/SKILL.md").is_file());
+    let page = browser.get("/hub").await.text;
+    assert!(page.contains("/skills/pdf-tools") && page.contains("Remove pdf-tools"), "{page}");
+    let fields = [("key", "pdf-tools"), ("place", "workspace")];
+    let removed = browser.submit("/hub/uninstall", &fields).await;
+    assert_eq!(removed.header("location"), "/hub?done=removed", "{}", removed.text);
+    assert!(!server.machine.path("work/skills/pdf-tools").exists());
+}
+
 #[tokio::test]
 async fn two_descriptions_are_compared() {
     let server = Server::new();
