@@ -26,6 +26,15 @@ fn open(text: &mut String, width: f64, height: f64, says: &str) {
     );
 }
 
+/// The same for a bar whose height does not grow with its width.
+fn open_thin(text: &mut String, width: f64, height: f64, says: &str) {
+    let says = escaped(says);
+    let _ = write!(
+        text,
+        "<svg class=\"chart thin\" viewBox=\"0 0 {width} {height}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{says}\">"
+    );
+}
+
 /// Shares of a whole, side by side; each has a class and a name.
 pub(super) fn shares(parts: &[(&str, &'static str, usize)]) -> String {
     let total: usize = parts.iter().map(|(_, _, count)| count).sum();
@@ -53,7 +62,7 @@ pub(super) fn shares(parts: &[(&str, &'static str, usize)]) -> String {
 pub(super) fn probability(value: f64, threshold: f64) -> String {
     let mut text = String::new();
     let says = format!("{:.0} % sure; a match needs {:.0} %", 100.0 * value, 100.0 * threshold);
-    open(&mut text, 600.0, 12.0, &says);
+    open_thin(&mut text, 600.0, 12.0, &says);
     let (width, line) = (600.0 * value.clamp(0.0, 1.0), 600.0 * threshold.clamp(0.0, 1.0));
     let _ = write!(
         text,
@@ -67,7 +76,7 @@ pub(super) fn probability(value: f64, threshold: f64) -> String {
 /// A signal's part of a score, against the largest part there is.
 pub(super) fn part(value: f64, largest: f64) -> String {
     let mut text = String::new();
-    open(&mut text, 120.0, 6.0, &format!("{value:+.2}"));
+    open_thin(&mut text, 120.0, 6.0, &format!("{value:+.2}"));
     let width = if largest > 0.0 { 120.0 * (value.abs() / largest).min(1.0) } else { 0.0 };
     let class = if value < 0.0 { "s-bad" } else { "fill" };
     let _ = write!(
@@ -85,7 +94,7 @@ pub(super) fn weight(weight: f64, effective: f64, at_least: f64) -> String {
         "counts {effective:.2} of {weight:.2}; reliable in at least {:.0} % of cases",
         100.0 * at_least
     );
-    open(&mut text, 200.0, 12.0, &says);
+    open_thin(&mut text, 200.0, 12.0, &says);
     let at = |share: f64| 200.0 * share.clamp(0.0, 1.0);
     let _ = write!(
         text,
