@@ -32,13 +32,14 @@ pub(super) const FILES: &[(&str, &str)] = &[
 
 pub(super) const DAY: &[Scene] = &[
     scene("Which skills are there, and which can be used?", &["list"]),
-    scene("One of them is not ready. Why?", &["why", "forge-deploy"]),
+    no("One of them is not ready. Why?", &["why", "forge-deploy"]),
     no("One of them was blocked. What is in it?", &["scan", "skills/coupon-finder"]),
+    scene("Let sinew learn the skills by heart, once.", &["index", "rebuild"]),
     scene(
         "Somebody writes; which skill is it? No word of the message is in the skill's name.",
         &["find", "these pictures are too heavy for an e-mail"],
     ),
-    no("And where nothing fits, nothing is offered.", &["find", "who wrote the Iliad?"]),
+    no("And where nothing fits, nothing is offered.", &["find", "what is the capital of Peru?"]),
     scene("What would the agent's prompt hold?", &["prompt"]),
     scene(
         "A colleague publishes a skill to the team's registry.",
@@ -52,7 +53,7 @@ pub(super) const DAY: &[Scene] = &[
             "first",
         ],
     ),
-    scene("Everybody finds it there,", &["search", "tides"]),
+    scene("Everybody finds it there,", &["search", "tides", "--source", "clawhub"]),
     scene(
         "and installs it: fetched, verified, scanned, locked.",
         &["install", "tide-tables", "--yes"],

@@ -93,7 +93,7 @@ fn look_around(
     serving: &serde_json::Value,
     out: &mut Printer,
 ) -> Result<(), crate::exit::CommandError> {
-    let page = serving["signIn"].as_str().or(serving["listening"].as_str()).unwrap_or_default();
+    let page = serving["dashboard"].as_str().or(serving["listening"].as_str()).unwrap_or_default();
     let home = render::safe(&stage.home().display().to_string());
     let work = render::safe(&stage.work().display().to_string());
     out.text(&format!(
