@@ -39,6 +39,7 @@ const COMMANDS: &[&str] = &[
     "disconnect",
     "import",
     "hook",
+    "demo",
     "watch",
     "serve",
     "registry",

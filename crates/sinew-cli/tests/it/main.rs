@@ -8,6 +8,7 @@ mod commands;
 mod conformance;
 mod connect;
 mod cortex;
+mod demo;
 mod deps;
 mod exec;
 mod file_model;
