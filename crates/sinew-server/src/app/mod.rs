@@ -103,7 +103,7 @@ impl App {
         thread::spawn(move || {
             engine.watch(|event| match app.upgrade() {
                 Some(app) => {
-                    Self(app).saw(event);
+                    Self(app).saw(&event);
                     ControlFlow::Continue(())
                 }
                 None => ControlFlow::Break(()),
@@ -115,7 +115,7 @@ impl App {
         thread::spawn(move || follow(&app, &poked));
     }
 
-    fn saw(&self, event: WatchEvent) {
+    fn saw(&self, event: &WatchEvent) {
         match event {
             WatchEvent::Started { .. } => self.0.loaded.store(true, Ordering::Release),
             WatchEvent::Changed(_) => self.poke(),
