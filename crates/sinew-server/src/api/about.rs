@@ -95,7 +95,7 @@ fn write_gauges(
         .into_iter()
         .map(|(verdict, count)| (format!("verdict=\"{verdict}\""), count as f64));
     family(text, "sinew_scan_findings", "gauge", "Findings in the catalog, by verdict.", rows);
-    let shop = engine.workshop(sinew_workshop::Workshop::status)?;
+    let shop = engine.workshop(|shop| shop.status())?;
     let rows = [
         ("pending", shop.pending),
         ("quarantined", shop.quarantined),

@@ -51,7 +51,7 @@ impl Follower {
                 told.push((Kind::CortexChanged, json!({})));
             }
         }
-        if let Ok(proposals) = engine.workshop(sinew_workshop::Workshop::proposals) {
+        if let Ok(proposals) = engine.workshop(|shop| shop.proposals()) {
             self.compare(&proposals, &mut told);
         }
         told

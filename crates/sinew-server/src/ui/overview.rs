@@ -123,7 +123,7 @@ pub(super) async fn show(State(app): State<App>, visitor: Visitor) -> Shown {
         let parts: Vec<(&str, &'static str, usize)> =
             states.iter().map(|shown| (shown.name, bar_class(shown.class), shown.count)).collect();
         let open: Vec<Proposal> = engine
-            .workshop(sinew_workshop::Workshop::proposals)?
+            .workshop(|shop| shop.proposals())?
             .into_iter()
             .filter(|proposal| proposal.status.is_open())
             .collect();
