@@ -4,6 +4,10 @@
 //! `cargo bench -p sinew-cli --bench surfaces`
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "what is written with `json!` at the call is given away"
+)]
 
 mod hook;
 mod http;

@@ -48,11 +48,11 @@ pub(crate) fn is_meant(args: impl Iterator<Item = OsString>) -> bool {
         .is_some_and(|arg| arg == "hook")
 }
 
-pub(crate) fn run(args: &HookArgs, options: Options, out: &mut Printer) -> CommandResult {
+pub(crate) fn run(args: &HookArgs, options: &Options, out: &mut Printer) -> CommandResult {
     let started = Instant::now();
     let Ok(env) = environment::of_process() else { return Ok(Exit::Done) };
     if args.event == "settle" {
-        hook::settle_all(&env, &options)?;
+        hook::settle_all(&env, options)?;
         return Ok(Exit::Done);
     }
     let agent = options.agent.clone().unwrap_or_default();
@@ -73,13 +73,13 @@ pub(crate) fn run(args: &HookArgs, options: Options, out: &mut Printer) -> Comma
                     out.raw(&format!("{output}\n"))?;
                 }
                 if reply.work_left {
-                    settle_in_background(&env, &options);
+                    settle_in_background(&env, options);
                 }
                 return Ok(Exit::Done);
             }
             Ok(Told::Done(Err(error))) => break error.message,
             Err(RecvTimeoutError::Timeout) => {
-                settle_in_background(&env, &options);
+                settle_in_background(&env, options);
                 break format!("it took longer than {} ms", deadline.as_millis());
             }
             Err(RecvTimeoutError::Disconnected) => break "it broke off".to_owned(),

@@ -67,7 +67,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
     let mut options = cli.global.options();
     if let Command::Hook(args) = &cli.command {
         // It says itself when it needs an engine, and fails in its own way: silently.
-        return hook::run(args, options, out);
+        return hook::run(args, &options, out);
     }
     if matches!(cli.command, Command::Skills(_)) {
         // These are OpenPocket's own commands; they mean its folders unless told otherwise.

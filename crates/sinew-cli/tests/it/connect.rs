@@ -91,7 +91,7 @@ fn every_agent_is_connected_and_disconnected_again() {
             );
         }
         assert_eq!(before.contains("\r\n"), after.contains("\r\n"), "{agent}");
-        assert_eq!(after.replace("\r\n", "").contains('\r'), false, "{agent}");
+        assert!(!after.replace("\r\n", "").contains('\r'), "{agent}");
 
         let again = sinew(&machine, &["connect", agent]);
         assert!(again.contains("unchanged"), "{agent}: {again}");

@@ -35,8 +35,8 @@ impl World {
         let text = shown(&self.machine, &self.command(args).output().expect("sinew runs"));
         let text = text.replace(self.clawhub.address(), "$REGISTRY");
         let text = text.replace(self.github.address(), "$GITHUB");
-        let digest = regex::Regex::new("sha256:[0-9a-f]{64}|[0-9a-f]{40}").unwrap();
-        let id = regex::Regex::new("sinew approve [0-9a-z]{12}").unwrap();
+        let digest = regex::Regex::new("sha256:[0-9a-f]{64}|[0-9a-f]{40}").expect("a pattern");
+        let id = regex::Regex::new("sinew approve [0-9a-z]{12}").expect("a pattern");
         let text = digest.replace_all(&text, "$$DIGEST").into_owned();
         id.replace_all(&text, "sinew approve $$ID").into_owned()
     }

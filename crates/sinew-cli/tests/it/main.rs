@@ -1,5 +1,10 @@
 //! The `sinew` command as people run it: real processes on hermetic machines.
 
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "what is written with `json!` at the call is given away"
+)]
+
 mod acquire;
 mod agents;
 mod approve;

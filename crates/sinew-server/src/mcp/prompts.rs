@@ -106,7 +106,7 @@ fn body(
     }
     let entry = entry_of(catalog, spec);
     let entry = entry.ok_or_else(|| ErrorData::invalid_params("the skill is gone", None))?;
-    look.engine.check_usable(entry, &caller.actor()).map_err(refused)?;
+    look.engine.check_usable(entry, &caller.actor()).map_err(|error| refused(&error))?;
     let names = declared_arguments(entry);
     // Named arguments in the order of their declaration are what a person would have typed.
     let typed = match arguments.get("args") {
@@ -126,7 +126,7 @@ fn body(
         ));
     }
     let location = look.engine.read_skill(catalog, &entry.name, None, &caller.actor());
-    let read = location.map_err(refused)?;
+    let read = location.map_err(|error| refused(&error))?;
     let text = read.text.unwrap_or_default();
     let body = sinew_skill::split(&text).map_or(text.as_str(), |fenced| fenced.body);
     let filled = fill_in(body, typed, arguments);
@@ -166,11 +166,14 @@ fn found(look: &Look, arguments: &BTreeMap<String, String>) -> Result<GetPromptR
 
 /// The oldest proposal that waits, with its diff.
 fn review_next(look: &Look, caller: &Caller) -> Result<GetPromptResult, ErrorData> {
-    let pending = look.engine.workshop(|workshop| workshop.list("pending")).map_err(refused)?;
+    let pending = look
+        .engine
+        .workshop(|workshop| workshop.list("pending"))
+        .map_err(|error| refused(&error))?;
     let text = match pending.iter().min_by_key(|proposal| proposal.created_at) {
         None => "No proposal waits in the workshop.".to_owned(),
         Some(next) => {
-            let record = proposal(look, caller, &next.id).map_err(refused)?;
+            let record = proposal(look, caller, &next.id).map_err(|error| refused(&error))?;
             let field = |name: &str| shown(record[name].as_str().unwrap_or_default());
             format!(
                 "Review this proposal for the skill {} ({}): {}\nWhy: {}\nFindings: {}\n\n{}\n\nSay what \
@@ -198,6 +201,6 @@ fn texts(arguments: Option<&JsonObject>) -> Result<BTreeMap<String, String>, Err
     each.collect()
 }
 
-fn refused(error: Error) -> ErrorData {
-    ErrorData::invalid_params(error.message.clone(), serde_json::to_value(&error).ok())
+fn refused(error: &Error) -> ErrorData {
+    ErrorData::invalid_params(error.message.clone(), serde_json::to_value(error).ok())
 }

@@ -97,7 +97,8 @@ fn check(document: &Value, schema: &Value, value: &Value, place: &str, wrong: &m
         Value::Array(_) => "array",
         Value::Object(_) => "object",
     };
-    if !kinds.contains(&kind) && !(kind == "integer" && kinds.contains(&"number")) {
+    let fits = kinds.contains(&kind) || (kind == "integer" && kinds.contains(&"number"));
+    if !fits {
         return wrong.push(format!("{place}: {kind} instead of {kinds:?}"));
     }
     if let Some(allowed) = schema["enum"].as_array()

@@ -40,11 +40,11 @@ fn tickets_bind_one_file_of_one_person_once() {
     let (alice, bob) = (team.token(Role::Publish, "alice"), team.token(Role::Publish, "bob"));
     let text = skill("demo-skill", "hello");
     let entry = team.upload(&alice, "SKILL.md", text.as_bytes());
-    let body = publication("demo-skill", "1.0.0", &[entry.clone()]);
+    let body = publication("demo-skill", "1.0.0", std::slice::from_ref(&entry));
     let not_yours = "missing, used, expired or not yours";
     team.post("/api/v1/skills", &bob, &body).refused(400, not_yours);
     assert_eq!(team.post("/api/v1/skills", &alice, &body).status, 200);
-    let again = publication("other-thing", "1.0.0", &[entry.clone()]);
+    let again = publication("other-thing", "1.0.0", std::slice::from_ref(&entry));
     team.post("/api/v1/skills", &alice, &again).refused(400, not_yours);
 
     let fresh = || team.upload(&alice, "SKILL.md", text.as_bytes());
@@ -149,7 +149,7 @@ fn what_makes_no_skill_is_refused() {
 
     let entry = team.upload(&token, "SKILL.md", text);
     let with = |field: &str, value: Value| {
-        let mut body = publication("demo-skill", "1.0.0", &[entry.clone()]);
+        let mut body = publication("demo-skill", "1.0.0", std::slice::from_ref(&entry));
         body[field] = value;
         team.post("/api/v1/skills", &token, &body)
     };
