@@ -5,7 +5,8 @@
 //! `SINEW_SCREENSHOTS=<folder>` keeps a picture of every page.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -26,13 +27,19 @@ const ACCESSIBLE: &str = include_str!("accessible.js");
 struct Window {
     client: Client,
     driver: Child,
+    port: u16,
     server: Server,
     running: Running,
 }
 
 impl Drop for Window {
     fn drop(&mut self) {
-        // The driver ends its browsers with itself.
+        // Asked to go, the driver takes its browser along; killed, it would leave it behind.
+        if let Ok(mut driver) = TcpStream::connect(("127.0.0.1", self.port)) {
+            let _ = driver.write_all(b"GET /shutdown HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            let _ = driver.set_read_timeout(Some(Duration::from_secs(10)));
+            let _ = driver.read_to_end(&mut Vec::new());
+        }
         let _ = self.driver.kill();
         let _ = self.driver.wait();
     }
@@ -133,7 +140,7 @@ impl Window {
             .connect(&format!("http://127.0.0.1:{port}"))
             .await
             .expect("a browser");
-        let window = Self { client, driver, server, running };
+        let window = Self { client, driver, port, server, running };
         let code = window.server.app.access().sign_in_code().expect("a code");
         window.go(&format!("/auth?once={code}")).await;
         window.until("return location.pathname === '/'").await;
