@@ -42,6 +42,11 @@ pub(crate) enum From {
 }
 
 impl Resolved {
+    /// What no registry lists: nobody moderates it, and its folder and version show in its files.
+    fn unlisted(source: SourceRecord, from: From) -> Self {
+        Self { source, key: None, version: None, moderation: None, setup: Vec::new(), from }
+    }
+
     /// `clean`, `suspicious`, `malicious`, or `unknown` where nobody looked.
     pub fn verdict(&self) -> &str {
         match &self.moderation {
@@ -79,41 +84,20 @@ impl Hub {
                 source.url = Some(at.url.clone());
                 source.at = at.at.clone();
                 let from = From::Git { at: at.clone(), commit: None };
-                Ok(Resolved {
-                    source,
-                    key: None,
-                    version: None,
-                    moderation: None,
-                    setup: Vec::new(),
-                    from,
-                })
+                Ok(Resolved::unlisted(source, from))
             }
             Reference::WellKnown(index) => {
                 let mut source = SourceRecord::new(SourceKind::WellKnown, &requested);
                 source.url = Some(index.url.clone());
                 let from = From::WellKnown(index.clone());
-                Ok(Resolved {
-                    source,
-                    key: None,
-                    version: None,
-                    moderation: None,
-                    setup: Vec::new(),
-                    from,
-                })
+                Ok(Resolved::unlisted(source, from))
             }
             Reference::Local(text) => {
                 let path = self.env.expand_home(text);
                 let mut source = SourceRecord::new(SourceKind::Local, &requested);
                 source.url = Some(path.to_string_lossy().into_owned());
                 let from = From::Local(path);
-                Ok(Resolved {
-                    source,
-                    key: None,
-                    version: None,
-                    moderation: None,
-                    setup: Vec::new(),
-                    from,
-                })
+                Ok(Resolved::unlisted(source, from))
             }
         }
     }
