@@ -1,6 +1,6 @@
-//! Which programs can be run: those on PATH and those that sinew installed; one listing per folder,
-//! shared by all skills.
+//! Which programs can be run: those on PATH and those that sinew installed.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,18 +10,18 @@ use std::time::SystemTime;
 use crate::environment::Environment;
 use crate::tools;
 
-/// Remembers listings between builds, while PATH and the folders' times are unchanged.
+/// Remembers which folders there are between builds, while PATH and the folders' times are
+/// unchanged.
 #[derive(Debug, Default)]
 pub(crate) struct BinCache(Mutex<Option<Arc<Bins>>>);
 
-/// The programs that were found.
-#[derive(Debug)]
+/// The folders with programs, as they were.
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Bins {
     folders: Vec<(PathBuf, Option<SystemTime>)>,
-    /// Folders that serve a single skill: not listed here, but a change in them is a change.
+    /// Folders that serve a single skill: not asked here, but a change in them is a change.
     own: Vec<(PathBuf, Option<SystemTime>)>,
     extensions: Vec<String>,
-    found: HashMap<String, PathBuf>,
 }
 
 impl BinCache {
@@ -31,63 +31,41 @@ impl BinCache {
             let modified = fs::metadata(&folder).and_then(|metadata| metadata.modified()).ok();
             (folder, modified)
         };
-        let folders: Vec<_> = env.program_folders().into_iter().map(stamped).collect();
-        let own: Vec<_> = tools::all_own_folders(env).into_iter().map(stamped).collect();
-        let extensions = extensions(env);
+        let now = Bins {
+            folders: env.program_folders().into_iter().map(stamped).collect(),
+            own: tools::all_own_folders(env).into_iter().map(stamped).collect(),
+            extensions: extensions(env),
+        };
         let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(bins) = &*cached
-            && bins.folders == folders
-            && bins.own == own
-            && bins.extensions == extensions
-        {
-            return Arc::clone(bins);
+        match &*cached {
+            Some(bins) if **bins == now => Arc::clone(bins),
+            _ => Arc::clone(cached.insert(Arc::new(now))),
         }
-        let bins = Arc::new(Bins::list(folders, own, extensions));
-        *cached = Some(Arc::clone(&bins));
-        bins
     }
 }
 
-impl Bins {
-    fn list(
-        folders: Vec<(PathBuf, Option<SystemTime>)>,
-        own: Vec<(PathBuf, Option<SystemTime>)>,
-        extensions: Vec<String>,
-    ) -> Self {
-        let mut found = HashMap::new();
-        for (folder, _) in &folders {
-            let Ok(entries) = fs::read_dir(folder) else { continue };
-            for entry in entries.flatten() {
-                if let Ok(name) = entry.file_name().into_string() {
-                    found.entry(name).or_insert_with(|| entry.path());
-                }
-            }
-        }
-        Self { folders, own, extensions, found }
+/// Answers for one build: many skills ask for the same few programs, and each is looked for once.
+#[derive(Debug)]
+pub(crate) struct Asked<'a> {
+    bins: &'a Bins,
+    answers: RefCell<HashMap<String, bool>>,
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn of(bins: &'a Bins) -> Self {
+        Self { bins, answers: RefCell::default() }
     }
 
     /// Whether a program of that name can be run.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.find(name).is_some()
-    }
-
-    /// Where a program lies.
-    pub(crate) fn find(&self, name: &str) -> Option<PathBuf> {
-        let with_extension = |extension: &String| format!("{name}{extension}");
-        let names =
-            std::iter::once(name.to_owned()).chain(self.extensions.iter().map(with_extension));
-        for name in names {
-            let Some(first) = self.found.get(&name) else { continue };
-            if is_executable(first) {
-                return Some(first.clone());
-            }
-            // A file that cannot be run does not hide one further down PATH that can.
-            let later = self.folders.iter().map(|(folder, _)| folder.join(&name));
-            if let Some(path) = later.into_iter().find(|path| is_executable(path)) {
-                return Some(path);
-            }
+        if let Some(answer) = self.answers.borrow().get(name) {
+            return *answer;
         }
-        None
+        // A file that cannot be run does not hide one further down PATH that can.
+        let there = self.bins.folders.iter().filter(|(_, modified)| modified.is_some());
+        let found = find(there.map(|(folder, _)| folder), name, &self.bins.extensions);
+        self.answers.borrow_mut().insert(name.to_owned(), found.is_some());
+        found.is_some()
     }
 }
 
@@ -97,12 +75,19 @@ pub(crate) fn find_in(
     name: &str,
     env: &Environment,
 ) -> Option<PathBuf> {
-    let extensions = extensions(env);
+    find(folders, name, &extensions(env))
+}
+
+fn find(
+    folders: impl IntoIterator<Item = impl AsRef<Path>>,
+    name: &str,
+    extensions: &[String],
+) -> Option<PathBuf> {
     let names: Vec<String> = std::iter::once(name.to_owned())
         .chain(extensions.iter().map(|extension| format!("{name}{extension}")))
         .collect();
     folders.into_iter().find_map(|folder| {
-        names.iter().map(|name| folder.join(name)).find(|path| is_executable(path))
+        names.iter().map(|name| folder.as_ref().join(name)).find(|path| is_executable(path))
     })
 }
 

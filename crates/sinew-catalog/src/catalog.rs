@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use sinew_skill::{Code, InstallSpec, Reason, names};
 
-use crate::bins::{BinCache, Bins};
+use crate::bins::{Asked, BinCache, Bins};
 use crate::commands::{CommandSkill, Commands, SkillSource, Trust};
 use crate::config::{Config, SpecMode};
 use crate::discover::{Candidate, Found, WalkRules};
@@ -124,7 +124,8 @@ impl Builder {
         all_files: &mut Vec<Arc<LoadedFile>>,
     ) -> Catalog {
         let mut issues = issues.clone();
-        let mut entries = Vec::new();
+        let found = walks.iter().map(|walked| walked.found.candidates.len()).sum();
+        let mut entries = Vec::with_capacity(found);
         for (root, walked) in roots.iter().zip(walks) {
             let files = self.read_root(root, &walked.found, request, &mut entries, &mut issues);
             all_files.extend(files);
@@ -156,7 +157,7 @@ impl Builder {
 
     /// Takes in what an earlier process kept under the same tag; damaged bytes, or those of
     /// another build, are as good as none.
-    pub fn recall(&self, bytes: Vec<u8>, tag: &str) {
+    pub fn recall(&self, bytes: impl AsRef<[u8]> + Send + Sync + 'static, tag: &str) {
         let _ = keep::recall(bytes, tag, &self.files.kept, &self.walks.kept);
     }
 
@@ -239,7 +240,7 @@ fn gate(request: &Request<'_>, bins: &Bins, entries: &mut [Entry]) {
     let gate = Gate {
         config: request.config,
         env: request.env,
-        bins,
+        bins: Asked::of(bins),
         remote: &request.remote,
         openpocket: request.profile.is_openpocket(),
     };

@@ -17,7 +17,7 @@ use sinew_skill::{Code, Reason};
 use crate::environment::path_text;
 use crate::keep::Kept;
 use crate::listing::{Anchor, Kind, Listed};
-use crate::parallel::fill;
+use crate::parallel;
 use crate::profile::{Links, Tier};
 use crate::roots::{Root, Shape};
 
@@ -234,9 +234,9 @@ impl Walk<'_> {
         let (max_depth, at_ms) = (self.root.max_depth, self.found.at_ms);
         let mut level = vec![top];
         while !level.is_empty() {
-            let known: Vec<Option<Look>> =
-                level.iter().map(|folder| folder.wake(self.kept)).collect();
-            let looks = fill(&level, known, |folder| folder.look(max_depth, at_ms));
+            let looks = parallel::map(&level, |folder| {
+                folder.wake(self.kept).unwrap_or_else(|| folder.look(max_depth, at_ms))
+            });
             let mut next = Vec::new();
             for (folder, look) in level.iter().zip(looks) {
                 self.visit(folder, look, &mut next);

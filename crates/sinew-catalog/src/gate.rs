@@ -5,7 +5,7 @@
 
 use sinew_skill::{Code, Metadata, MetadataHealth, Reason, Skill};
 
-use crate::bins::{Bins, is_executable};
+use crate::bins::{Asked, is_executable};
 use crate::config::{self, Config, Secret};
 use crate::entry::{ConfigCheck, Requirements, Via};
 use crate::environment::{Environment, platform_alias};
@@ -18,7 +18,7 @@ use crate::tools;
 pub(crate) struct Gate<'a> {
     pub(crate) config: &'a Config,
     pub(crate) env: &'a Environment,
-    pub(crate) bins: &'a Bins,
+    pub(crate) bins: Asked<'a>,
     /// What connected machines have.
     pub(crate) remote: &'a Remote,
     /// Absolute program paths are accepted.

@@ -8,6 +8,7 @@
 //! reads them. They must lie where only their owner writes: a forged record would open the gate.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,42 +32,71 @@ const MAGIC: &[u8; 8] = b"sinewkp2";
 
 /// Records of an earlier process by path, each left in its bytes until somebody asks.
 #[derive(Debug, Default)]
-pub(crate) struct Kept(Mutex<Records>);
+pub(crate) struct Kept(Mutex<Option<Records>>);
 
-#[derive(Debug, Default)]
 struct Records {
-    bytes: Arc<Vec<u8>>,
-    places: HashMap<PathBuf, Range<usize>>,
+    bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
+    /// Where each path and its record stand, in the order of the paths.
+    places: Vec<(Range<usize>, Range<usize>)>,
+}
+
+impl fmt::Debug for Records {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Records").field("count", &self.places.len()).finish_non_exhaustive()
+    }
+}
+
+impl Records {
+    fn bytes(&self, place: &Range<usize>) -> &[u8] {
+        (*self.bytes).as_ref().get(place.clone()).unwrap_or_default()
+    }
+
+    fn path(&self, place: &Range<usize>) -> &str {
+        std::str::from_utf8(self.bytes(place)).unwrap_or_default()
+    }
+
+    fn find(&self, path: &str) -> Option<Range<usize>> {
+        let at = |(place, _): &(Range<usize>, _)| self.bytes(place).cmp(path.as_bytes());
+        let found = self.places.binary_search_by(at).ok()?;
+        Some(self.places[found].1.clone())
+    }
 }
 
 impl Kept {
     /// Calls `wake` with what was kept about a path.
     pub(crate) fn wake<T>(&self, path: &Path, wake: impl FnOnce(&[u8]) -> Option<T>) -> Option<T> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = kept.places.get(path)?.clone();
-        let bytes = Arc::clone(&kept.bytes);
+        let records = kept.as_ref()?;
+        let place = records.find(path.to_str()?)?;
+        let bytes = Arc::clone(&records.bytes);
         drop(kept);
-        wake(bytes.get(place)?)
+        wake((*bytes).as_ref().get(place)?)
     }
 
     pub(crate) fn forget_below(&self, folder: &Path) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.places.retain(|path, _| !path.starts_with(folder));
+        let Some(records) = kept.as_mut() else { return };
+        let mut places = std::mem::take(&mut records.places);
+        places.retain(|(path, _)| !Path::new(records.path(path)).starts_with(folder));
+        records.places = places;
     }
 
     /// What is worth keeping: what is known now, then what was kept and nobody asked for.
     pub(crate) fn merged(&self, now: HashMap<PathBuf, Vec<u8>>) -> Vec<Record> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let earlier = kept.places.iter().filter(|(path, _)| !now.contains_key(*path));
-        let earlier: Vec<(PathBuf, Vec<u8>)> = earlier
-            .map(|(path, place)| (path.clone(), kept.bytes[place.clone()].to_vec()))
-            .collect();
-        let mut records: Vec<Record> = now
+        let earlier = kept.iter().flat_map(|records| {
+            let named = records.places.iter().map(|(path, place)| (records.path(path), place));
+            let unasked = named.filter(|(path, _)| !now.contains_key(Path::new(path)));
+            unasked.map(|(path, place)| Record {
+                path: path.to_owned(),
+                bytes: records.bytes(place).to_vec(),
+            })
+        });
+        let earlier: Vec<Record> = earlier.collect();
+        let known = now
             .into_iter()
-            .chain(earlier)
-            .filter_map(|(path, bytes)| Some(Record { path: path.to_str()?.to_owned(), bytes }))
-            .take(MAX_KEPT)
-            .collect();
+            .filter_map(|(path, bytes)| Some(Record { path: path.to_str()?.to_owned(), bytes }));
+        let mut records: Vec<Record> = known.chain(earlier).take(MAX_KEPT).collect();
         records.sort_by(|a, b| a.path.cmp(&b.path));
         records
     }
@@ -102,21 +132,27 @@ fn put(body: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// Fills in what was kept; nothing where the bytes are damaged or another build's.
-pub(crate) fn recall(bytes: Vec<u8>, tag: &str, files: &Kept, listings: &Kept) -> Option<()> {
+pub(crate) fn recall(
+    bytes: impl AsRef<[u8]> + Send + Sync + 'static,
+    tag: &str,
+    files: &Kept,
+    listings: &Kept,
+) -> Option<()> {
+    let held = Arc::new(bytes);
+    let bytes = (*held).as_ref();
     let start = MAGIC.len() + 4;
     let checksum = bytes.strip_prefix(MAGIC)?.first_chunk::<4>()?;
     if crc32fast::hash(bytes.get(start..)?) != u32::from_le_bytes(*checksum) {
         return None;
     }
-    let mut reader = Ranges { bytes: &bytes, at: start };
+    let mut reader = Ranges { bytes, at: start };
     if bytes.get(reader.range()?)? != tag.as_bytes() {
         return None;
     }
     let (file_places, listing_places) = (reader.places()?, reader.places()?);
-    let bytes = Arc::new(bytes);
     for (kept, places) in [(files, file_places), (listings, listing_places)] {
-        let records = Records { bytes: Arc::clone(&bytes), places };
-        *kept.0.lock().unwrap_or_else(PoisonError::into_inner) = records;
+        let records = Records { bytes: held.clone(), places };
+        *kept.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(records);
     }
     Some(())
 }
@@ -140,12 +176,11 @@ impl Ranges<'_> {
         Some(std::mem::replace(&mut self.at, end)..end)
     }
 
-    fn places(&mut self) -> Option<HashMap<PathBuf, Range<usize>>> {
+    fn places(&mut self) -> Option<Vec<(Range<usize>, Range<usize>)>> {
         let count = self.number()?;
-        let mut places = HashMap::with_capacity(count.min(MAX_KEPT));
+        let mut places = Vec::with_capacity(count.min(MAX_KEPT));
         for _ in 0..count {
-            let path = std::str::from_utf8(&self.bytes[self.range()?]).ok()?;
-            places.insert(PathBuf::from(path), self.range()?);
+            places.push((self.range()?, self.range()?));
         }
         Some(places)
     }

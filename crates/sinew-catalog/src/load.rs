@@ -14,7 +14,7 @@ use crate::discover::{Candidate, SKILL_FILE};
 use crate::environment::path_text;
 use crate::keep::{Kept, Record};
 use crate::listing::{Anchor, Listed, is_settled};
-use crate::parallel::fill;
+use crate::parallel;
 use crate::profile::{Links, Tier};
 use crate::scan::{Judgement, ScanGate};
 
@@ -69,8 +69,9 @@ impl FileCache {
         candidates: &[Candidate],
         rules: LoadRules<'_>,
     ) -> Vec<Arc<LoadedFile>> {
-        let known = candidates.iter().map(|candidate| self.known(candidate, rules)).collect();
-        let loaded = fill(candidates, known, |candidate| self.read(candidate, rules));
+        let loaded = parallel::map(candidates, |candidate| {
+            self.known(candidate, rules).unwrap_or_else(|| self.read(candidate, rules))
+        });
         let mut cache = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         cache.reserve(loaded.len());
         for (candidate, file) in candidates.iter().zip(&loaded) {

@@ -14,6 +14,7 @@ use crate::discover::{self, Found, WalkRules};
 use crate::filter::Overrides;
 use crate::keep::{Kept, Record};
 use crate::load::LoadedFile;
+use crate::parallel;
 use crate::remote::Remote;
 use crate::roots::{Places, Root};
 
@@ -78,7 +79,7 @@ impl Walked {
         // The handle holds on to the folder it was opened on; the path may lead elsewhere by now.
         top.is_at(&self.root.path)
             && self.found.links.iter().all(leads_there)
-            && self.found.listed.iter().all(|listed| listed.is_unchanged())
+            && parallel::all(&self.found.listed, |listed| listed.is_unchanged())
     }
 }
 
@@ -164,7 +165,7 @@ impl CatalogMemory {
             && Arc::ptr_eq(&last.bins, bins)
             && last.roots == *roots
             && last.inputs == *inputs
-            && last.files.iter().all(|file| file.is_unchanged());
+            && parallel::all(&last.files, |file| file.is_unchanged());
         same.then(|| Arc::clone(&last.catalog))
     }
 

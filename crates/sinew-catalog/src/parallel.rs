@@ -2,19 +2,21 @@
 
 use rayon::prelude::*;
 
-/// Fewer files or folders than this are read sooner than a second thread wakes up.
-const WORTH_SHARING: usize = 32;
+/// Fewer files or folders than this are looked at sooner than a second thread wakes up.
+const WORTH_SHARING: usize = 64;
 
-/// The known answers, and those of `find` for the items that have none, in the items' order.
-pub(crate) fn fill<T: Sync, A: Send>(
-    items: &[T],
-    known: Vec<Option<A>>,
-    find: impl Fn(&T) -> A + Sync,
-) -> Vec<A> {
-    let answer = |(item, known): (&T, Option<A>)| known.unwrap_or_else(|| find(item));
-    let open = known.iter().filter(|known| known.is_none()).count();
-    if open < WORTH_SHARING {
-        return items.iter().zip(known).map(answer).collect();
+/// The answer to each item, in the items' order.
+pub(crate) fn map<T: Sync, A: Send>(items: &[T], answer: impl Fn(&T) -> A + Sync + Send) -> Vec<A> {
+    if items.len() < WORTH_SHARING {
+        return items.iter().map(answer).collect();
     }
-    items.par_iter().zip(known).with_min_len(WORTH_SHARING).map(answer).collect()
+    items.par_iter().with_min_len(WORTH_SHARING / 2).map(answer).collect()
+}
+
+/// Whether something holds for every item.
+pub(crate) fn all<T: Sync>(items: &[T], holds: impl Fn(&T) -> bool + Sync + Send) -> bool {
+    if items.len() < WORTH_SHARING {
+        return items.iter().all(holds);
+    }
+    items.par_iter().with_min_len(WORTH_SHARING / 2).all(holds)
 }

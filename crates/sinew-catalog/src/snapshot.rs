@@ -13,7 +13,6 @@ use sinew_skill::Reason;
 
 use crate::catalog::{Builder, Catalog, Request};
 use crate::entry::Entry;
-use crate::environment::path_text;
 use crate::filter::Overrides;
 
 /// Raised when the prompt block changes its form, so that stored ones are not reused.
@@ -259,21 +258,12 @@ fn digest(entry: &Entry) -> u64 {
 }
 
 fn fingerprint(catalog: &Catalog) -> String {
-    let mut text = String::new();
-    for entry in &catalog.entries {
-        for part in [
-            &entry.name,
-            &entry.skill_key,
-            &entry.source,
-            &path_text(&entry.file_path),
-            &entry.content_hash,
-        ] {
-            text.push_str(part);
-            text.push('\0');
-        }
-        text.push('\n');
-    }
-    sinew_skill::content_hash(text.as_bytes())
+    let parts = catalog.entries.iter().flat_map(|entry| {
+        let path = entry.file_path.as_os_str().as_encoded_bytes();
+        let texts = [&entry.name, &entry.skill_key, &entry.source, &entry.content_hash];
+        texts.map(|text| text.as_bytes()).into_iter().chain([path, b"\n"])
+    });
+    sinew_skill::content_hash_of(parts.flat_map(|part| [part, b"\0"]))
 }
 
 fn inputs(catalog: &Catalog, request: &Request<'_>) -> u64 {

@@ -6,6 +6,7 @@ use std::time::UNIX_EPOCH;
 
 use sinew_catalog::{Environment, LiveCatalog, Profile, ScanGate};
 use sinew_guard::atomic::{self, Access};
+use sinew_guard::mapped::Mapped;
 
 /// Where one profile's catalog is kept.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ impl KeptCatalog {
     /// Takes in what was kept, before the first look.
     pub(crate) fn recall(&self, live: &LiveCatalog, gate: &ScanGate) {
         self.recalled.call_once(|| {
-            if let Ok(bytes) = std::fs::read(&self.path) {
+            if let Ok(bytes) = Mapped::open(&self.path) {
                 live.builder().recall(bytes, &self.tag(gate));
             }
         });

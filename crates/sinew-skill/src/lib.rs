@@ -35,7 +35,7 @@ mod yaml;
 
 pub use header::{Dispatch, Invocation};
 pub use metadata::{InstallSpec, Metadata, MetadataHealth, Requires, Triggers};
-pub use read::{Dialect, Outcome, ReadOptions, Repair, Skill, content_hash, read};
+pub use read::{Dialect, Outcome, ReadOptions, Repair, Skill, content_hash, content_hash_of, read};
 pub use reason::{Code, Reason, Severity, Stage};
 pub use repair::Repaired;
 pub use sections::{Section, first_heading, first_text_line, sections};

@@ -119,9 +119,15 @@ const MAX_BODY_DESCRIPTION: usize = 180;
 
 /// The lower-case hexadecimal SHA-256 of a file's bytes.
 pub fn content_hash(bytes: &[u8]) -> String {
+    content_hash_of([bytes])
+}
+
+/// The same of bytes that come in parts.
+pub fn content_hash_of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
-    Sha256::digest(bytes).iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    let hasher = parts.into_iter().fold(Sha256::new(), |hasher, part| hasher.chain_update(part));
+    hasher.finalize().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// Reads a skill file.
