@@ -43,6 +43,7 @@ pub mod reflex;
 pub mod shield;
 pub mod signals;
 pub mod simulate;
+pub mod stored;
 mod time;
 pub mod weight;
 

@@ -19,6 +19,7 @@ use sinew_cortex::failure::FailureKind;
 use sinew_cortex::recall::{Task, recall};
 use sinew_cortex::record::{Body, Outcome, Record};
 use sinew_cortex::signals::{Vocabulary, words};
+use sinew_cortex::stored::Stored;
 use sinew_cortex::{Id, Memory, Policy, Stamp, fold};
 use sinew_engine::{Engine, NewOutcome, Options};
 use sinew_store::{Json, NewRecord, Store};
@@ -136,7 +137,7 @@ fn row(record: &Record) -> NewRecord {
         id: record.id.to_string(),
         ts: record.ts.ms(),
         kind: record.body.name().to_owned(),
-        body: Json::of(&record.body).unwrap(),
+        body: Json::of(&Stored(&record.body)).unwrap(),
     }
 }
 

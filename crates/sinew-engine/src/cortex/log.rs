@@ -3,6 +3,7 @@
 use std::sync::{Arc, MutexGuard};
 
 use sinew_cortex::record::{Body, Record};
+use sinew_cortex::stored::{Stored, from_stored};
 use sinew_cortex::{History, Id, Memory, Stamp};
 use sinew_store::{Json, NewRecord, Seq, Snapshot, Store, StoreError, Tail};
 
@@ -201,7 +202,7 @@ impl Cortex<'_> {
         for row in Tail::new(store, STREAM, after) {
             let row = row?;
             through = row.seq;
-            match (row.id.parse(), row.body.read::<Body>()) {
+            match (row.id.parse(), from_stored(&row.kind, row.body.as_str())) {
                 (Ok(id), Ok(body)) => {
                     records.push(Record { id, ts: Stamp::from_ms(row.ts), body });
                 }
@@ -245,7 +246,7 @@ pub(super) fn row(record: &Record) -> Result<NewRecord, Error> {
         id: record.id.to_string(),
         ts: record.ts.ms(),
         kind: record.body.name().to_owned(),
-        body: Json::of(&record.body)?,
+        body: Json::of(&Stored(&record.body))?,
     })
 }
 

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use sinew_catalog::{Catalog, State as SkillState};
 use sinew_cortex::record::{Body as LogBody, Verdict};
+use sinew_cortex::stored::from_stored;
 use sinew_engine::{Engine, Error, PromptOptions};
 use sinew_store::Tail;
 
@@ -121,7 +122,9 @@ fn write_outcomes(text: &mut String, engine: &Engine, metrics: &Metrics) -> Resu
         for row in Tail::new(&*store, "outcomes", after) {
             let row = row?;
             through = row.seq;
-            let Ok(LogBody::Outcome(outcome)) = row.body.read() else { continue };
+            let Ok(LogBody::Outcome(outcome)) = from_stored(&row.kind, row.body.as_str()) else {
+                continue;
+            };
             let key = match outcome.result {
                 Verdict::Success => ("success", String::new()),
                 Verdict::Failure => ("failure", outcome.failure_kind().to_string()),

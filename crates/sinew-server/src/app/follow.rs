@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use sinew_catalog::{Catalog, Snapshot};
+use sinew_cortex::record::Body;
+use sinew_cortex::stored::from_stored;
 use sinew_engine::Engine;
-use sinew_store::{Seq, Store};
+use sinew_store::{Record, Seq, Store};
 use sinew_workshop::Proposal;
 
 use super::bus::Kind;
@@ -34,15 +36,17 @@ impl Follower {
         let mut told = Vec::new();
         self.compare_skills(&engine.current(), &mut told);
         if let Ok(store) = engine.store() {
-            for (row_kind, body) in rows(&*store, "audit", &mut self.audit) {
-                told.extend(of_audit(&row_kind, &body));
+            for row in new_rows(&*store, "audit", &mut self.audit) {
+                if let Ok(body) = row.body.read() {
+                    told.extend(of_audit(&row.kind, &body));
+                }
             }
-            let outcomes = rows(&*store, "outcomes", &mut self.outcomes);
+            let outcomes = new_rows(&*store, "outcomes", &mut self.outcomes);
             let learned = !outcomes.is_empty();
-            for (row_kind, body) in outcomes {
-                if row_kind == "outcome" {
+            for row in outcomes {
+                if let Ok(Body::Outcome(found)) = from_stored(&row.kind, row.body.as_str()) {
                     let shown = json!({
-                        "region": body["region"], "skill": body["slug"], "result": body["result"],
+                        "region": found.region, "skill": found.slug, "result": found.result,
                     });
                     told.push((Kind::OutcomeRecorded, shown));
                 }
@@ -110,8 +114,8 @@ fn skills(catalog: &Catalog) -> BTreeMap<String, String> {
     each.collect()
 }
 
-/// The rows of a stream after a place, with their kinds; moves the place on.
-fn rows(store: &dyn Store, stream: &str, place: &mut Option<Seq>) -> Vec<(String, Value)> {
+/// The rows of a stream after a place; moves the place on.
+fn new_rows(store: &dyn Store, stream: &str, place: &mut Option<Seq>) -> Vec<Record> {
     let Some(after) = *place else {
         *place = store.len(stream).ok().map(Seq);
         return Vec::new();
@@ -120,7 +124,7 @@ fn rows(store: &dyn Store, stream: &str, place: &mut Option<Seq>) -> Vec<(String
     if let Some(last) = rows.last() {
         *place = Some(last.seq);
     }
-    rows.into_iter().filter_map(|row| Some((row.kind, row.body.read().ok()?))).collect()
+    rows
 }
 
 fn of_audit(kind: &str, body: &Value) -> Option<(Kind, Value)> {

@@ -12,7 +12,10 @@ use crate::StoreError;
 use crate::migrate::{self, Applied, Migration};
 
 /// The schema, from the first version on.
-const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: include_str!("001.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, sql: include_str!("001.sql") },
+    Migration { version: 2, sql: include_str!("002.sql") },
+];
 
 /// Connections of one store. A server's default is a hundred for everybody.
 pub(super) const CONNECTIONS: usize = 8;
@@ -112,27 +115,29 @@ mod tests {
     use crate::postgres::Postgres;
     use crate::{Options, Store as _};
 
-    const SECOND: Migration =
-        Migration { version: 2, sql: "ALTER TABLE sinew_streams ADD COLUMN note text" };
+    const THIRD: Migration =
+        Migration { version: 3, sql: "ALTER TABLE sinew_streams ADD COLUMN note text" };
     const BROKEN: Migration =
-        Migration { version: 3, sql: "CREATE TABLE half (x text); INSERT INTO nowhere VALUES (1)" };
+        Migration { version: 4, sql: "CREATE TABLE half (x text); INSERT INTO nowhere VALUES (1)" };
 
     #[test]
     fn a_step_that_fails_leaves_the_step_before_it() {
         let Some(server) = sinew_testkit::postgres() else { return };
         let store = Postgres::open(&server.url(), &Options::default()).unwrap();
         let broken = store.ask("migrate", |client| {
-            Box::pin(async { run(client, "x", &[MIGRATIONS[0], SECOND, BROKEN]).await })
+            Box::pin(async {
+                run(client, "x", &[MIGRATIONS[0], MIGRATIONS[1], THIRD, BROKEN]).await
+            })
         });
         assert!(matches!(broken, Err(StoreError::Failed { doing: "migrate", .. })), "{broken:?}");
         server.execute("SELECT note FROM sinew_streams");
         server.execute("CREATE TABLE half (nothing_was_left_of_the_first text)");
         let again = store.ask("migrate", |client| {
-            Box::pin(async { run(client, "x", &[MIGRATIONS[0], SECOND]).await })
+            Box::pin(async { run(client, "x", &[MIGRATIONS[0], MIGRATIONS[1], THIRD]).await })
         });
         again.unwrap();
         let error = Postgres::open(&server.url(), &Options::default()).unwrap_err();
-        assert!(matches!(error, StoreError::Newer { found: 2, known: 1, .. }), "{error}");
+        assert!(matches!(error, StoreError::Newer { found: 3, known: 2, .. }), "{error}");
         assert_eq!(store.len("log").unwrap(), 0);
     }
 }

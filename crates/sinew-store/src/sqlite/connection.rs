@@ -19,7 +19,10 @@ use crate::migrate::{self, Applied, Migration};
 const APPLICATION_ID: i32 = 0x7369_6e77;
 
 /// The schema, from the first version on.
-const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: include_str!("001.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, sql: include_str!("001.sql") },
+    Migration { version: 2, sql: include_str!("002.sql") },
+];
 
 /// Pages of the log that are moved into the database file, and so begun again. The first connection of
 /// a process reads the whole log, so a long one makes every command slow.
@@ -266,10 +269,10 @@ fn applied(connection: &Connection) -> Result<Vec<Applied>, Fault> {
 mod tests {
     use super::*;
 
-    const SECOND: Migration =
-        Migration { version: 2, sql: "ALTER TABLE sinew_streams ADD COLUMN note TEXT" };
+    const THIRD: Migration =
+        Migration { version: 3, sql: "ALTER TABLE sinew_streams ADD COLUMN note TEXT" };
     const BROKEN: Migration =
-        Migration { version: 3, sql: "CREATE TABLE half (x TEXT); INSERT INTO nowhere VALUES (1)" };
+        Migration { version: 4, sql: "CREATE TABLE half (x TEXT); INSERT INTO nowhere VALUES (1)" };
 
     fn has(connection: &Connection, sql: &str) -> bool {
         connection.prepare(sql).is_ok()
@@ -280,16 +283,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let patience = Duration::from_secs(5);
         let (file, mut connection) = File::open(&folder.path().join("x.db"), patience).unwrap();
-        let error = file.migrate(&mut connection, &[MIGRATIONS[0], SECOND, BROKEN]).unwrap_err();
+        let error = file
+            .migrate(&mut connection, &[MIGRATIONS[0], MIGRATIONS[1], THIRD, BROKEN])
+            .unwrap_err();
         assert!(matches!(file.explain(error, "open"), StoreError::Failed { doing: "open", .. }));
         assert!(has(&connection, "SELECT note FROM sinew_streams"));
         assert!(!has(&connection, "SELECT x FROM half"));
         let versions: Vec<u32> =
             applied(&connection).unwrap().iter().map(|step| step.version).collect();
-        assert_eq!(versions, [1, 2]);
-        file.migrate(&mut connection, &[MIGRATIONS[0], SECOND]).unwrap();
+        assert_eq!(versions, [1, 2, 3]);
+        file.migrate(&mut connection, &[MIGRATIONS[0], MIGRATIONS[1], THIRD]).unwrap();
         drop(connection);
         let error = File::open(&folder.path().join("x.db"), patience).unwrap_err();
-        assert!(matches!(error, StoreError::Newer { found: 2, known: 1, .. }), "{error}");
+        assert!(matches!(error, StoreError::Newer { found: 3, known: 2, .. }), "{error}");
     }
 }

@@ -47,11 +47,11 @@ on_both! {
 
     fn a_database_of_a_newer_sinew_is_refused_and_left_alone(world) {
         world.open().append("log", &[record("a")]).unwrap();
-        world.execute("INSERT INTO sinew_migrations (version, checksum) VALUES (2, 'of tomorrow')");
+        world.execute("INSERT INTO sinew_migrations (version, checksum) VALUES (3, 'of tomorrow')");
         let error = world.try_open().unwrap_err();
-        assert!(matches!(error, StoreError::Newer { found: 2, known: 1, .. }), "{error}");
+        assert!(matches!(error, StoreError::Newer { found: 3, known: 2, .. }), "{error}");
         assert!(error.hint().unwrap().starts_with("update sinew"));
-        world.execute("DELETE FROM sinew_migrations WHERE version = 2");
+        world.execute("DELETE FROM sinew_migrations WHERE version = 3");
         assert_eq!(ids(&all(&*world.open(), "log")), ["a"]);
     }
 

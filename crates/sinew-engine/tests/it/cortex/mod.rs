@@ -10,4 +10,5 @@ mod mirror;
 mod prior;
 mod processes;
 mod record;
+mod room;
 mod runs;

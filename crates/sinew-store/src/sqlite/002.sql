@@ -1,0 +1,2 @@
+-- Schema 2. No table changes: from here on records may be shorter than a sinew that knows only the
+-- first schema understands, and it must not open a log that it would misread.
