@@ -15,6 +15,7 @@ use crate::gates::{Gates, Owner, TriggerVerdict};
 use crate::history::{Action, Version, Written};
 use crate::id;
 use crate::prepare::{Prepared, Wanted};
+use crate::probation::Probation;
 use crate::proposal::{Change, Proposal, Queries, Target};
 use crate::settings::{GateMode, Policy, StaleCheck};
 use crate::status::Life;
@@ -40,6 +41,10 @@ impl Workshop<'_> {
         // Asked for its own sake: what cannot be applied says so before anything else is looked at.
         proposal.status.clone().after(Life::Apply)?;
         self.check_policy(&proposal, by)?;
+        if let Change::Retire { of } = &proposal.change {
+            let of = of.clone();
+            return self.retire(proposal, &of, by, consent);
+        }
         let prepared = match self.prepare_again(&proposal)? {
             Ok(prepared) => prepared,
             Err(reason) => return Err(self.goes_stale(proposal, reason, by)?),
@@ -131,7 +136,12 @@ impl Workshop<'_> {
         }
     }
 
-    fn goes_stale(&self, mut proposal: Proposal, reason: String, by: &By) -> Result<Error> {
+    pub(crate) fn goes_stale(
+        &self,
+        mut proposal: Proposal,
+        reason: String,
+        by: &By,
+    ) -> Result<Error> {
         let step = self.step("stale", by, Some(reason.clone()));
         proposal.advance(Life::GoStale(reason.clone()), step)?;
         let mut entry = self.raw_book().change()?;
@@ -144,6 +154,10 @@ impl Workshop<'_> {
     /// What would be written, with the present text: for a diff. Nothing is stored.
     pub fn preview(&self, id: &str) -> Result<Preview> {
         let proposal = self.inspect(id)?;
+        if let Change::Retire { of } = &proposal.change {
+            let of = of.clone();
+            return self.preview_retirement(proposal, &of);
+        }
         let (target, existing) = self.target(&proposal.skill_name, &proposal.change)?;
         let before = existing.map(|found| found.text).unwrap_or_default();
         let (after, problem, gates) = match self.prepare_again(&proposal) {
@@ -166,6 +180,10 @@ impl Workshop<'_> {
         proposal.result_sha256 = Some(prepared.result_sha256.clone());
         proposal.gates = prepared.gates.clone();
         proposal.advance(Life::Apply, self.step("applied", by, None))?;
+        let hidden = proposal.change.generated().is_some_and(|made| made.hidden);
+        if !hidden && matches!(proposal.change, Change::Create { .. } | Change::Append { .. }) {
+            proposal.probation = Some(Probation::Trial { since: self.now() });
+        }
         let mut wanted: Vec<(String, Option<String>)> =
             prepared.files.iter().map(|(path, text)| (path.clone(), Some(text.clone()))).collect();
         wanted.extend(self.superseded(&proposal)?);

@@ -66,6 +66,9 @@ pub enum Error {
     /// The skill to change is not there.
     #[error("skill does not exist: {0}")]
     NoSuchSkill(String),
+    /// Something else has the place already.
+    #[error("{0} is there already")]
+    Exists(String),
     /// The text to replace is not there.
     #[error("oldText not found")]
     OldTextNotFound,
@@ -84,6 +87,9 @@ pub enum Error {
     /// The proposal is in a state that does not allow it.
     #[error("proposal is {0}")]
     WrongStatus(&'static str),
+    /// A retirement has no text that could be revised.
+    #[error("a retirement can only be applied or rejected")]
+    OnlyAsItIs,
     /// The proposal has gone stale; it was marked so.
     #[error("proposal is stale: {0}")]
     Stale(String),

@@ -24,6 +24,10 @@ pub enum EventKind {
     Undone,
     /// A write that had been taken back was made again.
     Redone,
+    /// What was learned has proved itself, or a person made a skill of a draft.
+    Promoted,
+    /// What was learned went into the history.
+    Retired,
     /// A support file was written.
     SupportFile,
     /// A proposal left because there were too many.
@@ -95,6 +99,8 @@ impl Event {
             K::Stale => ("stale", &self.skill),
             K::Undone => ("undone", &self.skill),
             K::Redone => ("redone", &self.skill),
+            K::Promoted => ("promoted", &self.skill),
+            K::Retired => ("retired", &self.skill),
             K::SupportFile => ("support file written for", &self.skill),
             K::Pruned => ("pruned", &self.skill),
             K::Imported => ("imported", &self.skill),

@@ -15,6 +15,9 @@ use crate::error::{Error, Result};
 /// A skill file larger than this is not the workshop's business.
 const MAX_READ: u64 = 1024 * 1024;
 
+/// Files of a folder that is moved as a whole; what was learned has a handful.
+const MAX_FILES: usize = 200;
+
 /// A file of the workspace, as it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
@@ -57,6 +60,34 @@ pub(crate) fn read(workspace: &Path, path: &str) -> Result<Option<Found>> {
     let text = String::from_utf8(bytes)
         .map_err(|error| Error::Io { path: full, error: io::Error::other(error) })?;
     Ok(Some(Found { text, sha256 }))
+}
+
+/// Every file below a folder of the workspace, by its path below the workspace. Links are not
+/// followed and stop everything: what they lead to is nobody's to move.
+pub(crate) fn below(workspace: &Path, folder: &str) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        let full = workspace.join(&folder);
+        for entry in fs::read_dir(&full).map_err(Error::io(&full))? {
+            let entry = entry.map_err(Error::io(&full))?;
+            let kind = entry.file_type().map_err(Error::io(&full))?;
+            let Ok(name) = entry.file_name().into_string() else {
+                return Err(Error::Escapes(entry.path().to_string_lossy().into_owned()));
+            };
+            let path = format!("{folder}/{name}");
+            match kind {
+                _ if found.len() + waiting.len() >= MAX_FILES => {
+                    return Err(Error::TooManyFiles(MAX_FILES));
+                }
+                kind if kind.is_dir() => waiting.push(path),
+                kind if kind.is_file() => found.push(path),
+                _ => return Err(Error::Escapes(path)),
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// Refuses a path whose folders lead out of the workspace, whatever it says.

@@ -22,6 +22,10 @@ pub enum Action {
     Undo,
     /// The skill was put back to an earlier version.
     Rollback,
+    /// A draft became a skill.
+    Promote,
+    /// What was learned did not prove itself.
+    Retire,
     /// What somebody had changed by hand was kept before it was overwritten.
     Save,
 }
@@ -86,8 +90,7 @@ pub(crate) fn undone(versions: &[Version]) -> BTreeSet<String> {
 pub(crate) fn newest_standing(versions: &[Version]) -> Option<&Version> {
     let undone = undone(versions);
     versions.iter().find(|version| {
-        matches!(version.action, Action::Apply | Action::SupportFile | Action::Rollback)
-            && !undone.contains(&version.id)
+        !matches!(version.action, Action::Undo | Action::Save) && !undone.contains(&version.id)
     })
 }
 

@@ -397,8 +397,12 @@ impl Workshop<'_> {
         Ok(Published::Done(done, became))
     }
 
-    /// Whether a person changed what a proposal wrote.
+    /// Whether a person changed what a proposal wrote, or made a skill of it.
     fn was_edited(&self, proposal: &Proposal) -> Result<bool> {
+        let made = proposal.change.generated();
+        if made.is_some_and(|made| made.promoted_from.is_some()) {
+            return Ok(true);
+        }
         let now = files::read(self.workspace(), &proposal.target.path)?.map(|found| found.sha256);
         Ok(now != proposal.result_sha256)
     }
@@ -532,7 +536,7 @@ fn says_more(applied: &Proposal, made: &SkillDraft) -> bool {
 }
 
 /// The files that a proposal wrote.
-fn written_paths(proposal: &Proposal) -> Vec<String> {
+pub(crate) fn written_paths(proposal: &Proposal) -> Vec<String> {
     let mut paths = vec![proposal.target.path.clone()];
     if let Change::Create { files, generated: Some(made), .. } = &proposal.change {
         paths.extend(files.keys().map(|path| made.place.support_path(&proposal.skill_name, path)));

@@ -39,8 +39,11 @@ mod learn;
 mod name;
 mod openclaw;
 mod prepare;
+mod probation;
+mod promote;
 mod proposal;
 mod render;
+mod retire;
 mod reviewer;
 mod revise;
 mod settings;
@@ -71,6 +74,7 @@ pub use history::{Action, Version, Written};
 pub use learn::{Became, Learned};
 pub use name::normalise_name;
 pub use openclaw::Imported;
+pub use probation::{Probation, Trials};
 pub use proposal::{
     Acknowledged, Change, Generated, Place, Proposal, Queries, ScanFinding, Source, Step, Target,
 };
@@ -80,8 +84,8 @@ pub use reviewer::{
 };
 pub use revise::Revision;
 pub use settings::{
-    ApprovalRule, CaptureProfile, Endpoint, GateMode, Policy, Provider, ReviewMode, Settings,
-    StaleCheck,
+    ApprovalRule, CaptureProfile, Endpoint, GateMode, Policy, ProbationRule, Provider, ReviewMode,
+    Settings, StaleCheck,
 };
 pub use status::Status;
 pub use suggest::{Apply, Draft, Origin, Suggested};

@@ -105,7 +105,10 @@ impl Workshop<'_> {
 
     /// The workspace's proposals as OpenClaw keeps them.
     pub fn export_openclaw(&self) -> Result<String> {
-        let proposals: Vec<Value> = self.proposals()?.iter().map(as_record).collect();
+        let known = self.proposals()?;
+        // The plugin retires nothing, and could not read a record that does.
+        let theirs = known.iter().filter(|p| !matches!(p.change, Change::Retire { .. }));
+        let proposals: Vec<Value> = theirs.map(as_record).collect();
         let file = json!({
             "version": 1,
             "proposals": proposals,
@@ -159,6 +162,7 @@ fn read_record(
         evidence: Vec::new(),
         queries: Default::default(),
         acknowledged: Vec::new(),
+        probation: None,
         history: Vec::new(),
         number,
         original: Some(original),

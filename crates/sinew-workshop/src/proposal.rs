@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::gates::{Gates, Owner};
+use crate::probation::Probation;
 use crate::status::{Life, Status};
 
 /// Where a proposal came from.
@@ -20,6 +21,8 @@ pub enum Source {
     Reviewer,
     /// A finished run.
     Trace,
+    /// Uses of something that was learned.
+    Probation,
 }
 
 /// What a proposal changes.
@@ -56,6 +59,11 @@ pub enum Change {
         /// What comes.
         new_text: String,
     },
+    /// Something that was learned goes into the history.
+    Retire {
+        /// The proposal that brought it.
+        of: String,
+    },
 }
 
 /// What a skill that was made from a finished run has besides.
@@ -71,6 +79,9 @@ pub struct Generated {
     /// Whether models may see it before somebody has.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
+    /// Where it lay before a person made a skill of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promoted_from: Option<Place>,
     /// Files of an older draft that it takes the place of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<String>,
@@ -108,6 +119,14 @@ impl Place {
         }
     }
 
+    /// The name of a draft's file without its ending.
+    pub(crate) fn stem(&self) -> Option<&str> {
+        match self {
+            Self::Skill => None,
+            Self::AutoFile { stem } | Self::AutoFolder { stem } => Some(stem),
+        }
+    }
+
     /// The place of a support file.
     pub(crate) fn support_path(&self, name: &str, path: &str) -> String {
         match self {
@@ -134,6 +153,7 @@ impl Change {
             Self::Create { .. } => "create",
             Self::Append { .. } => "append",
             Self::Replace { .. } => "replace",
+            Self::Retire { .. } => "retire",
         }
     }
 
@@ -151,6 +171,7 @@ impl Change {
             Self::Replace { old_text, new_text } => {
                 vec![("oldText", old_text), ("newText", new_text)]
             }
+            Self::Retire { .. } => Vec::new(),
         }
     }
 }
@@ -314,6 +335,9 @@ pub struct Proposal {
     /// Rules that a person acknowledged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub acknowledged: Vec<Acknowledged>,
+    /// How it does since it was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probation: Option<Probation>,
     /// What happened to it, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<Step>,

@@ -13,6 +13,9 @@ use crate::text;
 /// The section that a new skill's steps stand under.
 pub(crate) const WORKFLOW: &str = "Workflow";
 
+/// What keeps a draft out of prompts until somebody has looked at it.
+pub(crate) const HIDDEN: &str = "disable-model-invocation: true";
+
 /// What `change` makes of a skill's file; `existing` is its text, where it is there.
 pub(crate) fn result(
     name: &str,
@@ -40,6 +43,7 @@ pub(crate) fn result(
             }
             Ok(file.replacen(old_text.as_str(), new_text, 1))
         }
+        (Change::Retire { .. }, _) => Err(Error::OnlyAsItIs),
     }
 }
 
@@ -50,6 +54,7 @@ pub(crate) fn overlay(name: &str, change: &Change, existing: Option<&str>) -> Re
         Change::Create { body, .. } => Ok(append(file, WORKFLOW, body)),
         Change::Append { section, body, .. } => Ok(append(file, section, body)),
         Change::Replace { .. } => Err(Error::NotOurs { owner: "installed", name: name.to_owned() }),
+        Change::Retire { .. } => Err(Error::OnlyAsItIs),
     }
 }
 
@@ -58,7 +63,7 @@ fn is_blank(text: &str) -> bool {
 }
 
 /// A file made from a finished run.
-fn generated_skill(
+pub(crate) fn generated_skill(
     name: &str,
     description: &str,
     body: &str,
@@ -69,7 +74,7 @@ fn generated_skill(
     };
     let plain = new_skill(name, description, body)?;
     // JSON on one line is YAML too, and what OpenClaw reads.
-    let hidden = if generated.hidden { "disable-model-invocation: true\n" } else { "" };
+    let hidden = if generated.hidden { format!("{HIDDEN}\n") } else { String::new() };
     Ok(plain.replacen("\n---\n", &format!("\n{hidden}metadata: {metadata}\n---\n"), 1))
 }
 

@@ -179,7 +179,7 @@ fn cut_finding(proposal: &mut Proposal, finding: &ScanFinding, line: Option<&str
                     *description = title;
                     true
                 }
-                Change::Replace { .. } => false,
+                Change::Replace { .. } | Change::Retire { .. } => false,
             }
         }
         "SKILL.md" => {
@@ -189,6 +189,7 @@ fn cut_finding(proposal: &mut Proposal, finding: &ScanFinding, line: Option<&str
             let text = match &mut proposal.change {
                 Change::Create { body, .. } | Change::Append { body, .. } => body,
                 Change::Replace { new_text, .. } => new_text,
+                Change::Retire { .. } => return false,
             };
             let kept: Vec<String> = text
                 .split('\n')
@@ -212,6 +213,7 @@ fn revised(change: &Change, revision: &Revision) -> Result<Change> {
     if revision.old_text.is_some() || revision.new_text.is_some() {
         let (old, new) = match change {
             Change::Replace { old_text, new_text } => (Some(old_text), Some(new_text)),
+            Change::Retire { .. } => return Err(Error::OnlyAsItIs),
             _ => (None, None),
         };
         let old_text = revision.old_text.as_ref().or(old);
@@ -236,6 +238,7 @@ fn revised(change: &Change, revision: &Revision) -> Result<Change> {
             }
             ("", "", Default::default(), Some(WORKFLOW))
         }
+        Change::Retire { .. } => return Err(Error::OnlyAsItIs),
     };
     let body = given(&revision.body, old_body);
     require("body", &body)?;

@@ -166,6 +166,7 @@ impl Workshop<'_> {
                     return Err(Error::ReplaceNeedsBoth);
                 }
             }
+            Change::Retire { .. } => return Err(Error::OnlyAsItIs),
         }
         let limit = self.settings().max_skill_bytes;
         content::check_fields(&content::fields(&title, &reason, &change), limit)?;
@@ -181,7 +182,7 @@ impl Workshop<'_> {
         Ok(Draft { skill_name: name.to_owned(), title, reason, change, evidence, queries })
     }
 
-    fn new_proposal(
+    pub(crate) fn new_proposal(
         &self,
         entry: &mut Entry<'_>,
         name: &str,
@@ -209,6 +210,7 @@ impl Workshop<'_> {
             evidence: draft.evidence.clone(),
             queries: draft.queries.clone(),
             acknowledged: Vec::new(),
+            probation: None,
             history: Vec::new(),
             number: entry.next_number(),
             original: None,
@@ -228,7 +230,7 @@ impl Workshop<'_> {
     }
 
     /// Lets the oldest open proposals go once there are too many; one more is about to be stored.
-    fn prune(&self, entry: &mut Entry<'_>, before: &[Proposal]) -> Result<()> {
+    pub(crate) fn prune(&self, entry: &mut Entry<'_>, before: &[Proposal]) -> Result<()> {
         let kept = self.settings().max_pending.saturating_sub(1);
         let open = before.iter().filter(|proposal| proposal.status.is_open());
         for proposal in open.skip(kept) {

@@ -7,7 +7,7 @@ use crate::event::{Event, EventKind};
 use crate::files;
 use crate::history::{self, Action, Version, Written};
 use crate::name;
-use crate::proposal::{Proposal, Queries};
+use crate::proposal::{Change, Proposal, Queries};
 use crate::status::{Life, Status};
 use crate::workshop::Workshop;
 
@@ -73,7 +73,7 @@ impl Workshop<'_> {
     }
 
     /// The standing write of a proposal, or the version of this id.
-    fn version_of(&self, id: &str) -> Result<Version> {
+    pub(crate) fn version_of(&self, id: &str) -> Result<Version> {
         let book = self.raw_book();
         match book.proposal(id) {
             Ok(proposal) => {
@@ -81,7 +81,7 @@ impl Workshop<'_> {
                 let versions = book.versions(&proposal.skill_name)?;
                 let undone = history::undone(&versions);
                 let written = versions.into_iter().find(|version| {
-                    version.action == Action::Apply
+                    matches!(version.action, Action::Apply | Action::Retire | Action::Promote)
                         && version.proposal_id.as_deref() == Some(id)
                         && !undone.contains(&version.id)
                 });
@@ -111,7 +111,14 @@ impl Workshop<'_> {
             false => (Life::Undo, EventKind::Undone),
         };
         let ids = version.proposal_id.iter().cloned().collect();
-        let proposals = self.moved(ids, &life, by)?;
+        let proposals = match self.is_promotion(version)? {
+            true => self.placed_again(version, by)?,
+            false => {
+                let mut proposals = self.moved(ids, &life, by)?;
+                proposals.extend(self.unretired(&proposals, by)?);
+                proposals
+            }
+        };
         let back: Vec<(String, Option<String>)> =
             version.files.iter().map(|w| (w.path.clone(), w.before.clone())).collect();
         let planned = Planned {
@@ -220,6 +227,23 @@ impl Workshop<'_> {
             }
         }
         Ok(moved)
+    }
+
+    /// Whether a version moved a draft: a promotion, or one that was taken back.
+    fn is_promotion(&self, version: &Version) -> Result<bool> {
+        let undoes = version.undoes.as_deref().filter(|_| version.action == Action::Undo);
+        let Some(undoes) = undoes else { return Ok(version.action == Action::Promote) };
+        let versions = self.raw_book().versions(&version.skill_name)?;
+        Ok(versions.iter().any(|known| known.id == undoes && known.action == Action::Promote))
+    }
+
+    /// What was retired by proposals that are taken back stands again.
+    fn unretired(&self, taken_back: &[Proposal], by: &By) -> Result<Vec<Proposal>> {
+        let tried = taken_back.iter().filter_map(|proposal| match &proposal.change {
+            Change::Retire { of } => Some(of.clone()),
+            _ => None,
+        });
+        self.moved(tried.collect(), &Life::Redo, by)
     }
 
     fn put_back(

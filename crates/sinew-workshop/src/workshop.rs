@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::event::{Event, EventKind};
 use crate::gates::{Owner, StoredQuery};
 use crate::history::Version;
+use crate::probation::Trials;
 use crate::proposal::{Proposal, Step};
 use crate::settings::Settings;
 use crate::status::Status;
@@ -35,6 +36,9 @@ pub trait Surroundings {
     fn skills(&self) -> Vec<Neighbour>;
     /// Skills that would lose their place in the prompt if this one were there.
     fn pushed_out(&self, name: &str, description: &str) -> Vec<String>;
+    /// How uses of a skill ended since a moment (milliseconds since 1970); none where nobody keeps
+    /// count.
+    fn trials(&self, name: &str, since: u64) -> Option<Trials>;
     /// A file below the workspace was written: look again.
     fn refresh(&self);
 }

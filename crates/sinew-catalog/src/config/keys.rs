@@ -198,6 +198,11 @@ pub const KEYS: &[Key] = &[
         "Descriptions that take other skills' queries: off, warn or block.",
     ),
     key(
+        "plugins.entries.skill-workshop.config.probation",
+        "{uses: 3, idleDays: 30, minTrials: 8}",
+        "What something learned has to show before it is promoted, or a person is asked to retire it.",
+    ),
+    key(
         "plugins.entries.skill-workshop.config.provider",
         "",
         "The reviewer's model: {kind: openai, anthropic or command, …}.",

@@ -16,6 +16,7 @@ mod prior;
 mod recall;
 mod record;
 mod run;
+mod trials;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, RwLock};

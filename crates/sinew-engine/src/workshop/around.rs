@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use sinew_catalog::{Cause, Entry, path_text};
+use sinew_cortex::Stamp;
 use sinew_route::eval::read_trigger_rows;
-use sinew_workshop::{Neighbour, Owner, StoredQuery, Surroundings};
+use sinew_workshop::{Neighbour, Owner, StoredQuery, Surroundings, Trials};
 
 use crate::prompt::Imagined;
 use crate::{Engine, PromptOptions};
@@ -56,6 +57,11 @@ impl Surroundings for Around<'_> {
         }
         let before = omitted(None);
         after.into_iter().filter(|lost| lost != name && !before.contains(lost)).collect()
+    }
+
+    fn trials(&self, name: &str, since: u64) -> Option<Trials> {
+        // Where nothing is counted, or the count cannot be read, nothing is held against a skill.
+        self.0.cortex().ok()?.trials(name, Stamp::from_clock(since)).ok()
     }
 
     fn refresh(&self) {

@@ -141,6 +141,9 @@ impl Engine {
             review_due: outcome.review,
             events: outcome.events,
         };
+        if settings.is_on() {
+            report.events.extend(self.check_probation()?);
+        }
         if report.review_due && settings.provider.is_none() {
             report.review_due = false;
             report.events.extend(self.skipped_without_provider()?);

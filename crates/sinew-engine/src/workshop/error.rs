@@ -29,6 +29,8 @@ impl From<Trouble> for Error {
             Trouble::NoSuchSkill(_) => {
                 told(K::No, "unknown-skill").hint("without --old and --new it becomes a new skill")
             }
+            Trouble::Exists(_) => told(K::Refused, "exists")
+                .hint("move or rename what is there, or give the draft another name"),
             Trouble::OldTextNotFound => told(K::No, "old-text-not-found")
                 .hint("copy the text exactly as it stands in the skill's file"),
             Trouble::Unreadable(_) => {
@@ -42,7 +44,7 @@ impl From<Trouble> for Error {
             Trouble::Quarantined => told(K::Refused, "quarantined").hint(
                 "revise or reject it; a person who has looked may `sinew workshop restore` it",
             ),
-            Trouble::WrongStatus(_) => told(K::Refused, "wrong-status"),
+            Trouble::WrongStatus(_) | Trouble::OnlyAsItIs => told(K::Refused, "wrong-status"),
             Trouble::Stale(_) => told(K::Refused, "stale")
                 .hint("`sinew workshop revise` makes it fit again, `reject` closes it"),
             Trouble::Changed => {

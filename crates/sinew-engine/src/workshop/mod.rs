@@ -20,7 +20,7 @@ pub use queue::QueuedReview;
 use serde_json::Value;
 use sinew_guard::scan::Scanner;
 use sinew_skill::Reason;
-use sinew_workshop::{Caller, Parts, Settings, ToolAnswer, Workshop};
+use sinew_workshop::{Caller, Event, Parts, Settings, ToolAnswer, Workshop};
 
 use crate::{Engine, Error, ErrorKind, settings};
 use around::Around;
@@ -58,6 +58,16 @@ impl Engine {
             clock: self.env.clock.as_ref(),
         });
         work(&workshop).map_err(Error::from)
+    }
+
+    /// Looks at what was learned and is on trial: what has proved itself is promoted, and a person is
+    /// asked about what should go.
+    #[allow(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the path of the method is not general enough over the workshop's lifetime"
+    )]
+    pub fn check_probation(&self) -> Result<Vec<Event>, Error> {
+        self.workshop(|shop| shop.check_probation())
     }
 
     /// What goes before an agent's system context while the workshop is on.

@@ -1,7 +1,9 @@
 //! The workshop end to end: the plugin's own scenarios, and what the engine adds to them.
 
 use serde_json::{Value, json};
-use sinew_engine::{CaptureOptions, Engine, LearnFrom, ModelChoice, Options, TurnReport};
+use sinew_engine::{
+    CaptureOptions, Engine, LearnFrom, ModelChoice, NewOutcome, Options, TurnReport,
+};
 use sinew_guard::atomic::Lock;
 use sinew_testkit::{Machine, ModelManner, ModelServer};
 use sinew_workshop::{
@@ -252,6 +254,44 @@ fn what_was_learned_is_found_in_other_words() {
         let result = router.find(message, Some(5)).result;
         assert_eq!(result.matches[0].name, "animated-gif-workflow", "{message}");
     }
+}
+
+/// Case 38: what the cortex counted promotes what was learned, or asks a person about it.
+#[test]
+fn what_was_learned_is_on_probation() {
+    let machine = configured(&json!({"approvalPolicy": "auto"}));
+    let engine = open(&machine);
+    engine.workshop_turn(&turn(&said(GIF))).expect("a turn");
+    let used = |skill: &str, worked: bool, times: usize| {
+        for _ in 0..times {
+            let outcome = NewOutcome {
+                region: Some("gif-post".to_owned()),
+                slug: skill.to_owned(),
+                version: "1".to_owned(),
+                worked: Some(worked),
+                ..NewOutcome::default()
+            };
+            engine.cortex().expect("a cortex").record(&outcome).expect("recorded");
+        }
+    };
+    let quiet = || lines(&engine.workshop_turn(&turn(&said("thanks"))).expect("a turn"));
+    used("other-gifs", true, 7);
+    used("other-gifs", false, 3);
+    used("animated-gif-workflow", true, 2);
+    assert_eq!(quiet(), [""; 0]);
+    used("animated-gif-workflow", true, 1);
+    assert_eq!(quiet(), ["skill-workshop: promoted animated-gif-workflow"]);
+    used("animated-gif-workflow", false, 4);
+    assert_eq!(quiet(), [""; 0], "seven uses are too few to judge");
+    used("animated-gif-workflow", false, 1);
+    assert_eq!(quiet(), ["skill-workshop: queued animated-gif-workflow"]);
+    let list = engine.workshop_tool(&json!({"action": "list_pending"}), &caller()).expect("a list");
+    assert_eq!(list.value[0]["change"]["kind"], "retire");
+    let id = list.value[0]["id"].as_str().expect("an id").to_owned();
+    let refused = engine.workshop_tool(&json!({"action": "apply", "id": id}), &caller());
+    assert_eq!(refused.expect_err("a person decides").code, "needs-approval");
+    engine.workshop(|shop| shop.apply(&id, &PERSON, &Consent::default())).expect("retired");
+    assert!(!is_listed(&engine, "animated-gif-workflow"));
 }
 
 /// Case 32.

@@ -164,6 +164,8 @@ pub(super) async fn show(
                 Action::Undo => "undone",
                 Action::Rollback => "rolled back",
                 Action::Save => "kept",
+                Action::Promote => "promoted",
+                Action::Retire => "retired",
             },
             by: line(&version.by),
             when: ago(Stamp::from_clock(version.at), now),

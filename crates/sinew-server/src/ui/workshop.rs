@@ -155,6 +155,7 @@ pub(super) async fn show(
                 (description.clone(), body.clone())
             }
             Change::Replace { new_text, .. } => (String::new(), new_text.clone()),
+            Change::Retire { .. } => (String::new(), String::new()),
         };
         let mut holding: Vec<String> =
             proposal.open_criticals().map(|finding| finding.rule_id.clone()).collect();
@@ -170,6 +171,7 @@ pub(super) async fn show(
                 Source::AgentEnd => "a correction",
                 Source::Reviewer => "the reviewer",
                 Source::Trace => "a finished run",
+                Source::Probation => "its uses",
             },
             revision: proposal.revision,
             path: line(&preview.path),

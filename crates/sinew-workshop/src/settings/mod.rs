@@ -119,6 +119,23 @@ pub struct Endpoint {
     pub allow_insecure: bool,
 }
 
+/// What something that was learned has to show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProbationRule {
+    /// Successful uses that promote it.
+    pub uses: u64,
+    /// Days without any use after which it should go.
+    pub idle_days: u64,
+    /// Uses before its record is compared.
+    pub min_trials: u64,
+}
+
+impl Default for ProbationRule {
+    fn default() -> Self {
+        Self { uses: 3, idle_days: 30, min_trials: 8 }
+    }
+}
+
 /// How the workshop works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
@@ -154,6 +171,8 @@ pub struct Settings {
     pub duplicate_gate: GateMode,
     /// `triggerGate`.
     pub trigger_gate: GateMode,
+    /// `probation`.
+    pub probation: ProbationRule,
     /// `provider`.
     pub provider: Option<Provider>,
 }
@@ -177,6 +196,7 @@ impl Default for Settings {
             stale_check: StaleCheck::Rebase,
             duplicate_gate: GateMode::Advise,
             trigger_gate: GateMode::Block,
+            probation: ProbationRule::default(),
             provider: None,
         }
     }

@@ -5,8 +5,8 @@ use sinew_catalog::config::KEYS;
 use sinew_skill::{Code, Reason, names};
 
 use super::{
-    ApprovalRule, CaptureProfile, Endpoint, GateMode, Policy, Provider, ReviewMode, Settings,
-    StaleCheck,
+    ApprovalRule, CaptureProfile, Endpoint, GateMode, Policy, ProbationRule, Provider, ReviewMode,
+    Settings, StaleCheck,
 };
 
 /// Where the plugin's entry stands in the configuration.
@@ -76,6 +76,7 @@ impl Reader {
             &mut to.trigger_gate,
         );
         self.rules(config, &mut to.approval_rules);
+        self.probation(config, &mut to.probation);
         match config.get("provider") {
             None | Some(Value::Null) => {}
             Some(provider) => to.provider = self.provider(provider),
@@ -134,6 +135,22 @@ impl Reader {
                 );
             }
         }
+    }
+
+    fn probation(&mut self, config: &Map<String, Value>, to: &mut ProbationRule) {
+        let given = match config.get("probation") {
+            None | Some(Value::Null) => return,
+            Some(Value::Object(given)) => given,
+            Some(_) => return self.corrected("probation", "is not a map", "the defaults hold"),
+        };
+        let mut number = |key: &str, to: &mut u64| {
+            let name = format!("probation.{key}");
+            let one = given.get(key).map(|value| (name.clone(), value.clone()));
+            self.number(&one.into_iter().collect(), &name, 1..=1_000, to);
+        };
+        number("uses", &mut to.uses);
+        number("idleDays", &mut to.idle_days);
+        number("minTrials", &mut to.min_trials);
     }
 
     fn rules(&mut self, config: &Map<String, Value>, to: &mut Vec<ApprovalRule>) {

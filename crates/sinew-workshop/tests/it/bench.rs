@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
@@ -13,7 +14,7 @@ use sinew_route::Document;
 use sinew_store::Store;
 use sinew_workshop::{
     By, Caller, Change, Consent, Draft, Neighbour, Origin, Owner, Parts, Proposal, Queries, Result,
-    Settings, Source, StoredQuery, Suggested, Surroundings, Workshop,
+    Settings, Source, StoredQuery, Suggested, Surroundings, Trials, Workshop,
 };
 use tempfile::TempDir;
 
@@ -41,14 +42,27 @@ impl TickingClock {
     }
 }
 
+/// The bench's folder: removed by whoever made it, left alone by a child process.
+pub(crate) struct Folder {
+    path: PathBuf,
+    _made: Option<TempDir>,
+}
+
+impl Folder {
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
 pub(crate) struct Bench {
-    pub(crate) folder: TempDir,
+    pub(crate) folder: Folder,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) settings: Settings,
     pub(crate) clock: TickingClock,
     pub(crate) elsewhere: BTreeMap<String, Owner>,
     pub(crate) queries: Vec<StoredQuery>,
     pub(crate) pushed_out: Vec<String>,
+    pub(crate) trials: BTreeMap<String, Trials>,
 }
 
 impl Bench {
@@ -62,6 +76,27 @@ impl Bench {
     /// A bench over a store of one's own.
     pub(crate) fn on(folder: TempDir, store: Arc<dyn Store>) -> Self {
         fs::create_dir(folder.path().join("work")).expect("a workspace");
+        let path = folder.path().to_owned();
+        Self::in_folder(Folder { path, _made: Some(folder) }, store)
+    }
+
+    /// The bench that a child process was started for; `None` where somebody runs ignored tests.
+    pub(crate) fn of_parent() -> Option<Self> {
+        let path = PathBuf::from(std::env::var_os("SINEW_CHILD_ROOT")?);
+        let store =
+            sinew_store::open(&path.join("sinew.db").to_string_lossy(), &Default::default());
+        Some(Self::in_folder(Folder { path, _made: None }, store.expect("a store")))
+    }
+
+    /// This test binary again, on the same bench.
+    pub(crate) fn child(&self, test: &str) -> Command {
+        let mut command = Command::new(std::env::current_exe().expect("this binary"));
+        command.args([test, "--exact", "--ignored", "--quiet", "--nocapture"]);
+        command.env("SINEW_CHILD_ROOT", self.folder.path());
+        command
+    }
+
+    fn in_folder(folder: Folder, store: Arc<dyn Store>) -> Self {
         Self {
             store,
             folder,
@@ -70,6 +105,7 @@ impl Bench {
             elsewhere: BTreeMap::new(),
             queries: Vec::new(),
             pushed_out: Vec::new(),
+            trials: BTreeMap::new(),
         }
     }
 
@@ -193,6 +229,10 @@ impl Surroundings for Bench {
 
     fn pushed_out(&self, _name: &str, _description: &str) -> Vec<String> {
         self.pushed_out.clone()
+    }
+
+    fn trials(&self, name: &str, _since: u64) -> Option<Trials> {
+        self.trials.get(name).copied()
     }
 
     fn refresh(&self) {}

@@ -9,11 +9,14 @@
 
 mod bench;
 mod capture;
+mod crowd;
 mod gates;
 mod golden;
 mod history;
 mod hostile;
+mod kill;
 mod openclaw;
+mod probation;
 mod proposals;
 mod reviewer;
 mod settings;

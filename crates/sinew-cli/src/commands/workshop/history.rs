@@ -29,6 +29,8 @@ pub(super) fn run(args: &HistoryArgs, engine: &Engine, out: &mut Printer) -> Com
                 Action::SupportFile => render::good("support file"),
                 Action::Undo => render::warning("undone"),
                 Action::Rollback => render::warning("rolled back"),
+                Action::Promote => render::good("promoted"),
+                Action::Retire => render::warning("retired"),
                 Action::Save => render::dim("kept"),
             };
             let when = i64::try_from(version.at)

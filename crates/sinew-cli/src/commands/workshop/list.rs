@@ -2,7 +2,7 @@ use clap::ValueEnum;
 use serde_json::Value;
 use sinew_engine::Engine;
 
-use super::shared::record;
+use super::shared::{log, record};
 use super::show;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -32,6 +32,7 @@ enum StatusArg {
 }
 
 pub(super) fn run(args: &ListArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    log(&engine.check_probation()?, out);
     let mut proposals = engine.workshop(|shop| shop.proposals())?;
     proposals.retain(|proposal| {
         let status = proposal.status.as_str();

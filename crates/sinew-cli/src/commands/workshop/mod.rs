@@ -12,6 +12,7 @@ mod history;
 mod import;
 mod inspect;
 mod list;
+mod promote;
 mod reject;
 mod restore;
 mod review;
@@ -61,6 +62,7 @@ enum Action {
     History(history::HistoryArgs),
     WriteSupportFile(write_support_file::WriteSupportFileArgs),
     Capture(capture::CaptureArgs),
+    Promote(promote::PromoteArgs),
     Import(import::ImportArgs),
     Export(export::ExportArgs),
 }
@@ -87,6 +89,7 @@ pub(crate) fn run(args: &WorkshopArgs, engine: &Engine, out: &mut Printer) -> Co
         Action::History(args) => history::run(args, engine, out),
         Action::WriteSupportFile(args) => write_support_file::run(args, engine, out),
         Action::Capture(args) => capture::run(args, engine, out),
+        Action::Promote(args) => promote::run(args, engine, out),
         Action::Import(args) => import::run(args, engine, out),
         Action::Export(args) => export::run(args, engine, out),
     }

@@ -35,6 +35,7 @@ struct Tally {
 }
 
 pub(super) fn run(_args: &ReviewArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    log(&engine.check_probation()?, out);
     let mut waiting = engine.workshop(|shop| shop.proposals())?;
     waiting.retain(|proposal| {
         matches!(
@@ -195,6 +196,10 @@ fn edited(
     let (before, is_replacement) = match &preview.proposal.change {
         Change::Create { body, .. } | Change::Append { body, .. } => (body, false),
         Change::Replace { new_text, .. } => (new_text, true),
+        Change::Retire { .. } => {
+            out.note("there is no text to edit: approve it, or reject it");
+            return Ok(None);
+        }
     };
     let after = match terminal {
         true => in_editor(before, engine)?,

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use sinew_workshop::{Gates, Preview, Proposal, ScanFinding, Status, Suggested};
+use sinew_workshop::{Gates, Preview, Probation, Proposal, ScanFinding, Status, Suggested};
 
 use crate::render::{self, Styled, bad, dim, good, plain, safe, warning};
 
@@ -94,6 +94,19 @@ pub(super) fn preview(text: &mut String, preview: &Preview) -> fmt::Result {
     for quote in &proposal.evidence {
         writeln!(text, "  {} “{}”", label(dim, "said"), safe(quote))?;
     }
+    match &proposal.probation {
+        Some(Probation::Trial { .. }) => {
+            writeln!(text, "  {} it has to prove itself", label(dim, "trial"))?;
+        }
+        Some(Probation::Promoted { .. }) => {
+            writeln!(text, "  {} it has proved itself", label(good, "trial"))?;
+        }
+        Some(Probation::Questioned { proposal }) => {
+            let id = short_id(proposal);
+            writeln!(text, "  {} {} asks whether it should go", label(warning, "trial"), dim(id))?;
+        }
+        None => {}
+    }
     why(text, proposal)?;
     if let Some(problem) = &preview.problem {
         writeln!(text, "  {} {}", label(bad, "problem"), safe(problem))?;
@@ -119,6 +132,7 @@ fn source(proposal: &Proposal) -> &'static str {
         sinew_workshop::Source::AgentEnd => "a correction",
         sinew_workshop::Source::Reviewer => "the reviewer",
         sinew_workshop::Source::Trace => "a finished run",
+        sinew_workshop::Source::Probation => "its uses",
     }
 }
 

@@ -4,6 +4,7 @@ use serde_json::json;
 use sinew_engine::Engine;
 use sinew_workshop::Policy;
 
+use super::shared::log;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
@@ -22,6 +23,7 @@ pub(crate) struct StatusArgs {
 }
 
 pub(super) fn run(args: &StatusArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    log(&engine.check_probation()?, out);
     let counts = engine.workshop(|shop| shop.status())?;
     let (settings, _) = engine.workshop_settings();
     let causes = if args.explain { engine.workshop_explain()? } else { Vec::new() };

@@ -1,0 +1,262 @@
+//! Probation: what was learned has to prove itself.
+//!
+//! An applied creation or addition is visible at once and on trial. Three successful uses promote it;
+//! a month without any, or a record that is worse than that of the same tasks without it, makes a
+//! proposal to retire it. Uses come from outside, and only a person retires anything.
+//!
+//! What must never happen here: a skill that is taken away unasked, or asked about twice.
+
+use serde::{Deserialize, Serialize};
+use sinew_cortex::bayes::{Z, wilson};
+
+use crate::book::Entry;
+use crate::by::By;
+use crate::error::Result;
+use crate::event::{Event, EventKind};
+use crate::gates::Owner;
+use crate::proposal::{Change, Proposal, Source};
+use crate::settings::ProbationRule;
+use crate::status::Status;
+use crate::suggest::{Apply, Draft, Origin};
+use crate::workshop::Workshop;
+
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// Where something that was learned stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+pub enum Probation {
+    /// It has to prove itself.
+    Trial {
+        /// Since when, in milliseconds since 1970.
+        since: u64,
+    },
+    /// It has proved itself; a bad record still speaks against it.
+    Promoted {
+        /// When its trial began.
+        since: u64,
+    },
+    /// Somebody was asked whether it should go. Nobody is asked twice.
+    Questioned {
+        /// The proposal that asks.
+        proposal: String,
+    },
+}
+
+/// How uses ended since a change was written, and the same tasks without it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Trials {
+    /// Whether it was used at all, however that ended.
+    pub used: bool,
+    /// Uses that worked.
+    pub success: u64,
+    /// Uses that did not.
+    pub failure: u64,
+    /// Uses of the same task areas that worked without it.
+    pub success_without: u64,
+    /// And those that did not.
+    pub failure_without: u64,
+}
+
+/// What a record comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Judgement {
+    /// Nothing yet.
+    Open,
+    /// It has proved itself.
+    Promote,
+    /// It should go, and why.
+    Retire(String),
+}
+
+/// What `trials` say about a change that was written `age_ms` ago.
+fn judge(probation: &Probation, trials: &Trials, age_ms: u64, rule: ProbationRule) -> Judgement {
+    let Trials { success, failure, .. } = *trials;
+    let uses = success + failure;
+    let others = trials.success_without + trials.failure_without;
+    if uses >= rule.min_trials && others > 0 {
+        let mean = trials.success_without as f64 / others as f64;
+        // Wilson's bound from above is the bound from below of what failed, turned round.
+        let at_most = 1.0 - wilson(failure as f64, uses as f64, Z);
+        if at_most < mean {
+            return Judgement::Retire(format!(
+                "it worked in {success} of {uses} uses, so at most in {:.0} % of all; \
+                 {} of {others} uses worked here without it",
+                100.0 * at_most,
+                trials.success_without,
+            ));
+        }
+    }
+    match probation {
+        Probation::Trial { .. } if success >= rule.uses => Judgement::Promote,
+        Probation::Trial { .. } if !trials.used && age_ms >= rule.idle_days * DAY_MS => {
+            Judgement::Retire(format!("it was not used once in {} days", age_ms / DAY_MS))
+        }
+        _ => Judgement::Open,
+    }
+}
+
+impl Proposal {
+    /// When its trial began, while there is something left to find out.
+    fn tried_since(&self) -> Option<u64> {
+        match (&self.status, &self.probation) {
+            (Status::Applied, Some(Probation::Trial { since } | Probation::Promoted { since })) => {
+                Some(*since)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Workshop<'_> {
+    /// Looks at everything that is on trial: promotes what has proved itself, and asks a person about
+    /// what should go.
+    pub fn check_probation(&self) -> Result<Vec<Event>> {
+        let mut decided = Vec::new();
+        for proposal in self.book()?.proposals()? {
+            if let Some(judgement) = self.judged(&proposal) {
+                decided.push((proposal.id, judgement));
+            }
+        }
+        if decided.is_empty() {
+            return Ok(Vec::new());
+        }
+        let _lock = self.lock()?;
+        let mut events = Vec::new();
+        for (id, judgement) in decided {
+            let proposal = self.raw_book().proposal(&id)?;
+            // Somebody else may have looked meanwhile.
+            if proposal.tried_since().is_some() {
+                events.extend(self.settle_probation(proposal, judgement)?);
+            }
+        }
+        Ok(events)
+    }
+
+    fn judged(&self, proposal: &Proposal) -> Option<Judgement> {
+        let since = proposal.tried_since()?;
+        let probation = proposal.probation.as_ref()?;
+        let trials = self.parts.surroundings.trials(&proposal.skill_name, since)?;
+        let age = self.now().saturating_sub(since);
+        match judge(probation, &trials, age, self.settings().probation) {
+            Judgement::Open => None,
+            decided => Some(decided),
+        }
+    }
+
+    fn settle_probation(&self, mut tried: Proposal, judgement: Judgement) -> Result<Vec<Event>> {
+        let book = self.raw_book();
+        let mut entry = book.change()?;
+        let (target, _) = self.target(&tried.skill_name, &tried.change)?;
+        match (judgement, tried.probation.clone()) {
+            // What a person changed or removed is theirs to judge.
+            _ if !matches!(target.owner, Owner::Workshop | Owner::Installed) => {
+                tried.probation = None;
+            }
+            (Judgement::Promote, Some(Probation::Trial { since })) => {
+                tried.probation = Some(Probation::Promoted { since });
+                entry.event(self.event(EventKind::Promoted, &tried, None));
+            }
+            (Judgement::Retire(why), Some(_)) => {
+                let asked = self.ask_to_retire(&mut entry, &tried, &why)?;
+                tried.probation = Some(Probation::Questioned { proposal: asked.id });
+            }
+            _ => return Ok(Vec::new()),
+        }
+        entry.put(&tried)?;
+        entry.save()
+    }
+
+    fn ask_to_retire(
+        &self,
+        entry: &mut Entry<'_>,
+        tried: &Proposal,
+        why: &str,
+    ) -> Result<Proposal> {
+        let name = &tried.skill_name;
+        let draft = Draft {
+            skill_name: name.clone(),
+            title: match self.is_whole_skill(tried) {
+                true => format!("Retire {name}"),
+                false => format!("Take back what was added to {name}: {}", tried.title),
+            },
+            reason: why.to_owned(),
+            change: Change::Retire { of: tried.id.clone() },
+            evidence: Vec::new(),
+            queries: Default::default(),
+        };
+        let origin = Origin {
+            by: By::Automatic,
+            source: Source::Probation,
+            agent_id: None,
+            session_id: None,
+            apply: Apply::Never,
+        };
+        let before = self.raw_book().proposals()?;
+        let mut asked = self.new_proposal(entry, name, &draft, &origin)?;
+        asked.note(self.step("queued", &By::Automatic, Some(why.to_owned())));
+        entry.put(&asked)?;
+        entry.event(self.event(EventKind::Queued, &asked, Some(why.to_owned())));
+        self.prune(entry, &before)?;
+        Ok(asked)
+    }
+
+    /// Whether a proposal made the skill, and did not add to one.
+    pub(crate) fn is_whole_skill(&self, tried: &Proposal) -> bool {
+        matches!(tried.change, Change::Create { .. })
+            && !tried.target.existed
+            && tried.target.owner != Owner::Installed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TRIAL: Probation = Probation::Trial { since: 0 };
+
+    fn trials(success: u64, failure: u64, without: (u64, u64)) -> Trials {
+        let used = success + failure > 0;
+        let (success_without, failure_without) = without;
+        Trials { used, success, failure, success_without, failure_without }
+    }
+
+    /// Case 38.
+    #[test]
+    fn three_successes_promote_and_a_worse_record_retires() {
+        let check = |trials: Trials| judge(&TRIAL, &trials, 0, ProbationRule::default());
+        assert_eq!(check(trials(2, 0, (0, 0))), Judgement::Open);
+        assert_eq!(check(trials(3, 0, (0, 0))), Judgement::Promote);
+        assert_eq!(check(trials(3, 4, (70, 30))), Judgement::Promote, "seven uses are too few");
+        let Judgement::Retire(why) = check(trials(3, 5, (70, 30))) else { panic!("it goes") };
+        assert!(why.starts_with("it worked in 3 of 8 uses, so at most in 65 % of all"), "{why}");
+        assert_eq!(check(trials(5, 3, (70, 30))), Judgement::Promote);
+        assert_eq!(check(trials(0, 8, (0, 0))), Judgement::Open, "nothing to compare with");
+        let promoted = Probation::Promoted { since: 0 };
+        let later = judge(&promoted, &trials(3, 5, (70, 30)), 0, ProbationRule::default());
+        assert!(matches!(later, Judgement::Retire(_)));
+    }
+
+    #[test]
+    fn the_bounds_are_the_specs() {
+        let at_most = |success: f64| 1.0 - wilson(8.0 - success, 8.0, Z);
+        assert!((at_most(3.0) - 0.6520).abs() < 5e-5, "{}", at_most(3.0));
+        assert!((at_most(5.0) - 0.8388).abs() < 5e-5, "{}", at_most(5.0));
+    }
+
+    #[test]
+    fn what_nobody_uses_goes_after_a_month_and_what_was_promoted_stays() {
+        let rule = ProbationRule::default();
+        let idle = |probation: &Probation, days: u64| {
+            judge(probation, &Trials::default(), days * DAY_MS, rule)
+        };
+        assert_eq!(idle(&TRIAL, 29), Judgement::Open);
+        assert_eq!(
+            idle(&TRIAL, 30),
+            Judgement::Retire("it was not used once in 30 days".to_owned())
+        );
+        assert_eq!(idle(&Probation::Promoted { since: 0 }, 300), Judgement::Open);
+        let used = Trials { used: true, ..Trials::default() };
+        assert_eq!(judge(&TRIAL, &used, 30 * DAY_MS, rule), Judgement::Open);
+    }
+}

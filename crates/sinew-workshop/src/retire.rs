@@ -1,0 +1,158 @@
+//! Retiring what was learned: a folder moves into the history, an addition is taken back.
+//!
+//! Nothing is lost: each file stays in the history by its content, and undoing brings it back. It
+//! always needs a person, whatever the policy says.
+
+use sinew_skill::content_hash;
+
+use crate::apply::{Consent, Planned, Preview};
+use crate::by::By;
+use crate::error::{Error, Result};
+use crate::event::EventKind;
+use crate::files;
+use crate::gates::Owner;
+use crate::history::Action;
+use crate::learn::written_paths;
+use crate::proposal::{Place, Proposal, Queries};
+use crate::status::{Life, Status};
+use crate::suggest::Suggested;
+use crate::workshop::Workshop;
+
+/// What a retirement would do.
+struct Retirement {
+    /// What was tried.
+    tried: Proposal,
+    /// The files as they are to be; the last one decides.
+    wanted: Vec<(String, Option<String>)>,
+    /// What an addition's file held, and the version that is taken back.
+    undoes: Option<String>,
+    /// The file that people look at.
+    path: String,
+    before: String,
+    after: String,
+}
+
+impl Workshop<'_> {
+    /// Carries out a retirement that a person agreed to.
+    pub(crate) fn retire(
+        &self,
+        mut proposal: Proposal,
+        of: &str,
+        by: &By,
+        consent: &Consent,
+    ) -> Result<Suggested> {
+        let retirement = match self.retirement(of)? {
+            Ok(retirement) => retirement,
+            Err(reason) => return Err(self.goes_stale(proposal, reason, by)?),
+        };
+        let result_sha256 = content_hash(retirement.after.as_bytes());
+        if !by.is_person() {
+            return Err(Error::NeedsApproval { id: proposal.id, result_sha256 });
+        }
+        if consent.result_sha256.as_ref().is_some_and(|shown| *shown != result_sha256) {
+            return Err(Error::Changed);
+        }
+        proposal.result_sha256 = Some(result_sha256);
+        proposal.advance(Life::Apply, self.step("applied", by, None))?;
+        let mut tried = retirement.tried;
+        let step = self.step("retired", by, Some(proposal.reason.clone()));
+        match retirement.undoes {
+            Some(_) => tried.advance(Life::Undo, step)?,
+            None => tried.note(step),
+        }
+        let planned = Planned {
+            skill: proposal.skill_name.clone(),
+            action: Action::Retire,
+            proposal_id: Some(proposal.id.clone()),
+            undoes: retirement.undoes,
+            queries: Queries::default(),
+            events: vec![self.event(EventKind::Retired, &proposal, Some(proposal.reason.clone()))],
+            proposals: vec![proposal.clone(), tried],
+        };
+        let events = self.commit(planned, &retirement.wanted, by)?;
+        let skill_path = self.workspace().join(&retirement.path);
+        Ok(Suggested {
+            proposal,
+            skill_path: Some(skill_path.to_string_lossy().into_owned()),
+            events,
+        })
+    }
+
+    /// What a retirement would do, for a diff.
+    pub(crate) fn preview_retirement(&self, proposal: Proposal, of: &str) -> Result<Preview> {
+        let (path, before, after, problem) = match self.retirement(of) {
+            Ok(Ok(found)) => (found.path, found.before, found.after, None),
+            Ok(Err(reason)) => {
+                (proposal.target.path.clone(), String::new(), String::new(), Some(reason))
+            }
+            Err(error) => (
+                proposal.target.path.clone(),
+                String::new(),
+                String::new(),
+                Some(error.to_string()),
+            ),
+        };
+        let result_sha256 = content_hash(after.as_bytes());
+        let gates = proposal.gates.clone();
+        Ok(Preview { proposal, path, before, after, result_sha256, problem, gates })
+    }
+
+    /// The files of a retirement; the inner error is why there is nothing to retire any more.
+    fn retirement(&self, of: &str) -> Result<std::result::Result<Retirement, String>> {
+        let tried = self.raw_book().proposal(of)?;
+        if tried.status != Status::Applied {
+            return Ok(Err("it was taken back meanwhile".to_owned()));
+        }
+        let (target, existing) = self.target(&tried.skill_name, &tried.change)?;
+        let path = target.path;
+        let Some(existing) = existing else {
+            return Ok(Err(format!("{path} is not there any more")));
+        };
+        if !matches!(target.owner, Owner::Workshop | Owner::Installed) {
+            return Ok(Err(format!("{path} was changed by hand")));
+        }
+        let before = existing.text;
+        if !self.is_whole_skill(&tried) {
+            return self.taking_back(tried, path, before);
+        }
+        let place = tried.change.generated().map(|made| made.place.clone()).unwrap_or_default();
+        let mut paths = match place {
+            Place::Skill => {
+                files::below(self.workspace(), &format!("skills/{}", tried.skill_name))?
+            }
+            _ => written_paths(&tried),
+        };
+        paths.retain(|other| *other != path);
+        // The skill's own file goes last: while it is there, so is all the rest.
+        paths.push(path.clone());
+        let wanted = paths.into_iter().map(|path| (path, None)).collect();
+        Ok(Ok(Retirement { tried, wanted, undoes: None, path, before, after: String::new() }))
+    }
+
+    /// An addition is taken back while its file is as it left it.
+    fn taking_back(
+        &self,
+        tried: Proposal,
+        path: String,
+        before: String,
+    ) -> Result<std::result::Result<Retirement, String>> {
+        let book = self.raw_book();
+        let version = match self.version_of(&tried.id) {
+            Ok(version) => version,
+            Err(error @ Error::NothingToUndo(_)) => return Ok(Err(error.to_string())),
+            Err(error) => return Err(error),
+        };
+        let mut wanted = Vec::with_capacity(version.files.len());
+        for written in &version.files {
+            let now = files::read(self.workspace(), &written.path)?.map(|found| found.sha256);
+            if now != written.after {
+                return Ok(Err(format!("{} was changed after it was written", written.path)));
+            }
+            let content = written.before.as_deref().map(|hash| book.content(hash)).transpose()?;
+            wanted.push((written.path.clone(), content));
+        }
+        let left = wanted.iter().find(|(other, _)| *other == path);
+        let after = left.and_then(|(_, content)| content.clone()).unwrap_or_default();
+        Ok(Ok(Retirement { tried, wanted, undoes: Some(version.id), path, before, after }))
+    }
+}
