@@ -17,7 +17,8 @@ use crate::render::{self, Column, Table, safe};
 /// Examples:
 ///   sinew approve                    go through what waits
 ///   sinew approve 3k9x0v7m2q4d       show one, and ask
-///   sinew approve 3k9x0v7m2q4d --reject
+///   sinew approve 3k9x0v7m2q4d --remember
+///   sinew approve 3k9x0v7m2q4d --reject   say no, or ask again where a yes was remembered
 ///   sinew approve --list --json      what waits, for scripts
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -27,6 +28,9 @@ pub(crate) struct ApproveArgs {
     /// Say no
     #[arg(long, requires = "id")]
     reject: bool,
+    /// Do not ask again about exactly these files
+    #[arg(long, requires = "id", conflicts_with = "reject")]
+    remember: bool,
     /// List what waits, and decide nothing
     #[arg(long, conflicts_with_all = ["id", "reject"])]
     list: bool,
@@ -35,13 +39,16 @@ pub(crate) struct ApproveArgs {
 #[derive(Serialize)]
 struct Listing {
     approvals: Vec<Approval>,
+    /// Answers that count for the same content again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    remembered: Vec<Approval>,
 }
 
 pub(crate) fn run(args: &ApproveArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let Some(id) = &args.id else {
         let waiting = engine.approvals(true)?;
         if args.list || out.is_json() || !out.at_terminal() || waiting.is_empty() {
-            return list(waiting, out);
+            return list(waiting, engine, out);
         }
         return go_through(&waiting, engine, out);
     };
@@ -59,6 +66,9 @@ pub(crate) fn run(args: &ApproveArgs, engine: &Engine, out: &mut Printer) -> Com
         // The engine has the words for what is over.
         let said = if args.reject { Said::No } else { Said::Yes(Scope::Listed) };
         let decided = engine.decide_approval(id, &Decision::at_terminal(said, person(engine)))?;
+        if approval.is_remembered() && !decided.is_remembered() {
+            out.note("it is not remembered any more");
+        }
         return told(&decided, out);
     }
     let answer = match args.reject {
@@ -68,6 +78,7 @@ pub(crate) fn run(args: &ApproveArgs, engine: &Engine, out: &mut Printer) -> Com
     match answer {
         Answer::Said(said) => {
             let decision = Decision::at_terminal(said, person(engine));
+            let decision = Decision { remember: args.remember, ..decision };
             told(&engine.decide_approval(id, &decision)?, out)
         }
         Answer::Later | Answer::Quit => {
@@ -82,11 +93,13 @@ pub(crate) fn person(engine: &Engine) -> Actor {
     Actor::Person { name: engine.environment().var("USER").map(str::to_owned) }
 }
 
-fn list(approvals: Vec<Approval>, out: &mut Printer) -> CommandResult {
+fn list(approvals: Vec<Approval>, engine: &Engine, out: &mut Printer) -> CommandResult {
     let width = out.width();
-    let listing = Listing { approvals };
+    let mut remembered = engine.approvals(false)?;
+    remembered.retain(Approval::is_remembered);
+    let listing = Listing { approvals, remembered };
     out.data(&listing, |text| {
-        if listing.approvals.is_empty() {
+        if listing.approvals.is_empty() && listing.remembered.is_empty() {
             return writeln!(text, "nothing waits");
         }
         let mut table = Table::new(vec![
@@ -96,9 +109,12 @@ fn list(approvals: Vec<Approval>, out: &mut Printer) -> CommandResult {
             Column::fixed("SCAN"),
             Column::fixed("UNTIL"),
         ]);
-        for approval in &listing.approvals {
+        for approval in listing.approvals.iter().chain(&listing.remembered) {
             let scan = approval.evidence.scan.map_or("", |scan| verdict(scan.verdict));
-            let until = approval.expires_at.map(|until| until.to_string()).unwrap_or_default();
+            let until = match approval.is_remembered() {
+                true => "remembered".to_owned(),
+                false => approval.expires_at.map(|until| until.to_string()).unwrap_or_default(),
+            };
             table.row(vec![
                 render::plain(&approval.id),
                 render::plain(approval.kind.as_str()),

@@ -17,7 +17,9 @@ mod step;
 pub use consent::{Act, Answer, Channel, Refused, Relay, Scope, Spoken, admissible};
 pub use outcome::{Finish, Report, Tried, may_retain};
 pub use resume::resume;
-pub use run::{Attempt, End, Offer, Pending, Question, Run, ScanVerdict, Stage, Staged, State};
+pub use run::{
+    Attempt, Chosen, End, Offer, Pending, Question, Run, ScanVerdict, Stage, Staged, State,
+};
 pub use step::{Context, Effect, Event, Step, step};
 
 /// Switches to another candidate per run, over install and execution failures together.

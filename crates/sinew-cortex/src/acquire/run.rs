@@ -31,6 +31,12 @@ pub struct Run {
     /// Whether the person wants another skill although one that is installed seems to fit.
     #[serde(default)]
     pub anyway: bool,
+    /// The one skill that the caller chose, where they did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<Chosen>,
+    /// Whether a skill that changes anything is no candidate.
+    #[serde(default)]
+    pub read_only: bool,
     /// The region it belongs to.
     pub region: Option<String>,
     /// Whether a pattern knew the task.
@@ -74,6 +80,8 @@ impl Run {
             signals,
             keywords: Vec::new(),
             anyway: false,
+            chosen: None,
+            read_only: false,
             region: None,
             hit: false,
             searches: 0,
@@ -248,6 +256,16 @@ pub struct Question {
     pub digest: Option<String>,
 }
 
+/// A skill that somebody chose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chosen {
+    /// How its source names it.
+    pub reference: String,
+    /// Which version; the newest where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+}
+
 /// A candidate of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Offer {
@@ -263,6 +281,9 @@ pub struct Offer {
     /// The version that was learned, for one that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learned: Option<String>,
+    /// The version that was asked for; the newest where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wanted: Option<String>,
     /// Whether it is offered as a last resort.
     #[serde(default)]
     pub last_resort: bool,
@@ -283,6 +304,7 @@ impl Offer {
             reference: String::new(),
             reviewed: true,
             learned: None,
+            wanted: None,
             last_resort: false,
             staged: None,
             failed: None,

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use sinew_cortex::acquire::{
-    ANSWER_WITHIN_MS, Answer, Channel, Effect, End, Event, Finish, Run, Scope, Spoken, State, Step,
+    ANSWER_WITHIN_MS, Answer, Channel, Chosen, Effect, End, Event, Finish, Run, Scope, Spoken,
+    State, Step,
 };
 use sinew_cortex::failure::FailureKind;
 
@@ -27,6 +28,10 @@ pub struct Wish {
     pub keywords: Vec<String>,
     /// Go on although an installed skill seems to fit.
     pub anyway: bool,
+    /// The one skill that is wanted, by its reference; nothing else is offered then.
+    pub chosen: Option<Chosen>,
+    /// The task only reads: a skill that changes anything is no candidate.
+    pub read_only: bool,
 }
 
 /// A run, and what it waits for.

@@ -7,6 +7,7 @@ use sinew_guard::scan::Verdict;
 use sinew_hub::digest::{FileRecord, tree_sha256};
 use sinew_hub::lock::{LockEntry, Method, Retained};
 use sinew_hub::reference::parse_slug;
+use sinew_hub::settings::DEFAULT_NAME;
 use sinew_hub::tree::records_of;
 
 use super::market::{Fetched, Listing, Market, Order, Placed, Searched, Wanted};
@@ -43,17 +44,9 @@ impl Engine {
 
 impl HubMarket<'_> {
     /// Resolves, fetches, verifies and scans.
-    fn prepare(&self, wanted: &Wanted<'_>, run: Option<&str>) -> Result<Prepared, Error> {
-        let text = if wanted.reference.is_empty() { wanted.slug } else { wanted.reference };
-        let bad = |error: &dyn std::fmt::Display| {
-            Error::new(ErrorKind::Usage, "bad-reference", error.to_string())
-        };
-        let reference = Reference::parse(text, Reading::GitHub).map_err(|error| bad(&error))?;
-        let ask = Ask {
-            retained: Retained::Task,
-            run: run.map(str::to_owned),
-            ..Ask::new(pinned_to(reference, wanted.version), "sinew acquire")
-        };
+    fn prepare(&self, reference: Reference, version: Option<&str>) -> Result<Prepared, Error> {
+        let reference = pinned_to(reference, version)?;
+        let ask = Ask { retained: Retained::Task, ..Ask::new(reference, "sinew acquire") };
         let mut nobody = Nobody;
         Ok(self.engine.prepare_skill(
             &self.hub,
@@ -103,8 +96,34 @@ impl Market for HubMarket<'_> {
         })
     }
 
+    fn named(&self, reference: &str, version: Option<&str>) -> Result<Listing, Error> {
+        let mut reference = parsed(reference)?;
+        let prepared = self.prepare(reference.clone(), version)?;
+        let proposal = prepared.proposal;
+        let mut exact = version.is_some();
+        let source = match &mut reference {
+            Reference::Registry(at) => {
+                // How it is named from now on, and which version is wanted now, are two things.
+                exact |= std::mem::take(&mut at.wanted) != crate::hub::Wanted::Latest;
+                at.registry.clone().unwrap_or_else(|| DEFAULT_NAME.to_owned())
+            }
+            _ => proposal.source.kind.as_str().to_owned(),
+        };
+        Ok(Listing {
+            slug: proposal.key.rsplit('/').next().unwrap_or_default().to_owned(),
+            reference: reference.to_string(),
+            source,
+            reviewed: proposal.reviewed,
+            name: Some(proposal.name),
+            description: proposal.description,
+            stars: None,
+            downloads: None,
+            version: exact.then_some(proposal.version),
+        })
+    }
+
     fn fetch(&self, wanted: &Wanted<'_>) -> Result<Fetched, Error> {
-        let prepared = self.prepare(wanted, None)?;
+        let prepared = self.prepare(reference_of(wanted)?, wanted.version)?;
         let fetched = fetched(&prepared, wanted);
         self.prepared.borrow_mut().insert(wanted.slug.to_owned(), prepared);
         Ok(fetched)
@@ -114,7 +133,7 @@ impl Market for HubMarket<'_> {
         let known = self.prepared.borrow_mut().remove(wanted.slug);
         let mut prepared = match known.filter(|known| known.proposal.digest == order.digest) {
             Some(prepared) => prepared,
-            None => self.prepare(wanted, None)?,
+            None => self.prepare(reference_of(wanted)?, wanted.version)?,
         };
         if prepared.proposal.digest != order.digest {
             let message = "its files are not those that were agreed to";
@@ -173,23 +192,30 @@ impl Gate for Nobody {
     }
 }
 
-/// The same skill in exactly this version, where its source has versions that can be named.
-fn pinned_to(reference: Reference, version: Option<&str>) -> Reference {
-    match (reference, version) {
-        (Reference::Registry(mut at), Some(version)) => {
-            at.wanted = crate::hub::Wanted::Version(version.to_owned());
-            Reference::Registry(at)
-        }
-        (Reference::GitHub(mut at), Some(commit)) => {
-            at.at = Some(commit.to_owned());
-            Reference::GitHub(at)
-        }
-        (Reference::Git(mut at), Some(commit)) => {
-            at.at = Some(commit.to_owned());
-            Reference::Git(at)
-        }
-        (other, _) => other,
+fn parsed(text: &str) -> Result<Reference, Error> {
+    Reference::parse(text, Reading::GitHub)
+        .map_err(|error| Error::new(ErrorKind::Usage, "bad-reference", error.to_string()))
+}
+
+/// How the source names what is wanted; the slug where that is enough.
+fn reference_of(wanted: &Wanted<'_>) -> Result<Reference, Error> {
+    parsed(if wanted.reference.is_empty() { wanted.slug } else { wanted.reference })
+}
+
+/// The same skill in exactly this version, where its source has versions that can be named. What has
+/// none is held to its bytes by the digest.
+fn pinned_to(reference: Reference, version: Option<&str>) -> Result<Reference, Error> {
+    let Some(version) = version else { return Ok(reference) };
+    let mut pinned = reference;
+    match &mut pinned {
+        Reference::Registry(at) => at.wanted = crate::hub::Wanted::Version(version.to_owned()),
+        Reference::GitHub(at) => at.at = Some(version.to_owned()),
+        Reference::Git(at) => at.at = Some(version.to_owned()),
+        Reference::SkillsSh(_) | Reference::WellKnown(_) | Reference::Local(_) => {}
     }
+    // What could not stand in a reference never reaches a source.
+    parsed(&pinned.to_string())?;
+    Ok(pinned)
 }
 
 /// A row of a search, under the one word that records know it by.
@@ -208,6 +234,7 @@ fn listing(row: &Candidate) -> Option<Listing> {
         description: row.summary.clone(),
         stars: row.stars,
         downloads: row.downloads,
+        version: None,
     })
 }
 

@@ -20,6 +20,9 @@ pub trait Market {
         relevant: &dyn Fn(&Listing) -> bool,
     ) -> Result<Searched, Error>;
 
+    /// The row of one skill that somebody chose by its reference, in the version they want.
+    fn named(&self, reference: &str, version: Option<&str>) -> Result<Listing, Error>;
+
     /// Resolves, downloads, verifies and scans a skill, where no catalog sees it.
     fn fetch(&self, wanted: &Wanted<'_>) -> Result<Fetched, Error>;
 
@@ -81,6 +84,8 @@ pub struct Listing {
     pub stars: Option<u64>,
     /// How often it was downloaded.
     pub downloads: Option<u64>,
+    /// The version that was asked for; the newest where absent.
+    pub version: Option<String>,
 }
 
 /// A skill that is to be fetched or installed.

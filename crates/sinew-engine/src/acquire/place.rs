@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use sinew_catalog::{Cause, Entry};
 use sinew_cortex::acquire::{Act, Event, Offer, Run, Staged, State};
 use sinew_cortex::explain::Mode;
+use sinew_cortex::reflex::is_forbidden;
 
 use super::effects;
 use super::flow::{Drive, Next};
@@ -43,15 +44,20 @@ impl Drive<'_> {
             slug: &offer.slug,
             reference: &reference,
             source: &offer.source,
-            version: None,
+            version: offer.wanted.as_deref(),
         })?;
         self.remember_reference(offer, &fetched.reference)?;
         let digest = fetched.content.digest.clone().unwrap_or_default();
+        let side_effects = effects::tags(&fetched.capabilities, &fetched.skill_md);
+        if run.read_only && side_effects.iter().any(|tag| is_forbidden(tag)) {
+            let message = "it changes things, and the task only reads";
+            return Err(Error::new(ErrorKind::Refused, "not-read-only", message));
+        }
         let staged = Staged {
             version: fetched.version.clone(),
             digest,
             verdict: fetched.scan.verdict,
-            side_effects: effects::tags(&fetched.capabilities, &fetched.skill_md),
+            side_effects,
             skill_md_chars: fetched.skill_md.chars().count() as u64,
             skill_md_bytes: fetched.skill_md.len() as u64,
         };

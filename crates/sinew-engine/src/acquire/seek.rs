@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use sinew_cortex::acquire::{Event, MAX_SHOWN, Offer, Run};
+use sinew_cortex::acquire::{Chosen, Event, MAX_SHOWN, Offer, Run};
 use sinew_cortex::explain::{Action, MatchKind};
 use sinew_route::{Context, Decision, Document, Message, Router};
 use sinew_store::{Expect, Json};
@@ -11,7 +11,7 @@ use sinew_store::{Expect, Json};
 use super::flow::Drive;
 use super::host::Told;
 use super::market::Listing;
-use crate::{Engine, Error, ModelChoice};
+use crate::{Engine, Error, ErrorKind, ModelChoice};
 
 /// How sources name the skills that were acquired from them, so that a recall needs no search.
 const REFERENCES: &str = "acquired";
@@ -25,8 +25,10 @@ impl Drive<'_> {
         let snapshot = self.engine.snapshot();
         let found = self.engine.router(&snapshot.catalog, ModelChoice::Default).find(task, None);
         let result = &found.result;
-        if let (Decision::Match, Some(skill), false) =
-            (result.decision, result.matches.first(), run.anyway)
+        // Whoever chose a skill wants that one, whatever is installed or remembered.
+        let open = !run.anyway && run.chosen.is_none();
+        if let (Decision::Match, Some(skill), true) =
+            (result.decision, result.matches.first(), open)
         {
             self.host.told(&Told::Handled { skill: &skill.name });
             return Event::Handled;
@@ -36,8 +38,7 @@ impl Drive<'_> {
         let recalled = self.cortex.recall(task, run.region.as_deref());
         let told = recalled.explanation;
         let offers: Vec<Offer> = match told.decision.action {
-            Action::Search => Vec::new(),
-            Action::Present => {
+            Action::Present if run.chosen.is_none() => {
                 let offered = told.candidates.iter().filter(|view| view.filtered.is_none());
                 offered
                     .map(|view| Offer {
@@ -48,6 +49,7 @@ impl Drive<'_> {
                     })
                     .collect()
             }
+            Action::Present | Action::Search => Vec::new(),
         };
         self.host.told(&Told::Recalled {
             region: told.region.as_deref(),
@@ -70,6 +72,9 @@ impl Drive<'_> {
         keywords: &[String],
         without: &[String],
     ) -> Result<Vec<Offer>, Error> {
+        if let Some(chosen) = &run.chosen {
+            return self.look_up(chosen, without);
+        }
         if keywords.is_empty() {
             let problems = vec!["the task has no words to search with".to_owned()];
             self.host.told(&Told::Searched {
@@ -113,14 +118,33 @@ impl Drive<'_> {
         let mut offers: Vec<Offer> = Vec::new();
         for listing in fitting {
             if offers.len() < MAX_SHOWN && !offers.iter().any(|offer| offer.slug == listing.slug) {
-                offers.push(Offer {
-                    reference: listing.reference.clone(),
-                    reviewed: listing.reviewed,
-                    ..Offer::new(&listing.slug, &listing.source)
-                });
+                offers.push(offer_of(&listing));
                 self.listings.insert(listing.slug.clone(), listing);
             }
         }
+        Ok(offers)
+    }
+
+    /// The one skill that was chosen. That there is none, or none that may be had, is an answer.
+    fn look_up(&mut self, chosen: &Chosen, without: &[String]) -> Result<Vec<Offer>, Error> {
+        let mut problems = Vec::new();
+        let listing = match self.market.named(&chosen.reference, chosen.version.as_deref()) {
+            Err(error) if error.kind == ErrorKind::Environment => return Err(error),
+            Err(error) => {
+                problems.push(error.message);
+                None
+            }
+            Ok(listing) => Some(listing).filter(|listing| !without.contains(&listing.slug)),
+        };
+        let offers: Vec<Offer> = listing.iter().map(offer_of).collect();
+        self.listings.extend(listing.map(|listing| (listing.slug.clone(), listing)));
+        self.host.told(&Told::Searched {
+            keywords: &[],
+            found: offers.len(),
+            relevant: offers.iter().filter(|offer| offer.reviewed).count(),
+            supplemented: false,
+            problems,
+        });
         Ok(offers)
     }
 
@@ -153,6 +177,15 @@ impl Engine {
         let (router, _) = Router::build(&[document], models, self.route_config());
         let result = router.route(&Message::from_user(task), &Context::default());
         (result.decision != Decision::None).then_some(result.fit)
+    }
+}
+
+fn offer_of(listing: &Listing) -> Offer {
+    Offer {
+        reference: listing.reference.clone(),
+        reviewed: listing.reviewed,
+        wanted: listing.version.clone(),
+        ..Offer::new(&listing.slug, &listing.source)
     }
 }
 

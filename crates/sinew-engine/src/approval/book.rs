@@ -3,10 +3,10 @@
 
 use serde_json::json;
 use sinew_cortex::Stamp;
-use sinew_cortex::acquire::Relay;
+use sinew_cortex::acquire::{Relay, Scope};
 use sinew_store::{Expect, Json, Keys, Op, StoreError, Version};
 
-use super::object::{Approval, NewApproval, State, expires};
+use super::object::{Approval, Decided, NewApproval, State, expires};
 use super::step::{Decision, Event, Refusal, Use, step};
 use crate::cortex::entropy;
 use crate::store::audit;
@@ -29,7 +29,8 @@ const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const ID_CHARS: usize = 12;
 
 impl Engine {
-    /// Asks for an approval. A question that waits already is not asked twice.
+    /// Asks for an approval. A question that waits already is not asked twice, and one that a person
+    /// answered for good is answered by that.
     pub fn open_approval(&self, asked: NewApproval, by: &Actor) -> Result<Approval, Error> {
         let files: usize = std::iter::once(&asked.subject)
             .chain(&asked.also)
@@ -54,6 +55,13 @@ impl Engine {
             )
             .hint("`sinew approve` goes through them"));
         }
+        let remembered = known.iter().find(|(yes, _)| asked.is_answered_by(yes));
+        let (state, happened) = match remembered.map(|(yes, _)| yes) {
+            Some(Approval { id, state: State::Approved { decided_by, .. }, .. }) => {
+                (answered_before(id, decided_by), "remembered")
+            }
+            _ => (State::Pending { changed: Vec::new() }, "asked"),
+        };
         let approval = Approval {
             id: new_id()?,
             kind: asked.kind,
@@ -64,11 +72,12 @@ impl Engine {
             asked_by: by.clone(),
             asked_at: now,
             expires_at: expires(asked.kind, now),
-            state: State::Pending { changed: Vec::new() },
+            state,
         };
-        let mut ops = save(&approval, "asked", by, now, Expect::Absent)?;
+        let mut ops = save(&approval, happened, by, now, Expect::Absent)?;
         ops.extend(known.iter().filter_map(|(old, version)| {
-            let over = !old.is_pending() && now.ms() - old.asked_at.ms() > KEPT_MS;
+            let over =
+                !old.is_pending() && !old.is_remembered() && now.ms() - old.asked_at.ms() > KEPT_MS;
             over.then(|| Op::delete(APPROVALS, &old.id, Expect::Version(*version)))
         }));
         self.store()?.transact(&ops)?;
@@ -171,6 +180,17 @@ impl Engine {
 
     fn approval_time(&self) -> Stamp {
         Stamp::from_clock(self.env.clock.now_ms())
+    }
+}
+
+/// The state of a question that a remembered yes answers: for what it names first, and nothing else.
+fn answered_before(id: &str, decided_by: &Decided) -> State {
+    let comment = Some(format!("remembered; `sinew approve {id} --reject` asks again"));
+    State::Approved {
+        decided_by: Decided { comment, ..decided_by.clone() },
+        scope: Scope::OnlyThis,
+        used_for: None,
+        remember: false,
     }
 }
 

@@ -58,6 +58,11 @@ impl Approval {
         matches!(self.state, State::Approved { .. })
     }
 
+    /// Whether this yes answers the same question about exactly the same content again.
+    pub fn is_remembered(&self) -> bool {
+        matches!(self.state, State::Approved { remember: true, .. })
+    }
+
     /// The scanner's verdict as rules about answers see it. What an agent passes on counts for nothing
     /// with a critical finding, also where somebody accepted it.
     pub(super) fn verdict(&self, channel: Channel) -> ScanVerdict {
@@ -75,6 +80,12 @@ impl Approval {
     pub(super) fn subjects(&self) -> impl Iterator<Item = &Subject> {
         std::iter::once(&self.subject).chain(&self.also)
     }
+}
+
+/// Whether a yes can be remembered. The others are each about one moment: a command, a change, a
+/// finding that somebody acknowledges.
+pub(super) fn can_be_remembered(kind: Act) -> bool {
+    matches!(kind, Act::Install | Act::Plan)
 }
 
 /// When an answer to a question that is asked now is due.
@@ -181,6 +192,9 @@ pub enum State {
         /// What it was used for; it serves once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         used_for: Option<String>,
+        /// Whether the person need not be asked again about exactly this content.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        remember: bool,
     },
     /// A person said no.
     Rejected {
@@ -246,6 +260,17 @@ impl NewApproval {
     /// A question about one thing.
     pub fn new(kind: Act, subject: Subject, evidence: Evidence) -> Self {
         Self { kind, subject, also: Vec::new(), evidence, run: None }
+    }
+
+    /// Whether a yes that a person gave for good answers it: to the same content, of which the scanner
+    /// still says the same.
+    pub(super) fn is_answered_by(&self, yes: &Approval) -> bool {
+        yes.is_remembered()
+            && self.kind == yes.kind
+            && self.subject.name == yes.subject.name
+            && self.subject.content.digest.is_some()
+            && self.subject.content.digest == yes.subject.content.digest
+            && self.evidence.scan == yes.evidence.scan
     }
 
     /// Whether it asks what another one asks already.

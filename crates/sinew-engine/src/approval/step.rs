@@ -8,7 +8,7 @@ use sinew_cortex::acquire::{
 };
 
 use super::evidence::{Scan, short};
-use super::object::{Approval, Content, Decided, State, expires};
+use super::object::{Approval, Content, Decided, State, can_be_remembered, expires};
 use crate::Actor;
 
 /// The longest words of a person that an agent passes on.
@@ -33,13 +33,15 @@ pub struct Decision {
     pub quote: Option<String>,
     /// What they had to say about it.
     pub comment: Option<String>,
+    /// Whether a yes holds for exactly this content from now on.
+    pub remember: bool,
 }
 
 impl Decision {
     /// An answer of a person at a terminal.
     pub fn at_terminal(said: Said, by: Actor) -> Self {
         let channel = Channel::Cli;
-        Self { said, by, channel, can_elicit: false, quote: None, comment: None }
+        Self { said, by, channel, can_elicit: false, quote: None, comment: None, remember: false }
     }
 }
 
@@ -155,6 +157,13 @@ pub(super) fn step(approval: Approval, event: Event<'_>, now: Stamp, relay: Rela
 fn decide(mut approval: Approval, decision: &Decision, now: Stamp, relay: Relay) -> Turn {
     match (&approval.state, decision.said) {
         (State::Pending { .. }, _) => {}
+        // A no to what is remembered: the person is asked again from now on.
+        (State::Approved { remember: true, .. }, Said::No) => {
+            if let State::Approved { remember, .. } = &mut approval.state {
+                *remember = false;
+            }
+            return moved(approval, "forgotten");
+        }
         // The same answer again changes nothing: whoever retries need not look first.
         (State::Approved { .. }, Said::Yes(_)) | (State::Rejected { .. }, Said::No) => {
             return same(approval);
@@ -175,7 +184,11 @@ fn decide(mut approval: Approval, decision: &Decision, now: Stamp, relay: Relay)
         comment: decision.comment.as_deref().map(|text| short(text.trim(), MAX_COMMENT)),
     };
     let (state, happened) = match decision.said {
-        Said::Yes(scope) => (State::Approved { decided_by, scope, used_for: None }, "approved"),
+        Said::Yes(scope) => {
+            let relayed = decision.channel == Channel::Relay;
+            let remember = decision.remember && !relayed && can_be_remembered(approval.kind);
+            (State::Approved { decided_by, scope, used_for: None, remember }, "approved")
+        }
         Said::No => (State::Rejected { decided_by }, "rejected"),
     };
     approval.state = state;

@@ -98,6 +98,8 @@ impl Cortex<'_> {
             region: wish.region.clone(),
             keywords: wish.keywords.clone(),
             anyway: wish.anyway,
+            chosen: wish.chosen.clone(),
+            read_only: wish.read_only,
             ..Run::new(Id::new(now, entropy()?), now, &wish.task, signals)
         };
         self.save_run(run, "", Expect::Absent)

@@ -19,11 +19,8 @@ impl Engine {
         };
         // The same files for the same folder again are the same use.
         let request = format!("install {} {}", proposal.key, proposal.digest);
-        for approval in self.approvals(false)? {
-            let State::Approved { decided_by, .. } = &approval.state else { continue };
-            if !is_about(&approval, &subject) {
-                continue;
-            }
+        let use_of = |approval: &Approval| {
+            let State::Approved { decided_by, .. } = &approval.state else { return None };
             let used = Use {
                 kind: Act::Install,
                 subject: &subject.name,
@@ -31,17 +28,21 @@ impl Engine {
                 scan: Some(scan(proposal)),
                 by: &request,
             };
-            if self.use_approval(&approval.id, &used).is_ok() {
-                return Ok(Answer::Yes {
-                    by: decided_by.actor.to_string(),
-                    method: Method::Prompt,
-                    reason: Some(format!("approval {}", approval.id)),
-                });
-            }
+            self.use_approval(&approval.id, &used).ok()?;
+            Some(Answer::Yes {
+                by: decided_by.actor.to_string(),
+                method: Method::Prompt,
+                reason: Some(format!("approval {}", approval.id)),
+            })
+        };
+        let given = self.approvals(false)?;
+        let mut given = given.iter().filter(|approval| is_about(approval, &subject));
+        if let Some(yes) = given.find_map(use_of) {
+            return Ok(yes);
         }
-        let new = NewApproval::new(Act::Install, subject, evidence(proposal));
-        let waiting = self.open_approval(new, by)?;
-        Ok(Answer::Nobody { id: Some(waiting.id) })
+        let new = NewApproval::new(Act::Install, subject.clone(), evidence(proposal));
+        let asked = self.open_approval(new, by)?;
+        Ok(use_of(&asked).unwrap_or(Answer::Nobody { id: Some(asked.id) }))
     }
 }
 

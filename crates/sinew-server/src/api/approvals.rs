@@ -79,6 +79,9 @@ pub(crate) struct Given {
     /// Whether a yes covers only the first candidate
     #[serde(default)]
     only_this: bool,
+    /// Whether a yes to installing or to a plan holds for exactly this content from now on
+    #[serde(default)]
+    remember: bool,
     /// What there is to say about it
     #[schema(max_length = 300)]
     comment: Option<String>,
@@ -116,6 +119,7 @@ pub(crate) async fn decide(
             can_elicit: false,
             quote: None,
             comment: given.comment,
+            remember: given.remember,
         };
         Answer::of(&look.engine.decide_approval(&id, &decision)?)
     })

@@ -365,6 +365,8 @@ pub(crate) struct Approval {
     expires_at: Option<String>,
     state: ApprovalState,
     decided_by: Option<Value>,
+    /// Whether this yes answers the same question about exactly the same content again
+    remember: Option<bool>,
 }
 
 /// Where an approval stands

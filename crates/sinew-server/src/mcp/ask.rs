@@ -68,7 +68,12 @@ pub(super) enum Question {
 #[derive(Debug)]
 pub(super) enum Reply {
     /// The person said yes.
-    Yes(Option<String>),
+    Yes {
+        /// What they had to say about it.
+        comment: Option<String>,
+        /// Whether they want not to be asked again about exactly this content.
+        remember: bool,
+    },
     /// The person said no.
     No(Option<String>),
     /// Nobody answered; the question stays open.
@@ -203,7 +208,10 @@ fn person_said(said: &ElicitResult) -> Reply {
     let field = |name: &str| said.content.as_ref()?.get(name)?.as_str().map(str::to_owned);
     let comment = field("comment").filter(|comment| !comment.trim().is_empty());
     match (&said.action, field("decision").as_deref()) {
-        (ElicitationAction::Accept, Some("approve")) => Reply::Yes(comment),
+        (ElicitationAction::Accept, Some("approve")) => {
+            let ticked = said.content.as_ref().and_then(|content| content.get("remember"));
+            Reply::Yes { comment, remember: ticked.and_then(Value::as_bool).unwrap_or(false) }
+        }
         (ElicitationAction::Accept, Some("reject")) | (ElicitationAction::Decline, _) => {
             Reply::No(comment)
         }
@@ -227,6 +235,10 @@ fn form(approval: &Approval) -> Result<ElicitRequestParams, ErrorData> {
         "type": "object",
         "properties": {
             "decision": {"type": "string", "enum": ["approve", "reject"], "title": "Decision"},
+            "remember": {
+                "type": "boolean", "default": false,
+                "title": "Do not ask again for this exact content",
+            },
             "comment": {"type": "string", "maxLength": MAX_COMMENT, "title": "Comment"},
         },
         "required": ["decision"],

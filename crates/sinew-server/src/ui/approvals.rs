@@ -101,6 +101,7 @@ pub(super) async fn decide(State(app): State<App>, Path(id): Path<String>, form:
         can_elicit: false,
         quote: None,
         comment: form.text("comment"),
+        remember: false,
     };
     let install = app.install_of(&id);
     app.change(move |look| {

@@ -83,6 +83,7 @@ pub(crate) fn run(args: &AcquireArgs, engine: &Engine, out: &mut Printer) -> Com
                 region: args.region.clone(),
                 keywords: args.keywords.clone(),
                 anyway: args.anyway,
+                ..Wish::default()
             };
             acquisition.begin(&wish, &mut host)?
         }

@@ -146,3 +146,89 @@ fn class_27_a_candidate_that_the_guard_blocks_is_no_oracle() {
         assert!(!heard.contains(rule), "{rule} in {heard}");
     }
 }
+
+#[test]
+fn a_reference_proposes_that_one_skill_in_that_version() {
+    let world = World::new();
+    world.publish("todo-board", "1.0.0", "Boards of todo tasks in a list", "");
+    world.publish("todo-board", "1.1.0", "Boards of todo tasks in a list", "2. Tell more\n");
+    let mut client = Client::session_with(&world.machine, json!({}), &world.vars());
+    for (reference, version, subject) in [
+        ("todo-board", Some("1.0.0"), "1.0.0"),
+        ("@steipete/todo-board@1.0.0", None, "1.0.0"),
+        ("todo-board", None, "1.1.0"),
+    ] {
+        let mut wish = json!({"action": "propose", "task": TASK, "ref": reference});
+        if let Some(version) = version {
+            wish["version"] = json!(version);
+        }
+        let asked = client.data("acquire_skill", wish);
+        assert_eq!(asked["status"], "needs_approval", "{asked}");
+        let about = &asked["approval"]["subject"];
+        assert_eq!(
+            (&about["name"], &about["version"]),
+            (&json!("todo-board"), &json!(subject)),
+            "{reference} {version:?}"
+        );
+        assert!(asked["approval"].get("also").is_none(), "no other is offered");
+        let closed =
+            client.data("acquire_skill", json!({"action": "release", "run": asked["run"]}));
+        assert_eq!(closed["status"], "closed");
+    }
+    let gone = json!({"action": "propose", "task": TASK, "ref": "todo-board", "version": "7.0.0"});
+    let closed = client.data("acquire_skill", gone);
+    assert_eq!(closed["waits"]["end"], "no_candidates", "{closed}");
+    for (arguments, why) in [
+        (json!({"action": "propose", "task": TASK, "ref": "../todo"}), "a folder"),
+        (json!({"action": "propose", "task": TASK, "ref": "a%2fb"}), "no reference"),
+        (json!({"action": "propose", "task": TASK, "version": "1.0.0"}), "a version of nothing"),
+        (json!({"action": "propose", "ref": "todo-board"}), "no task"),
+    ] {
+        let call = json!({"name": "acquire_skill", "arguments": arguments});
+        assert_eq!(client.refused("tools/call", call), -32602, "{why}");
+    }
+}
+
+#[test]
+fn for_a_task_that_only_reads_a_skill_that_writes_is_no_candidate() {
+    let world = World::new();
+    world.publish("todo-board", "1.0.0", "Boards of todo tasks", "2. Delete what is done\n");
+    let mut client = Client::session_with(&world.machine, json!({}), &world.vars());
+    let wish = json!({"action": "propose", "task": TASK, "ref": "todo-board", "read_only": true});
+    let closed = client.data("acquire_skill", wish);
+    assert_eq!(closed["waits"]["end"], "install_failed", "{closed}");
+    assert!(closed.to_string().contains("the task only reads"), "{closed}");
+    let wish = json!({"action": "propose", "task": TASK, "ref": "todo-board"});
+    assert_eq!(client.data("acquire_skill", wish)["status"], "needs_approval");
+    let mut reading = propose();
+    reading["read_only"] = json!(true);
+    assert_eq!(client.data("acquire_skill", reading)["status"], "needs_approval", "it only lists");
+}
+
+#[test]
+fn a_yes_that_is_remembered_is_not_asked_for_again_until_the_bytes_change() {
+    let world = World::new();
+    let remember = json!({
+        "action": "accept", "content": {"decision": "approve", "remember": true},
+    });
+    let mut client =
+        Client::session_with(&world.machine, json!({"elicitation": {}}), &world.vars())
+            .answering(move |_, _| remember.clone());
+    let wish = json!({"action": "propose", "task": TASK, "ref": "todoist-cli", "anyway": true});
+    let use_it = |client: &mut Client| {
+        let ready = client.data("acquire_skill", wish.clone());
+        assert_eq!(ready["status"], "ready", "{ready}");
+        let released = json!({"action": "release", "run": ready["run"]});
+        assert_eq!(client.data("acquire_skill", released)["status"], "closed");
+        assert_eq!(world.locked(), [] as [&str; 0]);
+    };
+    use_it(&mut client);
+    assert_eq!(client.asked.len(), 2, "to install, and the plan");
+    let form = &client.asked[0]["params"]["requestedSchema"]["properties"]["remember"];
+    assert_eq!((&form["type"], &form["default"]), (&json!("boolean"), &json!(false)));
+    use_it(&mut client);
+    assert_eq!(client.asked.len(), 2, "both answers are remembered");
+    world.publish("todoist-cli", "1.2.1", "Manage todo lists and tasks", "2. Tell more\n");
+    use_it(&mut client);
+    assert_eq!(client.asked.len(), 4, "other bytes are another question");
+}

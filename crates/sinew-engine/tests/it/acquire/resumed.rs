@@ -129,6 +129,7 @@ fn what_makes_no_sense_is_refused_before_a_run_begins() {
         region: region.map(str::to_owned),
         keywords: keywords.iter().map(|word| (*word).to_owned()).collect(),
         anyway: false,
+        ..sinew_engine::acquire::Wish::default()
     };
     for (wish, code) in [
         (wish(" ", None, &[]), "no-task"),

@@ -105,6 +105,7 @@ impl Stall {
             description: goods.description.clone(),
             stars: Some(12),
             downloads: Some(340),
+            version: None,
         })
         .collect()
     }
@@ -132,6 +133,15 @@ impl Market for Stall {
             listings.extend(more);
         }
         Ok(Searched { listings, relevant: count, supplemented: count < 2, problems: Vec::new() })
+    }
+
+    fn named(&self, reference: &str, version: Option<&str>) -> Result<Listing, Error> {
+        self.call(format!("named {reference}"));
+        let rows = self.listings(true).into_iter().chain(self.listings(false));
+        let version = version.map(str::to_owned);
+        rows.map(|row| Listing { version: version.clone(), ..row })
+            .find(|row| row.reference == reference)
+            .ok_or_else(|| Error::new(ErrorKind::No, "not-found", "it is not there"))
     }
 
     fn fetch(&self, wanted: &Wanted<'_>) -> Result<Fetched, Error> {

@@ -1,6 +1,7 @@
 //! Approvals: who may answer what, what a yes is bound to, and what many processes make of it.
 
 mod properties;
+mod remembered;
 mod rules;
 mod together;
 

@@ -8,7 +8,7 @@ use sinew_store::{Seq, Tail};
 
 use super::{YES, agent, clean, files, installing, opened, question, relayed, said, subject};
 
-const KINDS: [Act; 8] = [
+pub(super) const KINDS: [Act; 8] = [
     Act::Install,
     Act::Plan,
     Act::Dependency,

@@ -5,10 +5,10 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sinew_cortex::acquire::Run;
+use sinew_cortex::acquire::{Chosen, Run};
 use sinew_engine::acquire::{Host, Standing, Told, Waits, Wish};
 use sinew_engine::approval::Channel;
-use sinew_engine::hub::{Matching, Query, Said, Sources};
+use sinew_engine::hub::{Matching, Query, Reading, Reference, Said, Sources};
 use sinew_engine::{Actor, Error, ErrorKind};
 
 use super::approve::{decided, needs_approval};
@@ -43,12 +43,28 @@ fn input() -> Value {
             },
             "need": {
                 "type": "string", "minLength": 1, "maxLength": 2_000,
-                "description": "search, propose: the task in the user's words",
+                "description": "search, propose: what the skill must be able to do",
+            },
+            "task": {
+                "type": "string", "minLength": 1, "maxLength": 300,
+                "description": "search, propose: the user's task in one line; need counts where it is missing",
             },
             "keywords": {
                 "type": "array", "minItems": 3, "maxItems": 5,
                 "items": {"type": "string", "maxLength": 60, "pattern": "^[A-Za-z0-9][A-Za-z0-9+.#_-]*$"},
                 "description": "search, propose: three to five English words to search with",
+            },
+            "ref": {
+                "type": "string", "minLength": 1, "maxLength": 300,
+                "description": "propose: this one skill, as search named it, and no other",
+            },
+            "version": {
+                "type": "string", "minLength": 1, "maxLength": 80,
+                "description": "propose: exactly this version of ref; the newest where it is missing",
+            },
+            "read_only": {
+                "type": "boolean", "default": false,
+                "description": "propose: the task only looks, so a skill that changes anything is none for it",
             },
             "approval": {
                 "type": "string", "maxLength": 40,
@@ -85,7 +101,13 @@ fn output() -> (Value, &'static [&'static str]) {
 struct Input {
     action: Action,
     need: Option<String>,
+    task: Option<String>,
     keywords: Option<Vec<String>>,
+    #[serde(rename = "ref")]
+    reference: Option<String>,
+    version: Option<String>,
+    #[serde(default)]
+    read_only: bool,
     approval: Option<String>,
     run: Option<String>,
     #[serde(default)]
@@ -153,9 +175,11 @@ fn act(call: &Call<'_>) -> Result<Step, Refusal> {
         Action::Status => status(call, input.run.as_deref()).map(Step::Done),
         Action::Propose => {
             let wish = Wish {
-                task: input.need.ok_or_else(|| required("need"))?,
+                chosen: chosen(&input)?,
+                task: input.task.or(input.need).ok_or_else(|| required("task or need"))?,
                 keywords: input.keywords.unwrap_or_default(),
                 anyway: input.anyway,
+                read_only: input.read_only,
                 ..Wish::default()
             };
             let market = engine.market(&Said::default())?;
@@ -189,6 +213,23 @@ fn act(call: &Call<'_>) -> Result<Step, Refusal> {
             let standing = engine.acquisition(&market).cancel(&run, &mut host)?;
             stand(call, &standing, &host)
         }
+    }
+}
+
+/// The one skill that the agent names. What lies on this machine is a person's to install.
+fn chosen(input: &Input) -> Result<Option<Chosen>, Refusal> {
+    let Some(text) = &input.reference else {
+        return match &input.version {
+            Some(_) => Err(Refusal::Invalid("version is of a ref".to_owned())),
+            None => Ok(None),
+        };
+    };
+    match Reference::parse(text, Reading::GitHub) {
+        Ok(Reference::Local(_)) => {
+            Err(Refusal::Invalid("ref names a folder here; `sinew install` takes it".to_owned()))
+        }
+        Ok(_) => Ok(Some(Chosen { reference: text.clone(), version: input.version.clone() })),
+        Err(error) => Err(Refusal::Invalid(format!("ref: {error}"))),
     }
 }
 
@@ -263,10 +304,12 @@ pub(super) fn stand(
 
 /// What registries have, without beginning anything.
 fn search(call: &Call<'_>, input: &Input) -> Result<Answer, Refusal> {
-    let words = match (&input.keywords, &input.need) {
+    let words = match (&input.keywords, input.task.as_ref().or(input.need.as_ref())) {
         (Some(keywords), _) => keywords.join(" "),
-        (None, Some(need)) => need.clone(),
-        (None, None) => return Err(Refusal::Invalid("need or keywords is required".to_owned())),
+        (None, Some(task)) => task.clone(),
+        (None, None) => {
+            return Err(Refusal::Invalid("task, need or keywords is required".to_owned()));
+        }
     };
     let engine = &call.look.engine;
     let hub = engine.hub(&Said::default())?;

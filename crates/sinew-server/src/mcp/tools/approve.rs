@@ -97,6 +97,7 @@ fn call(call: &Call<'_>) -> Result<Step, Refusal> {
         can_elicit: call.caller.elicits,
         quote: input.quote,
         comment: None,
+        remember: false,
     };
     Ok(told(&engine.decide_approval(&id, &decision)?).into())
 }
@@ -112,9 +113,9 @@ pub(super) fn decided(call: &Call<'_>, about: &About, reply: Reply) -> Result<Ap
         About::Approval(id) => id.as_str(),
         About::Review => "",
     };
-    let (said, comment) = match reply {
-        Reply::Yes(comment) => (Said::Yes(Scope::Listed), comment),
-        Reply::No(comment) => (Said::No, comment),
+    let (said, comment, remember) = match reply {
+        Reply::Yes { comment, remember } => (Said::Yes(Scope::Listed), comment, remember),
+        Reply::No(comment) => (Said::No, comment, false),
         Reply::Nothing | Reply::Said(_) => return engine.approval(id),
     };
     let decision = Decision {
@@ -124,6 +125,7 @@ pub(super) fn decided(call: &Call<'_>, about: &About, reply: Reply) -> Result<Ap
         can_elicit: true,
         quote: None,
         comment,
+        remember,
     };
     engine.decide_approval(id, &decision)
 }

@@ -1,0 +1,59 @@
+//! A yes that is remembered.
+
+use sinew_engine::approval::{Act, Channel, Decision, NewApproval, Said, Scan, ScanVerdict, Use};
+
+use super::rules::KINDS;
+use super::{YES, agent, clean, installing, opened, question, relayed, said, subject};
+
+on_both! {
+    /// A yes for good answers the same question about the same bytes, until somebody takes it back.
+    fn a_remembered_yes_answers_the_same_question_and_no_other(world) {
+        let engine = world.engine();
+        let remembering = Decision { remember: true, ..said(YES) };
+        let state = |asked: NewApproval| {
+            let opened = engine.open_approval(asked, &agent()).expect("an approval");
+            (opened.state.as_str(), opened.id)
+        };
+        let first = opened(&engine, Act::Install);
+        engine.decide_approval(&first, &remembering).expect("a yes");
+        assert_eq!(state(question(Act::Install)).0, "approved");
+        assert_eq!(state(question(Act::Plan)).0, "pending", "another act");
+        let mut other = question(Act::Install);
+        other.subject = subject("todoist-cli", "two");
+        assert_eq!(state(other).0, "pending", "other bytes");
+        let mut found = question(Act::Install);
+        found.evidence.scan = Some(Scan { verdict: ScanVerdict::Warn, warn: 1, ..clean() });
+        assert_eq!(state(found).0, "pending", "the scanner says something else");
+        // What was answered so serves one use, like every yes, and covers nothing but its subject.
+        let mut wide = question(Act::Install);
+        wide.also = vec![subject("other", "one")];
+        let id = state(wide).1;
+        let used = engine.use_approval(&id, &installing("one")).expect("covered");
+        assert!(!used.is_remembered());
+        let also = Use { subject: "other", ..installing("one") };
+        assert!(engine.use_approval(&id, &also).is_err());
+        // Taken back: the question waits again.
+        let forgotten = engine.decide_approval(&first, &said(Said::No)).expect("a no");
+        assert!(!forgotten.is_remembered());
+        assert_eq!(state(question(Act::Install)).0, "pending");
+    }
+
+    /// Nobody but a person, and nothing that is about one moment alone, is remembered.
+    fn what_is_never_remembered(world) {
+        world.write("home/.sinew/config.json5", "{approvals: {relay: 'allow'}}");
+        let engine = world.engine();
+        for kind in KINDS {
+            for decision in [relayed(YES), said(YES)] {
+                let by_person = decision.channel == Channel::Cli;
+                let decision = Decision { remember: true, ..decision };
+                let mut asked = question(kind);
+                asked.run = Some(format!("{kind:?} {by_person}"));
+                let id = engine.open_approval(asked, &agent()).expect("an approval").id;
+                let decided = engine.decide_approval(&id, &decision).expect("a yes");
+                let expected = by_person && matches!(kind, Act::Install | Act::Plan);
+                assert_eq!(decided.is_remembered(), expected, "{kind:?} {by_person}");
+                engine.decide_approval(&id, &said(Said::No)).ok();
+            }
+        }
+    }
+}
