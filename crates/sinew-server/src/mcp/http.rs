@@ -10,6 +10,7 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
+use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use sha2::{Digest as _, Sha256};
@@ -41,6 +42,15 @@ pub struct Access {
 
 /// The route `/mcp`.
 pub fn router(host: &Arc<Host>, access: Access) -> Router {
+    let host = Arc::clone(host);
+    router_of(move || McpServer::new(&host), access)
+}
+
+/// The route `/mcp` with conversations of another making around ours.
+pub fn router_of<S: ServerHandler>(
+    conversation: impl Fn() -> S + Send + Sync + 'static,
+    access: Access,
+) -> Router {
     let own = |local: [&str; 3], more: Option<String>| -> Vec<String> {
         local.into_iter().map(str::to_owned).chain(more).collect()
     };
@@ -51,9 +61,8 @@ pub fn router(host: &Arc<Host>, access: Access) -> Router {
         .with_allowed_hosts(own(LOCAL_HOSTS, public_host))
         .with_allowed_origins(own(LOCAL_ORIGINS, public_origin))
         .with_max_request_body_bytes(MAX_BODY);
-    let for_sessions = Arc::clone(host);
     let service = StreamableHttpService::new(
-        move || Ok(McpServer::new(&for_sessions)),
+        move || Ok(conversation()),
         Arc::new(LocalSessionManager::default()),
         config,
     );

@@ -8,6 +8,7 @@ mod attacks;
 mod changes;
 mod client;
 mod conformance;
+mod fixture;
 mod http;
 mod inspector;
 mod node;
