@@ -76,6 +76,11 @@ impl ScanGate {
         sinew_skill::content_hash(parts.join("\n").as_bytes())
     }
 
+    /// What the remembered scan of a skill's folder found, at warn and above.
+    pub fn findings_of(&self, digest: &str) -> Vec<Finding> {
+        self.cache().get(digest).map(|report| report.findings.clone()).unwrap_or_default()
+    }
+
     fn cache(&self) -> MutexGuard<'_, ScanCache> {
         let cache = self.cache.get_or_init(|| {
             let rules = ruleset_digest();

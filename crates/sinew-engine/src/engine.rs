@@ -61,7 +61,7 @@ pub struct Engine {
     pub(crate) scan_files: ScanFiles,
     /// The variables that runs of this engine have.
     pub(crate) leases: Leases,
-    scan_gate: ScanGate,
+    pub(crate) scan_gate: ScanGate,
     /// What the locks say, as long as they say the same.
     pub(crate) trusted: Mutex<Option<Arc<Trust>>>,
     /// Opened when a message is routed for the first time.

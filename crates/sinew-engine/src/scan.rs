@@ -1,5 +1,6 @@
 //! Scanning on request, and what a person accepts.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -143,6 +144,16 @@ impl Engine {
             Error::new(kind, "not-accepted", error.to_string())
                 .hint("`sinew scan` shows the digest and the rules that were found")
         })
+    }
+
+    /// How often each rule of the scanner speaks in the catalog, with how severe it is.
+    pub fn finding_counts(&self, catalog: &Catalog) -> BTreeMap<(String, &'static str), usize> {
+        let scans = catalog.entries.iter().filter_map(|entry| entry.scan.as_ref());
+        let mut counts = BTreeMap::new();
+        for finding in scans.flat_map(|scan| self.scan_gate.findings_of(&scan.digest)) {
+            *counts.entry((finding.rule, finding.severity.as_str())).or_default() += 1;
+        }
+        counts
     }
 
     /// The scanner's rules.

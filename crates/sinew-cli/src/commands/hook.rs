@@ -85,7 +85,7 @@ pub(crate) fn run(args: &HookArgs, options: &Options, out: &mut Printer) -> Comm
             Err(RecvTimeoutError::Disconnected) => break "it broke off".to_owned(),
         }
     };
-    hook::note_failure(&env, &agent, &args.event, &failure);
+    hook::note_failure(&env, &agent, &args.event, started.elapsed(), &failure);
     Ok(Exit::Done)
 }
 

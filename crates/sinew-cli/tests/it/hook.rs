@@ -173,6 +173,20 @@ fn a_locked_database_holds_nobody() {
     assert_eq!(region["runs"]["success"], 1, "{why}");
 }
 
+/// A database that somebody only writes to is read past: the message still brings its skill.
+#[test]
+fn a_database_that_is_being_written_is_not_waited_for() {
+    let machine = machine();
+    let report = ["report", "--skill", "tea-timer", "--version", "1", "--region", "tea"];
+    json(&machine, &[report.as_slice(), &["--result", "ok"]].concat());
+    let writer =
+        rusqlite::Connection::open(machine.path("home/.sinew/sinew.db")).expect("the database");
+    writer.execute_batch("BEGIN IMMEDIATE; CREATE TABLE held (a);").expect("a write");
+    let answer = hook(&machine, "claude-code", prompt("please resize this photo for the web"));
+    assert!(context(answer).contains("<name>photo-resizer</name>"));
+    drop(writer);
+}
+
 /// Case 18.
 #[test]
 fn a_stop_that_a_hook_caused_counts_nothing() {

@@ -2,7 +2,7 @@
 //! the disk, because an agent waits for every write.
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
 use serde::Serialize;
@@ -20,6 +20,19 @@ pub(super) fn append(path: &Path, line: &impl Serialize) -> io::Result<()> {
         options.mode(0o600);
     }
     options.open(path)?.write_all(&bytes)
+}
+
+/// The whole lines of a file from a place on, and the place after them.
+pub(super) fn read_from<T: DeserializeOwned>(path: &Path, from: u64) -> io::Result<(Vec<T>, u64)> {
+    let mut file = fs::File::open(path)?;
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    // A line that is being written is read the next time.
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let lines = bytes[..whole].split(|byte| *byte == b'\n');
+    let lines = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    Ok((lines, from + whole as u64))
 }
 
 /// The lines of a file; one that was cut short is left out, and a file that is not there has none.

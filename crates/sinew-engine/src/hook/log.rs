@@ -102,6 +102,19 @@ impl Log {
         lines::append(&self.path, decided)
     }
 
+    /// What was decided from a place of the log on, and the place after it. A log that was turned over
+    /// meanwhile is read to its end first.
+    pub(super) fn since(&self, from: u64) -> (Vec<Decided>, u64) {
+        let length = fs::metadata(&self.path).map_or(0, |facts| facts.len());
+        let (mut all, from) = match length < from {
+            true => (lines::read_from(&self.old(), from).unwrap_or_default().0, 0),
+            false => (Vec::new(), from),
+        };
+        let (new, after) = lines::read_from(&self.path, from).unwrap_or((Vec::new(), from));
+        all.extend(new);
+        (all, after)
+    }
+
     /// The last message or session start that was decided on, and what came after it.
     pub(super) fn last(&self) -> Vec<Decided> {
         let mut all: Vec<Decided> = lines::read(&self.old()).unwrap_or_default();

@@ -295,6 +295,31 @@ impl Hook {
     }
 }
 
+/// How long an agent waited for one answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timing {
+    /// The agent.
+    pub agent: &'static str,
+    /// The moment.
+    pub event: &'static str,
+    /// How long.
+    pub took: Duration,
+}
+
+/// The answers that were logged after a place of the log, and the next place. It begins at 0.
+pub fn timings(env: &Environment, from: u64) -> (Vec<Timing>, u64) {
+    let (decided, after) = Log::below(&home(env)).since(from);
+    let timing = |decided: Decided| {
+        Some(Timing {
+            // Words of ours, whatever somebody called an agent or an event.
+            agent: Host::find(&decided.agent)?.name,
+            event: Moment::of_word(&decided.event)?.as_str(),
+            took: Duration::from_millis(decided.ms?),
+        })
+    };
+    (decided.into_iter().filter_map(timing).collect(), after)
+}
+
 /// How long an agent waits for the answer to a message, as configured.
 pub fn deadline(env: &Environment, options: &Options) -> Duration {
     let named = options.profile.as_deref().and_then(Profile::find);
@@ -304,7 +329,7 @@ pub fn deadline(env: &Environment, options: &Options) -> Duration {
 }
 
 /// Writes down that nothing was said, and why. Where even that fails, there is nobody to tell.
-pub fn note_failure(env: &Environment, agent: &str, event: &str, why: &str) {
+pub fn note_failure(env: &Environment, agent: &str, event: &str, took: Duration, why: &str) {
     let short = |text: &str, most: usize| Masked::of(text, most).text;
     let decided = Decided {
         at: now(env),
@@ -312,7 +337,7 @@ pub fn note_failure(env: &Environment, agent: &str, event: &str, why: &str) {
         event: short(event, 40),
         session: None,
         workspace: None,
-        ms: None,
+        ms: u64::try_from(took.as_millis()).ok(),
         what: What::Failed { why: short(why, 300) },
     };
     let _ = Log::below(&home(env)).add(&decided);

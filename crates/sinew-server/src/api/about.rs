@@ -1,7 +1,5 @@
 //! The server itself: version, configuration, numbers.
 
-use std::collections::BTreeMap;
-
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -50,6 +48,7 @@ pub(crate) async fn metrics(State(app): State<App>, _caller: Caller) -> Result<R
         .ask(|look| {
             let mut text = String::new();
             write_gauges(&mut text, &look.engine, &look.snapshot.catalog, look.app.metrics())?;
+            look.app.metrics().look_at_hooks(look.engine.environment());
             look.app.metrics().write(&mut text);
             Ok(text)
         })
@@ -82,20 +81,11 @@ fn write_gauges(
     let block = engine.prompt(catalog, &PromptOptions::default());
     let used = [(String::new(), block.report.used as f64)];
     family(text, "sinew_prompt_chars", "gauge", "Length of the prompt block.", used);
-    let findings = catalog.entries.iter().filter_map(|entry| entry.scan.as_ref());
-    let mut verdicts: BTreeMap<&str, usize> = BTreeMap::new();
-    for scan in findings {
-        let verdict = match scan.verdict {
-            sinew_guard::scan::Verdict::Allow => "allow",
-            sinew_guard::scan::Verdict::Warn => "warn",
-            sinew_guard::scan::Verdict::Block => "block",
-        };
-        *verdicts.entry(verdict).or_default() += scan.findings;
-    }
-    let rows = verdicts
-        .into_iter()
-        .map(|(verdict, count)| (format!("verdict=\"{verdict}\""), count as f64));
-    family(text, "sinew_scan_findings", "gauge", "Findings in the catalog, by verdict.", rows);
+    let rows = engine.finding_counts(catalog).into_iter().map(|((rule, severity), count)| {
+        (format!("rule=\"{rule}\",severity=\"{severity}\""), count as f64)
+    });
+    let help = "Findings in the catalog as it is now.";
+    family(text, "sinew_scan_findings_total", "gauge", help, rows);
     let shop = engine.workshop(|shop| shop.status())?;
     let rows = [
         ("pending", shop.pending),

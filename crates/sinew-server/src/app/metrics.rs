@@ -9,6 +9,7 @@ use std::time::Duration;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
+use sinew_engine::{Environment, hook};
 use sinew_store::Seq;
 
 use super::App;
@@ -23,6 +24,14 @@ pub(crate) struct Metrics {
     route: Histogram,
     look: Histogram,
     outcomes: Mutex<(Seq, Outcomes)>,
+    hooks: Mutex<Hooks>,
+}
+
+/// How long hooks took, by agent and moment, and how far their log was read.
+#[derive(Debug, Default)]
+struct Hooks {
+    read: u64,
+    took: BTreeMap<(&'static str, &'static str), Histogram>,
 }
 
 /// Outcomes by result and kind of failure.
@@ -47,24 +56,30 @@ impl Histogram {
         self.micros.fetch_add(micros, Ordering::Relaxed);
     }
 
-    fn write(&self, text: &mut String, name: &str, help: &str) {
-        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} histogram");
+    /// The rows of a family, under these labels.
+    fn write(&self, text: &mut String, name: &str, labels: &str) {
+        let comma = if labels.is_empty() { "" } else { "," };
         for (bucket, end) in self.buckets.iter().zip(BUCKETS) {
             let count = bucket.load(Ordering::Relaxed);
-            let _ = writeln!(text, "{name}_bucket{{le=\"{end}\"}} {count}");
+            let _ = writeln!(text, "{name}_bucket{{{labels}{comma}le=\"{end}\"}} {count}");
         }
         let count = self.count.load(Ordering::Relaxed);
         let seconds = self.micros.load(Ordering::Relaxed) as f64 / 1e6;
-        let _ = writeln!(text, "{name}_bucket{{le=\"+Inf\"}} {count}");
-        let _ = writeln!(text, "{name}_sum {seconds}\n{name}_count {count}");
+        let own = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
+        let _ = writeln!(text, "{name}_bucket{{{labels}{comma}le=\"+Inf\"}} {count}");
+        let _ = writeln!(text, "{name}_sum{own} {seconds}\n{name}_count{own} {count}");
     }
+}
+
+fn histogram(text: &mut String, name: &str, help: &str) {
+    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} histogram");
 }
 
 impl Default for Metrics {
     fn default() -> Self {
         let outcomes = Mutex::new((Seq::START, Outcomes::new()));
-        let (requests, route, look) = Default::default();
-        Self { requests, route, look, outcomes }
+        let (requests, route, look, hooks) = Default::default();
+        Self { requests, route, look, outcomes, hooks }
     }
 }
 
@@ -97,10 +112,33 @@ impl Metrics {
         Ok(counts)
     }
 
+    /// Takes in what hooks have logged since the last look. They are other processes.
+    pub(crate) fn look_at_hooks(&self, env: &Environment) {
+        let mut hooks = self.hooks.lock().unwrap_or_else(PoisonError::into_inner);
+        let (timings, read) = hook::timings(env, hooks.read);
+        hooks.read = read;
+        for timing in timings {
+            hooks.took.entry((timing.agent, timing.event)).or_default().add(timing.took);
+        }
+    }
+
     /// What was counted, in Prometheus' text format.
     pub(crate) fn write(&self, text: &mut String) {
-        self.route.write(text, "sinew_route_seconds", "Time to route a message.");
-        self.look.write(text, "sinew_catalog_reload_seconds", "Time to look at the skills.");
+        let families = [
+            ("sinew_route_seconds", "Time to route a message.", &self.route),
+            ("sinew_catalog_reload_seconds", "Time to look at the skills.", &self.look),
+        ];
+        for (name, help, times) in families {
+            histogram(text, name, help);
+            times.write(text, name, "");
+        }
+        let name = "sinew_hook_seconds";
+        histogram(text, name, "Time that agents waited for a hook.");
+        let hooks = self.hooks.lock().unwrap_or_else(PoisonError::into_inner);
+        for ((agent, event), times) in &hooks.took {
+            times.write(text, name, &format!("agent=\"{agent}\",event=\"{event}\""));
+        }
+        drop(hooks);
         let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         let rows = requests.iter().map(|((route, status), count)| {
             (format!("route=\"{route}\",status=\"{status}\""), *count as f64)
