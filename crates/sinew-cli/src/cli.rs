@@ -8,15 +8,21 @@ use sinew_engine::Options;
 use crate::commands;
 use crate::printer::Color;
 
-/// The skills engine for AI agents: finds, gates, explains and prompts with SKILL.md folders
+/// The skills engine for AI agents: the right skill for each message, or none, and why
+///
+/// sinew stands between an agent and its skills, the SKILL.md folders. It reads them wherever agents
+/// keep them, scans them before they are used, finds the one that fits a message, offline, and says
+/// why each is in or out. It fetches what is missing once you agreed, remembers what worked, and
+/// turns corrections and finished runs into skills for you to review.
 #[derive(Debug, Parser)]
 #[command(name = "sinew", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Examples:\n  \
     sinew find \"who changed this?\"  the right skill for a message, or none\n  \
     sinew list                      every skill on this machine, and whether it can be used\n  \
     sinew why github                why a skill is in or out, and what to do about it\n  \
-    sinew prompt                    the block an agent's system prompt gets\n  \
-    sinew validate ./my-skill       what readers of the format would refuse\n\n\
+    sinew connect claude-code       let your agent use all this\n  \
+    sinew ui                        look at it in a browser\n  \
+    sinew demo                      a day with sinew, on a machine that is thrown away\n\n\
     Exit codes: 0 done, 1 the answer is no, 2 usage, 3 refused, 4 environment.")]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -104,10 +110,12 @@ pub(crate) enum Command {
     Mcp(commands::mcp::McpArgs),
     Watch(commands::watch::WatchArgs),
     Serve(commands::serve::ServeArgs),
+    Ui(commands::serve::UiArgs),
     Registry(commands::registry::RegistryArgs),
     Demo(commands::demo::DemoArgs),
     Doctor(commands::doctor::DoctorArgs),
     Config(commands::config::ConfigArgs),
     Skills(commands::skills::SkillsArgs),
     Completions(commands::completions::CompletionsArgs),
+    Man(commands::man::ManArgs),
 }

@@ -8,6 +8,8 @@ mod exit;
 mod input;
 mod keys;
 mod printer;
+#[cfg(test)]
+mod reference;
 mod render;
 mod signals;
 

@@ -42,6 +42,12 @@ pub use app::App;
 pub use gate::{CalledAs, OriginRule, Peer};
 pub use serve::{MAX_BODY, Options, Part, Running, ServeError, Server};
 
+/// The description of the HTTP API: OpenAPI 3.1, as `/api/v1/openapi.json` serves it.
+pub fn api_document() -> serde_json::Value {
+    // It is made of texts and maps with text keys, which always become JSON.
+    serde_json::to_value(api::document()).unwrap_or_default()
+}
+
 /// The routes of the HTTP API and of the dashboard.
 pub fn router(app: &App) -> axum::Router {
     api::router(app).merge(ui::router(app))

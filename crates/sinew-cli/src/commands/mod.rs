@@ -26,6 +26,7 @@ pub(crate) mod install;
 pub(crate) mod installed;
 pub(crate) mod learn;
 pub(crate) mod list;
+pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod pin;
 pub(crate) mod prompt;
@@ -61,6 +62,9 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
     if let Command::Completions(args) = &cli.command {
         return completions::run(args, out);
     }
+    if let Command::Man(args) = &cli.command {
+        return man::run(args, out);
+    }
     if let Command::Demo(args) = &cli.command {
         return demo::run(args, out);
     }
@@ -83,6 +87,9 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
     }
     if let Command::Serve(args) = &cli.command {
         return serve::run(args, options, out);
+    }
+    if let Command::Ui(args) = &cli.command {
+        return serve::run_ui(args, options, out);
     }
     if matches!(&cli.command, Command::Learn(args) if args.takes_agent()) {
         options.agent = None;
@@ -130,8 +137,10 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         Command::Completions(_)
         | Command::Demo(_)
         | Command::Hook(_)
+        | Command::Man(_)
         | Command::Mcp(_)
-        | Command::Serve(_) => unreachable!("answered above"),
+        | Command::Serve(_)
+        | Command::Ui(_) => unreachable!("answered above"),
     }
 }
 

@@ -31,15 +31,34 @@ const LISTEN: &str = "127.0.0.1:7411";
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    how: How,
+    /// Open the dashboard in a browser
+    #[arg(long)]
+    open: bool,
+}
+
+/// Open the dashboard in a browser; the same as `sinew serve --open`
+///
+/// Examples:
+///   sinew ui
+///   sinew ui --listen 127.0.0.1:0
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct UiArgs {
+    #[command(flatten)]
+    how: How,
+}
+
+/// Where a server answers, and as what.
+#[derive(Debug, clap::Args)]
+struct How {
     /// Where to listen; port 0 takes a free one [default: serve.listen, else 127.0.0.1:7411]
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
     /// Answer as a team registry below /registry
     #[arg(long)]
     registry: bool,
-    /// Open the dashboard in a browser
-    #[arg(long)]
-    open: bool,
 }
 
 /// Where the server answers.
@@ -53,8 +72,32 @@ struct Serving<'a> {
     mcp: String,
 }
 
+/// Whether a browser is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Browser {
+    Open,
+    Leave,
+}
+
 pub(crate) fn run(
     args: &ServeArgs,
+    options: sinew_engine::Options,
+    out: &mut Printer,
+) -> CommandResult {
+    serve(&args.how, if args.open { Browser::Open } else { Browser::Leave }, options, out)
+}
+
+pub(crate) fn run_ui(
+    args: &UiArgs,
+    options: sinew_engine::Options,
+    out: &mut Printer,
+) -> CommandResult {
+    serve(&args.how, Browser::Open, options, out)
+}
+
+fn serve(
+    how: &How,
+    browser: Browser,
     options: sinew_engine::Options,
     out: &mut Printer,
 ) -> CommandResult {
@@ -64,13 +107,13 @@ pub(crate) fn run(
     let engine = &*host.engine();
     let tree = &engine.config().tree;
     let configured = tree.pointer("/serve/listen").and_then(|value| value.as_str());
-    let listen = address(args.listen.as_deref().or(configured).unwrap_or(LISTEN))?;
+    let listen = address(how.listen.as_deref().or(configured).unwrap_or(LISTEN))?;
     let public_url = public_url_of(engine)?;
     let reach = match listen.ip().is_loopback() && public_url.is_none() {
         true => Reach::Loopback,
         false => Reach::Others,
     };
-    let registry = match args.registry {
+    let registry = match how.registry {
         true => Some(registry_command::open(engine, reach)?),
         false => None,
     };
@@ -106,7 +149,7 @@ pub(crate) fn run(
     }
     app.watch();
     host.watch();
-    if args.open && !environment::open_in_browser(&serving.dashboard) {
+    if browser == Browser::Open && !environment::open_in_browser(&serving.dashboard) {
         out.hint("no browser could be started; open the link yourself");
     }
     let keeping = registry.as_ref().map(Arc::clone).map(|registry: Arc<Registry>| registry.keep());

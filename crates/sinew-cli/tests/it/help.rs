@@ -42,11 +42,13 @@ const COMMANDS: &[&str] = &[
     "demo",
     "watch",
     "serve",
+    "ui",
     "registry",
     "doctor",
     "config",
     "skills",
     "completions",
+    "man",
 ];
 
 const WORKSHOP: &[&str] = &[
@@ -133,4 +135,24 @@ fn every_shell_gets_completions() {
         let script = sinew(&machine, &["completions", shell]);
         assert!(script.contains("validate") && script.ends_with("exit 0"), "{shell}");
     }
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let machine = Machine::new();
+    let page = sinew(&machine, &["man"]);
+    assert!(page.contains(".TH sinew 1") && page.ends_with("exit 0"), "{page}");
+    assert!(page.contains("sinew\\-find(1)"), "it leads to the others: {page}");
+    let told = sinew(&machine, &["man", "--out", "pages/man1"]);
+    assert!(told.contains("$ROOT/work/pages/man1\nexit 0"), "{told}");
+    let read = |name: &str| {
+        let path = machine.path(&format!("work/pages/man1/{name}.1"));
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"))
+    };
+    for command in COMMANDS {
+        assert!(read(&format!("sinew-{command}")).contains(".SH SYNOPSIS"), "{command}");
+    }
+    let undo = read("sinew-workshop-undo");
+    assert!(undo.contains("sinew workshop undo"), "{undo}");
+    assert!(!machine.path("work/pages/man1/sinew-help.1").exists());
 }

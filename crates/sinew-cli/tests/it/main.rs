@@ -15,6 +15,7 @@ mod connect;
 mod cortex;
 mod demo;
 mod deps;
+mod docs;
 mod exec;
 mod file_model;
 mod find;
@@ -26,6 +27,8 @@ mod learn;
 mod mcp;
 mod openpocket;
 mod output;
+#[cfg(unix)]
+mod recording;
 mod remote;
 mod scan;
 mod support;

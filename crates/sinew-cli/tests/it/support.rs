@@ -117,3 +117,24 @@ pub(crate) fn busy_machine() -> Machine {
             "{skills: {entries: {tides: {enabled: false}}, limits: {maxSkillsInPrmpt: 3}}} // mine",
         )
 }
+
+/// A machine whose project, in this folder, holds the samples of `sinew demo`.
+pub(crate) fn sample_machine(project: &str) -> Machine {
+    const SAMPLES: &[(&str, &str)] = &[
+        ("photo-shrink.md", "skills/photo-shrink/SKILL.md"),
+        ("standup-notes.md", "skills/standup-notes/SKILL.md"),
+        ("invoice-chaser.md", "skills/invoice-chaser/SKILL.md"),
+        ("forge-deploy.md", "skills/forge-deploy/SKILL.md"),
+        ("coupon-finder.md", "skills/coupon-finder/SKILL.md"),
+        ("tide-tables.md", "drafts/tide-tables/SKILL.md"),
+        ("harbours.csv", "drafts/tide-tables/tables/harbours.csv"),
+        ("run.jsonl", "run.jsonl"),
+    ];
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/commands/demo/samples");
+    let machine = Machine::new();
+    for (sample, path) in SAMPLES {
+        let text = std::fs::read(format!("{folder}/{sample}")).expect("a sample");
+        machine.write(&format!("{project}/{path}"), text);
+    }
+    machine
+}

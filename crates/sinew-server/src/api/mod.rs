@@ -79,6 +79,11 @@ fn described() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(openapi::Document::openapi()).nest(BASE, routes)
 }
 
+/// The description of the API, as it is served.
+pub(crate) fn document() -> utoipa::openapi::OpenApi {
+    openapi::finished(described().split_for_parts().1)
+}
+
 /// The API's routes, `/metrics` and the description.
 pub(crate) fn router(app: &App) -> Router {
     let (routes, document) = described().split_for_parts();

@@ -1,0 +1,194 @@
+//! The examples of the README and of the book in `docs/`, so that none of them can rot.
+//!
+//! A block of `console` is run, and shows what was really said; in a block of `sh` every call of
+//! `sinew` is checked to be one that the program takes. There are no other examples.
+//! `TRYCMD=overwrite cargo nextest run -p sinew-cli docs` puts the answers of today into the pages.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use sinew_testkit::Machine;
+
+use crate::support::{command, sample_machine};
+
+/// Blocks that show something else than commands.
+const OTHER: &[&str] = &["text", "json", "json5", "toml", "yaml", "markdown", "rust"];
+
+/// Paths as readers see them, and as they are on the machine of the examples.
+fn paths(machine: &Machine) -> [(&'static str, String); 3] {
+    let shown = |path: PathBuf| path.to_string_lossy().into_owned();
+    [
+        ("/home/you/.cargo/bin/sinew", env!("CARGO_BIN_EXE_sinew").to_owned()),
+        ("/home/you/project", shown(machine.path("page.in"))),
+        ("/home/you", shown(machine.path("home"))),
+    ]
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The README and every page of the book, by their path in the repository.
+fn pages() -> Vec<String> {
+    let mut pages = vec!["README.md".to_owned()];
+    let mut folders = vec!["docs".to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(repository().join(&folder)).expect("a folder") {
+            let entry = entry.expect("an entry");
+            let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+            match entry.path().is_dir() {
+                true => folders.push(path),
+                false if path.ends_with(".md") => pages.push(path),
+                false => {}
+            }
+        }
+    }
+    pages.sort();
+    pages
+}
+
+fn read(page: &str) -> String {
+    fs::read_to_string(repository().join(page)).expect("a page")
+}
+
+/// The fenced blocks of a page: their language, and their lines with numbers.
+fn blocks(text: &str) -> Vec<(&str, Vec<(usize, &str)>)> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(&str, Vec<(usize, &str)>)> = None;
+    for (number, line) in text.lines().enumerate().map(|(at, line)| (at + 1, line)) {
+        match (line.strip_prefix("```"), open.take()) {
+            (Some(language), None) => open = Some((language, Vec::new())),
+            (Some(_), Some(block)) => blocks.push(block),
+            (None, Some(mut block)) => {
+                block.1.push((number, line));
+                open = Some(block);
+            }
+            (None, None) => {}
+        }
+    }
+    assert!(open.is_none(), "a block is never closed: {text}");
+    blocks
+}
+
+#[test]
+fn every_block_is_of_a_kind_that_is_checked() {
+    for page in pages() {
+        for (language, lines) in blocks(&read(&page)) {
+            let known = ["console", "sh"].contains(&language) || OTHER.contains(&language);
+            let at = lines.first().map_or(0, |(number, _)| *number);
+            assert!(known, "{page}:{at}: a block of `{language}` is neither run nor checked");
+        }
+    }
+}
+
+/// A call is taken when `--help` behind it gives help: whatever is wrong before it is told first.
+#[test]
+fn every_command_in_the_book_is_one() {
+    let machine = Machine::new();
+    let mut wrong = Vec::new();
+    for page in pages() {
+        for (language, lines) in blocks(&read(&page)) {
+            for (number, line) in lines.iter().filter(|_| language == "sh") {
+                let calls = line.split(" | ").flat_map(|part| part.split(" && "));
+                for call in calls.filter_map(call) {
+                    let words: Vec<&str> = call.iter().map(String::as_str).collect();
+                    let output = command(&machine, &words).output().expect("sinew runs");
+                    if !output.status.success() {
+                        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+                        wrong.push(format!("{page}:{number}: {line}\n{said}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The words of a call of `sinew`, with `--help` at its end.
+fn call(part: &str) -> Option<Vec<String>> {
+    let part = part.trim().trim_start_matches("cargo run --release -- ");
+    let part = match part.strip_prefix("sinew ") {
+        Some(rest) => rest,
+        None if part.starts_with("find ") || part == "demo" => part,
+        None => return None,
+    };
+    let mut words = trycmd_words(part);
+    // What follows `--` is another program's, and a redirection is the shell's.
+    let end = words.iter().position(|word| matches!(word.as_str(), "--" | ">" | "<" | "#" | "2>"));
+    words.truncate(end.unwrap_or(words.len()));
+    words.push("--help".to_owned());
+    Some(words)
+}
+
+/// Splits as a shell does, as far as our examples go: spaces, and quotes around words.
+fn trycmd_words(text: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
+    for c in text.chars() {
+        match (c, quote) {
+            (c, Some(open)) if c == open => quote = None,
+            (c, Some(_)) => word.push(c),
+            ('"' | '\'', None) => quote = Some(c),
+            (' ', None) => words.extend(Some(std::mem::take(&mut word)).filter(|w| !w.is_empty())),
+            (c, None) => word.push(c),
+        }
+    }
+    words.extend(Some(word).filter(|word| !word.is_empty()));
+    words
+}
+
+/// The runner of examples hands its own variables on, so it gets a process that has none.
+#[test]
+fn what_the_book_shows_is_what_is_said() {
+    let mut runner = Command::new(env::current_exe().expect("this program"));
+    runner.args(["--exact", "docs::examples", "--ignored", "--nocapture"]).env_clear();
+    for kept in ["TRYCMD", "TMPDIR", "SYSTEMROOT", "TEMP"] {
+        runner.envs(env::var_os(kept).map(|value| (kept, value)));
+    }
+    let output = runner.output().expect("it runs");
+    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, err) = (said(&output.stdout), said(&output.stderr));
+    assert!(output.status.success() && out.contains("1 passed"), "{out}\n{err}");
+}
+
+#[test]
+#[ignore = "run by what_the_book_shows_is_what_is_said, without variables"]
+fn examples() {
+    let overwrite = env::var_os("TRYCMD").is_some_and(|mode| mode == "overwrite");
+    std::thread::scope(|scope| {
+        for page in pages() {
+            let runs = blocks(&read(&page)).iter().any(|(language, _)| *language == "console");
+            if runs {
+                scope.spawn(move || run_page(&page, overwrite));
+            }
+        }
+    });
+}
+
+/// Runs a page on a machine of its own, with the demo's samples as its project.
+fn run_page(page: &str, overwrite: bool) {
+    let machine = sample_machine("page.in").bin("git");
+    let paths = paths(&machine);
+    let mut text = read(page);
+    for (shown, real) in &paths {
+        text = text.replace(shown, real);
+    }
+    machine.write("page.md", text);
+    let copy = machine.path("page.md");
+    let real = |path: &str| machine.path(path).to_string_lossy().into_owned();
+    trycmd::TestCases::new()
+        .register_bin("sinew", Path::new(env!("CARGO_BIN_EXE_sinew")))
+        .env("HOME", real("home"))
+        .env("USERPROFILE", real("home"))
+        .env("PATH", real("bin"))
+        .env("SINEW_BUNDLED_SKILLS_DIR", repository().join("skills").to_string_lossy())
+        .case(&copy)
+        .run();
+    if overwrite {
+        let mut text = fs::read_to_string(copy).expect("the page");
+        for (shown, real) in &paths {
+            text = text.replace(real, shown);
+        }
+        fs::write(repository().join(page), text).expect("the page");
+    }
+}
