@@ -228,6 +228,7 @@ impl Engine {
             && read.path == read.entry.file_path
         {
             self.add_learned(read.entry, text);
+            self.note_loaded(read.entry);
         }
         let entry = read.entry;
         let env = entry.requirements.env.iter().chain(&entry.requirements.any_env);

@@ -46,7 +46,7 @@ pub enum Probation {
 /// How uses ended since a change was written, and the same tasks without it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Trials {
-    /// Whether it was used at all, however that ended.
+    /// Whether it was opened at all, however that ended.
     pub used: bool,
     /// Uses that worked.
     pub success: u64,
@@ -147,12 +147,12 @@ impl Workshop<'_> {
     fn settle_probation(&self, mut tried: Proposal, judgement: Judgement) -> Result<Vec<Event>> {
         let book = self.raw_book();
         let mut entry = book.change()?;
-        let (target, _) = self.target(&tried.skill_name, &tried.change)?;
+        let target = self.target(&tried.skill_name, &tried.change);
+        let is_ours =
+            target.is_ok_and(|(it, _)| matches!(it.owner, Owner::Workshop | Owner::Installed));
         match (judgement, tried.probation.clone()) {
             // What a person changed or removed is theirs to judge.
-            _ if !matches!(target.owner, Owner::Workshop | Owner::Installed) => {
-                tried.probation = None;
-            }
+            _ if !is_ours => tried.probation = None,
             (Judgement::Promote, Some(Probation::Trial { since })) => {
                 tried.probation = Some(Probation::Promoted { since });
                 entry.event(self.event(EventKind::Promoted, &tried, None));

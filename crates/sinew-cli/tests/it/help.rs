@@ -65,6 +65,7 @@ const WORKSHOP: &[&str] = &[
     "history",
     "write-support-file",
     "capture",
+    "promote",
     "import",
     "export",
 ];

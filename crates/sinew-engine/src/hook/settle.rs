@@ -59,6 +59,7 @@ impl Engine {
         for (at, step) in turn.steps.iter().enumerate() {
             let Some(used) = &step.used else { continue };
             let Some(entry) = entry(&snapshot.catalog, used, &turn.workspace) else { continue };
+            self.note_loaded(entry);
             let told = |step: &ToolCall| step.reported.as_deref() == Some(&entry.name);
             let known = closed.iter().any(|closed| closed.skill == entry.name);
             if known || turn.steps.iter().any(told) || step.failed.is_some() {

@@ -61,7 +61,9 @@ impl Surroundings for Around<'_> {
 
     fn trials(&self, name: &str, since: u64) -> Option<Trials> {
         // Where nothing is counted, or the count cannot be read, nothing is held against a skill.
-        self.0.cortex().ok()?.trials(name, Stamp::from_clock(since)).ok()
+        let mut trials = self.0.cortex().ok()?.trials(name, Stamp::from_clock(since)).ok()?;
+        trials.used |= self.0.last_loaded(name).ok()?.is_some_and(|last| last >= since);
+        Some(trials)
     }
 
     fn refresh(&self) {

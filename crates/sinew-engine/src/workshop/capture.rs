@@ -142,7 +142,8 @@ impl Engine {
             events: outcome.events,
         };
         if settings.is_on() {
-            report.events.extend(self.check_probation()?);
+            // What cannot be looked at now is looked at after the next turn.
+            report.events.extend(self.check_probation().unwrap_or_default());
         }
         if report.review_due && settings.provider.is_none() {
             report.review_due = false;

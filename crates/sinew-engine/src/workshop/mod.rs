@@ -8,6 +8,7 @@ mod capture;
 mod consent;
 mod error;
 mod explain;
+mod loads;
 mod openclaw;
 mod queue;
 mod review;

@@ -1,8 +1,9 @@
 //! The workshop end to end: the plugin's own scenarios, and what the engine adds to them.
 
 use serde_json::{Value, json};
+use sinew_catalog::FixedClock;
 use sinew_engine::{
-    CaptureOptions, Engine, LearnFrom, ModelChoice, NewOutcome, Options, TurnReport,
+    Actor, CaptureOptions, Engine, LearnFrom, ModelChoice, NewOutcome, Options, TurnReport,
 };
 use sinew_guard::atomic::Lock;
 use sinew_testkit::{Machine, ModelManner, ModelServer};
@@ -292,6 +293,31 @@ fn what_was_learned_is_on_probation() {
     assert_eq!(refused.expect_err("a person decides").code, "needs-approval");
     engine.workshop(|shop| shop.apply(&id, &PERSON, &Consent::default())).expect("retired");
     assert!(!is_listed(&engine, "animated-gif-workflow"));
+}
+
+/// Case 38: what agents open is not forgotten, even where nobody tells how it went.
+#[test]
+fn what_was_learned_and_never_opened_is_asked_about_after_a_month() {
+    const DAY: u64 = 24 * 60 * 60 * 1000;
+    let machine = configured(&json!({"approvalPolicy": "auto"}));
+    let engine = open(&machine);
+    let learn = |sentence: &str| engine.workshop_turn(&turn(&said(sentence))).expect("a turn");
+    learn(GIF);
+    learn("from now on take a screenshot of the page before you answer me");
+    let start = machine.environment().clock.now_ms();
+    let after = |days: u64| {
+        let mut env = machine.environment();
+        env.clock = std::sync::Arc::new(FixedClock(start + days * DAY));
+        Engine::open(env, Options::default()).expect("an engine")
+    };
+    let later = after(29);
+    let agent = Actor::Agent { name: "claude".to_owned() };
+    let catalog = &later.snapshot().catalog;
+    later.read_skill(catalog, "screenshot-asset-workflow", None, &agent).expect("read");
+    assert_eq!(later.check_probation().expect("looked").len(), 0);
+    let events = after(31).check_probation().expect("looked");
+    let lines: Vec<String> = events.iter().map(Event::line).collect();
+    assert_eq!(lines, ["skill-workshop: queued animated-gif-workflow"]);
 }
 
 /// Case 32.

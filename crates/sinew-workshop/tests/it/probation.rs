@@ -138,6 +138,11 @@ fn what_a_person_changed_is_theirs() {
     bench.trials.insert("png-check".to_owned(), record(0, 20));
     assert_eq!(look(&bench), [""; 0]);
     assert_eq!(standing(&bench, &other.id), None);
+    let third = bench.write_skill("bmp-check", "- Do not.");
+    std::fs::write(bench.path("skills/bmp-check/SKILL.md"), b"\xff\xfe no text").expect("written");
+    bench.trials.insert("bmp-check".to_owned(), record(0, 20));
+    assert_eq!(look(&bench), [""; 0], "a file that cannot be read stops nothing");
+    assert_eq!(standing(&bench, &third.id), None);
     assert!(matches!(standing(&bench, &made.id), Some(Probation::Questioned { .. })));
 }
 
