@@ -65,6 +65,30 @@ fn skill_workshop_animated_gif_autocreate() {
     assert!(file.expect("written").contains(GIF));
 }
 
+/// Corrections of different kinds are different skills: what the workshop itself writes under each
+/// of them makes no copies of them.
+#[test]
+fn corrections_of_every_topic_are_written() {
+    let machine = configured(&json!({"approvalPolicy": "auto"}));
+    let engine = open(&machine);
+    for (sentence, skill) in [
+        (GIF, "animated-gif-workflow"),
+        (
+            "from now on take a screenshot of the page before you answer me",
+            "screenshot-asset-workflow",
+        ),
+        (
+            "next time run the whole test plan before you say that it is done",
+            "qa-scenario-workflow",
+        ),
+        ("always check the labels of a pull request before you merge it", "github-pr-workflow"),
+        ("remember to write the totals with two decimals in every report", "learned-workflows"),
+    ] {
+        let report = engine.workshop_turn(&turn(&said(sentence))).expect("a turn");
+        assert_eq!(lines(&report), [format!("skill-workshop: applied {skill}")]);
+    }
+}
+
 /// `skill-workshop-pending-approval`.
 #[test]
 fn skill_workshop_pending_approval() {

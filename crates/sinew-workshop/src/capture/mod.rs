@@ -85,8 +85,8 @@ impl Capture {
         Change::Create {
             description: format!("Reusable workflow notes for {}.", self.topic.label),
             body: format!(
-                "# {}\n\n## Workflow\n\n- {}\n- {CHECK}\n- {KEEP_SHORT}",
-                self.topic.title, self.instruction
+                "# {}\n\n## Workflow\n\n- {}\n- {}\n- {}",
+                self.topic.title, self.instruction, REMINDERS[0], REMINDERS[1]
             ),
             files: Default::default(),
             generated: None,
@@ -95,8 +95,10 @@ impl Capture {
 }
 
 /// The two reminders under every captured instruction.
-const CHECK: &str = "Check the outcome against these steps before you answer.";
-const KEEP_SHORT: &str = "Note lasting pitfalls here in one line each, without retelling the chat.";
+pub(crate) const REMINDERS: [&str; 2] = [
+    "Check the outcome against these steps before you answer.",
+    "Note lasting pitfalls here in one line each, without retelling the chat.",
+];
 
 /// Judges one message.
 pub fn judge(message: &str, profile: CaptureProfile, guards: Guards) -> Verdict {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use sinew_route::words;
 use sinew_skill::content_hash;
 
+use crate::capture::REMINDERS;
 use crate::text;
 
 /// From this cosine on a new skill should be an addition to the other one. A cautious value: on
@@ -170,7 +171,13 @@ type Counts = Vec<(u64, u32)>;
 /// Words of a body: `[a-z0-9]{2,}`, and the router's own words where a word has other letters.
 fn terms(body: &str) -> Counts {
     let mut hashes: Vec<u64> = Vec::new();
-    for raw in words::raw(&words::without_negatives(body)) {
+    // What the workshop itself writes under every correction says nothing about what it is for.
+    let said = body.lines().filter(|line| {
+        let line = line.trim_start_matches("- ").trim_end();
+        !REMINDERS.contains(&line)
+    });
+    let said = said.collect::<Vec<_>>().join("\n");
+    for raw in words::raw(&words::without_negatives(&said)) {
         if raw.is_ascii() {
             let lower = raw.to_ascii_lowercase();
             let parts = lower.split(|c: char| !c.is_ascii_alphanumeric());
