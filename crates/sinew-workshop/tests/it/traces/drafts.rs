@@ -364,3 +364,18 @@ fn what_is_no_valid_skill_or_has_no_place_is_not_promoted() {
     let unknown = bench.shop(|shop| shop.promote("nothing-like-it", &PERSON));
     assert!(matches!(unknown, Err(sinew_workshop::Error::NotFound(_))));
 }
+
+/// Every draft has the same sections and the same checklist; that makes no copies of them.
+#[test]
+fn runs_of_different_tasks_are_all_written() {
+    let bench = Bench::new();
+    for run in [
+        youtube(),
+        told("Tag the release").exec("git tag -a v1 -m release").exec("git push --follow-tags"),
+        told("Shrink the pictures").exec("mogrify -resize 50% *.png").exec("ls -l"),
+        told("Count the words of the thesis").exec("detex main.tex | wc -w"),
+    ] {
+        let learned = learn_under(&bench, auto(json!({})), &run.lines()).remove(0);
+        assert_eq!(learned.became, Became::Written, "{:?}", learned.proposal.map(|p| p.gates));
+    }
+}
