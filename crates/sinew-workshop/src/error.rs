@@ -81,6 +81,12 @@ pub enum Error {
     /// No record has this id.
     #[error("proposal not found: {0}")]
     NotFound(String),
+    /// No run that is remembered has this id.
+    #[error("run not found: {0}")]
+    UnknownRun(String),
+    /// What was done in a run is not kept: it failed, or is too long ago.
+    #[error("the steps of the run {0} are not kept")]
+    RunNotKept(String),
     /// A quarantined proposal was to be applied.
     #[error("quarantined proposal cannot be applied")]
     Quarantined,

@@ -94,10 +94,10 @@ impl Learned {
 }
 
 /// A run and what the ones before it say about it.
-struct Found<'f> {
-    clean: Clean,
-    known: KnownRun,
-    settings: &'f TraceSettings,
+pub(crate) struct Found<'f> {
+    pub(crate) clean: Clean,
+    pub(crate) known: KnownRun,
+    pub(crate) settings: &'f TraceSettings,
 }
 
 /// The runs that a draft stands for.
@@ -180,7 +180,12 @@ impl Workshop<'_> {
     }
 
     /// A run that was learned from before: what it led to is said again.
-    fn known(&self, before: &KnownRun, found: &Found<'_>, mut learned: Learned) -> Result<Learned> {
+    pub(crate) fn known(
+        &self,
+        before: &KnownRun,
+        found: &Found<'_>,
+        mut learned: Learned,
+    ) -> Result<Learned> {
         learned.became = Became::Known;
         learned.reason = Some("this run was learned from before".to_owned());
         let id = before.proposal.as_deref().unwrap_or_default();
@@ -210,7 +215,7 @@ impl Workshop<'_> {
     }
 
     /// Drafts a run together with those that went the same way, and proposes it.
-    fn draft_run(
+    pub(crate) fn draft_run(
         &self,
         found: &Found<'_>,
         runs: &[KnownRun],

@@ -35,6 +35,7 @@ mod files;
 mod gates;
 mod history;
 mod id;
+mod kept;
 mod learn;
 mod name;
 mod openclaw;
@@ -71,6 +72,7 @@ pub use gates::{
     Duplicate, DuplicateVerdict, Gates, Near, Owner, Stolen, StoredQuery, Trigger, TriggerVerdict,
 };
 pub use history::{Action, Version, Written};
+pub use kept::KeptRun;
 pub use learn::{Became, Learned};
 pub use name::normalise_name;
 pub use openclaw::Imported;

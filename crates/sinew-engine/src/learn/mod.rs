@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use sinew_workshop::traces::{
-    self, Agent, LineCounts, Private, ReadError, Reading, SkillDraft, TraceSettings,
+    self, Agent, Clean, LineCounts, Private, ReadError, Reading, SkillDraft, TraceSettings,
     TranscriptSource,
 };
-use sinew_workshop::{Became, Event, Learned};
+use sinew_workshop::{Became, Event, KeptRun, Learned};
 
 use crate::{Engine, Error, ErrorKind};
 
@@ -140,6 +140,22 @@ impl Engine {
             progress(before, total);
         }
         Ok(report)
+    }
+
+    /// Runs that were learned from in this workspace, oldest first.
+    pub fn kept_runs(&self) -> Result<Vec<KeptRun>, Error> {
+        self.workshop(|shop| shop.kept_runs())
+    }
+
+    /// One of them, with what was done in it where that is kept.
+    pub fn kept_run(&self, id: &str) -> Result<(KeptRun, Option<Clean>), Error> {
+        self.workshop(|shop| shop.kept_run(id))
+    }
+
+    /// Proposes a skill from a run that is kept.
+    pub fn distil(&self, id: &str) -> Result<Learned, Error> {
+        let settings = TraceSettings::of(&self.config);
+        self.workshop(|shop| shop.distil(id, &settings))
     }
 
     /// Learns from one source. The outer error stops everything, the inner one only this source.

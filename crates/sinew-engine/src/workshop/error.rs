@@ -41,6 +41,12 @@ impl From<Trouble> for Error {
             Trouble::NotFound(_) => {
                 told(K::No, "unknown-proposal").hint("`sinew workshop list` shows the ids")
             }
+            Trouble::UnknownRun(_) => {
+                told(K::No, "unknown-run").hint("`GET /api/v1/traces` lists those that are known")
+            }
+            Trouble::RunNotKept(_) => {
+                told(K::No, "run-not-kept").hint("learn from its transcript again: sinew learn")
+            }
             Trouble::Quarantined => told(K::Refused, "quarantined").hint(
                 "revise or reject it; a person who has looked may `sinew workshop restore` it",
             ),

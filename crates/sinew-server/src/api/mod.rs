@@ -71,7 +71,12 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(registry::update))
         .routes(routes!(registry::uninstall))
         .routes(routes!(scan::scan))
-        .routes(routes!(traces::learn).layer(DefaultBodyLimit::max(traces::MAX_TRANSCRIPT)))
+        .routes(
+            routes!(traces::list, traces::learn)
+                .layer(DefaultBodyLimit::max(traces::MAX_TRANSCRIPT)),
+        )
+        .routes(routes!(traces::show))
+        .routes(routes!(traces::distil))
         .routes(routes!(activity::activity))
         .routes(routes!(events::events))
         .routes(routes!(about::version))

@@ -535,6 +535,56 @@ pub(crate) struct HubRecord {
     status: String,
 }
 
+/// A run that was learned from
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct Trace {
+    id: String,
+    /// Later ones are newer
+    number: u64,
+    agent: Option<String>,
+    session: Option<String>,
+    /// What was asked for, without anything private
+    task: Option<String>,
+    /// How many steps are kept
+    steps: u64,
+    /// Whether it succeeded; absent where nothing tells
+    ok: Option<bool>,
+    /// By what
+    evidence: String,
+    behavior_fingerprint: String,
+    skill: Option<String>,
+    proposal: Option<String>,
+}
+
+/// A run with what was done in it
+#[derive(ToSchema)]
+pub(crate) struct TraceDetail {
+    run: Trace,
+    steps: Vec<Value>,
+    /// How many of which kind were taken out
+    redactions: Option<Value>,
+}
+
+/// What became of a run
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct Learned {
+    agent: String,
+    session: String,
+    task: String,
+    steps: u64,
+    failed_steps: Vec<u64>,
+    ok: Option<bool>,
+    evidence: String,
+    behavior_fingerprint: String,
+    became: String,
+    reason: Option<String>,
+    draft: Option<Value>,
+    redactions: Value,
+    proposal: Option<Value>,
+}
+
 /// What was learned from a transcript
 #[derive(ToSchema)]
 pub(crate) struct LearnReport {

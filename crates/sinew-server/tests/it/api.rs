@@ -290,3 +290,44 @@ async fn what_is_not_there_is_said_in_the_same_way() {
         assert_eq!(page.header("content-type"), "application/problem+json");
     }
 }
+
+#[tokio::test]
+async fn a_run_that_is_kept_can_be_looked_at_and_drafted() {
+    let machine = machine().file("home/.sinew/config.json5", "{traces: {publish: 'off'}}");
+    let server = Server::on(machine);
+    let run = [
+        json!({"type": "trace", "version": 1, "id": "s1", "agent": "tester",
+               "task": "Publish the release 1.2.0 of the ledger",
+               "startedAt": "2026-11-01T10:00:00.000Z"}),
+        json!({"type": "step", "result": "fine",
+               "action": {"type": "exec", "command": "git tag -a v1.2.0 -m release"}}),
+        json!({"type": "step", "result": "fine",
+               "action": {"type": "exec", "command": "git push --follow-tags"}}),
+        json!({"type": "end", "ok": true, "finalMessage": "Done."}),
+    ];
+    let text = run.map(|line| format!("{line}\n")).concat();
+    let learned = server.post("/traces", &json!({"text": text})).await;
+    assert_eq!(learned.status, StatusCode::CREATED, "{}", learned.text);
+    assert_eq!(learned.json()["runs"][0]["became"], "skipped", "nothing is drafted unasked");
+    let listed = server.get("/traces").await.json();
+    let kept = &listed["items"][0];
+    assert_eq!(
+        (&kept["agent"], &kept["steps"], &kept["ok"]),
+        (&json!("tester"), &json!(2), &json!(true))
+    );
+    let id = kept["id"].as_str().expect("an id");
+    let shown = server.get(&format!("/traces/{id}")).await.json();
+    assert_eq!(shown["run"], *kept);
+    assert_eq!(shown["steps"].as_array().expect("steps").len(), 2);
+    let drafted = server.post(&format!("/traces/{id}/distill"), &json!({})).await;
+    assert_eq!(drafted.status, StatusCode::OK, "{}", drafted.text);
+    let drafted = drafted.json();
+    assert_eq!(drafted["became"], "proposed", "{drafted}");
+    let proposal = drafted["proposal"]["id"].as_str().expect("a proposal").to_owned();
+    let again = server.post(&format!("/traces/{id}/distill"), &json!({})).await.json();
+    assert_eq!((&again["became"], &again["proposal"]["id"]), (&json!("known"), &json!(proposal)));
+    for (method, path) in [("GET", "/traces/nothing"), ("POST", "/traces/nothing/distill")] {
+        let none = server.write(method, path, &json!({})).await;
+        assert_eq!(none.status, StatusCode::NOT_FOUND, "{method} {path}: {}", none.text);
+    }
+}

@@ -1,0 +1,120 @@
+//! Runs that were learned from, as they are remembered, and drafts from one of them on request.
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::learn::{Became, Found, Learned};
+use crate::traces::{Clean, Judgement, KnownRun, Publish, TraceSettings};
+use crate::workshop::Workshop;
+
+/// A run as it is remembered.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeptRun {
+    /// Its name here.
+    pub id: String,
+    /// Its place among all; later ones are newer.
+    pub number: u64,
+    /// Whose run it was, where its steps are kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Its session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// What was asked for, cleaned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// How many steps are kept of it.
+    pub steps: usize,
+    /// Whether it succeeded, and by what.
+    #[serde(flatten)]
+    pub judgement: Judgement,
+    /// The reference's hash of what was done.
+    pub behavior_fingerprint: String,
+    /// The skill that it was drafted as.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
+    /// The proposal that it led to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<String>,
+}
+
+impl KeptRun {
+    fn of(known: KnownRun, clean: Option<&Clean>) -> Self {
+        let run = clean.map(|clean| &clean.run);
+        Self {
+            id: known.key,
+            number: known.number,
+            agent: run.map(|run| run.agent.clone()),
+            session: run.map(|run| run.session.clone()),
+            task: run.map(|run| run.task.clone()),
+            steps: run.map_or(0, |run| run.steps.len()),
+            judgement: known.judgement,
+            behavior_fingerprint: known.fingerprint,
+            skill: known.skill,
+            proposal: known.proposal,
+        }
+    }
+}
+
+impl Workshop<'_> {
+    /// Runs that are remembered, oldest first.
+    pub fn kept_runs(&self) -> Result<Vec<KeptRun>> {
+        let book = self.book()?;
+        let kept = |known: KnownRun| {
+            let clean = book.run(&known.key)?;
+            Ok(KeptRun::of(known, clean.as_ref()))
+        };
+        book.runs()?.into_iter().map(kept).collect()
+    }
+
+    /// One of them with its steps, cleaned; without them where they are not kept.
+    pub fn kept_run(&self, id: &str) -> Result<(KeptRun, Option<Clean>)> {
+        let (known, clean) = self.remembered(id)?;
+        Ok((KeptRun::of(known, clean.as_ref()), clean))
+    }
+
+    /// Makes a draft of a run that is kept, and proposes it. One that led to a draft before leads to
+    /// the same.
+    pub fn distil(&self, id: &str, settings: &TraceSettings) -> Result<Learned> {
+        let (known, clean) = self.remembered(id)?;
+        let clean = clean.ok_or_else(|| Error::RunNotKept(id.to_owned()))?;
+        // Whoever asks for a draft wants one, also where none is made unasked.
+        let publish = match settings.publish {
+            Publish::Off => Publish::Proposal,
+            other => other,
+        };
+        let settings = TraceSettings { publish, ..*settings };
+        let failed = clean.run.steps.iter().enumerate().filter(|(_, step)| step.failed);
+        let learned = Learned {
+            agent: clean.run.agent.clone(),
+            session: clean.run.session.clone(),
+            task: clean.run.task.clone(),
+            steps: clean.run.steps.len(),
+            failed_steps: failed.map(|(at, _)| at + 1).collect(),
+            judgement: known.judgement,
+            behavior_fingerprint: known.fingerprint.clone(),
+            became: Became::Skipped,
+            reason: None,
+            draft: None,
+            redactions: clean.redactions.clone(),
+            proposal: None,
+            skill_path: None,
+            correction: None,
+            events: Vec::new(),
+        };
+        let found = Found { clean, known: known.clone(), settings: &settings };
+        match known.skill {
+            Some(_) => self.known(&known, &found, learned),
+            None => self.draft_run(&found, &self.book()?.runs()?, learned),
+        }
+    }
+
+    fn remembered(&self, id: &str) -> Result<(KnownRun, Option<Clean>)> {
+        let book = self.book()?;
+        let known = book.runs()?.into_iter().find(|run| run.key == id);
+        let known = known.ok_or_else(|| Error::UnknownRun(id.chars().take(64).collect()))?;
+        let clean = book.run(&known.key)?;
+        Ok((known, clean))
+    }
+}
