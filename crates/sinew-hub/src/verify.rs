@@ -15,6 +15,9 @@ use crate::workdir::Workdir;
 /// Verdicts that are older than this are shown as stale.
 const STALE_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
+/// How often a server that goes on for days asks registries again.
+const ASK_AGAIN_MS: u64 = 24 * 60 * 60 * 1000;
+
 /// How a folder stands to its lock entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -157,9 +160,28 @@ impl Hub {
     }
 
     fn is_stale(&self, upstream: &Upstream) -> bool {
+        self.age(upstream) > STALE_MS
+    }
+
+    /// How long ago a registry was asked.
+    fn age(&self, upstream: &Upstream) -> u64 {
         let checked: Option<jiff::Timestamp> = upstream.checked_at.parse().ok();
         let checked = checked.and_then(|at| u64::try_from(at.as_millisecond()).ok()).unwrap_or(0);
-        self.env.clock.now_ms().saturating_sub(checked) > STALE_MS
+        self.env.clock.now_ms().saturating_sub(checked)
+    }
+
+    /// Asks registries again about what they were last asked a day ago. Where nothing is due, nobody
+    /// is asked.
+    pub fn ask_again(&self, workdir: &Workdir) -> Result<Vec<HubError>, HubError> {
+        let lock = workdir.lock(&self.env)?;
+        let is_due = |entry: &LockEntry| {
+            let asked = entry.upstream.as_ref();
+            asked.is_none_or(|asked| self.age(asked) >= ASK_AGAIN_MS)
+        };
+        let registered = lock.skills.iter().filter(|(_, entry)| entry.source.kind.is_registry());
+        let due = registered.filter(|(_, entry)| is_due(entry)).map(|(key, _)| key.clone());
+        let due: Vec<String> = due.collect();
+        if due.is_empty() { Ok(Vec::new()) } else { self.check_upstream(&due, workdir) }
     }
 
     /// Asks registries for their verdicts on what is installed, and writes them into the lock. What

@@ -1,5 +1,6 @@
 //! Updates, pins, removal: what changes, what asks, and what never changes.
 
+use sinew_catalog::{Environment, FixedClock};
 use sinew_hub::UpdateStatus;
 use sinew_hub::reference::Wanted;
 use sinew_testkit::{Flag, skill_text};
@@ -166,6 +167,30 @@ fn bulk_verdicts_are_written_down() {
     let posts = world.clawhub.requests();
     assert_eq!(posts.iter().filter(|request| request.method == "POST").count(), 1);
     assert_eq!(world.lock()["skills"]["flagged"]["upstream"]["verdict"], "suspicious");
+}
+
+/// A server that goes on for days asks again once a day, and no sooner.
+#[test]
+fn verdicts_are_asked_for_again_after_a_day() {
+    const HOUR: u64 = 60 * 60 * 1000;
+    let world = world_with_tides();
+    let asked = || {
+        let all = world.clawhub.requests();
+        all.iter().filter(|request| request.method == "POST").count()
+    };
+    world.clawhub.flag("ada", "tides", Flag::Malicious);
+    for (hours, questions, status) in
+        [(1, 0, "ok"), (23, 0, "ok"), (24, 1, "quarantined"), (24, 1, "quarantined")]
+    {
+        let env = world.environment();
+        let now = env.clock.now_ms() + hours * HOUR;
+        let env = Environment { clock: std::sync::Arc::new(FixedClock(now)), ..env };
+        let config = sinew_catalog::Config::default();
+        let hub = sinew_hub::Hub::open(env, &config, &Default::default()).unwrap();
+        assert!(hub.ask_again(&world.workdir()).unwrap().is_empty());
+        assert_eq!(asked(), questions, "after {hours} hours");
+        assert_eq!(hub.installed(&world.workdir()).unwrap()[0].status, status);
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use sinew_catalog::Snapshot;
-use sinew_engine::hub::Place;
+use sinew_engine::hub::{Place, Said};
 use sinew_engine::{CatalogRouter, Engine, Error, ModelChoice, WatchEvent};
 
 use crate::access::Access;
@@ -27,6 +27,12 @@ pub(crate) use metrics::{Metrics, count, family};
 
 /// How often the books are looked at for what other processes did, while somebody listens.
 const FOLLOW_EVERY: Duration = Duration::from_secs(1);
+
+/// How often it is seen whether registries are to be asked about installed skills again. They are
+/// asked once a day.
+const RECHECK_EVERY: Duration = Duration::from_secs(60 * 60);
+/// How soon a thread that waits for that notices that its app is gone.
+const NOTICE: Duration = Duration::from_secs(1);
 
 /// What all routes share. Cheap to clone.
 #[derive(Clone)]
@@ -113,6 +119,8 @@ impl App {
         *self.0.poke.lock().unwrap_or_else(PoisonError::into_inner) = Some(poke);
         let app = Arc::downgrade(&self.0);
         thread::spawn(move || follow(&app, &poked));
+        let app = Arc::downgrade(&self.0);
+        thread::spawn(move || recheck(&app));
     }
 
     fn saw(&self, event: &WatchEvent) {
@@ -215,6 +223,27 @@ impl App {
 
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.0.metrics
+    }
+}
+
+/// Asks registries again about what is installed, until the app is gone. What cannot be asked now is
+/// asked an hour later; `sinew verify --online` says why.
+fn recheck(app: &Weak<Parts>) {
+    let mut waited = RECHECK_EVERY;
+    while let Some(parts) = app.upgrade() {
+        if waited >= RECHECK_EVERY {
+            waited = Duration::ZERO;
+            let engine = App(parts).engine();
+            if let Ok(hub) = engine.hub(&Said::default()) {
+                for workdir in engine.workdirs() {
+                    let _ = hub.ask_again(&workdir);
+                }
+            }
+        } else {
+            drop(parts);
+        }
+        thread::sleep(NOTICE);
+        waited += NOTICE;
     }
 }
 
