@@ -25,8 +25,9 @@ use sinew_hub::{HubError, Word};
 
 use super::access::Caller;
 use super::answer::Refusal;
+use super::bundle::Upload;
+use super::intake::Incoming;
 use super::model::{AuditEntry, Mirrored, SkillDoc};
-use super::publish::{Incoming, Upload};
 use super::settings::MirrorSettings;
 use super::shelf::Changed;
 use super::upload::content_type;

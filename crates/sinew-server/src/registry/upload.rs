@@ -16,8 +16,8 @@ use sinew_store::{Expect, Json as Body};
 use super::Registry;
 use super::access::Caller;
 use super::answer::{Answer, Refusal, json_answer};
+use super::bundle::check_path;
 use super::model::{TICKETS, TicketDoc};
-use super::publish::check_path;
 use super::shelf::{self, Found};
 use super::token::{hex, random_bytes};
 

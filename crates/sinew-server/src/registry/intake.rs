@@ -1,0 +1,293 @@
+//! A version on its way in, whoever brings it: its name is checked, the bundle is scanned, and then
+//! everything is stored in one transaction, or nothing.
+
+use axum::http::StatusCode;
+use serde_json::Value;
+use sinew_guard::scan::{Bundle, ScanReport, Verdict};
+use sinew_hub::digest::{FileRecord, Order, fingerprint, tree_sha256};
+use sinew_hub::zipped::{self, Meta};
+use sinew_store::{Expect, Json as Body, Op, StoreError, Version};
+
+use super::answer::Refusal;
+use super::bundle::{
+    About, MAX_WORDS, SKILL_FILES, Upload, blocked, check_files, file_docs, fingerprints, scan_doc,
+    skill_file,
+};
+use super::model::{
+    AuditEntry, Mirrored, SKILLS, SkillDoc, Stored, TICKETS, VERSIONS, VersionDoc, VersionLine,
+    version_key,
+};
+use super::shelf::Found;
+use super::upload::new_id;
+use super::{Registry, audit, names};
+
+/// Versions of one skill: its document names each.
+const MAX_VERSIONS: usize = 5_000;
+
+/// A version that is to be stored, whoever brings it.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    pub(crate) owner: String,
+    pub(crate) slug: String,
+    pub(crate) display_name: String,
+    pub(crate) version: String,
+    pub(crate) changelog: String,
+    pub(crate) tags: Vec<String>,
+    pub(crate) topics: Vec<String>,
+    pub(crate) source: Option<Value>,
+    pub(crate) files: Vec<Upload>,
+    pub(crate) created_at: u64,
+    /// Whether near names are checked: not for an admin, nor for what was named elsewhere.
+    pub(crate) is_free_to_name: bool,
+    pub(crate) mirrored: Option<Mirrored>,
+    /// Documents that are used up by this, and their states.
+    pub(crate) used: Vec<(String, Version)>,
+    /// Who does it, from where.
+    pub(crate) by: AuditEntry,
+}
+
+impl Registry {
+    /// Checks, scans and stores a version; answers the ids of skill and version.
+    pub(crate) fn store_version(&self, incoming: Incoming) -> Result<(String, String), Refusal> {
+        check_files(&incoming.files)?;
+        let records: Vec<FileRecord> =
+            incoming.files.iter().map(|file| FileRecord::of(&*file.path, &file.bytes)).collect();
+        let tree = tree_sha256(&records);
+        let existing = self.skill(&incoming.slug, &incoming.owner)?;
+        if let Some(found) = &existing {
+            if let Some(ids) = self.already(&found.value, &incoming, &tree)? {
+                self.use_up(&incoming.used)?;
+                return Ok(ids);
+            }
+        } else {
+            self.check_name(&incoming)?;
+        }
+        let report = self.scan(&incoming);
+        if report.verdict == Verdict::Block {
+            let entry = AuditEntry {
+                skill: None,
+                version: Some(incoming.version.clone()),
+                digest: Some(tree),
+                note: Some(format!("@{}/{}", incoming.owner, incoming.slug)),
+                ..incoming.by
+            };
+            self.store.transact(&[audit::op("publish-refused", &entry, self.now())?])?;
+            return Err(Refusal::bad(blocked(&report)));
+        }
+        self.commit(incoming, &records, tree, &report, existing)
+    }
+
+    /// What was published under this number before, if it is the same.
+    fn already(
+        &self,
+        skill: &SkillDoc,
+        incoming: &Incoming,
+        tree: &str,
+    ) -> Result<Option<(String, String)>, Refusal> {
+        if skill.deleted.is_some() {
+            return Err(Refusal::bad("The skill is deleted; undelete it first"));
+        }
+        if skill.mirrored.is_some() != incoming.mirrored.is_some() {
+            return Err(Refusal::bad("The name is taken by a skill of another registry"));
+        }
+        if skill.version(&incoming.version).is_none() {
+            if skill.versions.len() >= MAX_VERSIONS {
+                return Err(Refusal::bad("The skill has too many versions"));
+            }
+            return Ok(None);
+        }
+        let key = version_key(&skill.slug, &skill.owner, &incoming.version);
+        let document = self.store.get(VERSIONS, &key)?;
+        let version: VersionDoc = match document {
+            Some(document) => document.body.read()?,
+            None => return Err(Refusal::bad("Version already exists")),
+        };
+        match version.tree == tree {
+            true => Ok(Some((skill.id.clone(), version.id))),
+            false => Err(Refusal::bad("Version already exists with other files")),
+        }
+    }
+
+    fn use_up(&self, used: &[(String, Version)]) -> Result<(), Refusal> {
+        let ops: Vec<Op> = used
+            .iter()
+            .map(|(id, version)| Op::delete(TICKETS, id, Expect::Version(*version)))
+            .collect();
+        match self.store.transact(&ops) {
+            Err(StoreError::Conflict { .. }) => Err(used_meanwhile()),
+            other => Ok(other.map(drop)?),
+        }
+    }
+
+    /// A new name must not be mistaken for another owner's, nor for one that was just given up.
+    fn check_name(&self, incoming: &Incoming) -> Result<(), Refusal> {
+        if incoming.is_free_to_name {
+            return Ok(());
+        }
+        let now = self.now();
+        let reserved = self
+            .owners_of(&incoming.slug)?
+            .into_iter()
+            .any(|found| found.value.deleted.is_some_and(|deleted| now < deleted.reserved_until));
+        if reserved {
+            return Err(Refusal::bad(format!("Slug \"{}\" is reserved", incoming.slug)));
+        }
+        let index = self.index();
+        let others = index.iter().filter(|entry| entry.skill.owner != incoming.owner);
+        match names::mistaken_for(&incoming.slug, others.map(|entry| entry.skill.slug.as_str())) {
+            None => Ok(()),
+            Some(near) => Err(Refusal::bad(format!(
+                "Slug \"{}\" is too close to \"{near}\" of another owner; an admin can publish it",
+                incoming.slug
+            ))),
+        }
+    }
+
+    fn scan(&self, incoming: &Incoming) -> ScanReport {
+        let files = incoming.files.iter().map(|file| (file.path.clone(), file.bytes.clone()));
+        self.scanner.scan_bundle(&Bundle::from_files(files).named(&incoming.slug))
+    }
+
+    fn commit(
+        &self,
+        incoming: Incoming,
+        records: &[FileRecord],
+        tree: String,
+        report: &ScanReport,
+        existing: Option<Found<SkillDoc>>,
+    ) -> Result<(String, String), Refusal> {
+        let meta = Meta {
+            owner_id: incoming.owner.clone(),
+            slug: incoming.slug.clone(),
+            version: incoming.version.clone(),
+            published_at: i64::try_from(incoming.created_at).unwrap_or(i64::MAX),
+        };
+        for file in &incoming.files {
+            self.blobs.put(&file.bytes)?;
+        }
+        let pairs = || incoming.files.iter().map(|file| (file.path.as_str(), &*file.bytes));
+        let archive = self.put_archive(zipped::pack(pairs(), Some(&meta)))?;
+        let exact = pairs().map(|(path, bytes)| match path == skill_file(&incoming.files) {
+            true => (SKILL_FILES[0], bytes),
+            false => (path, bytes),
+        });
+        let plain = self.put_archive(zipped::pack(exact, None))?;
+        let skill_md = skill_file(&incoming.files);
+        let only_file = match incoming.files.as_slice() {
+            [one] if one.path == skill_md => records.first().map(|record| record.sha256.clone()),
+            _ => None,
+        };
+        let about = About::read(&incoming.files, &incoming.slug);
+        let (mut skill, expect) = match existing {
+            Some(found) => (found.value, Expect::Version(found.version)),
+            None => (fresh(&incoming)?, Expect::Absent),
+        };
+        let version = VersionDoc {
+            id: new_id()?,
+            version: incoming.version.clone(),
+            created_at: incoming.created_at,
+            changelog: incoming.changelog.clone(),
+            by: incoming.by.who.clone(),
+            files: file_docs(&incoming.files, records),
+            tree: tree.clone(),
+            fingerprint: fingerprint(records, Order::Collation),
+            spdx: about.spdx.clone(),
+            archive,
+            scan: scan_doc(report, self.now()),
+            source: incoming.source.clone(),
+        };
+        let line = VersionLine {
+            version: incoming.version.clone(),
+            created_at: incoming.created_at,
+            changelog: incoming.changelog.clone(),
+            spdx: about.spdx.clone(),
+            fingerprints: fingerprints(records, &meta),
+            has_warnings: version.scan.has_warnings,
+            plain,
+            only_file,
+            withdrawn: false,
+        };
+        take_in(&mut skill, &incoming, line, about);
+        let entry = AuditEntry {
+            skill: Some(skill.key()),
+            version: Some(incoming.version.clone()),
+            digest: Some(tree),
+            ..incoming.by
+        };
+        let kind = if incoming.mirrored.is_some() { "mirror" } else { "publish" };
+        let key = version_key(&skill.slug, &skill.owner, &incoming.version);
+        let mut ops = vec![
+            Op::put(SKILLS, &skill.key(), expect, Body::of(&skill)?),
+            Op::put(VERSIONS, &key, Expect::Absent, Body::of(&version)?),
+            audit::op(kind, &entry, self.now())?,
+        ];
+        ops.extend(
+            incoming.used.iter().map(|(id, at)| Op::delete(TICKETS, id, Expect::Version(*at))),
+        );
+        match self.store.transact(&ops) {
+            Err(StoreError::Conflict { .. }) => return Err(used_meanwhile()),
+            other => other?,
+        };
+        self.refresh(&skill.key())?;
+        Ok((skill.id, version.id))
+    }
+
+    fn put_archive(&self, packed: std::io::Result<Vec<u8>>) -> Result<Stored, Refusal> {
+        let bytes = packed.map_err(|_| Refusal::unavailable("The bundle could not be packed"))?;
+        Ok(Stored { sha256: self.blobs.put(&bytes)?, size: bytes.len() as u64 })
+    }
+}
+
+fn used_meanwhile() -> Refusal {
+    Refusal::text(
+        StatusCode::CONFLICT,
+        "The skill or an upload ticket changed meanwhile; publish again",
+    )
+}
+
+fn fresh(incoming: &Incoming) -> Result<SkillDoc, Refusal> {
+    Ok(SkillDoc {
+        id: new_id()?,
+        owner: incoming.owner.clone(),
+        slug: incoming.slug.clone(),
+        display_name: String::new(),
+        summary: None,
+        topics: Vec::new(),
+        tags: Default::default(),
+        versions: Vec::new(),
+        setup: Vec::new(),
+        os: Vec::new(),
+        stars: 0,
+        created_at: incoming.created_at,
+        updated_at: incoming.created_at,
+        deleted: None,
+        mirrored: incoming.mirrored.clone(),
+    })
+}
+
+/// Adds a version to its skill. What is shown of the skill follows its latest version.
+fn take_in(skill: &mut SkillDoc, incoming: &Incoming, line: VersionLine, about: About) {
+    let number = |version: &str| semver::Version::parse(version).ok();
+    let newest =
+        skill.latest().is_none_or(|latest| number(&latest.version) <= number(&line.version));
+    let version = line.version.clone();
+    skill.versions.push(line);
+    skill.updated_at = incoming.created_at.max(skill.updated_at);
+    for tag in incoming.tags.iter().filter(|tag| *tag != "latest").take(MAX_WORDS) {
+        skill.tags.insert(tag.clone(), version.clone());
+    }
+    // An older line that is kept up does not take the place of the newest.
+    if newest {
+        skill.tags.insert("latest".to_owned(), version);
+        skill.display_name.clone_from(&incoming.display_name);
+        skill.summary = about.summary;
+        skill.setup = about.setup;
+        skill.os = about.os;
+        if !incoming.topics.is_empty() {
+            skill.topics.clone_from(&incoming.topics);
+        }
+    }
+    if incoming.mirrored.is_some() {
+        skill.mirrored.clone_from(&incoming.mirrored);
+    }
+}
