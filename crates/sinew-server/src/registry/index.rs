@@ -3,7 +3,7 @@
 //! A query word counts in full where a skill has it, and half where it only begins a word of the
 //! skill. A slug that is the query, or begins with it, comes first.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
 
 use serde::Serialize;
@@ -67,6 +67,8 @@ pub(crate) struct Index {
     entries: Vec<Option<Entry>>,
     free: Vec<u32>,
     by_key: BTreeMap<String, u32>,
+    /// By what people call them, in lower case.
+    by_name: HashMap<String, Vec<u32>>,
     words: BTreeMap<Box<str>, Vec<(u32, f32)>>,
 }
 
@@ -94,6 +96,7 @@ impl Index {
         for (word, weight) in weights(&skill) {
             self.words.entry(word.into()).or_default().push((at, weight));
         }
+        self.by_name.entry(skill.display_name.to_lowercase()).or_default().push(at);
         self.entries[at as usize] = Some(Entry { skill, downloads, installs });
         self.by_key.insert(key, at);
     }
@@ -102,6 +105,13 @@ impl Index {
     pub(crate) fn remove(&mut self, key: &str) {
         let Some(at) = self.by_key.remove(key) else { return };
         if let Some(entry) = self.entries[at as usize].take() {
+            let name = entry.skill.display_name.to_lowercase();
+            if let Some(places) = self.by_name.get_mut(&name) {
+                places.retain(|place| *place != at);
+                if places.is_empty() {
+                    self.by_name.remove(&name);
+                }
+            }
             for (word, _) in weights(&entry.skill) {
                 if let Some(places) = self.words.get_mut(word.as_str()) {
                     places.retain(|(place, _)| *place != at);
@@ -184,15 +194,19 @@ impl Index {
             Some((owner, slug)) => (Some(owner.to_ascii_lowercase()), slug),
             None => (None, wanted),
         };
-        let is_it = |entry: &&Entry| {
-            let skill = &entry.skill;
-            let named = skill.slug.eq_ignore_ascii_case(slug)
-                || skill.display_name.to_lowercase() == slug.to_lowercase();
-            named && owner.as_ref().is_none_or(|owner| *owner == skill.owner)
-        };
+        // A key is the slug and the owner, so that the owners of a slug lie together.
+        let under = format!("{}/", slug.to_ascii_lowercase());
+        let slugs = self.by_key.range(under.clone()..);
+        let slugs = slugs.take_while(|(key, _)| key.starts_with(&under)).map(|(_, at)| *at);
+        let called = self.by_name.get(&slug.to_lowercase()).into_iter().flatten().copied();
+        let found: BTreeSet<u32> = slugs.chain(called).collect();
+        let owned = |entry: &&Entry| owner.as_ref().is_none_or(|o| *o == entry.skill.owner);
+        let entries = found.into_iter().filter_map(|at| self.entries[at as usize].as_ref());
+        let mut entries: Vec<&Entry> = entries.filter(owned).collect();
+        entries.sort_by_key(|entry| (&entry.skill.slug, &entry.skill.owner));
         let parts = Parts { slug: IS_SLUG, ..Parts::default() };
         let hit = |entry| Hit { entry, score: IS_SLUG, parts };
-        self.iter().filter(is_it).take(limit).map(hit).collect()
+        entries.into_iter().take(limit).map(hit).collect()
     }
 }
 
