@@ -32,6 +32,7 @@ mod api;
 mod app;
 mod gate;
 pub mod mcp;
+mod pace;
 pub mod registry;
 mod serve;
 mod stall;
@@ -40,6 +41,7 @@ mod ui;
 pub use access::{Access, Caller};
 pub use app::App;
 pub use gate::{CalledAs, OriginRule, Peer};
+pub use pace::PER_SECOND;
 pub use serve::{MAX_BODY, Options, Part, Running, ServeError, Server};
 
 /// The description of the HTTP API: OpenAPI 3.1, as `/api/v1/openapi.json` serves it.

@@ -29,6 +29,7 @@ use tower_http::timeout::{RequestBodyTimeoutLayer, TimeoutLayer};
 use url::Url;
 
 use crate::gate::{self, Names, OriginRule, Peer};
+use crate::pace::{Pace, keep_pace};
 use crate::stall::Stall;
 
 /// The largest body of a request, unless a route says otherwise: JSON of people and agents is far
@@ -59,13 +60,16 @@ pub struct Options {
     /// Whether somebody holds a token with which this server can be ruled. Without one, only
     /// loopback is listened on.
     pub has_token: bool,
+    /// Requests that one client may send in a second where others than this machine can; any number
+    /// where absent.
+    pub per_second: Option<u32>,
 }
 
 impl Options {
     /// This machine alone.
     pub fn loopback(port: u16) -> Self {
         let listen = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
-        Self { listen, public_url: None, has_token: false }
+        Self { listen, public_url: None, has_token: false, per_second: None }
     }
 }
 
@@ -100,6 +104,7 @@ pub struct Part {
     router: Router,
     origin: OriginRule,
     ready: Option<Ready>,
+    counts_itself: bool,
 }
 
 impl fmt::Debug for Part {
@@ -111,13 +116,20 @@ impl fmt::Debug for Part {
 impl Part {
     /// A part whose routes are full paths from the origin.
     pub fn new(name: &'static str, router: Router) -> Self {
-        Self { name, router, origin: OriginRule::Own, ready: None }
+        Self { name, router, origin: OriginRule::Own, ready: None, counts_itself: false }
     }
 
     /// Whose pages may call it.
     #[must_use]
     pub fn origin(mut self, rule: OriginRule) -> Self {
         self.origin = rule;
+        self
+    }
+
+    /// It has limits of its own on how many requests somebody may send.
+    #[must_use]
+    pub fn counts_itself(mut self) -> Self {
+        self.counts_itself = true;
         self
     }
 
@@ -136,6 +148,7 @@ pub struct Server {
     address: SocketAddr,
     names: Arc<Names>,
     origin: String,
+    pace: Option<Arc<Pace>>,
     parts: Vec<Part>,
 }
 
@@ -160,7 +173,9 @@ impl Server {
             None => format!("http://{at}"),
         };
         let names = Arc::new(Names::of(at, public));
-        Ok(Self { listener, address: at, names, origin, parts: Vec::new() })
+        let per_second = options.per_second.filter(|_| !at.ip().is_loopback());
+        let pace = per_second.map(Pace::new);
+        Ok(Self { listener, address: at, names, origin, pace, parts: Vec::new() })
     }
 
     /// Adds a part.
@@ -211,7 +226,11 @@ impl Server {
             .route("/readyz", get(move || readiness(checks.clone())));
         for part in self.parts {
             let rule = (Arc::clone(&self.names), part.origin);
-            router = router.merge(part.router.layer(from_fn_with_state(rule, gate::check_origin)));
+            let mut routes = part.router.layer(from_fn_with_state(rule, gate::check_origin));
+            if let (Some(pace), false) = (&self.pace, part.counts_itself) {
+                routes = routes.layer(from_fn_with_state(Arc::clone(pace), keep_pace));
+            }
+            router = router.merge(routes);
         }
         let router = router
             .layer(DefaultBodyLimit::max(MAX_BODY))

@@ -297,6 +297,21 @@ pub const KEYS: &[Key] = &[
         "",
         "The origin by which others know the server, where a proxy stands in front.",
     ),
+    key(
+        "serve.ratePerSecond",
+        "50",
+        "Requests one client may send in a second, where others than this machine can reach the server; 0 for any number.",
+    ),
+    key(
+        "serve.registryListen",
+        "",
+        "An address of the registry's own; below the others' address where absent.",
+    ),
+    key(
+        "serve.registryUrl",
+        "",
+        "The origin by which others know that address, where a proxy stands in front.",
+    ),
     key("registry.mode", "private", "Who reads without a token: private or public-read."),
     key(
         "registry.blobs",

@@ -46,7 +46,9 @@ fn serve_http(engine: Engine, listen: SocketAddr, out: &mut Printer) -> Result<(
         true => Some(engine.access_token()?),
         false => None,
     };
-    let options = Options { listen, public_url: public_url.clone(), has_token: token.is_some() };
+    let per_second = serve::per_second_of(&engine)?;
+    let has_token = token.is_some();
+    let options = Options { listen, public_url: public_url.clone(), has_token, per_second };
     let server = Server::bind(options).map_err(|error| serve::serve_error(&error))?;
     let host = Host::new(engine)?;
     host.watch();

@@ -6,7 +6,7 @@ use serde::Serialize;
 use sinew_engine::{Engine, Error, ErrorKind};
 use sinew_server::mcp::{Host, RESERVED_COMMANDS, http};
 use sinew_server::registry::{PREFIX, Reach, Registry};
-use sinew_server::{App, Options, Part, ServeError, Server};
+use sinew_server::{App, Options, PER_SECOND, Part, ServeError, Server};
 use url::Url;
 
 use super::registry as registry_command;
@@ -109,38 +109,57 @@ fn serve(
     let configured = tree.pointer("/serve/listen").and_then(|value| value.as_str());
     let listen = address(how.listen.as_deref().or(configured).unwrap_or(LISTEN))?;
     let public_url = public_url_of(engine)?;
-    let reach = match listen.ip().is_loopback() && public_url.is_none() {
-        true => Reach::Loopback,
-        false => Reach::Others,
+    let reach = reach_of(listen, public_url.as_ref());
+    let own = tree.pointer("/serve/registryListen").and_then(|value| value.as_str());
+    let own = own.filter(|own| !own.trim().is_empty()).map(address).transpose()?;
+    let registry_reach = match own {
+        Some(own) => reach_of(own, origin_of(engine, "registryUrl")?.as_ref()),
+        None => reach,
     };
     let registry = match how.registry {
-        true => Some(registry_command::open(engine, reach)?),
+        true => Some(registry_command::open(engine, registry_reach)?),
         false => None,
     };
-    let has_token = match &registry {
+    let has_admin = match &registry {
         Some(registry) => {
             let now = engine.environment().clock.now_ms();
             registry.tokens().has_admin(now).map_err(|e| registry_command::token_error(&e))?
         }
-        // The engine's own token guards everything else.
-        None => true,
+        None => false,
     };
+    // The engine's own token guards everything but a registry.
+    let has_token = has_admin || registry.is_none() || own.is_some();
     let app = App::new(Arc::clone(&host))?;
     let mcp = mcp(&host, engine, reach, public_url.clone())?;
-    let options = Options { listen, public_url, has_token };
+    let per_second = per_second_of(engine)?;
+    let options = Options { listen, public_url, has_token, per_second };
     let mut server = Server::bind(options).map_err(|error| serve_error(&error))?;
     server = server.mount(sinew_server::part(&app)).mount(mcp);
-    if let Some(registry) = &registry {
-        server = server.mount(registry.part());
-    }
+    let mut alone = None;
+    let registry_at = match &registry {
+        None => None,
+        Some(registry) => match own {
+            None => {
+                server = server.mount(registry.part());
+                Some(format!("{}{PREFIX}", server.origin()))
+            }
+            Some(listen) => {
+                let own = listener(engine, listen, has_admin)?.mount(registry.part());
+                let running = own.start().map_err(|error| serve_error(&error))?;
+                let origin = running.origin().to_owned();
+                alone = Some(running);
+                Some(origin)
+            }
+        },
+    };
     let serving = Serving {
         listening: server.origin(),
         address: server.address().to_string(),
-        registry: registry.is_some().then(|| format!("{}{PREFIX}", server.origin())),
+        registry: registry_at,
         dashboard: format!("{}/auth?once={}", server.origin(), app.access().sign_in_code()?),
         mcp: format!("{}{}", server.origin(), http::PATH),
     };
-    if reach == Reach::Others {
+    if reach == Reach::Others || registry.is_some() && registry_reach == Reach::Others {
         out.warn("others can reach this server; whoever has its token can use it");
     }
     match out.is_json() {
@@ -155,8 +174,23 @@ fn serve(
     let keeping = registry.as_ref().map(Arc::clone).map(|registry: Arc<Registry>| registry.keep());
     let keeping = keeping.transpose()?;
     server.run().map_err(|error| serve_error(&error))?;
-    drop(keeping);
+    drop((keeping, alone));
     Ok(Exit::Done)
+}
+
+/// The registry's own address.
+fn listener(engine: &Engine, listen: SocketAddr, has_token: bool) -> Result<Server, Error> {
+    let public_url = origin_of(engine, "registryUrl")?;
+    let options = Options { listen, public_url, has_token, per_second: None };
+    Server::bind(options).map_err(|error| serve_error(&error))
+}
+
+/// Who reaches an address that the world may know by another name.
+fn reach_of(listen: SocketAddr, public_url: Option<&Url>) -> Reach {
+    match listen.ip().is_loopback() && public_url.is_none() {
+        true => Reach::Loopback,
+        false => Reach::Others,
+    }
 }
 
 /// MCP beside the other parts, with the token that they share.
@@ -193,14 +227,34 @@ fn address(text: &str) -> Result<SocketAddr, Error> {
 
 /// The address by which others know this machine's server, where one is configured.
 pub(crate) fn public_url_of(engine: &Engine) -> Result<Option<Url>, Error> {
-    let configured = engine.config().tree.pointer("/serve/publicUrl");
+    origin_of(engine, "publicUrl")
+}
+
+fn origin_of(engine: &Engine, key: &str) -> Result<Option<Url>, Error> {
+    let configured = engine.config().tree.pointer(&format!("/serve/{key}"));
     match configured.and_then(|value| value.as_str()) {
         None | Some("") => Ok(None),
-        Some(text) => public_url(text).map(Some),
+        Some(text) => public_url(key, text).map(Some),
     }
 }
 
-fn public_url(text: &str) -> Result<Url, Error> {
+/// Requests that one client of another machine may send in a second.
+pub(crate) fn per_second_of(engine: &Engine) -> Result<Option<u32>, Error> {
+    let Some(set) = engine.config().tree.pointer("/serve/ratePerSecond") else {
+        return Ok(Some(PER_SECOND));
+    };
+    match set.as_u64().and_then(|set| u32::try_from(set).ok()) {
+        Some(0) => Ok(None),
+        Some(set) => Ok(Some(set)),
+        None => Err(Error::new(
+            ErrorKind::Usage,
+            "bad-setting",
+            "serve.ratePerSecond must be a whole number; 0 for any number",
+        )),
+    }
+}
+
+fn public_url(key: &str, text: &str) -> Result<Url, Error> {
     let url = Url::parse(text).ok().filter(|url| {
         matches!(url.scheme(), "http" | "https")
             && url.has_host()
@@ -209,7 +263,7 @@ fn public_url(text: &str) -> Result<Url, Error> {
             && url.username().is_empty()
     });
     url.ok_or_else(|| {
-        let text = format!("serve.publicUrl is no origin: {text}");
+        let text = format!("serve.{key} is no origin: {text}");
         Error::new(ErrorKind::Usage, "bad-public-url", text)
             .hint("write scheme and host alone, such as https://skills.example.org")
     })

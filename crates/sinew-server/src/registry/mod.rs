@@ -137,7 +137,7 @@ impl Registry {
             scanner: Scanner::new(),
             clock: Arc::clone(&env.clock),
             rates: Rates::new(settings.limits_scale.unwrap_or(usual)),
-            prefix: PREFIX,
+            prefix: if settings.listens_alone { "" } else { PREFIX },
             index: RwLock::default(),
             progress: Mutex::default(),
             counts: Mutex::default(),

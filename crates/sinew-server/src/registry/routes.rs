@@ -29,15 +29,22 @@ impl Registry {
             Mode::PublicRead => OriginRule::AnyReads,
         };
         let checked = Arc::clone(self);
-        let router = Router::new()
-            .nest(self.prefix, api().merge(discovery()).fallback(unknown))
-            .merge(discovery())
+        // Indexes are answered at the origin too, where clients look that know nothing but a host.
+        let (guarded, open) = match self.prefix {
+            "" => (api().merge(discovery()), open_documents()),
+            prefix => (
+                Router::new()
+                    .nest(prefix, api().merge(discovery()).fallback(unknown))
+                    .merge(discovery()),
+                open_documents().nest(prefix, open_documents()),
+            ),
+        };
+        let router = guarded
             // On routes alone: what nobody here answers is not this part's business.
             .route_layer(from_fn_with_state(Arc::clone(self), access::admit))
-            .merge(open_documents())
-            .nest(self.prefix, open_documents())
+            .merge(open)
             .with_state(Arc::clone(self));
-        Part::new("registry", router).origin(rule).ready(move || {
+        Part::new("registry", router).origin(rule).counts_itself().ready(move || {
             let answers = checked.store.len(super::model::AUDIT);
             answers.map(drop).map_err(|error| error.to_string())
         })

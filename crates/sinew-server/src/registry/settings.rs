@@ -79,6 +79,8 @@ pub struct Settings {
     pub mirror: Option<MirrorSettings>,
     /// The folder of the registry's own files.
     pub folder: PathBuf,
+    /// Whether the registry has an address of its own, and so no path in front of its routes.
+    pub listens_alone: bool,
 }
 
 /// A setting that cannot be used.
@@ -114,7 +116,9 @@ impl Settings {
                 _ => return wrong("registry.limits.scale", "a whole number above 0"),
             },
         };
-        Ok(Self { mode, blobs, limits_scale, mirror: read_mirror(tree)?, folder })
+        let listens_alone = text(tree, "/serve/registryListen", "serve.registryListen")?.is_some();
+        let mirror = read_mirror(tree)?;
+        Ok(Self { mode, blobs, limits_scale, mirror, folder, listens_alone })
     }
 }
 

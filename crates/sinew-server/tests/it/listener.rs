@@ -160,3 +160,35 @@ fn answers_say_how_they_may_be_used() {
         assert!(answer.contains(header), "{header} in {answer}");
     }
 }
+
+/// Where others can reach the server, one client has its share of each second.
+#[test]
+fn a_client_from_elsewhere_that_comes_too_fast_is_told_to_wait() {
+    let server = Server::new();
+    let serve = |listen: [u8; 4]| {
+        let listen = SocketAddr::from((listen, 0));
+        let options =
+            Options { listen, has_token: true, per_second: Some(3), ..Options::loopback(0) };
+        let bound = sinew_server::Server::bind(options).expect("an address");
+        bound.mount(sinew_server::part(&server.app)).start().expect("a server")
+    };
+    let answers = |running: &Running| {
+        let at = SocketAddr::from(([127, 0, 0, 1], running.address().port()));
+        let token = &server.token;
+        let ask = |more: &str| {
+            format!(
+                "GET /api/v1/version HTTP/1.1\r\nHost: {at}\r\nAuthorization: Bearer {token}\r\n{more}\r\n"
+            )
+        };
+        // All in one breath: however slow the machine, they do not come three to a second.
+        raw(at, &format!("{}{}", ask("").repeat(49), ask("Connection: close\r\n")))
+    };
+    let count =
+        |answers: &str, status: u16| answers.matches(&format!("HTTP/1.1 {status} ")).count();
+    let elsewhere = answers(&serve([0, 0, 0, 0]));
+    assert!(count(&elsewhere, 200) >= 3 && count(&elsewhere, 429) > 0, "{elsewhere}");
+    assert!(elsewhere.to_lowercase().contains("retry-after: 1"), "{elsewhere}");
+    assert!(elsewhere.contains("application/problem+json"), "{elsewhere}");
+    let here = answers(&serve([127, 0, 0, 1]));
+    assert_eq!((count(&here, 200), count(&here, 429)), (50, 0));
+}

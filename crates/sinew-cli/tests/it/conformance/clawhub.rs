@@ -210,3 +210,30 @@ fn six_rows_on_postgres_and_a_bucket() {
     let text = String::from_utf8(alice.read("work/skills/demo-skill/SKILL.md")).expect("text");
     assert!(text.contains("twice"));
 }
+
+/// A registry with an address of its own has no path in front, and the other parts do not answer there.
+#[test]
+fn a_registry_with_an_address_of_its_own() {
+    let config = "{serve: {registryListen: '127.0.0.1:0'}}";
+    let Some(team) = Team::start(config, &[]) else { return };
+    assert_ne!(team.registry(), team.origin);
+    assert!(!team.registry().ends_with("/registry"), "{}", team.registry());
+    let alice = team.person("alice", "publish");
+    published(&team, &alice, "1.0.0", "Say hello.");
+    alice.clawhub(&["search", "demo"]).ok("demo-skill v1.0.0");
+    alice.clawhub(&["install", DEMO]).ok("");
+    assert!(alice.path("work/skills/demo-skill/SKILL.md").is_file());
+    let status = |origin: &str, path: &str| {
+        let address = origin.trim_start_matches("http://");
+        let mut stream = TcpStream::connect(address).expect("a connection");
+        let ask = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+        stream.write_all(ask.as_bytes()).expect("sent");
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        answer.split(' ').nth(1).and_then(|status| status.parse::<u16>().ok()).expect("a status")
+    };
+    assert_eq!(status(&team.registry(), "/.well-known/clawhub.json"), 200);
+    assert_eq!(status(&team.registry(), "/api/v1/version"), 404, "the engine's API is elsewhere");
+    assert_eq!(status(&team.origin, "/.well-known/clawhub.json"), 404);
+    assert_eq!(status(&team.origin, "/registry/api/v1/skills"), 404);
+}

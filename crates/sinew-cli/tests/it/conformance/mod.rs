@@ -57,6 +57,7 @@ struct Team {
     clients: PathBuf,
     server: Child,
     origin: String,
+    registry: String,
     vars: Vec<(String, String)>,
 }
 
@@ -73,12 +74,14 @@ impl Team {
         BufReader::new(out).read_line(&mut line).expect("the server says where it is");
         let said: serde_json::Value = serde_json::from_str(&line).expect("one line of JSON");
         let origin = said["listening"].as_str().expect("an origin").to_owned();
+        let registry = said["registry"].as_str().expect("a registry").to_owned();
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        Some(Self { machine, clients, server, origin, vars: vars.iter().map(owned).collect() })
+        let vars = vars.iter().map(owned).collect();
+        Some(Self { machine, clients, server, origin, registry, vars })
     }
 
     fn registry(&self) -> String {
-        format!("{}/registry", self.origin)
+        self.registry.clone()
     }
 
     /// What `sinew` says on the server's machine.

@@ -95,7 +95,8 @@ fn anybody_may_read_what_is_public_and_only_that() {
 #[test]
 fn a_server_that_others_reach_needs_somebody_who_rules_it() {
     let everywhere = SocketAddr::from(([0, 0, 0, 0], 0));
-    let options = Options { listen: everywhere, public_url: None, has_token: false };
+    let options =
+        Options { listen: everywhere, public_url: None, has_token: false, per_second: None };
     assert!(matches!(Server::bind(options.clone()), Err(ServeError::Unguarded { .. })));
     assert!(Server::bind(Options { has_token: true, ..options }).is_ok());
 }
