@@ -2,7 +2,7 @@
 //! the next start.
 
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sinew_hub::TreeStatus;
 use sinew_testkit::skill_text;
@@ -31,15 +31,23 @@ fn child() {
         ask.overwrite = true;
         hub.install(&ask, &workdir, &mut Person::yes(), &mut |_, _| {}).unwrap();
     };
-    // The guard is ready from here on: kills fall into the work, not into the start.
-    install("1.0.0");
-    std::fs::write(world.path("../ready"), "").unwrap();
-    loop {
+    let round = || {
         for version in ["2.0.0", "1.0.0"] {
             install(version);
         }
         hub.uninstall("tides", &workdir).unwrap();
         install("1.0.0");
+    };
+    // The guard is ready from here on: kills fall into the work, not into the start.
+    install("1.0.0");
+    let began = Instant::now();
+    round();
+    // Moved into place, so that nobody reads half of it.
+    let (made, ready) = (world.path("../took"), world.path("../ready"));
+    std::fs::write(&made, began.elapsed().as_micros().to_string()).unwrap();
+    std::fs::rename(made, ready).unwrap();
+    loop {
+        round();
     }
 }
 
@@ -67,7 +75,9 @@ fn case_8_a_kill_leaves_the_old_or_the_new_skill_and_a_lock_that_agrees() {
         seed ^= seed << 13;
         seed ^= seed >> 7;
         seed ^= seed << 17;
-        std::thread::sleep(Duration::from_micros(seed % 400_000));
+        // Anywhere in a round, which takes as long as the machine is busy with other things.
+        let took = std::fs::read_to_string(&ready).unwrap().parse::<u64>().unwrap();
+        std::thread::sleep(Duration::from_micros(seed % took.max(1)));
         child.kill().unwrap();
         child.wait().unwrap();
         // The next start: whatever was left is finished or undone.

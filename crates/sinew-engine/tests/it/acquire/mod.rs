@@ -2,6 +2,7 @@
 //! and what is left behind. A number in brackets is an acceptance case of the cortex, `hub` and a number
 //! one of the hub. The same flow over real registries is tested with the command.
 
+mod crashes;
 mod failures;
 mod first;
 mod reflexes;

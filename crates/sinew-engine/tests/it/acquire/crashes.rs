@@ -1,0 +1,117 @@
+//! A process that ends anywhere: before or after whatever it asks of the market.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use sinew_cortex::acquire::Finish;
+use sinew_engine::Error;
+use sinew_engine::acquire::{
+    Fetched, Listing, Market, Order, Placed, Reply, Searched, Unattended, Wanted, Wish,
+};
+
+use super::stall::Stall;
+use super::{Kim, TASK};
+use crate::cortex::support::World;
+
+/// What the crash is thrown as.
+struct Crash;
+
+/// A market on whose how-manieth step the process ends. Each call has two: before and after it acts.
+struct Ending<'a> {
+    stall: &'a Stall,
+    left: Cell<usize>,
+}
+
+impl Ending<'_> {
+    fn step(&self) {
+        match self.left.get() {
+            0 => std::panic::resume_unwind(Box::new(Crash)),
+            left => self.left.set(left - 1),
+        }
+    }
+
+    fn around<T>(&self, act: impl FnOnce(&Stall) -> T) -> T {
+        self.step();
+        let done = act(self.stall);
+        self.step();
+        done
+    }
+}
+
+impl Market for Ending<'_> {
+    fn search(
+        &self,
+        keywords: &[String],
+        relevant: &dyn Fn(&Listing) -> bool,
+    ) -> Result<Searched, Error> {
+        self.around(|stall| stall.search(keywords, relevant))
+    }
+
+    fn named(&self, reference: &str, version: Option<&str>) -> Result<Listing, Error> {
+        self.around(|stall| stall.named(reference, version))
+    }
+
+    fn fetch(&self, wanted: &Wanted<'_>) -> Result<Fetched, Error> {
+        self.around(|stall| stall.fetch(wanted))
+    }
+
+    fn install(&self, wanted: &Wanted<'_>, order: &Order<'_>) -> Result<Placed, Error> {
+        self.around(|stall| stall.install(wanted, order))
+    }
+
+    fn installed(&self, slug: &str) -> Result<Option<Placed>, Error> {
+        self.around(|stall| stall.installed(slug))
+    }
+
+    fn uninstall(&self, slug: &str, run: &str) -> Result<bool, Error> {
+        self.around(|stall| stall.uninstall(slug, run))
+    }
+
+    fn retain(&self, slug: &str, run: &str) -> Result<(), Error> {
+        self.around(|stall| stall.retain(slug, run))
+    }
+}
+
+/// How many steps a whole run takes at most: searching, fetching three, installing, using, releasing.
+const ENOUGH: usize = 200;
+
+/// [39] Wherever it ended, cancelling the run takes away what it brought, and leaves no question.
+#[test]
+fn after_a_crash_anywhere_cancelling_leaves_nothing() {
+    let mut ends = 0;
+    for at in 0..ENOUGH {
+        let world = World::new();
+        let stall = Stall::new(&world);
+        // The first candidate cannot be installed: its half is taken back on the way to the next.
+        stall.change("todoist-cli", |goods| {
+            goods.install_fails = (at % 2 == 1).then(|| "no".into())
+        });
+        let ending = Ending { stall: &stall, left: Cell::new(at) };
+        let mut kim =
+            Kim::answering([Reply::YES, Reply::YES, Reply::NO]).finishing([Finish::success()]);
+        let wish = Wish { task: TASK.to_owned(), ..Wish::default() };
+        let engine = world.engine();
+        let ran = catch_unwind(AssertUnwindSafe(|| {
+            engine.acquisition(&ending).begin(&wish, &mut kim).map(drop)
+        }));
+        drop(engine);
+        let engine = world.engine();
+        for run in engine.acquisition(&stall).open().expect("runs") {
+            engine.acquisition(&stall).cancel(&run.id, &mut Unattended).expect("an end");
+        }
+        assert_eq!(stall.left(), [] as [&str; 0], "after {at} steps: {:?}", kim.story());
+        assert_eq!(engine.approvals(true).expect("approvals"), [], "after {at} steps");
+        match ran {
+            Ok(done) => done.expect("a whole run"),
+            Err(thrown) => {
+                assert!(thrown.is::<Crash>(), "after {at} steps something else broke");
+                ends += 1;
+                continue;
+            }
+        }
+        if at % 2 == 1 {
+            break;
+        }
+    }
+    assert!((20..ENOUGH - 1).contains(&ends), "{ends} crashes");
+}
