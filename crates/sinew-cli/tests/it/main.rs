@@ -31,6 +31,7 @@ mod output;
 mod recording;
 mod remote;
 mod scan;
+mod soak;
 mod support;
 mod watch;
 mod workshop;
