@@ -21,6 +21,7 @@ use crate::printer::Printer;
 ///   sinew install @steipete/todoist-cli@1.2.0
 ///   sinew install owner/repo@skill#main --global
 ///   sinew install ./my-skill --as mine
+///   sinew install ./my-skill --link
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, disable_version_flag = true)]
 pub(crate) struct InstallArgs {
@@ -39,6 +40,9 @@ pub(crate) struct InstallArgs {
     /// Replace what is there; a copy of changes is kept
     #[arg(long)]
     overwrite: bool,
+    /// Read a folder where it is instead of copying it; nothing is locked, and its changes count at once
+    #[arg(long, conflicts_with_all = ["version", "name", "overwrite", "global"])]
+    link: bool,
     #[command(flatten)]
     place: PlaceArgs,
     #[command(flatten)]
@@ -135,6 +139,9 @@ pub(crate) fn run(args: &InstallArgs, engine: &Engine, out: &mut Printer) -> Com
         let message = "--as names one folder, and there are several references";
         return Err(Error::new(ErrorKind::Usage, "one-at-a-time", message).into());
     }
+    if args.link {
+        return link(args, &references, engine, out);
+    }
     let hub = args.hub.open(engine)?;
     let workdir = engine.workdir(args.place.place());
     let mut records = Vec::new();
@@ -158,6 +165,32 @@ pub(crate) fn run(args: &InstallArgs, engine: &Engine, out: &mut Printer) -> Com
             Ok(installed) => HubRecord::installed(text, &installed),
             Err(error) => record(text, error)?,
         });
+    }
+    tell(&records, out)
+}
+
+/// Has folders read where they are.
+fn link(
+    args: &InstallArgs,
+    references: &[Reference],
+    engine: &Engine,
+    out: &mut Printer,
+) -> CommandResult {
+    let mut records = Vec::new();
+    for (text, reference) in args.references.iter().zip(references) {
+        let Reference::Local(path) = reference else {
+            let message = format!("`{text}` is not on this machine");
+            return Err(Error::new(ErrorKind::Usage, "not-local", message)
+                .hint("--link is for folders here: ./my-skill")
+                .into());
+        };
+        let folder = engine.environment().cwd.join(engine.environment().expand_home(path));
+        let status = match args.dry_run {
+            true => "would-link",
+            false if engine.link_folder(&folder)? => "linked",
+            false => "unchanged",
+        };
+        records.push(HubRecord::linked(text, status, &folder));
     }
     tell(&records, out)
 }

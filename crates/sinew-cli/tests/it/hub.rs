@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use serde_json::Value;
 use sinew_testkit::{ClawHub, ClawHubManner, Flag, GitHub, Machine, skill_text};
 
-use crate::support::{command, shown, typed};
+use crate::support::{command, json, shown, sinew, typed};
 
 /// A machine whose registries are on loopback.
 struct World {
@@ -295,4 +295,28 @@ fn no_token_shows_in_any_output() {
         }
     }
     assert!(found.is_empty(), "{found:?}");
+}
+
+/// A folder of one's own can be read where it is: nothing is copied or locked.
+#[test]
+fn a_linked_folder_is_read_where_it_lies() {
+    let machine = Machine::new().file(
+        "elsewhere/tea-timer/SKILL.md",
+        "---\nname: tea-timer\ndescription: Times a pot of tea\n---\n# Tea\n",
+    );
+    let folder = machine.path("elsewhere/tea-timer");
+    let folder = folder.to_str().expect("text");
+    let status = |args: &[&str]| {
+        let args = [&["install", folder, "--link"], args].concat();
+        json(&machine, &args)[0]["status"].clone()
+    };
+    assert_eq!(status(&["--dry-run"]), "would-link");
+    assert_eq!((status(&[]), status(&[])), ("linked".into(), "unchanged".into()));
+    let listed = json(&machine, &["list"]);
+    let found = listed["skills"].as_array().expect("skills").iter();
+    let found = found.map(|skill| (&skill["name"], &skill["state"])).collect::<Vec<_>>();
+    assert!(found.contains(&(&"tea-timer".into(), &"ready".into())), "{listed}");
+    assert!(!machine.path("work/.sinew/lock.json").exists());
+    let told = sinew(&machine, &["install", "todoist-cli", "--link"]);
+    assert!(told.ends_with("exit 2"), "{told}");
 }

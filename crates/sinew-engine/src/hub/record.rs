@@ -15,7 +15,7 @@ pub struct HubRecord {
     #[serde(rename = "ref")]
     pub reference: String,
     /// `installed`, `updated`, `current`, `available`, `removed`, `restored`, `imported`, `ok`,
-    /// `would-install`, `would-remove`, `refused` or `failed`.
+    /// `linked`, `unchanged`, `would-install`, `would-link`, `would-remove`, `refused` or `failed`.
     pub status: &'static str,
     /// Why not, as a word that never changes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,6 +83,11 @@ impl HubRecord {
             backup: installed.backup.clone(),
             ..Self::done(reference, "installed")
         }
+    }
+
+    /// A folder that is read where it is.
+    pub fn linked(reference: &str, status: &'static str, folder: &std::path::Path) -> Self {
+        Self { path: Some(folder.to_owned()), ..Self::done(reference, status) }
     }
 
     /// A skill that was brought up to date, or is.

@@ -18,7 +18,7 @@ use sinew_guard::scan::Verdict;
 use crate::connect::agents::{AGENTS, Agent, Scope};
 use crate::connect::edit::Format;
 use crate::connect::file::{Found, unreadable};
-use crate::{Engine, Error, Options};
+use crate::{Engine, Error, ErrorKind, Options};
 
 /// How skills are taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,7 +141,10 @@ impl Engine {
         }
         if request.write {
             match request.mode {
-                ImportMode::Register => self.register(&report.roots)?,
+                ImportMode::Register => {
+                    let new = report.roots.iter().filter(|root| !root.known);
+                    self.register(&new.map(|root| root.path.clone()).collect::<Vec<_>>())?;
+                }
                 ImportMode::Link => self.link_in(&added)?,
                 ImportMode::Copy => self.copy_in(&added)?,
             }
@@ -160,10 +163,7 @@ impl Engine {
                 Some(root) if !root.agents.contains(&agent) => root.agents.push(agent),
                 Some(_) => {}
                 None => {
-                    let known = catalog
-                        .roots
-                        .iter()
-                        .any(|known| fs::canonicalize(&known.path).ok().as_ref() == Some(&real));
+                    let known = is_read(catalog, &real);
                     roots.push(ImportRoot { path, agents: vec![agent], known });
                 }
             }
@@ -201,9 +201,23 @@ impl Engine {
         Self::open(self.env.clone(), options)
     }
 
-    /// Names folders in the configuration that are not read yet. Comments stay.
-    fn register(&self, roots: &[ImportRoot]) -> Result<(), Error> {
-        let new: Vec<&ImportRoot> = roots.iter().filter(|root| !root.known).collect();
+    /// Has a folder of somebody's own read where it is, as one of the extra ones; `false` where it is
+    /// read already.
+    pub fn link_folder(&self, folder: &Path) -> Result<bool, Error> {
+        let real = fs::canonicalize(folder).map_err(|error| Error::file("read", folder, &error))?;
+        if !real.is_dir() {
+            let message = format!("{} is no folder", folder.display());
+            return Err(Error::new(ErrorKind::Usage, "not-a-folder", message)
+                .hint("an archive is copied: leave --link out"));
+        }
+        if is_read(&self.snapshot().catalog, &real) {
+            return Ok(false);
+        }
+        self.register(&[real]).map(|()| true)
+    }
+
+    /// Names folders in the configuration. Comments stay.
+    fn register(&self, new: &[PathBuf]) -> Result<(), Error> {
         if new.is_empty() {
             return Ok(());
         }
@@ -212,7 +226,7 @@ impl Engine {
         let mut document = found.document(Format::Json5)?;
         let at = ["skills", "load", "extraDirs"];
         for root in new {
-            let folder = path_text(&root.path);
+            let folder = path_text(root);
             document
                 .push(&at, &Value::String(folder))
                 .map_err(|trouble| unreadable(path, &trouble))?;
@@ -220,6 +234,12 @@ impl Engine {
         found.back_up("import")?;
         found.replace(&document.text(), Scope::User)
     }
+}
+
+/// Whether a folder is one of those that skills are looked for in.
+fn is_read(catalog: &Catalog, real: &Path) -> bool {
+    let mut known = catalog.roots.iter().filter_map(|root| fs::canonicalize(&root.path).ok());
+    known.any(|known| known == real)
 }
 
 /// What is here already, by what its skill file says and by name.
