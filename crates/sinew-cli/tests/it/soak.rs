@@ -187,6 +187,6 @@ fn under_mixed_load_memory_stays_what_it_was() {
     let (early, late) = (between(WARM_UP, WARM_UP + 0.2), between(0.8, 1.1));
     let growth = if long { GROWTH } else { GROWTH_OF_SECONDS };
     let told = format!("{early} kB, then {late} kB, after {next:?} requests in {time:?}");
-    println!("{told}");
+    let _ = writeln!(std::io::stderr(), "{told}");
     assert!(late <= early * growth, "{told}");
 }

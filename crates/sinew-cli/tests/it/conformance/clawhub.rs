@@ -232,8 +232,14 @@ fn a_registry_with_an_address_of_its_own() {
         let _ = stream.read_to_string(&mut answer);
         answer.split(' ').nth(1).and_then(|status| status.parse::<u16>().ok()).expect("a status")
     };
-    assert_eq!(status(&team.registry(), "/.well-known/clawhub.json"), 200);
-    assert_eq!(status(&team.registry(), "/api/v1/version"), 404, "the engine's API is elsewhere");
-    assert_eq!(status(&team.origin, "/.well-known/clawhub.json"), 404);
-    assert_eq!(status(&team.origin, "/registry/api/v1/skills"), 404);
+    let announced = "/.well-known/clawhub.json";
+    assert_eq!(
+        (status(&team.registry(), announced), status(&team.registry(), "/healthz")),
+        (200, 200)
+    );
+    // The engine's API and pages are elsewhere, and the registry is not there.
+    assert_eq!(status(&team.registry(), "/api/v1/version"), 404);
+    assert_eq!(status(&team.registry(), "/metrics"), 404);
+    assert_ne!(status(&team.origin, announced), 200);
+    assert_ne!(status(&team.origin, "/registry/.well-known/clawhub.json"), 200);
 }
