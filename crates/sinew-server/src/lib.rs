@@ -22,11 +22,6 @@
 //! *Leaves out*: TLS (a proxy in front ends it; see [`Options::public_url`]), and the rules of
 //! skills, which are the engine's.
 
-#![allow(
-    clippy::redundant_closure_for_method_calls,
-    reason = "a method of `Workshop<'_>` is not general enough where `Engine::workshop` wants a closure"
-)]
-
 mod access;
 mod api;
 mod app;

@@ -143,6 +143,10 @@ impl Engine {
     }
 
     /// Runs that were learned from in this workspace, oldest first.
+    #[allow(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the path of a method is not general enough over the workshop's lifetime"
+    )]
     pub fn kept_runs(&self) -> Result<Vec<KeptRun>, Error> {
         self.workshop(|shop| shop.kept_runs())
     }

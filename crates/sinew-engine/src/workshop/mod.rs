@@ -21,7 +21,9 @@ pub use queue::QueuedReview;
 use serde_json::Value;
 use sinew_guard::scan::Scanner;
 use sinew_skill::Reason;
-use sinew_workshop::{Caller, Event, Parts, Settings, ToolAnswer, Workshop};
+use sinew_workshop::{
+    Caller, Counts, Event, Parts, Proposal, Settings, ToolAnswer, Workshop,
+};
 
 use crate::{Engine, Error, ErrorKind, settings};
 use around::Around;
@@ -39,6 +41,24 @@ impl Engine {
         work: impl FnOnce(&Workshop<'_>) -> sinew_workshop::Result<T>,
     ) -> Result<T, Error> {
         self.workshop_with(&self.workshop_settings().0, work)
+    }
+
+    /// Every proposal of this workspace, newest first.
+    #[allow(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the path of a method is not general enough over the workshop's lifetime"
+    )]
+    pub fn proposals(&self) -> Result<Vec<Proposal>, Error> {
+        self.workshop(|shop| shop.proposals())
+    }
+
+    /// How many proposals stand where.
+    #[allow(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the path of a method is not general enough over the workshop's lifetime"
+    )]
+    pub fn proposal_counts(&self) -> Result<Counts, Error> {
+        self.workshop(|shop| shop.status())
     }
 
     pub(crate) fn workshop_with<T>(

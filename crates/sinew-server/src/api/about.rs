@@ -86,7 +86,7 @@ fn write_gauges(
     });
     let help = "Findings in the catalog as it is now.";
     family(text, "sinew_scan_findings_total", "gauge", help, rows);
-    let shop = engine.workshop(|shop| shop.status())?;
+    let shop = engine.proposal_counts()?;
     let rows = [
         ("pending", shop.pending),
         ("quarantined", shop.quarantined),

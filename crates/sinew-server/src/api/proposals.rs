@@ -93,7 +93,7 @@ pub(crate) async fn list(
     Ask(query): Ask<ListQuery>,
 ) -> Result<Answer, Problem> {
     app.ask(move |look| {
-        let mut found = look.engine.workshop(|shop| shop.proposals())?;
+        let mut found = look.engine.proposals()?;
         found.retain(|proposal| {
             query.status.takes(proposal.status.as_str())
                 && query.skill.as_ref().is_none_or(|skill| proposal.skill_name == *skill)

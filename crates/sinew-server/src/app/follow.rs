@@ -55,7 +55,7 @@ impl Follower {
                 told.push((Kind::CortexChanged, json!({})));
             }
         }
-        if let Ok(proposals) = engine.workshop(|shop| shop.proposals()) {
+        if let Ok(proposals) = engine.proposals() {
             self.compare(&proposals, &mut told);
         }
         told

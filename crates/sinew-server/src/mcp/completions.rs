@@ -33,7 +33,7 @@ fn proposals(look: &Look) -> Vec<String> {
     if !look.workshop_is_on() {
         return Vec::new();
     }
-    let known = look.engine.workshop(|workshop| workshop.proposals()).unwrap_or_default();
+    let known = look.engine.proposals().unwrap_or_default();
     known.into_iter().map(|proposal| proposal.id).collect()
 }
 

@@ -1,36 +1,23 @@
 //! Bytes: archives and single files, with their digests.
 
-use std::sync::Arc;
-
-use axum::extract::{Path, Query, State};
 use axum::http::header::{CONTENT_RANGE, CONTENT_TYPE, IF_NONE_MATCH, RANGE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::json;
 
-use super::Registry;
-use super::access::Caller;
-use super::answer::{Answer, Refusal, Shape, header, json_answer};
+use super::answer::{Answer, Refusal, header, json_answer};
+use super::asked::Asked;
 use super::model::StatsDoc;
-use super::read::SkillQuery;
 
 /// A file that is shown, not fetched, is at most this large.
 const MAX_PREVIEW: usize = 200_000;
 
-pub(crate) async fn download(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
-    headers: HeaderMap,
-    Query(query): Query<SkillQuery>,
-) -> Answer {
-    registry
-        .work(move |registry| {
-            let slug = query.slug.as_deref().ok_or_else(|| Refusal::bad("Missing slug"))?;
-            let skill = registry.find(&caller, slug, query.owner(), Shape::Text)?.value;
-            let version = registry.version_of(&skill, &query.which())?;
+pub(crate) async fn download(asked: Asked) -> Answer {
+    asked
+        .version(|registry, asked, skill, version| {
             let bytes = registry.blobs.get(&version.archive.sha256)?;
             registry.count(&skill.key(), StatsDoc { downloads: 1, installs: 0 });
-            let mut response = archive(&headers, &version.archive.sha256, bytes);
+            let mut response = archive(&asked.headers, &version.archive.sha256, bytes);
             let name = format!("attachment; filename=\"{}-{}.zip\"", skill.slug, version.version);
             header(&mut response, "content-disposition", &name);
             Ok(response)
@@ -39,22 +26,16 @@ pub(crate) async fn download(
 }
 
 /// Which archive an install would fetch.
-pub(crate) async fn install(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
-    Path(slug): Path<String>,
-    Query(query): Query<SkillQuery>,
-) -> Answer {
-    registry
-        .work(move |registry| {
-            let skill = registry.find(&caller, &slug, query.owner(), Shape::Text)?.value;
-            let version = registry.version_of(&skill, &query.which())?.version;
+pub(crate) async fn install(asked: Asked) -> Answer {
+    asked
+        .version(|_, asked, skill, version| {
+            let version = &version.version;
             let url = format!(
                 "{}/api/v1/download?slug={}&ownerHandle={}&version={}",
-                caller.base,
+                asked.caller.base,
                 skill.slug,
                 skill.owner,
-                url_text(&version)
+                url_text(version)
             );
             json_answer(&json!({
                 "ok": true,
@@ -66,27 +47,19 @@ pub(crate) async fn install(
         .await
 }
 
-pub(crate) async fn file(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
-    headers: HeaderMap,
-    Path(slug): Path<String>,
-    Query(query): Query<SkillQuery>,
-) -> Answer {
-    registry
-        .work(move |registry| {
-            let path = query.path.as_deref().ok_or_else(|| Refusal::bad("Missing path"))?;
-            let skill = registry.find(&caller, &slug, query.owner(), Shape::Text)?.value;
-            let version = registry.version_of(&skill, &query.which())?;
+pub(crate) async fn file(asked: Asked) -> Answer {
+    let path = asked.query.path.clone().ok_or_else(|| Refusal::bad("Missing path"))?;
+    asked
+        .version(move |registry, asked, _, version| {
             let known = version.files.iter().find(|file| file.path == path);
             let known = known.ok_or_else(|| Refusal::not_found("File not found"))?;
             let bytes = registry.blobs.get(&known.sha256)?;
-            let shown = matches!(query.preview.as_deref(), Some("1" | "true"));
+            let shown = matches!(asked.query.preview.as_deref(), Some("1" | "true"));
             if shown && (bytes.len() > MAX_PREVIEW || std::str::from_utf8(&bytes).is_err()) {
                 let text = "Only text up to 200 KB can be previewed";
                 return Err(Refusal::text(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
             }
-            Ok(plain_file(&headers, &known.sha256, bytes))
+            Ok(plain_file(&asked.headers, &known.sha256, bytes))
         })
         .await
 }
@@ -120,14 +93,14 @@ fn conditional(headers: &HeaderMap, sha256: &str, kind: &'static str, bytes: Vec
         StatusCode::NOT_MODIFIED.into_response()
     } else {
         match range(headers, bytes.len()) {
-            Asked::All => ([(CONTENT_TYPE, kind)], bytes).into_response(),
-            Asked::Part(from, to) => {
+            Span::All => ([(CONTENT_TYPE, kind)], bytes).into_response(),
+            Span::Part(from, to) => {
                 let said = format!("bytes {from}-{to}/{}", bytes.len());
                 let part = bytes[from..=to].to_vec();
                 let headers = [(CONTENT_TYPE, kind.to_owned()), (CONTENT_RANGE, said)];
                 (StatusCode::PARTIAL_CONTENT, headers, part).into_response()
             }
-            Asked::Outside => {
+            Span::Outside => {
                 let said = format!("bytes */{}", bytes.len());
                 (StatusCode::RANGE_NOT_SATISFIABLE, [(CONTENT_RANGE, said)]).into_response()
             }
@@ -139,29 +112,29 @@ fn conditional(headers: &HeaderMap, sha256: &str, kind: &'static str, bytes: Vec
     response
 }
 
-enum Asked {
+enum Span {
     All,
     Part(usize, usize),
     Outside,
 }
 
 /// One range of bytes; several at once are answered with everything, as the protocol allows.
-fn range(headers: &HeaderMap, length: usize) -> Asked {
+fn range(headers: &HeaderMap, length: usize) -> Span {
     let Some(text) = headers.get(RANGE).and_then(|value| value.to_str().ok()) else {
-        return Asked::All;
+        return Span::All;
     };
     let Some((from, to)) = text.strip_prefix("bytes=").and_then(|range| range.split_once('-'))
     else {
-        return Asked::All;
+        return Span::All;
     };
     let last = length.saturating_sub(1);
     let bounds = match (from.trim().parse::<usize>(), to.trim().parse::<usize>()) {
         (Ok(from), Ok(to)) if from <= to => (from, to.min(last)),
         (Ok(from), Err(_)) if to.trim().is_empty() => (from, last),
         (Err(_), Ok(tail)) if from.trim().is_empty() => (length.saturating_sub(tail), last),
-        _ => return Asked::All,
+        _ => return Span::All,
     };
-    if length == 0 || bounds.0 >= length { Asked::Outside } else { Asked::Part(bounds.0, bounds.1) }
+    if length == 0 || bounds.0 >= length { Span::Outside } else { Span::Part(bounds.0, bounds.1) }
 }
 
 /// Text inside a query.

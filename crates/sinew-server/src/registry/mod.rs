@@ -12,6 +12,7 @@
 
 mod access;
 mod answer;
+mod asked;
 mod audit;
 mod blobs;
 mod bucket;

@@ -1,17 +1,15 @@
 //! Reading: who am I, details, versions, and which version a folder is.
 
-use std::sync::Arc;
-
-use axum::extract::{Path, Query, State};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::access::Caller;
 use super::answer::{Answer, Refusal, Shape, json_answer};
+use super::asked::Asked;
 use super::model::{SkillDoc, VersionDoc, VersionLine};
 use super::shelf::Which;
 use super::token::Role;
-use super::{Registry, verdict};
+use super::verdict;
 
 /// The query that most routes of one skill take.
 #[derive(Debug, Default, Deserialize)]
@@ -54,16 +52,9 @@ pub(crate) async fn whoami(caller: Caller) -> Answer {
     }))
 }
 
-pub(crate) async fn detail(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
-    Path(slug): Path<String>,
-    Query(query): Query<SkillQuery>,
-) -> Answer {
-    registry
-        .work(move |registry| {
-            let found = registry.find(&caller, &slug, query.owner(), Shape::Json)?;
-            let skill = &found.value;
+pub(crate) async fn detail(asked: Asked) -> Answer {
+    asked
+        .skill(Shape::Json, |registry, _, skill| {
             let mut shown = list_item(skill, registry.stats_of(&skill.key())?.into());
             if let Some(fields) = shown.as_object_mut() {
                 fields.insert("icon".to_owned(), Value::Null);
@@ -81,17 +72,11 @@ pub(crate) async fn detail(
         .await
 }
 
-pub(crate) async fn versions(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
-    Path(slug): Path<String>,
-    Query(query): Query<SkillQuery>,
-) -> Answer {
-    registry
-        .work(move |registry| {
-            let skill = registry.find(&caller, &slug, query.owner(), Shape::Text)?.value;
-            let limit = query.limit.unwrap_or(25).clamp(1, 200);
-            let from: usize = match query.cursor.as_deref() {
+pub(crate) async fn versions(asked: Asked) -> Answer {
+    asked
+        .skill(Shape::Text, |_, asked, skill| {
+            let limit = asked.query.limit.unwrap_or(25).clamp(1, 200);
+            let from: usize = match asked.query.cursor.as_deref() {
                 None | Some("") => 0,
                 Some(cursor) => cursor.parse().map_err(|_| Refusal::bad("Invalid cursor"))?,
             };
@@ -115,43 +100,30 @@ pub(crate) async fn versions(
         .await
 }
 
-pub(crate) async fn version(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
-    Path((slug, version)): Path<(String, String)>,
-    Query(query): Query<SkillQuery>,
-) -> Answer {
-    registry
-        .work(move |registry| {
-            let skill = registry.find(&caller, &slug, query.owner(), Shape::Text)?.value;
-            let which = Which { version: Some(version), tag: None };
-            let version = registry.version_of(&skill, &which)?;
+pub(crate) async fn version(asked: Asked) -> Answer {
+    asked
+        .version(|_, _, skill, version| {
             json_answer(&json!({
                 "skill": { "slug": skill.slug, "displayName": skill.display_name },
-                "version": version_body(&skill, &version),
+                "version": version_body(skill, version),
             }))
         })
         .await
 }
 
 /// Which version has a fingerprint: of the files as published or as installed, in either order.
-pub(crate) async fn resolve(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
-    Query(query): Query<SkillQuery>,
-) -> Answer {
-    registry
-        .work(move |registry| {
-            let (Some(slug), Some(hash)) = (&query.slug, &query.hash) else {
-                return Err(Refusal::bad("Missing slug or hash"));
-            };
-            let is_hash = hash.len() == 64
-                && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-            if !is_hash {
-                return Err(Refusal::bad("Invalid hash"));
-            }
-            let skill = registry.find(&caller, slug, query.owner(), Shape::Text)?.value;
-            let has = |line: &&VersionLine| !line.withdrawn && line.fingerprints.contains(hash);
+pub(crate) async fn resolve(asked: Asked) -> Answer {
+    let (Some(_), Some(hash)) = (&asked.query.slug, asked.query.hash.clone()) else {
+        return Err(Refusal::bad("Missing slug or hash"));
+    };
+    let is_hash =
+        hash.len() == 64 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    if !is_hash {
+        return Err(Refusal::bad("Invalid hash"));
+    }
+    asked
+        .skill(Shape::Text, move |_, _, skill| {
+            let has = |line: &&VersionLine| !line.withdrawn && line.fingerprints.contains(&hash);
             let found = skill.versions.iter().rev().find(has);
             let version = |line: &VersionLine| json!({ "version": line.version });
             json_answer(&json!({

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse as _;
 use serde::Deserialize;
@@ -19,9 +19,9 @@ use sinew_skill::content_hash;
 use super::Registry;
 use super::access::Caller;
 use super::answer::{Answer, Refusal, Shape, json_answer};
+use super::asked::Asked;
 use super::download::url_text;
 use super::model::{SkillDoc, VersionDoc};
-use super::read::SkillQuery;
 use super::shelf::Which;
 
 /// Items of one bulk question.
@@ -91,16 +91,9 @@ fn reasons(skill: &SkillDoc) -> Vec<&'static str> {
     if is_suspicious(skill) { vec!["security.suspicious"] } else { Vec::new() }
 }
 
-pub(crate) async fn scan(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
-    Path(slug): Path<String>,
-    Query(query): Query<SkillQuery>,
-) -> Answer {
-    registry
-        .work(move |registry| {
-            let skill = registry.find(&caller, &slug, query.owner(), Shape::Text)?.value;
-            let version = registry.version_of(&skill, &query.which())?;
+pub(crate) async fn scan(asked: Asked) -> Answer {
+    asked
+        .version(|_, _, skill, version| {
             json_answer(&json!({
                 "skill": { "slug": skill.slug, "displayName": skill.display_name },
                 "version": { "version": version.version, "createdAt": version.created_at },
@@ -110,31 +103,25 @@ pub(crate) async fn scan(
                     "matchesRequestedVersion": true,
                     "isPendingScan": false,
                     "isMalwareBlocked": false,
-                    "isSuspicious": is_suspicious(&skill),
+                    "isSuspicious": is_suspicious(skill),
                     "isHiddenByMod": false,
                     "isRemoved": false,
                 },
-                "security": security(&skill, &version),
+                "security": security(skill, version),
             }))
         })
         .await
 }
 
 /// Findings are for the owner, and for everybody once a skill is flagged.
-pub(crate) async fn moderation(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
-    Path(slug): Path<String>,
-    Query(query): Query<SkillQuery>,
-) -> Answer {
-    registry
-        .work(move |registry| {
-            let skill = registry.find(&caller, &slug, query.owner(), Shape::Text)?.value;
-            if !is_suspicious(&skill) && !caller.owns(&skill.owner) {
+pub(crate) async fn moderation(asked: Asked) -> Answer {
+    asked
+        .skill(Shape::Text, |registry, asked, skill| {
+            if !is_suspicious(skill) && !asked.caller.owns(&skill.owner) {
                 return Err(Refusal::not_found("Moderation details unavailable"));
             }
-            let version = registry.version_of(&skill, &Which::default())?;
-            let suspicious = is_suspicious(&skill);
+            let version = registry.version_of(skill, &Which::default())?;
+            let suspicious = is_suspicious(skill);
             let mut codes: Vec<&str> =
                 version.scan.findings.iter().map(|finding| finding.code.as_str()).collect();
             codes.dedup();
@@ -142,7 +129,7 @@ pub(crate) async fn moderation(
                 "moderation": {
                     "isSuspicious": suspicious,
                     "isMalwareBlocked": false,
-                    "verdict": status(&skill),
+                    "verdict": status(skill),
                     "reasonCodes": codes,
                     "summary": null,
                     "engineVersion": version.scan.ruleset,
@@ -155,20 +142,13 @@ pub(crate) async fn moderation(
         .await
 }
 
-pub(crate) async fn verify(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
-    Path(slug): Path<String>,
-    Query(query): Query<SkillQuery>,
-) -> Answer {
-    registry
-        .work(move |registry| {
-            let skill = registry.find(&caller, &slug, query.owner(), Shape::Text)?.value;
-            let which = query.which();
-            let version = registry.version_of(&skill, &which)?;
-            let ok = !is_suspicious(&skill);
-            let card = card_text(&skill, &version);
-            let at = format!("{}/api/v1/skills/{}", caller.base, skill.slug);
+pub(crate) async fn verify(asked: Asked) -> Answer {
+    asked
+        .version(|_, asked, skill, version| {
+            let which = asked.which();
+            let ok = !is_suspicious(skill);
+            let card = card_text(skill, version);
+            let at = format!("{}/api/v1/skills/{}", asked.caller.base, skill.slug);
             let owner = url_text(&skill.owner);
             let number = url_text(&version.version);
             let from = match (&which.version, &which.tag) {
@@ -185,7 +165,7 @@ pub(crate) async fn verify(
                 "schema": "clawhub.skill.verify.v1",
                 "ok": ok,
                 "decision": if ok { "pass" } else { "fail" },
-                "reasons": reasons(&skill),
+                "reasons": reasons(skill),
                 "slug": skill.slug,
                 "displayName": skill.display_name,
                 "pageUrl": format!("{at}?ownerHandle={owner}"),
@@ -212,15 +192,15 @@ pub(crate) async fn verify(
                 },
                 "provenance": provenance,
                 "security": {
-                    "status": status(&skill),
+                    "status": status(skill),
                     "passed": ok,
-                    "rawStatus": status(&skill),
-                    "verdict": status(&skill),
+                    "rawStatus": status(skill),
+                    "verdict": status(skill),
                     "confidence": null,
                     "summary": null,
                     "model": null,
                     "checkedAt": version.scan.checked_at,
-                    "signals": signals(&skill, &version),
+                    "signals": signals(skill, version),
                 },
                 "signature": { "status": "unsigned" },
             }))
@@ -228,17 +208,10 @@ pub(crate) async fn verify(
         .await
 }
 
-pub(crate) async fn card(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
-    Path(slug): Path<String>,
-    Query(query): Query<SkillQuery>,
-) -> Answer {
-    registry
-        .work(move |registry| {
-            let skill = registry.find(&caller, &slug, query.owner(), Shape::Text)?.value;
-            let version = registry.version_of(&skill, &query.which())?;
-            let text = card_text(&skill, &version);
+pub(crate) async fn card(asked: Asked) -> Answer {
+    asked
+        .version(|_, _, skill, version| {
+            let text = card_text(skill, version);
             Ok(([(CONTENT_TYPE, "text/markdown; charset=utf-8")], text).into_response())
         })
         .await

@@ -65,7 +65,7 @@ pub(super) struct Frame {
 impl Visitor {
     /// The frame of a page. What cannot be counted now is not shown as waiting.
     pub(super) fn frame(&self, look: &Look, page: &'static str, title: &str) -> Frame {
-        let proposals = look.engine.workshop(|shop| shop.status());
+        let proposals = look.engine.proposal_counts();
         Frame {
             page,
             title: title.to_owned(),

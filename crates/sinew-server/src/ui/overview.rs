@@ -122,11 +122,8 @@ pub(super) async fn show(State(app): State<App>, visitor: Visitor) -> Shown {
             .collect();
         let parts: Vec<(&str, &'static str, usize)> =
             states.iter().map(|shown| (shown.name, bar_class(shown.class), shown.count)).collect();
-        let open: Vec<Proposal> = engine
-            .workshop(|shop| shop.proposals())?
-            .into_iter()
-            .filter(|proposal| proposal.status.is_open())
-            .collect();
+        let open: Vec<Proposal> =
+            engine.proposals()?.into_iter().filter(|proposal| proposal.status.is_open()).collect();
         let mut open: Vec<&Proposal> = open.iter().collect();
         open.sort_by_key(|proposal| std::cmp::Reverse(proposal.number));
         let activity = engine.activity(&ActivityFilter::default())?;

@@ -53,7 +53,7 @@ pub(super) async fn list(
         let now = Stamp::from_clock(look.engine.environment().clock.now_ms());
         let wanted = STATUSES.into_iter().find(|known| *known == filter.status);
         let status = wanted.unwrap_or("pending");
-        let counts = look.engine.workshop(|shop| shop.status())?;
+        let counts = look.engine.proposal_counts()?;
         let numbers =
             [counts.pending, counts.quarantined, counts.applied, counts.rejected, counts.stale];
         let tabs = STATUSES.into_iter().zip(numbers);
