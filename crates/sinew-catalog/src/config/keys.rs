@@ -312,6 +312,7 @@ pub const KEYS: &[Key] = &[
         "",
         "The origin by which others know that address, where a proxy stands in front.",
     ),
+    key("metrics.public", "false", "Whether `/metrics` can be read without the token."),
     key("registry.mode", "private", "Who reads without a token: private or public-read."),
     key(
         "registry.blobs",

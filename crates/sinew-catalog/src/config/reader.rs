@@ -82,7 +82,7 @@ impl Reader {
             self.mcp(mcp, &mut config.mcp);
         }
         // What these say is read, and judged, by whoever serves.
-        for section in ["serve", "registry"] {
+        for section in ["serve", "registry", "metrics"] {
             if let Some(keys) = self.map(root, section, section) {
                 self.unknown_keys(keys, section);
             }

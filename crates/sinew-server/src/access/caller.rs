@@ -7,6 +7,7 @@ use axum::http::header::{AUTHORIZATION, COOKIE as COOKIE_HEADER, ORIGIN, WWW_AUT
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use serde_json::Value;
 use sinew_engine::Actor;
 use sinew_workshop::By;
 
@@ -110,6 +111,16 @@ pub(crate) async fn require_for_api(request: Request, next: Next) -> Response {
             next.run(request).await
         }
     }
+}
+
+/// What `/metrics` asks for: the same, unless the configuration has it read by anybody.
+pub(crate) async fn require_for_metrics(
+    State(app): State<App>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let public = app.engine().config().tree.pointer("/metrics/public") == Some(&Value::Bool(true));
+    if public { next.run(request).await } else { require_for_api(request, next).await }
 }
 
 fn unauthorized(said: &str) -> Response {

@@ -11,6 +11,6 @@ mod secret;
 mod session;
 
 pub use caller::Caller;
-pub(crate) use caller::{COOKIE, identify, require_for_api, session_of};
+pub(crate) use caller::{COOKIE, identify, require_for_api, require_for_metrics, session_of};
 pub use session::Access;
 pub(crate) use session::{SESSION_LIVES, Session};

@@ -43,7 +43,7 @@ pub(crate) async fn config(State(app): State<App>, _caller: Caller) -> Result<An
 }
 
 /// Numbers for Prometheus.
-pub(crate) async fn metrics(State(app): State<App>, _caller: Caller) -> Result<Response, Problem> {
+pub(crate) async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
     let text = app
         .ask(|look| {
             let mut text = String::new();

@@ -30,7 +30,7 @@ use utoipa::OpenApi as _;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt as _};
 use utoipa_axum::routes;
 
-use crate::access::{identify, require_for_api};
+use crate::access::{identify, require_for_api, require_for_metrics};
 use crate::app::{App, count};
 pub(crate) use cortex::{DECAY_AHEAD, curves};
 pub(crate) use problem::Problem;
@@ -93,12 +93,15 @@ pub(crate) fn document() -> utoipa::openapi::OpenApi {
 pub(crate) fn router(app: &App) -> Router {
     let (routes, document) = described().split_for_parts();
     let document = Json(openapi::finished(document));
+    let numbers = Router::new()
+        .route("/metrics", axum::routing::get(about::metrics))
+        .layer(from_fn_with_state(app.clone(), require_for_metrics));
     routes
         .route(&format!("{BASE}/openapi.json"), axum::routing::get(|| async { document }))
-        .route("/metrics", axum::routing::get(about::metrics))
         .route(&format!("{BASE}/{{*rest}}"), axum::routing::any(nothing_here))
         .method_not_allowed_fallback(not_so)
         .layer(from_fn(require_for_api))
+        .merge(numbers)
         .layer(from_fn_with_state(app.clone(), identify))
         .layer(from_fn_with_state(app.clone(), count))
         .with_state(app.clone())

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 
-use crate::support::Server;
+use crate::support::{Server, machine};
 
 #[tokio::test]
 async fn nothing_is_told_without_the_token() {
@@ -29,4 +29,16 @@ async fn nothing_is_told_without_the_token() {
         assert!(!answer.text.contains(&server.token));
     }
     assert_eq!(server.get("/version").await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn numbers_can_be_made_public_and_nothing_else_with_them() {
+    let machine = machine().file("home/.sinew/config.json5", "{metrics: {public: true}}");
+    let server = Server::on(machine);
+    let status = async |path: &str| {
+        let bare = Request::builder().uri(path).body(Body::empty()).expect("a request");
+        server.send(bare).await.status
+    };
+    assert_eq!(status("/metrics").await, StatusCode::OK);
+    assert_eq!(status("/api/v1/skills").await, StatusCode::UNAUTHORIZED);
 }
