@@ -92,11 +92,7 @@ fn main() {
             .map_or(0.0, |t| t.as_secs_f64() * 1e3)
     };
     let scan: Duration = times.iter().sum();
-    let start = now();
-    for row in &rows {
-        std::hint::black_box(row.bundle.digest());
-    }
-    let hash = now() - start;
+    let hash = read_and_hash(&rows);
     let bytes: u64 = rows.iter().map(|row| row.bundle.bytes()).sum();
 
     let mut hostile = Vec::new();
@@ -134,12 +130,28 @@ fn main() {
         "max_ms": at(1.0),
         "total_ms": scan.as_secs_f64() * 1e3,
         "mb_per_s": bytes as f64 / 1e6 / scan.as_secs_f64().max(1e-9),
-        "ratio_to_hash": scan.as_secs_f64() / hash.as_secs_f64().max(1e-9),
+        "ratio_to_read_and_hash": scan.as_secs_f64() / hash.as_secs_f64().max(1e-9),
         "peak_rss_kb_with_the_data_loaded": before_kb,
         "peak_rss_kb_after_scanning_it": rss_kb,
         "hostile_10_mb": hostile,
     });
     println!("{}", serde_json::to_string_pretty(&report).unwrap());
+}
+
+/// What reading the same bytes from files and hashing them costs, once they are in the page cache.
+fn read_and_hash(rows: &[Row]) -> Duration {
+    let folder = tempfile::tempdir().unwrap();
+    let mut paths = Vec::new();
+    for file in rows.iter().flat_map(|row| row.bundle.files()) {
+        paths.push(folder.path().join(paths.len().to_string()));
+        std::fs::write(&paths[paths.len() - 1], &file.bytes).unwrap();
+    }
+    let start = now();
+    for path in &paths {
+        let bytes = std::fs::read(path).unwrap();
+        std::hint::black_box(sinew_guard::digest::tree([("file", bytes.as_slice())]));
+    }
+    now() - start
 }
 
 fn rows() -> Vec<Row> {

@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 use memchr::{memchr, memchr3, memchr3_iter, memmem, memrchr};
 use regex::Regex;
 
+use super::lines::next_where;
+
 /// Layers below the text itself: real payloads use one or two.
 pub(crate) const MAX_DEPTH: u8 = 5;
 /// One decoded blob; larger ones are archives, which have their own caps.
@@ -20,8 +22,9 @@ const MAX_BLOBS: usize = 256;
 /// Below this a run of base64 letters is a word.
 const MIN_BASE64: usize = 16;
 
-/// Markdown of one skill that is parsed; the rest is split at its fences.
-const MAX_MARKDOWN: usize = 1 << 20;
+/// Markdown of one skill that is parsed; the rest is split at its fences. The largest honest skill at
+/// hand has two thirds of this.
+const MAX_MARKDOWN: usize = 1 << 19;
 
 /// How much more of one skill may be decoded and parsed.
 #[derive(Debug)]
@@ -227,11 +230,10 @@ const MIN_ESCAPES: usize = 4;
 /// Unescapes whole lines that hold several escapes: `\x63`, `\u0063`, `&#99;`, `%63`.
 fn escapes(text: &str, found: &mut Vec<Decoded>) {
     let mut at = 0;
-    while let Some(mark) = memchr3(b'\\', b'&', b'%', &text.as_bytes()[at..]) {
+    while let Some(mark) = next_where(text.as_bytes(), at, opens_escape) {
         if found.len() > MAX_BLOBS {
             return;
         }
-        let mark = at + mark;
         let start = memrchr(b'\n', &text.as_bytes()[at..mark]).map_or(at, |i| at + i + 1);
         let end = memchr(b'\n', &text.as_bytes()[mark..]).map_or(text.len(), |i| mark + i + 1);
         let line = &text[start..end];
@@ -243,6 +245,13 @@ fn escapes(text: &str, found: &mut Vec<Decoded>) {
         }
         at = end;
     }
+}
+
+/// Whether a byte and the one behind it may start an escape; most of these marks start none.
+fn opens_escape(b: u8, next: u8) -> bool {
+    ((b == b'\\') & ((next == b'x') | (next == b'u')))
+        | ((b == b'&') & (next == b'#'))
+        | ((b == b'%') & next.is_ascii_hexdigit())
 }
 
 /// The line in plain characters, and whether it was too long to be read to its end.

@@ -5,18 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::hosts::{HostClass, Own};
 use super::inventory::ScannedFile;
 use super::layers::Layer;
-use super::lines::{Cursor, Ranks, next_where};
-use super::pattern::{Pattern, Tried, Where, Work};
+use super::lines::{Cursor, Ranks, floor, next_where};
+use super::pattern::{Pattern, START, Tried, Where, Work};
 use super::polarity;
+use super::quoting;
 use super::role::Role;
 use super::table::{Table, Trigger};
 
 /// Bytes of a line that one pattern sees around a literal; a command is shorter.
 const LOOK_BACK: usize = 1024;
 const LOOK_AHEAD: usize = 3072;
-/// Facts of one file: of an honest one, a few hundred. Beyond this, places that nothing goes to are
+/// Facts of one skill: of an honest one, a few hundred. Beyond this, places that nothing goes to are
 /// forgotten, and a file that is still too full is not judged.
-const MAX_PER_FILE: usize = 40_000;
+pub(crate) const MAX_FACTS: usize = 40_000;
 
 /// The kind of a plain URL; the table gives it the first number.
 pub(crate) const URL: u16 = 0;
@@ -94,10 +95,11 @@ pub(crate) fn extract(
     };
     let mut last_url = usize::MAX;
     for hit in table.literals.hits(text) {
-        if out.facts.len() >= MAX_PER_FILE {
-            thin(&mut out.facts, from.file);
+        if out.facts.len() >= MAX_FACTS {
+            rank(&mut out.facts, from.file);
+            forget_idle_places(&mut out.facts);
         }
-        if work.is_spent() || out.facts.len() >= MAX_PER_FILE {
+        if work.is_spent() || out.facts.len() >= MAX_FACTS {
             out.exhausted = true;
             return;
         }
@@ -172,7 +174,7 @@ impl Reading<'_> {
     fn url(&mut self, line: usize, view: &View<'_>, work: &mut Work) -> Option<Fact> {
         let Source { table, declared, .. } = self.from;
         let place = table.hosts.place_at(view.line, view.at, declared)?;
-        work.spend(place.url.len());
+        work.spend(2 * START + place.url.len());
         let column = view.at.saturating_sub(5);
         let mut fact = self.base(line).clone();
         fact.column = column + view.shift;
@@ -236,7 +238,7 @@ impl Reading<'_> {
             }
         };
         self.seen_until[id] = (line, until);
-        let command = polarity::command_around(view.line, seen.start, seen.end);
+        let command = quoting::command_around(view.line, seen.start, seen.end);
         if pattern.is_excused(command) {
             return None;
         }
@@ -245,7 +247,7 @@ impl Reading<'_> {
         fact.column = seen.start + view.shift;
         fact.target = seen.target.map(base_name);
         fact.negated = fact.negated || polarity::negates(view.line, seen.start);
-        let quoted = || polarity::in_literal(view.line, seen.start, seen.end);
+        let quoted = || quoting::in_literal(view.line, seen.start, seen.end);
         // A defanged address is evidence: nothing fetches it.
         fact.quoted |= command.contains("hxxp") && !command.contains("http");
         if pattern.is_turned(view.line.get(seen.end..).unwrap_or("")) {
@@ -253,7 +255,7 @@ impl Reading<'_> {
             fact.quoted = true;
         }
         if fact.code {
-            if polarity::is_pattern_literal(view.line, seen.start, seen.end) {
+            if quoting::is_pattern_literal(view.line, seen.start, seen.end) {
                 fact.role = Role::Pattern;
             }
             // Whoever puts words together before saying them does not quote them.
@@ -373,9 +375,9 @@ pub(crate) fn rank(facts: &mut [Fact], file: &ScannedFile) {
     facts.sort_by_key(|fact| (fact.line, fact.rank, fact.layer, fact.layer_line));
 }
 
-/// Forgets places that nothing near them goes to, unless they say something by themselves.
-fn thin(facts: &mut Vec<Fact>, file: &ScannedFile) {
-    rank(facts, file);
+/// Forgets places of one file that nothing near them goes to, unless they say something by
+/// themselves. The facts are in order of their ranks.
+pub(crate) fn forget_idle_places(facts: &mut Vec<Fact>) {
     let others: Vec<u32> =
         facts.iter().filter(|fact| fact.kind != URL).map(|fact| fact.rank).collect();
     let mut kept: BTreeSet<Option<HostClass>> = BTreeSet::new();
@@ -476,11 +478,8 @@ fn window(line: &str, at: usize) -> std::ops::Range<usize> {
     if line.len() <= LOOK_BACK + LOOK_AHEAD {
         return 0..line.len();
     }
-    let mut start = at.saturating_sub(LOOK_BACK);
+    let start = floor(line, at.saturating_sub(LOOK_BACK));
     let mut end = (at + LOOK_AHEAD).min(line.len());
-    while !line.is_char_boundary(start) {
-        start -= 1;
-    }
     while !line.is_char_boundary(end) {
         end += 1;
     }

@@ -201,6 +201,17 @@ fn fold_line(line: &str, number: usize, folded: &mut Folded) {
     }
 }
 
+/// Words of a table as folded text spells them: letters beyond ASCII alone, so that an expression
+/// keeps its meaning.
+pub(crate) fn letters(words: &str) -> String {
+    let fold = |c: char| match lookalike(c) {
+        Some(plain) => plain.to_string(),
+        None if c.is_ascii() => c.to_string(),
+        None => c.to_lowercase().collect(),
+    };
+    words.chars().map(fold).collect()
+}
+
 fn note(lines: &mut Vec<usize>, number: usize) {
     if lines.last() != Some(&number) && lines.len() < MAX_ODDITIES {
         lines.push(number);

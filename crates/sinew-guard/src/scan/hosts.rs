@@ -6,7 +6,10 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use memchr::memchr;
 use serde::{Deserialize, Serialize};
+
+use super::lines::floor;
 
 /// How a destination is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -163,11 +166,11 @@ impl Hosts {
         if host == "localhost" || host.ends_with(".localhost") {
             return HostClass::Loopback;
         }
-        if [".local", ".internal", ".lan", ".test", ".invalid"]
-            .iter()
-            .any(|end| host.ends_with(end))
-            || !host.contains('.') && !host.contains('[')
-        {
+        let is_private = match host.rsplit_once('.') {
+            Some((_, end)) => matches!(end, "local" | "internal" | "lan" | "test" | "invalid"),
+            None => !host.contains('['),
+        };
+        if is_private {
             return HostClass::Private;
         }
         let path = path.trim_start_matches('/');
@@ -208,10 +211,7 @@ impl Hosts {
         at: usize,
         declared: &Own,
     ) -> Option<Place<'a>> {
-        let mut from = at.saturating_sub(16);
-        while !line.is_char_boundary(from) {
-            from -= 1;
-        }
+        let from = floor(line, at.saturating_sub(16));
         let scheme = from
             + line[from..at]
                 .rfind(|c: char| !c.is_ascii_alphanumeric() && c != '+')
@@ -223,11 +223,7 @@ impl Hosts {
             return None;
         }
         let rest = &line[at + 3..];
-        let mut cap = rest.len().min(MAX_URL);
-        while !rest.is_char_boundary(cap) {
-            cap -= 1;
-        }
-        let rest = &rest[..cap];
+        let rest = &rest[..floor(rest, MAX_URL)];
         let end = rest
             .find(|c: char| {
                 c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '|' | ';' | '\\' | '^')
@@ -278,14 +274,13 @@ fn is_below(host: &str, parent: &str) -> bool {
 /// Words that stand for "put your own here". `example.com` is not among them: it is written into
 /// samples as if it were a place, and a rule that excuses it excuses everything.
 fn is_placeholder(host: &str) -> bool {
-    const MARKS: &[char] = &['<', '>', '{', '}', '$', '%', '*', '…', '(', ')'];
+    const MARKS: &[u8] = b"<>{}$%*()";
     const WORDS: &[&str] = &[
         "your",
         "attacker",
         "lhost",
         "rhost",
         "target",
-        "<",
         "xxx",
         "victim",
         "placeholder",
@@ -295,18 +290,25 @@ fn is_placeholder(host: &str) -> bool {
         "callback_host",
         "listener",
     ];
-    host.contains(MARKS)
+    const WITHIN: &[&str] = &["your-", "your_", "yourdomain", "yourcompany", "mycompany"];
+    // Text full of hosts is looked at host by host: what costs comes after what rules it out.
+    host.bytes().any(|b| MARKS.contains(&b))
+        || !host.is_ascii() && host.contains('…')
         || host == "..."
-        || WORDS.iter().any(|word| host.starts_with(word))
-        || ["your-", "your_", "yourdomain", "yourcompany", "mycompany"]
-            .iter()
-            .any(|w| host.contains(w))
+        || WORDS.iter().any(|word| {
+            word.as_bytes().first() == host.as_bytes().first() && host.starts_with(word)
+        })
+        || memchr(b'y', host.as_bytes()).is_some() && WITHIN.iter().any(|w| host.contains(w))
 }
 
 /// Every spelling of an address that a downloader accepts: dotted, shortened, hexadecimal, octal.
 fn parse_address(host: &str) -> Option<IpAddr> {
     if host.contains(':') {
         return host.parse::<Ipv6Addr>().ok().map(IpAddr::V6);
+    }
+    // Every part is a number, so the first byte is a digit.
+    if !host.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
     }
     let parts: Vec<&str> = host.split('.').collect();
     if parts.len() > 4 || parts.iter().any(|part| part.is_empty()) {

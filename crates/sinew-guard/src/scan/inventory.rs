@@ -3,11 +3,11 @@
 use std::cell::OnceCell;
 
 use super::bundle::{Bundle, is_skill_md};
+use super::context::{Context, Contexts};
 use super::decode::Budget;
 use super::filetype::{self, Content, Kind};
 use super::layers::{self, Layers};
-use super::lines::{LineIndex, Lines};
-use super::polarity::{Context, Contexts};
+use super::lines::{LineIndex, Lines, floor};
 use super::role::{self, Role, Span};
 
 /// A file's path, its kind and, where its name says something else, what speaks against it.
@@ -76,10 +76,7 @@ impl ScannedFile {
     /// The original line, without its end, or so much of it.
     pub(crate) fn line_up_to(&self, line: usize, length: usize) -> &str {
         let rest = &self.text[self.index.start(&self.text, line)..];
-        let mut cut = rest.len().min(length);
-        while !rest.is_char_boundary(cut) {
-            cut -= 1;
-        }
+        let cut = floor(rest, length);
         &rest[..memchr::memchr(b'\n', &rest.as_bytes()[..cut]).unwrap_or(cut)]
     }
 

@@ -96,6 +96,15 @@ pub(crate) fn count_ends(bytes: &[u8]) -> usize {
     memchr_iter(b'\n', bytes).count()
 }
 
+/// The last boundary of a character at or before `at`.
+pub(crate) fn floor(text: &str, mut at: usize) -> usize {
+    at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
 /// Bytes that are looked at together by [`next_where`].
 const STRIDE: usize = 64;
 

@@ -9,6 +9,7 @@
 mod bundle;
 mod bytecode;
 mod capability;
+mod context;
 mod decode;
 mod explain;
 mod facts;
@@ -23,6 +24,7 @@ mod literals;
 mod metadata;
 mod pattern;
 mod polarity;
+mod quoting;
 mod role;
 mod rules;
 mod sarif;
@@ -299,7 +301,10 @@ fn scan_files(
         let mut work = means.work.borrow_mut();
         work.add(bundle.bytes());
         for (number, file) in files.iter_mut().enumerate() {
-            let extracted = read_facts(table, file, number, &declared, &mut work);
+            let mut extracted = read_facts(table, file, number, &declared, &mut work);
+            if facts.len() + extracted.facts.len() > facts::MAX_FACTS {
+                facts::forget_idle_places(&mut extracted.facts);
+            }
             if extracted.exhausted {
                 findings.push(structure::about(
                     table,

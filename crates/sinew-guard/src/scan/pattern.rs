@@ -15,15 +15,17 @@ use regex_syntax::hir::literal::Extractor;
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 use serde::Deserialize;
 
+use super::fold;
+use super::lines::floor;
 use super::literals::Literals;
 
 /// Memory of one expression's automaton; with a hundred of them this bounds the whole scanner.
-const MAX_AUTOMATON: usize = 256 * 1024;
+const MAX_AUTOMATON: usize = 128 * 1024;
 /// Bytes that may stand before the first word of a match: a boundary that is part of it.
 const MAX_LEAD: usize = 12;
 
-/// What starting an expression costs, in bytes looked at.
-const START: usize = 32;
+/// What starting an expression costs, in bytes looked at; a place costs twice that.
+pub(crate) const START: usize = 32;
 /// How far an unbounded repetition usually goes, for the same purpose.
 const USUAL: usize = 16;
 /// How far an unbounded repetition may go before a literal, and how far one looks back for its start.
@@ -75,7 +77,7 @@ pub(crate) enum Where {
 #[derive(Deserialize)]
 pub(crate) struct PatternRow {
     pub(crate) kind: String,
-    pub(crate) any: Vec<String>,
+    any: Vec<String>,
     re: Option<String>,
     /// No fact in a command that this matches.
     unless: Option<String>,
@@ -153,19 +155,25 @@ pub(crate) enum Tried<'a> {
 impl Pattern {
     /// Reads a row; `words` are the parts that expressions share.
     pub(crate) fn new(row: PatternRow, kind: u16, words: &BTreeMap<String, String>) -> Self {
-        let spelled = |source: Option<String>| source.map(|source| spell_out(source, words));
+        let spelled =
+            |source: Option<String>| source.map(|source| fold::letters(&spell_out(source, words)));
         Self {
             kind,
             place: row.place,
             net: row.net,
             here: row.here,
             speech: row.speech,
-            any: row.any,
+            any: row.any.iter().map(|word| fold::letters(word)).collect(),
             source: spelled(row.re),
             compiled: OnceLock::new(),
             unless: Guard::new(spelled(row.unless)),
             unless_after: Guard::new(spelled(row.unless_after)),
         }
+    }
+
+    /// Literals of which one is in every match, as folded text spells them.
+    pub(crate) fn literals(&self) -> &[String] {
+        &self.any
     }
 
     /// Whether the command shows that it is not what it looks like.
@@ -228,7 +236,7 @@ fn regex_of(hir: &Hir) -> Option<Regex> {
     let config = Config::new()
         .utf8_empty(false)
         .hybrid_cache_capacity(MAX_AUTOMATON)
-        .nfa_size_limit(Some(10 * MAX_AUTOMATON));
+        .nfa_size_limit(Some(20 * MAX_AUTOMATON));
     Regex::builder().configure(config).build_from_hir(hir).ok()
 }
 
@@ -380,13 +388,6 @@ fn is_blank(hir: &Hir) -> bool {
         HirKind::Literal(literal) => *literal.0 == *b" ",
         _ => false,
     }
-}
-
-fn floor(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 fn ceiling(text: &str, mut at: usize) -> usize {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::facts::Fact;
 use super::finding::{FactRef, Finding, Severity};
 use super::inventory::ScannedFile;
+use super::lines::floor;
 use super::pattern::Where;
 use super::role::Role;
 use super::table::{Clause, Rule, Table, Term, Window};
@@ -408,15 +409,9 @@ pub(crate) fn evidence(file: &ScannedFile, line: usize, column: usize) -> String
 }
 
 pub(crate) fn shorten(line: &str, column: usize) -> String {
-    let mut start =
-        if line.len() > 4 * MAX_EVIDENCE { column.saturating_sub(20).min(line.len()) } else { 0 };
-    while !line.is_char_boundary(start) {
-        start -= 1;
-    }
-    let mut end = (start + 8 * MAX_EVIDENCE).min(line.len());
-    while !line.is_char_boundary(end) {
-        end -= 1;
-    }
+    let start =
+        if line.len() > 4 * MAX_EVIDENCE { floor(line, column.saturating_sub(20)) } else { 0 };
+    let end = floor(line, start + 8 * MAX_EVIDENCE);
     let masked = secrets::mask(line[start..end].trim());
     let shown = Untrusted::new(&masked).for_terminal();
     if shown.chars().count() <= MAX_EVIDENCE {

@@ -201,11 +201,12 @@ impl Table {
                 kinds.len() - 1
             });
             let id = u16::try_from(patterns.len()).map_err(|e| fail(&e))?;
-            for (word, literal) in (0u16..).zip(&row.any) {
+            let kind = u16::try_from(kind).map_err(|e| fail(&e))?;
+            let pattern = Pattern::new(row, kind, &facts.words);
+            for (word, literal) in (0u16..).zip(pattern.literals()) {
                 literals.entry(literal.clone()).or_default().push(Trigger::Pattern(id, word));
             }
-            let kind = u16::try_from(kind).map_err(|e| fail(&e))?;
-            patterns.push(Pattern::new(row, kind, &facts.words));
+            patterns.push(pattern);
         }
         literals.entry("://".to_owned()).or_default().push(Trigger::Url);
         for host in hosts.mentionable() {

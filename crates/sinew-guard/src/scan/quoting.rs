@@ -1,0 +1,134 @@
+//! Quoting: whether a match within a line is run, or shown, searched for and spoken of.
+
+use super::lines::floor;
+
+/// Whether the match at `at..end` is a search pattern or stands in a literal of one.
+pub(crate) fn is_pattern_literal(line: &str, at: usize, end: usize) -> bool {
+    const SEARCH: &[&str] =
+        &["grep ", "rg ", "ripgrep ", "ag ", "ack ", "findstr ", "select-string "];
+    const CALLS: &[&str] = &[
+        "re.compile",
+        "re.search",
+        "re.match",
+        "re.findall",
+        "regexp(",
+        ".test(",
+        ".match(",
+        ".includes(",
+        "contains(",
+        "r\"",
+        "r'",
+        "regex",
+        "pattern",
+        "matches(",
+        "rule(",
+        "startswith(",
+        "assert",
+        "expect(",
+        "== \"",
+        "== '",
+    ];
+    let before = &line[..floor(line, at)];
+    let segment = before.rsplit([';', '&']).next().unwrap_or(before);
+    let in_quotes = in_literal(line, at, end);
+    if in_quotes && is_handed_over(before) {
+        return false;
+    }
+    if SEARCH.iter().any(|tool| segment.contains(tool)) && (in_quotes || !segment.contains('|')) {
+        return true;
+    }
+    // What is printed is said, unless it goes on to somewhere.
+    const PRINTS: &[&str] = &["echo ", "printf ", "print(", "console.log(", "write-host ", "puts "];
+    let after = &line[floor(line, end)..];
+    if in_quotes
+        && PRINTS.iter().any(|call| before.trim_start().starts_with(call))
+        && !after.contains(['>', '|'])
+        && !before.contains('|')
+    {
+        return true;
+    }
+    in_quotes
+        && (CALLS.iter().any(|call| before.contains(call))
+            || is_asked_of(before)
+            || is_expression(line, at, end))
+}
+
+/// `x in ["…` asks whether something is there; `for x in ["…` goes through it.
+fn is_asked_of(before: &str) -> bool {
+    before.rfind(" in ").is_some_and(|at| {
+        let asked = &before[..at];
+        !asked.trim_start().starts_with("for ") && !asked.contains(" for ")
+    })
+}
+
+/// Whether the literal that is open at the end of `before` goes to something that runs it.
+fn is_handed_over(before: &str) -> bool {
+    const RUNS: &[&str] = &[
+        " -c",
+        "eval",
+        "exec",
+        "system(",
+        "popen(",
+        "subprocess",
+        "spawn",
+        "execsync(",
+        "iex",
+        "invoke-expression",
+        "new function",
+        "-command",
+        "<<<",
+    ];
+    let opened = before.rfind(['"', '\'', '`']).unwrap_or(before.len());
+    let call = before[..opened].trim_end_matches(['(', '[', '"', '\'', ' ', '$', 'f', 'r', 'b']);
+    let command = call.rsplit([';', '|', '&']).next().unwrap_or(call);
+    RUNS.iter().any(|run| command.ends_with(run.trim_end_matches('(')))
+        || command.contains("subprocess.")
+}
+
+/// Whether the literal around `at..end` is a regular expression, by what only those contain.
+fn is_expression(line: &str, at: usize, end: usize) -> bool {
+    const MARKS: &[&str] = &["(?i)", "(?:", "\\s*", "\\s+", "\\b", "\\w", "\\d", "[^", ".*"];
+    let (at, end) = (floor(line, at), floor(line, end));
+    let start = line[..at].rfind(['"', '\'']).map_or(0, |i| i + 1);
+    let stop = line[end..].find(['"', '\'']).map_or(line.len(), |i| end + i);
+    let literal = &line[start..stop];
+    MARKS.iter().filter(|mark| literal.contains(**mark)).count() >= 2
+        || literal.starts_with("(?i)")
+        || literal.contains("(?i)(")
+}
+
+/// The command that `at..end` belongs to: its neighbours on the line, and what a comment says, cannot
+/// speak for it.
+pub(crate) fn command_around(line: &str, at: usize, end: usize) -> &str {
+    let (at, end) = (floor(line, at), floor(line, end));
+    let start = line[..at].rfind([';', '|', '&']).map_or(0, |i| i + 1);
+    let after = &line[end..];
+    let next = [after.find([';', '|', '&']), after.find(" #"), after.find(" //")];
+    let stop = next.into_iter().flatten().min().map_or(line.len(), |i| end + i);
+    &line[start..stop]
+}
+
+/// Whether `at..end` lies between two quotation marks or code marks of one kind.
+pub(crate) fn in_literal(line: &str, at: usize, end: usize) -> bool {
+    // A match may take the closing mark along.
+    let last = floor(line, end.min(line.len()).saturating_sub(1).max(at));
+    let (before, after) = (&line[..floor(line, at)], &line[last..]);
+    ['"', '\'', '`'].iter().any(|quote| {
+        let open = before.matches(*quote).count() % 2 == 1;
+        // A quotation may go on in the next line; an apostrophe is none.
+        open && (after.contains(*quote) || *quote == '"')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn searched_text_is_a_pattern() {
+        let line = "grep -rn \"curl .* | bash\" .";
+        assert!(is_pattern_literal(line, line.find("curl").unwrap_or(0), 22));
+        let line = "curl x | bash";
+        assert!(!is_pattern_literal(line, 0, 13));
+    }
+}
