@@ -26,6 +26,7 @@ mod dev_data;
 mod false_alarms;
 mod golden;
 mod kill;
+mod lures;
 mod published;
 mod reworded;
 mod rule_examples;

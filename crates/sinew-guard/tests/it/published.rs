@@ -13,8 +13,8 @@ struct Ratchet {
     warned: usize,
 }
 
-/// All of them: 50 of 7,162 blocked, of which a handful are malware indeed.
-const ALL: Ratchet = Ratchet { every: 1, blocked: 50, warned: 499 };
+/// All of them: 51 of 7,162 blocked, of which a handful are malware indeed.
+const ALL: Ratchet = Ratchet { every: 1, blocked: 51, warned: 502 };
 /// Every fourth, for each day.
 const SOME: Ratchet = Ratchet { every: 4, blocked: 11, warned: 109 };
 
