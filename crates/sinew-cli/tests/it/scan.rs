@@ -3,6 +3,8 @@
 use insta::assert_snapshot;
 use sinew_testkit::Machine;
 
+#[cfg(unix)]
+use crate::support::typed;
 use crate::support::{command, json, sinew};
 
 const PAYLOAD: &str =
@@ -67,6 +69,51 @@ fn a_program_without_a_terminal_cannot_accept_a_finding() {
     let shown = sinew(&machine, &accept);
     assert!(shown.contains("only a person") && shown.ends_with("exit 3"), "{shown}");
     assert!(!machine.path("home/.sinew/audit/overrides.jsonl").exists());
+}
+
+/// A person at a terminal allows the programs of exactly these bytes; nobody else does, and for no
+/// other bytes. What blocks for another reason goes on blocking.
+#[cfg(unix)]
+#[test]
+fn allowing_binaries_is_for_a_person_and_for_these_bytes() {
+    const PROGRAM: &str = "\u{7f}ELF\u{2}\u{1}\u{1}\0\0\0\0\0\0\0\0\0";
+    let machine = machine().file("work/skills/good/tool", PROGRAM);
+    let report = json(&machine, &["scan", "skills/good"]);
+    assert_eq!(report["verdict"], "block");
+    let digest = report["digest"].as_str().expect("a digest").to_owned();
+    let allow = |digest: &str, reason: &str| -> Vec<String> {
+        ["scan", "skills/good", "--allow-binaries", "--digest", digest, "--reason", reason]
+            .map(str::to_owned)
+            .to_vec()
+    };
+    let words = |args: &[String]| -> Vec<&str> { args.iter().map(String::as_str).collect() };
+
+    let shown = sinew(&machine, &words(&allow(&digest, "built here")));
+    assert!(shown.contains("only a person") && shown.ends_with("exit 3"), "{shown}");
+    let other = format!("sha256:{}", "0".repeat(64));
+    let shown = typed(&machine, &words(&allow(&other, "built here")), "");
+    assert!(shown.contains("is not that of this skill") && shown.ends_with("exit 3"), "{shown}");
+    let audit = machine.path("home/.sinew/audit/overrides.jsonl");
+    assert!(!audit.exists());
+
+    let shown = typed(&machine, &words(&allow(&digest, "built here")), "");
+    assert!(shown.contains("accepted executable-file") && shown.ends_with("exit 0"), "{shown}");
+    let shown = sinew(&machine, &["scan", "skills/good"]);
+    assert!(shown.starts_with("allow") && shown.ends_with("exit 0"), "{shown}");
+    let kept = std::fs::read_to_string(&audit).expect("the audit");
+    assert!(kept.contains("executable-file") && kept.contains(&digest), "{kept}");
+
+    // One byte more, and it is as if nobody had said anything.
+    std::fs::write(machine.path("work/skills/good/tool"), format!("{PROGRAM}x")).expect("a file");
+    let shown = sinew(&machine, &["scan", "skills/good"]);
+    assert!(shown.starts_with("block") && shown.contains("exit 1"), "{shown}");
+    // A script that blocks is no program that nobody can read.
+    let report = json(&machine, &["scan", "skills/bad"]);
+    let digest = report["digest"].as_str().expect("a digest");
+    let args =
+        ["scan", "skills/bad", "--allow-binaries", "--digest", digest, "--reason", "built here"];
+    let shown = typed(&machine, &args, "");
+    assert!(shown.contains("no program, library or bytecode"), "{shown}");
 }
 
 #[test]
