@@ -167,6 +167,14 @@ impl CatalogRouter {
         Found { result, held_back }
     }
 
+    /// The same models over other documents; what is unchanged is taken over.
+    pub(crate) fn over(&self, documents: &[Document], top: usize) -> Router {
+        let mut config = self.router.config().clone();
+        config.top = top;
+        let index = self.router.index().update(documents, &self.models).0;
+        Router::over(Arc::new(index), self.models.clone(), config).0
+    }
+
     /// The same router with what was learned since; `None` where nothing was.
     pub(crate) fn relearned(&self, engine: &Engine, catalog: &Catalog) -> Option<Self> {
         let known = self.learned.as_ref().map_or(0, Learned::outcomes);

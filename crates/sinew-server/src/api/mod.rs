@@ -35,7 +35,7 @@ use crate::app::{App, count};
 pub(crate) use cortex::{DECAY_AHEAD, curves};
 pub(crate) use problem::Problem;
 pub(crate) use prompt::prompt_for;
-pub(crate) use registry::{Kept, Listing, install_kept};
+pub(crate) use registry::{Kept, Listing, install_kept, update_kept};
 
 /// Where the API begins. A change that breaks callers gets another one.
 pub(crate) const BASE: &str = "/api/v1";

@@ -4,7 +4,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use sinew_engine::hub::{
     Answer as Reply, Ask as InstallAsk, Concern, Gate, HubError, HubRecord, Matching, Place,
-    Proposal, Query as Wanted, Reading, Reference, Row, Said, Sources, UpdateAsk,
+    Proposal, Query as Wanted, Reading, Reference, Row, Said, Sources, UpdateAsk, Updated,
 };
 use sinew_engine::{Actor, Engine, Error};
 use utoipa::{IntoParams, ToSchema};
@@ -187,6 +187,33 @@ pub(crate) fn install_kept(
     Ok(HubRecord::installed(reference, &installed))
 }
 
+/// Brings an installed skill up to date once a person agreed, or keeps the question.
+pub(crate) fn update_kept(
+    look: &Look,
+    key: &str,
+    place: Place,
+    dry_run: bool,
+    gate: &mut Kept<'_>,
+) -> Result<Updated, Error> {
+    let engine = &look.engine;
+    let hub = engine.hub(&Said::default())?;
+    let how = UpdateAsk {
+        dry_run,
+        overwrite: false,
+        accepted: Default::default(),
+        acceptance: Vec::new(),
+        wanted: Default::default(),
+        by: gate.actor.to_string(),
+        neighbours: Vec::new(),
+    };
+    let done =
+        engine.update_skill(&hub, key, &how, &engine.workdir(place), gate, &mut |_, _| {})?;
+    if !dry_run {
+        engine.snapshot();
+    }
+    Ok(done)
+}
+
 /// A skill to install
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -245,22 +272,9 @@ pub(crate) async fn update(
     Body(wanted): Body<Update>,
 ) -> Result<Answer, Problem> {
     app.change(move |look| {
-        let engine = &look.engine;
-        let hub = engine.hub(&Said::default())?;
-        let workdir = engine.workdir(wanted.place.into());
-        let mut gate = Kept::new(engine, caller.actor());
-        let how = UpdateAsk {
-            dry_run: wanted.dry_run,
-            overwrite: false,
-            accepted: Default::default(),
-            acceptance: Vec::new(),
-            wanted: Default::default(),
-            by: caller.actor().to_string(),
-            neighbours: Vec::new(),
-        };
-        let done =
-            engine.update_skill(&hub, &wanted.slug, &how, &workdir, &mut gate, &mut |_, _| {})?;
-        engine.snapshot();
+        let mut gate = Kept::new(&look.engine, caller.actor());
+        let place = wanted.place.into();
+        let done = update_kept(look, &wanted.slug, place, wanted.dry_run, &mut gate)?;
         Answer::of(&HubRecord::updated(&done))
     })
     .await

@@ -53,11 +53,13 @@ struct Parts {
     installs: Mutex<HashMap<String, Install>>,
 }
 
-/// An install that waits for a yes.
+/// What waits for a yes.
 #[derive(Debug, Clone)]
-pub(crate) struct Install {
-    pub(crate) reference: String,
-    pub(crate) place: Place,
+pub(crate) enum Install {
+    /// A skill that is new here.
+    New { reference: String, place: Place },
+    /// A newer version of one that is here.
+    Update { key: String, place: Place },
 }
 
 /// Installs that are remembered; an older one is asked for again.

@@ -2,11 +2,13 @@
 
 use askama::Template;
 use axum::extract::{Query, State};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 use sinew_cortex::Stamp;
 use sinew_engine::ActivityFilter;
 
-use super::frame::{Frame, Page, Shown, Visitor};
+use super::frame::{Frame, Page, Shown, Trouble, Visitor};
 use super::overview::Happening;
 use crate::app::App;
 
@@ -39,6 +41,19 @@ struct ActivityPage {
     skill: String,
     rows: Vec<Happening>,
     found: usize,
+    /// Where the same is to be had as lines of JSON.
+    export: String,
+}
+
+impl Filter {
+    fn wanted(&self) -> ActivityFilter {
+        let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        ActivityFilter {
+            kind: given(&self.kind),
+            skill: given(&self.skill),
+            ..ActivityFilter::default()
+        }
+    }
 }
 
 pub(super) async fn show(
@@ -48,13 +63,9 @@ pub(super) async fn show(
 ) -> Shown {
     let page = app.ask(move |look| {
         let now = Stamp::from_clock(look.engine.environment().clock.now_ms());
-        let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-        let wanted = ActivityFilter {
-            kind: given(&filter.kind),
-            skill: given(&filter.skill),
-            ..ActivityFilter::default()
-        };
-        let found = look.engine.activity(&wanted)?;
+        let found = look.engine.activity(&filter.wanted())?;
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.append_pair("kind", &filter.kind).append_pair("skill", &filter.skill);
         Page::of(&ActivityPage {
             frame: visitor.frame(look, "activity", "Activity"),
             kinds: KINDS
@@ -64,7 +75,29 @@ pub(super) async fn show(
             skill: filter.skill.clone(),
             rows: found.iter().take(ROWS).map(|one| Happening::of(one, now)).collect(),
             found: found.len(),
+            export: format!("/activity.jsonl?{}", query.finish()),
         })
     });
     Ok(page.await?)
+}
+
+/// The same as lines of JSON, all of them.
+pub(super) async fn export(
+    State(app): State<App>,
+    _: Visitor,
+    Query(filter): Query<Filter>,
+) -> Result<Response, Trouble> {
+    let lines = app.ask(move |look| {
+        let mut lines = String::new();
+        for one in look.engine.activity(&filter.wanted())? {
+            lines.push_str(&serde_json::to_string(&one).unwrap_or_default());
+            lines.push('\n');
+        }
+        Ok(lines)
+    });
+    let headers = [
+        (CONTENT_TYPE, "application/jsonl"),
+        (CONTENT_DISPOSITION, "attachment; filename=\"activity.jsonl\""),
+    ];
+    Ok((headers, lines.await?).into_response())
 }

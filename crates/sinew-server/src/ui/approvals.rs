@@ -8,8 +8,13 @@ use sinew_engine::approval::{Approval, Channel, Decision, PlanStep, Said, Scope}
 
 use super::frame::{Sent, Signed};
 use super::text::{block, line};
-use crate::api::{Kept, install_kept};
-use crate::app::App;
+
+/// Questions shown on one page; the others come when these are answered.
+const MAX_WAITING: usize = 10;
+/// Lines of a change that are shown with a question.
+const MAX_LINES: usize = 120;
+use crate::api::{Kept, install_kept, update_kept};
+use crate::app::{App, Install};
 
 /// An approval that waits, as a page shows it.
 #[derive(Debug)]
@@ -20,12 +25,20 @@ pub(super) struct Waiting {
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) steps: Vec<(String, String)>,
     pub(super) diff: Option<String>,
+    /// Lines of the change that are not shown.
+    pub(super) more_lines: usize,
     pub(super) blocked: bool,
     pub(super) critical: usize,
 }
 
 impl Waiting {
-    pub(super) fn of(approval: &Approval) -> Self {
+    /// The first of those that wait, and how many more there are.
+    pub(super) fn first(approvals: &[Approval]) -> (Vec<Self>, usize) {
+        let shown = approvals.iter().take(MAX_WAITING).map(Self::of).collect();
+        (shown, approvals.len().saturating_sub(MAX_WAITING))
+    }
+
+    fn of(approval: &Approval) -> Self {
         let evidence = &approval.evidence;
         let kind = serde_json::to_value(approval.kind).ok();
         let kind = kind.as_ref().and_then(|kind| kind.as_str()).unwrap_or("change");
@@ -76,13 +89,16 @@ impl Waiting {
             let risk = risk.as_ref().and_then(|risk| risk.as_str()).unwrap_or_default().to_owned();
             (risk, line(&step.text))
         };
+        let diff = evidence.diff.as_deref().unwrap_or_default();
+        let shown: Vec<&str> = diff.lines().take(MAX_LINES).collect();
         Self {
             id: approval.id.clone(),
             question: question.to_owned(),
             about: line(&about),
             facts,
             steps: evidence.steps.iter().map(step).collect(),
-            diff: evidence.diff.as_deref().map(block),
+            diff: (!shown.is_empty()).then(|| block(&shown.join("\n"))),
+            more_lines: diff.lines().count() - shown.len(),
             blocked: evidence
                 .scan
                 .is_some_and(|scan| scan.verdict == sinew_engine::approval::ScanVerdict::Block),
@@ -109,7 +125,14 @@ pub(super) async fn decide(State(app): State<App>, Path(id): Path<String>, form:
         // What a page asked for goes on where the answer was given.
         if let Some(install) = install.filter(|_| yes) {
             let mut gate = Kept::new(&look.engine, Actor::Person { name: None });
-            install_kept(look, &install.reference, install.place, &mut gate)?;
+            match install {
+                Install::New { reference, place } => {
+                    install_kept(look, &reference, place, &mut gate)?;
+                }
+                Install::Update { key, place } => {
+                    update_kept(look, &key, place, false, &mut gate)?;
+                }
+            }
         }
         Ok(())
     })

@@ -2,19 +2,23 @@
 
 use askama::Template;
 use axum::extract::State;
-use axum::response::Redirect;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::{IntoResponse as _, Redirect, Response};
 use sinew_cortex::explain::{CandidateView, Filtered};
 use sinew_cortex::lesson::Lesson;
+use sinew_cortex::record::Scope;
 use sinew_engine::{Error, Overview};
 
 use super::chart::{self, Edge};
-use super::frame::{Frame, Page, Sent, Shown, Signed, Visitor};
+use super::frame::{Frame, Page, Sent, Shown, Signed, Trouble, Visitor};
 use super::text::{line, percent};
 use crate::api::{DECAY_AHEAD, curves};
 use crate::app::App;
 
-/// Candidates that are drawn; more would be a tangle. The table has all of them.
+/// Candidates that are drawn; more would be a tangle.
 const DRAWN: usize = 40;
+/// Candidates and lessons that are listed; the rest is what `sinew cortex show` prints.
+const LISTED: usize = 50;
 /// Curves that are drawn.
 const CURVES: usize = 6;
 
@@ -27,6 +31,8 @@ struct CortexPage {
     policy: String,
     graph: String,
     rows: Vec<Row>,
+    more_rows: usize,
+    regions: Vec<String>,
     curves: Vec<(String, String)>,
     lessons: Vec<Told>,
     hidden: Vec<String>,
@@ -141,10 +147,13 @@ pub(super) async fn show(State(app): State<App>, visitor: Visitor) -> Shown {
             off: None,
             policy: format!("{:?}", cortex.policy().order).to_lowercase(),
             graph,
-            rows,
+            more_rows: rows.len().saturating_sub(LISTED),
+            rows: rows.into_iter().take(LISTED).collect(),
+            regions: overview.regions.iter().map(|region| line(&region.region)).collect(),
             curves,
             lessons: lessons
                 .iter()
+                .take(LISTED)
                 .map(|row| Told {
                     number: row.number,
                     text: told(&row.lesson.lesson),
@@ -173,12 +182,31 @@ fn off(frame: Frame, error: &Error) -> Result<Page, Error> {
         policy: String::new(),
         graph: String::new(),
         rows: Vec::new(),
+        more_rows: 0,
+        regions: Vec::new(),
         curves: Vec::new(),
         lessons: Vec::new(),
         hidden: Vec::new(),
         kept: Vec::new(),
         numbers: Vec::new(),
     })
+}
+
+/// The memory as a file, in the original's schema.
+pub(super) async fn export(State(app): State<App>, _: Visitor) -> Result<Response, Trouble> {
+    let text = app.ask(|look| Ok(look.engine.cortex()?.export(None)?.text)).await?;
+    let headers = [
+        (CONTENT_TYPE, "application/json"),
+        (CONTENT_DISPOSITION, "attachment; filename=\"cortex.json\""),
+    ];
+    Ok((headers, text).into_response())
+}
+
+/// Forgets what was learned in a region.
+pub(super) async fn reset(State(app): State<App>, form: Signed) -> Sent {
+    let region = form.text("region").unwrap_or_default();
+    app.change(move |look| look.engine.cortex()?.reset(Scope::Region(region))).await?;
+    Ok(Redirect::to("/cortex?done=forgotten"))
 }
 
 /// Hides a skill from offers, or shows it again.

@@ -39,6 +39,10 @@ const DONE: &[(&str, &str)] = &[
     ("removed", "The skill was removed."),
     ("asked", "It was fetched, verified and scanned. Look at it, and say yes or no."),
     ("installed", "The skill is installed."),
+    ("updated", "The skill is up to date."),
+    ("forgotten", "What was learned there is forgotten. The log keeps it."),
+    ("connected", "The agent is connected. New sessions of it have sinew."),
+    ("disconnected", "The agent is disconnected."),
 ];
 
 /// A person at a page.

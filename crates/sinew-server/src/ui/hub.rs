@@ -1,25 +1,44 @@
-//! What was installed from registries, and what waits for a yes.
+//! What was installed from registries, what is newer there, and what waits for a yes.
 
 use askama::Template;
 use axum::extract::{Query, State};
 use axum::response::Redirect;
 use serde::Deserialize;
+use sinew_catalog::Entry;
 use sinew_engine::Actor;
-use sinew_engine::hub::{Matching, Place, Query as Wanted, Row as Installed, Said, Sources};
+use sinew_engine::hub::{
+    Diff, Matching, Place, Query as Wanted, Row as Installed, Said, Sources, UpdateStatus, Updated,
+};
 
 use super::approvals::Waiting;
 use super::frame::{Frame, Page, Sent, Shown, Signed, Visitor};
-use super::text::{in_path, line};
-use crate::api::{Kept, Listing, install_kept};
+use super::skills::verdict_chip;
+use super::text::{in_path, line, short};
+use super::workshop::diff_lines;
+use crate::api::{Kept, Listing, install_kept, update_kept};
 use crate::app::{App, Install, Look};
 
 /// Rows of a search.
 const ROWS: usize = 20;
+/// Installed skills on a page.
+const INSTALLED: usize = 50;
+/// Skills that are asked after at once; each is a request to a registry.
+const MAX_LOOKED: usize = 40;
+/// Lines of a change that are shown; the rest is what `sinew update --dry-run` prints.
+const MAX_LINES: usize = 60;
+/// Names of a kind that are shown of one change.
+const MAX_NAMES: usize = 12;
 
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Asked {
     #[serde(default)]
     q: String,
+    /// Whether registries are asked for newer versions.
+    #[serde(default)]
+    updates: String,
+    /// Of what is installed.
+    #[serde(default)]
+    page: usize,
 }
 
 #[derive(Template)]
@@ -29,7 +48,37 @@ struct Hub {
     q: String,
     found: Option<Search>,
     rows: Vec<Row>,
+    updates: Option<Updates>,
+    installed: usize,
+    previous: Option<String>,
+    next: Option<String>,
     waiting: Vec<Waiting>,
+    more_waiting: usize,
+}
+
+/// What registries have that is newer.
+struct Updates {
+    found: Vec<Newer>,
+    current: usize,
+    /// Skills that could not be asked after, and why.
+    problems: Vec<(String, String)>,
+    left: usize,
+}
+
+struct Newer {
+    key: String,
+    path: String,
+    place: &'static str,
+    from: String,
+    to: String,
+    /// What it can do now and could not before.
+    gained: Vec<String>,
+    lost: Vec<String>,
+    steering: Vec<String>,
+    findings: Vec<String>,
+    files: String,
+    diff: Vec<(&'static str, String)>,
+    more_lines: usize,
 }
 
 struct Search {
@@ -56,14 +105,27 @@ struct Row {
     version: String,
     from: String,
     digest: String,
+    verdict: Option<(&'static str, &'static str)>,
     note: String,
 }
 
-fn row(found: &Installed, place: &'static str) -> Row {
+/// What the catalog has of an installed skill; its folder need not be called as the skill is.
+fn entry_of<'l>(look: &'l Look, found: &Installed) -> Option<&'l Entry> {
+    let mut entries = look.snapshot.catalog.entries.iter();
+    entries.find(|entry| entry.file_path.parent() == Some(found.path.as_path()))
+}
+
+/// The part of an address that leads to an installed skill.
+fn address(look: &Look, found: &Installed) -> String {
+    in_path(entry_of(look, found).map_or(&found.key, |entry| &entry.name))
+}
+
+fn row(look: &Look, found: &Installed, place: &'static str) -> Row {
+    let entry = entry_of(look, found);
     let note = found.note.as_deref().or(found.pin_reason.as_deref()).unwrap_or_default();
     Row {
         key: line(&found.key),
-        path: in_path(&found.key),
+        path: address(look, found),
         place,
         status: found.status,
         class: match found.status {
@@ -78,8 +140,82 @@ fn row(found: &Installed, place: &'static str) -> Row {
             .as_ref()
             .map(|source| source.kind.as_str().to_owned())
             .unwrap_or_default(),
-        digest: found.digest.clone().unwrap_or_default(),
+        digest: found.digest.as_deref().map(short).unwrap_or_default(),
+        verdict: entry.and_then(|entry| entry.scan.as_ref()).map(|scan| verdict_chip(scan.verdict)),
         note: line(note),
+    }
+}
+
+/// Asks the registries that skills came from for newer versions. Nothing is changed.
+fn updates(look: &Look, listing: &Listing) -> Updates {
+    let mut asked = Updates { found: Vec::new(), current: 0, problems: Vec::new(), left: 0 };
+    let own = listing.workspace.iter().map(|row| (row, Place::Workspace));
+    let all = own.chain(listing.managed.iter().map(|row| (row, Place::Managed)));
+    let all: Vec<_> = all.filter(|(row, _)| row.version.is_some() && !row.pinned).collect();
+    asked.left = all.len().saturating_sub(MAX_LOOKED);
+    for (row, place) in all.into_iter().take(MAX_LOOKED) {
+        let mut gate = Kept::new(&look.engine, Actor::Person { name: None });
+        match update_kept(look, &row.key, place, true, &mut gate) {
+            Ok(updated) if updated.status == UpdateStatus::Available => {
+                asked.found.push(newer(&updated, address(look, row), place));
+            }
+            Ok(_) => asked.current += 1,
+            Err(error) => asked.problems.push((line(&row.key), line(&error.message))),
+        }
+    }
+    asked
+}
+
+fn newer(updated: &Updated, path: String, place: Place) -> Newer {
+    let none = Diff::default();
+    let diff = updated.diff.as_ref().unwrap_or(&none);
+    let names = |all: &[String]| {
+        let mut shown: Vec<String> = all.iter().take(MAX_NAMES).map(|name| line(name)).collect();
+        if all.len() > MAX_NAMES {
+            shown.push(format!("{} more", all.len() - MAX_NAMES));
+        }
+        shown
+    };
+    let findings = diff.findings.iter().take(MAX_NAMES).map(|found| {
+        let weight = found.severity.as_str();
+        line(&format!("{weight} {} at {}:{}", found.rule, found.file, found.line))
+    });
+    let mut lines = diff_lines(&diff.text);
+    let more_lines = lines.len().saturating_sub(MAX_LINES);
+    lines.truncate(MAX_LINES);
+    Newer {
+        key: line(&updated.key),
+        path,
+        place: place_name(place),
+        from: line(&updated.from),
+        to: line(&updated.to),
+        gained: names(&diff.gained),
+        lost: names(&diff.lost),
+        steering: names(&diff.front_matter),
+        findings: findings.collect(),
+        files: format!(
+            "{} new, {} changed, {} gone",
+            diff.added.len(),
+            diff.changed.len(),
+            diff.removed.len()
+        ),
+        diff: lines,
+        more_lines,
+    }
+}
+
+fn place_name(place: Place) -> &'static str {
+    match place {
+        Place::Workspace => "workspace",
+        Place::Managed => "managed",
+    }
+}
+
+/// Where a form means.
+fn place_of(form: &Signed) -> Place {
+    match form.text("place").as_deref() {
+        Some("managed") => Place::Managed,
+        _ => Place::Workspace,
     }
 }
 
@@ -133,15 +269,27 @@ pub(super) async fn show(
         let listing = Listing::of(look)?;
         // What nobody installed is somebody's own.
         let ours = |found: &&Installed| found.status != "extraneous";
-        let managed = listing.managed.iter().filter(ours).map(|found| row(found, "managed"));
-        let own = listing.workspace.iter().filter(ours).map(|found| row(found, "workspace"));
+        let managed = listing.managed.iter().filter(ours).map(|found| (found, Place::Managed));
+        let own = listing.workspace.iter().filter(ours).map(|found| (found, Place::Workspace));
+        let all: Vec<(&Installed, Place)> = own.chain(managed).collect();
+        let begin = asked.page.saturating_mul(INSTALLED).min(all.len());
+        let rows = all.iter().skip(begin).take(INSTALLED);
+        let rows: Vec<Row> =
+            rows.map(|(found, place)| row(look, found, place_name(*place))).collect();
+        let page = |at: usize| format!("/hub?page={at}#installed");
         let words = asked.q.trim();
+        let (waiting, more_waiting) = Waiting::first(&look.engine.approvals(true)?);
         Page::of(&Hub {
             frame: visitor.frame(look, "hub", "Registry"),
             found: (!words.is_empty()).then(|| search(look, words)),
             q: words.to_owned(),
-            rows: own.chain(managed).collect(),
-            waiting: look.engine.approvals(true)?.iter().map(Waiting::of).collect(),
+            updates: (!asked.updates.is_empty()).then(|| updates(look, &listing)),
+            installed: all.len(),
+            previous: (asked.page > 0).then(|| page(asked.page - 1)),
+            next: (begin + rows.len() < all.len()).then(|| page(asked.page + 1)),
+            rows,
+            waiting,
+            more_waiting,
         })
     });
     Ok(page.await?)
@@ -149,8 +297,7 @@ pub(super) async fn show(
 
 /// Removes an installed skill.
 pub(super) async fn uninstall(State(app): State<App>, form: Signed) -> Sent {
-    let (key, place) = (form.text("key").unwrap_or_default(), form.text("place"));
-    let place = if place.as_deref() == Some("managed") { Place::Managed } else { Place::Workspace };
+    let (key, place) = (form.text("key").unwrap_or_default(), place_of(&form));
     app.change(move |look| {
         let hub = look.engine.hub(&Said { registry: None, offline: true })?;
         let removed = hub.uninstall(&key, &look.engine.workdir(place))?;
@@ -171,7 +318,26 @@ pub(super) async fn install(State(app): State<App>, form: Signed) -> Sent {
             match (install_kept(look, &reference, place, &mut gate), gate.waits) {
                 (Ok(_), _) => Ok("installed"),
                 (Err(_), Some(approval)) => {
-                    look.app.install_later(approval, Install { reference, place });
+                    look.app.install_later(approval, Install::New { reference, place });
+                    Ok("asked")
+                }
+                (Err(error), None) => Err(error),
+            }
+        })
+        .await?;
+    Ok(Redirect::to(&format!("/hub?done={done}")))
+}
+
+/// Asks for an update: the newer version is fetched, verified and scanned, and waits for a yes.
+pub(super) async fn update(State(app): State<App>, form: Signed) -> Sent {
+    let (key, place) = (form.text("key").unwrap_or_default(), place_of(&form));
+    let done = app
+        .change(move |look| {
+            let mut gate = Kept::new(&look.engine, Actor::Person { name: None });
+            match (update_kept(look, &key, place, false, &mut gate), gate.waits) {
+                (Ok(_), _) => Ok("updated"),
+                (Err(_), Some(approval)) => {
+                    look.app.install_later(approval, Install::Update { key, place });
                     Ok("asked")
                 }
                 (Err(error), None) => Err(error),

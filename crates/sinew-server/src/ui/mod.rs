@@ -8,6 +8,7 @@
 //! own pages know, a rule about skills.
 
 mod activity;
+mod agent;
 mod approvals;
 mod assets;
 mod auth;
@@ -49,14 +50,19 @@ pub(crate) fn router(app: &App) -> Router {
         .route("/route", get(route::show))
         .route("/cortex", get(cortex::show))
         .route("/cortex/blacklist", post(cortex::blacklist))
+        .route("/cortex/reset", post(cortex::reset))
+        .route("/cortex/export", get(cortex::export))
         .route("/workshop", get(workshop::list))
         .route("/workshop/{id}", get(workshop::show))
         .route("/workshop/{id}/{action}", post(workshop::act))
         .route("/approvals/{id}", post(approvals::decide))
         .route("/hub", get(hub::show))
         .route("/hub/install", post(hub::install))
+        .route("/hub/update", post(hub::update))
         .route("/hub/uninstall", post(hub::uninstall))
         .route("/activity", get(activity::show))
+        .route("/activity.jsonl", get(activity::export))
+        .route("/agents/{name}", get(agent::show).post(agent::set))
         .route("/health", get(health::show))
         .route("/auth", get(auth::show).post(auth::sign_in))
         .route("/sign-out", post(auth::sign_out))

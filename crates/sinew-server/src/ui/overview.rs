@@ -26,6 +26,7 @@ struct Overview {
     states: Vec<Count>,
     bar: String,
     waiting: Vec<Waiting>,
+    more_waiting: usize,
     proposals: Vec<Row>,
     more_proposals: usize,
     activity: Vec<Happening>,
@@ -133,13 +134,15 @@ pub(super) async fn show(State(app): State<App>, visitor: Visitor) -> Shown {
             let remedy = probe.remedy.as_deref().unwrap_or(&probe.detail);
             (line(&probe.name), coded(remedy))
         });
+        let (waiting, more_waiting) = Waiting::first(&engine.approvals(true)?);
         Page::of(&Overview {
             frame: visitor.frame(look, "overview", "Overview"),
             total: catalog.entries.len(),
             ready: count(&SkillState::Ready),
             bar: chart::shares(&parts),
             states,
-            waiting: engine.approvals(true)?.iter().map(Waiting::of).collect(),
+            waiting,
+            more_waiting,
             more_proposals: open.len().saturating_sub(ROWS),
             proposals: open.iter().take(ROWS).map(|proposal| Row::of(proposal, now)).collect(),
             activity: activity.iter().take(ROWS).map(|one| Happening::of(one, now)).collect(),

@@ -17,6 +17,8 @@ use crate::app::{App, Look};
 const MAX_MESSAGE: usize = 20_000;
 /// Skills that are shown.
 const SHOWN: usize = 8;
+/// Skills that are shown for each of two descriptions.
+const COMPARED: usize = 4;
 
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Asked {
@@ -39,7 +41,9 @@ struct Playground {
     keyword: Option<String>,
     prompt: String,
     prompt_chars: String,
-    skills: Vec<(String, bool)>,
+    /// Names worth suggesting: those that the message found.
+    suggested: Vec<String>,
+    skill: String,
     first: String,
     second: String,
     compared: Option<[Answer; 2]>,
@@ -162,11 +166,11 @@ fn compared(engine: &Engine, look: &Look, asked: &Asked) -> Result<Option<[Answe
         return Ok(None);
     }
     let catalog = &look.snapshot.catalog;
-    let entry = engine.find(catalog, &asked.skill)?;
-    let with = |description: &str| {
-        Answer::of(&engine.route_imagined(catalog, entry, description, &asked.message, SHOWN))
-    };
-    Ok(Some([with(&asked.first), with(&asked.second)]))
+    let entry = engine.find(catalog, asked.skill.trim())?;
+    let descriptions = [asked.first.as_str(), asked.second.as_str()];
+    let base = look.router(ModelChoice::Static);
+    let results = base.imagined(catalog, entry, descriptions, &asked.message, COMPARED);
+    Ok(Some(results.map(|result| Answer::of(&result))))
 }
 
 pub(super) async fn show(
@@ -189,19 +193,21 @@ pub(super) async fn show(
                 None => "none".to_owned(),
             }
         });
-        let mut skills: Vec<&str> = catalog.active().map(|entry| entry.name.as_str()).collect();
-        skills.sort_unstable();
-        let first = match (asked.first.is_empty(), catalog.lookup(&asked.skill)) {
-            (true, Ok(entry)) if !asked.skill.is_empty() => entry.description.clone(),
+        let skill = asked.skill.trim();
+        let first = match (asked.first.is_empty(), catalog.lookup(skill)) {
+            (true, Ok(entry)) if !skill.is_empty() => entry.description.clone(),
             _ => asked.first.clone(),
         };
+        let answer = message.map(|message| answer(look, message));
+        let rows = answer.iter().flat_map(|answer| &answer.rows);
         Page::of(&Playground {
             frame: visitor.frame(look, "route", "Route"),
-            answer: message.map(|message| answer(look, message)),
+            suggested: rows.map(|row| row.name.clone()).collect(),
+            answer,
             keyword,
             prompt_chars: number(block_text.report.used),
             prompt: block_text.text,
-            skills: skills.iter().map(|name| (line(name), *name == asked.skill)).collect(),
+            skill: asked.skill.clone(),
             first,
             second: asked.second.clone(),
             compared: compared(engine, look, &asked)?,

@@ -13,7 +13,7 @@ use sinew_workshop::{Action, By, Force, Wish};
 
 use super::frame::{Frame, Page, Sent, Shown, Signed, Visitor};
 use super::skills::{state_class, verdict_chip};
-use super::text::{ago, block, coded, in_path, line, number, percent};
+use super::text::{ago, block, coded, in_path, line, number, percent, short};
 use super::{chart, markdown};
 use crate::app::App;
 
@@ -43,6 +43,7 @@ struct SkillPage {
     files: Vec<(String, String)>,
     verdict: (&'static str, &'static str),
     digest: String,
+    digest_start: String,
     findings: Vec<Finding>,
     shadowed: Vec<(String, String)>,
     versions: Vec<Version>,
@@ -64,6 +65,8 @@ struct File {
     text: String,
     sha256: String,
     size: String,
+    /// Whether it goes on.
+    cut: bool,
 }
 
 struct Finding {
@@ -92,6 +95,10 @@ struct Learned {
     worked: String,
 }
 
+/// Bytes of a file that are shown, so that a page stays below 100 KB however its text is escaped.
+const MAX_SHOWN: usize = 24_000;
+/// Files that are listed.
+const MAX_FILES: usize = 200;
 /// Findings shown; the rest is what `sinew scan` prints.
 const MAX_FINDINGS: usize = 50;
 /// Versions shown.
@@ -130,9 +137,13 @@ pub(super) async fn show(
                     false => None,
                 };
                 let body = body.unwrap_or_else(|| read.text.clone());
+                let mut ends = (0..=MAX_SHOWN.min(read.text.len())).rev();
+                let end = ends.find(|at| read.text.is_char_boundary(*at)).unwrap_or_default();
+                let cut = end < read.text.len();
                 let file = File {
-                    drawn: is_text.then(|| markdown::drawn(&body)).flatten(),
-                    text: block(&read.text),
+                    drawn: (is_text && !cut).then(|| markdown::drawn(&body)).flatten(),
+                    text: block(&read.text[..end]),
+                    cut,
                     sha256: read.sha256,
                     size: number(read.size),
                     name: line(&read.file),
@@ -225,10 +236,11 @@ pub(super) async fn show(
             pinned: pins.contains(&entry.name) || pins.contains(&entry.skill_key),
             facts,
             env: env.collect(),
-            files: files.iter().map(|file| (line(file), in_path(file))).collect(),
+            files: files.iter().take(MAX_FILES).map(|file| (line(file), in_path(file))).collect(),
             file,
             unread,
             verdict,
+            digest_start: short(&digest),
             digest,
             findings,
             shadowed: details

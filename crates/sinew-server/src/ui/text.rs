@@ -63,6 +63,11 @@ pub(super) fn ago(then: Stamp, now: Stamp) -> String {
     }
 }
 
+/// As much of a digest as tells two apart.
+pub(super) fn short(digest: &str) -> String {
+    digest.trim_start_matches("sha256:").chars().take(12).collect()
+}
+
 /// A share in whole percent.
 pub(super) fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)

@@ -117,7 +117,8 @@ struct Finding {
     suggestion: String,
 }
 
-fn diff_lines(diff: &str) -> Vec<(&'static str, String)> {
+/// The lines of a unified diff, with the class of each.
+pub(super) fn diff_lines(diff: &str) -> Vec<(&'static str, String)> {
     let class = |at: usize, text: &str| match text.as_bytes().first() {
         // The names of the two files.
         _ if at < 2 => "at",

@@ -17,8 +17,9 @@ use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 use sinew_server::{Options, Running};
-use sinew_testkit::{Machine, skipped};
+use sinew_testkit::{ClawHub, Machine, skipped};
 
+use crate::forms::outdated;
 use crate::support::{SCRIPT, Server, machine};
 
 const ACCESSIBLE: &str = include_str!("accessible.js");
@@ -245,8 +246,11 @@ async fn fill(server: &Server) -> (String, String) {
 /// Case 32, and every page in each of the four looks.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_page_in_light_and_dark_wide_and_narrow() {
-    let Some(window) = Window::open(lived_in()).await else { return };
+    let hub = ClawHub::new();
+    let world = lived_in().var("SINEW_REGISTRY", hub.address());
+    let Some(window) = Window::open(world).await else { return };
     let (pending, held) = fill(&window.server).await;
+    outdated(&window.server, &hub).await;
     let pages = [
         ("overview", "/".to_owned()),
         ("skills", "/skills".to_owned()),
@@ -260,6 +264,9 @@ async fn every_page_in_light_and_dark_wide_and_narrow() {
         ("registry", "/hub".to_owned()),
         ("activity", "/activity".to_owned()),
         ("health", "/health".to_owned()),
+        ("agent", "/agents/claude-code".to_owned()),
+        ("compare", "/route?message=shrink+a+picture&skill=image-tools&first=Bake+bread&second=Make+pictures+smaller".to_owned()),
+        ("updates", "/hub?updates=1".to_owned()),
         ("nothing", "/skills?q=nothing-like-this".to_owned()),
         ("sign-in", "/auth".to_owned()),
     ];
@@ -370,6 +377,34 @@ async fn the_playground_answers_while_you_type() {
     let shown = window.eval("return document.getElementById('prompt-text').textContent").await;
     let asked = window.server.get("/prompt?message=write%20the%20release%20notes").await.json();
     assert_eq!(shown.as_str().map(str::trim), asked["prompt"].as_str().map(str::trim));
+    assert!(window.complaints().await.is_empty());
+}
+
+/// A newer version is looked at, agreed to and there, all in the page.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_update_is_compared_and_agreed_to() {
+    let hub = ClawHub::new();
+    let world = machine().var("SINEW_REGISTRY", hub.address());
+    let Some(window) = Window::open(world).await else { return };
+    outdated(&window.server, &hub).await;
+    window.go("/hub").await;
+    let click = async |css: &str| {
+        let button = window.client.find(Locator::Css(css)).await;
+        button.unwrap_or_else(|error| panic!("{css}: {error}")).click().await.expect("a click");
+    };
+    click("#updates form button").await;
+    window.until("return document.querySelector('#updates .chip.warn') !== null").await;
+    let gains = "return [...document.querySelectorAll('#updates .chip.warn')].map((chip) => chip.textContent).join()";
+    let gains = window.eval(gains).await.to_string();
+    assert!(gains.contains("api.tides.example"), "{gains}");
+    click("form[action='/hub/update'] button").await;
+    window.until("return document.body.innerText.includes('Look at it, and say yes or no')").await;
+    click("#waiting .primary").await;
+    window.until("return document.getElementById('ask').open").await;
+    click("#ask-yes").await;
+    window.until("return document.body.innerText.includes('You said yes')").await;
+    let skill = fs::read_to_string(window.server.machine.path("work/skills/tides/SKILL.md"));
+    assert!(skill.expect("the skill").contains("api.tides.example"));
     assert!(window.complaints().await.is_empty());
 }
 

@@ -1,0 +1,139 @@
+//! An agent on this machine: what connecting or disconnecting it changes, and the button for it.
+
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::response::Redirect;
+use sinew_engine::connect::{Connection, Parts, Request, Scope, Status};
+use sinew_engine::{Engine, Error, ErrorKind};
+
+use super::frame::{Frame, Page, Sent, Shown, Signed, Visitor};
+use super::text::line;
+use super::workshop::diff_lines;
+use crate::app::App;
+
+/// An agent, as a row shows it.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) id: &'static str,
+    pub(super) title: &'static str,
+    pub(super) word: &'static str,
+    pub(super) class: &'static str,
+    pub(super) connected: bool,
+    /// Places that no longer say what was written.
+    pub(super) changed: Vec<String>,
+}
+
+impl Row {
+    pub(super) fn of(connection: &Connection) -> Self {
+        let connected = !connection.files.is_empty();
+        let (word, class) = match (connected, connection.found) {
+            (true, _) => ("connected", "good"),
+            (false, true) => ("found", "info"),
+            (false, false) => ("not found", ""),
+        };
+        let changed = connection.files.iter().flat_map(|file| &file.changed);
+        Self {
+            id: connection.agent,
+            title: connection.title,
+            word,
+            class,
+            connected,
+            changed: changed.map(|place| line(place)).collect(),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "agent.html")]
+struct AgentPage {
+    frame: Frame,
+    row: Row,
+    files: Vec<File>,
+    note: Option<&'static str>,
+    /// Whether there is nothing to write.
+    unchanged: bool,
+}
+
+struct File {
+    path: String,
+    what: &'static str,
+    diff: Vec<(&'static str, String)>,
+    /// Places that somebody changed since; they stay.
+    stays: Vec<String>,
+}
+
+/// Your own configuration, with what makes sense for the agent.
+fn request(agent: &str) -> Request {
+    Request {
+        agent: agent.to_owned(),
+        scope: Scope::User,
+        parts: Parts::default(),
+        http: None,
+        force: false,
+    }
+}
+
+fn found(engine: &Engine, name: &str) -> Result<Row, Error> {
+    let all = engine.connections()?;
+    let found = all.iter().find(|connection| connection.agent == name).map(Row::of);
+    found.ok_or_else(|| {
+        let said = format!("there is no agent `{name}` that could be connected");
+        Error::new(ErrorKind::No, "unknown-agent", said)
+    })
+}
+
+pub(super) async fn show(
+    State(app): State<App>,
+    visitor: Visitor,
+    Path(name): Path<String>,
+) -> Shown {
+    let page = app.ask(move |look| {
+        let engine = &look.engine;
+        let row = found(engine, &name)?;
+        let frame = visitor.frame(look, "health", row.title);
+        if row.connected {
+            let undone = engine.disconnect(&name, false)?;
+            let files = undone.files.iter().map(|file| File {
+                path: line(&file.file.to_string_lossy()),
+                what: if file.restored { "as it was before" } else { "without our entry" },
+                diff: diff_lines(&file.diff),
+                stays: file.changed_by_user.iter().map(|place| line(place)).collect(),
+            });
+            let files = files.collect();
+            return Page::of(&AgentPage { frame, row, files, note: None, unchanged: false });
+        }
+        let plan = engine.plan_connect(&request(&name))?;
+        let files = plan.files.iter().map(|file| File {
+            path: line(&file.file.to_string_lossy()),
+            what: match file.status {
+                Status::Unchanged => "unchanged",
+                Status::Created => "to be made",
+                Status::Changed => "to be changed",
+            },
+            diff: diff_lines(&file.diff),
+            stays: Vec::new(),
+        });
+        let (files, unchanged) = (files.collect(), plan.is_unchanged());
+        Page::of(&AgentPage { frame, row, files, note: plan.note, unchanged })
+    });
+    Ok(page.await?)
+}
+
+/// Connects the agent, or disconnects it.
+pub(super) async fn set(State(app): State<App>, Path(name): Path<String>, form: Signed) -> Sent {
+    let connect = form.text("set").as_deref() == Some("connect");
+    app.change(move |look| {
+        let engine = &look.engine;
+        match connect {
+            true => {
+                let request = request(found(engine, &name)?.id);
+                let plan = engine.plan_connect(&request)?;
+                engine.connect(&request, plan).map(drop)
+            }
+            false => engine.disconnect(&name, true).map(drop),
+        }
+    })
+    .await?;
+    let done = if connect { "connected" } else { "disconnected" };
+    Ok(Redirect::to(&format!("/health?done={done}")))
+}
