@@ -41,14 +41,26 @@ fn section(text: &mut String, command: &Command, above: &str, level: usize) {
     let usage = usage.trim_start_matches("Usage:").trim();
     let _ = writeln!(text, "```text\n{usage}\n```\n");
     if !examples.trim().is_empty() {
-        let lines = examples.lines().map(|line| line.strip_prefix("  ").unwrap_or(line));
-        let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+        let lines = examples.lines().filter(|line| !line.trim().is_empty()).map(example);
+        let lines: Vec<String> = lines.collect();
         let _ = writeln!(text, "```sh\n{}\n```\n", lines.join("\n"));
     }
     let own = command.get_arguments().filter(|arg| !arg.is_global_set());
     arguments(text, own.filter(|arg| !matches!(arg.get_id().as_str(), "help" | "version")));
     for below in command.get_subcommands() {
         section(text, below, &name, (level + 1).min(4));
+    }
+}
+
+/// An example as a shell takes it: what is said about it, after a gap, is a comment.
+fn example(line: &str) -> String {
+    let line = line.trim();
+    match line.split_once("  ") {
+        Some((command, said)) => {
+            let gap = " ".repeat(2 + said.len() - said.trim_start().len());
+            format!("{command}{gap}# {}", said.trim())
+        }
+        None => line.to_owned(),
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) fn reasons() -> String {
 pub(super) fn rules() -> String {
     let mut text = "# Rules of the scanner\n\n`critical` keeps a skill out of the catalog, `warn` is \
                     shown, `info` is worth knowing. The weight is the highest that a rule can give; \
-                    what surrounds a text may lower it, and `sinew scan --explain` says what did.\n\n\
+                    what surrounds a text may lower it, and `sinew scan <skill> --explain <rule>` says what did.\n\n\
                     | rule | weight | what was found, and why it matters | what to do |\n|---|---|---|---|\n"
         .to_owned();
     for rule in Scanner::new().rules() {
@@ -90,6 +90,16 @@ pub(super) fn errors() -> String {
         let names = names.collect::<Vec<_>>().join(", ");
         let _ = writeln!(text, "\n## Exit code {exit}: {meaning}\n\n{names}");
     }
+    let words = Regex::new(r#"Self::\w+ => "([a-z-]+)""#).expect("an expression");
+    let source = fs::read_to_string(repository("crates/sinew-hub/src/error.rs")).expect("a source");
+    let words: Vec<String> =
+        words.captures_iter(&source).map(|found| format!("`{}`", &found[1])).collect();
+    let _ = writeln!(
+        text,
+        "\n## Registries\n\nWhat can become of a search, an install or an update; each is of one of \
+         the kinds above.\n\n{}",
+        words.join(", ")
+    );
     text
 }
 

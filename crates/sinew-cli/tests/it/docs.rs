@@ -15,12 +15,13 @@ use crate::support::{command, sample_machine};
 /// Blocks that show something else than commands.
 const OTHER: &[&str] = &["text", "json", "json5", "toml", "yaml", "markdown", "rust"];
 
-/// Paths as readers see them, and as they are on the machine of the examples.
+/// Paths as readers see them, and as they are on the machine of the examples; the runner knows the
+/// project by a name of its own.
 fn paths(machine: &Machine) -> [(&'static str, String); 3] {
     let shown = |path: PathBuf| path.to_string_lossy().into_owned();
     [
         ("/home/you/.cargo/bin/sinew", env!("CARGO_BIN_EXE_sinew").to_owned()),
-        ("/home/you/project", shown(machine.path("page.in"))),
+        ("/home/you/project", "[CWD]".to_owned()),
         ("/home/you", shown(machine.path("home"))),
     ]
 }

@@ -31,7 +31,7 @@ const CHAR: f64 = 8.43;
 const LINE: f64 = 20.0;
 /// Room around the text, and above it for the bar of the window.
 const SIDE: f64 = 18.0;
-const TOP: f64 = 46.0;
+const TOP: f64 = 52.0;
 /// Seconds for a key.
 const KEY: f64 = 0.035;
 
@@ -72,20 +72,14 @@ fn in_terminal(machine: &Machine, args: &[&str]) -> String {
     seen.replace('\r', "").replace(&project, "~/project").replace(&home, "~")
 }
 
-/// A piece of a line in one style: the classes that the picture knows.
-fn styled(line: &str) -> String {
-    let (mut html, mut classes) = (String::new(), Vec::new());
+/// The rows of a line as a terminal shows them: pieces in one style each, begun anew at its edge.
+fn styled(line: &str) -> Vec<String> {
+    let mut cells: Vec<(char, String)> = Vec::new();
+    let mut classes: Vec<&str> = Vec::new();
     let mut rest = line;
-    while !rest.is_empty() {
+    loop {
         let (text, after) = rest.split_once('\x1b').map_or((rest, None), |(a, b)| (a, Some(b)));
-        let safe = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-        match (safe.is_empty(), classes.is_empty()) {
-            (true, _) => {}
-            (false, true) => html.push_str(&safe),
-            (false, false) => {
-                let _ = write!(html, "<tspan class=\"{}\">{safe}</tspan>", classes.join(" "));
-            }
-        }
+        cells.extend(text.chars().map(|c| (c, classes.join(" "))));
         let Some(after) = after else { break };
         let (code, after) = after.split_once('m').expect("a style, and nothing that moves");
         for code in code.trim_start_matches('[').split(';') {
@@ -104,7 +98,26 @@ fn styled(line: &str) -> String {
         }
         rest = after;
     }
-    html
+    let row = |cells: &[(char, String)]| {
+        let mut row = String::new();
+        for piece in cells.chunk_by(|one, next| one.1 == next.1) {
+            let text: String = piece.iter().map(|(c, _)| *c).collect();
+            let text = escaped(&text);
+            let _ = match piece[0].1.as_str() {
+                "" => write!(row, "{text}"),
+                classes => write!(row, "<tspan class=\"{classes}\">{text}</tspan>"),
+            };
+        }
+        row
+    };
+    match cells.is_empty() {
+        true => vec![String::new()],
+        false => cells.chunks(usize::from(COLUMNS)).map(row).collect(),
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// A command as it is typed.
@@ -150,7 +163,7 @@ fn drawn(scenes: &[(String, Vec<String>, f64)]) -> String {
             percent((now - 0.39).max(0.0)),
             percent((now - 0.38).max(0.01)),
         );
-        let safe = typed.replace('&', "&amp;").replace('<', "&lt;");
+        let safe = escaped(typed);
         let _ = writeln!(
             body,
             "<text id=\"p{at}\" y=\"{0}\"><tspan class=\"g\">$</tspan></text><text id=\"t{at}\" x=\"{1:.1}\" y=\"{0}\" class=\"b\">{safe}</text>",
@@ -195,7 +208,7 @@ fn the_recording_is_what_the_program_says() {
         .iter()
         .map(|(args, stands)| {
             let answer = in_terminal(&machine, args);
-            (typed(args), answer.trim_end().lines().map(styled).collect(), *stands)
+            (typed(args), answer.trim_end().lines().flat_map(styled).collect(), *stands)
         })
         .collect();
     let picture = drawn(&scenes);

@@ -53,9 +53,13 @@ pub(crate) fn run(args: &DemoArgs, out: &mut Printer) -> CommandResult {
     if out.can_ask() {
         look_around(&stage, &serving, out)?;
     }
+    let work = render::safe(&stage.work().display().to_string());
     drop(stage);
     match &args.keep {
-        Some(_) => out.note(&format!("kept in {}", render::safe(&root.display().to_string()))),
+        Some(_) => {
+            out.note(&format!("kept in {}", render::safe(&root.display().to_string())));
+            out.hint(&format!("`cd '{work}'` to go on with its skills"));
+        }
         None => out.note("the demo's machine was removed"),
     }
     Ok(Exit::Done)

@@ -9,7 +9,7 @@ use crate::printer::Printer;
 ///
 /// Examples:
 ///   sinew workshop apply 3f2a91c0
-///   sinew workshop apply 3f2a91c0 --expect <sha256 of the result that you saw>
+///   sinew workshop apply 3f2a91c0 --expect <SHA256>
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct ApplyArgs {
