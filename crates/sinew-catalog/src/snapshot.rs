@@ -261,7 +261,7 @@ fn fingerprint(catalog: &Catalog) -> String {
     let parts = catalog.entries.iter().flat_map(|entry| {
         let path = entry.file_path.as_os_str().as_encoded_bytes();
         let texts = [&entry.name, &entry.skill_key, &entry.source, &entry.content_hash];
-        texts.map(|text| text.as_bytes()).into_iter().chain([path, b"\n"])
+        texts.map(String::as_bytes).into_iter().chain([path, b"\n"])
     });
     sinew_skill::content_hash_of(parts.flat_map(|part| [part, b"\0"]))
 }

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -87,6 +86,14 @@ impl Engine {
         Ok(report)
     }
 
+    /// Opens the memory that [`Engine::exec`] learns into, ahead of its use. What goes wrong is said
+    /// when something is learned.
+    pub fn open_memory(&self) {
+        if self.config.cortex.enabled {
+            let _ = self.cortex().and_then(|cortex| cortex.with_memory(|_| ()));
+        }
+    }
+
     /// Runs a command as the use of a skill that an acquisition put into this folder; how it went is
     /// for the run to learn from.
     pub fn exec_in_run(
@@ -136,14 +143,8 @@ impl Engine {
             stdout: request.stdout,
             retry: request.retry,
         };
-        let run = thread::scope(|scope| {
-            if self.config.cortex.enabled {
-                // Opened while the command runs, the memory adds little to the command's time.
-                scope.spawn(|| self.cortex().and_then(|cortex| cortex.with_memory(|_| ())));
-            }
-            run::run(command, &env, &lease.masker(), &self.env, control, observe)
-        })
-        .map_err(|error| not_started(&error))?;
+        let run = run::run(command, &env, &lease.masker(), &self.env, control, observe)
+            .map_err(|error| not_started(&error))?;
         Ok(ExecReport {
             skill: entry.name.clone(),
             run,

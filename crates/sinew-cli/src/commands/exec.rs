@@ -1,4 +1,5 @@
 use std::ffi::OsString;
+use std::thread;
 use std::time::Duration;
 
 use sinew_cortex::failure::FailureKind;
@@ -50,6 +51,14 @@ const SIGNALLED: i32 = 128;
 const TIMED_OUT: u8 = 124;
 
 pub(crate) fn run(args: &ExecArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    thread::scope(|scope| {
+        // Opened beside the catalog and the command, the memory adds little to either's time.
+        scope.spawn(|| engine.open_memory());
+        execute(args, engine, out)
+    })
+}
+
+fn execute(args: &ExecArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
     let entry = engine.find(&snapshot.catalog, &args.skill)?;
     let control = Control::default();

@@ -21,9 +21,7 @@ pub use queue::QueuedReview;
 use serde_json::Value;
 use sinew_guard::scan::Scanner;
 use sinew_skill::Reason;
-use sinew_workshop::{
-    Caller, Counts, Event, Parts, Proposal, Settings, ToolAnswer, Workshop,
-};
+use sinew_workshop::{Caller, Counts, Event, Parts, Proposal, Settings, ToolAnswer, Workshop};
 
 use crate::{Engine, Error, ErrorKind, settings};
 use around::Around;
