@@ -4,8 +4,9 @@
 //! Reading a thousand files and taking them apart costs more than everything else a short command
 //! does. What is kept here is believed only where the file, its folder and everything scanned with
 //! it carry the very stamps they had; anything else is read as if nothing had been kept. The bytes
-//! open with a tag of the program, its rules and what a person accepted, so that no other build
-//! reads them. They must lie where only their owner writes: a forged record would open the gate.
+//! open with a tag of the program, whose rules they follow, and of what a person accepted, so that no
+//! other build reads them. They must lie where only their owner writes: a forged record would open
+//! the gate.
 
 use std::collections::HashMap;
 use std::fmt;

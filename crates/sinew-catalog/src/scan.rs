@@ -68,12 +68,12 @@ impl ScanGate {
         learned.then(|| self.cache().clone())
     }
 
-    /// Everything that its answers depend on beside the content: the rules, and what a person
-    /// accepted.
+    /// What its answers depend on beside the content and the rules, which are the program's own: what
+    /// a person accepted.
     pub fn tag(&self) -> String {
         let accepted = self.overrides.iter().flat_map(|given| [&given.rule, &given.digest]);
-        let parts: Vec<String> = accepted.cloned().chain([ruleset_digest()]).collect();
-        sinew_skill::content_hash(parts.join("\n").as_bytes())
+        let parts = accepted.flat_map(|part| [part.as_bytes(), b"\n"]);
+        sinew_skill::content_hash_of(parts)
     }
 
     /// What the remembered scan of a skill's folder found, at warn and above.

@@ -16,6 +16,7 @@ use sinew_exec::classify::Outcome;
 use sinew_exec::run::{self, Retry, RunEnv};
 use sinew_exec::secret::Commands;
 use sinew_exec::{Covered, EnvLease, EnvState, Plan, Rules, env_states};
+use sinew_guard::secrets;
 use sinew_skill::Reason;
 
 use crate::{Engine, Error, ErrorKind, NewOutcome, Recorded};
@@ -86,11 +87,13 @@ impl Engine {
         Ok(report)
     }
 
-    /// Opens the memory that [`Engine::exec`] learns into, ahead of its use. What goes wrong is said
+    /// Readies what [`Engine::exec`] learns with and into, ahead of its use. What goes wrong is said
     /// when something is learned.
     pub fn open_memory(&self) {
         if self.config.cortex.enabled {
             let _ = self.cortex().and_then(|cortex| cortex.with_memory(|_| ()));
+            // The patterns of secrets are compiled by the first question.
+            let _ = secrets::find_strict("");
         }
     }
 

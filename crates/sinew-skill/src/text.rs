@@ -13,12 +13,12 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Reason> {
             .line(line_at(bytes, at))
             .remedy("save the file as UTF-8")
     })?;
-    if let Some(at) = text.find('\0') {
+    if let Some(at) = memchr::memchr(b'\0', bytes) {
         return Err(Reason::new(Code::NulByte, format!("NUL byte at offset {at}"))
             .line(line_at(bytes, at))
             .remedy("remove the NUL byte; a skill file is plain text"));
     }
-    if !text.contains('\r') {
+    if memchr::memchr(b'\r', bytes).is_none() {
         return Ok(Cow::Borrowed(text));
     }
     Ok(Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")))

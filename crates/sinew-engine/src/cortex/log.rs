@@ -14,9 +14,9 @@ use crate::{Error, ErrorKind, store};
 pub(super) const STREAM: &str = "outcomes";
 /// The snapshot of the fold.
 const SNAPSHOT: &str = "cortex";
-/// Records between two snapshots. A reader folds at most so many: a millisecond or two. A full memory
-/// is a quarter of a megabyte, so that writing it more often would cost more than it saves.
-const SNAPSHOT_EVERY: u64 = 256;
+/// Records between two snapshots. Every command that learns folds so many at most, which must not be
+/// felt; a full memory is a quarter of a megabyte, so that writing it each time would be.
+const SNAPSHOT_EVERY: u64 = 32;
 
 /// How far this process has followed the log.
 #[derive(Debug, Default)]
