@@ -24,7 +24,7 @@ struct Retirement {
     tried: Proposal,
     /// The files as they are to be; the last one decides.
     wanted: Vec<(String, Option<String>)>,
-    /// What an addition's file held, and the version that is taken back.
+    /// The version that is taken back, where it is an addition.
     undoes: Option<String>,
     /// The file that people look at.
     path: String,

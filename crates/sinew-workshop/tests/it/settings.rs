@@ -98,3 +98,14 @@ fn a_key_never_comes_from_the_file() {
     let (settings, reasons) = read(json!({"provider": {"kind": "openai"}}));
     assert!(settings.provider.is_none() && reasons.len() == 1);
 }
+
+#[test]
+fn probation_has_three_numbers() {
+    let (settings, reasons) = read(json!({"probation": {"uses": 0, "idleDays": 14.5}}));
+    let rule = settings.probation;
+    assert_eq!((rule.uses, rule.idle_days, rule.min_trials), (1, 14, 8));
+    assert_eq!(reasons.len(), 2, "{reasons:?}");
+    assert!(reasons[0].contains("config.probation.uses is not a whole number"), "{reasons:?}");
+    let (settings, reasons) = read(json!({"probation": 3}));
+    assert_eq!((settings.probation.uses, reasons.len()), (3, 1));
+}

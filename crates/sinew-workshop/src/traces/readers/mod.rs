@@ -105,6 +105,24 @@ enum Format {
     Object,
 }
 
+impl Format {
+    /// Whether the agent that somebody named may have written it; without a name, anybody may.
+    fn fits(self, wanted: Option<Agent>) -> bool {
+        match (wanted, self) {
+            (None, _)
+            | (Some(Agent::ClaudeCode), Self::Lines(Reader::ClaudeCode))
+            | (Some(Agent::Codex), Self::Lines(Reader::Codex))
+            | (Some(Agent::Openclaw), Self::Tree)
+            | (
+                Some(Agent::Openpocket),
+                Self::Tree | Self::Markdown | Self::Lines(Reader::Pocket),
+            )
+            | (Some(Agent::Generic), Self::Object | Self::Lines(Reader::Generic)) => true,
+            (Some(_), _) => false,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reader {
     ClaudeCode,
@@ -225,14 +243,14 @@ fn recognise(from: &mut dyn Source, wanted: Option<Agent>) -> Result<Format, Rea
                     continue;
                 }
                 read += 1;
-                if text.starts_with(b"# OpenPocket Session") {
+                if text.starts_with(b"# OpenPocket Session") && Format::Markdown.fits(wanted) {
                     return Ok(Format::Markdown);
                 }
                 if read == 1 && text.starts_with(b"{") {
                     starts_object = true;
                 }
                 if let Ok(record) = serde_json::from_slice::<Value>(text)
-                    && let Some(format) = format_of(&record)
+                    && let Some(format) = format_of(&record).filter(|it| it.fits(wanted))
                 {
                     return Ok(format);
                 }

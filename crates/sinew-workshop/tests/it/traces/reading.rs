@@ -262,6 +262,24 @@ fn a_run_keeps_five_thousand_steps_and_counts_the_rest() {
     assert_eq!(counts.steps_left_out, 3);
 }
 
+/// The first lines may look like somebody else's; who is named counts.
+#[test]
+fn a_named_agent_is_believed() {
+    let text = format!(
+        "{}\n{}",
+        json!({"type": "session", "version": 3, "id": "s", "cwd": "/w"}),
+        session(&[("Build it", &["make -j2"])])
+    );
+    let runs = |agent: Option<Agent>| {
+        let reading = Reading { agent, name: "here", progress: &|_| {} };
+        let mut runs = 0;
+        let read = traces::read(&mut Cursor::new(text.as_bytes()), &reading, &mut |_| runs += 1);
+        (read.expect("read").0, runs)
+    };
+    assert_eq!(runs(None), (Agent::Openclaw, 0));
+    assert_eq!(runs(Some(Agent::ClaudeCode)), (Agent::ClaudeCode, 1));
+}
+
 fn read_as(agent: Option<Agent>, bytes: &[u8]) {
     let reading = Reading { agent, name: "x", progress: &|_| {} };
     let _ = traces::read(&mut Cursor::new(bytes), &reading, &mut |run| {
