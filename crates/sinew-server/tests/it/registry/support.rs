@@ -107,7 +107,13 @@ impl Team {
         )
         .expect("a store");
         let (registry, running) = serve(&env, &store, &settings);
-        let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
+        // A server that refuses early hangs up; a connection that is used again would find that out
+        // too late.
+        let agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .max_idle_connections(0)
+            .build()
+            .into();
         Self { machine, clock, store, registry, settings, running, agent }
     }
 
