@@ -86,7 +86,9 @@ fn allowing_binaries_is_for_a_person_and_for_these_bytes() {
             .map(str::to_owned)
             .to_vec()
     };
-    let words = |args: &[String]| -> Vec<&str> { args.iter().map(String::as_str).collect() };
+    fn words(args: &[String]) -> Vec<&str> {
+        args.iter().map(String::as_str).collect()
+    }
 
     let shown = sinew(&machine, &words(&allow(&digest, "built here")));
     assert!(shown.contains("only a person") && shown.ends_with("exit 3"), "{shown}");
