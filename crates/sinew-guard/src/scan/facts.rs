@@ -10,7 +10,7 @@ use super::pattern::{Pattern, START, Tried, Where, Work};
 use super::polarity;
 use super::quoting;
 use super::role::Role;
-use super::table::{Table, Trigger};
+use super::table::{Table, Trigger, Words};
 
 /// Bytes of a line that one pattern sees around a literal; a command is shorter.
 const LOOK_BACK: usize = 1024;
@@ -84,8 +84,6 @@ pub(crate) fn extract(
 ) {
     let table = from.table;
     let layer = &from.file.layers.list[layer_number];
-    let text = layer.text.as_str();
-    let mut cursor = Cursor::new(text);
     let mut reading = Reading {
         from: *from,
         layer,
@@ -93,49 +91,9 @@ pub(crate) fn extract(
         base: None,
         seen_until: vec![(usize::MAX, 0usize); table.patterns.len()],
     };
-    let mut last_url = usize::MAX;
-    for hit in table.literals.hits(text) {
-        if out.facts.len() >= MAX_FACTS {
-            rank(&mut out.facts, from.file);
-            forget_idle_places(&mut out.facts);
-        }
-        if work.is_spent() || out.facts.len() >= MAX_FACTS {
-            out.exhausted = true;
-            return;
-        }
-        cursor.advance(hit.start);
-        // A long line is seen through a window, so that its length never multiplies.
-        let whole = &text[cursor.start..cursor.end];
-        let range = window(whole, hit.start - cursor.start);
-        let view = View {
-            line: &whole[range.clone()],
-            at: hit.start - cursor.start - range.start,
-            shift: range.start,
-            is_whole: range.len() == whole.len(),
-        };
-        for trigger in &table.triggers[hit.word] {
-            match *trigger {
-                Trigger::Url => {
-                    if last_url != hit.start {
-                        last_url = hit.start;
-                        out.facts.extend(reading.url(cursor.line, &view, work));
-                    }
-                }
-                Trigger::Host => out.facts.extend(reading.bare_host(cursor.line, &view)),
-                Trigger::Rot13 => {
-                    if out.rot13.last() != Some(&cursor.line)
-                        && out.rot13.len() < 256
-                        && layer.depth == 0
-                    {
-                        out.rot13.push(cursor.line);
-                    }
-                }
-                Trigger::Pattern(id, word) => {
-                    let id = usize::from(id);
-                    out.facts.extend(reading.pattern(id, word, cursor.line, &view, work));
-                }
-            }
-        }
+    reading.words(&table.plain, work, out);
+    if !layer.text.is_ascii() {
+        reading.words(&table.foreign, work, out);
     }
 }
 
@@ -161,6 +119,57 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
+    /// Reads what some words start.
+    fn words(&mut self, words: &Words, work: &mut Work, out: &mut Extracted) {
+        let layer = self.layer;
+        let text = layer.text.as_str();
+        let mut cursor = Cursor::new(text);
+        let mut last_url = usize::MAX;
+        for hit in words.literals.hits(text) {
+            if out.facts.len() >= MAX_FACTS {
+                rank(&mut out.facts, self.from.file);
+                forget_idle_places(&mut out.facts);
+            }
+            if work.is_spent() || out.facts.len() >= MAX_FACTS {
+                out.exhausted = true;
+                return;
+            }
+            cursor.advance(hit.start);
+            // A long line is seen through a window, so that its length never multiplies.
+            let whole = &text[cursor.start..cursor.end];
+            let range = window(whole, hit.start - cursor.start);
+            let view = View {
+                line: &whole[range.clone()],
+                at: hit.start - cursor.start - range.start,
+                shift: range.start,
+                is_whole: range.len() == whole.len(),
+            };
+            for trigger in &words.triggers[hit.word] {
+                match *trigger {
+                    Trigger::Url => {
+                        if last_url != hit.start {
+                            last_url = hit.start;
+                            out.facts.extend(self.url(cursor.line, &view, work));
+                        }
+                    }
+                    Trigger::Host => out.facts.extend(self.bare_host(cursor.line, &view)),
+                    Trigger::Rot13 => {
+                        if out.rot13.last() != Some(&cursor.line)
+                            && out.rot13.len() < 256
+                            && layer.depth == 0
+                        {
+                            out.rot13.push(cursor.line);
+                        }
+                    }
+                    Trigger::Pattern(id, word) => {
+                        let id = usize::from(id);
+                        out.facts.extend(self.pattern(id, word, cursor.line, &view, work));
+                    }
+                }
+            }
+        }
+    }
+
     /// What every fact of a line has in common.
     fn base(&mut self, line: usize) -> &Fact {
         if self.base.as_ref().is_none_or(|base| base.layer_line != line) {

@@ -20,7 +20,7 @@ pub(crate) struct Folded {
     pub(crate) bidi: Vec<usize>,
     /// Lines where a look-alike of a Latin letter stands inside a Latin word.
     pub(crate) lookalike: Vec<usize>,
-    /// Text spelled in tag characters, and its line.
+    /// Text spelled in tag characters or variation selectors, and its line.
     pub(crate) tags: Vec<(usize, String)>,
 }
 
@@ -149,9 +149,15 @@ fn drop_continuation(text: &mut String) {
 
 fn fold_line(line: &str, number: usize, folded: &mut Folded) {
     let mut tags = String::new();
+    let mut selectors: Vec<u8> = Vec::new();
     let mut previous = ' ';
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
+        if let Some(byte) = selector(c) {
+            selectors.push(byte);
+            continue;
+        }
+        read_selectors(&mut selectors, &mut tags);
         match c {
             c if c.is_ascii() => folded.text.push(c.to_ascii_lowercase()),
             '\u{e0001}' | '\u{e0020}'..='\u{e007f}' => {
@@ -169,7 +175,6 @@ fn fold_line(line: &str, number: usize, folded: &mut Folded) {
                 }
                 continue;
             }
-            '\u{fe00}'..='\u{fe0f}' => {}
             // Latin-1 is folded by its place, which is quicker than by table: bytes that are no UTF-8 are
             // read as Latin-1, and an attacker has as many of them as he likes.
             '\u{a0}' => folded.text.push(' '),
@@ -196,9 +201,30 @@ fn fold_line(line: &str, number: usize, folded: &mut Folded) {
         }
         previous = c;
     }
+    read_selectors(&mut selectors, &mut tags);
     if tags.len() >= 3 && folded.tags.len() < MAX_ODDITIES {
         folded.tags.push((number, tags));
     }
+}
+
+/// The byte that a variation selector stands for where somebody writes in them.
+fn selector(c: char) -> Option<u8> {
+    match c {
+        '\u{fe00}'..='\u{fe0f}' => u8::try_from(c as u32 - 0xfe00).ok(),
+        '\u{e0100}'..='\u{e01ef}' => u8::try_from(c as u32 - 0xe0100 + 16).ok(),
+        _ => None,
+    }
+}
+
+/// Selectors in a row that are a text; a character has one, or two.
+const MIN_SELECTORS: usize = 3;
+
+fn read_selectors(selectors: &mut Vec<u8>, tags: &mut String) {
+    if selectors.len() >= MIN_SELECTORS {
+        let text = String::from_utf8_lossy(selectors);
+        tags.extend(text.chars().filter(|c| !c.is_control() && *c != '\u{fffd}'));
+    }
+    selectors.clear();
 }
 
 /// Words of a table as folded text spells them: letters beyond ASCII alone, so that an expression

@@ -20,7 +20,7 @@ use super::lines::floor;
 use super::literals::Literals;
 
 /// Memory of one expression's automaton; with a hundred of them this bounds the whole scanner.
-const MAX_AUTOMATON: usize = 128 * 1024;
+const MAX_AUTOMATON: usize = 256 * 1024;
 /// Bytes that may stand before the first word of a match: a boundary that is part of it.
 const MAX_LEAD: usize = 12;
 
@@ -236,7 +236,7 @@ fn regex_of(hir: &Hir) -> Option<Regex> {
     let config = Config::new()
         .utf8_empty(false)
         .hybrid_cache_capacity(MAX_AUTOMATON)
-        .nfa_size_limit(Some(20 * MAX_AUTOMATON));
+        .nfa_size_limit(Some(10 * MAX_AUTOMATON));
     Regex::builder().configure(config).build_from_hir(hir).ok()
 }
 

@@ -280,7 +280,11 @@ fn holds(term: &Term, fact: &Fact, files: &[ScannedFile]) -> bool {
             && (files[fact.file].is_skill_md()
                 || files[fact.file].linked
                 || files[fact.file].kind.is_code());
-    place && acting && term.class.holds(fact.class) && (!term.decoded || fact.depth > 0)
+    place
+        && acting
+        && (!term.hidden || fact.role == Role::HiddenComment)
+        && term.class.holds(fact.class)
+        && (!term.decoded || fact.depth > 0)
 }
 
 /// Text about security says so by what it quotes and forbids, not by its name.

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::finding::Severity;
 use super::hosts::{HostClass, Hosts};
-use super::literals::Literals;
+use super::literals::{Literals, LiteralsError};
 use super::pattern::{Pattern, PatternRow, Where};
 
 pub(crate) const HOSTS: &str = include_str!("../../data/hosts.json");
@@ -52,6 +52,8 @@ pub(crate) struct Term {
     pub(crate) class: ClassSet,
     pub(crate) place: Where,
     pub(crate) acting: bool,
+    /// Said where people do not look.
+    pub(crate) hidden: bool,
     pub(crate) decoded: bool,
 }
 
@@ -155,14 +157,29 @@ fn one() -> usize {
     1
 }
 
+/// Words to look for, each with what it may start.
+#[derive(Debug)]
+pub(crate) struct Words {
+    pub(crate) literals: Literals,
+    pub(crate) triggers: Vec<Vec<Trigger>>,
+}
+
+impl Words {
+    fn new(words: Vec<(String, Vec<Trigger>)>) -> Result<Self, LiteralsError> {
+        let (words, triggers): (Vec<String>, Vec<Vec<Trigger>>) = words.into_iter().unzip();
+        Ok(Self { literals: Literals::new(&words)?, triggers })
+    }
+}
+
 /// Everything the scanner knows.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) hosts: Hosts,
     pub(crate) patterns: Vec<Pattern>,
     pub(crate) kinds: Vec<String>,
-    pub(crate) literals: Literals,
-    pub(crate) triggers: Vec<Vec<Trigger>>,
+    pub(crate) plain: Words,
+    /// Words with letters beyond ASCII, which would double the automaton of the others.
+    pub(crate) foreign: Words,
     pub(crate) rules: Vec<Rule>,
     pub(crate) by_id: BTreeMap<String, usize>,
     pub(crate) ruleset: String,
@@ -215,8 +232,10 @@ impl Table {
         for word in ROT13_WORDS {
             literals.entry((*word).to_owned()).or_default().push(Trigger::Rot13);
         }
-        let (words, triggers): (Vec<String>, Vec<Vec<Trigger>>) = literals.into_iter().unzip();
-        let literals = Literals::new(&words).map_err(|e| fail(&e))?;
+        let (plain, foreign): (Vec<_>, Vec<_>) =
+            literals.into_iter().partition(|(word, _)| word.is_ascii());
+        let plain = Words::new(plain).map_err(|e| fail(&e))?;
+        let foreign = Words::new(foreign).map_err(|e| fail(&e))?;
 
         let mut rules = Vec::with_capacity(rule_rows.len());
         for row in rule_rows {
@@ -225,7 +244,7 @@ impl Table {
         rules.sort_by(|a, b| a.id.cmp(&b.id));
         let by_id = rules.iter().enumerate().map(|(at, rule)| (rule.id.clone(), at)).collect();
         let ruleset = ruleset_digest();
-        Ok(Self { hosts, patterns, kinds, literals, triggers, rules, by_id, ruleset })
+        Ok(Self { hosts, patterns, kinds, plain, foreign, rules, by_id, ruleset })
     }
 
     /// The number of a kind of fact.
@@ -297,12 +316,13 @@ fn read_term(term: &str, kinds: &[String], rule: &str) -> Result<Term, TableErro
             Some(_) => return Err(unknown("an unknown class")),
         },
         place: match place {
-            None | Some("act") => Where::Any,
+            None | Some("act" | "hidden") => Where::Any,
             Some("code") => Where::Code,
             Some("prose") => Where::Prose,
             Some(_) => return Err(unknown("an unknown place")),
         },
         acting: place == Some("act"),
+        hidden: place == Some("hidden"),
         decoded,
     })
 }

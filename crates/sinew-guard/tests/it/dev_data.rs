@@ -22,6 +22,8 @@ fn the_goals_hold_on_the_dev_split() {
     let report = evaluate(scanner(), rows.into_iter().map(Ok), &|| Duration::ZERO).unwrap();
     assert!(report.wild_payload.rate >= 0.96, "{:?}", report.wild_payload);
     assert!(report.ordinary_blocked.rate <= 0.008, "{:?}", report.false_positives);
+    // The skills of well-known publishers: by rules, never by a list of names.
+    assert!(report.tiers["benign/popular"].blocked.rate <= 0.0, "{:?}", report.false_positives);
     assert!(report.ordinary_warned.rate <= 0.12, "{:?}", report.ordinary_warned);
     assert!(report.hard_blocked.rate <= 0.04, "{:?}", report.false_positives);
     let synthetic = &report.tiers["malicious/synthetic"];
