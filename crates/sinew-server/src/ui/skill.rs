@@ -4,11 +4,13 @@ use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::Redirect;
 use serde::Deserialize;
-use sinew_catalog::SKILL_FILE;
+use sinew_catalog::{Catalog, Entry, SKILL_FILE};
 use sinew_cortex::Stamp;
-use sinew_engine::{Actor, Mark, PromptOptions, SkillSettings, Why};
+use sinew_engine::{Actor, Engine, Mark, PromptOptions, SkillSettings, ValidationTarget, Why};
 use sinew_exec::From;
 use sinew_guard::scan::Severity;
+use sinew_skill::Severity as Weight;
+use sinew_skill::validate::RuleSet;
 use sinew_workshop::{Action, By, Force, Wish};
 
 use super::frame::{Frame, Page, Sent, Shown, Signed, Visitor};
@@ -45,6 +47,8 @@ struct SkillPage {
     digest: String,
     digest_start: String,
     findings: Vec<Finding>,
+    /// Whether readers of the format take it; absent where it cannot be read.
+    format: Option<Format>,
     shadowed: Vec<(String, String)>,
     versions: Vec<Version>,
     regions: Vec<Learned>,
@@ -67,6 +71,20 @@ struct File {
     size: String,
     /// Whether it goes on.
     cut: bool,
+}
+
+struct Format {
+    passed: bool,
+    issues: Vec<Issue>,
+}
+
+struct Issue {
+    severity: String,
+    class: &'static str,
+    code: &'static str,
+    place: String,
+    /// HTML.
+    message: String,
 }
 
 struct Finding {
@@ -128,6 +146,7 @@ pub(super) async fn show(
         let own = entry.file_path.file_name().map(|name| name.to_string_lossy().into_owned());
         let own = own.unwrap_or_else(|| SKILL_FILE.to_owned());
         let read = engine.read_file(catalog, &entry.name, wanted.file.as_deref());
+        let format = format(engine, catalog, entry);
         let (file, unread, mut files) = match read {
             Ok(read) => {
                 let is_text = read.file.ends_with(".md");
@@ -243,6 +262,7 @@ pub(super) async fn show(
             digest_start: short(&digest),
             digest,
             findings,
+            format,
             shadowed: details
                 .shadowed
                 .iter()
@@ -253,6 +273,25 @@ pub(super) async fn show(
         })
     });
     Ok(page.await?)
+}
+
+/// What readers of the format would say about a skill's own file.
+fn format(engine: &Engine, catalog: &Catalog, entry: &Entry) -> Option<Format> {
+    let target = ValidationTarget::Paths(vec![entry.file_path.clone()]);
+    let report = engine.validate(catalog, &target, RuleSet::default(), false).ok()?;
+    let file = report.files.into_iter().next()?;
+    let issues = file.issues.iter().take(MAX_FINDINGS).map(|issue| Issue {
+        severity: issue.severity.to_string(),
+        class: match issue.severity {
+            Weight::Error => "bad",
+            Weight::Warn => "warn",
+            Weight::Info => "info",
+        },
+        code: issue.code,
+        place: issue.line.map(|at| format!("line {at}")).unwrap_or_default(),
+        message: coded(&issue.message),
+    });
+    Some(Format { passed: file.passed, issues: issues.collect() })
 }
 
 fn finding(found: &sinew_guard::scan::Finding) -> Finding {

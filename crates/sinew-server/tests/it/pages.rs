@@ -11,6 +11,8 @@ const PAGES: &[(&str, &str)] = &[
     ("/skills", "release-notes"),
     ("/skills?state=needs-setup", "needs-gh"),
     ("/skills/release-notes", "Group the changes by kind."),
+    ("/skills/release-notes", "Every reader of the format takes it"),
+    ("/skills/broken", "DESCRIPTION_MISSING"),
     ("/skills/needs-gh", "needs something that is missing"),
     ("/route", "What the prompt holds"),
     ("/route?message=release+notes", "release-notes"),
