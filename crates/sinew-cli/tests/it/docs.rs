@@ -83,6 +83,18 @@ fn every_block_is_of_a_kind_that_is_checked() {
     }
 }
 
+#[test]
+fn every_link_and_picture_is_there() {
+    let link = regex::Regex::new(r"\]\(([^)#:]+)(#[^)]*)?\)").expect("an expression");
+    for page in pages() {
+        let file = repository().join(&page);
+        for found in link.captures_iter(&read(&page)) {
+            let target = file.parent().expect("a folder").join(&found[1]);
+            assert!(target.exists(), "{page} leads to {}, which is not there", &found[1]);
+        }
+    }
+}
+
 /// A call is taken when `--help` behind it gives help: whatever is wrong before it is told first.
 #[test]
 fn every_command_in_the_book_is_one() {
