@@ -21,6 +21,10 @@ lint:
 fmt:
     cargo fmt --all
 
+# Bring examples, reference and recording in docs/ up to date; look at the diff
+docs:
+    SINEW_UPDATE=1 TRYCMD=overwrite cargo nextest run -p sinew-cli docs:: reference:: recording::
+
 # Run the benches, or the one that is named
 bench *args:
     cargo bench --workspace {{args}}
