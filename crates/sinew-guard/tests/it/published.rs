@@ -13,10 +13,11 @@ struct Ratchet {
     warned: usize,
 }
 
-/// All of them: 51 of 7,162 blocked, of which a handful are malware indeed.
+/// All of them: 51 of 7,162 blocked, of which a handful are malware indeed; the last one to join runs a
+/// program from a nameless bucket.
 const ALL: Ratchet = Ratchet { every: 1, blocked: 51, warned: 502 };
 /// Every fourth, for each day.
-const SOME: Ratchet = Ratchet { every: 4, blocked: 11, warned: 109 };
+const SOME: Ratchet = Ratchet { every: 4, blocked: 12, warned: 109 };
 
 #[test]
 fn published_skills_are_rarely_blocked_or_warned_about() {
