@@ -278,6 +278,7 @@ async fn every_page_in_light_and_dark_wide_and_narrow() {
         for (width, height) in [(1280, 900), (390, 844)] {
             let size = json!({
                 "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500,
+                "screenWidth": width, "screenHeight": height,
             });
             window.cdp("Emulation.setDeviceMetricsOverride", size).await;
             for (name, path) in &pages {

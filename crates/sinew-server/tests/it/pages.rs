@@ -11,7 +11,7 @@ const PAGES: &[(&str, &str)] = &[
     ("/skills", "release-notes"),
     ("/skills?state=needs-setup", "needs-gh"),
     ("/skills/release-notes", "Group the changes by kind."),
-    ("/skills/release-notes", "Every reader of the format takes it"),
+    ("/skills/release-notes", "Format <span"),
     ("/skills/broken", "DESCRIPTION_MISSING"),
     ("/skills/needs-gh", "needs something that is missing"),
     ("/route", "What the prompt holds"),
