@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use divan::Bencher;
-use sinew_engine::acquire::{HubMarket, Market};
+use sinew_engine::acquire::{HubMarket, Market, Wanted};
 use sinew_engine::hub::Said;
 use sinew_engine::{Engine, NewOutcome, Options};
 use sinew_testkit::{ClawHub, Machine};
@@ -62,10 +62,16 @@ fn recalled(engine: &Engine) -> usize {
     engine.cortex().unwrap().recall(TASK, None).explanation.candidates.len()
 }
 
-/// A new client for each search: one that remembers its answers would ask nobody.
+/// What a task costs that nobody remembers, up to the question whether to install: the search, and
+/// the best skill fetched, verified and scanned. A new client for each: one that remembers its answers
+/// would ask nobody.
 fn searched(market: &HubMarket<'_>) -> usize {
     let words = ["manage", "todo", "list"].map(str::to_owned);
-    market.search(&words, &|_| true).unwrap().listings.len()
+    let listings = market.search(&words, &|_| true).unwrap().listings;
+    let best = &listings[0];
+    let wanted = Wanted { slug: &best.slug, reference: "", source: &best.source, version: None };
+    market.fetch(&wanted).unwrap();
+    listings.len()
 }
 
 fn main() {

@@ -54,6 +54,7 @@ pub(crate) struct CortexState {
     followed: Mutex<Followed>,
     notices: Mutex<Vec<String>>,
     last_id: Mutex<Option<Id>>,
+    regions: recall::Regions,
 }
 
 impl Engine {
@@ -81,6 +82,7 @@ impl Engine {
             followed: Mutex::default(),
             notices: Mutex::default(),
             last_id: Mutex::default(),
+            regions: recall::Regions::default(),
         });
         let cortex = Cortex { engine: self, state };
         if let Some(aside) = aside {

@@ -1,6 +1,7 @@
 //! Recall with the router's help, and `why`.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 use sinew_cortex::acquire::Run;
@@ -78,7 +79,10 @@ impl Cortex<'_> {
         self.with_memory(|memory| {
             let meaning = match region {
                 Some(_) => None,
-                None => Meaning::of(memory, task, self.engine.config.route.threshold),
+                None => {
+                    let threshold = self.engine.config.route.threshold;
+                    Meaning::of(&self.state.regions, memory, task, threshold)
+                }
             };
             let similarity = meaning.as_ref().map(|meaning| meaning as &dyn Similarity);
             let explanation =
@@ -134,6 +138,34 @@ impl Cortex<'_> {
     }
 }
 
+/// The router over what regions are about, kept while they are about the same: making it costs ten
+/// times what asking it does.
+#[derive(Debug, Default)]
+pub(super) struct Regions(Mutex<Option<(Vec<About>, Arc<Router>)>>);
+
+/// A region, and the words it is known by.
+type About = (String, String);
+
+impl Regions {
+    fn router(&self, about: Vec<About>, threshold: Option<f64>) -> Arc<Router> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, router)) = &*kept
+            && *known == about
+        {
+            return Arc::clone(router);
+        }
+        let documents: Vec<Document> =
+            about.iter().map(|(name, text)| Document::from_description(name, name, text)).collect();
+        let mut config = Config { top: documents.len(), ..Config::default() };
+        config.threshold = threshold.unwrap_or(config.threshold);
+        // The static table is enough for eighty short texts.
+        let (router, _) = Router::build(&documents, Models::embedded().without_encoder(), config);
+        let router = Arc::new(router);
+        *kept = Some((about, Arc::clone(&router)));
+        router
+    }
+}
+
 /// How well a task fits each region by what both mean, as the router sees it.
 struct Meaning {
     fits: BTreeMap<String, f64>,
@@ -141,8 +173,7 @@ struct Meaning {
 }
 
 impl Meaning {
-    /// The router over regions instead of skills: the static table is enough for eighty short texts.
-    fn of(memory: &Memory, task: &str, threshold: Option<f64>) -> Option<Self> {
+    fn of(regions: &Regions, memory: &Memory, task: &str, threshold: Option<f64>) -> Option<Self> {
         let mut names: Vec<&str> = memory.motor.keys().map(String::as_str).collect();
         names.extend(memory.patterns.iter().map(|pattern| pattern.region.as_str()));
         names.sort_unstable();
@@ -150,24 +181,18 @@ impl Meaning {
         if names.is_empty() || task.trim().is_empty() {
             return None;
         }
-        let documents: Vec<Document> = names
-            .iter()
-            .map(|name| {
-                let signals = memory.pattern(name).map(|pattern| {
-                    pattern.signals.iter().map(|signal| signal.word.as_str()).collect::<Vec<_>>()
-                });
-                let text =
-                    format!("{} {}", name.replace('-', " "), signals.unwrap_or_default().join(" "));
-                Document::from_description(name, name, &text)
-            })
-            .collect();
-        let mut config = Config { top: names.len(), ..Config::default() };
-        config.threshold = threshold.unwrap_or(config.threshold);
-        let threshold = config.threshold;
-        let (router, _) = Router::build(&documents, Models::embedded().without_encoder(), config);
+        let about = names.into_iter().map(|name| {
+            let mut text = name.replace('-', " ");
+            for signal in memory.pattern(name).iter().flat_map(|pattern| &pattern.signals) {
+                text.push(' ');
+                text.push_str(&signal.word);
+            }
+            (name.to_owned(), text)
+        });
+        let router = regions.router(about.collect(), threshold);
         let result = router.route(&Message::from_user(task), &Context::default());
         let fits = result.matches.into_iter().map(|found| (found.id, found.probability)).collect();
-        Some(Self { fits, threshold })
+        Some(Self { fits, threshold: threshold.unwrap_or(Config::default().threshold) })
     }
 }
 
