@@ -11,8 +11,11 @@ mod tables;
 use std::path::PathBuf;
 use std::{env, fs};
 
+/// What makes a page.
+type Page = fn() -> String;
+
 /// Every page, and what makes it.
-const PAGES: &[(&str, fn() -> String)] = &[
+const PAGES: &[(&str, Page)] = &[
     ("commands.md", commands::page),
     ("configuration.md", tables::configuration),
     ("errors.md", tables::errors),

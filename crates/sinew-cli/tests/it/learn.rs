@@ -278,7 +278,10 @@ enum Part<'p> {
 
 /// How each agent writes it.
 #[cfg(target_os = "linux")]
-const LARGE: [(&str, fn(u64, &Part<'_>) -> Vec<Value>); 3] =
+type WrittenAs = fn(u64, &Part<'_>) -> Vec<Value>;
+
+#[cfg(target_os = "linux")]
+const LARGE: [(&str, WrittenAs); 3] =
     [("claude-code", of_claude_code), ("codex", of_codex), ("openclaw", of_openclaw)];
 
 #[cfg(target_os = "linux")]
@@ -420,7 +423,6 @@ fn a_large_session_needs_little_memory() {
         assert_eq!(answer["runs"].as_array().map(Vec::len), Some(runs), "{agent}");
         let steps = |run: &Value| run["steps"] == 1_600;
         assert!(answer["runs"].as_array().is_some_and(|runs| runs.iter().all(steps)), "{agent}");
-        println!("{agent}: {runs} runs, {peak} kB, {small} kB for a small one");
         assert!(peak > 10_000 && peak <= MOST_KB, "{agent}: {peak} kB");
         assert!(peak - small.min(peak) <= MOST_MORE_KB, "{agent}: {peak} kB after {small} kB");
     }

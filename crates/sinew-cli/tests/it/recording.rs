@@ -147,14 +147,14 @@ fn drawn(scenes: &[(String, Vec<String>, f64)]) -> String {
         }
         let y = |line: usize| format!("{}", line as f64 * LINE);
         let end = now + typed.len() as f64 * KEY;
-        let _ = write!(
+        let _ = writeln!(
             style,
             "@keyframes t{at}{{0%,{}{{clip-path:inset(0 100% 0 0)}}{},100%{{clip-path:inset(0 -1px 0 0)}}}}\
              #t{at}{{animation:t{at} {total:.1}s steps({}) infinite}}\
              @keyframes a{at}{{0%,{}{{opacity:0}}{},100%{{opacity:1}}}}\
              #a{at}{{animation:a{at} {total:.1}s steps(1) infinite}}\
              @keyframes p{at}{{0%,{}{{opacity:0}}{},100%{{opacity:1}}}}\
-             #p{at}{{animation:p{at} {total:.1}s steps(1) infinite}}\n",
+             #p{at}{{animation:p{at} {total:.1}s steps(1) infinite}}",
             percent(now),
             percent(end),
             typed.len(),

@@ -19,6 +19,7 @@ fn word(at: usize) -> &'static str {
     WORDS[at % WORDS.len()]
 }
 
+#[allow(clippy::print_stdout, reason = "how long a page takes is told, not asserted")]
 #[tokio::test]
 async fn pages_stay_light_with_a_thousand_skills() {
     let server = Server::new();

@@ -28,7 +28,7 @@ fn member() {
         };
         let made = bench.suggest(&draft, PERSON).expect("a proposal").proposal;
         if round % 6 == 5 {
-            println!("\nleft {} {bullet}", made.id);
+            tell("left", &made.id, &bullet);
             continue;
         }
         bench.apply(&made.id).expect("written");
@@ -37,14 +37,19 @@ fn member() {
         };
         let undone = round % 2 == 1 || round % 6 == 0;
         match undone.then(|| bench.shop(undo)) {
-            Some(Ok(_)) => println!("\nundone {} {bullet}", made.id),
+            Some(Ok(_)) => tell("undone", &made.id, &bullet),
             // Somebody wrote after us: what stands on top of ours is not torn out.
             None | Some(Err(Error::ChangedSince { .. })) => {
-                println!("\napplied {} {bullet}", made.id)
+                tell("applied", &made.id, &bullet);
             }
             Some(Err(error)) => panic!("{error}"),
         }
     }
+}
+
+#[allow(clippy::print_stdout, reason = "what a child tells its parent")]
+fn tell(what: &str, id: &str, bullet: &str) {
+    println!("\n{what} {id} {bullet}");
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn after_a_crash_anywhere_cancelling_leaves_nothing() {
         let stall = Stall::new(&world);
         // The first candidate cannot be installed: its half is taken back on the way to the next.
         stall.change("todoist-cli", |goods| {
-            goods.install_fails = (at % 2 == 1).then(|| "no".into())
+            goods.install_fails = (at % 2 == 1).then(|| "no".into());
         });
         let ending = Ending { stall: &stall, left: Cell::new(at) };
         let mut kim =

@@ -62,7 +62,6 @@ fn an_outcome_grows_the_database_by_at_most_400_bytes() {
         ..reported(number)
     };
     for (what, each) in [("reported", growth(reported)), ("of a run", growth(of_a_run))] {
-        println!("{what}: {each} bytes");
         assert!(each <= MAX_GROWTH, "{what}: {each} bytes");
     }
 }
