@@ -2,7 +2,7 @@
 //! skill that was not let through, and the shares at the end. For `BENCHMARKS.md`, and for seeing what
 //! a changed rule does: run it before and after, and compare the lines.
 //!
-//! `SINEW_SHARED=../shared cargo run --release -p sinew-guard --example figures > after.tsv`
+//! `SINEW_SHARED=../shared cargo run --release -p sinew-guard --example verdicts > after.tsv`
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 use std::collections::BTreeMap;
