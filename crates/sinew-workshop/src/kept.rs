@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::learn::{Became, Found, Learned};
+use crate::learn::{Found, Learned, failed_steps};
 use crate::traces::{Clean, Judgement, KnownRun, Publish, TraceSettings};
 use crate::workshop::Workshop;
 
@@ -85,24 +85,8 @@ impl Workshop<'_> {
             other => other,
         };
         let settings = TraceSettings { publish, ..*settings };
-        let failed = clean.run.steps.iter().enumerate().filter(|(_, step)| step.failed);
-        let learned = Learned {
-            agent: clean.run.agent.clone(),
-            session: clean.run.session.clone(),
-            task: clean.run.task.clone(),
-            steps: clean.run.steps.len(),
-            failed_steps: failed.map(|(at, _)| at + 1).collect(),
-            judgement: known.judgement,
-            behavior_fingerprint: known.fingerprint.clone(),
-            became: Became::Skipped,
-            reason: None,
-            draft: None,
-            redactions: clean.redactions.clone(),
-            proposal: None,
-            skill_path: None,
-            correction: None,
-            events: Vec::new(),
-        };
+        let failed = failed_steps(&clean.run);
+        let learned = Learned::nothing_yet(&clean, failed, known.judgement, &known.fingerprint);
         let found = Found { clean, known: known.clone(), settings: &settings };
         match known.skill {
             Some(_) => self.known(&known, &found, learned),

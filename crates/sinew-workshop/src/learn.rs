@@ -86,6 +86,32 @@ pub struct Learned {
 }
 
 impl Learned {
+    /// What is known of a run before anything becomes of it.
+    pub(crate) fn nothing_yet(
+        clean: &Clean,
+        failed_steps: Vec<usize>,
+        judgement: Judgement,
+        fingerprint: &str,
+    ) -> Self {
+        Self {
+            agent: clean.run.agent.clone(),
+            session: clean.run.session.clone(),
+            task: clean.run.task.clone(),
+            steps: clean.run.steps.len(),
+            failed_steps,
+            judgement,
+            behavior_fingerprint: fingerprint.to_owned(),
+            became: Became::Skipped,
+            reason: None,
+            draft: None,
+            redactions: clean.redactions.clone(),
+            proposal: None,
+            skill_path: None,
+            correction: None,
+            events: Vec::new(),
+        }
+    }
+
     fn skipped(mut self, why: impl Into<String>) -> Self {
         self.became = Became::Skipped;
         self.reason = Some(why.into());
@@ -116,33 +142,22 @@ impl Runs {
     }
 }
 
+/// The steps that failed, counted from 1.
+pub(crate) fn failed_steps(run: &Run) -> Vec<usize> {
+    let failed = run.steps.iter().enumerate().filter(|(_, step)| step.failed);
+    failed.map(|(at, _)| at + 1).collect()
+}
+
 impl Workshop<'_> {
     /// Learns from a run.
     pub fn learn(&self, run: Run, settings: &TraceSettings, private: &Private) -> Result<Learned> {
         let judgement = judge(&run);
-        let failed = run.steps.iter().enumerate().filter(|(_, step)| step.failed);
-        let failed_steps = failed.map(|(at, _)| at + 1).collect();
+        let failed_steps = failed_steps(&run);
         let exact = settings.reference_exact;
         let key = key_of(&run);
         let clean = clean(run, private, typed_as(exact));
         let behaviour = fingerprint(&clean.run.steps);
-        let mut learned = Learned {
-            agent: clean.run.agent.clone(),
-            session: clean.run.session.clone(),
-            task: clean.run.task.clone(),
-            steps: clean.run.steps.len(),
-            failed_steps,
-            judgement,
-            behavior_fingerprint: behaviour.clone(),
-            became: Became::Skipped,
-            reason: None,
-            draft: None,
-            redactions: clean.redactions.clone(),
-            proposal: None,
-            skill_path: None,
-            correction: None,
-            events: Vec::new(),
-        };
+        let mut learned = Learned::nothing_yet(&clean, failed_steps, judgement, &behaviour);
         if !settings.enabled {
             return Ok(learned.skipped("traces.enabled is false"));
         }
