@@ -4,16 +4,14 @@
 //! `scripts/record` makes a new one.
 
 use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::Read as _;
+use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use sinew_testkit::Machine;
 
-use crate::support::{command, sample_machine};
+use crate::support::{all_that_shows, command, sample_machine, terminal};
 
 /// The commands, and for how many seconds each answer stands.
 const SCENES: &[(&[&str], f64)] = &[
@@ -37,12 +35,7 @@ const KEY: f64 = 0.035;
 
 /// Runs a command in a terminal of its own and gives what stands there afterwards, with its colours.
 fn in_terminal(machine: &Machine, args: &[&str]) -> String {
-    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-    grantpt(&ours).expect("a terminal");
-    unlockpt(&ours).expect("a terminal");
-    let path = ptsname(&ours, Vec::new()).expect("its name");
-    let path = path.to_str().expect("its name").to_owned();
-    let theirs = || File::options().read(true).write(true).open(&path).expect("the terminal");
+    let (ours, theirs) = terminal();
     let open = theirs();
     let size = Winsize { ws_row: 60, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
     tcsetwinsize(&open, size).expect("a size");
@@ -55,15 +48,7 @@ fn in_terminal(machine: &Machine, args: &[&str]) -> String {
         .stdin(Stdio::null())
         .spawn()
         .expect("sinew runs");
-    let mut terminal = File::from(ours);
-    let reader = std::thread::spawn(move || {
-        let (mut seen, mut chunk) = (Vec::new(), [0; 4096]);
-        // The end of a terminal is an error.
-        while let Ok(count @ 1..) = terminal.read(&mut chunk) {
-            seen.extend(&chunk[..count]);
-        }
-        seen
-    });
+    let reader = all_that_shows(ours);
     child.wait().expect("its end");
     drop(open);
     let seen = String::from_utf8(reader.join().expect("the reader")).expect("text");

@@ -33,6 +33,37 @@ pub(crate) fn shown(machine: &Machine, output: &Output) -> String {
     format!("{out}{err}exit {code}")
 }
 
+/// A new terminal: our side of it, and what opens the side of a program.
+#[cfg(unix)]
+pub(crate) fn terminal() -> (std::fs::File, impl Fn() -> std::fs::File) {
+    use std::fs::File;
+
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&ours).expect("a terminal");
+    unlockpt(&ours).expect("a terminal");
+    let path = ptsname(&ours, Vec::new()).expect("its name");
+    let path = path.to_str().expect("its name").to_owned();
+    let theirs = move || File::options().read(true).write(true).open(&path).expect("the terminal");
+    (File::from(ours), theirs)
+}
+
+/// Reads what a terminal shows until its last program is gone.
+#[cfg(unix)]
+pub(crate) fn all_that_shows(mut terminal: std::fs::File) -> std::thread::JoinHandle<Vec<u8>> {
+    use std::io::Read as _;
+
+    std::thread::spawn(move || {
+        let (mut seen, mut chunk) = (Vec::new(), [0; 4096]);
+        // The end of a terminal is an error.
+        while let Ok(count @ 1..) = terminal.read(&mut chunk) {
+            seen.extend(&chunk[..count]);
+        }
+        seen
+    })
+}
+
 /// What a person sees who runs a command in a terminal of their own and presses these keys once
 /// something was asked; with the exit code.
 #[cfg(unix)]
@@ -48,18 +79,11 @@ pub(crate) fn typed_with(
     keys: &str,
     vars: &[(&str, String)],
 ) -> String {
-    use std::fs::File;
-    use std::io::{Read as _, Write as _};
+    use std::io::Write as _;
 
-    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
-    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-    grantpt(&ours).expect("a terminal");
-    unlockpt(&ours).expect("a terminal");
-    let path = ptsname(&ours, Vec::new()).expect("its name");
-    let path = path.to_str().expect("its name").to_owned();
-    let theirs = || File::options().read(true).write(true).open(&path).expect("the terminal");
+    let (ours, theirs) = terminal();
     // What is typed shows where the program shows it, and not wherever it happens to come.
     let quiet = theirs();
     let mut modes = tcgetattr(&quiet).expect("a terminal");
@@ -74,16 +98,8 @@ pub(crate) fn typed_with(
         .stderr(theirs())
         .spawn()
         .expect("sinew runs");
-    let mut terminal = File::from(ours);
-    let mut writer = terminal.try_clone().expect("the terminal");
-    let reader = std::thread::spawn(move || {
-        let (mut seen, mut chunk) = (Vec::new(), [0; 4096]);
-        // The end of a terminal is an error.
-        while let Ok(count @ 1..) = terminal.read(&mut chunk) {
-            seen.extend(&chunk[..count]);
-        }
-        seen
-    });
+    let mut writer = ours.try_clone().expect("the terminal");
+    let reader = all_that_shows(ours);
     for key in keys.chars() {
         // Keys that come before a question are for the question, too: the terminal keeps them.
         writer.write_all(key.to_string().as_bytes()).expect("a key");
