@@ -1,8 +1,8 @@
-"""Write the shipped files: static.bin, encoder.bin, vocab.txt (int8, one f32 scale per row).
+"""Write the shipped files: static.bin, encoder.bin, vocab.txt (int8; the encoder's word table in four bits).
 
     python export.py [--work work] [--out .] [--static WORK/static.npy] [--encoder WORK/encoder.pt]
 
-The layout is in README.md ("File formats"). `read` and `read_encoder` load the files back, dequantised:
+`--encoder` may also be an exported file, which is then laid out anew. The layout is in README.md ("File formats"). `read` and `read_encoder` load the files back, dequantised:
 every published figure is measured on what they return.
 """
 import argparse
@@ -18,8 +18,9 @@ import minilm
 from static_table import BRIDGE_WEIGHT, DOCUMENT_LIMIT, MESSAGE_LIMIT
 from text import ENCODER_TEMPLATE, STATIC_TEMPLATE
 
-STATIC_MAGIC, ENCODER_MAGIC, ALIGN = b"SNWSTAT1", b"SNWENC01", 64
+STATIC_MAGIC, ENCODER_MAGIC, ALIGN = b"SNWSTAT1", b"SNWENC02", 64
 POSITIONS = 128  # longest text the exported encoder reads
+GROUP = 16  # columns of a four-bit matrix that share a scale
 
 
 def quantise(x):
@@ -27,6 +28,37 @@ def quantise(x):
     scale = np.abs(x).max(1) / 127
     q = np.rint(x / np.maximum(scale, 1e-12)[:, None]).clip(-127, 127)
     return q.astype(np.int8), scale.astype(np.float32)
+
+
+def quantise_half(x):
+    """Four bits per value: (packed rows, shares of the row's scale per group, row scales).
+
+    Each group of columns takes, of all scales that a byte can say, the one with the least squared error.
+    """
+    groups = x.reshape(len(x), -1, GROUP)
+    peak = np.abs(groups).max(2)
+    scale = (peak.max(1) / 7).astype(np.float32)
+    row = np.maximum(scale, 1e-12)[:, None]
+    best_error = np.full(peak.shape, np.inf)
+    best_share, best_q = np.zeros(peak.shape, np.uint8), np.zeros(groups.shape, np.int8)
+    for part in np.linspace(0.6, 1.0, 17):
+        share = np.rint(255 * part * peak / (7 * row)).clip(1, 255)
+        size = (share / 255 * row)[..., None]
+        q = np.rint(groups / size).clip(-7, 7)
+        error = ((q * size - groups) ** 2).sum(2)
+        better = error < best_error
+        best_error[better], best_share[better] = error[better], share[better]
+        best_q[better] = q[better]
+    q = best_q.reshape(x.shape).astype(np.uint8) & 15
+    return q[:, ::2] | q[:, 1::2] << 4, best_share, scale
+
+
+def halves(packed, shares, scale):
+    """What `quantise_half` packed, in floats."""
+    q = np.stack([packed & 15, packed >> 4], 2).reshape(len(packed), -1).astype(np.int8)
+    q = np.where(q > 7, q - 16, q).astype(np.float32)
+    sizes = shares.astype(np.float32) / 255 * scale[:, None]
+    return q * np.repeat(sizes, GROUP, 1)
 
 
 def write(path, magic, header, tensors):
@@ -47,6 +79,11 @@ def write(path, magic, header, tensors):
             q, scale = quantise(array)
             entry["offset"], entry["bytes"] = place(q)
             entry["scale_offset"], entry["scale_bytes"] = place(scale)
+        elif dtype == "i4":
+            packed, shares, scale = quantise_half(array)
+            entry["offset"], entry["bytes"] = place(packed)
+            entry["scale_offset"], entry["scale_bytes"] = place(scale)
+            entry["share_offset"], entry["share_bytes"] = place(shares)
         else:
             entry["offset"], entry["bytes"] = place(array.astype("<f4"))
         listed.append(entry)
@@ -66,11 +103,18 @@ def read(path):
     header, base, out = json.loads(data[12:12 + size]), 12 + size, {}
     assert hashlib.sha256(data[base:]).hexdigest() == header["sha256"], "damaged file"
     for t in header["tensors"]:
-        raw = data[base + t["offset"]:base + t["offset"] + t["bytes"]]
-        x = np.frombuffer(raw, np.int8 if t["dtype"] == "i8" else "<f4").reshape(t["shape"]).astype(np.float32)
-        if t["dtype"] == "i8":
-            at = base + t["scale_offset"]
-            x = x * np.frombuffer(data[at:at + t["scale_bytes"]], "<f4")[:, None]
+        def part(name, dtype, shape):
+            at = base + t[f"{name}offset"]
+            return np.frombuffer(data[at:at + t[f"{name}bytes"]], dtype).reshape(shape)
+
+        rows, columns = t["shape"][0], t["shape"][-1]
+        if t["dtype"] == "i4":
+            shares = part("share_", np.uint8, (rows, columns // GROUP))
+            x = halves(part("", np.uint8, (rows, columns // 2)), shares, part("scale_", "<f4", rows))
+        elif t["dtype"] == "i8":
+            x = part("", np.int8, t["shape"]).astype(np.float32) * part("scale_", "<f4", rows)[:, None]
+        else:
+            x = part("", "<f4", t["shape"])
         out[t["name"]] = x
     return header, out
 
@@ -94,14 +138,20 @@ def export_static(source, out, date):
 
 
 def export_encoder(source, out, date):
-    state = torch.load(source, weights_only=False)["model"]
+    if source.suffix == ".bin":
+        state = read(source)[1]
+    else:
+        loaded = torch.load(source, weights_only=False)["model"]
+        state = {name: value.float().numpy() for name, value in loaded.items()}
     tensors = []
-    for name, value in state.items():
-        x = value.float().numpy()
+    for name, x in state.items():
         if name == "position.weight":
             x = x[:POSITIONS]
-        matrix = x.ndim == 2 and name != "position.weight"
-        tensors.append((name, x, "i8" if matrix else "f32"))
+        if name == "word.weight":
+            dtype = "i4"  # a look-up that a norm follows: half the bits, and half the file
+        else:
+            dtype = "i8" if x.ndim == 2 and name != "position.weight" else "f32"
+        tensors.append((name, x, dtype))
     header = {"id": "sinew-encoder", "date": date, "vocab": state["word.weight"].shape[0], "dims": minilm.HIDDEN,
               "hidden": minilm.HIDDEN, "layers": minilm.LAYERS, "heads": minilm.HEADS,
               "intermediate": minilm.INNER, "activation": "gelu (erf)", "layer_norm_eps": minilm.EPS,

@@ -15,7 +15,7 @@ use crate::TEMPLATE_VERSION;
 use crate::kernel::Level;
 use crate::tokens::Tokenizer;
 
-const MAGIC: &str = "SNWENC01";
+const MAGIC: &str = "SNWENC02";
 
 /// Characters of a text that can matter: BERT reads at most 512 pieces.
 const MAX_CHARS: usize = 4_000;

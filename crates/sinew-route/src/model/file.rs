@@ -1,12 +1,17 @@
 //! Model files: eight bytes of magic, the length of a JSON header, the header, tensors.
 //!
-//! Tensors start at multiples of 64 after the header. An `i8` matrix has one `f32` scale per row.
+//! Tensors start at multiples of 64 after the header. An `i8` matrix has one `f32` scale per row. In an
+//! `i4` table, whose rows are only looked up, each group of columns has a share of its row's scale.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::weights::{Matrix, Weights};
+use super::weights::{Matrix, Table, Weights};
+
+/// Columns of an `i4` table that have a scale of their own: more would lose small values beside large
+/// ones, fewer would store more scales than values.
+const GROUP: usize = 16;
 
 /// Why a model cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -75,6 +80,10 @@ struct Listed {
     scale_offset: usize,
     #[serde(default)]
     scale_bytes: usize,
+    #[serde(default)]
+    share_offset: usize,
+    #[serde(default)]
+    share_bytes: usize,
 }
 
 /// A model file whose tensors are used where they lie.
@@ -167,10 +176,41 @@ impl Weights for ModelFile {
         (Cow::Borrowed(self.values(matrix)), self.scales(matrix))
     }
 
-    fn row(&self, matrix: Matrix, row: usize, out: &mut [f32]) {
-        let scale = floats(&self.scale_bytes(matrix)[4 * row..][..4])[0];
-        let bytes = &self.values(matrix)[row * matrix.columns..][..matrix.columns];
-        out.iter_mut().zip(bytes).for_each(|(out, &byte)| *out = f32::from(byte) * scale);
+    fn table(&self, name: &str, rows: usize, columns: usize) -> Result<Table, ModelError> {
+        let found = self.find(name)?;
+        let tensor = &self.header.tensors[found];
+        let fits = columns % GROUP == 0
+            && tensor.dtype == "i4"
+            && tensor.shape == [rows, columns]
+            && tensor.bytes == rows * columns / 2
+            && tensor.scale_bytes == 4 * rows
+            && tensor.share_bytes == rows * columns / GROUP;
+        if !fits {
+            return Err(ModelError::Damaged(format!("shape of {name}")));
+        }
+        self.raw(tensor.offset, tensor.bytes)?;
+        self.raw(tensor.scale_offset, tensor.scale_bytes)?;
+        self.raw(tensor.share_offset, tensor.share_bytes)?;
+        Ok(Table(Matrix { rows, columns, tensor: found }))
+    }
+
+    fn row(&self, Table(matrix): Table, row: usize, out: &mut [f32]) {
+        let tensor = &self.header.tensors[matrix.tensor];
+        let part = |offset: usize, length: usize| {
+            &self.bytes[self.base + offset + row * length..][..length]
+        };
+        let scale = floats(part(tensor.scale_offset, 4))[0];
+        let shares = part(tensor.share_offset, matrix.columns / GROUP);
+        let pairs = part(tensor.offset, matrix.columns / 2);
+        let groups = out.chunks_exact_mut(GROUP).zip(pairs.chunks_exact(GROUP / 2));
+        for ((out, pairs), &share) in groups.zip(shares) {
+            let scale = f32::from(share) / 255.0 * scale;
+            for (two, &pair) in out.chunks_exact_mut(2).zip(pairs) {
+                // The sign is the highest of four bits: shifted to the top, it fills the way back.
+                two[0] = f32::from((pair << 4) as i8 >> 4) * scale;
+                two[1] = f32::from(pair as i8 >> 4) * scale;
+            }
+        }
     }
 }
 

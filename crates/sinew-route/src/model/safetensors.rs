@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::file::ModelError;
 use super::math::quantise;
-use super::weights::{Matrix, Weights};
+use super::weights::{Matrix, Table, Weights};
 
 /// The headers of models with thousands of tensors have a megabyte; a longer one is no header.
 const MAX_HEADER: usize = 32 << 20;
@@ -161,14 +161,18 @@ impl Weights for Safetensors {
         let mut bytes = vec![0; matrix.rows * matrix.columns];
         let mut row = vec![0.0; matrix.columns];
         let scales = bytes.chunks_exact_mut(matrix.columns).enumerate().map(|(at, bytes)| {
-            self.row(matrix, at, &mut row);
+            self.row(Table(matrix), at, &mut row);
             quantise(&row, bytes)
         });
         let scales = scales.collect();
         (Cow::Owned(bytes), scales)
     }
 
-    fn row(&self, matrix: Matrix, row: usize, out: &mut [f32]) {
+    fn table(&self, name: &str, rows: usize, columns: usize) -> Result<Table, ModelError> {
+        self.matrix(name, rows, columns).map(Table)
+    }
+
+    fn row(&self, Table(matrix): Table, row: usize, out: &mut [f32]) {
         let tensor = &self.tensors[matrix.tensor];
         let numbers = self.read(tensor, row * matrix.columns, matrix.columns);
         out.iter_mut().zip(numbers).for_each(|(out, number)| *out = number);

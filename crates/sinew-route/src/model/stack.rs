@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::file::ModelError;
-use super::weights::{Matrix, Weights};
+use super::weights::{Matrix, Table, Weights};
 use crate::kernel::{Level, Packed, floats};
 
 /// The sizes of a transformer.
@@ -23,7 +23,7 @@ pub(super) struct Stack {
     pub(super) shape: Shape,
     pub(super) level: Level,
     weights: Box<dyn Weights>,
-    word: Matrix,
+    word: Table,
     /// Position plus segment embeddings.
     position: Vec<f32>,
     norm: Norm,
@@ -106,7 +106,7 @@ impl Stack {
         for row in position.chunks_exact_mut(dims) {
             row.iter_mut().zip(&kind).for_each(|(value, kind)| *value += kind);
         }
-        let word = weights.matrix("word.weight", shape.vocabulary, dims)?;
+        let word = weights.table("word.weight", shape.vocabulary, dims)?;
         let (norm, layers) = (norm("norm")?, OnceLock::new());
         let level = Level::detect();
         Ok(Self { shape, level, weights, word, position, norm, plan, layers })
@@ -153,7 +153,7 @@ impl Stack {
         for ((&id, row), position) in
             ids.iter().zip(x.chunks_exact_mut(dims)).zip(self.position.chunks_exact(dims))
         {
-            self.weights.row(self.word, (id as usize).min(self.word.rows - 1), row);
+            self.weights.row(self.word, (id as usize).min(self.shape.vocabulary - 1), row);
             row.iter_mut().zip(position).for_each(|(value, place)| *value += place);
             let Norm { weight, bias } = &self.norm;
             floats::layer_norm(self.level, row, weight, bias, self.shape.norm_epsilon);

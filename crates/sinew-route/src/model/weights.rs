@@ -15,9 +15,16 @@ pub(crate) trait Weights: Send + Sync {
     /// A matrix in signed bytes, and the scale of each row.
     fn quantised(&self, matrix: Matrix) -> (Cow<'_, [i8]>, Vec<f32>);
 
-    /// One row of a matrix, in floats.
-    fn row(&self, matrix: Matrix, row: usize, out: &mut [f32]);
+    /// A table that is there and has this shape.
+    fn table(&self, name: &str, rows: usize, columns: usize) -> Result<Table, ModelError>;
+
+    /// One row of a table, in floats.
+    fn row(&self, table: Table, row: usize, out: &mut [f32]);
 }
+
+/// A matrix whose rows are looked up and never multiplied.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Table(pub(super) Matrix);
 
 /// A matrix that was found.
 #[derive(Debug, Clone, Copy)]
