@@ -4,7 +4,6 @@ use sinew_catalog::{Catalog, Entry};
 use sinew_route::{Context, Document, Message, RouteResult};
 
 use crate::CatalogRouter;
-use crate::route::document;
 
 impl CatalogRouter {
     /// Routes a message as if a skill were known by each of these descriptions alone. What is known
@@ -17,19 +16,19 @@ impl CatalogRouter {
         message: &str,
         top: usize,
     ) -> [RouteResult; N] {
-        let known = || catalog.active().filter(|other| other.skill.is_some());
-        let mut documents: Vec<Document> = known().map(document).collect();
-        let own = known().position(|other| other.name == entry.name);
-        let hidden: Vec<&str> = known()
+        let mut documents = self.outlines();
+        let own = documents.iter().position(|document| document.name == entry.name);
+        let own = own.unwrap_or_else(|| {
+            documents.push(Document::default());
+            documents.len() - 1
+        });
+        let hidden: Vec<&str> = catalog
+            .active()
             .filter(|other| !other.model_visible && other.name != entry.name)
             .map(|other| other.name.as_str())
             .collect();
         descriptions.map(|description| {
-            let imagined = Document::from_description(&entry.name, &entry.name, description);
-            match own {
-                Some(at) => documents[at] = imagined,
-                None => documents.push(imagined),
-            }
+            documents[own] = Document::from_description(&entry.name, &entry.name, description);
             let router = self.over(&documents, top);
             router.route(&Message::from_user(message), &Context { excluded: &hidden, prior: None })
         })

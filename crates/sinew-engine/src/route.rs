@@ -175,6 +175,11 @@ impl CatalogRouter {
         Router::over(Arc::new(index), self.models.clone(), config).0
     }
 
+    /// What the router knows, as [`CatalogRouter::over`] takes it over.
+    pub(crate) fn outlines(&self) -> Vec<Document> {
+        self.router.index().outlines()
+    }
+
     /// The same router with what was learned since; `None` where nothing was.
     pub(crate) fn relearned(&self, engine: &Engine, catalog: &Catalog) -> Option<Self> {
         let known = self.learned.as_ref().map_or(0, Learned::outcomes);

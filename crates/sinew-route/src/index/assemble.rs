@@ -1,5 +1,6 @@
 //! Puts documents, old and new, together into the bytes of an index.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use rayon::prelude::*;
@@ -246,15 +247,19 @@ fn lay_out(
 fn strings(documents: &[Document], origins: &[Origin<'_>]) -> (Vec<u32>, Vec<u8>) {
     let (mut offsets, mut bytes) = (vec![0_u32], Vec::new());
     for (document, origin) in documents.iter().zip(origins) {
-        let triggers = crate::keyword::Phrases::of(document);
-        let triggers = serde_json::to_string(&triggers).expect("plain data");
-        let encoder = match origin {
-            Origin::Old(old, at) => old.text(*at, TextKind::Encoder),
-            Origin::New(prepared) => &prepared.encoder_text,
+        let (triggers, encoder) = match origin {
+            Origin::Old(old, at) => {
+                (Cow::Borrowed(old.text(*at, TextKind::Triggers)), old.text(*at, TextKind::Encoder))
+            }
+            Origin::New(prepared) => {
+                let triggers = crate::keyword::Phrases::of(document);
+                let triggers = serde_json::to_string(&triggers).expect("plain data");
+                (Cow::Owned(triggers), prepared.encoder_text.as_str())
+            }
         };
         // In the order of `TextKind`.
         for text in [
-            &document.id,
+            document.id.as_str(),
             &document.name,
             &document.description,
             &document.hash,

@@ -86,6 +86,18 @@ impl Index {
         super::assemble::assemble(documents, models, Bm25f::default(), Some(self))
     }
 
+    /// Every document by its names alone: enough for [`Index::update`] to take it over.
+    pub fn outlines(&self) -> Vec<Document> {
+        let outline = |at| Document {
+            id: self.id(at).to_owned(),
+            name: self.name(at).to_owned(),
+            description: self.text(at, TextKind::Description).to_owned(),
+            hash: self.hash(at).to_owned(),
+            ..Document::default()
+        };
+        (0..self.len()).map(outline).collect()
+    }
+
     /// The same documents with other parameters: nothing is read again.
     pub fn with_params(&self, documents: &[Document], models: &Models, params: Bm25f) -> Self {
         super::assemble::assemble(documents, models, params, Some(self)).0
