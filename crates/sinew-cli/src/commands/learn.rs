@@ -124,6 +124,11 @@ pub(super) fn run(args: &LearnArgs, engine: &Engine, out: &mut Printer) -> Comma
             Level::Warn => out.warn(&event.line()),
         }
     }
+    if report.told_briefly > 0 {
+        let runs = report.told_briefly;
+        out.note(&format!("the last {runs} runs are told without their drafts and proposals"));
+        out.hint("`sinew workshop list` shows every proposal");
+    }
     if let Some(id) = report.runs.iter().find_map(waiting) {
         let id = id.get(..8).unwrap_or(id);
         out.hint(&format!("`sinew workshop inspect {id}` shows it, `apply {id}` writes it"));

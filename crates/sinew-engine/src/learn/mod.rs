@@ -20,6 +20,10 @@ use sinew_workshop::{Became, Event, KeptRun, Learned};
 
 use crate::{Engine, Error, ErrorKind};
 
+/// Runs whose drafts and proposals are told whole: more than a person reads, and a file of thousands
+/// of small runs takes no more memory than one of a few.
+const MAX_WHOLE: usize = 200;
+
 /// Where transcripts come from.
 #[derive(Debug, Clone)]
 pub enum LearnFrom {
@@ -67,6 +71,8 @@ pub struct LearnReport {
     pub redactions: BTreeMap<String, u64>,
     /// What became of each run.
     pub runs: Vec<Learned>,
+    /// How many of the last runs are told without their drafts and proposals.
+    pub told_briefly: usize,
     /// The files.
     pub files: Vec<LearnedFile>,
     /// Files that were passed over.
@@ -85,12 +91,16 @@ impl LearnReport {
         self.runs.iter().all(|run| run.became == Became::Skipped)
     }
 
-    fn add(&mut self, learned: Learned) {
+    fn add(&mut self, mut learned: Learned) {
         for (kind, count) in &learned.redactions {
             *self.redactions.entry(kind.clone()).or_default() += count;
         }
         if self.draft.is_none() {
             self.draft.clone_from(&learned.draft);
+        }
+        if self.runs.len() >= MAX_WHOLE {
+            self.told_briefly += 1;
+            (learned.draft, learned.proposal, learned.correction) = (None, None, None);
         }
         self.runs.push(learned);
     }

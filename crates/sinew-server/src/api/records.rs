@@ -587,6 +587,7 @@ pub(crate) struct Learned {
 
 /// What was learned from a transcript
 #[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
 pub(crate) struct LearnReport {
     /// The first draft
     draft: Option<Value>,
@@ -594,5 +595,7 @@ pub(crate) struct LearnReport {
     redactions: Value,
     /// What became of each run
     runs: Vec<Value>,
+    /// How many of the last runs are told without their drafts and proposals
+    told_briefly: u64,
     files: Vec<Value>,
 }
