@@ -25,6 +25,7 @@
 mod access;
 mod api;
 mod app;
+mod blocking;
 mod gate;
 pub mod mcp;
 mod pace;

@@ -28,6 +28,7 @@ use tower::ServiceExt as _;
 use tower_http::timeout::{RequestBodyTimeoutLayer, TimeoutLayer};
 use url::Url;
 
+use crate::blocking::blocking;
 use crate::gate::{self, Names, OriginRule, Peer};
 use crate::pace::{Pace, keep_pace};
 use crate::stall::Stall;
@@ -351,16 +352,16 @@ async fn asked_to_end() {
 }
 
 async fn readiness(checks: Vec<(&'static str, Ready)>) -> Response {
-    let looked = tokio::task::spawn_blocking(move || {
+    let looked = blocking(move || {
         let failed = |(name, check): &(&'static str, Ready)| {
             check().err().map(|why| format!("{name}: {why}\n"))
         };
         checks.iter().filter_map(failed).collect::<String>()
     });
     match looked.await {
-        Ok(trouble) if trouble.is_empty() => "ready\n".into_response(),
-        Ok(trouble) => (StatusCode::SERVICE_UNAVAILABLE, trouble).into_response(),
-        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "a check failed\n").into_response(),
+        Some(trouble) if trouble.is_empty() => "ready\n".into_response(),
+        Some(trouble) => (StatusCode::SERVICE_UNAVAILABLE, trouble).into_response(),
+        None => (StatusCode::SERVICE_UNAVAILABLE, "a check failed\n").into_response(),
     }
 }
 

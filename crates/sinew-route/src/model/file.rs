@@ -179,7 +179,7 @@ impl Weights for ModelFile {
     fn table(&self, name: &str, rows: usize, columns: usize) -> Result<Table, ModelError> {
         let found = self.find(name)?;
         let tensor = &self.header.tensors[found];
-        let fits = columns % GROUP == 0
+        let fits = columns.is_multiple_of(GROUP)
             && tensor.dtype == "i4"
             && tensor.shape == [rows, columns]
             && tensor.bytes == rows * columns / 2

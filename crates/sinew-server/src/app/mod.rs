@@ -20,6 +20,7 @@ use sinew_engine::{CatalogRouter, Engine, Error, ModelChoice, WatchEvent};
 
 use crate::access::Access;
 use crate::api::Problem;
+use crate::blocking::blocking;
 use crate::mcp::Host;
 pub(crate) use bus::{Bus, Happened, Kind, MAX_STREAMS};
 use follow::Follower;
@@ -172,10 +173,9 @@ impl App {
         work: impl FnOnce(&Look) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Problem> {
         let app = self.clone();
-        let asked = tokio::task::spawn_blocking(move || work(&app.look()));
-        match asked.await {
-            Ok(answer) => answer.map_err(Problem::from),
-            Err(_) => Err(Problem::internal()),
+        match blocking(move || work(&app.look())).await {
+            Some(answer) => answer.map_err(Problem::from),
+            None => Err(Problem::internal()),
         }
     }
 

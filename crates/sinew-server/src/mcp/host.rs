@@ -12,6 +12,7 @@ use tokio::sync::broadcast;
 
 use super::ask::Seal;
 use super::changes::{Notice, Seen};
+use crate::blocking::blocking;
 
 /// Notices that a slow session may be behind; one that is further behind is told everything changed.
 const NOTICES: usize = 64;
@@ -89,7 +90,7 @@ impl Host {
         work: impl FnOnce(&Look) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         let host = Arc::clone(self);
-        tokio::task::spawn_blocking(move || work(&host.look())).await.map_err(|_| {
+        blocking(move || work(&host.look())).await.ok_or_else(|| {
             ErrorData::internal_error("the engine failed; standard error says more", None)
         })
     }

@@ -47,6 +47,8 @@ use sinew_guard::scan::Scanner;
 use sinew_hub::HubError;
 use sinew_store::{Store, StoreError};
 
+use crate::blocking::blocking;
+
 pub use blobs::BlobError;
 pub use keep::Keeping;
 pub use mirror::Brought;
@@ -181,9 +183,9 @@ impl Registry {
         work: impl FnOnce(&Self) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
         let registry = Arc::clone(self);
-        tokio::task::spawn_blocking(move || work(&registry))
+        blocking(move || work(&registry))
             .await
-            .unwrap_or_else(|_| Err(Refusal::unavailable("The registry could not do this")))
+            .unwrap_or_else(|| Err(Refusal::unavailable("The registry could not do this")))
     }
 
     async fn holder(self: &Arc<Self>, token: String) -> Result<Option<TokenInfo>, Refusal> {
