@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use regex::RegexSet;
+use regex_lite::Regex;
 use serde::{Deserialize, Serialize};
 use sinew_skill::Code;
 
@@ -128,7 +128,8 @@ struct RawPolicy {
 struct Names {
     keys: BTreeSet<String>,
     prefixes: Vec<String>,
-    regexes: RegexSet,
+    /// Compiled in a moment, and matched slowly: names are short, and a process sees few of them.
+    regexes: Vec<Regex>,
 }
 
 impl Names {
@@ -137,15 +138,15 @@ impl Names {
         Some(Self {
             keys: upper(list.keys).collect(),
             prefixes: upper(list.prefixes).collect(),
-            // Names are compared in capitals, as the list writes them: no second case to compile.
-            regexes: RegexSet::new(list.regexes).ok()?,
+            // Names are compared in capitals, as the list writes them.
+            regexes: list.regexes.iter().map(|it| Regex::new(it)).collect::<Result<_, _>>().ok()?,
         })
     }
 
     fn holds(&self, upper: &str) -> bool {
         self.keys.contains(upper)
             || self.prefixes.iter().any(|prefix| upper.starts_with(prefix.as_str()))
-            || self.regexes.is_match(upper)
+            || self.regexes.iter().any(|regex| regex.is_match(upper))
     }
 }
 

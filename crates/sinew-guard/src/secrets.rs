@@ -110,32 +110,41 @@ impl Kind {
 /// needs: a row is compiled when a text first does, because compiling them all takes milliseconds.
 struct Secrets {
     rows: Vec<Row>,
-    needles: AhoCorasick,
-    /// The row of each needle.
-    of: Vec<usize>,
-    /// The needles of published text alone, which may be ten megabytes of addresses and names.
-    published: AhoCorasick,
     compiled: Vec<OnceLock<Option<Regex>>>,
 }
 
+/// Texts up to this length, such as names, are asked for each needle in turn: that takes less than
+/// putting the needles together.
+const SHORT: usize = 128;
+
+/// Everything that a row needs, and the row of each.
+static NEEDLES: LazyLock<Option<(AhoCorasick, Vec<usize>)>> = LazyLock::new(|| {
+    let secrets = SECRETS.as_ref()?;
+    let (of, needles): (Vec<usize>, Vec<&str>) = secrets.needles().unzip();
+    Some((AhoCorasick::builder().ascii_case_insensitive(true).build(needles).ok()?, of))
+});
+
+/// The needles of published text alone, which may be ten megabytes of addresses and names.
+static PUBLISHED: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let secrets = SECRETS.as_ref()?;
+    let needles = secrets.rows.iter().filter(|row| row.is_published()).flat_map(|row| &row.needs);
+    // Of all ways to look this is the one that looks at many bytes at once.
+    AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(needles).ok()
+});
+
 static SECRETS: LazyLock<Option<Secrets>> = LazyLock::new(|| {
     let rows: Vec<Row> = serde_json::from_str(TABLE).ok()?;
-    let each =
-        || rows.iter().enumerate().flat_map(|(at, row)| row.needs.iter().map(move |n| (at, n)));
-    let needles = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .build(each().map(|(_, needle)| needle))
-        .ok()?;
-    let published = rows.iter().filter(|row| row.is_published()).flat_map(|row| &row.needs);
-    // Of all ways to look this is the one that looks at many bytes at once.
-    let published =
-        AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(published).ok()?;
-    let of = each().map(|(at, _)| at).collect();
     let compiled = rows.iter().map(|_| OnceLock::new()).collect();
-    Some(Secrets { rows, needles, of, published, compiled })
+    Some(Secrets { rows, compiled })
 });
 
 impl Secrets {
+    /// What rows need, each with its row.
+    fn needles(&self) -> impl Iterator<Item = (usize, &str)> {
+        let rows = self.rows.iter().enumerate();
+        rows.flat_map(|(at, row)| row.needs.iter().map(move |needle| (at, needle.as_str())))
+    }
+
     /// The wanted rows that may match, and their patterns.
     fn for_text(
         &self,
@@ -143,8 +152,15 @@ impl Secrets {
         wanted: impl Fn(&Row) -> bool,
     ) -> impl Iterator<Item = (&Row, &Regex)> {
         let mut may: Vec<bool> = self.rows.iter().map(|row| row.needs.is_empty()).collect();
-        for hit in self.needles.find_overlapping_iter(text) {
-            may[self.of[hit.pattern().as_usize()]] = true;
+        if text.len() <= SHORT {
+            let text = text.to_ascii_lowercase();
+            for (row, needle) in self.needles() {
+                may[row] |= text.contains(&needle.to_ascii_lowercase());
+            }
+        } else if let Some((needles, of)) = NEEDLES.as_ref() {
+            for hit in needles.find_overlapping_iter(text) {
+                may[of[hit.pattern().as_usize()]] = true;
+            }
         }
         let may = may.into_iter().enumerate().filter_map(|(at, may)| may.then_some(at));
         let may = may.filter(move |at| wanted(&self.rows[*at]));
@@ -176,7 +192,7 @@ pub fn find(text: &str) -> Vec<SecretMatch> {
 
 /// The first secrets in `text`, in order, at most `most`.
 pub(crate) fn find_first(text: &str, most: usize) -> Vec<SecretMatch> {
-    if SECRETS.as_ref().is_none_or(|secrets| !secrets.published.is_match(text)) {
+    if PUBLISHED.as_ref().is_none_or(|published| !published.is_match(text)) {
         return Vec::new();
     }
     matches(text, most, Row::is_published, |_, value, _| !is_example(value))
@@ -272,7 +288,7 @@ fn replaced(text: &str, secrets: &[SecretMatch]) -> String {
 
 /// Whether the table could be read; a scanner without it must not start.
 pub(crate) fn is_ready() -> bool {
-    SECRETS.is_some()
+    SECRETS.is_some() && NEEDLES.is_some() && PUBLISHED.is_some()
 }
 
 /// Keys that say themselves that they are none.
