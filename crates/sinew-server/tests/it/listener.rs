@@ -118,6 +118,33 @@ fn a_slow_client_waits_alone() {
     drop(slow);
 }
 
+/// Whoever stops in the middle of a head or a body is let go.
+#[test]
+fn a_client_that_never_ends_is_cut_off() {
+    let server = Server::new();
+    let running = start(&server);
+    let (at, token) = (running.address(), &server.token);
+    let head = format!("POST /api/v1/route HTTP/1.1\r\nHost: {at}\r\n");
+    let body = format!(
+        "{head}Authorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{{"
+    );
+    let begun: Vec<TcpStream> = [head, body]
+        .iter()
+        .map(|part| {
+            let mut stream = TcpStream::connect(at).expect("a connection");
+            stream.write_all(part.as_bytes()).expect("a part of a request");
+            stream
+        })
+        .collect();
+    for mut stream in begun {
+        // Longer than any limit of the server: a connection that is kept fails here.
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a limit");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an end");
+        assert!(!answer.contains(" 200 "), "{answer}");
+    }
+}
+
 /// Case 29.
 #[test]
 fn it_is_alive_at_once_and_ready_when_the_catalog_is_read() {
