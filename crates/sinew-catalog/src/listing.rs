@@ -5,12 +5,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+pub(crate) use sinew_guard::contained::Kind;
 use sinew_guard::contained::{self, Stamp};
 
 use crate::discover::SKILL_FILE;
@@ -42,9 +44,13 @@ impl Anchor {
 
     /// What something below looks like now.
     pub(crate) fn stamp(&self, inside: &Path) -> io::Result<Stamp> {
-        let inside = if inside.as_os_str().is_empty() { Path::new(".") } else { inside };
-        self.with(|dir| contained::stamp_of(dir, inside))
+        self.with(|dir| contained::stamp_of(dir, or_itself(inside)))
     }
+}
+
+/// A path below an anchor as the system wants it: the anchor itself has a name too.
+fn or_itself(inside: &Path) -> &Path {
+    if inside.as_os_str().is_empty() { Path::new(".") } else { inside }
 }
 
 /// File systems keep time in steps; the coarsest that matter, FAT and old NFS, in steps of 2 s.
@@ -55,14 +61,6 @@ const CLOCK_SLACK: Duration = Duration::from_secs(2);
 pub(crate) fn is_settled(stamp: &Stamp, looked_at_ms: u64) -> bool {
     let modified = stamp.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     modified.is_some_and(|time| time + CLOCK_SLACK < Duration::from_millis(looked_at_ms))
-}
-
-/// What an entry of a folder is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Folder,
-    Link,
-    File,
 }
 
 /// One entry of a folder.
@@ -88,27 +86,15 @@ pub(crate) struct Listed {
 impl Listed {
     /// Looks at a folder and lists it.
     pub(crate) fn of(anchor: &Anchor, inside: &Path, shown: &Path, at_ms: u64) -> io::Result<Self> {
-        let stamp = anchor.stamp(inside)?;
-        let entries = anchor.with(|dir| match inside.as_os_str().is_empty() {
-            true => dir.entries(),
-            false => dir.read_dir(inside),
-        })?;
         let mut children = Vec::new();
         let mut is_skill = false;
-        for entry in entries.take(MAX_NAMES) {
-            let entry = entry?;
-            let kind = match entry.file_type()? {
-                kind if kind.is_dir() => Kind::Folder,
-                kind if kind.is_symlink() => Kind::Link,
-                _ => Kind::File,
-            };
-            let name = entry.file_name();
+        let take = |name: &OsStr, kind| {
             is_skill |= name == SKILL_FILE;
-            children.push(Child { name, kind });
-            if is_skill && children.len() > MAX_SURVEYED {
-                break;
-            }
-        }
+            children.push(Child { name: name.to_owned(), kind });
+            let enough = if is_skill { MAX_SURVEYED + 1 } else { MAX_NAMES };
+            if children.len() < enough { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let stamp = anchor.with(|dir| contained::list(dir, or_itself(inside), take))?;
         let (anchor, inside) = (anchor.clone(), inside.to_path_buf());
         Ok(Self { anchor, inside, stamp, at_ms, shown: shown.to_path_buf(), children })
     }

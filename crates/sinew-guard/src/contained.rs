@@ -4,8 +4,12 @@
 //! without following a link and without blocking on a pipe, and everything else is asked of the
 //! open handle.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read as _};
+#[cfg(target_os = "linux")]
+use std::mem::MaybeUninit;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -114,28 +118,107 @@ fn executable(_metadata: &cap_std::fs::Metadata) -> bool {
 /// nothing, so content still has to come through [`open_regular`].
 pub fn stamp_of(dir: &Dir, path: &Path) -> io::Result<Stamp> {
     #[cfg(unix)]
-    {
-        let stat = rustix::fs::statat(dir, path, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)?;
-        let time = |seconds: i64, nanos: u64| {
-            let seconds = std::time::Duration::from_secs(u64::try_from(seconds).ok()?);
-            let nanos = std::time::Duration::from_nanos(nanos);
-            SystemTime::UNIX_EPOCH.checked_add(seconds)?.checked_add(nanos)
-        };
-        #[allow(
-            clippy::useless_conversion,
-            clippy::unnecessary_cast,
-            reason = "the fields' types differ between systems"
-        )]
-        Ok(Stamp {
-            size: u64::try_from(stat.st_size).unwrap_or(0),
-            modified: time(stat.st_mtime.into(), u64::try_from(stat.st_mtime_nsec).unwrap_or(0)),
-            changed: time(stat.st_ctime.into(), u64::try_from(stat.st_ctime_nsec).unwrap_or(0)),
-            id: (stat.st_dev as u64, stat.st_ino as u64),
-            is_link: rustix::fs::FileType::from_raw_mode(stat.st_mode).is_symlink(),
-        })
-    }
+    return Ok(stamp_from(&rustix::fs::statat(dir, path, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)?));
     #[cfg(not(unix))]
     dir.symlink_metadata(path).map(|metadata| stamp(&metadata))
+}
+
+#[cfg(unix)]
+fn stamp_from(stat: &rustix::fs::Stat) -> Stamp {
+    let time = |seconds: i64, nanos: u64| {
+        let seconds = std::time::Duration::from_secs(u64::try_from(seconds).ok()?);
+        let nanos = std::time::Duration::from_nanos(nanos);
+        SystemTime::UNIX_EPOCH.checked_add(seconds)?.checked_add(nanos)
+    };
+    #[allow(
+        clippy::useless_conversion,
+        clippy::unnecessary_cast,
+        reason = "the fields' types differ between systems"
+    )]
+    Stamp {
+        size: u64::try_from(stat.st_size).unwrap_or(0),
+        modified: time(stat.st_mtime.into(), u64::try_from(stat.st_mtime_nsec).unwrap_or(0)),
+        changed: time(stat.st_ctime.into(), u64::try_from(stat.st_ctime_nsec).unwrap_or(0)),
+        id: (stat.st_dev as u64, stat.st_ino as u64),
+        is_link: rustix::fs::FileType::from_raw_mode(stat.st_mode).is_symlink(),
+    }
+}
+
+/// What an entry of a folder is, as the folder itself says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A folder.
+    Folder,
+    /// A symbolic link.
+    Link,
+    /// Anything else.
+    File,
+}
+
+/// Lists a folder below `dir`: calls `take` with each entry until it breaks off, and gives back what
+/// the folder looked like just before.
+///
+/// Every folder of a catalog comes through here. Linux is asked directly, on one handle: listing
+/// through [`Dir::read_dir`] opens each folder a second time.
+#[cfg(target_os = "linux")]
+pub fn list(
+    dir: &Dir,
+    path: &Path,
+    mut take: impl FnMut(&OsStr, Kind) -> ControlFlow<()>,
+) -> io::Result<Stamp> {
+    use cap_std::fs::OpenOptionsExt as _;
+    use rustix::fs::{FileType, OFlags, RawDir};
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(OFlags::DIRECTORY.bits().cast_signed());
+    let folder = dir.open_with(path, &options)?;
+    let stamp = stamp_from(&rustix::fs::fstat(&folder)?);
+    let mut buffer = [MaybeUninit::uninit(); LISTED_AT_ONCE];
+    let mut entries = RawDir::new(&folder, &mut buffer);
+    while let Some(entry) = entries.next() {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if matches!(name, b"." | b"..") {
+            continue;
+        }
+        let kind = match entry.file_type() {
+            FileType::Directory => Kind::Folder,
+            FileType::Symlink => Kind::Link,
+            _ => Kind::File,
+        };
+        if take(OsStr::from_bytes(name), kind).is_break() {
+            break;
+        }
+    }
+    Ok(stamp)
+}
+
+/// Bytes of a folder that are read at once: a skill's folder fits, and a thread's stack does not notice.
+#[cfg(target_os = "linux")]
+const LISTED_AT_ONCE: usize = 8 * 1024;
+
+/// Lists a folder below `dir`: calls `take` with each entry until it breaks off, and gives back what
+/// the folder looked like just before.
+#[cfg(not(target_os = "linux"))]
+pub fn list(
+    dir: &Dir,
+    path: &Path,
+    mut take: impl FnMut(&OsStr, Kind) -> ControlFlow<()>,
+) -> io::Result<Stamp> {
+    let stamp = stamp_of(dir, path)?;
+    for entry in dir.read_dir(path)? {
+        let entry = entry?;
+        let kind = match entry.file_type()? {
+            kind if kind.is_dir() => Kind::Folder,
+            kind if kind.is_symlink() => Kind::Link,
+            _ => Kind::File,
+        };
+        if take(&entry.file_name(), kind).is_break() {
+            break;
+        }
+    }
+    Ok(stamp)
 }
 
 impl OpenFile {
@@ -221,6 +304,36 @@ mod tests {
         let file = open_regular(&dir, Path::new("a")).expect("a regular file");
         fs::write(folder.path().join("a"), "1234567890")?;
         assert!(matches!(file.read(5), Err(ReadError::TooLarge { size: 6, limit: 5 })));
+        Ok(())
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_listing_names_every_entry_and_what_it_is() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let inner = folder.path().join("inner");
+        fs::create_dir_all(inner.join("folder"))?;
+        fs::write(inner.join("file"), "x")?;
+        std::os::unix::fs::symlink("nowhere", inner.join("link"))?;
+        let dir = Dir::open_ambient_dir(folder.path(), cap_std::ambient_authority())?;
+        let mut found = Vec::new();
+        let stamp = list(&dir, Path::new("inner"), |name, kind| {
+            found.push((name.to_string_lossy().into_owned(), kind));
+            ControlFlow::Continue(())
+        })?;
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        let named = [("file", Kind::File), ("folder", Kind::Folder), ("link", Kind::Link)];
+        assert_eq!(found, named.map(|(name, kind)| (name.to_owned(), kind)));
+        assert_eq!(stamp, stamp_of(&dir, Path::new("inner"))?);
+
+        let mut calls = 0;
+        list(&dir, Path::new("."), |_, _| {
+            calls += 1;
+            ControlFlow::Break(())
+        })?;
+        assert_eq!(calls, 1);
+        assert!(list(&dir, Path::new("inner/file"), |_, _| ControlFlow::Continue(())).is_err());
+        assert!(list(&dir, Path::new(".."), |_, _| ControlFlow::Continue(())).is_err());
         Ok(())
     }
 
