@@ -4,6 +4,7 @@
 //! and folders, follows a link only where the root allows it, and visits a link's target once, so
 //! that no tree, however it is knotted, keeps it busy.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fs;
 use std::io;
@@ -150,6 +151,7 @@ struct Walk<'a> {
 }
 
 /// A folder to look at.
+#[derive(Clone)]
 struct Folder {
     anchor: Anchor,
     /// Below the anchor; empty for the anchor itself.
@@ -163,8 +165,9 @@ struct Folder {
     generated: bool,
 }
 
-struct Child {
-    name: String,
+/// An entry of a folder that may lead to a skill.
+struct Child<'a> {
+    name: Cow<'a, str>,
     kind: Kind,
 }
 
@@ -191,6 +194,42 @@ impl Folder {
         }
         Look::Listing(Listed::of(&self.anchor, &self.inside, &self.shown, at_ms))
     }
+
+    /// A folder in this one.
+    fn child(&self, name: &str) -> Self {
+        let relative = match self.relative.as_str() {
+            "" => name.to_owned(),
+            parent => format!("{parent}/{name}"),
+        };
+        // A `skills` folder directly below the root is the root, one step further down.
+        let is_nested_root = self.relative.is_empty() && self.depth == 0 && name == "skills";
+        Self {
+            anchor: self.anchor.clone(),
+            inside: self.inside.join(name),
+            shown: self.shown.join(name),
+            relative,
+            depth: if is_nested_root { 0 } else { self.depth + 1 },
+            is_top: false,
+            // Drafts that programs write lie below `auto`, whatever profile reads them.
+            generated: self.generated || self.relative == DRAFTS,
+        }
+    }
+
+    /// A file in this folder that may be a skill; `listed` is the folder, where it is the skill's own.
+    fn candidate(self, file_name: String, listed: Option<Arc<Listed>>) -> Candidate {
+        let id = self.shown.file_name().map(|name| name.to_string_lossy().into_owned());
+        Candidate {
+            file: self.shown.join(&file_name),
+            dir: self.shown,
+            relative: self.relative,
+            id: id.unwrap_or_default(),
+            generated: self.generated,
+            anchor: self.anchor,
+            inside: self.inside,
+            file_name,
+            folder: listed,
+        }
+    }
 }
 
 impl Walk<'_> {
@@ -205,40 +244,47 @@ impl Walk<'_> {
             generated: false,
         };
         self.seen_links.insert(self.real_root.clone());
-        if self.root.shape == Shape::Any
-            && let Look::Listing(Ok(listed)) = top.look(self.root.max_depth, self.found.at_ms)
-            && listed.holds(SKILL_FILE)
-        {
-            let listed = Arc::new(listed);
-            self.found.listed.push(Arc::clone(&listed));
-            let root_skill = self.candidate(&top, SKILL_FILE.to_owned(), Some(listed));
-            // Whether there are skills below matters too, should the root's own file break.
+        match self.look(&top) {
+            Look::Listing(Ok(listed))
+                if self.root.shape == Shape::Any && listed.holds(SKILL_FILE) =>
+            {
+                self.root_skill(top, listed, handle);
+            }
+            look => self.breadth_first(top, look),
+        }
+    }
+
+    fn root_skill(&mut self, top: Folder, listed: Listed, handle: &Dir) {
+        let listed = Arc::new(listed);
+        self.found.listed.push(Arc::clone(&listed));
+        // Whether there are skills below matters too, should the root's own file break.
+        if handle.is_dir("skills") {
             let nested = Folder {
                 inside: PathBuf::from("skills"),
                 shown: self.root.path.join("skills"),
                 relative: "skills".to_owned(),
-                ..top
+                ..top.clone()
             };
-            if handle.is_dir("skills") {
-                self.breadth_first(nested);
-            }
-            let candidates = std::mem::replace(&mut self.found.candidates, vec![root_skill]);
-            self.found.below = candidates;
-            return;
+            let look = self.look(&nested);
+            self.breadth_first(nested, look);
         }
-        self.breadth_first(top);
+        let root_skill = top.candidate(SKILL_FILE.to_owned(), Some(listed));
+        self.found.below = std::mem::replace(&mut self.found.candidates, vec![root_skill]);
+    }
+
+    fn look(&self, folder: &Folder) -> Look {
+        let look = || folder.look(self.root.max_depth, self.found.at_ms);
+        folder.wake(self.kept).unwrap_or_else(look)
     }
 
     /// One level after the other; the folders of a level are listed side by side.
-    fn breadth_first(&mut self, top: Folder) {
-        let (max_depth, at_ms) = (self.root.max_depth, self.found.at_ms);
-        let mut level = vec![top];
+    fn breadth_first(&mut self, top: Folder, look: Look) {
+        let mut level = Vec::new();
+        self.visit(top, look, &mut level);
         while !level.is_empty() {
-            let looks = parallel::map(&level, |folder| {
-                folder.wake(self.kept).unwrap_or_else(|| folder.look(max_depth, at_ms))
-            });
+            let looks = parallel::map(&level, |folder| self.look(folder));
             let mut next = Vec::new();
-            for (folder, look) in level.iter().zip(looks) {
+            for (folder, look) in level.into_iter().zip(looks) {
                 self.visit(folder, look, &mut next);
             }
             level = next;
@@ -258,7 +304,7 @@ impl Walk<'_> {
         }
     }
 
-    fn visit(&mut self, folder: &Folder, look: Look, next: &mut Vec<Folder>) {
+    fn visit(&mut self, folder: Folder, look: Look, next: &mut Vec<Folder>) {
         let listed = match look {
             Look::Listing(Ok(listed)) => Arc::new(listed),
             Look::Listing(Err(error)) => {
@@ -269,13 +315,12 @@ impl Walk<'_> {
                 );
                 return;
             }
-            Look::Beyond { holds_skill: true } => return self.too_deep(folder),
+            Look::Beyond { holds_skill: true } => return self.too_deep(&folder),
             Look::Beyond { holds_skill: false } => return,
         };
         self.found.listed.push(Arc::clone(&listed));
         if !folder.is_top && listed.holds(SKILL_FILE) {
-            let candidate = self.candidate(folder, SKILL_FILE.to_owned(), Some(listed));
-            self.found.candidates.push(candidate);
+            self.found.candidates.push(folder.candidate(SKILL_FILE.to_owned(), Some(listed)));
         } else if self.folders_left == 0 {
             self.cut += 1;
         } else {
@@ -284,15 +329,14 @@ impl Walk<'_> {
         }
     }
 
-    fn descend(&mut self, folder: &Folder, listed: &Arc<Listed>, next: &mut Vec<Folder>) {
+    fn descend(&mut self, folder: Folder, listed: &Arc<Listed>, next: &mut Vec<Folder>) {
         let children = self.children(listed);
         if let Some(other_case) =
             children.iter().find(|child| is_skill_file_in_other_case(&child.name))
         {
             if self.rules.any_case {
-                let name = other_case.name.clone();
-                let candidate = self.candidate(folder, name, Some(Arc::clone(listed)));
-                self.found.candidates.push(candidate);
+                let name = other_case.name.clone().into_owned();
+                self.found.candidates.push(folder.candidate(name, Some(Arc::clone(listed))));
                 return;
             }
             self.report(
@@ -300,32 +344,29 @@ impl Walk<'_> {
                     Code::FilenameCase,
                     format!("{} is not named {SKILL_FILE}", other_case.name),
                 )
-                .path(path_text(&folder.shown.join(&other_case.name)))
+                .path(path_text(&folder.shown.join(&*other_case.name)))
                 .remedy(format!("rename it to {SKILL_FILE}")),
             );
         }
         for child in children {
             match child.kind {
-                Kind::File => self.single_file(folder, &child.name),
-                Kind::Folder => next.push(self.child_folder(folder, &child.name)),
-                Kind::Link => next.extend(self.linked_folder(folder, &child.name)),
+                Kind::File => self.single_file(&folder, &child.name),
+                Kind::Folder => next.push(folder.child(&child.name)),
+                Kind::Link => next.extend(self.linked_folder(&folder, &child.name)),
             }
         }
     }
 
     /// The entries that may lead to a skill.
-    fn children(&mut self, listed: &Listed) -> Vec<Child> {
-        let mut children: Vec<Child> = listed
+    fn children<'a>(&mut self, listed: &'a Listed) -> Vec<Child<'a>> {
+        let mut children: Vec<Child<'_>> = listed
             .children
             .iter()
-            .map(|child| Child {
-                name: child.name.to_string_lossy().into_owned(),
-                kind: child.kind,
-            })
+            .map(|child| Child { name: child.name.to_string_lossy(), kind: child.kind })
             .filter(|child| !child.name.starts_with('.') && child.name != "node_modules")
             .collect();
         // Folders first: where a cap bites, a heap of files does not push out the skills among them.
-        let is_file = |child: &Child| matches!(child.kind, Kind::File);
+        let is_file = |child: &Child<'_>| matches!(child.kind, Kind::File);
         children
             .sort_by(|a, b| (is_file(a), a.name.as_bytes()).cmp(&(is_file(b), b.name.as_bytes())));
         let cap = raw_cap(self.rules.max_candidates).min(self.entries_left);
@@ -333,25 +374,6 @@ impl Walk<'_> {
         children.truncate(cap);
         self.entries_left -= children.len();
         children
-    }
-
-    fn child_folder(&self, folder: &Folder, name: &str) -> Folder {
-        let relative = match folder.relative.as_str() {
-            "" => name.to_owned(),
-            parent => format!("{parent}/{name}"),
-        };
-        // A `skills` folder directly below the root is the root, one step further down.
-        let is_nested_root = folder.relative.is_empty() && folder.depth == 0 && name == "skills";
-        Folder {
-            anchor: folder.anchor.clone(),
-            inside: folder.inside.join(name),
-            shown: folder.shown.join(name),
-            relative,
-            depth: if is_nested_root { 0 } else { folder.depth + 1 },
-            is_top: false,
-            // Drafts that programs write lie below `auto`, whatever profile reads them.
-            generated: folder.generated || folder.relative == DRAFTS,
-        }
     }
 
     fn linked_folder(&mut self, folder: &Folder, name: &str) -> Option<Folder> {
@@ -395,7 +417,7 @@ impl Walk<'_> {
             );
             return None;
         }
-        let below = self.child_folder(folder, name);
+        let below = folder.child(name);
         Some(Folder { anchor: Anchor::Target(target.into()), inside: PathBuf::new(), ..below })
     }
 
@@ -428,7 +450,7 @@ impl Walk<'_> {
         if stem.eq_ignore_ascii_case("readme") || stem.eq_ignore_ascii_case("skill") {
             return;
         }
-        let mut candidate = self.candidate(folder, name.to_owned(), None);
+        let mut candidate = folder.clone().candidate(name.to_owned(), None);
         candidate.id = stem.to_owned();
         candidate.generated |= folder.relative == DRAFTS;
         candidate.relative = match folder.relative.as_str() {
@@ -436,26 +458,6 @@ impl Walk<'_> {
             parent => format!("{parent}/{name}"),
         };
         self.found.candidates.push(candidate);
-    }
-
-    fn candidate(
-        &self,
-        folder: &Folder,
-        file_name: String,
-        listed: Option<Arc<Listed>>,
-    ) -> Candidate {
-        let id = folder.shown.file_name().map(|name| name.to_string_lossy().into_owned());
-        Candidate {
-            dir: folder.shown.clone(),
-            file: folder.shown.join(&file_name),
-            relative: folder.relative.clone(),
-            id: id.unwrap_or_default(),
-            generated: folder.generated,
-            anchor: folder.anchor.clone(),
-            inside: folder.inside.clone(),
-            file_name,
-            folder: listed,
-        }
     }
 
     fn too_deep(&mut self, folder: &Folder) {
