@@ -69,8 +69,8 @@ impl FileCache {
         candidates: &[Candidate],
         rules: LoadRules<'_>,
     ) -> Vec<Arc<LoadedFile>> {
-        let loaded = parallel::map(candidates, |candidate| {
-            self.known(candidate, rules).unwrap_or_else(|| self.read(candidate, rules))
+        let loaded = parallel::map_with_buffer(candidates, |candidate, buffer| {
+            self.known(candidate, rules).unwrap_or_else(|| self.read(candidate, rules, buffer))
         });
         let mut cache = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         cache.reserve(loaded.len());
@@ -102,8 +102,13 @@ impl FileCache {
         })
     }
 
-    fn read(&self, candidate: &Candidate, rules: LoadRules<'_>) -> Arc<LoadedFile> {
-        let file = load(candidate, rules);
+    fn read(
+        &self,
+        candidate: &Candidate,
+        rules: LoadRules<'_>,
+        buffer: &mut Vec<u8>,
+    ) -> Arc<LoadedFile> {
+        let file = load(candidate, rules, buffer);
         if file.stamp.is_some_and(|stamp| is_settled(&stamp, file.read_at_ms)) {
             self.learned.store(true, Ordering::Relaxed);
         }
@@ -174,14 +179,14 @@ impl LoadedFile {
     }
 }
 
-fn load(candidate: &Candidate, rules: LoadRules<'_>) -> LoadedFile {
+fn load(candidate: &Candidate, rules: LoadRules<'_>, bytes: &mut Vec<u8>) -> LoadedFile {
     let opened = match open(candidate, rules) {
         Ok(opened) => opened,
         Err(reason) => return LoadedFile::refused(rules, vec![reason]),
     };
     let stamp = opened.stamp;
-    let bytes = match opened.read(rules.max_bytes) {
-        Ok(bytes) => bytes,
+    match opened.read_into(bytes, rules.max_bytes) {
+        Ok(()) => {}
         Err(ReadError::TooLarge { size, limit }) => {
             let reason = Reason::new(
                 Code::FileTooLarge,
@@ -193,22 +198,22 @@ fn load(candidate: &Candidate, rules: LoadRules<'_>) -> LoadedFile {
         Err(ReadError::Io(error)) => {
             return LoadedFile::refused(rules, vec![unreadable(&error.to_string())]);
         }
-    };
+    }
     let options = ReadOptions {
         default_name: &candidate.id,
         dialect: rules.dialect,
         generated: candidate.generated,
     };
-    let outcome = sinew_skill::read(&bytes, &options);
+    let outcome = sinew_skill::read(bytes, &options);
     let mut reasons = outcome.reasons;
     let mut skill = outcome.skill;
     if rules.strict
-        && let Some(reason) = strict_reason(candidate, &bytes)
+        && let Some(reason) = strict_reason(candidate, bytes)
     {
         reasons.push(reason);
         skill = None;
     }
-    let hash = sinew_skill::content_hash(&bytes);
+    let hash = sinew_skill::content_hash(bytes);
     let judgement = match rules.scan {
         Some(gate) if skill.is_some() => Some(gate.judge(candidate, &hash, rules.now_ms)),
         _ => None,

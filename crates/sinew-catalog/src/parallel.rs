@@ -5,12 +5,25 @@ use rayon::prelude::*;
 /// Fewer files or folders than this are looked at sooner than a second thread wakes up.
 const WORTH_SHARING: usize = 64;
 
+/// What a thread takes on at once: where it has to wait for its core, little waits with it.
+const SHARE: usize = 16;
+
 /// The answer to each item, in the items' order.
 pub(crate) fn map<T: Sync, A: Send>(items: &[T], answer: impl Fn(&T) -> A + Sync + Send) -> Vec<A> {
+    map_with_buffer(items, |item, _| answer(item))
+}
+
+/// The answer to each item, in the items' order, with a buffer that is used again and again.
+pub(crate) fn map_with_buffer<T: Sync, A: Send>(
+    items: &[T],
+    answer: impl Fn(&T, &mut Vec<u8>) -> A + Sync + Send,
+) -> Vec<A> {
     if items.len() < WORTH_SHARING {
-        return items.iter().map(answer).collect();
+        let mut buffer = Vec::new();
+        return items.iter().map(|item| answer(item, &mut buffer)).collect();
     }
-    items.par_iter().with_min_len(WORTH_SHARING / 2).map(answer).collect()
+    let shares = items.par_iter().with_max_len(SHARE);
+    shares.map_init(Vec::new, |buffer, item| answer(item, buffer)).collect()
 }
 
 /// Whether something holds for every item.
@@ -18,5 +31,5 @@ pub(crate) fn all<T: Sync>(items: &[T], holds: impl Fn(&T) -> bool + Sync + Send
     if items.len() < WORTH_SHARING {
         return items.iter().all(holds);
     }
-    items.par_iter().with_min_len(WORTH_SHARING / 2).all(holds)
+    items.par_iter().with_max_len(SHARE).all(holds)
 }

@@ -223,17 +223,39 @@ pub fn list(
 
 impl OpenFile {
     /// Reads the file, unless it is or grows larger than `limit`.
-    pub fn read(mut self, limit: u64) -> Result<Vec<u8>, ReadError> {
+    pub fn read(self, limit: u64) -> Result<Vec<u8>, ReadError> {
+        let mut bytes = Vec::new();
+        self.read_into(&mut bytes, limit)?;
+        Ok(bytes)
+    }
+
+    /// Reads the file in place of what `bytes` held, unless it is or grows larger than `limit`.
+    pub fn read_into(mut self, bytes: &mut Vec<u8>, limit: u64) -> Result<(), ReadError> {
         if self.stamp.size > limit {
             return Err(ReadError::TooLarge { size: self.stamp.size, limit });
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(self.stamp.size).unwrap_or(0) + 1);
-        self.file.by_ref().take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-        let size = bytes.len() as u64;
-        if size > limit {
-            return Err(ReadError::TooLarge { size, limit });
+        let expected = usize::try_from(self.stamp.size).unwrap_or(0);
+        // Room for one byte more: where it stays free, the file has ended, and nobody need ask again.
+        bytes.resize(expected + 1, 0);
+        let mut filled = 0;
+        while filled < bytes.len() {
+            match self.file.read(&mut bytes[filled..]) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+            if filled == expected {
+                break;
+            }
         }
-        Ok(bytes)
+        bytes.truncate(filled);
+        if filled > expected {
+            let rest = limit.saturating_add(1).saturating_sub(filled as u64);
+            self.file.by_ref().take(rest).read_to_end(bytes)?;
+        }
+        let size = bytes.len() as u64;
+        if size > limit { Err(ReadError::TooLarge { size, limit }) } else { Ok(()) }
     }
 }
 
@@ -304,6 +326,21 @@ mod tests {
         let file = open_regular(&dir, Path::new("a")).expect("a regular file");
         fs::write(folder.path().join("a"), "1234567890")?;
         assert!(matches!(file.read(5), Err(ReadError::TooLarge { size: 6, limit: 5 })));
+        Ok(())
+    }
+
+    #[test]
+    fn a_file_that_grew_or_shrank_is_read_to_its_end() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let dir = Dir::open_ambient_dir(folder.path(), cap_std::ambient_authority())?;
+        let mut bytes = b"what an earlier file left".to_vec();
+        for now in ["", "1", "12345", "123456", "1234567890"] {
+            fs::write(folder.path().join("a"), "12345")?;
+            let file = open_regular(&dir, Path::new("a")).expect("a regular file");
+            fs::write(folder.path().join("a"), now)?;
+            file.read_into(&mut bytes, 10).expect("within the limit");
+            assert_eq!(bytes, now.as_bytes());
+        }
         Ok(())
     }
 
