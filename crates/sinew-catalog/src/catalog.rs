@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use sinew_skill::{Code, InstallSpec, Reason, names};
+use sinew_skill::{Code, InstallSpec, Metadata, Reason, names};
 
 use crate::bins::{Asked, BinCache, Bins};
 use crate::commands::{CommandSkill, Commands, SkillSource, Trust};
@@ -21,6 +21,7 @@ use crate::keep;
 use crate::load::{FileCache, LoadRules, LoadedFile};
 use crate::memory::{CatalogMemory, Inputs, Remembered, WalkMemory, Walked};
 use crate::merge;
+use crate::parallel;
 use crate::plain_commands;
 use crate::profile::{Profile, Tier};
 use crate::remote::Remote;
@@ -218,6 +219,7 @@ impl Builder {
         let max_loaded = limits.max_skills_loaded_per_source.unwrap_or(request.profile.max_loaded);
         let mut loaded = 0;
         let mut left_out: Option<(usize, &Candidate)> = None;
+        let mut taken: Vec<(&Candidate, &LoadedFile)> = Vec::with_capacity(files.len());
         for (candidate, file) in candidates.iter().zip(&files) {
             if file.skill.is_some() {
                 if loaded >= max_loaded {
@@ -226,8 +228,9 @@ impl Builder {
                 }
                 loaded += 1;
             }
-            entries.push(entry(root, candidate, file));
+            taken.push((candidate, file));
         }
+        entries.extend(parallel::map(&taken, |(candidate, file)| entry(root, candidate, file)));
         if let Some((count, first)) = left_out {
             let key = "skills.limits.maxSkillsLoadedPerSource";
             issues.push(capped(root, Code::SourceCapped, count, first, key, max_loaded));
@@ -343,24 +346,26 @@ impl Catalog {
 }
 
 fn entry(root: &Root, candidate: &Candidate, file: &LoadedFile) -> Entry {
-    let skill = file.skill.clone();
-    let metadata = skill.as_ref().and_then(|skill| skill.metadata.clone()).unwrap_or_default();
-    let name = skill.as_ref().map_or_else(|| candidate.id.clone(), |skill| skill.name.clone());
-    let path = path_text(&candidate.file);
-    let (install, refused) = checked_installers(metadata.install);
+    let skill = file.skill.as_deref();
+    let none = Metadata::default();
+    let metadata = skill.and_then(|skill| skill.metadata.as_ref()).unwrap_or(&none);
+    let name = skill.map_or(&candidate.id, |skill| &skill.name);
+    let (install, refused) = checked_installers(&metadata.install);
     let reasons = file
         .reasons
         .iter()
         .cloned()
         .chain(refused)
-        .map(|reason| located(reason, name.clone(), &root.source).path(path.clone()))
+        .map(|reason| {
+            reason.skill(name.clone()).source(&root.source).path(path_text(&candidate.file))
+        })
         .collect();
-    let requires = metadata.requires;
+    let requires = &metadata.requires;
     Entry {
+        name: name.clone(),
         display_name: skill
-            .as_ref()
-            .map_or_else(|| names::display_name(&name), |skill| skill.display_name.clone()),
-        description: skill.as_ref().map(|skill| skill.description.clone()).unwrap_or_default(),
+            .map_or_else(|| names::display_name(name), |skill| skill.display_name.clone()),
+        description: skill.map(|skill| skill.description.clone()).unwrap_or_default(),
         state: if skill.is_some() { State::Ready } else { State::Broken },
         eligible: false,
         source: root.source.clone(),
@@ -371,27 +376,29 @@ fn entry(root: &Root, candidate: &Candidate, file: &LoadedFile) -> Entry {
         id: candidate.id.clone(),
         skill_key: metadata
             .skill_key
-            .or_else(|| file.origin.as_ref().and_then(|origin| origin.slug.clone()))
-            .unwrap_or_else(|| name.clone()),
-        primary_env: metadata.primary_env,
-        emoji: metadata.emoji,
-        homepage: skill.as_ref().and_then(|skill| skill.homepage.clone()),
+            .as_ref()
+            .or_else(|| file.origin.as_ref().and_then(|origin| origin.slug.as_ref()))
+            .unwrap_or(name)
+            .clone(),
+        primary_env: metadata.primary_env.clone(),
+        emoji: metadata.emoji.clone(),
+        homepage: skill.and_then(|skill| skill.homepage.clone()),
         always: metadata.always,
         disabled: false,
         blocked_by_allowlist: false,
         blocked_by_agent_filter: false,
         platform_incompatible: false,
         model_visible: false,
-        user_invocable: skill.as_ref().is_some_and(|skill| skill.invocation.user_invocable),
+        user_invocable: skill.is_some_and(|skill| skill.invocation.user_invocable),
         command_visible: false,
         command_name: None,
         requirements: Requirements {
-            bins: requires.bins,
-            any_bins: requires.any_bins,
-            env: requires.env,
-            any_env: requires.any_env,
-            config: requires.config,
-            os: metadata.os,
+            bins: requires.bins.clone(),
+            any_bins: requires.any_bins.clone(),
+            env: requires.env.clone(),
+            any_env: requires.any_env.clone(),
+            config: requires.config.clone(),
+            os: metadata.os.clone(),
         },
         missing: Requirements::default(),
         config_checks: Vec::new(),
@@ -400,31 +407,24 @@ fn entry(root: &Root, candidate: &Candidate, file: &LoadedFile) -> Entry {
         via: None,
         generated: candidate.generated,
         content_hash: file.hash.clone(),
-        repairs: skill.as_ref().map(|skill| skill.repairs.clone()).unwrap_or_default(),
+        repairs: skill.map(|skill| skill.repairs.clone()).unwrap_or_default(),
         reasons,
         scan: file.judgement.as_ref().map(|judgement| judgement.summary.clone()),
         blocked: file.judgement.as_ref().and_then(|judgement| judgement.blocked.clone()),
-        skill,
-        name,
+        skill: file.skill.clone(),
     }
 }
 
 /// The installers that are well written, and a reason for each that is not.
-fn checked_installers(specs: Vec<InstallSpec>) -> (Vec<InstallSpec>, Vec<Reason>) {
-    let mut refused = Vec::new();
-    let mut kept = specs;
-    kept.retain(|spec| match install::check(spec) {
-        Ok(_) => true,
-        Err(reason) => {
-            refused.push(reason);
-            false
+fn checked_installers(specs: &[InstallSpec]) -> (Vec<InstallSpec>, Vec<Reason>) {
+    let (mut kept, mut refused) = (Vec::new(), Vec::new());
+    for spec in specs {
+        match install::check(spec) {
+            Ok(_) => kept.push(spec.clone()),
+            Err(reason) => refused.push(reason),
         }
-    });
+    }
     (kept, refused)
-}
-
-fn located(reason: Reason, skill: String, source: &str) -> Reason {
-    reason.skill(skill).source(source)
 }
 
 fn capped(

@@ -153,6 +153,7 @@ impl Commands {
         reserved: impl IntoIterator<Item = &'r str>,
     ) -> Self {
         let mut names = Names::reserving(reserved);
+        names.taken.reserve(skills.len());
         let mut order: Vec<&CommandSkill<'_>> = skills.iter().collect();
         order.sort_by(|a, b| {
             // Filtered ones come last, so that they never take a usable command's name.
@@ -163,7 +164,7 @@ impl Commands {
         });
         let (mut specs, mut filtered) = (Vec::new(), Vec::new());
         for skill in order {
-            let spec = spec(skill, names.take(&command_name(skill.name)));
+            let spec = spec(skill, names.take(command_name(skill.name)));
             if skill.filtered { filtered.push(spec) } else { specs.push(spec) }
         }
         Self::from_specs(specs, filtered)
@@ -306,13 +307,13 @@ impl Names {
         Self { taken: reserved.into_iter().map(bare).collect(), next: HashMap::new() }
     }
 
-    fn take(&mut self, base: &str) -> String {
-        if self.taken.insert(base.to_owned()) {
-            return base.to_owned();
+    fn take(&mut self, base: String) -> String {
+        if self.taken.insert(base.clone()) {
+            return base;
         }
-        let next = self.next.entry(base.to_owned()).or_insert(2);
+        let next = self.next.entry(base.clone()).or_insert(2);
         loop {
-            let name = numbered(base, *next);
+            let name = numbered(&base, *next);
             *next += 1;
             if self.taken.insert(name.clone()) {
                 return name;

@@ -16,21 +16,17 @@ const MAX_NAMED: usize = 3;
 /// Decides between entries of one name. `entries` come lowest rank first; `key` is what they are
 /// merged by.
 pub(crate) fn merge(entries: &mut [Entry], key: impl Fn(&Entry) -> &str) {
-    let mut winners: HashMap<String, usize> = HashMap::new();
-    for (index, entry) in entries.iter().enumerate() {
-        if entry.skill.is_some() {
-            winners.insert(key(entry).to_owned(), index);
-        }
-    }
-    for index in 0..entries.len() {
-        let Some(&winner) = winners.get(key(&entries[index])) else { continue };
-        if winner == index || entries[index].skill.is_none() {
-            continue;
-        }
-        let reason = shadowed(&entries[index], &entries[winner]);
-        let loser = &mut entries[index];
-        loser.state = State::Shadowed;
-        loser.reasons.push(reason);
+    let loaded = || entries.iter().enumerate().filter(|(_, entry)| entry.skill.is_some());
+    // Whoever comes last under a name has the highest rank.
+    let winners: HashMap<&str, usize> = loaded().map(|(at, entry)| (key(entry), at)).collect();
+    let losers: Vec<(usize, usize)> = loaded()
+        .map(|(at, entry)| (at, winners[key(entry)]))
+        .filter(|(at, winner)| at != winner)
+        .collect();
+    for (at, winner) in losers {
+        let reason = shadowed(&entries[at], &entries[winner]);
+        entries[at].state = State::Shadowed;
+        entries[at].reasons.push(reason);
     }
 }
 
@@ -63,7 +59,7 @@ fn same_content(a: &Entry, b: &Entry) -> bool {
 
 /// Warns about names that differ only in case or separators.
 pub(crate) fn confusable(entries: &mut [Entry]) {
-    let mut by_index: HashMap<String, Vec<usize>> = HashMap::new();
+    let mut by_index: HashMap<String, Vec<usize>> = HashMap::with_capacity(entries.len());
     for (position, entry) in entries.iter().enumerate() {
         let index = names::index_name(&entry.name);
         if entry.skill.is_some() && entry.state != State::Shadowed && !index.is_empty() {
