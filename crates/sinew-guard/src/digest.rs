@@ -15,7 +15,7 @@ pub fn tree<'a>(files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> String 
 pub fn tree_of<'a>(files: impl IntoIterator<Item = (&'a str, [u8; 32])>) -> String {
     let mut files: Vec<_> = files.into_iter().collect();
     files.sort_unstable_by(|a, b| a.0.cmp(b.0));
-    let mut whole = Vec::new();
+    let mut whole = Vec::with_capacity(files.iter().map(|(path, _)| 8 + path.len() + 32).sum());
     for (path, digest) in files {
         whole.extend((path.len() as u64).to_be_bytes());
         whole.extend(path.as_bytes());

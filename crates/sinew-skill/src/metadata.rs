@@ -1,5 +1,7 @@
 //! The vendor block under `metadata`: what a skill needs, and how to get it.
 
+use std::borrow::Cow;
+
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
@@ -140,17 +142,15 @@ impl Reader {
         let value = match self.field(fields, "metadata") {
             // JSON as text is one of the four forms.
             Some(Value::String(text)) if text.trim_start().starts_with('{') => {
-                match crate::repair::parse_json(text) {
-                    Some(value) => Some(value),
-                    None => {
-                        self.unreadable("`metadata` is text, but neither JSON nor JSON5");
-                        None
-                    }
+                let parsed = crate::repair::parse_json(text);
+                if parsed.is_none() {
+                    self.unreadable("`metadata` is text, but neither JSON nor JSON5");
                 }
+                parsed.map(Cow::Owned)
             }
-            other => other.cloned(),
+            other => other.map(Cow::Borrowed),
         };
-        let map = match value {
+        let map = match value.as_deref() {
             Some(Value::Map(map)) => Some(map),
             None | Some(Value::Null) => None,
             Some(Value::String(text)) if text.trim().is_empty() => None,
@@ -159,7 +159,7 @@ impl Reader {
                 None
             }
         };
-        if let Some(map) = &map {
+        if let Some(map) = map {
             let triggers = self.field(map, "triggers");
             self.outcome.triggers = triggers.map(Triggers::from_value).unwrap_or_default();
             if let Some((vendor, block)) = self.vendor_block(map) {

@@ -6,16 +6,20 @@
 //! the whole is left to the parser, and a test holds the two against each other.
 
 use crate::value::{Mapping, Value};
-use crate::yaml::{MAX_DEPTH, Parsed, Place, resolve_plain};
+use crate::yaml::{MAX_DEPTH, Parsed, Place, is_text, resolve_plain};
 
 /// More lines than this are left to the parser, which knows every limit.
 const MAX_LINES: usize = 200;
 /// More commas than this may stand between more values than a front matter may hold.
 const MAX_COMMAS: usize = 500;
+/// Characters that end a line for some readers and not for others, or that cannot be seen.
+const ODD_BREAKS: [char; 4] = ['\u{85}', '\u{2028}', '\u{2029}', '\u{feff}'];
 
 /// What a plain text holds; `None` where the parser has to look.
 pub(crate) fn parse(text: &str) -> Option<Parsed> {
-    if text.bytes().filter(|b| *b == b',').count() > MAX_COMMAS {
+    let odd = memchr::memchr2(b'\t', b'\r', text.as_bytes()).is_some()
+        || (!text.is_ascii() && text.contains(ODD_BREAKS));
+    if odd || text.bytes().filter(|b| *b == b',').count() > MAX_COMMAS {
         return None;
     }
     let mut reader = Reader { lines: Vec::new(), at: 0, flow_line: None };
@@ -48,11 +52,8 @@ struct Line<'a> {
 impl<'a> Line<'a> {
     fn of(line: &'a str) -> Option<Self> {
         let text = line.trim_start_matches(' ');
-        let odd = ['\t', '\r', '\u{85}', '\u{2028}', '\u{2029}', '\u{feff}'];
-        if text.is_empty() || text.contains(odd) {
-            return None;
-        }
-        Some(Self { indent: line.len() - text.len(), text: text.trim_end_matches(' ') })
+        (!text.is_empty())
+            .then(|| Self { indent: line.len() - text.len(), text: text.trim_end_matches(' ') })
     }
 }
 
@@ -181,8 +182,7 @@ fn key_of(text: &str) -> Option<(&str, &str)> {
     let (key, rest) = text.split_once(':')?;
     let starts = key.starts_with(|c: char| c.is_ascii_alphabetic());
     let plain = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
-    let is_text = || matches!(resolve_plain(key), Value::String(_));
-    (starts && plain && (rest.is_empty() || rest.starts_with(' ')) && is_text())
+    (starts && plain && (rest.is_empty() || rest.starts_with(' ')) && is_text(key))
         .then_some((key, rest))
 }
 
@@ -237,7 +237,7 @@ impl<'a> Flow<'a> {
         let key = if self.rest.starts_with('"') {
             self.quoted()?.to_owned()
         } else {
-            let key = self.word().filter(|key| matches!(resolve_plain(key), Value::String(_)))?;
+            let key = self.word().filter(|key| is_text(key))?;
             // Behind a bare word, a colon counts only before a blank.
             self.rest.starts_with(": ").then_some(key)?.to_owned()
         };

@@ -127,7 +127,12 @@ pub fn content_hash_of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String 
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
     let hasher = parts.into_iter().fold(Sha256::new(), Sha256::chain_update);
-    hasher.finalize().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    let mut text = String::with_capacity(64);
+    for byte in hasher.finalize() {
+        text.push(digit(byte >> 4));
+        text.push(digit(byte & 15));
+    }
+    text
 }
 
 /// Reads a skill file.

@@ -107,7 +107,14 @@ pub(crate) fn parse_whole(text: &str) -> Result<Parsed, YamlError> {
 /// YAML's printable set leaves out C0 but for tab and line ends, DEL, and C1 but for NEL.
 fn forbidden_control(text: &str) -> Option<(usize, char)> {
     let bad = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}');
-    // Most texts are plain; counting lines is only for those that are not.
+    // Every C1 character starts with the byte C2. Most texts hold no such byte, and looking at all
+    // of them is quicker than asking after each whether to go on.
+    let doubtful = |byte: u8| {
+        (byte.is_ascii_control() & !matches!(byte, b'\t' | b'\n' | b'\r')) | (byte == 0xC2)
+    };
+    if !text.bytes().fold(false, |any, byte| any | doubtful(byte)) {
+        return None;
+    }
     let (at, c) = text.char_indices().find(|&(_, c)| bad(c))?;
     Some((1 + text[..at].matches('\n').count(), c))
 }
@@ -281,16 +288,24 @@ fn syntax(error: &ScanError) -> YamlError {
 
 /// The YAML 1.2 core schema.
 pub(crate) fn resolve_plain(text: &str) -> Value {
-    match text {
-        "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
-        "true" | "True" | "TRUE" => return Value::Bool(true),
-        "false" | "False" | "FALSE" => return Value::Bool(false),
-        _ => {}
+    match constant(text) {
+        Some(constant) => constant,
+        None if is_number(text) => Value::Number(Number(text.to_owned())),
+        None => Value::String(text.to_owned()),
     }
-    if is_number(text) {
-        Value::Number(Number(text.to_owned()))
-    } else {
-        Value::String(text.to_owned())
+}
+
+/// Whether the schema reads a plain scalar as text.
+pub(crate) fn is_text(plain: &str) -> bool {
+    constant(plain).is_none() && !is_number(plain)
+}
+
+fn constant(text: &str) -> Option<Value> {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => Some(Value::Null),
+        "true" | "True" | "TRUE" => Some(Value::Bool(true)),
+        "false" | "False" | "FALSE" => Some(Value::Bool(false)),
+        _ => None,
     }
 }
 
