@@ -1,12 +1,14 @@
 //! The registry under load: 10,000 skills, 64 connections, one search after the other.
 //!
 //! `cargo bench -p sinew-server --bench hub` fills a registry, asks it for ten seconds, and prints
-//! searches per second and how long the slow ones took. Both sides run on this machine.
+//! searches per second and how long the slow ones took; then `wrk` does the same, where it is
+//! installed. Both sides run on this machine.
 
 use std::fmt::Write as _;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -118,6 +120,37 @@ fn main() {
     for connections in [1, CONNECTIONS] {
         let measured = runtime.block_on(measure(running.address(), secret.reveal(), connections));
         println!("{}", measured.expect("answers"));
+    }
+    println!("{}", wrk(folder.path(), running.address(), secret.reveal()));
+}
+
+/// The same questions by `wrk`, a client that needs far less of the two cores than ours.
+fn wrk(folder: &Path, address: SocketAddr, token: &str) -> String {
+    let list = |words: &[&str]| words.iter().map(|word| format!("'{word}',")).collect::<String>();
+    let script = format!(
+        "local things, deeds, at = {{{}}}, {{{}}}, 0\n\
+         wrk.headers['authorization'] = 'Bearer {token}'\n\
+         function request()\n\
+         at = at + 1\n\
+         local thing, deed = things[at % #things + 1], deeds[math.floor(at / 7) % #deeds + 1]\n\
+         return wrk.format(nil, '/registry/api/v1/search?limit=25&q=' .. thing .. '+' .. deed)\n\
+         end\n",
+        list(THINGS),
+        list(DEEDS),
+    );
+    let path = folder.join("searches.lua");
+    std::fs::write(&path, script).expect("a script");
+    let ran = Command::new("wrk")
+        .args(["--threads", "1", "--latency"])
+        .args(["--connections", &CONNECTIONS.to_string()])
+        .args(["--duration", &format!("{}s", TIME.as_secs())])
+        .arg("--script")
+        .arg(path)
+        .arg(format!("http://{address}/"))
+        .output();
+    match ran {
+        Ok(said) => String::from_utf8_lossy(&said.stdout).into_owned(),
+        Err(error) => format!("SKIPPED: wrk does not run: {error}"),
     }
 }
 
