@@ -161,7 +161,9 @@ pub(crate) type Answer = Result<Response, Refusal>;
 
 /// JSON.
 pub(crate) fn json_answer<T: Serialize>(value: &T) -> Answer {
-    Ok(Json(value).into_response())
+    let bytes = serde_json::to_vec(value)
+        .map_err(|_| Refusal::unavailable("The answer cannot be written"))?;
+    Ok(([(CONTENT_TYPE, "application/json")], bytes).into_response())
 }
 
 /// A header whose value is ours.

@@ -99,8 +99,7 @@ async fn page(registry: &Arc<Registry>, query: ListQuery, sort: Sort, most: usiz
     let index = registry.index();
     let wanted = |entry: &&Entry| {
         let begins = prefix.as_ref().is_none_or(|prefix| entry.skill.slug.starts_with(prefix));
-        let mirrored = entry.skill.mirrored.as_ref();
-        begins && !(clean_only && mirrored.is_some_and(|mirrored| mirrored.suspicious))
+        begins && !(clean_only && entry.skill.is_suspicious())
     };
     let mut entries: Vec<&Entry> = index.iter().filter(wanted).collect();
     order(&mut entries, sort);

@@ -30,6 +30,7 @@ mod publish;
 mod rate;
 mod read;
 mod routes;
+mod row;
 mod search;
 mod settings;
 mod shelf;

@@ -69,6 +69,11 @@ impl SkillDoc {
         self.versions.iter().find(|line| line.version == version)
     }
 
+    /// Whether the registry that it came from flagged it.
+    pub(crate) fn is_suspicious(&self) -> bool {
+        self.mirrored.as_ref().is_some_and(|mirrored| mirrored.suspicious)
+    }
+
     /// Whether people may see it at all.
     pub(crate) fn is_visible(&self) -> bool {
         let hidden = self.mirrored.as_ref().is_some_and(|mirrored| mirrored.hidden.is_some());

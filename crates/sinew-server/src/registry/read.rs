@@ -1,6 +1,6 @@
 //! Reading: who am I, details, versions, and which version a folder is.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::access::Caller;
@@ -201,13 +201,19 @@ fn metadata(skill: &SkillDoc) -> Value {
     json!({ "setup": skill.setup, "os": os, "systems": null })
 }
 
-pub(crate) fn owner(skill: &SkillDoc) -> Value {
-    json!({
-        "handle": skill.owner,
-        "userId": skill.owner,
-        "displayName": skill.owner,
-        "image": null,
-    })
+/// Whoever publishes a skill, as a person.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Owner<'a> {
+    handle: &'a str,
+    user_id: &'a str,
+    display_name: &'a str,
+    image: (),
+}
+
+pub(crate) fn owner(skill: &SkillDoc) -> Owner<'_> {
+    let handle = &*skill.owner;
+    Owner { handle, user_id: handle, display_name: handle, image: () }
 }
 
 fn version_body(skill: &SkillDoc, version: &VersionDoc) -> Value {

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use axum::extract::{Query, State};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::Registry;
 use super::access::Caller;
 use super::answer::{Answer, Refusal, json_answer};
 use super::index::{FORMULA, Hit};
-use super::{Registry, read};
+use super::row::Row;
 
 /// Results of one search, at most.
 const MAX_RESULTS: usize = 100;
@@ -56,14 +57,26 @@ pub(crate) async fn search(
         false => index.search(text, limit),
     };
     if matches!(query.non_suspicious_only.as_deref(), Some("1" | "true")) {
-        hits.retain(|hit| !is_suspicious(hit));
+        hits.retain(|hit| !hit.entry.skill.is_suspicious());
     }
+    let base = &*caller.base;
     let explained = matches!(query.explain.as_deref(), Some("1" | "true"));
-    let rows: Vec<Value> = hits.iter().map(|hit| row(hit, &caller.base, explained)).collect();
-    match explained {
-        true => json_answer(&json!({ "results": rows, "formula": FORMULA })),
-        false => json_answer(&json!({ "results": rows })),
-    }
+    json_answer(&match explained {
+        true => Results {
+            results: hits.iter().map(|hit| Row::explained(hit, base)).collect(),
+            formula: Some(FORMULA),
+        },
+        false => {
+            Results { results: hits.iter().map(|hit| Row::of(hit, base)).collect(), formula: None }
+        }
+    })
+}
+
+#[derive(Serialize)]
+struct Results<'a> {
+    results: Vec<Row<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    formula: Option<&'static str>,
 }
 
 /// The search of skills.sh, for clients that know that one.
@@ -96,58 +109,7 @@ pub(crate) async fn skills_sh(
     json_answer(&json!({ "skills": rows }))
 }
 
-fn is_suspicious(hit: &Hit<'_>) -> bool {
-    hit.entry.skill.mirrored.as_ref().is_some_and(|mirrored| mirrored.suspicious)
-}
-
 fn cut(query: &str) -> &str {
     let end = query.char_indices().nth(MAX_QUERY).map_or(query.len(), |(at, _)| at);
     &query[..end]
-}
-
-fn row(hit: &Hit<'_>, base: &str, explained: bool) -> Value {
-    let (entry, skill) = (hit.entry, &hit.entry.skill);
-    let version = skill.latest().map(|line| line.version.as_str());
-    let reference = format!("@{}/{}", skill.owner, skill.slug);
-    let url = format!("{base}/api/v1/skills/{}?ownerHandle={}", skill.slug, skill.owner);
-    let verdict = if is_suspicious(hit) { "suspicious" } else { "clean" };
-    let owner = read::owner(skill);
-    let mut row = json!({
-        "id": skill.id,
-        "source": "clawhub",
-        "slug": skill.slug,
-        "displayName": skill.display_name,
-        "summary": skill.summary,
-        "icon": null,
-        "score": hit.score,
-        "canonicalUrl": url,
-        "links": { "canonical": url, "source": null },
-        "publisher": {
-            "kind": "user",
-            "handle": skill.owner,
-            "displayName": skill.owner,
-            "image": null,
-            "official": false,
-        },
-        "official": false,
-        "featured": false,
-        "install": { "kind": "clawhub", "reference": reference, "sourceUrl": null },
-        "trust": {
-            "visibility": "public",
-            "installability": "installable",
-            "clawHubVerdict": verdict,
-            "upstreamScanners": null,
-            "sourceFreshness": "native",
-        },
-        "ownerHandle": skill.owner,
-        "owner": owner,
-        "version": version,
-        "downloads": entry.downloads,
-        "stars": skill.stars,
-        "updatedAt": skill.updated_at,
-    });
-    if let (true, Some(fields)) = (explained, row.as_object_mut()) {
-        fields.insert("explain".to_owned(), json!(hit.parts));
-    }
-    row
 }

@@ -28,17 +28,13 @@ use super::shelf::Which;
 const MAX_ITEMS: usize = 100;
 const CARD: &str = "skill-card.md";
 
-fn is_suspicious(skill: &SkillDoc) -> bool {
-    skill.mirrored.as_ref().is_some_and(|mirrored| mirrored.suspicious)
-}
-
 fn status(skill: &SkillDoc) -> &'static str {
-    if is_suspicious(skill) { "suspicious" } else { "clean" }
+    if skill.is_suspicious() { "suspicious" } else { "clean" }
 }
 
 /// The `moderation` of a skill's detail.
 pub(crate) fn moderation_of(skill: &SkillDoc) -> Value {
-    if !is_suspicious(skill) {
+    if !skill.is_suspicious() {
         return Value::Null;
     }
     json!({
@@ -88,7 +84,7 @@ fn signals(skill: &SkillDoc, version: &VersionDoc) -> Value {
 }
 
 fn reasons(skill: &SkillDoc) -> Vec<&'static str> {
-    if is_suspicious(skill) { vec!["security.suspicious"] } else { Vec::new() }
+    if skill.is_suspicious() { vec!["security.suspicious"] } else { Vec::new() }
 }
 
 pub(crate) async fn scan(asked: Asked) -> Answer {
@@ -103,7 +99,7 @@ pub(crate) async fn scan(asked: Asked) -> Answer {
                     "matchesRequestedVersion": true,
                     "isPendingScan": false,
                     "isMalwareBlocked": false,
-                    "isSuspicious": is_suspicious(skill),
+                    "isSuspicious": skill.is_suspicious(),
                     "isHiddenByMod": false,
                     "isRemoved": false,
                 },
@@ -117,11 +113,11 @@ pub(crate) async fn scan(asked: Asked) -> Answer {
 pub(crate) async fn moderation(asked: Asked) -> Answer {
     asked
         .skill(Shape::Text, |registry, asked, skill| {
-            if !is_suspicious(skill) && !asked.caller.owns(&skill.owner) {
+            if !skill.is_suspicious() && !asked.caller.owns(&skill.owner) {
                 return Err(Refusal::not_found("Moderation details unavailable"));
             }
             let version = registry.version_of(skill, &Which::default())?;
-            let suspicious = is_suspicious(skill);
+            let suspicious = skill.is_suspicious();
             let mut codes: Vec<&str> =
                 version.scan.findings.iter().map(|finding| finding.code.as_str()).collect();
             codes.dedup();
@@ -146,7 +142,7 @@ pub(crate) async fn verify(asked: Asked) -> Answer {
     asked
         .version(|_, asked, skill, version| {
             let which = asked.which();
-            let ok = !is_suspicious(skill);
+            let ok = !skill.is_suspicious();
             let card = card_text(skill, version);
             let at = format!("{}/api/v1/skills/{}", asked.caller.base, skill.slug);
             let owner = url_text(&skill.owner);
@@ -274,7 +270,7 @@ impl Registry {
                 }));
             }
         };
-        let ok = !is_suspicious(&skill);
+        let ok = !skill.is_suspicious();
         let at = format!("{}/api/v1/skills/{}", caller.base, skill.slug);
         let owner = url_text(&skill.owner);
         Ok(json!({
