@@ -3,12 +3,13 @@
 //! A query word counts in full where a skill has it, and half where it only begins a word of the
 //! skill. A slug that is the query, or begins with it, comes first.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
 
 use serde::Serialize;
 
-use super::model::SkillDoc;
+use super::model::{SkillDoc, StatsDoc};
 
 /// Weights of the places in which a word can be found.
 const IN_SLUG: f32 = 4.0;
@@ -61,10 +62,28 @@ pub(crate) struct Parts {
     pub(crate) popularity: f32,
 }
 
+/// What a search has added up for one skill.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    words: f32,
+    slug: f32,
+    /// Weights of the query word that is being looked at.
+    word: f32,
+    seen: bool,
+}
+
+thread_local! {
+    /// A sum for each entry, all zero between two searches: a search touches hundreds of skills, and
+    /// fresh zeros for ten thousand would cost as much as the rest of it.
+    static SUMS: RefCell<Vec<Sum>> = const { RefCell::new(Vec::new()) };
+}
+
 /// The index.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     entries: Vec<Option<Entry>>,
+    /// What popularity adds to the score of each entry.
+    popularity: Vec<f32>,
     free: Vec<u32>,
     by_key: BTreeMap<String, u32>,
     /// By what people call them, in lower case.
@@ -78,8 +97,14 @@ impl Index {
         self.by_key.values().filter_map(|&at| self.entries[at as usize].as_ref())
     }
 
-    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Entry> {
-        self.entries[*self.by_key.get(key)? as usize].as_mut()
+    /// Counts fetches and installs of a skill.
+    pub(crate) fn count(&mut self, key: &str, more: StatsDoc) {
+        let Some(at) = self.by_key.get(key).map(|at| *at as usize) else { return };
+        if let Some(entry) = &mut self.entries[at] {
+            entry.downloads += more.downloads;
+            entry.installs += more.installs;
+            self.popularity[at] = popularity(entry);
+        }
     }
 
     /// Takes a skill as it is now; one that nobody may see is left out.
@@ -91,13 +116,16 @@ impl Index {
         }
         let at = self.free.pop().unwrap_or_else(|| {
             self.entries.push(None);
+            self.popularity.push(0.0);
             u32::try_from(self.entries.len() - 1).unwrap_or(u32::MAX)
         });
         for (word, weight) in weights(&skill) {
             self.words.entry(word.into()).or_default().push((at, weight));
         }
         self.by_name.entry(skill.display_name.to_lowercase()).or_default().push(at);
-        self.entries[at as usize] = Some(Entry { skill, downloads, installs });
+        let entry = Entry { skill, downloads, installs };
+        self.popularity[at as usize] = popularity(&entry);
+        self.entries[at as usize] = Some(entry);
         self.by_key.insert(key, at);
     }
 
@@ -126,54 +154,35 @@ impl Index {
 
     /// The best `limit` skills for a query.
     pub(crate) fn search(&self, query: &str, limit: usize) -> Vec<Hit<'_>> {
-        let mut parts = vec![Parts::default(); self.entries.len()];
+        // Taken, not borrowed: what a panic leaves behind is no sums instead of wrong ones.
+        let mut sums = SUMS.take();
+        if sums.len() < self.entries.len() {
+            sums.resize(self.entries.len(), Sum::default());
+        }
         let mut touched: Vec<u32> = Vec::new();
-        let mut words = tokens(query);
-        words.truncate(MAX_WORDS);
-        words.sort_unstable();
-        words.dedup();
-        let mut weights = vec![0.0f32; self.entries.len()];
-        let mut here: Vec<u32> = Vec::new();
-        for word in &words {
-            let from =
-                self.words.range::<str, _>((Bound::Included(word.as_str()), Bound::Unbounded));
-            let beginning = from.take_while(|(known, _)| known.starts_with(word.as_str()));
-            for (known, places) in beginning.take(MAX_BEGINNINGS) {
-                let worth = if known.len() == word.len() { 1.0 } else { BEGINNING };
-                for &(at, weight) in places {
-                    let sum = &mut weights[at as usize];
-                    if *sum == 0.0 {
-                        here.push(at);
-                    }
-                    *sum += worth * weight;
-                }
-            }
-            let (all, with) = (self.by_key.len() as f32, here.len() as f32);
-            let idf = (1.0 + (all - with + 0.5) / (with + 0.5)).ln();
-            for at in here.drain(..) {
-                let weight = std::mem::take(&mut weights[at as usize]);
-                parts[at as usize].words += idf * weight / (weight + SATURATION);
-                touched.push(at);
-            }
-        }
-        let asked = slugged(query);
-        if !asked.is_empty() {
-            let from = self.by_key.range(asked.clone()..);
-            for (key, &at) in from.take_while(|(key, _)| key.starts_with(&asked)).take(MAX_SLUGS) {
-                let is_slug = key[asked.len()..].starts_with('/');
-                parts[at as usize].slug = if is_slug { IS_SLUG } else { BEGINS_SLUG };
-                touched.push(at);
-            }
-        }
-        touched.sort_unstable();
-        touched.dedup();
-        let hit = |at: u32| {
-            let (entry, mut parts) = (self.entries[at as usize].as_ref()?, parts[at as usize]);
-            parts.popularity = 0.1 * (1.0 + entry.skill.stars as f32).ln()
-                + 0.05 * (1.0 + entry.downloads as f32).ln();
-            Some(Hit { entry, score: parts.words + parts.slug + parts.popularity, parts })
+        self.add_words(query, &mut sums, &mut touched);
+        self.add_slugs(query, &mut sums, &mut touched);
+        let score = |at: u32| {
+            let sum = &sums[at as usize];
+            sum.words + sum.slug + self.popularity[at as usize]
         };
-        let mut hits: Vec<Hit<'_>> = touched.into_iter().filter_map(hit).collect();
+        let mut best: Vec<(f32, u32)> = touched.iter().map(|&at| (score(at), at)).collect();
+        if limit < best.len() {
+            // By numbers alone first: names decide between few.
+            let (_, &mut (least, _), _) =
+                best.select_nth_unstable_by(limit, |one, two| two.0.total_cmp(&one.0));
+            best.retain(|(score, _)| *score >= least);
+        }
+        let hit = |(score, at): (f32, u32)| {
+            let (sum, popularity) = (&sums[at as usize], self.popularity[at as usize]);
+            let parts = Parts { words: sum.words, slug: sum.slug, popularity };
+            Some(Hit { entry: self.entries[at as usize].as_ref()?, score, parts })
+        };
+        let mut hits: Vec<Hit<'_>> = best.into_iter().filter_map(hit).collect();
+        for at in touched {
+            sums[at as usize] = Sum::default();
+        }
+        SUMS.set(sums);
         let order = |a: &Hit<'_>, b: &Hit<'_>| {
             let (one, two) = (&a.entry.skill, &b.entry.skill);
             let names = (&one.slug, &one.owner).cmp(&(&two.slug, &two.owner));
@@ -185,6 +194,53 @@ impl Index {
         }
         hits.sort_by(order);
         hits
+    }
+
+    /// Adds what the words of a query are worth.
+    fn add_words(&self, query: &str, sums: &mut [Sum], touched: &mut Vec<u32>) {
+        let mut words = tokens(query);
+        words.truncate(MAX_WORDS);
+        words.sort_unstable();
+        words.dedup();
+        let mut here: Vec<u32> = Vec::new();
+        for word in &words {
+            let from =
+                self.words.range::<str, _>((Bound::Included(word.as_str()), Bound::Unbounded));
+            let beginning = from.take_while(|(known, _)| known.starts_with(word.as_str()));
+            for (known, places) in beginning.take(MAX_BEGINNINGS) {
+                let worth = if known.len() == word.len() { 1.0 } else { BEGINNING };
+                for &(at, weight) in places {
+                    let sum = &mut sums[at as usize];
+                    if sum.word == 0.0 {
+                        here.push(at);
+                    }
+                    sum.word += worth * weight;
+                }
+            }
+            let (all, with) = (self.by_key.len() as f32, here.len() as f32);
+            let idf = (1.0 + (all - with + 0.5) / (with + 0.5)).ln();
+            for at in here.drain(..) {
+                let sum = &mut sums[at as usize];
+                let weight = std::mem::take(&mut sum.word);
+                sum.words += idf * weight / (weight + SATURATION);
+                sum.touch(at, touched);
+            }
+        }
+    }
+
+    /// Adds what it is worth to be the slug that was asked for.
+    fn add_slugs(&self, query: &str, sums: &mut [Sum], touched: &mut Vec<u32>) {
+        let asked = slugged(query);
+        if asked.is_empty() {
+            return;
+        }
+        let from = self.by_key.range::<str, _>((Bound::Included(asked.as_str()), Bound::Unbounded));
+        for (key, &at) in from.take_while(|(key, _)| key.starts_with(&asked)).take(MAX_SLUGS) {
+            let is_slug = key[asked.len()..].starts_with('/');
+            let sum = &mut sums[at as usize];
+            sum.slug = if is_slug { IS_SLUG } else { BEGINS_SLUG };
+            sum.touch(at, touched);
+        }
     }
 
     /// Skills whose slug or name is exactly the query.
@@ -208,6 +264,19 @@ impl Index {
         let hit = |entry| Hit { entry, score: IS_SLUG, parts };
         entries.into_iter().take(limit).map(hit).collect()
     }
+}
+
+impl Sum {
+    /// Notes that the entry at `at` has a sum.
+    fn touch(&mut self, at: u32, touched: &mut Vec<u32>) {
+        if !std::mem::replace(&mut self.seen, true) {
+            touched.push(at);
+        }
+    }
+}
+
+fn popularity(entry: &Entry) -> f32 {
+    0.1 * (1.0 + entry.skill.stars as f32).ln() + 0.05 * (1.0 + entry.downloads as f32).ln()
 }
 
 /// The words of a skill, with what each is worth.

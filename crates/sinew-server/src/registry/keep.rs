@@ -79,10 +79,7 @@ impl Registry {
 
     /// Counts a fetch or an install; it is written soon.
     pub(super) fn count(&self, key: &str, more: StatsDoc) {
-        if let Some(entry) = self.index_mut().get_mut(key) {
-            entry.downloads += more.downloads;
-            entry.installs += more.installs;
-        }
+        self.index_mut().count(key, more);
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let sum = counts.entry(key.to_owned()).or_default();
         sum.downloads += more.downloads;
