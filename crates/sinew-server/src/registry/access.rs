@@ -148,7 +148,7 @@ async fn enter(registry: &Arc<Registry>, sent: Sent) -> Result<(Caller, Standing
     let now = registry.now();
     let holder = match token {
         None => None,
-        Some(token) => match registry.holder(token).await? {
+        Some(token) => match registry.holder(&token).await? {
             Some(holder) => Some(Arc::new(holder)),
             None => {
                 // Whoever guesses is counted by the address it guesses from.

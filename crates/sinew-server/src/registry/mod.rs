@@ -46,7 +46,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use sinew_catalog::{Clock, Environment};
 use sinew_guard::scan::Scanner;
 use sinew_hub::HubError;
-use sinew_store::{Store, StoreError};
+use sinew_store::{PlaceKind, Store, StoreError};
 
 use crate::blocking::blocking;
 
@@ -189,7 +189,23 @@ impl Registry {
             .unwrap_or_else(|| Err(Refusal::unavailable("The registry could not do this")))
     }
 
-    async fn holder(self: &Arc<Self>, token: String) -> Result<Option<TokenInfo>, Refusal> {
-        self.work(move |registry| Ok(registry.tokens.holder(&token, registry.now())?)).await
+    /// Whose token it is, as the store says at this moment.
+    async fn holder(self: &Arc<Self>, token: &str) -> Result<Option<TokenInfo>, Refusal> {
+        let now = self.now();
+        let found = match self.store.place().kind {
+            // A document of a file is read in less time than another thread needs to wake up.
+            PlaceKind::Sqlite => self.tokens.holder(token, now)?,
+            PlaceKind::Postgres => {
+                let token = token.to_owned();
+                self.work(move |registry| Ok(registry.tokens.holder(&token, now)?)).await?
+            }
+        };
+        if found.as_ref().is_some_and(|holder| holder.use_is_worth_noting(now)) {
+            let token = token.to_owned();
+            let note = move |registry: &Self| Ok(registry.tokens.note_use(&token, now)?);
+            // Somebody else noted it, or revoked it, which the next request will see.
+            let _ = self.work(note).await;
+        }
+        Ok(found)
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use sinew_guard::private::{self, PrivateError};
-use sinew_store::{Expect, Json, Keys, Op, Store, StoreError};
+use sinew_store::{Expect, Json, Keys, Op, Store, StoreError, Version};
 
 use super::audit;
 use super::model::{AuditEntry, TOKENS};
@@ -92,6 +92,11 @@ impl TokenInfo {
     /// Whether it opens anything at a time.
     pub fn is_live(&self, now: u64) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
+    }
+
+    /// Whether its last use should be noted again.
+    pub(crate) fn use_is_worth_noting(&self, now: u64) -> bool {
+        now.saturating_sub(self.last_used_at.unwrap_or(0)) > USE_NOTED_EVERY
     }
 
     /// Whether the holder may publish under a name.
@@ -247,25 +252,31 @@ impl Tokens {
     /// Whose token it is. The store is asked each time: a revoked token ends with the next request,
     /// whichever process revoked it.
     pub(crate) fn holder(&self, token: &str, now: u64) -> Result<Option<TokenInfo>, StoreError> {
+        let found = self.look_up(token)?.map(|(_, doc)| doc.info);
+        Ok(found.filter(|info| info.is_live(now)))
+    }
+
+    /// Notes that a token was used, so that people see which ones nobody needs.
+    pub(crate) fn note_use(&self, token: &str, now: u64) -> Result<(), StoreError> {
+        if let Some((version, mut doc)) = self.look_up(token)? {
+            doc.info.last_used_at = Some(now);
+            self.store.put(TOKENS, &doc.hash, Expect::Version(version), Json::of(&doc)?)?;
+        }
+        Ok(())
+    }
+
+    fn look_up(&self, token: &str) -> Result<Option<(Version, TokenDoc)>, StoreError> {
         if !looks_like_one(token) {
             return Ok(None);
         }
         let hash = self.hash(token);
         let Some(found) = self.store.get(TOKENS, &hash)? else { return Ok(None) };
-        let mut doc: TokenDoc = found.body.read()?;
-        if !same(doc.hash.as_bytes(), hash.as_bytes()) || !doc.info.is_live(now) {
-            return Ok(None);
-        }
-        let noted = doc.info.last_used_at.unwrap_or(0);
-        if now.saturating_sub(noted) > USE_NOTED_EVERY {
-            doc.info.last_used_at = Some(now);
-            // Somebody else noted it, or revoked it, which the next request will see.
-            let _ = self.store.put(TOKENS, &hash, Expect::Version(found.version), Json::of(&doc)?);
-        }
-        Ok(Some(doc.info))
+        let doc: TokenDoc = found.body.read()?;
+        let is_it = same(doc.hash.as_bytes(), hash.as_bytes());
+        Ok(is_it.then_some((found.version, doc)))
     }
 
-    fn docs(&self) -> Result<Vec<(sinew_store::Version, TokenDoc)>, TokenError> {
+    fn docs(&self) -> Result<Vec<(Version, TokenDoc)>, TokenError> {
         let mut docs = Vec::new();
         let mut after = String::new();
         loop {
@@ -304,7 +315,9 @@ fn same(a: &[u8], b: &[u8]) -> bool {
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |value: u8| char::from(DIGITS[usize::from(value)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 pub(crate) fn random_bytes() -> Result<[u8; 32], TokenError> {
