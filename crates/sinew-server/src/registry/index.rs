@@ -320,3 +320,67 @@ fn slugged(query: &str) -> String {
         .collect();
     words.join("-")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn skill(slug: &str) -> SkillDoc {
+        let version = serde_json::json!({
+            "version": "1.0.0", "createdAt": 1, "changelog": "", "spdx": null, "fingerprints": [],
+            "hasWarnings": false, "plain": { "sha256": "", "size": 0 },
+        });
+        let skill = serde_json::json!({
+            "id": slug, "owner": "alice", "slug": slug, "displayName": slug, "summary": null,
+            "topics": [], "tags": {}, "versions": [version], "setup": [], "os": [], "stars": 0,
+            "createdAt": 1, "updatedAt": 1,
+        });
+        serde_json::from_value(skill).expect("a skill")
+    }
+
+    fn found(index: &Index, query: &str, limit: usize) -> Vec<String> {
+        index.search(query, limit).iter().map(|hit| hit.entry.skill.slug.clone()).collect()
+    }
+
+    fn many() -> Index {
+        let mut index = Index::default();
+        // Not in the order of their names.
+        for number in (0..500).map(|number| number * 7 % 500) {
+            index.set(skill(&format!("{}-{number:03}", ["mail", "photo"][number % 2])), 0, 0);
+        }
+        index
+    }
+
+    #[test]
+    fn names_decide_between_equals_at_the_cut_too() {
+        let index = many();
+        let first: Vec<String> = (0..25).map(|number| format!("mail-{:03}", number * 2)).collect();
+        assert_eq!(found(&index, "mail", 25), first);
+        assert_eq!(found(&index, "mail", 500).len(), 250);
+    }
+
+    #[test]
+    fn a_search_leaves_nothing_behind_for_the_next() {
+        let index = many();
+        let hits = |index: &Index, query| -> Vec<f32> {
+            index.search(query, 25).iter().map(|hit| hit.score).collect()
+        };
+        let (alone, other) = (hits(&index, "mail 004"), hits(&index, "photo"));
+        for _ in 0..3 {
+            assert_eq!(hits(&index, "photo"), other);
+            assert_eq!(hits(&index, "mail 004"), alone);
+            // An index of another size on the same thread.
+            assert_eq!(found(&Index::default(), "mail", 25), Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn what_is_fetched_often_comes_first() {
+        let mut index = many();
+        index.count("mail-490/alice", StatsDoc { downloads: 9, installs: 1 });
+        assert_eq!(found(&index, "mail", 2), ["mail-490", "mail-000"]);
+        index.remove("mail-490/alice");
+        index.set(skill("mail-491"), 0, 0);
+        assert_eq!(found(&index, "mail", 2), ["mail-000", "mail-002"]);
+    }
+}

@@ -47,6 +47,16 @@ fn the_best_comes_first() {
     team.get("/api/v1/search?q=x&mode=fuzzy", &token).refused(400, "Invalid search mode");
 }
 
+/// Every field of the upstream registry is there, in its order.
+#[test]
+fn a_row_says_what_the_upstream_registry_says() {
+    let (team, token) = market();
+    let mut found = team.get("/api/v1/search?q=storm", &token).json();
+    found["results"][0]["id"] = "ID".into();
+    let text = serde_json::to_string_pretty(&found).expect("JSON");
+    insta::assert_snapshot!(text.replace(&team.url(""), "BASE"));
+}
+
 #[test]
 fn a_score_can_be_explained() {
     let (team, token) = market();

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use sinew_server::registry::{NewToken, Role, TokenError};
+use sinew_catalog::Clock as _;
+use sinew_server::registry::{NewToken, Role, TokenError, Tokens};
 use sinew_testkit::Machine;
 
 use super::support::Team;
@@ -29,6 +30,39 @@ fn a_revoked_or_ended_token_opens_nothing() {
     assert_eq!(team.get("/api/v1/whoami", secret.reveal()).status, 200);
     team.clock.pass(61);
     assert_eq!(team.get("/api/v1/whoami", secret.reveal()).status, 401);
+}
+
+/// `sinew registry token revoke` is another process than the server; nothing tells the server of it.
+#[test]
+fn a_token_that_another_process_revokes_ends_with_the_next_request() {
+    let team = Team::new();
+    let token = team.token(Role::Read, "alice");
+    let database = team.machine.path("registry.db");
+    let store = sinew_store::open(database.to_str().expect("text"), &Default::default());
+    let other = Tokens::open(store.expect("a store"), &team.settings.folder).expect("tokens");
+    for _ in 0..20 {
+        assert_eq!(team.get("/api/v1/search?q=x", &token).status, 200);
+    }
+    other.revoke("alice", 5).expect("it is there");
+    team.get("/api/v1/search?q=x", &token).refused(401, "invalid or revoked");
+}
+
+/// A day of requests does not mean a day of writing.
+#[test]
+fn the_last_use_of_a_token_is_noted_once_an_hour() {
+    let team = Team::new();
+    let token = team.token(Role::Read, "alice");
+    let noted = || team.tokens().list().expect("tokens")[0].last_used_at;
+    let begin = team.clock.now_ms();
+    assert_eq!(noted(), None);
+    team.get("/api/v1/whoami", &token).json();
+    assert_eq!(noted(), Some(begin));
+    team.clock.pass(60 * 60);
+    team.get("/api/v1/whoami", &token).json();
+    assert_eq!(noted(), Some(begin));
+    team.clock.pass(1);
+    team.get("/api/v1/whoami", &token).json();
+    assert_eq!(noted(), Some(begin + 3_601_000));
 }
 
 #[test]
@@ -121,7 +155,7 @@ fn no_file_holds_a_token() {
         // One that others can read is not used.
         team.machine.chmod("home/.sinew/registry/pepper", 0o644);
         let folder = pepper.parent().expect("a folder");
-        let opened = sinew_server::registry::Tokens::open(team.store.clone(), folder);
+        let opened = Tokens::open(team.store.clone(), folder);
         assert!(matches!(opened, Err(TokenError::Pepper(_))));
     }
 }
@@ -158,7 +192,7 @@ fn a_pepper_is_made_once() {
         let store =
             sinew_store::open(path.to_str().expect("text"), &sinew_store::Options::default());
         let folder = machine.path("registry");
-        sinew_server::registry::Tokens::open(store.expect("a store"), &folder).expect("tokens")
+        Tokens::open(store.expect("a store"), &folder).expect("tokens")
     };
     open();
     let first = fs::read(machine.path("registry/pepper")).expect("a pepper");
