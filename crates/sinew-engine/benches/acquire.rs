@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use divan::Bencher;
-use sinew_engine::acquire::{HubMarket, Market, Wanted};
+use sinew_engine::acquire::{HubMarket, Listing, Market, Wanted};
 use sinew_engine::hub::Said;
 use sinew_engine::{Engine, NewOutcome, Options};
 use sinew_testkit::{ClawHub, Machine};
@@ -62,12 +62,16 @@ fn recalled(engine: &Engine) -> usize {
     engine.cortex().unwrap().recall(TASK, None).explanation.candidates.len()
 }
 
+fn listings(market: &HubMarket<'_>) -> Vec<Listing> {
+    let words = ["manage", "todo", "list"].map(str::to_owned);
+    market.search(&words, &|_| true).unwrap().listings
+}
+
 /// What a task costs that nobody remembers, up to the question whether to install: the search, and
 /// the best skill fetched, verified and scanned. A new client for each: one that remembers its answers
 /// would ask nobody.
 fn searched(market: &HubMarket<'_>) -> usize {
-    let words = ["manage", "todo", "list"].map(str::to_owned);
-    let listings = market.search(&words, &|_| true).unwrap().listings;
+    let listings = listings(market);
     let best = &listings[0];
     let wanted = Wanted { slug: &best.slug, reference: "", source: &best.source, version: None };
     market.fetch(&wanted).unwrap();
@@ -101,6 +105,14 @@ fn main() {
 fn recall(bencher: Bencher<'_, '_>) {
     let world = &*WORLD;
     bencher.bench(|| recalled(&world.engine));
+}
+
+/// The search alone: candidates that nothing is known of yet.
+#[divan::bench]
+fn bare_search(bencher: Bencher<'_, '_>) {
+    let world = &*WORLD;
+    let fresh = || world.engine.market(&Said::default()).unwrap();
+    bencher.with_inputs(fresh).bench_values(|market| listings(&market).len());
 }
 
 #[divan::bench]
