@@ -74,7 +74,7 @@ struct Sum {
 
 thread_local! {
     /// A sum for each entry, all zero between two searches: a search touches hundreds of skills, and
-    /// fresh zeros for ten thousand would cost as much as the rest of it.
+    /// would need fresh zeros for all of them.
     static SUMS: RefCell<Vec<Sum>> = const { RefCell::new(Vec::new()) };
 }
 
