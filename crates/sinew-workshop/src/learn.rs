@@ -27,7 +27,7 @@ use crate::turn::Turn;
 use crate::workshop::Workshop;
 
 /// What became of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Became {
     /// A new proposal.

@@ -124,11 +124,6 @@ pub(super) fn run(args: &LearnArgs, engine: &Engine, out: &mut Printer) -> Comma
             Level::Warn => out.warn(&event.line()),
         }
     }
-    if report.told_briefly > 0 {
-        let runs = report.told_briefly;
-        out.note(&format!("the last {runs} runs are told without their drafts and proposals"));
-        out.hint("`sinew workshop list` shows every proposal");
-    }
     if let Some(id) = report.runs.iter().find_map(waiting) {
         let id = id.get(..8).unwrap_or(id);
         out.hint(&format!("`sinew workshop inspect {id}` shows it, `apply {id}` writes it"));
@@ -142,16 +137,20 @@ fn waiting(run: &Learned) -> Option<&str> {
     run.proposal.as_ref().filter(|_| is_new).map(|proposal| proposal.id.as_str())
 }
 
+fn word(became: Became) -> impl std::fmt::Display {
+    match became {
+        Became::Proposed => render::good("proposed"),
+        Became::Revised => render::good("revised"),
+        Became::Written => render::good("written"),
+        Became::Quarantined => render::bad("quarantined"),
+        Became::Known => render::dim("known"),
+        Became::Skipped => render::warning("skipped"),
+    }
+}
+
 fn write(text: &mut String, report: &LearnReport) -> std::fmt::Result {
     for run in &report.runs {
-        let word = match run.became {
-            Became::Proposed => render::good("proposed"),
-            Became::Revised => render::good("revised"),
-            Became::Written => render::good("written"),
-            Became::Quarantined => render::bad("quarantined"),
-            Became::Known => render::dim("known"),
-            Became::Skipped => render::warning("skipped"),
-        };
+        let word = word(run.became);
         let name = match &run.draft {
             Some(draft) => draft.name.as_str(),
             None => run.task.as_str(),
@@ -184,6 +183,9 @@ fn write(text: &mut String, report: &LearnReport) -> std::fmt::Result {
         if let Some(path) = &run.skill_path {
             writeln!(text, "  {}", render::safe(path))?;
         }
+    }
+    for (became, count) in &report.more {
+        writeln!(text, "{} {count} more", word(*became))?;
     }
     if report.runs.is_empty() {
         writeln!(text, "{}", render::dim("no run in it"))?;

@@ -20,9 +20,9 @@ use sinew_workshop::{Became, Event, KeptRun, Learned};
 
 use crate::{Engine, Error, ErrorKind};
 
-/// Runs whose drafts and proposals are told whole: more than a person reads, and a file of thousands
-/// of small runs takes no more memory than one of a few.
-const MAX_WHOLE: usize = 200;
+/// Runs that are told one by one: more than a person reads, and a file of thousands of small runs takes
+/// no more memory than one of a few.
+const MAX_TOLD: usize = 200;
 
 /// Where transcripts come from.
 #[derive(Debug, Clone)]
@@ -69,40 +69,51 @@ pub struct LearnReport {
     pub draft: Option<SkillDraft>,
     /// How many of which kind were taken out, over all runs.
     pub redactions: BTreeMap<String, u64>,
-    /// What became of each run.
+    /// What became of each run, as far as runs are told one by one.
     pub runs: Vec<Learned>,
-    /// How many of the last runs are told without their drafts and proposals.
-    pub told_briefly: usize,
+    /// How many of the runs behind them became what.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub more: BTreeMap<Became, usize>,
     /// The files.
     pub files: Vec<LearnedFile>,
     /// Files that were passed over.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<UnreadFile>,
+    /// What happened in runs that are only counted.
+    #[serde(skip)]
+    unlisted: Vec<Event>,
 }
 
 impl LearnReport {
     /// What happened, for the log.
     pub fn events(&self) -> impl Iterator<Item = &Event> {
-        self.runs.iter().flat_map(|run| &run.events)
+        self.runs.iter().flat_map(|run| &run.events).chain(&self.unlisted)
     }
 
     /// Whether any run is, or was, worth a draft.
     pub fn is_empty(&self) -> bool {
-        self.runs.iter().all(|run| run.became == Became::Skipped)
+        let listed = self.runs.iter().map(|run| &run.became);
+        listed.chain(self.more.keys()).all(|became| *became == Became::Skipped)
     }
 
-    fn add(&mut self, mut learned: Learned) {
+    /// How many runs there were.
+    fn count(&self) -> usize {
+        self.runs.len() + self.more.values().sum::<usize>()
+    }
+
+    fn add(&mut self, learned: Learned) {
         for (kind, count) in &learned.redactions {
             *self.redactions.entry(kind.clone()).or_default() += count;
         }
         if self.draft.is_none() {
             self.draft.clone_from(&learned.draft);
         }
-        if self.runs.len() >= MAX_WHOLE {
-            self.told_briefly += 1;
-            (learned.draft, learned.proposal, learned.correction) = (None, None, None);
+        if self.runs.len() < MAX_TOLD {
+            self.runs.push(learned);
+        } else {
+            *self.more.entry(learned.became).or_default() += 1;
+            self.unlisted.extend(learned.events);
         }
-        self.runs.push(learned);
     }
 }
 
@@ -189,7 +200,7 @@ impl Engine {
         let stem = Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let name = stem.unwrap_or_default();
         let reading = Reading { agent, name: &name, progress };
-        let before = report.runs.len();
+        let before = report.count();
         self.workshop(|shop| {
             let mut trouble = None;
             let read = traces::read(source, &reading, &mut |run| {
@@ -205,7 +216,7 @@ impl Engine {
                 return Err(error);
             }
             Ok(read.map(|(agent, counts)| {
-                let runs = report.runs.len() - before;
+                let runs = report.count() - before;
                 report.files.push(LearnedFile { path: path.to_owned(), agent, runs, counts });
             }))
         })

@@ -593,9 +593,9 @@ pub(crate) struct LearnReport {
     draft: Option<Value>,
     /// How many of which kind were taken out
     redactions: Value,
-    /// What became of each run
+    /// What became of each run, as far as runs are told one by one
     runs: Vec<Value>,
-    /// How many of the last runs are told without their drafts and proposals
-    told_briefly: u64,
+    /// How many of the runs behind them became what
+    more: Option<Value>,
     files: Vec<Value>,
 }

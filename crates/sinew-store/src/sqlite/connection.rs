@@ -31,6 +31,10 @@ const MAX_WAL_PAGES: u32 = 64;
 /// Statements that a connection keeps prepared: all there are.
 const PREPARED: usize = 32;
 
+/// Pages that a connection keeps, in KiB: what is asked for often is a few of them, the system keeps
+/// the others, and a server has several connections.
+const PAGES_KIB: i64 = 512;
+
 /// One process must not open the file by other means while SQLite has it open: closing any handle
 /// drops all locks of the process. So the file is made under this lock, and never opened again.
 static MAKING: Mutex<()> = Mutex::new(());
@@ -96,6 +100,7 @@ impl File {
         connection.busy_timeout(Duration::ZERO)?;
         connection.set_prepared_statement_cache_capacity(PREPARED);
         connection.pragma_update(None, "trusted_schema", false)?;
+        connection.pragma_update(None, "cache_size", -PAGES_KIB)?;
         Ok(connection)
     }
 
