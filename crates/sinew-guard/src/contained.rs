@@ -167,7 +167,7 @@ pub fn list(
     mut take: impl FnMut(&OsStr, Kind) -> ControlFlow<()>,
 ) -> io::Result<Stamp> {
     use cap_std::fs::OpenOptionsExt as _;
-    use rustix::fs::{FileType, OFlags, RawDir};
+    use rustix::fs::{AtFlags, FileType, OFlags, RawDir};
     use std::os::unix::ffi::OsStrExt as _;
 
     let mut options = OpenOptions::new();
@@ -183,6 +183,17 @@ pub fn list(
             continue;
         }
         let kind = match entry.file_type() {
+            // Some file systems do not say it in the listing; what is gone by now has no kind.
+            FileType::Unknown => {
+                let flags = AtFlags::SYMLINK_NOFOLLOW;
+                let Ok(stat) = rustix::fs::statat(&folder, entry.file_name(), flags) else {
+                    continue;
+                };
+                FileType::from_raw_mode(stat.st_mode)
+            }
+            said => said,
+        };
+        let kind = match kind {
             FileType::Directory => Kind::Folder,
             FileType::Symlink => Kind::Link,
             _ => Kind::File,
