@@ -1,5 +1,7 @@
 //! What would be found if a skill said something else about itself.
 
+use std::panic::resume_unwind;
+
 use sinew_catalog::{Catalog, Entry};
 use sinew_route::{Context, Document, Message, RouteResult};
 
@@ -27,10 +29,18 @@ impl CatalogRouter {
             .filter(|other| !other.model_visible && other.name != entry.name)
             .map(|other| other.name.as_str())
             .collect();
-        descriptions.map(|description| {
-            documents[own] = Document::from_description(&entry.name, &entry.name, description);
-            let router = self.over(&documents, top);
-            router.route(&Message::from_user(message), &Context { excluded: &hidden, prior: None })
+        // An index is put together for each: on a core of its own, where there are several.
+        std::thread::scope(|scope| {
+            let asked = descriptions.map(|description| {
+                let mut documents = documents.clone();
+                documents[own] = Document::from_description(&entry.name, &entry.name, description);
+                let excluded = hidden.as_slice();
+                scope.spawn(move || {
+                    let context = Context { excluded, prior: None };
+                    self.over(&documents, top).route(&Message::from_user(message), &context)
+                })
+            });
+            asked.map(|answer| answer.join().unwrap_or_else(|panic| resume_unwind(panic)))
         })
     }
 }
