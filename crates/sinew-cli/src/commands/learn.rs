@@ -101,6 +101,9 @@ pub(super) fn run(args: &LearnArgs, engine: &Engine, out: &mut Printer) -> Comma
     let mut report = report?;
     if args.rewrite {
         engine.rewrite_drafts(&mut report)?;
+        if !report.more.is_empty() {
+            out.note("drafts of runs that are only counted keep their own words");
+        }
     }
     out.data(&report, |text| write(text, &report))?;
     for file in &report.files {

@@ -13,8 +13,8 @@ use crate::{Engine, Error, ErrorKind};
 const TOKENS: u32 = 3 * MAX_OUTPUT_TOKENS;
 
 impl Engine {
-    /// Lets the reviewer's model word the drafts that wait. A draft whose rewording is refused stays
-    /// as it was.
+    /// Lets the reviewer's model word the drafts that wait, as far as runs are told one by one. A draft
+    /// whose rewording is refused stays as it was.
     pub fn rewrite_drafts(&self, report: &mut LearnReport) -> Result<(), Error> {
         let (settings, _) = self.workshop_settings();
         let provider = settings.provider.as_ref().and_then(|provider| model(provider, &self.env));
