@@ -28,9 +28,6 @@ const PARTED: &str = "workshop.parted";
 const RUNS: &str = "workshop.runs";
 const RUN_STEPS: &str = "workshop.run-steps";
 
-/// Runs that are kept per workspace; the oldest go first.
-const KEPT_RUNS: usize = 500;
-
 /// How long the content of a pruned proposal is kept.
 const PRUNED_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
@@ -305,8 +302,13 @@ impl Entry<'_> {
         Ok(())
     }
 
-    /// Keeps a run, and lets the oldest go once there are too many.
-    pub(crate) fn keep_run(&mut self, known: &KnownRun, clean: Option<&Clean>) -> Result<()> {
+    /// Keeps a run, and lets the oldest go once there are more than `most`.
+    pub(crate) fn keep_run(
+        &mut self,
+        known: &KnownRun,
+        clean: Option<&Clean>,
+        most: usize,
+    ) -> Result<()> {
         let key = self.book.key(&known.key);
         self.ops.push(Op::put(RUNS, &key, Expect::Any, Json::of(known)?));
         if let Some(clean) = clean {
@@ -314,7 +316,7 @@ impl Entry<'_> {
         }
         let runs = self.book.runs()?;
         let others = runs.iter().filter(|run| run.key != known.key);
-        let too_many = (runs.len() + 1).saturating_sub(KEPT_RUNS);
+        let too_many = (runs.len() + 1).saturating_sub(most);
         for old in others.take(too_many) {
             let key = self.book.key(&old.key);
             self.ops.push(Op::delete(RUNS, &key, Expect::Any));

@@ -20,8 +20,8 @@ use crate::status::{Life, Status};
 use crate::suggest::{Apply, Draft, Origin, Suggested};
 use crate::traces::{
     Clean, Confidence, Evidence, Judgement, KnownRun, MAX_MERGED, Making, Private, Publish,
-    REPLAY_FILE, Relation, Run, SkillDraft, TraceSettings, clean, draft, fingerprint, judge,
-    kept_of, key_of, merge, replay_stem, typed_as,
+    REPLAY_FILE, Relation, Run, SkillDraft, TraceSettings, Weak, clean, draft, fingerprint, judge,
+    kept_of, key_of, merge, replay_stem,
 };
 use crate::turn::Turn;
 use crate::workshop::Workshop;
@@ -153,9 +153,8 @@ impl Workshop<'_> {
     pub fn learn(&self, run: Run, settings: &TraceSettings, private: &Private) -> Result<Learned> {
         let judgement = judge(&run);
         let failed_steps = failed_steps(&run);
-        let exact = settings.reference_exact;
         let key = key_of(&run);
-        let clean = clean(run, private, typed_as(exact));
+        let clean = clean(run, private, settings.typed);
         let behaviour = fingerprint(&clean.run.steps);
         let mut learned = Learned::nothing_yet(&clean, failed_steps, judgement, &behaviour);
         if !settings.enabled {
@@ -164,27 +163,45 @@ impl Workshop<'_> {
         if clean.run.steps.is_empty() || clean.run.task.trim().is_empty() {
             return Ok(learned.skipped("there are no steps, or no task"));
         }
-        let known = KnownRun::of(key, &clean, &behaviour, judgement);
-        let runs = self.book()?.runs()?;
-        let before = runs.iter().find(|run| run.key == known.key);
-        if before.is_none() {
-            self.learn_correction(&clean, &mut learned)?;
+        if clean.run.steps.len() < settings.min_steps {
+            return Ok(learned.skipped("it has fewer steps than traces.min_steps"));
         }
-        let why_not = match (judgement.ok, judgement.evidence) {
-            (Some(true), Evidence::Weak) if !settings.accept_weak => {
+        let mut known = KnownRun::of(key, &clean, &behaviour, judgement);
+        let runs = self.book()?.runs()?;
+        let before = known.itself(&runs);
+        match before {
+            Some(before) => known.key.clone_from(&before.key),
+            None => self.learn_correction(&clean, &mut learned)?,
+        }
+        if clean.run.held_back {
+            return Ok(learned.skipped(
+                "something in it was taken out as it happened; its transcript can be learned from",
+            ));
+        }
+        let is_weak = judgement.evidence == Evidence::Weak;
+        let why_not = match judgement.ok {
+            Some(true) if is_weak && settings.weak == Weak::Skip => {
                 Some("nobody said that it worked")
             }
-            (Some(true), _) => None,
-            (Some(false), _) => Some("the run did not succeed"),
-            (None, _) => Some("nothing says that the run succeeded"),
+            Some(true) => None,
+            Some(false) => Some("the run did not succeed"),
+            None => Some("nothing says that the run succeeded"),
         };
         if let Some(why) = why_not {
-            self.keep(known, None)?;
+            self.keep(known, None, settings)?;
             return Ok(learned.skipped(why));
         }
-        if settings.publish == Publish::Off {
-            self.keep(known, Some(&kept_of(&clean)))?;
-            return Ok(learned.skipped("traces.publish is off"));
+        let is_repeated = || succeeded_alike(&known, &runs).next().is_some();
+        let waits = match settings.publish {
+            Publish::Off => Some("traces.publish is off"),
+            _ if is_weak && settings.weak == Weak::WhenRepeated && !is_repeated() => {
+                Some("nobody said that it worked, and nothing like it was done before")
+            }
+            _ => None,
+        };
+        if let Some(why) = waits {
+            self.keep(known, Some(&kept_of(&clean)), settings)?;
+            return Ok(learned.skipped(why));
         }
         let same_verdict = |run: &&KnownRun| run.judgement == judgement && run.skill.is_some();
         if let Some(before) = before.filter(same_verdict) {
@@ -219,7 +236,7 @@ impl Workshop<'_> {
             confidence: Confidence::of(&clean.run.steps, runs.evidence, runs.trusted),
             now: self.now(),
             exact: found.settings.reference_exact,
-            max_script: self.settings().max_skill_bytes,
+            max_script: found.settings.scripts.then(|| self.settings().max_skill_bytes),
         };
         let scanner = self.parts.scanner;
         let dangerous = |command: &str| {
@@ -244,7 +261,7 @@ impl Workshop<'_> {
         let leader = drafted().find(|run| is_alike(run));
         let group: Vec<&KnownRun> = match leader {
             Some(leader) => drafted().filter(|run| run.skill == leader.skill).collect(),
-            None => Vec::new(),
+            None => succeeded_alike(&found.known, runs).collect(),
         };
         let mut older = Vec::new();
         let book = self.book()?;
@@ -304,7 +321,7 @@ impl Workshop<'_> {
                 learned.proposal = proposal;
             }
         }
-        self.keep(known, Some(&kept_of(&found.clean)))?;
+        self.keep(known, Some(&kept_of(&found.clean)), found.settings)?;
         Ok(learned)
     }
 
@@ -385,8 +402,7 @@ impl Workshop<'_> {
         found: &Found<'_>,
         newest: Option<&Proposal>,
     ) -> Result<Published> {
-        let exact = found.settings.reference_exact;
-        let strict = found.settings.strict;
+        let TraceSettings { strict, front_matter, hidden, archive, .. } = *found.settings;
         let stem =
             replay_stem(&found.clean.run.task, &made.behavior_fingerprint, strict, self.now());
         let place = match strict {
@@ -394,9 +410,9 @@ impl Workshop<'_> {
             false => Place::AutoFile { stem },
         };
         let mut generated = Generated {
-            metadata: (strict || !exact).then(|| made.metadata.clone()),
+            metadata: (strict || front_matter).then(|| made.metadata.clone()),
             place,
-            hidden: !exact,
+            hidden,
             ..Generated::default()
         };
         let mut edited = false;
@@ -405,7 +421,7 @@ impl Workshop<'_> {
             edited = self.was_edited(old)?;
             if !edited {
                 generated.supersedes = written_paths(old);
-                generated.archive = (!exact).then(|| archive_of(old));
+                generated.archive = archive.then(|| archive_of(old));
             }
         }
         let apply = match made.risk.is_some() || edited {
@@ -484,14 +500,31 @@ impl Workshop<'_> {
         Ok(())
     }
 
-    fn keep(&self, mut known: KnownRun, clean: Option<&Clean>) -> Result<()> {
+    fn keep(
+        &self,
+        mut known: KnownRun,
+        clean: Option<&Clean>,
+        settings: &TraceSettings,
+    ) -> Result<()> {
         let _lock = self.lock()?;
         let mut entry = self.raw_book().change()?;
         known.number = entry.next_number();
-        entry.keep_run(&known, clean)?;
+        entry.keep_run(&known, clean, settings.keep_runs)?;
         entry.save()?;
         Ok(())
     }
+}
+
+/// Runs that went the same way and well.
+fn succeeded_alike<'k>(
+    known: &'k KnownRun,
+    runs: &'k [KnownRun],
+) -> impl Iterator<Item = &'k KnownRun> {
+    runs.iter().rev().filter(|run| {
+        run.key != known.key
+            && run.judgement.ok == Some(true)
+            && matches!(known.relation(run), Relation::SameBehaviour | Relation::Near)
+    })
 }
 
 enum Published {

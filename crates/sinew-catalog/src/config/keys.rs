@@ -361,6 +361,31 @@ pub const KEYS: &[Key] = &[
         "false",
         "Write drafts where and as OpenPocket does: at once, typed text included, old ones removed.",
     ),
+    key(
+        "traces.sources",
+        "[live]",
+        "Where runs come from unasked: live (hooks), claude-code, codex, openclaw, openpocket (their sessions).",
+    ),
+    key("traces.typed_text", "param", "Typed text in drafts: param (a parameter) or verbatim."),
+    key(
+        "traces.duplicates",
+        "supersede",
+        "What a newer draft does to the older one in skills/auto: supersede (archive it) or delete.",
+    ),
+    key(
+        "traces.front_matter",
+        "always",
+        "Which drafts have front matter: always, or reference (only in folders of their own).",
+    ),
+    key(
+        "traces.drafts_in_index",
+        "false",
+        "Whether drafts in skills/auto are in the prompt unreviewed.",
+    ),
+    key("traces.min_steps", "1", "A run with fewer steps makes no draft."),
+    key("traces.max_age_days", "30", "Older sessions are not looked through unless named."),
+    key("traces.keep_runs", "500", "Runs that are remembered per workspace; the oldest go first."),
+    key("traces.scripts", "true", "Whether drafts come with a replay script."),
     key("agent.autoArtifactsEnabled", "true", "OpenPocket's name for traces.enabled."),
 ];
 

@@ -396,11 +396,54 @@ pub struct Traces {
     pub accept_weak: bool,
     /// Whether drafts are written where and as the reference writes them.
     pub reference_exact: bool,
+    /// Where runs come from unasked: `live` for what hooks tell, or the name of an agent whose folder
+    /// of sessions is looked through.
+    pub sources: Vec<String>,
+    /// `param` or `verbatim`.
+    pub typed_text: Option<String>,
+    /// `supersede` or `delete`.
+    pub duplicates: Option<String>,
+    /// `always` or `reference`.
+    pub front_matter: Option<String>,
+    /// Whether drafts that nobody has reviewed are in the prompt.
+    pub drafts_in_index: Option<bool>,
+    /// A run with fewer steps makes no draft.
+    pub min_steps: usize,
+    /// Sessions that are older are not looked through.
+    pub max_age_days: u64,
+    /// Runs that are remembered per workspace.
+    pub keep_runs: usize,
+    /// Whether drafts come with a replay script.
+    pub scripts: bool,
 }
 
 impl Default for Traces {
     fn default() -> Self {
-        Self { enabled: true, publish: None, accept_weak: true, reference_exact: false }
+        Self {
+            enabled: true,
+            publish: None,
+            accept_weak: true,
+            reference_exact: false,
+            sources: vec![LIVE.to_owned()],
+            typed_text: None,
+            duplicates: None,
+            front_matter: None,
+            drafts_in_index: None,
+            min_steps: 1,
+            max_age_days: 30,
+            keep_runs: 500,
+            scripts: true,
+        }
+    }
+}
+
+/// The source of runs that hooks tell of while an agent works.
+const LIVE: &str = "live";
+
+impl Traces {
+    /// Whether what hooks tell is learned from.
+    pub fn is_live(&self) -> bool {
+        self.enabled && self.sources.iter().any(|source| source == LIVE)
     }
 }
 

@@ -337,6 +337,27 @@ impl Reader {
         });
         self.set(&mut to.accept_weak, traces, "traces.accept_weak", boolean);
         self.set(&mut to.reference_exact, traces, "traces.reference_exact", boolean);
+        self.set(&mut to.sources, traces, "traces.sources", |value| {
+            value.as_array()?.iter().map(|name| one_of(name, TRACE_SOURCES)).collect()
+        });
+        self.set(&mut to.typed_text, traces, "traces.typed_text", |value| {
+            one_of(value, &["param", "verbatim"]).map(Some)
+        });
+        self.set(&mut to.duplicates, traces, "traces.duplicates", |value| {
+            one_of(value, &["supersede", "delete"]).map(Some)
+        });
+        self.set(&mut to.front_matter, traces, "traces.front_matter", |value| {
+            one_of(value, &["always", "reference"]).map(Some)
+        });
+        self.set(&mut to.drafts_in_index, traces, "traces.drafts_in_index", |value| {
+            boolean(value).map(Some)
+        });
+        self.set(&mut to.min_steps, traces, "traces.min_steps", size);
+        self.set(&mut to.max_age_days, traces, "traces.max_age_days", integer);
+        self.set(&mut to.keep_runs, traces, "traces.keep_runs", |value| {
+            between(value, 1, MOST_KEPT_RUNS)?.map(|runs| runs as usize)
+        });
+        self.set(&mut to.scripts, traces, "traces.scripts", boolean);
     }
 
     fn plugins(&mut self, plugins: &Map<String, Value>, config: &mut Config) {
@@ -435,6 +456,12 @@ impl Reader {
         }
     }
 }
+
+/// What `traces.sources` may name.
+const TRACE_SOURCES: &[&str] = &["live", "claude-code", "codex", "openclaw", "openpocket"];
+
+/// Every run is compared with all that are kept: more would be felt at each turn.
+const MOST_KEPT_RUNS: u64 = 5_000;
 
 fn or_none(text: &str) -> &str {
     if text.is_empty() { "none" } else { text }

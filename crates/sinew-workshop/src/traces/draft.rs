@@ -11,7 +11,7 @@ use super::confidence::Confidence;
 use super::fingerprint::{STEPS, fingerprint};
 use super::judge::pitfalls;
 use super::names;
-use super::redact::{Clean, Typed};
+use super::redact::Clean;
 use super::replay::{self, Script};
 use super::risk::{self, Risk};
 use super::run::{Step, Target};
@@ -32,8 +32,8 @@ pub(crate) struct Making {
     pub(crate) now: u64,
     /// Whether it is written as the reference writes it.
     pub(crate) exact: bool,
-    /// The longest script.
-    pub(crate) max_script: usize,
+    /// Bytes that the replay script may have; `None` where there is to be none.
+    pub(crate) max_script: Option<usize>,
 }
 
 /// A skill made from a run.
@@ -83,7 +83,10 @@ pub(crate) fn draft(clean: &Clean, making: &Making, dangerous: &dyn Fn(&str) -> 
         fingerprint: &behaviour,
         risk,
     };
-    let script = replay::script(clean, &head, making.max_script, dangerous);
+    let script = match making.max_script {
+        Some(most) => replay::script(clean, &head, most, dangerous),
+        None => Script::Nothing,
+    };
     let too_long = script == Script::TooLong;
     let page = Page { clean, making, behaviour: &behaviour, near: &near, risk, too_long };
     let mut generated = json!({
@@ -407,9 +410,4 @@ pub(crate) fn summary(step: &Step) -> String {
         }
         kind => line(kind, 80),
     }
-}
-
-/// How typed text is kept for a draft.
-pub(crate) fn typed(exact: bool) -> Typed {
-    if exact { Typed::Verbatim } else { Typed::Parameter }
 }

@@ -1,6 +1,7 @@
 //! Runs that were learned from, and how a new one stands to them.
 
 use serde::{Deserialize, Serialize};
+use sinew_cortex::Stamp;
 use sinew_skill::content_hash;
 
 use super::judge::Judgement;
@@ -18,12 +19,21 @@ const KEPT_STEPS: usize = 300;
 /// Bytes of a field that are kept of a run; a longer command is not merged with others.
 const KEPT_FIELD: usize = 4 * 1024;
 
+/// How far the first times of a run may be apart that was seen live and in a transcript: a hook hears
+/// of a message when its process has started, the transcript when the agent's program writes it. Two
+/// tasks of one session that were worked on cannot be so near.
+const SAME_START_MS: i64 = 5_000;
+
 /// What is remembered of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KnownRun {
     /// The hash of agent, session and start: the same run has the same key.
     pub key: String,
+    /// The hash of agent and session, and when it began: the same run, seen in another way, has the
+    /// same session and nearly the same time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began: Option<(String, i64)>,
     /// Its place among all; later ones are newer.
     pub number: u64,
     /// How it went.
@@ -58,11 +68,12 @@ pub(crate) enum Relation {
 }
 
 impl KnownRun {
-    pub(crate) fn of(key: String, clean: &Clean, fingerprint: &str, judgement: Judgement) -> Self {
+    pub(crate) fn of(key: Key, clean: &Clean, fingerprint: &str, judgement: Judgement) -> Self {
         let mut tokens = tokens(&clean.run.steps);
         tokens.truncate(KEPT_TOKENS);
         Self {
-            key,
+            key: key.whole,
+            began: key.began,
             number: 0,
             judgement,
             fingerprint: fingerprint.to_owned(),
@@ -71,6 +82,19 @@ impl KnownRun {
             skill: None,
             proposal: None,
         }
+    }
+
+    /// The same run among those that are known: by its key, or as it was seen in another way.
+    pub(crate) fn itself<'k>(&self, known: &'k [Self]) -> Option<&'k Self> {
+        let apart = |other: &&Self| match (&self.began, &other.began) {
+            (Some((session, at)), Some((of, then))) if session == of => Some((at - then).abs()),
+            _ => None,
+        };
+        known.iter().find(|other| other.key == self.key).or_else(|| {
+            let near = known.iter().filter_map(|other| Some((apart(&other)?, other)));
+            let near = near.filter(|(apart, _)| *apart <= SAME_START_MS);
+            near.min_by_key(|(apart, _)| *apart).map(|(_, other)| other)
+        })
     }
 
     /// How this run stands to an earlier one.
@@ -88,10 +112,21 @@ impl KnownRun {
     }
 }
 
-/// The key of a run: whose, which session, when it began.
-pub(crate) fn key(run: &Run) -> String {
-    let parts = [run.agent.as_str(), &run.session, &run.started_at];
-    content_hash(parts.join("\n").as_bytes())[..32].to_owned()
+/// What tells a run from others: whose, which session, when it began.
+#[derive(Debug)]
+pub(crate) struct Key {
+    whole: String,
+    began: Option<(String, i64)>,
+}
+
+/// The key of a run.
+pub(crate) fn key(run: &Run) -> Key {
+    let hash = |parts: &[&str]| content_hash(parts.join("\n").as_bytes())[..32].to_owned();
+    let at = run.started_at.parse::<Stamp>().ok();
+    Key {
+        whole: hash(&[&run.agent, &run.session, &run.started_at]),
+        began: at.map(|at| (hash(&[&run.agent, &run.session]), at.ms())),
+    }
 }
 
 /// What is kept of a cleaned run for merging it with others.

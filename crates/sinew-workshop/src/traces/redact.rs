@@ -98,8 +98,13 @@ impl Redactor {
         *self.counts.entry(kind.to_owned()).or_default() += 1;
     }
 
+    /// Whether any of a kind was taken out.
+    pub(crate) fn found(&self, kind: Kind) -> bool {
+        self.counts.contains_key(kind.as_str())
+    }
+
     /// Replaces what the table of secrets finds, up to a kind.
-    fn patterns(&mut self, text: &mut String, last: Kind) {
+    pub(crate) fn patterns(&mut self, text: &mut String, last: Kind) {
         let mut found = secrets::find_recorded(text);
         found.retain(|secret| secret.kind <= last);
         if found.is_empty() {

@@ -48,6 +48,9 @@ pub struct Run {
     /// What the user said next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_message: Option<String>,
+    /// Whether something was taken out of a part of it before the whole could be looked at.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub held_back: bool,
 }
 
 /// How a run ended, as far as the transcript says.
@@ -303,7 +306,7 @@ pub(crate) fn clip(text: &mut String, most: usize) {
 
 /// Keeps the start of a text and drops the word that the cut fell into: half a secret looks like
 /// none.
-fn keep_start(text: &mut String, most: usize) {
+pub(crate) fn keep_start(text: &mut String, most: usize) {
     if text.len() <= most {
         return;
     }

@@ -52,6 +52,7 @@ pub(crate) struct NewResult {
 struct Said {
     text: String,
     at: String,
+    held_back: bool,
 }
 
 /// Cuts a session into runs.
@@ -96,7 +97,7 @@ impl Segments {
         // Two messages in a row are one request, and the first says what it is; but thanks are none.
         let is_reaction = |said: &Said| said::reaction(&said.text) != said::Reaction::None;
         if self.answered || self.waiting.as_ref().is_none_or(is_reaction) {
-            self.waiting = Some(Said { text, at: at.to_owned() });
+            self.waiting = Some(Said { text, at: at.to_owned(), held_back: false });
         }
         self.answered = false;
     }
@@ -104,7 +105,8 @@ impl Segments {
     /// A new task, whatever was said before: formats that name tasks.
     pub(crate) fn task(&mut self, text: String, at: &str) {
         self.close();
-        self.waiting = Some(Said { text: run::message(text), at: at.to_owned() });
+        let text = run::message(text);
+        self.waiting = Some(Said { text, at: at.to_owned(), held_back: false });
     }
 
     /// The agent did something.
@@ -168,6 +170,15 @@ impl Segments {
         }
     }
 
+    /// A part of the current run was cleaned by itself: the whole cannot be any more.
+    pub(crate) fn hold_back(&mut self) {
+        match (&mut self.waiting, &mut self.current) {
+            (Some(said), _) => said.held_back = true,
+            (None, Some(run)) => run.held_back = true,
+            (None, None) => {}
+        }
+    }
+
     /// The transcript says how it ended.
     pub(crate) fn ended(&mut self, ending: Ending) {
         if self.next.is_some() {
@@ -198,11 +209,17 @@ impl Segments {
         if self.current.is_some() && said::is_about_last_run(&said.text) {
             // The work goes on, so what was said of it is no verdict yet.
             self.next = None;
+            if said.held_back {
+                self.hold_back();
+            }
             return;
         }
         self.close();
         let at = if said.at.is_empty() { at.to_owned() } else { said.at };
         self.start(said.text, &at);
+        if said.held_back {
+            self.hold_back();
+        }
     }
 
     fn start(&mut self, task: String, at: &str) {

@@ -1,7 +1,9 @@
 //! `traces` of the configuration.
 
 use sinew_catalog::Config;
-use sinew_catalog::config::{SpecMode, Traces};
+use sinew_catalog::config::SpecMode;
+
+use super::redact::Typed;
 
 /// What becomes of a draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -15,6 +17,18 @@ pub enum Publish {
     Off,
 }
 
+/// What becomes of a run that ended well as far as can be seen, and of which nobody spoke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Weak {
+    /// A draft with low confidence.
+    #[default]
+    Draft,
+    /// It is remembered, and becomes a draft when the same is done again.
+    WhenRepeated,
+    /// Nothing.
+    Skip,
+}
+
 /// How finished runs are learned from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceSettings {
@@ -22,10 +36,24 @@ pub struct TraceSettings {
     pub enabled: bool,
     /// `traces.publish`.
     pub publish: Publish,
-    /// `traces.accept_weak`.
-    pub accept_weak: bool,
-    /// `traces.reference_exact`.
+    /// What becomes of runs of which nobody said that they worked.
+    pub weak: Weak,
+    /// `traces.reference_exact`: the reference's sections, and no more than them.
     pub reference_exact: bool,
+    /// `traces.typed_text`.
+    pub typed: Typed,
+    /// Whether an older draft in the reference's folders is kept in the archive (`traces.duplicates`).
+    pub archive: bool,
+    /// Whether drafts that are files have front matter, too (`traces.front_matter`).
+    pub front_matter: bool,
+    /// Whether drafts wait for a person before the prompt has them (`traces.drafts_in_index`).
+    pub hidden: bool,
+    /// `traces.min_steps`.
+    pub min_steps: usize,
+    /// `traces.keep_runs`.
+    pub keep_runs: usize,
+    /// `traces.scripts`.
+    pub scripts: bool,
     /// Whether drafts in the reference's folders are folders of their own (`skillsSpecMode: strict`).
     pub strict: bool,
 }
@@ -35,8 +63,15 @@ impl Default for TraceSettings {
         Self {
             enabled: true,
             publish: Publish::Proposal,
-            accept_weak: true,
+            weak: Weak::Draft,
             reference_exact: false,
+            typed: Typed::Parameter,
+            archive: true,
+            front_matter: true,
+            hidden: true,
+            min_steps: 1,
+            keep_runs: 500,
+            scripts: true,
             strict: false,
         }
     }
@@ -45,14 +80,42 @@ impl Default for TraceSettings {
 impl TraceSettings {
     /// As the configuration says.
     pub fn of(config: &Config) -> Self {
-        let Traces { enabled, accept_weak, reference_exact, .. } = config.traces;
-        let publish = match config.traces.publish.as_deref() {
-            Some("auto") => Publish::Auto,
-            Some("off") => Publish::Off,
-            None if reference_exact => Publish::Auto,
-            _ => Publish::Proposal,
+        let traces = &config.traces;
+        let exact = traces.reference_exact;
+        // What somebody chose counts; what nobody did follows the reference, or does not.
+        let is = |chosen: &Option<String>, reference: &str| match chosen {
+            Some(chosen) => chosen == reference,
+            None => exact,
         };
-        let strict = config.openpocket.mode == SpecMode::Strict;
-        Self { enabled, publish, accept_weak, reference_exact, strict }
+        Self {
+            enabled: traces.enabled,
+            publish: match traces.publish.as_deref() {
+                Some("off") => Publish::Off,
+                _ if is(&traces.publish, "auto") => Publish::Auto,
+                _ => Publish::Proposal,
+            },
+            weak: if traces.accept_weak { Weak::Draft } else { Weak::Skip },
+            reference_exact: exact,
+            typed: match is(&traces.typed_text, "verbatim") {
+                true => Typed::Verbatim,
+                false => Typed::Parameter,
+            },
+            archive: !is(&traces.duplicates, "delete"),
+            front_matter: !is(&traces.front_matter, "reference"),
+            hidden: !traces.drafts_in_index.unwrap_or(exact),
+            min_steps: traces.min_steps,
+            keep_runs: traces.keep_runs,
+            scripts: traces.scripts,
+            strict: config.openpocket.mode == SpecMode::Strict,
+        }
+    }
+
+    /// For runs that nobody has handed over: what is done once and not spoken of is no skill yet.
+    #[must_use]
+    pub fn unasked(self) -> Self {
+        match self.weak {
+            Weak::Draft => Self { weak: Weak::WhenRepeated, ..self },
+            Weak::WhenRepeated | Weak::Skip => self,
+        }
     }
 }

@@ -201,7 +201,7 @@ impl Conversation {
     }
 }
 
-fn action(name: &str, mut input: Value) -> Action {
+pub(super) fn action(name: &str, mut input: Value) -> Action {
     if let Some((server, tool)) = name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"))
     {
         return Action::new(format!("mcp.{server}.{tool}"));
@@ -211,7 +211,7 @@ fn action(name: &str, mut input: Value) -> Action {
     match action.kind.as_str() {
         "exec" => action.with("command", take_text(&mut input, "command")),
         "read" | "write" | "edit" => {
-            let path = ["file_path", "notebook_path", "path"]
+            let path = ["file_path", "notebook_path", "absolute_path", "path"]
                 .iter()
                 .map(|field| take_text(&mut input, field))
                 .find(|path| !path.is_empty());

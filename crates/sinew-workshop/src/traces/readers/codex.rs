@@ -126,9 +126,9 @@ impl Codex {
     }
 }
 
-fn action(name: &str, input: &Value) -> Action {
+pub(super) fn action(name: &str, input: &Value) -> Action {
     match name {
-        "exec_command" | "shell" | "shell_command" | "local_shell_call" => {
+        "exec_command" | "shell" | "shell_command" | "local_shell_call" | "Bash" => {
             let command = ["cmd", "command"].iter().find_map(|field| input.get(field));
             let command = command.and_then(command_text).unwrap_or_default();
             Action::new("exec").with("command", command)

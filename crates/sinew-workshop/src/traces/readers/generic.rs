@@ -1,4 +1,7 @@
 //! sinew's own step traces: JSON lines, or one object.
+//!
+//! A trace of somebody names its task. One that hooks write down while an agent works does not know it:
+//! it has what the user said (`user`) and ends of turns that nobody has judged (`end` without `ok`).
 
 use std::fmt;
 use std::io;
@@ -35,12 +38,21 @@ impl Records for Trace {
                     }
                 }
                 session.cwd = Some(text(&record, "cwd").to_owned()).filter(|cwd| !cwd.is_empty());
-                let task = take_text(&mut record, "task");
-                self.segments.task(task, text(&record, "startedAt"));
+                if record.get("task").is_some() {
+                    let task = take_text(&mut record, "task");
+                    self.segments.task(task, text(&record, "startedAt"));
+                }
+            }
+            "user" => {
+                let said = take_text(&mut record, "text");
+                self.segments.user(said, text(&record, "at"));
             }
             "step" => step(&mut record, &mut self.segments),
             "end" => end(&mut record, &mut self.segments),
             _ => return false,
+        }
+        if record.get("heldBack") == Some(&Value::Bool(true)) {
+            self.segments.hold_back();
         }
         true
     }
@@ -66,6 +78,9 @@ fn step(record: &mut Value, to: &mut Segments) {
         at: take_text(record, "startedAt"),
     });
     to.last_result(NewResult { text: take_text(record, "result"), failed, is_final: true });
+    if record.get("interrupted") == Some(&Value::Bool(true)) {
+        to.ended(Ending::Aborted);
+    }
 }
 
 fn end(record: &mut Value, to: &mut Segments) {
@@ -73,6 +88,7 @@ fn end(record: &mut Value, to: &mut Segments) {
     match record.get("ok").and_then(Value::as_bool) {
         Some(true) => to.ended(Ending::Succeeded),
         Some(false) => to.ended(Ending::Failed),
+        None if text(record, "type") == "end" => to.ended(Ending::Normal),
         None => {}
     }
 }

@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::lines::{self, Counts, Line};
-use super::run::Run;
+use super::run::{Action, Run};
 use super::segment::{Segments, Session};
 
 /// A larger transcript is not read: nobody works through so much in one session.
@@ -227,6 +227,29 @@ fn each_record(
     }
 }
 
+/// Gemini's tools, by the names that Claude Code has for the same.
+const GEMINI: &[(&str, &str)] = &[
+    ("run_shell_command", "Bash"),
+    ("read_file", "Read"),
+    ("write_file", "Write"),
+    ("replace", "Edit"),
+    ("glob", "Glob"),
+    ("search_file_content", "Grep"),
+    ("list_directory", "LS"),
+    ("web_fetch", "WebFetch"),
+    ("google_web_search", "WebSearch"),
+    ("write_todos", "TodoWrite"),
+];
+
+/// What a call of an agent's tool is here.
+pub(super) fn action_of(agent: &str, tool: &str, input: Value) -> Action {
+    if agent == "codex" {
+        return codex::action(tool, &input);
+    }
+    let known = GEMINI.iter().find(|(name, _)| *name == tool && agent == "gemini");
+    claude_code::action(known.map_or(tool, |(_, name)| name), input)
+}
+
 /// How a transcript is written, by its first lines.
 fn recognise(from: &mut dyn Source, wanted: Option<Agent>) -> Result<Format, ReadError> {
     let mut line = Vec::new();
@@ -277,7 +300,9 @@ fn recognise(from: &mut dyn Source, wanted: Option<Agent>) -> Result<Format, Rea
 fn format_of(record: &Value) -> Option<Format> {
     let kind = record.get("type").and_then(Value::as_str);
     match kind {
-        Some("trace") if record.get("task").is_some() => Some(Format::Lines(Reader::Generic)),
+        Some("trace") if record.get("task").is_some() || record.get("version").is_some() => {
+            Some(Format::Lines(Reader::Generic))
+        }
         Some("session") if record.get("id").is_some() => Some(Format::Tree),
         Some("session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted")
             if record.get("payload").is_some() =>

@@ -141,6 +141,49 @@ fn case_8_as_the_reference_does_it_the_old_files_are_gone() {
     assert_eq!(bench.files().len(), 2, "{:?}", bench.files());
 }
 
+/// Each switch of the configuration by itself, without the one that stands for all of them.
+#[test]
+fn case_8_and_29_each_part_of_the_reference_can_be_chosen_alone() {
+    let twice = |choice: Value| {
+        let bench = Bench::new();
+        let config = || {
+            let mut traces = choice.clone();
+            traces["publish"] = json!("auto");
+            json!({ "traces": traces })
+        };
+        learn_under(&bench, config(), &youtube().lines());
+        bench.clock.pass(60_000);
+        learn_under(&bench, config(), &youtube().session("again").lines());
+        let files = bench.files();
+        let skill = bench.read(&only(&files, r"^skills/auto/[^/]+\.md$"));
+        (files, skill)
+    };
+    let (files, skill) = twice(json!({"duplicates": "delete"}));
+    assert_eq!(files.len(), 2, "the older files are gone: {files:?}");
+    assert!(skill.starts_with("---\n") && skill.contains("- runs: 2"), "{skill}");
+    let (files, skill) = twice(json!({"front_matter": "reference", "scripts": false}));
+    assert!(skill.starts_with("# Skill Draft: "), "{skill}");
+    assert!(files.iter().all(|file| !file.ends_with(".sh")), "{files:?}");
+    let typed = told("Note it").step(json!({"type": "type", "text": "nobody's task"})).exec("ls");
+    let body = |config: Value| {
+        let learned = learn_under(&Bench::new(), config, &typed.lines()).remove(0);
+        learned.draft.map(|draft| draft.body)
+    };
+    let verbatim = body(json!({"traces": {"typed_text": "verbatim"}})).expect("a draft");
+    assert!(verbatim.contains("type(\"nobody's task\")"), "{verbatim}");
+    assert_eq!(body(json!({"traces": {"min_steps": 3}})), None);
+}
+
+#[test]
+fn only_so_many_runs_are_kept() {
+    let bench = Bench::new();
+    for n in 0..4 {
+        let run = told(&format!("Task number {n}")).exec(&format!("tool{n} run"));
+        learn_under(&bench, json!({"traces": {"keep_runs": 2}}), &run.lines());
+    }
+    assert_eq!(bench.shop(|shop| shop.kept_runs()).expect("the store works").len(), 2);
+}
+
 #[test]
 fn case_10_a_draft_that_was_edited_stays_and_a_proposal_appears() {
     let bench = Bench::new();
