@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use sinew_engine::hook::{self, Hook, MAX_EVENT, Reply};
+use sinew_engine::hook::{self, Hook, MAX_EVENT, Reply, Terms};
 use sinew_engine::{Engine, Environment, Error, ErrorKind, Options};
 
 use crate::environment;
@@ -96,7 +96,7 @@ fn work(
     started: Instant,
     tell: &Sender<Told>,
 ) -> Result<Reply, Error> {
-    let deadline = hook::deadline(&env, &options);
+    let Terms { deadline, is_live } = hook::terms(&env, &options);
     // Where nobody listens any more, it is too late anyway; so also below.
     let _ = tell.send(Told::Deadline(deadline));
     let unread = |what: &str| Error::new(ErrorKind::Usage, "unreadable-event", what);
@@ -114,7 +114,7 @@ fn work(
             let _ = tell.send(Told::Deadline(deadline / TOOL_SHARE));
         }
         let workspace = options.workspace.as_deref().unwrap_or(&env.cwd);
-        hook.note(&env, workspace)?;
+        hook.note(&env, workspace, is_live)?;
         return Ok(Reply::default());
     }
     let engine = std::mem::ManuallyDrop::new(Engine::open(env, options)?);

@@ -22,12 +22,14 @@ use crate::render;
 ///   sinew learn session.jsonl
 ///   sinew learn --latest --agent claude-code
 ///   sinew learn --since 7d --agent codex
+///   sinew learn
 ///   sinew learn - < trace.jsonl
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct LearnArgs {
-    /// A transcript, a folder of them, or - for standard input
-    #[arg(value_name = "PATH", required_unless_present_any = ["latest", "since"])]
+    /// A transcript, a folder of them, or - for standard input [default: new sessions of the agents
+    /// that traces.sources names]
+    #[arg(value_name = "PATH")]
     path: Option<PathBuf>,
     /// Whose transcript it is: claude-code, codex, openclaw, openpocket or generic
     #[arg(long, value_name = "NAME")]
@@ -35,9 +37,9 @@ pub(crate) struct LearnArgs {
     /// The newest session of the agent on this machine
     #[arg(long, conflicts_with_all = ["path", "since"], requires = "agent")]
     latest: bool,
-    /// Every session of the agent that changed lately, such as 7d
-    #[arg(long, value_name = "DAYS", conflicts_with = "path", requires = "agent")]
-    since: Option<String>,
+    /// Every session of the agent that changed lately, such as 7d [default: traces.max_age_days]
+    #[arg(long, value_name = "DAYS", num_args = 0..=1, conflicts_with = "path", requires = "agent")]
+    since: Option<Option<String>>,
     /// Let the configured model word the drafts; the same gates judge what it says
     #[arg(long)]
     rewrite: bool,
@@ -63,11 +65,14 @@ impl LearnArgs {
         }
     }
 
-    fn from(&self, agent: Option<Agent>) -> Result<LearnFrom, Error> {
+    fn from(&self, agent: Option<Agent>, engine: &Engine) -> Result<LearnFrom, Error> {
         if let (true, Some(agent)) = (self.latest, agent) {
             return Ok(LearnFrom::Latest(agent));
         }
         if let (Some(since), Some(agent)) = (&self.since, agent) {
+            let Some(since) = since else {
+                return Ok(LearnFrom::Since(agent, engine.config().traces.max_age_days));
+            };
             let days = since.trim_end_matches('d').parse().map_err(|_| {
                 Error::new(ErrorKind::Usage, "bad-days", format!("`{since}` is no number of days"))
                     .hint("write 7d for a week")
@@ -84,14 +89,19 @@ impl LearnArgs {
                 Ok(LearnFrom::Bytes(bytes))
             }
             Some(path) => Ok(LearnFrom::Path(path.to_owned())),
-            None => Err(Error::new(ErrorKind::Usage, "no-transcript", "name a transcript")),
+            None if engine.config().traces.sources.iter().any(|name| Agent::named(name).is_some()) => {
+                Ok(LearnFrom::Sources)
+            }
+            None => Err(Error::new(ErrorKind::Usage, "no-transcript", "name a transcript").hint(
+                "or let traces.sources of the configuration name agents whose sessions are looked through",
+            )),
         }
     }
 }
 
 pub(super) fn run(args: &LearnArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let agent = args.agent()?;
-    let from = args.from(agent)?;
+    let from = args.from(agent, engine)?;
     let bar = out.bytes("reading");
     let report = engine.learn(&from, agent, &|done, of| {
         let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);

@@ -14,7 +14,7 @@ fn machine() -> Machine {
     machine_with("{hook: {deadlineMs: 10000}}")
 }
 
-fn machine_with(config: &str) -> Machine {
+pub(crate) fn machine_with(config: &str) -> Machine {
     Machine::new()
         .file("home/.sinew/config.json5", config)
         .file("work/skills/photo-resizer/SKILL.md", PHOTO)
@@ -39,7 +39,7 @@ fn send(machine: &Machine, args: &[&str], input: &[u8]) -> Output {
 }
 
 /// What a hook answers; `None` where it says nothing. It never fails.
-fn hook(machine: &Machine, agent: &str, event: Value) -> Option<Value> {
+pub(crate) fn hook(machine: &Machine, agent: &str, event: Value) -> Option<Value> {
     let mut event = event;
     event["cwd"] = json!(machine.path("work"));
     let output = send(machine, &["auto", "--agent", agent], event.to_string().as_bytes());
@@ -50,16 +50,16 @@ fn hook(machine: &Machine, agent: &str, event: Value) -> Option<Value> {
     }
 }
 
-fn prompt(text: &str) -> Value {
+pub(crate) fn prompt(text: &str) -> Value {
     json!({"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt_id": "p1", "prompt": text})
 }
 
-fn tool(id: &str, tool: &str, input: Value) -> Value {
+pub(crate) fn tool(id: &str, tool: &str, input: Value) -> Value {
     json!({"hook_event_name": "PostToolUse", "session_id": "s1", "tool_use_id": id, "tool_name": tool,
            "tool_input": input, "tool_response": {"ok": true}})
 }
 
-fn stop() -> Value {
+pub(crate) fn stop() -> Value {
     json!({"hook_event_name": "Stop", "session_id": "s1", "prompt_id": "p1", "stop_hook_active": false,
            "last_assistant_message": "done"})
 }
@@ -215,7 +215,7 @@ fn a_stop_that_a_hook_caused_counts_nothing() {
 const WORKSHOP: &str =
     "{hook: {deadlineMs: 10000}, plugins: {entries: {'skill-workshop': {enabled: true}}}}";
 
-fn settle(machine: &Machine) {
+pub(crate) fn settle(machine: &Machine) {
     let output = send(machine, &["settle"], b"");
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
@@ -343,7 +343,7 @@ fn helpers_of_the_agent_get_no_index_and_leave_their_steps() {
     assert!(!kept.contains("resize"), "a helper's task is not the user's: {kept}");
 }
 
-fn journal(machine: &Machine) -> String {
+pub(crate) fn journal(machine: &Machine) -> String {
     let files = std::fs::read_dir(machine.path("home/.sinew/hooks/sessions")).into_iter().flatten();
     let text = files.flatten().map(|file| std::fs::read_to_string(file.path()).unwrap_or_default());
     text.collect()

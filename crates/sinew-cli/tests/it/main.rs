@@ -24,6 +24,7 @@ mod hook;
 mod hub;
 mod import;
 mod learn;
+mod live;
 mod mcp;
 mod openpocket;
 mod output;

@@ -56,6 +56,7 @@ fn answer(decided: &Decided) -> String {
             format!("the session was given an index of {skills} of {of} skills")
         }
         What::Settled { .. } => "the turn was settled".to_owned(),
+        What::Learned { .. } => "the run was learned from".to_owned(),
         What::Failed { why } => format!("nothing was added: {why}"),
     }
 }
@@ -102,6 +103,14 @@ fn tell(why: &mut Explanation, decided: &Decided) {
             }
             if proposals.is_empty() && outcomes.is_empty() && notes.is_empty() {
                 why.step("turn", Mark::Note, "it ended, and left nothing to learn from");
+            }
+        }
+        What::Learned { drafts, notes } => {
+            for skill in drafts {
+                why.step("learned", Mark::Pass, format!("the run became a draft of {skill}"));
+            }
+            for note in notes {
+                why.step("learned", Mark::Note, note);
             }
         }
         What::Failed { why: reason } => why.step("failed", Mark::Fail, reason),

@@ -9,6 +9,7 @@ use sinew_cortex::failure::FailureKind;
 use sinew_exec::child::How;
 use sinew_exec::classify::{Evidence, Outcome, classify};
 use sinew_guard::secrets;
+use sinew_workshop::traces::{LiveStep, live_step};
 
 use super::host::Moment;
 
@@ -124,9 +125,13 @@ impl Input {
     }
 
     /// The agent's last words.
+    pub(super) fn last_words(&self) -> Option<&str> {
+        self.text("last_assistant_message").or_else(|| self.text("prompt_response"))
+    }
+
+    /// The agent's last words, as they are kept.
     pub(super) fn said(&self) -> Option<String> {
-        let said = self.text("last_assistant_message").or_else(|| self.text("prompt_response"))?;
-        Some(Masked::of(said, MAX_SAID).text)
+        Some(Masked::of(self.last_words()?, MAX_SAID).text)
     }
 
     /// The helper of the agent that this is about.
@@ -166,6 +171,29 @@ impl Input {
         })
     }
 
+    /// The call as the session's trace keeps it; what a helper of the agent does is not part of it.
+    pub(super) fn live_step(&self, moment: Moment, agent: &str, at: &str) -> Option<Value> {
+        let tool = self.name("tool_name").filter(|_| self.subagent().is_none())?;
+        let said = match moment {
+            Moment::ToolFailure => self.fields.get("error").map(told),
+            _ => self.fields.get("tool_response").map(told),
+        };
+        let interrupted = ["is_interrupt", "interrupted"].iter().any(|field| {
+            let response = self.fields.get("tool_response");
+            let value = self.fields.get(*field).or_else(|| response?.get(field));
+            value == Some(&Value::Bool(true))
+        });
+        Some(live_step(&LiveStep {
+            agent,
+            tool: &tool,
+            input: self.fields.get("tool_input").unwrap_or(&Value::Null),
+            said: &said.unwrap_or_default(),
+            failed: moment == Moment::ToolFailure || self.failure(moment).is_some(),
+            interrupted,
+            at,
+        }))
+    }
+
     /// How the call failed, by what the agent says about it.
     fn failure(&self, moment: Moment) -> Option<FailureKind> {
         let response = self.fields.get("tool_response");
@@ -199,6 +227,27 @@ impl Input {
             Outcome::Failure(kind) => Some(kind),
             Outcome::Success => None,
         }
+    }
+}
+
+/// Fields of an answer that hold what a program said.
+const SAID_FIELDS: &[&str] = &["stdout", "stderr", "output", "content", "text", "result"];
+
+/// What a tool said, in words.
+fn told(response: &Value) -> String {
+    match response {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        Value::Array(blocks) => {
+            let texts: Vec<String> = blocks.iter().map(told).collect();
+            texts.join("\n")
+        }
+        Value::Object(fields) => {
+            let said = SAID_FIELDS.iter().filter_map(|field| fields.get(*field)).map(told);
+            let said: Vec<String> = said.filter(|text| !text.is_empty()).collect();
+            if said.is_empty() { response.to_string() } else { said.join("\n") }
+        }
+        other => other.to_string(),
     }
 }
 

@@ -13,11 +13,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use sinew_guard::atomic::Lock;
 
 use super::input::{Masked, ToolCall};
 use super::lines;
+use super::spool::Spool;
 
 /// A session that writes more than this between two settled turns is not recorded further.
 const MAX_JOURNAL: u64 = 4 << 20;
@@ -63,6 +65,15 @@ pub(super) enum Line {
     },
     /// A model has looked at the turns up to this one.
     Reviewed { turns: usize },
+    /// The runs up to this turn were learned from.
+    Learned { turns: usize },
+}
+
+/// A record of the session's trace, and what the trace begins with.
+#[derive(Debug)]
+pub(super) struct Traced {
+    pub(super) head: Value,
+    pub(super) record: Value,
 }
 
 impl Line {
@@ -71,7 +82,7 @@ impl Line {
             Self::Prompt { key, .. } | Self::Step { key, .. } | Self::Stop { key, .. } => {
                 key.as_deref()
             }
-            Self::Settled { .. } | Self::Reviewed { .. } => None,
+            Self::Settled { .. } | Self::Reviewed { .. } | Self::Learned { .. } => None,
         }
     }
 }
@@ -110,11 +121,13 @@ pub(super) struct Pending {
     pub(super) turns: Vec<Turn>,
     /// The turn that a model is to look at.
     pub(super) review: Option<Turn>,
+    /// The last turn, where its run was not learned from.
+    pub(super) learn: Option<Turn>,
 }
 
 impl Pending {
     pub(super) fn is_empty(&self) -> bool {
-        self.turns.is_empty() && self.review.is_none()
+        self.turns.is_empty() && self.review.is_none() && self.learn.is_none()
     }
 }
 
@@ -145,8 +158,13 @@ impl Journal {
         Lock::acquire(&self.path.with_extension("settling"))
     }
 
+    /// The session's trace.
+    pub(super) fn spool(&self) -> Spool {
+        Spool::beside(&self.path)
+    }
+
     /// Writes an event, unless it was written before.
-    pub(super) fn add(&self, line: &Line) -> io::Result<Added> {
+    pub(super) fn add(&self, line: &Line, traced: Option<&Traced>) -> io::Result<Added> {
         let _lock = self.lock()?;
         let lines = lines::read::<Line>(&self.path)?;
         let before = match line.key() {
@@ -164,6 +182,9 @@ impl Journal {
             return Ok(Added::Again);
         }
         self.append(line)?;
+        if let Some(Traced { head, record }) = traced {
+            self.spool().add(head, record)?;
+        }
         Ok(Added::New)
     }
 
@@ -177,7 +198,8 @@ impl Journal {
 
     /// What is left to do.
     pub(super) fn pending(&self) -> io::Result<Pending> {
-        let (mut turns, mut settled, mut review, mut reviewed) = (Vec::new(), 0, 0, 0);
+        let (mut turns, mut settled, mut review, mut reviewed, mut learned) =
+            (Vec::new(), 0, 0, 0, 0);
         let (mut prompts, mut steps) = (Vec::new(), Vec::new());
         let mut number = 0;
         for line in lines::read::<Line>(&self.path)? {
@@ -206,17 +228,26 @@ impl Journal {
                     }
                 }
                 Line::Reviewed { turns } => reviewed = reviewed.max(turns),
+                Line::Learned { turns } => learned = learned.max(turns),
             }
         }
         let review = turns.iter().find(|turn| turn.number == review && review > reviewed).cloned();
+        let is_traced = self.spool().exists();
+        let learn = turns.last().filter(|turn| is_traced && turn.number > learned).cloned();
         turns.retain(|turn| turn.number > settled);
-        Ok(Pending { turns, review })
+        Ok(Pending { turns, review, learn })
     }
 
     /// Notes how far turns were settled or looked at.
     pub(super) fn mark(&self, line: &Line) -> io::Result<()> {
         let _lock = self.lock()?;
         self.append(line)
+    }
+
+    /// Lets go of the runs of the trace before the one that began at `start`.
+    pub(super) fn keep_run_from(&self, start: &str) -> io::Result<()> {
+        let _lock = self.lock()?;
+        self.spool().keep_from(start)
     }
 
     /// Removes the file of a session that is over and has nothing left to do.
@@ -234,7 +265,7 @@ impl Journal {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        for extension in ["lock", "settling"] {
+        for extension in ["lock", "settling", Spool::EXTENSION] {
             // A lock that another process holds stays with that process.
             let _ = fs::remove_file(self.path.with_extension(extension));
         }

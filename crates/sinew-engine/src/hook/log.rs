@@ -58,6 +58,13 @@ pub(super) enum What {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notes: Vec<String>,
     },
+    /// What was done in the turns so far was learned from.
+    Learned {
+        /// Drafts that were proposed or revised.
+        drafts: Vec<String>,
+        /// What became nothing, and why.
+        notes: Vec<String>,
+    },
     /// Nothing was added, because something went wrong.
     Failed { why: String },
 }
@@ -119,7 +126,9 @@ impl Log {
     pub(super) fn last(&self) -> Vec<Decided> {
         let mut all: Vec<Decided> = lines::read(&self.old()).unwrap_or_default();
         all.extend(lines::read(&self.path).unwrap_or_default());
-        let is_answer = |decided: &Decided| !matches!(decided.what, What::Settled { .. });
+        let is_answer = |decided: &Decided| {
+            !matches!(decided.what, What::Settled { .. } | What::Learned { .. })
+        };
         match all.iter().rposition(is_answer) {
             Some(at) => all.split_off(at),
             None => Vec::new(),

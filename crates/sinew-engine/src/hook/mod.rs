@@ -17,6 +17,7 @@ mod journal;
 mod lines;
 mod log;
 mod settle;
+mod spool;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -28,13 +29,16 @@ use serde_json::Value;
 use sinew_catalog::{Catalog, Entry, Environment, Profile, path_text, references};
 use sinew_cortex::Stamp;
 use sinew_route::Decision;
+use sinew_workshop::traces::{live_end, live_said, live_trace};
 
-use crate::{Engine, Error, ErrorKind, ModelChoice, Options, PromptOptions, settings, store};
+use crate::{
+    Engine, Error, ErrorKind, LearnFrom, ModelChoice, Options, PromptOptions, settings, store,
+};
 use context::{MAX_OFFERS, Offer, Offering};
 use host::Host;
 pub use host::Moment;
 use input::{Input, Masked};
-use journal::{Added, Journal, Line};
+use journal::{Added, Journal, Line, Traced, Turn};
 use log::{Decided, Log, Ranked, What};
 
 /// The largest event that is read. Agents send whole files; a message of megabytes is no message.
@@ -115,8 +119,8 @@ impl Hook {
         }
     }
 
-    /// Keeps what happened.
-    pub fn note(&self, env: &Environment, workspace: &Path) -> Result<(), Error> {
+    /// Keeps what happened; also as a part of a run, where `is_live`.
+    pub fn note(&self, env: &Environment, workspace: &Path, is_live: bool) -> Result<(), Error> {
         let key = self.input.key(self.moment);
         let line = match self.moment {
             Moment::UserPrompt if self.input.subagent().is_none() => {
@@ -146,14 +150,34 @@ impl Hook {
             _ => None,
         };
         match line {
-            Some(line) => self.journal(env).add(&line).map(|_: Added| ()).map_err(|e| kept(&e)),
+            Some(line) => {
+                let traced = is_live.then(|| self.traced(env, workspace)).flatten();
+                let added = self.journal(env).add(&line, traced.as_ref());
+                added.map(|_: Added| ()).map_err(|e| kept(&e))
+            }
             None => Ok(()),
         }
     }
 
+    /// What the session's trace keeps of it.
+    fn traced(&self, env: &Environment, workspace: &Path) -> Option<Traced> {
+        let at = now(env);
+        let record = match self.moment {
+            Moment::UserPrompt => live_said(self.input.prompt()?, &at),
+            Moment::PostTool | Moment::ToolFailure => {
+                self.input.live_step(self.moment, self.host.name, &at)?
+            }
+            Moment::Stop => live_end(self.input.last_words()),
+            _ => return None,
+        };
+        let head = live_trace(self.host.name, &self.session, &workspace.to_string_lossy());
+        Some(Traced { head, record })
+    }
+
     /// Keeps what happened, and gives the answer. An error means that nothing is to be said.
     pub fn answer(&self, engine: &Engine) -> Result<Reply, Error> {
-        let note = || self.note(&engine.env, engine.workspace());
+        let is_live = engine.config.traces.is_live();
+        let note = || self.note(&engine.env, engine.workspace(), is_live);
         if self.moment == Moment::UserPrompt {
             // Looking for secrets takes a third as long as finding the skill; neither waits.
             return thread::scope(|scope| {
@@ -320,12 +344,25 @@ pub fn timings(env: &Environment, from: u64) -> (Vec<Timing>, u64) {
     (decided.into_iter().filter_map(timing).collect(), after)
 }
 
-/// How long an agent waits for the answer to a message, as configured.
-pub fn deadline(env: &Environment, options: &Options) -> Duration {
+/// What an answer needs to know of the configuration before there is an engine.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms {
+    /// How long an agent waits for the answer to a message.
+    pub deadline: Duration,
+    /// Whether runs are learned from as they happen.
+    pub is_live: bool,
+}
+
+/// The terms, as configured.
+pub fn terms(env: &Environment, options: &Options) -> Terms {
     let named = options.profile.as_deref().and_then(Profile::find);
     let profile = named.unwrap_or_else(Profile::default_profile);
     let path = options.config.clone().unwrap_or_else(|| settings::default_path(profile, env));
-    Duration::from_millis(settings::load(path).config.hook.deadline_ms.into())
+    let config = settings::load(path).config;
+    Terms {
+        deadline: Duration::from_millis(config.hook.deadline_ms.into()),
+        is_live: config.traces.is_live(),
+    }
 }
 
 /// Writes down that nothing was said, and why. Where even that fails, there is nobody to tell.
@@ -356,7 +393,8 @@ pub fn settle_all(env: &Environment, options: &Options) -> Result<(), Error> {
         let workspace = match journal.pending().map_err(|error| kept(&error))? {
             pending if pending.is_empty() => continue,
             pending => {
-                pending.turns.first().or(pending.review.as_ref()).map(|t| t.workspace.clone())
+                let any = pending.turns.first().or(pending.review.as_ref());
+                any.or(pending.learn.as_ref()).map(|turn| turn.workspace.clone())
             }
         };
         let Some(workspace) = workspace else { continue };
@@ -365,13 +403,16 @@ pub fn settle_all(env: &Environment, options: &Options) -> Result<(), Error> {
             engines.insert(workspace.clone(), Engine::open(env.clone(), options)?);
         }
         let Some(engine) = engines.get(&workspace) else { continue };
-        let done = settle(engine, &journal).and_then(|()| review(engine, &journal));
+        let done = settle(engine, &journal)
+            .and_then(|()| learn(engine, &journal))
+            .and_then(|()| review(engine, &journal));
         // One session's trouble is not another's.
         if let Err(error) = done {
             trouble = Some(error);
         }
     }
     let engine = Engine::open(env.clone(), options.clone())?;
+    engine.learn(&LearnFrom::Sources, None, &|_, _| {})?;
     let snapshot = engine.snapshot();
     drop(engine.router(&snapshot.catalog, ModelChoice::Static));
     trouble.map_or(Ok(()), Err)
@@ -383,18 +424,36 @@ fn settle(engine: &Engine, journal: &Journal) -> Result<(), Error> {
         let settled = engine.settle_turn(&turn)?;
         let line = Line::Settled { turns: turn.number, review: settled.review };
         journal.mark(&line).map_err(|error| kept(&error))?;
-        let decided = Decided {
-            at: now(&engine.env),
-            agent: turn.agent,
-            event: Moment::Stop.as_str().to_owned(),
-            session: Some(turn.session),
-            workspace: Some(turn.workspace),
-            ms: None,
-            what: settled.what,
-        };
-        Log::below(&home(&engine.env)).add(&decided).map_err(|error| kept(&error))?;
+        note(engine, &turn, settled.what)?;
     }
     Ok(())
+}
+
+/// Learns from what was done in the turns that are over.
+fn learn(engine: &Engine, journal: &Journal) -> Result<(), Error> {
+    let _alone = journal.settling().map_err(|error| kept(&error))?;
+    let Some(turn) = journal.pending().map_err(|error| kept(&error))?.learn else { return Ok(()) };
+    let runs = journal.spool().runs().map_err(|error| kept(&error))?;
+    let last = runs.last().map(|run| run.started_at.clone());
+    let what = engine.learn_live(runs)?;
+    journal.mark(&Line::Learned { turns: turn.number }).map_err(|error| kept(&error))?;
+    if let Some(start) = last {
+        journal.keep_run_from(&start).map_err(|error| kept(&error))?;
+    }
+    note(engine, &turn, what)
+}
+
+fn note(engine: &Engine, turn: &Turn, what: What) -> Result<(), Error> {
+    let decided = Decided {
+        at: now(&engine.env),
+        agent: turn.agent.clone(),
+        event: Moment::Stop.as_str().to_owned(),
+        session: Some(turn.session.clone()),
+        workspace: Some(turn.workspace.clone()),
+        ms: None,
+        what,
+    };
+    Log::below(&home(&engine.env)).add(&decided).map_err(|error| kept(&error))
 }
 
 fn review(engine: &Engine, journal: &Journal) -> Result<(), Error> {

@@ -9,6 +9,8 @@ use sinew_catalog::{Catalog, Entry};
 use sinew_cortex::failure::FailureKind;
 use sinew_cortex::record::Origin;
 use sinew_cortex::{Id, Stamp};
+use sinew_workshop::Became;
+use sinew_workshop::traces::Run;
 
 use super::input::{ToolCall, Used};
 use super::journal::Turn;
@@ -42,6 +44,21 @@ impl Engine {
         }
         let outcomes = self.close_outcomes(turn)?;
         Ok(Settlement { what: What::Settled { proposals, outcomes, notes }, review })
+    }
+
+    /// Learns from the runs of a session that goes on.
+    pub(super) fn learn_live(&self, runs: Vec<Run>) -> Result<What, Error> {
+        let (mut drafts, mut notes) = (Vec::new(), Vec::new());
+        for learned in self.learn_runs(runs)? {
+            match (learned.became, learned.draft, learned.reason) {
+                (Became::Known, ..) => {}
+                (_, Some(draft), None) => drafts.push(draft.name),
+                (_, _, why) => {
+                    notes.extend(why.map(|why| format!("{}: {why}", short(&learned.task))));
+                }
+            }
+        }
+        Ok(What::Learned { drafts, notes })
     }
 
     /// Lets a model look at a turn.
@@ -135,6 +152,11 @@ fn entry<'c>(catalog: &'c Catalog, used: &Used, workspace: &Path) -> Option<&'c 
             })
         }
     }
+}
+
+/// The beginning of a task, for a line of the log.
+fn short(task: &str) -> String {
+    task.chars().take(60).collect()
 }
 
 fn told<'t>(turn: &'t Turn, messages: &'t [Value]) -> sinew_workshop::Turn<'t> {

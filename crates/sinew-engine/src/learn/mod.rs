@@ -3,22 +3,24 @@
 //! Files are read as they are and never written. What is found in them is cleaned by the workshop
 //! before it is compared, stored or shown.
 
+mod looked;
 mod places;
 mod rewrite;
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufReader, Cursor};
+use std::io::{self, BufReader, Cursor};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use sinew_workshop::traces::{
-    self, Agent, Clean, LineCounts, Private, ReadError, Reading, SkillDraft, TraceSettings,
+    self, Agent, Clean, LineCounts, Private, ReadError, Reading, Run, SkillDraft, TraceSettings,
     TranscriptSource,
 };
 use sinew_workshop::{Became, Event, KeptRun, Learned};
 
 use crate::{Engine, Error, ErrorKind};
+use looked::Looked;
 
 /// Runs that are told one by one: more than a person reads, and a file of thousands of small runs takes
 /// no more memory than one of a few.
@@ -35,6 +37,9 @@ pub enum LearnFrom {
     Latest(Agent),
     /// Every session of an agent that changed in so many days.
     Since(Agent, u64),
+    /// The sessions of the agents that `traces.sources` names, as far as they are new and about this
+    /// workspace. Naming an agent there is the consent to look through them.
+    Sources,
 }
 
 /// What was read of a file.
@@ -130,13 +135,23 @@ impl Engine {
             let total = bytes.len() as u64;
             let mut source = Cursor::new(bytes.as_slice());
             let done = |bytes| progress(bytes, total);
-            let read = self.learn_source(&mut source, "-", agent, &done, &mut report)?;
+            let whose = (agent, Whose::Anybodys);
+            let read = self.learn_source(&mut source, "-", whose, &done, &mut report)?;
             return match read {
                 Ok(()) => Ok(report),
                 Err(error) => Err(not_read("standard input", &error)),
             };
         }
-        let files = self.transcripts(from)?;
+        let mut files = self.transcripts(from)?;
+        let looked = match from {
+            LearnFrom::Sources if files.is_empty() => return Ok(report),
+            LearnFrom::Sources => Some((self.looked()?, files.clone())),
+            _ => None,
+        };
+        if let Some((looked, _)) = &looked {
+            files.retain(|file| !looked.knows(file));
+        }
+        let whose = if looked.is_some() { Whose::OfWorkspace } else { Whose::Anybodys };
         let is_single = matches!(from, LearnFrom::Path(path) if self.env.cwd.join(path).is_file());
         let total = files.iter().map(|file| file.size).sum();
         let mut before = 0;
@@ -147,7 +162,7 @@ impl Engine {
                 Ok(opened) => {
                     let mut source = BufReader::with_capacity(64 * 1024, opened);
                     let done = |bytes| progress(before + bytes, total);
-                    self.learn_source(&mut source, &name, agent, &done, &mut report)?
+                    self.learn_source(&mut source, &name, (agent, whose), &done, &mut report)?
                 }
                 Err(error) => Err(ReadError::Io(error)),
             };
@@ -160,7 +175,31 @@ impl Engine {
             before += file.size;
             progress(before, total);
         }
+        if let Some((looked, all)) = looked {
+            looked.save(&all).map_err(|error| not_looked(&error))?;
+        }
         Ok(report)
+    }
+
+    /// Learns from runs that nobody has handed over.
+    pub(crate) fn learn_runs(&self, runs: Vec<Run>) -> Result<Vec<Learned>, Error> {
+        let settings = TraceSettings::of(&self.config).unasked();
+        let private = self.private();
+        self.workshop(|shop| {
+            runs.into_iter().map(|run| shop.learn(run, &settings, &private)).collect()
+        })
+    }
+
+    fn looked(&self) -> Result<Looked, Error> {
+        Looked::open(&self.env.sinew_home(), self.workspace()).map_err(|error| not_looked(&error))
+    }
+
+    /// What of this machine must not be told.
+    fn private(&self) -> Private {
+        Private {
+            homes: vec![self.env.home.to_string_lossy().into_owned()],
+            hosts: self.env.var("HOSTNAME").map(str::to_owned).into_iter().collect(),
+        }
     }
 
     /// Runs that were learned from in this workspace, oldest first.
@@ -188,15 +227,16 @@ impl Engine {
         &self,
         source: &mut dyn TranscriptSource,
         path: &str,
-        agent: Option<Agent>,
+        (agent, whose): (Option<Agent>, Whose),
         progress: &dyn Fn(u64),
         report: &mut LearnReport,
     ) -> Result<Result<(), ReadError>, Error> {
-        let settings = TraceSettings::of(&self.config);
-        let private = Private {
-            homes: vec![self.env.home.to_string_lossy().into_owned()],
-            hosts: self.env.var("HOSTNAME").map(str::to_owned).into_iter().collect(),
+        let handed_over = TraceSettings::of(&self.config);
+        let settings = match whose {
+            Whose::Anybodys => handed_over,
+            Whose::OfWorkspace => handed_over.unasked(),
         };
+        let private = self.private();
         let stem = Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let name = stem.unwrap_or_default();
         let reading = Reading { agent, name: &name, progress };
@@ -204,7 +244,7 @@ impl Engine {
         self.workshop(|shop| {
             let mut trouble = None;
             let read = traces::read(source, &reading, &mut |run| {
-                if trouble.is_some() {
+                if trouble.is_some() || !whose.includes(&run, self.workspace()) {
                     return;
                 }
                 match shop.learn(run, &settings, &private) {
@@ -221,6 +261,31 @@ impl Engine {
             }))
         })
     }
+}
+
+/// Which runs of a transcript are learned from.
+#[derive(Debug, Clone, Copy)]
+enum Whose {
+    /// All: somebody handed the transcript over.
+    Anybodys,
+    /// Those that were done in the workspace: nobody asked.
+    OfWorkspace,
+}
+
+impl Whose {
+    fn includes(self, run: &Run, workspace: &Path) -> bool {
+        match self {
+            Self::Anybodys => true,
+            Self::OfWorkspace => {
+                run.cwd.as_deref().is_some_and(|cwd| Path::new(cwd).starts_with(workspace))
+            }
+        }
+    }
+}
+
+fn not_looked(error: &io::Error) -> Error {
+    let told = format!("cannot keep which sessions were looked through: {error}");
+    Error::new(ErrorKind::Environment, "not-kept", told)
 }
 
 fn not_read(name: &str, error: &ReadError) -> Error {

@@ -13,6 +13,8 @@ use crate::{Engine, Error, ErrorKind};
 /// Files of a folder that are looked at: more sessions than anybody has.
 const MAX_FILES: usize = 20_000;
 
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+
 /// How deep a folder is walked: Codex keeps sessions below year, month and day.
 const MAX_DEPTH: usize = 8;
 
@@ -25,7 +27,7 @@ pub(super) struct Transcript {
     pub(super) path: PathBuf,
     pub(super) size: u64,
     /// When it changed last, in milliseconds since 1970.
-    changed: u64,
+    pub(super) changed: u64,
 }
 
 impl Engine {
@@ -58,14 +60,25 @@ impl Engine {
                 let sessions = self.sessions(*agent)?;
                 Ok(sessions.into_iter().max_by_key(|file| file.changed).into_iter().collect())
             }
-            LearnFrom::Since(agent, days) => {
-                let from = self.env.clock.now_ms().saturating_sub(days * 24 * 60 * 60 * 1000);
-                let mut sessions = self.sessions(*agent)?;
-                sessions.retain(|file| file.changed >= from);
-                sessions.sort_by_key(|file| (file.changed, file.path.clone()));
-                Ok(sessions)
+            LearnFrom::Since(agent, days) => self.sessions_since(*agent, *days),
+            LearnFrom::Sources => {
+                let names = self.config.traces.sources.iter();
+                let agents: Vec<Agent> = names.filter_map(|name| Agent::named(name)).collect();
+                let days = self.config.traces.max_age_days;
+                // An agent that has no session yet is no trouble.
+                let sessions = |agent| self.sessions_since(agent, days).unwrap_or_default();
+                Ok(agents.into_iter().flat_map(sessions).collect())
             }
         }
+    }
+
+    /// The sessions of an agent that changed in so many days, oldest first.
+    fn sessions_since(&self, agent: Agent, days: u64) -> Result<Vec<Transcript>, Error> {
+        let from = self.env.clock.now_ms().saturating_sub(days.saturating_mul(DAY_MS));
+        let mut sessions = self.sessions(agent)?;
+        sessions.retain(|file| file.changed >= from);
+        sessions.sort_by_key(|file| (file.changed, file.path.clone()));
+        Ok(sessions)
     }
 
     /// The sessions of an agent in its default place.

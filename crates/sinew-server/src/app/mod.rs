@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use sinew_catalog::Snapshot;
 use sinew_engine::hub::{Place, Said};
-use sinew_engine::{CatalogRouter, Engine, Error, ModelChoice, WatchEvent};
+use sinew_engine::{CatalogRouter, Engine, Error, LearnFrom, ModelChoice, WatchEvent};
 
 use crate::access::Access;
 use crate::api::Problem;
@@ -28,6 +28,9 @@ pub(crate) use metrics::{Metrics, count, family};
 
 /// How often the books are looked at for what other processes did, while somebody listens.
 const FOLLOW_EVERY: Duration = Duration::from_secs(1);
+
+/// How often agents' sessions are looked through, where the configuration says so.
+const LEARN_EVERY: Duration = Duration::from_secs(60);
 
 /// How often it is seen whether registries are to be asked about installed skills again. They are
 /// asked once a day.
@@ -123,7 +126,9 @@ impl App {
         let app = Arc::downgrade(&self.0);
         thread::spawn(move || follow(&app, &poked));
         let app = Arc::downgrade(&self.0);
-        thread::spawn(move || recheck(&app));
+        thread::spawn(move || regularly(&app, RECHECK_EVERY, recheck));
+        let app = Arc::downgrade(&self.0);
+        thread::spawn(move || regularly(&app, LEARN_EVERY, learn));
     }
 
     fn saw(&self, event: &WatchEvent) {
@@ -228,25 +233,35 @@ impl App {
     }
 }
 
-/// Asks registries again about what is installed, until the app is gone. What cannot be asked now is
-/// asked an hour later; `sinew verify --online` says why.
-fn recheck(app: &Weak<Parts>) {
-    let mut waited = RECHECK_EVERY;
+/// Does something at once and then regularly, until the app is gone.
+fn regularly(app: &Weak<Parts>, every: Duration, work: impl Fn(&Engine)) {
+    let mut waited = every;
     while let Some(parts) = app.upgrade() {
-        if waited >= RECHECK_EVERY {
+        if waited >= every {
             waited = Duration::ZERO;
-            let engine = App(parts).engine();
-            if let Ok(hub) = engine.hub(&Said::default()) {
-                for workdir in engine.workdirs() {
-                    let _ = hub.ask_again(&workdir);
-                }
-            }
+            work(&App(parts).engine());
         } else {
             drop(parts);
         }
         thread::sleep(NOTICE);
         waited += NOTICE;
     }
+}
+
+/// Asks registries again about what is installed. What cannot be asked now is asked an hour later;
+/// `sinew verify --online` says why.
+fn recheck(engine: &Engine) {
+    if let Ok(hub) = engine.hub(&Said::default()) {
+        for workdir in engine.workdirs() {
+            let _ = hub.ask_again(&workdir);
+        }
+    }
+}
+
+/// Looks through new sessions of the agents that the configuration names. What cannot be read now is
+/// read a minute later; `sinew learn` says why.
+fn learn(engine: &Engine) {
+    let _ = engine.learn(&LearnFrom::Sources, None, &|_, _| {});
 }
 
 /// Looks at the books while somebody listens, until the app is gone.

@@ -116,11 +116,11 @@ fn mask(text: &mut String) -> bool {
 mod tests {
     use super::*;
 
-    fn step(agent: &str, tool: &str, input: Value, said: &str) -> Value {
+    fn step(agent: &str, tool: &str, input: &Value, said: &str) -> Value {
         live_step(&LiveStep {
             agent,
             tool,
-            input: &input,
+            input,
             said,
             failed: false,
             interrupted: false,
@@ -130,24 +130,24 @@ mod tests {
 
     #[test]
     fn a_call_is_told_as_its_transcript_would() {
-        let told = step("claude-code", "Bash", json!({"command": "cargo test"}), "ok");
+        let told = step("claude-code", "Bash", &json!({"command": "cargo test"}), "ok");
         assert_eq!(told["action"], json!({"type": "exec", "command": "cargo test"}));
         assert_eq!((&told["currentApp"], &told["status"]), (&json!("cargo"), &json!("ok")));
-        let told = step("codex", "shell", json!({"command": ["bash", "-lc", "ls -l"]}), "");
+        let told = step("codex", "shell", &json!({"command": ["bash", "-lc", "ls -l"]}), "");
         assert_eq!(told["action"], json!({"type": "exec", "command": "ls -l"}));
-        let told = step("gemini", "run_shell_command", json!({"command": "make"}), "");
+        let told = step("gemini", "run_shell_command", &json!({"command": "make"}), "");
         assert_eq!(told["action"], json!({"type": "exec", "command": "make"}));
-        let told = step("gemini", "read_file", json!({"absolute_path": "/a/b"}), "");
+        let told = step("gemini", "read_file", &json!({"absolute_path": "/a/b"}), "");
         assert_eq!(told["action"], json!({"type": "read", "path": "/a/b"}));
     }
 
     #[test]
     fn what_looks_like_a_secret_is_taken_out_and_what_may_come_again_holds_the_run_back() {
         let token = format!("ghp_{}", "a1B2".repeat(9));
-        let told = step("claude-code", "Bash", json!({"command": format!("gh auth {token}")}), "");
+        let told = step("claude-code", "Bash", &json!({"command": format!("gh auth {token}")}), "");
         assert!(!told.to_string().contains("a1B2a1B2") && told.get("heldBack").is_none(), "{told}");
         let command = json!({"command": "export DB_PASSWORD=tr0ub4dor-and-3"});
-        let told = step("claude-code", "Bash", command, "");
+        let told = step("claude-code", "Bash", &command, "");
         assert!(!told.to_string().contains("tr0ub4dor") && told["heldBack"] == true, "{told}");
         let said = live_said("log in with password: tr0ub4dor-and-3", "t");
         assert!(!said.to_string().contains("tr0ub4dor"), "{said}");
@@ -155,12 +155,12 @@ mod tests {
 
     #[test]
     fn a_result_is_cut_and_a_refusal_is_a_failure() {
-        let told = step("claude-code", "Bash", json!({"command": "x"}), &"a b ".repeat(9_000));
+        let told = step("claude-code", "Bash", &json!({"command": "x"}), &"a b ".repeat(9_000));
         let length = told["result"].as_str().map_or(0, str::len);
         assert!((1_000..3_000).contains(&length), "{length}");
-        let told = step("claude-code", "Read", json!({"file_path": "/x"}), "what it holds");
+        let told = step("claude-code", "Read", &json!({"file_path": "/x"}), "what it holds");
         assert_eq!(told["result"], "");
-        let told = step("claude-code", "mcp__shop__buy", json!({}), "{\"ok\":false}");
+        let told = step("claude-code", "mcp__shop__buy", &json!({}), "{\"ok\":false}");
         assert_eq!(
             (&told["action"]["type"], &told["status"]),
             (&json!("mcp.shop.buy"), &json!("error"))

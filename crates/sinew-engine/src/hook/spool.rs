@@ -1,0 +1,78 @@
+//! What an agent does in a session, while it does it: a generic trace that grows by a record with each
+//! event, beside the session's journal. When a turn is over, what is in it becomes a run like those of
+//! a transcript.
+//!
+//! Records are cleaned before they are written, and only the last run stays: the user's next message
+//! may be a verdict on it, or go on with it.
+
+use std::fs;
+use std::io::{self, Cursor, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use sinew_guard::atomic::{self, Access};
+use sinew_workshop::traces::{self, Agent, ReadError, Reading, Run};
+
+use super::lines;
+
+/// Room for the steps of one run. What comes after is not recorded: nobody repeats so much.
+const MAX_SPOOL: u64 = 4 << 20;
+
+/// A session's trace.
+#[derive(Debug)]
+pub(super) struct Spool {
+    path: PathBuf,
+}
+
+impl Spool {
+    /// The ending of its file, beside the journal of the session.
+    pub(super) const EXTENSION: &str = "trace";
+
+    pub(super) fn beside(journal: &Path) -> Self {
+        Self { path: journal.with_extension(Self::EXTENSION) }
+    }
+
+    pub(super) fn exists(&self) -> bool {
+        self.path.exists()
+    }
+
+    /// Adds a record; the first one of a session comes after `head`.
+    pub(super) fn add(&self, head: &Value, record: &Value) -> io::Result<()> {
+        match fs::metadata(&self.path) {
+            Ok(facts) if facts.len() > MAX_SPOOL => {
+                return Err(io::Error::other("the trace of the session's run is full"));
+            }
+            Ok(_) => {}
+            Err(_) => lines::append(&self.path, head)?,
+        }
+        lines::append(&self.path, record)
+    }
+
+    /// The runs in it; the last may go on.
+    pub(super) fn runs(&self) -> io::Result<Vec<Run>> {
+        let bytes = match fs::read(&self.path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut runs = Vec::new();
+        let reading = Reading { agent: Some(Agent::Generic), name: "", progress: &|_| {} };
+        match traces::read(&mut Cursor::new(bytes), &reading, &mut |run| runs.push(run)) {
+            Ok(_) => Ok(runs),
+            Err(ReadError::Io(error)) => Err(error),
+            Err(error) => Err(io::Error::other(error)),
+        }
+    }
+
+    /// Lets go of what came before the run that began at `start`.
+    pub(super) fn keep_from(&self, start: &str) -> io::Result<()> {
+        let records: Vec<Value> = lines::read(&self.path)?;
+        let begins = |record: &Value| record["type"] == "user" && record["at"] == start;
+        let Some(at) = records.iter().position(begins).filter(|at| *at > 1) else { return Ok(()) };
+        let mut kept = Vec::new();
+        for record in records[..1].iter().chain(&records[at..]) {
+            writeln!(kept, "{record}")?;
+        }
+        atomic::write(&self.path, &kept, Access::OwnerOnly)
+    }
+}
