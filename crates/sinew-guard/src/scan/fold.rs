@@ -44,6 +44,7 @@ pub(crate) fn fold(text: &str) -> Folded {
     let text = &*without_returns(text);
     let bytes = text.as_bytes();
     let mut folded = Folded { text: String::with_capacity(text.len() + 16), ..Folded::default() };
+    let mut hidden = Hidden::default();
     // Text before this is folded, and so many lines of it have ended.
     let (mut done, mut number) = (0usize, 0usize);
     // Most lines only need their letters lowered: they are passed over and copied together.
@@ -69,7 +70,7 @@ pub(crate) fn fold(text: &str) -> Folded {
             if line.is_ascii() {
                 push_lower(line, &mut folded.text);
             } else {
-                fold_line(line, number, &mut folded);
+                fold_line(line, number, &mut hidden, &mut folded);
             }
             let Some(end) = end else {
                 folded.text.extend(std::iter::repeat_n('\n', joined.owed));
@@ -147,23 +148,30 @@ fn drop_continuation(text: &mut String) {
     text.push(' ');
 }
 
-fn fold_line(line: &str, number: usize, folded: &mut Folded) {
-    let mut tags = String::new();
-    let mut selectors: Vec<u8> = Vec::new();
+/// What a line spells in characters that nobody sees; used again for each line.
+#[derive(Debug, Default)]
+struct Hidden {
+    tags: String,
+    selectors: Vec<u8>,
+}
+
+fn fold_line(line: &str, number: usize, hidden: &mut Hidden, folded: &mut Folded) {
     let mut previous = ' ';
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
         if let Some(byte) = selector(c) {
-            selectors.push(byte);
+            hidden.selectors.push(byte);
             continue;
         }
-        read_selectors(&mut selectors, &mut tags);
+        if !hidden.selectors.is_empty() {
+            hidden.read_selectors();
+        }
         match c {
             c if c.is_ascii() => folded.text.push(c.to_ascii_lowercase()),
             '\u{e0001}' | '\u{e0020}'..='\u{e007f}' => {
                 if let Some(plain) = char::from_u32(c as u32 - 0xe0000).filter(|p| !p.is_control())
                 {
-                    tags.push(plain);
+                    hidden.tags.push(plain);
                 }
             }
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => note(&mut folded.bidi, number),
@@ -201,10 +209,11 @@ fn fold_line(line: &str, number: usize, folded: &mut Folded) {
         }
         previous = c;
     }
-    read_selectors(&mut selectors, &mut tags);
-    if tags.len() >= 3 && folded.tags.len() < MAX_ODDITIES {
-        folded.tags.push((number, tags));
+    hidden.read_selectors();
+    if hidden.tags.len() >= 3 && folded.tags.len() < MAX_ODDITIES {
+        folded.tags.push((number, hidden.tags.clone()));
     }
+    hidden.tags.clear();
 }
 
 /// The byte that a variation selector stands for where somebody writes in them.
@@ -219,12 +228,14 @@ fn selector(c: char) -> Option<u8> {
 /// Selectors in a row that are a text; a character has one, or two.
 const MIN_SELECTORS: usize = 3;
 
-fn read_selectors(selectors: &mut Vec<u8>, tags: &mut String) {
-    if selectors.len() >= MIN_SELECTORS {
-        let text = String::from_utf8_lossy(selectors);
-        tags.extend(text.chars().filter(|c| !c.is_control() && *c != '\u{fffd}'));
+impl Hidden {
+    fn read_selectors(&mut self) {
+        if self.selectors.len() >= MIN_SELECTORS {
+            let text = String::from_utf8_lossy(&self.selectors);
+            self.tags.extend(text.chars().filter(|c| !c.is_control() && *c != '\u{fffd}'));
+        }
+        self.selectors.clear();
     }
-    selectors.clear();
 }
 
 /// Words of a table as folded text spells them: letters beyond ASCII alone, so that an expression
