@@ -59,24 +59,30 @@ impl Collation {
 
     /// `None` where either name holds a character that the table does not cover.
     fn compare_ascii(&self, a: &[u8], b: &[u8]) -> Option<Ordering> {
-        let mut by_primary = Ordering::Equal;
         let mut by_case = Ordering::Equal;
-        for (a, b) in a.iter().zip(b) {
-            let (a, b) = (self.weight(*a)?, self.weight(*b)?);
-            by_primary = by_primary.then(a.primary.cmp(&b.primary));
-            by_case = by_case.then(a.upper.cmp(&b.upper));
+        for (at, (first, second)) in a.iter().zip(b).enumerate() {
+            let (first, second) = (self.weight(*first)?, self.weight(*second)?);
+            if first.primary != second.primary {
+                // What is covered so far says nothing about the rest: an accent there can combine
+                // backwards.
+                let covered = is_printable(&a[at..]) && is_printable(&b[at..]);
+                return covered.then(|| first.primary.cmp(&second.primary));
+            }
+            by_case = by_case.then(first.upper.cmp(&second.upper));
         }
-        // A covered prefix says nothing about the rest: an accent there can combine backwards.
         let common = a.len().min(b.len());
-        for byte in a[common..].iter().chain(&b[common..]) {
-            self.weight(*byte)?;
-        }
-        Some(by_primary.then(a.len().cmp(&b.len())).then(by_case))
+        let covered = is_printable(&a[common..]) && is_printable(&b[common..]);
+        covered.then(|| a.len().cmp(&b.len()).then(by_case))
     }
 
     fn weight(&self, byte: u8) -> Option<Weight> {
         self.ascii.get(usize::from(byte)).copied().filter(|weight| weight.primary != 0)
     }
+}
+
+/// Whether the table covers every character.
+fn is_printable(name: &[u8]) -> bool {
+    name.iter().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 fn compare_bytes(collator: &CollatorBorrowed<'_>, a: u8, b: u8) -> Ordering {

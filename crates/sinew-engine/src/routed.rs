@@ -135,6 +135,9 @@ impl Engine {
             return None;
         }
         let cortex = self.cortex().ok()?;
+        if cortex.with_memory(|memory| memory.patterns.is_empty()).ok()? {
+            return None;
+        }
         let words = words(message, self.vocabulary());
         let today = cortex.now().day();
         let about = cortex.with_memory(|memory| {

@@ -1,33 +1,68 @@
 //! Takes entities that have a shape out of a text, and splits the rest into words.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use regex::Regex;
 
-/// What is taken out whole, in this order. Each is replaced by a blank.
-const SHAPES: &[&str] = &[
+/// What is taken out whole, in this order, behind what no text has it without. Each is replaced by a
+/// blank. Most messages have none of them, and making an expression takes longer than finding a skill.
+const SHAPES: &[(Needs, &str)] = &[
     // Addresses with a scheme, and those that start like one.
-    r"(?i)\b[a-z][a-z0-9+.-]*://\S+",
-    r"(?i)\b(?:www|ftp)\.\S+",
-    r"(?i)\b(?:mailto|tel|data|urn|magnet):\S+",
+    (Needs::Any(':'), r"(?i)\b[a-z][a-z0-9+.-]*://\S+"),
+    (Needs::Any('.'), r"(?i)\b(?:www|ftp)\.\S+"),
+    (Needs::Any(':'), r"(?i)\b(?:mailto|tel|data|urn|magnet):\S+"),
     // E-mail addresses and handles.
-    r"\S*@\S*",
+    (Needs::Any('@'), r"\S*@\S*"),
     // UUIDs, digests, hexadecimal numbers.
-    r"(?i)\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b",
-    r"(?i)\b0x[0-9a-f]+\b",
+    (Needs::Any('-'), r"(?i)\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"),
+    (Needs::Digit, r"(?i)\b0x[0-9a-f]+\b"),
     // Times and dates, written in digits.
-    r"(?i)\b\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:t[\d:.]+z?)?\b",
-    r"(?i)\b\d{1,2}(?::\d{2}){1,2}(?:\s?[ap]\.?m\.?)?",
-    r"(?i)\b\d{1,2}\s?[ap]\.?m\b\.?",
+    (Needs::Digit, r"(?i)\b\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:t[\d:.]+z?)?\b"),
+    (Needs::Digit, r"(?i)\b\d{1,2}(?::\d{2}){1,2}(?:\s?[ap]\.?m\.?)?"),
+    (Needs::Digit, r"(?i)\b\d{1,2}\s?[ap]\.?m\b\.?"),
     // Telephone numbers: digits in groups.
-    r"\+?\(?\d[\d\s().-]{6,}\d",
+    (Needs::Digit, r"\+?\(?\d[\d\s().-]{6,}\d"),
     // Amounts, with the sign or the unit before or after them.
-    r"(?i)[$€£¥₹₽]\s?\d[\d.,]*\s?(?:k|m|bn|million|billion)?\b",
-    r"(?i)\b\d[\d.,]*\s?(?:[$€£¥₹₽%]|(?:usd|eur|gbp|jpy|chf|k|kb|mb|gb|tb|kg|km|cm|mm|px|dpi|ms)\b)",
+    (Needs::Digit, r"(?i)[$€£¥₹₽]\s?\d[\d.,]*\s?(?:k|m|bn|million|billion)?\b"),
+    (
+        Needs::Digit,
+        r"(?i)\b\d[\d.,]*\s?(?:[$€£¥₹₽%]|(?:usd|eur|gbp|jpy|chf|k|kb|mb|gb|tb|kg|km|cm|mm|px|dpi|ms)\b)",
+    ),
 ];
 
-static TAKEN: LazyLock<Vec<Regex>> =
-    LazyLock::new(|| SHAPES.iter().filter_map(|shape| Regex::new(shape).ok()).collect());
+/// What a text must have for a shape to be in it.
+#[derive(Debug, Clone, Copy)]
+enum Needs {
+    /// This character.
+    Any(char),
+    /// A digit of any script.
+    Digit,
+}
+
+impl Needs {
+    fn are_met(self, text: &str) -> bool {
+        match self {
+            Self::Any(c) => text.contains(c),
+            Self::Digit => text.contains(char::is_numeric),
+        }
+    }
+}
+
+/// The expressions, each made when a text may have its shape.
+static TAKEN: [OnceLock<Option<Regex>>; SHAPES.len()] = [const { OnceLock::new() }; SHAPES.len()];
+
+/// The text with each shape replaced by a blank.
+fn without_shapes(text: &str) -> String {
+    let mut text = text.to_owned();
+    for ((needs, shape), made) in SHAPES.iter().zip(&TAKEN) {
+        if needs.are_met(&text)
+            && let Some(shape) = made.get_or_init(|| Regex::new(shape).ok())
+        {
+            text = shape.replace_all(&text, " ").into_owned();
+        }
+    }
+    text
+}
 
 /// Nouns that stand for the type of a file.
 const TYPES: &[(&str, &[&str])] = &[
@@ -49,10 +84,7 @@ const ELISIONS: &[&str] = &[
 /// The words of a text without entities, in lower case and in order. Hyphens stay inside words for
 /// the phrases.
 pub(super) fn tokens(text: &str) -> Vec<String> {
-    let mut text = text.to_owned();
-    for shape in TAKEN.iter() {
-        text = shape.replace_all(&text, " ").into_owned();
-    }
+    let text = without_shapes(text);
     let mut found = Vec::new();
     for piece in text.split_whitespace() {
         let piece = piece

@@ -95,7 +95,7 @@ impl Engine {
     /// The words that signals are made of: tools that this machine's skills are named after are tools.
     pub(crate) fn vocabulary(&self) -> &Vocabulary {
         self.vocabulary.get_or_init(|| {
-            let snapshot = self.snapshot();
+            let snapshot = self.current();
             let names = snapshot.catalog.entries.iter().map(|entry| entry.name.as_str());
             Vocabulary::with_slugs(names)
         })
