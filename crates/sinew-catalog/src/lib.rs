@@ -79,6 +79,7 @@ pub use environment::{
 };
 pub use filter::Overrides;
 pub use lookup::LookupError;
+pub use parallel::work_here;
 pub use profile::{
     AGENT_ROOTS, AgentRoots, Links, PROFILES, Place, Profile, RootTemplate, Tier, Winner,
 };

@@ -1,5 +1,8 @@
 //! Work that is shared between threads only where there is enough of it.
 
+use std::num::NonZero;
+use std::thread;
+
 use rayon::prelude::*;
 
 /// Fewer files or folders than this are looked at sooner than a second thread wakes up.
@@ -7,6 +10,17 @@ const WORTH_SHARING: usize = 64;
 
 /// What a thread takes on at once: where it has to wait for its core, little waits with it.
 const SHARE: usize = 16;
+
+/// Lets this thread do its share of the work instead of waiting for others to do all of it: a process
+/// that answers one question needs a thread less, and the memory of that thread's own. Not for a
+/// thread that is going to wait for other things.
+pub fn work_here() {
+    // Alone, it would leave nobody for what other threads hand over.
+    if thread::available_parallelism().map_or(1, NonZero::get) > 1 {
+        // Where threads are there already, they are as good.
+        let _ = rayon::ThreadPoolBuilder::new().use_current_thread().build_global();
+    }
+}
 
 /// The answer to each item, in the items' order.
 pub(crate) fn map<T: Sync, A: Send>(items: &[T], answer: impl Fn(&T) -> A + Sync + Send) -> Vec<A> {

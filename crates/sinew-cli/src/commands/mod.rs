@@ -94,6 +94,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
     if matches!(&cli.command, Command::Learn(args) if args.takes_agent()) {
         options.agent = None;
     }
+    sinew_catalog::work_here();
     // The process ends after one command: taking a catalog of thousands apart would be for nothing.
     let engine = ManuallyDrop::new(Engine::open(environment::of_process()?, options)?);
     match &cli.command {
