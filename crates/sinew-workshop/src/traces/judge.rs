@@ -11,6 +11,8 @@ use super::said::{Reaction, reaction};
 pub enum Evidence {
     /// The transcript says so.
     Stated,
+    /// The agent reported it.
+    Reported,
     /// The run was stopped.
     Aborted,
     /// The user complained.
@@ -48,8 +50,13 @@ pub fn judge(run: &Run) -> Judgement {
     match run.ending {
         Ending::Succeeded => return told(true, Evidence::Stated),
         Ending::Failed => return told(false, Evidence::Stated),
-        Ending::Aborted => return told(false, Evidence::Aborted),
-        Ending::Open | Ending::Normal | Ending::Completed => {}
+        Ending::Open | Ending::Normal | Ending::Completed | Ending::Aborted => {}
+    }
+    if let Some(ok) = run.reported {
+        return told(ok, Evidence::Reported);
+    }
+    if run.ending == Ending::Aborted {
+        return told(false, Evidence::Aborted);
     }
     let reaction = run.next_message.as_deref().map_or(Reaction::None, reaction);
     if reaction == Reaction::Complaint {

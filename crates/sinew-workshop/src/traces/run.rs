@@ -45,6 +45,9 @@ pub struct Run {
     pub final_message: String,
     /// How it ended, as far as the transcript says.
     pub ending: Ending,
+    /// How it went by the agent's own report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported: Option<bool>,
     /// What the user said next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_message: Option<String>,
@@ -164,7 +167,11 @@ const FIELDS: &[&str] = &[
     "capability",
     "question",
     "message",
+    "outcome",
 ];
+
+/// How the kind of the tool ends by which an agent tells sinew how it went.
+const REPORT: &str = ".report_outcome";
 
 impl Action {
     /// An action of this type without fields.
@@ -210,6 +217,15 @@ impl Action {
     /// A text field; empty where there is none.
     pub fn text(&self, field: &str) -> &str {
         self.fields.get(field).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// How it went, where this is no work but the agent's own word about it.
+    pub(crate) fn reported(&self) -> Option<bool> {
+        match self.text("outcome") {
+            "success" if self.kind.ends_with(REPORT) => Some(true),
+            "failure" if self.kind.ends_with(REPORT) => Some(false),
+            _ => None,
+        }
     }
 
     /// A number field.

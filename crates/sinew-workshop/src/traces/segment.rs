@@ -109,15 +109,21 @@ impl Segments {
         self.waiting = Some(Said { text, at: at.to_owned(), held_back: false });
     }
 
-    /// The agent did something.
-    pub(crate) fn step(&mut self, new: NewStep) {
+    /// The agent did something; whether it is a step of its work.
+    pub(crate) fn step(&mut self, new: NewStep) -> bool {
+        if let Some(ok) = new.action.reported() {
+            if let Some(run) = &mut self.current {
+                run.reported = Some(ok);
+            }
+            return false;
+        }
         self.open_run(&new.at);
-        let Some(run) = &mut self.current else { return };
+        let Some(run) = &mut self.current else { return false };
         run.ending = Ending::Open;
         if run.steps.len() >= MAX_STEPS {
             run.left_out += 1;
             self.left_out += 1;
-            return;
+            return false;
         }
         let app = new.app.filter(|app| !app.is_empty());
         let app = app.unwrap_or_else(|| program::app(&new.action));
@@ -134,6 +140,7 @@ impl Segments {
             self.open.insert(call, (run.steps.len(), false));
         }
         run.steps.push(step);
+        true
     }
 
     /// A call's result came back.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Records, take_content, take_text, text};
+use super::{Records, of_server, take_content, take_text, text};
 use crate::traces::run::{Action, Ending};
 use crate::traces::segment::{NewResult, NewStep, Segments};
 
@@ -204,7 +204,7 @@ impl Conversation {
 pub(super) fn action(name: &str, mut input: Value) -> Action {
     if let Some((server, tool)) = name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"))
     {
-        return Action::new(format!("mcp.{server}.{tool}"));
+        return of_server(server, tool, &input);
     }
     let known = TOOLS.iter().find(|(tool, _)| *tool == name).map(|(_, kind)| *kind);
     let action = Action::new(known.map_or_else(|| snake_case(name), str::to_owned));

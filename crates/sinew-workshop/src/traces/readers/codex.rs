@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Records, take_content, take_text, text};
+use super::{Records, of_server, take_content, take_text, text};
 use crate::traces::program::command_text;
 use crate::traces::run::{Action, Ending};
 use crate::traces::segment::{NewResult, NewStep, Segments};
@@ -141,7 +141,7 @@ pub(super) fn action(name: &str, input: &Value) -> Action {
         name => match name.split_once("__") {
             Some((server, tool)) if !server.is_empty() && !tool.is_empty() => {
                 let server = server.strip_prefix("mcp_").unwrap_or(server);
-                Action::new(format!("mcp.{server}.{tool}"))
+                of_server(server, tool, input)
             }
             _ => Action::new(super::claude_code::snake_case(name)),
         },

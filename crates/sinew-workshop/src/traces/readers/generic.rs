@@ -69,7 +69,7 @@ fn step(record: &mut Value, to: &mut Segments) {
         "" => None,
         status => Some(status != "ok"),
     };
-    to.step(NewStep {
+    let is_work = to.step(NewStep {
         call: None,
         action,
         app: Some(take_text(record, "currentApp")),
@@ -77,7 +77,9 @@ fn step(record: &mut Value, to: &mut Segments) {
         target,
         at: take_text(record, "startedAt"),
     });
-    to.last_result(NewResult { text: take_text(record, "result"), failed, is_final: true });
+    if is_work {
+        to.last_result(NewResult { text: take_text(record, "result"), failed, is_final: true });
+    }
     if record.get("interrupted") == Some(&Value::Bool(true)) {
         to.ended(Ending::Aborted);
     }

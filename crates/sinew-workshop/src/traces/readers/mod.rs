@@ -227,6 +227,15 @@ fn each_record(
     }
 }
 
+/// A tool of a server; of what it was given, only an agent's report says something here.
+fn of_server(server: &str, tool: &str, input: &Value) -> Action {
+    let action = Action::new(format!("mcp.{server}.{tool}"));
+    match tool {
+        "report_outcome" => action.with("outcome", text(input, "outcome")),
+        _ => action,
+    }
+}
+
 /// Gemini's tools, by the names that Claude Code has for the same.
 const GEMINI: &[(&str, &str)] = &[
     ("run_shell_command", "Bash"),

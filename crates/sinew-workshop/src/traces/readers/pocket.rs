@@ -98,7 +98,7 @@ impl Found<'_> {
     pub(super) fn hand_to(mut self, to: &mut Segments) {
         let action = Action::from_json(&mut self.action)
             .unwrap_or_else(|| Action::new(self.kind.unwrap_or("unknown")));
-        to.step(NewStep {
+        let is_work = to.step(NewStep {
             call: None,
             action,
             app: self.app.map(str::to_owned),
@@ -107,7 +107,9 @@ impl Found<'_> {
             ..NewStep::default()
         });
         let failed = self.status.map(|status| status != "ok");
-        to.last_result(NewResult { text: self.result, failed, is_final: true });
+        if is_work {
+            to.last_result(NewResult { text: self.result, failed, is_final: true });
+        }
     }
 }
 

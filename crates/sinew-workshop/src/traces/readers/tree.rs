@@ -7,7 +7,9 @@ use std::io::{self, SeekFrom};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Agent, Reading, Source, each_record, pocket, take_content, take_text, text};
+use super::{
+    Agent, Reading, Source, each_record, of_server, pocket, take_content, take_text, text,
+};
 use crate::traces::lines::{self, Counts, Line};
 use crate::traces::program::command_text;
 use crate::traces::run::{Action, Ending, Run};
@@ -254,9 +256,9 @@ fn action(name: &str, mut input: Value) -> Action {
         }
         name => match name.split_once("__") {
             Some((server, tool)) if !server.is_empty() && !tool.is_empty() => {
-                Action::new(format!("mcp.{server}.{tool}"))
+                of_server(server, tool, &input)
             }
-            _ => Action::new(format!("mcp.openclaw.{}", super::claude_code::snake_case(name))),
+            _ => of_server("openclaw", &super::claude_code::snake_case(name), &input),
         },
     }
 }

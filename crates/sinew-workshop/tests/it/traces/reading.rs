@@ -310,3 +310,33 @@ proptest! {
         }
     }
 }
+
+/// What the agent reports about a run counts before anything that can be read from it, and is no step.
+#[test]
+fn an_agents_own_report_is_evidence_and_no_work() {
+    let session = |outcome: &str| {
+        let call = |id: &str, name: &str, input: Value| {
+            json!({"type": "assistant", "uuid": "u", "sessionId": "s", "timestamp": "t",
+                   "message": {"role": "assistant", "stop_reason": "end_turn",
+                               "content": [{"type": "tool_use", "id": id, "name": name, "input": input}]}})
+        };
+        let asked = json!({"type": "user", "uuid": "u", "sessionId": "s", "timestamp": "t",
+                           "message": {"role": "user", "content": "Build it"}});
+        let report = json!({"skill": "builder", "outcome": outcome});
+        let lines = [
+            asked,
+            call("1", "Bash", json!({"command": "make"})),
+            call("2", "mcp__sinew__report_outcome", report),
+        ];
+        lines.map(|line| line.to_string()).join("\n")
+    };
+    for (outcome, ok, evidence) in
+        [("success", Some(true), Evidence::Reported), ("failure", Some(false), Evidence::Reported)]
+    {
+        let (runs, _) = read(session(outcome).as_bytes());
+        let judged = judge(&runs[0]);
+        assert_eq!((runs[0].steps.len(), judged.ok, judged.evidence), (1, ok, evidence));
+    }
+    let (runs, _) = read(session("who knows").as_bytes());
+    assert_eq!((runs[0].steps.len(), judge(&runs[0]).evidence), (2, Evidence::Weak));
+}
