@@ -8,20 +8,16 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::by::By;
 use crate::capture::{self, Guards, Verdict};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::event::{Event, EventKind};
-use crate::files;
-use crate::gates::content;
-use crate::prepare::Wanted;
-use crate::proposal::{Change, Generated, Place, Proposal, Queries, Source};
-use crate::status::{Life, Status};
-use crate::suggest::{Apply, Draft, Origin, Suggested};
+use crate::proposal::Proposal;
+use crate::publish::Published;
+use crate::status::Status;
 use crate::traces::{
     Clean, Confidence, Evidence, Judgement, KnownRun, MAX_MERGED, Making, Private, Publish,
-    REPLAY_FILE, Relation, Run, SkillDraft, TraceSettings, Weak, clean, draft, fingerprint, judge,
-    kept_of, key_of, merge, replay_stem,
+    Relation, Run, SkillDraft, TraceSettings, Weak, clean, draft, fingerprint, judge, kept_of,
+    key_of, merge,
 };
 use crate::turn::Turn;
 use crate::workshop::Workshop;
@@ -325,151 +321,6 @@ impl Workshop<'_> {
         Ok(learned)
     }
 
-    /// A name that no other draft, proposal or skill of somebody has.
-    fn free_name(&self, wanted: &str, found: &Found<'_>, runs: &[KnownRun]) -> Result<String> {
-        let proposals = self.book()?.proposals()?;
-        let is_taken = |name: &str| -> Result<bool> {
-            let other = runs
-                .iter()
-                .any(|run| run.key != found.known.key && run.skill.as_deref() == Some(name));
-            let proposed = proposals.iter().any(|p| p.skill_name == name && !is_closed(&p.status));
-            let there = files::read(self.workspace(), &files::skill_path(name))?.is_some();
-            let elsewhere = self.parts.surroundings.owner_elsewhere(name).is_some();
-            Ok(other || proposed || there || elsewhere)
-        };
-        for number in 1..1_000 {
-            let name = match number {
-                1 => wanted.to_owned(),
-                n => format!("{wanted}-{n}"),
-            };
-            if !is_taken(&name)? {
-                return Ok(name);
-            }
-        }
-        Err(Error::InvalidName(wanted.to_owned()))
-    }
-
-    /// Proposes a draft, or writes it, in the place of what earlier runs led to.
-    fn publish(
-        &self,
-        made: &SkillDraft,
-        found: &Found<'_>,
-        group: &[&KnownRun],
-    ) -> Result<Published> {
-        let book = self.book()?;
-        let earlier: Vec<Proposal> =
-            group.iter().filter_map(|run| book.proposal(run.proposal.as_deref()?).ok()).collect();
-        let newest = earlier.iter().max_by_key(|proposal| proposal.number).cloned();
-        if found.settings.publish == Publish::Auto {
-            return self.publish_auto(made, found, newest.as_ref());
-        }
-        let draft = to_propose(
-            made,
-            found,
-            Generated { metadata: Some(made.metadata.clone()), ..Generated::default() },
-        );
-        match newest {
-            Some(open) if open.status.is_open() => {
-                let done = self.redraft(&open.id, &draft)?;
-                Ok(Published::Done(done, Became::Revised))
-            }
-            Some(closed) if closed.status == (Status::Rejected { undone: false }) => {
-                let why = "a person turned this down before".to_owned();
-                Ok(Published::Nothing(Some(closed), why))
-            }
-            Some(applied) if applied.status == Status::Applied && !says_more(&applied, made) => {
-                let why = format!("the skill {} says so already", made.name);
-                Ok(Published::Nothing(Some(applied), why))
-            }
-            Some(applied) if applied.status == Status::Applied && self.was_edited(&applied)? => {
-                // What a person changed is theirs: the new draft stands beside it.
-                let mut draft = draft;
-                draft.skill_name = self.free_name(&made.name, found, &[])?;
-                let done = self.suggest(&draft, &origin(found, Apply::Never))?;
-                Ok(Published::Done(done, Became::Proposed))
-            }
-            _ => {
-                let done = self.suggest(&draft, &origin(found, Apply::ByPolicy))?;
-                Ok(Published::Done(done, Became::Proposed))
-            }
-        }
-    }
-
-    /// Writes a draft into the reference's folders, where nothing speaks against it.
-    fn publish_auto(
-        &self,
-        made: &SkillDraft,
-        found: &Found<'_>,
-        newest: Option<&Proposal>,
-    ) -> Result<Published> {
-        let TraceSettings { strict, front_matter, hidden, archive, .. } = *found.settings;
-        let stem =
-            replay_stem(&found.clean.run.task, &made.behavior_fingerprint, strict, self.now());
-        let place = match strict {
-            true => Place::AutoFolder { stem },
-            false => Place::AutoFile { stem },
-        };
-        let mut generated = Generated {
-            metadata: (strict || front_matter).then(|| made.metadata.clone()),
-            place,
-            hidden,
-            ..Generated::default()
-        };
-        let mut edited = false;
-        let superseded = newest.filter(|proposal| proposal.status == Status::Applied);
-        if let Some(old) = superseded {
-            edited = self.was_edited(old)?;
-            if !edited {
-                generated.supersedes = written_paths(old);
-                generated.archive = archive.then(|| archive_of(old));
-            }
-        }
-        let apply = match made.risk.is_some() || edited {
-            true => Apply::Never,
-            false => Apply::AtOnce,
-        };
-        let done = self.suggest(&to_propose(made, found, generated), &origin(found, apply))?;
-        let became = if superseded.is_some() { Became::Revised } else { Became::Proposed };
-        Ok(Published::Done(done, became))
-    }
-
-    /// Whether a person changed what a proposal wrote, or made a skill of it.
-    fn was_edited(&self, proposal: &Proposal) -> Result<bool> {
-        let made = proposal.change.generated();
-        if made.is_some_and(|made| made.promoted_from.is_some()) {
-            return Ok(true);
-        }
-        let now = files::read(self.workspace(), &proposal.target.path)?.map(|found| found.sha256);
-        Ok(now != proposal.result_sha256)
-    }
-
-    /// Gives an open proposal the draft of more runs.
-    fn redraft(&self, id: &str, draft: &Draft) -> Result<Suggested> {
-        let _lock = self.lock()?;
-        let mut proposal = self.raw_book().proposal(id)?;
-        proposal.status.clone().after(Life::Revise)?;
-        proposal.title.clone_from(&draft.title);
-        proposal.reason.clone_from(&draft.reason);
-        proposal.change.clone_from(&draft.change);
-        let fields = content::fields(&proposal.title, &proposal.reason, &proposal.change);
-        content::check_fields(&fields, self.settings().max_skill_bytes)?;
-        let prepared = self.prepare(&Wanted {
-            name: &proposal.skill_name,
-            title: &proposal.title,
-            reason: &proposal.reason,
-            change: &proposal.change,
-            queries: &proposal.queries,
-        })?;
-        proposal.revision += 1;
-        proposal.advance(Life::Revise, self.step("revised", &By::Automatic, None))?;
-        self.judge(&mut proposal, &prepared);
-        let mut entry = self.raw_book().change()?;
-        entry.put(&proposal)?;
-        entry.event(self.event(EventKind::Revised, &proposal, None));
-        let events = entry.save()?;
-        Ok(Suggested { proposal, skill_path: None, events })
-    }
-
     /// A word for the next time, said after a run, is a correction like any other.
     fn learn_correction(&self, clean: &Clean, learned: &mut Learned) -> Result<()> {
         let Some(said) = &clean.run.next_message else { return Ok(()) };
@@ -525,82 +376,4 @@ fn succeeded_alike<'k>(
             && run.judgement.ok == Some(true)
             && matches!(known.relation(run), Relation::SameBehaviour | Relation::Near)
     })
-}
-
-enum Published {
-    Done(Suggested, Became),
-    Nothing(Option<Proposal>, String),
-}
-
-fn is_closed(status: &Status) -> bool {
-    matches!(status, Status::Rejected { .. })
-}
-
-fn origin(found: &Found<'_>, apply: Apply) -> Origin {
-    Origin {
-        by: By::Automatic,
-        source: Source::Trace,
-        agent_id: Some(found.clean.run.agent.clone()),
-        session_id: Some(found.clean.run.session.clone()),
-        apply,
-    }
-}
-
-fn to_propose(made: &SkillDraft, found: &Found<'_>, generated: Generated) -> Draft {
-    let mut files = BTreeMap::new();
-    if let Some(script) = &made.script {
-        files.insert(REPLAY_FILE.to_owned(), script.clone());
-    }
-    let task = crate::text::short(&found.clean.run.task, 160);
-    Draft {
-        skill_name: made.name.clone(),
-        title: format!("Skill from a finished run: {task}"),
-        reason: match made.runs {
-            1 => format!("A run of {} succeeded", found.clean.run.agent),
-            n => format!("{n} runs of {} went the same way", found.clean.run.agent),
-        },
-        change: Change::Create {
-            description: made.description.clone(),
-            body: made.body.clone(),
-            files,
-            generated: Some(Box::new(generated)),
-        },
-        evidence: Vec::new(),
-        queries: Queries { positive: vec![found.clean.run.task.clone()], near_miss: Vec::new() },
-    }
-}
-
-/// Whether a draft holds more than the proposal that was applied: other steps or parameters, or more
-/// confidence. When it was generated and how many runs there were does not count.
-fn says_more(applied: &Proposal, made: &SkillDraft) -> bool {
-    let Change::Create { body, .. } = &applied.change else { return true };
-    let told = |body: &str| -> Vec<String> {
-        let from = body.find("\n## Preconditions").unwrap_or(0);
-        let to = body.find("\n## Completion Criteria").unwrap_or(body.len());
-        let level = body.lines().find(|line| line.starts_with("- Confidence:"));
-        let level = level.and_then(|line| line.split(' ').nth(2)).unwrap_or_default();
-        let lines = body.get(from..to).unwrap_or_default().lines();
-        let steps = lines.filter(|line| {
-            !line.starts_with("   - observed:") && !line.starts_with("   - intent:")
-        });
-        [level.to_owned()].into_iter().chain(steps.map(str::to_owned)).collect()
-    };
-    told(body) != told(&made.body)
-}
-
-/// The files that a proposal wrote.
-pub(crate) fn written_paths(proposal: &Proposal) -> Vec<String> {
-    let mut paths = vec![proposal.target.path.clone()];
-    if let Change::Create { files, generated: Some(made), .. } = &proposal.change {
-        paths.extend(files.keys().map(|path| made.place.support_path(&proposal.skill_name, path)));
-    }
-    paths
-}
-
-fn archive_of(proposal: &Proposal) -> String {
-    let stem = match proposal.change.generated().map(|made| &made.place) {
-        Some(Place::AutoFile { stem } | Place::AutoFolder { stem }) => stem.as_str(),
-        _ => proposal.skill_name.as_str(),
-    };
-    format!("skills/.archive/auto/{stem}")
 }

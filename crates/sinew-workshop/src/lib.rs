@@ -43,6 +43,7 @@ mod prepare;
 mod probation;
 mod promote;
 mod proposal;
+mod publish;
 mod render;
 mod retire;
 mod reviewer;
