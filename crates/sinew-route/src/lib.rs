@@ -58,7 +58,7 @@ pub use calibrate::{
 pub use document::Document;
 pub use explain::Explanation;
 pub use hear::Heard;
-pub use index::{Built, DocumentKey, Index, IndexError, SharedBytes};
+pub use index::{Built, DocumentKey, Index, IndexError, Meanings, SharedBytes};
 pub use kernel::Level;
 pub use lexical::{Bm25f, Field};
 pub use message::{MAX_MESSAGE, Message};

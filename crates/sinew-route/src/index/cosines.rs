@@ -59,7 +59,12 @@ impl Index {
 }
 
 /// The largest cosine of each document over several sets of rows.
-fn larger(level: Level, sets: &[Rows<'_>], message: Pointer<'_>, count: usize) -> Vec<f32> {
+pub(super) fn larger(
+    level: Level,
+    sets: &[Rows<'_>],
+    message: Pointer<'_>,
+    count: usize,
+) -> Vec<f32> {
     let mut out = vec![f32::MIN; count];
     let block = |(at, out): (usize, &mut [f32])| {
         for rows in sets {

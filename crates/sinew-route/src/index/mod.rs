@@ -7,12 +7,14 @@
 mod assemble;
 mod cosines;
 mod layout;
+mod meanings;
 mod prepare;
 mod vectors;
 mod view;
 
 pub(crate) use cosines::Pointer;
 pub use layout::{IndexError, SharedBytes};
+pub use meanings::Meanings;
 pub use view::{Built, DocumentKey, Index};
 
 #[cfg(test)]

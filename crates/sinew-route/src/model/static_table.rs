@@ -18,6 +18,9 @@ const DOCUMENT_TOKENS: usize = 320;
 /// Tokens that are read of a message; the model was trained on as many.
 const MESSAGE_TOKENS: usize = 256;
 
+/// A token is at least one character; BERT reads no further than this in training either.
+const MAX_TEXT: usize = 12_000;
+
 /// A table of token rows.
 pub struct StaticModel {
     file: ModelFile,
@@ -72,11 +75,15 @@ impl StaticModel {
         self.sum(parts, MESSAGE_TOKENS)
     }
 
+    /// Whether any word of a text is one that the table knows, not one that it spells.
+    pub(crate) fn knows_a_word(&self, text: &str) -> bool {
+        self.tokenizer.has_a_word(crate::text::head(text, MAX_TEXT))
+    }
+
     fn sum(&self, parts: &[(&str, f32)], limit: usize) -> Vec<f32> {
         let mut counted: Vec<(u32, f32)> = Vec::new();
         for (text, weight) in parts {
-            // A token is at least one character; BERT reads no further than this in training either.
-            let text = crate::text::head(text, 12_000);
+            let text = crate::text::head(text, MAX_TEXT);
             let known = self.tokenizer.known(text, limit);
             counted.extend(known.into_iter().map(|id| (id, *weight)));
         }

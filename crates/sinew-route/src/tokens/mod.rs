@@ -67,6 +67,21 @@ impl Tokenizer {
         out
     }
 
+    /// Whether the vocabulary has any word of a text as one piece. What is only spelled, letter by
+    /// letter, means nothing that was learned.
+    pub(crate) fn has_a_word(&self, text: &str) -> bool {
+        /// Shorter words are pieces of others: `z` begins a thousand names.
+        const LETTERS: usize = 3;
+        let (mut room, mut out, mut has) = (Room::default(), Vec::new(), false);
+        self.cleaning.each_word(text, |word| {
+            out.clear();
+            let spelled = word.len() >= LETTERS && self.spell(word, &mut room, &mut out);
+            has = spelled && out.len() == 1 && word.chars().all(char::is_alphabetic);
+            !has
+        });
+        has
+    }
+
     fn pieces(&self, text: &str, limit: usize, with_unknown: bool) -> Vec<u32> {
         let mut out = Vec::with_capacity(limit.min(text.len() / 3 + 4));
         let mut room = Room::default();
