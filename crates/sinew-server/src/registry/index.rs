@@ -1,7 +1,8 @@
-//! The search index: words of every visible skill, in memory, made from the documents.
+//! The search index: words and meaning of every visible skill, in memory, made from the documents.
 //!
 //! A query word counts in full where a skill has it, and half where it only begins a word of the
-//! skill. A slug that is the query, or begins with it, comes first.
+//! skill. What means nearly the same as the query is found in other words too. A skill that is called
+//! what was asked for comes first.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -9,6 +10,7 @@ use std::ops::Bound;
 
 use serde::Serialize;
 
+use super::meaning::Meaning;
 use super::model::{SkillDoc, StatsDoc};
 
 /// Weights of the places in which a word can be found.
@@ -26,17 +28,20 @@ const MAX_BEGINNINGS: usize = 64;
 const MAX_WORDS: usize = 32;
 /// Words of a skill; a longer summary is cut.
 const MAX_SKILL_WORDS: usize = 400;
-/// What it is worth to be the slug that was asked for, or to begin with it.
-const IS_SLUG: f32 = 20.0;
+/// What it is worth to be called what was asked for: more than all words of a name can be.
+const IS_NAME: f32 = 100.0;
+/// What it is worth to begin with it.
 const BEGINS_SLUG: f32 = 5.0;
 /// Slugs that one beginning may stand for.
 const MAX_SLUGS: usize = 1_000;
 
 /// How a score is made, for whoever asks.
-pub(crate) const FORMULA: &str = "sum over query words of idf * w / (w + 1.2), where w adds 4 for \
+pub(crate) const FORMULA: &str = "words: sum over query words of idf * w / (w + 1.2), where w adds 4 for \
     each place in the slug, 3 in the name, 2 in the topics, 1 in the summary, and half of that for \
-    words that only begin with the query word; plus 20 if the slug is the query or 5 if it begins \
-    with it; plus 0.1 * ln(1 + stars) + 0.05 * ln(1 + downloads)";
+    words that only begin with the query word; plus meaning: 16 * the cosine of the query with name, \
+    summary and topics by the router's token vectors, in steps of 0.05 from 0.35 on; plus name: 100 if the \
+    slug or the name is the query, or 5 if the slug begins with it; plus popularity: \
+    0.1 * ln(1 + stars) + 0.05 * ln(1 + downloads)";
 
 /// What a search shows of a skill.
 #[derive(Debug, Clone)]
@@ -58,7 +63,8 @@ pub(crate) struct Hit<'a> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct Parts {
     pub(crate) words: f32,
-    pub(crate) slug: f32,
+    pub(crate) meaning: f32,
+    pub(crate) name: f32,
     pub(crate) popularity: f32,
 }
 
@@ -66,7 +72,8 @@ pub(crate) struct Parts {
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     words: f32,
-    slug: f32,
+    meaning: f32,
+    name: f32,
     /// Weights of the query word that is being looked at.
     word: f32,
     seen: bool,
@@ -89,6 +96,7 @@ pub(crate) struct Index {
     /// By what people call them, in lower case.
     by_name: HashMap<String, Vec<u32>>,
     words: BTreeMap<Box<str>, Vec<(u32, f32)>>,
+    meaning: Meaning,
 }
 
 impl Index {
@@ -122,6 +130,7 @@ impl Index {
         for (word, weight) in weights(&skill) {
             self.words.entry(word.into()).or_default().push((at, weight));
         }
+        self.meaning.set(at, &skill);
         self.by_name.entry(skill.display_name.to_lowercase()).or_default().push(at);
         let entry = Entry { skill, downloads, installs };
         self.popularity[at as usize] = popularity(&entry);
@@ -132,6 +141,7 @@ impl Index {
     /// Forgets a skill.
     pub(crate) fn remove(&mut self, key: &str) {
         let Some(at) = self.by_key.remove(key) else { return };
+        self.meaning.clear(at);
         if let Some(entry) = self.entries[at as usize].take() {
             let name = entry.skill.display_name.to_lowercase();
             if let Some(places) = self.by_name.get_mut(&name) {
@@ -161,10 +171,14 @@ impl Index {
         }
         let mut touched: Vec<u32> = Vec::new();
         self.add_words(query, &mut sums, &mut touched);
-        self.add_slugs(query, &mut sums, &mut touched);
+        self.meaning.each(query, |at, worth| {
+            sums[at as usize].meaning = worth;
+            sums[at as usize].touch(at, &mut touched);
+        });
+        self.add_names(query, &mut sums, &mut touched);
         let score = |at: u32| {
             let sum = &sums[at as usize];
-            sum.words + sum.slug + self.popularity[at as usize]
+            sum.words + sum.meaning + sum.name + self.popularity[at as usize]
         };
         let mut best: Vec<(f32, u32)> = touched.iter().map(|&at| (score(at), at)).collect();
         if limit < best.len() {
@@ -175,7 +189,8 @@ impl Index {
         }
         let hit = |(score, at): (f32, u32)| {
             let (sum, popularity) = (&sums[at as usize], self.popularity[at as usize]);
-            let parts = Parts { words: sum.words, slug: sum.slug, popularity };
+            let parts =
+                Parts { words: sum.words, meaning: sum.meaning, name: sum.name, popularity };
             Some(Hit { entry: self.entries[at as usize].as_ref()?, score, parts })
         };
         let mut hits: Vec<Hit<'_>> = best.into_iter().filter_map(hit).collect();
@@ -228,8 +243,16 @@ impl Index {
         }
     }
 
-    /// Adds what it is worth to be the slug that was asked for.
-    fn add_slugs(&self, query: &str, sums: &mut [Sum], touched: &mut Vec<u32>) {
+    /// Adds what it is worth to be called what was asked for.
+    fn add_names(&self, query: &str, sums: &mut [Sum], touched: &mut Vec<u32>) {
+        let mut add = |at: u32, worth: f32| {
+            let sum = &mut sums[at as usize];
+            sum.name = sum.name.max(worth);
+            sum.touch(at, touched);
+        };
+        for &at in self.by_name.get(&query.trim().to_lowercase()).into_iter().flatten() {
+            add(at, IS_NAME);
+        }
         let asked = slugged(query);
         if asked.is_empty() {
             return;
@@ -237,9 +260,7 @@ impl Index {
         let from = self.by_key.range::<str, _>((Bound::Included(asked.as_str()), Bound::Unbounded));
         for (key, &at) in from.take_while(|(key, _)| key.starts_with(&asked)).take(MAX_SLUGS) {
             let is_slug = key[asked.len()..].starts_with('/');
-            let sum = &mut sums[at as usize];
-            sum.slug = if is_slug { IS_SLUG } else { BEGINS_SLUG };
-            sum.touch(at, touched);
+            add(at, if is_slug { IS_NAME } else { BEGINS_SLUG });
         }
     }
 
@@ -260,8 +281,8 @@ impl Index {
         let entries = found.into_iter().filter_map(|at| self.entries[at as usize].as_ref());
         let mut entries: Vec<&Entry> = entries.filter(owned).collect();
         entries.sort_by_key(|entry| (&entry.skill.slug, &entry.skill.owner));
-        let parts = Parts { slug: IS_SLUG, ..Parts::default() };
-        let hit = |entry| Hit { entry, score: IS_SLUG, parts };
+        let parts = Parts { name: IS_NAME, ..Parts::default() };
+        let hit = |entry| Hit { entry, score: IS_NAME, parts };
         entries.into_iter().take(limit).map(hit).collect()
     }
 }
@@ -322,10 +343,10 @@ fn slugged(query: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn skill(slug: &str) -> SkillDoc {
+    pub(in super::super) fn skill(slug: &str) -> SkillDoc {
         let version = serde_json::json!({
             "version": "1.0.0", "createdAt": 1, "changelog": "", "spdx": null, "fingerprints": [],
             "hasWarnings": false, "plain": { "sha256": "", "size": 0 },
@@ -343,7 +364,7 @@ mod tests {
     }
 
     fn many() -> Index {
-        let mut index = Index::default();
+        let mut index = Index { meaning: Meaning::none(), ..Index::default() };
         // Not in the order of their names.
         for number in (0..500).map(|number| number * 7 % 500) {
             index.set(skill(&format!("{}-{number:03}", ["mail", "photo"][number % 2])), 0, 0);

@@ -23,6 +23,7 @@ mod intake;
 mod keep;
 mod lifecycle;
 mod lists;
+mod meaning;
 mod mirror;
 mod model;
 mod names;

@@ -47,6 +47,29 @@ fn the_best_comes_first() {
     team.get("/api/v1/search?q=x&mode=fuzzy", &token).refused(400, "Invalid search mode");
 }
 
+#[test]
+fn other_words_find_it_too() {
+    let (team, token) = market();
+    let about =
+        "---\nname: image-resizer\ndescription: Makes images smaller\n---\n# Use\n\nDo it.\n";
+    team.publish(&token, "image-resizer", "1.0.0", &[("SKILL.md", about.as_bytes())]).json();
+    let search = |query: &str| {
+        slugs(&team.get(&format!("/api/v1/search?q={query}"), &token).json()["results"])
+    };
+    for query in ["shrink+pictures", "Bilder+verkleinern", "reduce+photo+size"] {
+        assert_eq!(search(query), ["image-resizer"], "{query}");
+    }
+    assert_eq!(search("will+it+rain+tomorrow")[0], "weather");
+    // Whatever means the same, what is called so comes first, and nonsense finds nothing.
+    assert_eq!(search("image-resizer")[0], "image-resizer");
+    for query in ["qwertyuiop", "hello+there", "12345"] {
+        assert_eq!(search(query), Vec::<String>::new(), "{query}");
+    }
+    // What is taken back is not found by meaning either.
+    team.send("DELETE", "/api/v1/skills/image-resizer", &token, &[], b"").json();
+    assert_eq!(search("shrink+pictures"), Vec::<String>::new());
+}
+
 /// Every field of the upstream registry is there, in its order.
 #[test]
 fn a_row_says_what_the_upstream_registry_says() {
@@ -63,7 +86,8 @@ fn a_score_can_be_explained() {
     let found = team.get("/api/v1/search?q=weather&explain=1", &token).json();
     assert!(found["formula"].as_str().is_some_and(|text| text.contains("idf")));
     let row = &found["results"][0];
-    let sum: f64 = ["words", "slug", "popularity"]
+    assert!(row["explain"]["meaning"].as_f64().is_some_and(|meaning| meaning > 0.0));
+    let sum: f64 = ["words", "meaning", "name", "popularity"]
         .iter()
         .filter_map(|part| row["explain"][part].as_f64())
         .sum();
