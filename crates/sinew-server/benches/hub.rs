@@ -117,6 +117,8 @@ fn main() {
     let began = Instant::now();
     runtime.block_on(fill(running.address(), secret.reveal())).expect("publications");
     println!("published {SKILLS} skills in {:.1?}", began.elapsed());
+    let first = runtime.block_on(first_search(running.address(), secret.reveal()));
+    println!("the first search after that took {:.2?}", first.expect("an answer"));
     for connections in [1, CONNECTIONS] {
         let measured = runtime.block_on(measure(running.address(), secret.reveal(), connections));
         println!("{}", measured.expect("answers"));
@@ -200,6 +202,20 @@ fn publication(address: SocketAddr, token: &str, number: usize) -> (String, Stri
         body.len()
     );
     (head, body)
+}
+
+/// How long the first search waits for what was published before.
+async fn first_search(address: SocketAddr, token: &str) -> io::Result<Duration> {
+    let began = Instant::now();
+    let mut stream = TcpStream::connect(address).await?;
+    let request = format!(
+        "GET /registry/api/v1/search?q=weather&limit=25 HTTP/1.1\r\nhost: {address}\r\n\
+         authorization: Bearer {token}\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).await?;
+    let (status, _) = answer(&mut stream).await?;
+    assert_eq!(status, 200);
+    Ok(began.elapsed())
 }
 
 async fn measure(address: SocketAddr, token: &str, connections: usize) -> io::Result<String> {

@@ -71,7 +71,7 @@ impl Registry {
                 note: Some(format!("@{}/{}", incoming.owner, incoming.slug)),
                 ..incoming.by
             };
-            self.store.transact(&[audit::op("publish-refused", &entry, self.now())?])?;
+            self.transact(&[audit::op("publish-refused", &entry, self.now())?], None)?;
             return Err(Refusal::bad(blocked(&report)));
         }
         self.commit(incoming, &records, tree, &report, existing)
@@ -132,6 +132,8 @@ impl Registry {
         if reserved {
             return Err(Refusal::bad(format!("Slug \"{}\" is reserved", incoming.slug)));
         }
+        // Names of other servers count as well.
+        self.catch_up()?;
         let index = self.index();
         let others = index.iter().filter(|entry| entry.skill.owner != incoming.owner);
         match names::mistaken_for(&incoming.slug, others.map(|entry| entry.skill.slug.as_str())) {
@@ -224,12 +226,10 @@ impl Registry {
         ops.extend(
             incoming.used.iter().map(|(id, at)| Op::delete(TICKETS, id, Expect::Version(*at))),
         );
-        match self.store.transact(&ops) {
-            Err(StoreError::Conflict { .. }) => return Err(used_meanwhile()),
-            other => other?,
-        };
-        self.refresh(&skill.key())?;
-        Ok((skill.id, version.id))
+        match self.transact(&ops, Some(&skill.key())) {
+            Err(StoreError::Conflict { .. }) => Err(used_meanwhile()),
+            other => Ok(other.map(|()| (skill.id, version.id))?),
+        }
     }
 
     fn put_archive(&self, packed: std::io::Result<Vec<u8>>) -> Result<Stored, Refusal> {

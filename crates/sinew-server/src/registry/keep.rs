@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use sinew_store::{Expect, Json, Keys, Seq, StoreError};
+use sinew_store::{Done, Expect, Json, Keys, Op, Seq, StoreError};
 
 use super::blobs::BlobError;
 use super::model::{
@@ -27,11 +27,36 @@ const GRACE_MS: u64 = 24 * 60 * 60 * 1000;
 /// Records or documents per question to the store.
 const PAGE: usize = 1000;
 
-/// How far the index has come.
+/// How far the index has come in the trail.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     through: Seq,
+    /// Places behind it that are in the index already: this server made those changes itself.
+    ahead: BTreeSet<Seq>,
     looked: Option<Instant>,
+}
+
+impl Progress {
+    /// Notes that the index knows of a record.
+    fn note(&mut self, seq: Seq) {
+        if seq > self.through {
+            self.ahead.insert(seq);
+        }
+        self.join();
+    }
+
+    /// Notes that the index knows of everything up to a record.
+    fn reach(&mut self, seq: Seq) {
+        self.through = self.through.max(seq);
+        self.ahead = self.ahead.split_off(&Seq(self.through.0 + 1));
+        self.join();
+    }
+
+    fn join(&mut self) {
+        while self.ahead.remove(&Seq(self.through.0 + 1)) {
+            self.through.0 += 1;
+        }
+    }
 }
 
 impl Registry {
@@ -48,8 +73,29 @@ impl Registry {
             let stat = stats.get(key).copied().unwrap_or_default();
             index.set(skill, stat.downloads, stat.installs);
         })?;
-        *self.progress() = Progress { through, looked: Some(Instant::now()) };
+        *self.progress() =
+            Progress { through, looked: Some(Instant::now()), ..Progress::default() };
         Ok(())
+    }
+
+    /// Does the steps of a change and tells the index of the skill that it is about, so that no search
+    /// has to find out.
+    pub(super) fn transact(&self, ops: &[Op], key: Option<&str>) -> Result<(), StoreError> {
+        let done = self.store.transact(ops)?;
+        if let Some(key) = key {
+            self.refresh(key)?;
+        }
+        let appended = ops.iter().zip(done).filter_map(|(op, done)| match (op, done) {
+            (Op::Append { stream, .. }, Done::Appended(places)) if stream == AUDIT => Some(places),
+            _ => None,
+        });
+        let far = {
+            let mut progress = self.progress();
+            appended.flatten().for_each(|seq| progress.note(seq));
+            progress.ahead.len() >= PAGE
+        };
+        // Something of others lies in between, and so much behind it that a search would notice.
+        if far { self.catch_up() } else { Ok(()) }
     }
 
     /// Whether the index may be behind.
@@ -57,23 +103,30 @@ impl Registry {
         self.progress().looked.is_none_or(|looked| looked.elapsed() > FRESH)
     }
 
-    /// Reads what others changed since the last look.
+    /// Reads what others changed, where the last look is too long ago.
     pub(super) fn catch_up(&self) -> Result<(), StoreError> {
-        let mut progress = self.progress();
-        let mut changed = BTreeSet::new();
+        // One looks, the others wait for what it finds.
+        let _looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.is_behind() {
+            return Ok(());
+        }
         loop {
-            let page = self.store.read(AUDIT, progress.through, PAGE)?;
-            let Some(last) = page.last() else { break };
-            progress.through = last.seq;
+            let through = self.progress().through;
+            let page = self.store.read(AUDIT, through, PAGE)?;
+            let Some(last) = page.last().map(|record| record.seq) else { break };
+            let mut changed = BTreeSet::new();
             for record in &page {
-                changed.extend(record.body.read::<AuditEntry>()?.skill);
+                if !self.progress().ahead.contains(&record.seq) {
+                    changed.extend(record.body.read::<AuditEntry>()?.skill);
+                }
             }
+            for key in changed {
+                self.refresh(&key)?;
+            }
+            // Only now: what could not be read is read the next time.
+            self.progress().reach(last);
         }
-        progress.looked = Some(Instant::now());
-        drop(progress);
-        for key in changed {
-            self.refresh(&key)?;
-        }
+        self.progress().looked = Some(Instant::now());
         Ok(())
     }
 
@@ -213,5 +266,26 @@ impl Drop for Keeping {
             // It has nothing to say.
             let _ = thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_changes_count_in_any_order_and_others_are_waited_for() {
+        let mut progress = Progress::default();
+        let mut after = |step: &mut dyn FnMut(&mut Progress)| {
+            step(&mut progress);
+            (progress.through.0, progress.ahead.len())
+        };
+        assert_eq!(after(&mut |p| p.note(Seq(2))), (0, 1), "1 is somebody else's, or not told yet");
+        assert_eq!(after(&mut |p| p.note(Seq(1))), (2, 0));
+        assert_eq!(after(&mut |p| p.note(Seq(1))), (2, 0), "told again");
+        assert_eq!(after(&mut |p| p.note(Seq(5))), (2, 1));
+        assert_eq!(after(&mut |p| p.note(Seq(6))), (2, 2));
+        assert_eq!(after(&mut |p| p.reach(Seq(4))), (6, 0), "read up to our own");
+        assert_eq!(after(&mut |p| p.reach(Seq(3))), (6, 0), "never back");
     }
 }

@@ -115,6 +115,10 @@ pub struct Registry {
     prefix: &'static str,
     index: RwLock<Index>,
     progress: Mutex<Progress>,
+    /// Held while the trail is read.
+    looking: Mutex<()>,
+    /// Held while a skill is read into the index.
+    refreshing: Mutex<()>,
     /// Fetches that are not in the store yet.
     counts: Mutex<HashMap<String, StatsDoc>>,
 }
@@ -145,6 +149,8 @@ impl Registry {
             prefix: if settings.listens_alone { "" } else { PREFIX },
             index: RwLock::default(),
             progress: Mutex::default(),
+            looking: Mutex::default(),
+            refreshing: Mutex::default(),
             counts: Mutex::default(),
             store,
             settings,

@@ -153,11 +153,8 @@ impl Registry {
                 audit::op(kind, &changed.entry, self.now())?,
             ];
             ops.extend(changed.ops);
-            match self.store.transact(&ops) {
-                Ok(_) => {
-                    self.refresh(&key)?;
-                    return Ok(found.value);
-                }
+            match self.transact(&ops, Some(&key)) {
+                Ok(()) => return Ok(found.value),
                 Err(StoreError::Conflict { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -167,6 +164,8 @@ impl Registry {
 
     /// Brings the index up to date about one skill.
     pub(crate) fn refresh(&self, key: &str) -> Result<(), StoreError> {
+        // Whoever reads last must write last, or an older state would stay.
+        let _turn = self.refreshing.lock().unwrap_or_else(PoisonError::into_inner);
         let skill = self.store.get(SKILLS, key)?;
         let stats = self.stats_of(key)?;
         let mut index = self.index_mut();

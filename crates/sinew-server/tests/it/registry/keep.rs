@@ -1,9 +1,12 @@
 //! Keeping up: what nothing refers to goes, everything else stays; counts survive.
 
 use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use sinew_server::registry::Role;
+use sinew_store::{Document, Done, Keys, Op, Place, Record, Seq, Snapshot, Store, StoreError};
 
 use super::support::Team;
 
@@ -46,4 +49,75 @@ fn what_was_counted_is_written_in_the_end() {
     let stats = team.store.get("registry.stats", "demo-skill/alice").expect("a store");
     let stats: serde_json::Value = stats.expect("counts").body.read().expect("JSON");
     assert_eq!(stats["downloads"], 3);
+}
+
+/// A store that counts how often a skill is read.
+#[derive(Debug)]
+struct Counting {
+    store: Arc<dyn Store>,
+    skills: Arc<AtomicUsize>,
+}
+
+impl Store for Counting {
+    fn place(&self) -> &Place {
+        self.store.place()
+    }
+
+    fn transact(&self, ops: &[Op]) -> Result<Vec<Done>, StoreError> {
+        self.store.transact(ops)
+    }
+
+    fn read(&self, stream: &str, after: Seq, limit: usize) -> Result<Vec<Record>, StoreError> {
+        self.store.read(stream, after, limit)
+    }
+
+    fn len(&self, stream: &str) -> Result<u64, StoreError> {
+        self.store.len(stream)
+    }
+
+    fn get(&self, collection: &str, key: &str) -> Result<Option<Document>, StoreError> {
+        self.skills.fetch_add(usize::from(collection == "registry.skills"), Ordering::Relaxed);
+        self.store.get(collection, key)
+    }
+
+    fn list(
+        &self,
+        collection: &str,
+        keys: Keys<'_>,
+        limit: usize,
+    ) -> Result<Vec<Document>, StoreError> {
+        self.store.list(collection, keys, limit)
+    }
+
+    fn snapshot(&self, name: &str) -> Result<Option<Snapshot>, StoreError> {
+        self.store.snapshot(name)
+    }
+
+    fn check(&self) -> Result<(), StoreError> {
+        self.store.check()
+    }
+}
+
+#[test]
+fn a_search_does_not_read_again_what_was_published_here() {
+    let skills = Arc::new(AtomicUsize::new(0));
+    let team =
+        Team::over(|_| {}, |store| Arc::new(Counting { store, skills: Arc::clone(&skills) }));
+    let token = team.token(Role::Publish, "alice");
+    let (_other, other) = team.another();
+    for number in 0..5 {
+        team.publish_text(&token, &format!("tool-number-{number}"), "1.0.0", "hello").json();
+    }
+    team.send("DELETE", "/api/v1/skills/tool-number-4", &token, &[], b"").json();
+    // Until the index counts as old, and the trail is looked at.
+    std::thread::sleep(Duration::from_millis(600));
+    let read = skills.load(Ordering::Relaxed);
+    let found = team.get("/api/v1/search?q=tool-number", &token).json();
+    assert_eq!(found["results"].as_array().map(Vec::len), Some(4));
+    assert_eq!(skills.load(Ordering::Relaxed), read, "nothing was read again");
+    // Another server has to read all five.
+    let agent: ureq::Agent = ureq::Agent::config_builder().build().into();
+    let url = format!("{}/registry/api/v1/search?q=tool-number", other.origin());
+    agent.get(&url).header("authorization", format!("Bearer {token}")).call().expect("an answer");
+    assert_eq!(skills.load(Ordering::Relaxed), read + 5);
 }

@@ -95,6 +95,14 @@ impl Team {
     }
 
     pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Self {
+        Self::over(change, |store| store)
+    }
+
+    /// With something between the registry and its store.
+    pub(crate) fn over(
+        change: impl FnOnce(&mut Settings),
+        between: impl FnOnce(Arc<dyn Store>) -> Arc<dyn Store>,
+    ) -> Self {
         let machine = Machine::new();
         let clock = Arc::new(Hand(AtomicU64::new(1_750_000_000_000)));
         let env = Environment { clock: clock.clone(), ..machine.environment() };
@@ -106,6 +114,7 @@ impl Team {
             &sinew_store::Options::default(),
         )
         .expect("a store");
+        let store = between(store);
         let (registry, running) = serve(&env, &store, &settings);
         // A server that refuses early hangs up; a connection that is used again would find that out
         // too late.
