@@ -183,6 +183,8 @@ fn kind_of(method: &Method, path: &str) -> Kind {
         Kind::Read
     } else if !reads(method) {
         Kind::Write
+    } else if path.ends_with("/api/v1/skills/export") {
+        Kind::Export
     } else if path.ends_with("/api/v1/download") || path.ends_with(".zip") {
         Kind::Download
     } else {

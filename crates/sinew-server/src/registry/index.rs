@@ -105,6 +105,12 @@ impl Index {
         self.by_key.values().filter_map(|&at| self.entries[at as usize].as_ref())
     }
 
+    /// The same from behind a key on.
+    pub(crate) fn after(&self, key: &str) -> impl Iterator<Item = &Entry> {
+        let behind = self.by_key.range::<str, _>((Bound::Excluded(key), Bound::Unbounded));
+        behind.filter_map(|(_, &at)| self.entries[at as usize].as_ref())
+    }
+
     /// Counts fetches and installs of a skill.
     pub(crate) fn count(&mut self, key: &str, more: StatsDoc) {
         let Some(at) = self.by_key.get(key).map(|at| *at as usize) else { return };

@@ -18,6 +18,7 @@ mod blobs;
 mod bucket;
 mod bundle;
 mod download;
+mod export;
 mod index;
 mod intake;
 mod keep;

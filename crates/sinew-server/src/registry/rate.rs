@@ -18,13 +18,15 @@ pub(crate) enum Kind {
     Read,
     Write,
     Download,
+    Export,
 }
 
 /// Limits of each kind for nobody in particular, for a token, and for an admin's.
-const LIMITS: [(Kind, [u64; 3]); 3] = [
+const LIMITS: [(Kind, [u64; 3]); 4] = [
     (Kind::Read, [3_000, 12_000, 120_000]),
     (Kind::Write, [300, 3_000, 30_000]),
     (Kind::Download, [1_200, 6_000, 60_000]),
+    (Kind::Export, [10, 60, 60]),
 ];
 
 /// Who is counted.

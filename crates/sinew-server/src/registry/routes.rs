@@ -10,8 +10,8 @@ use sinew_guard::scan::{MAX_FILE, MAX_SKILL};
 
 use super::answer::Refusal;
 use super::{
-    Mode, Registry, access, download, lifecycle, lists, publish, read, search, stars, upload,
-    verdict, wellknown,
+    Mode, Registry, access, download, export, lifecycle, lists, publish, read, search, stars,
+    upload, verdict, wellknown,
 };
 use crate::gate::OriginRule;
 use crate::serve::Part;
@@ -67,6 +67,7 @@ fn api() -> Routes {
         .route("/trending", get(lists::trending))
         .route("/skills", get(lists::list))
         .route("/skills", post(publish::publish).layer(DefaultBodyLimit::max(MAX_FORM)))
+        .route("/skills/export", get(export::export))
         .route("/skills/resolve", get(read::resolve))
         .route("/skills/-/upload-url", post(upload::ticket))
         .route(

@@ -1,7 +1,6 @@
 //! Bytes: the same ones each time, known by their digests (cases 4 and 5, attack class 29).
 
 use std::fs;
-use std::io::{Cursor, Read as _};
 
 use serde_json::{Value, json};
 use sinew_hub::digest::{FileRecord, Order, fingerprint};
@@ -9,19 +8,7 @@ use sinew_hub::tree::Tree;
 use sinew_server::registry::Role;
 use sinew_skill::content_hash;
 
-use super::support::{Team, skill};
-
-fn unpacked(zip: &[u8]) -> Vec<(String, Vec<u8>)> {
-    let mut archive = zip::ZipArchive::new(Cursor::new(zip)).expect("an archive");
-    (0..archive.len())
-        .map(|at| {
-            let mut file = archive.by_index(at).expect("a file");
-            let mut bytes = Vec::new();
-            file.read_to_end(&mut bytes).expect("bytes");
-            (file.name().expect("a name").into_owned(), bytes)
-        })
-        .collect()
-}
+use super::support::{Team, skill, unpacked};
 
 #[test]
 fn an_archive_is_the_same_each_time_and_holds_what_was_published() {

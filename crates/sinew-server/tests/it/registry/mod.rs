@@ -2,6 +2,7 @@
 
 mod discovery;
 mod download;
+mod export;
 mod gate;
 mod keep;
 mod mirror;

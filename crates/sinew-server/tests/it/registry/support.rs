@@ -1,5 +1,6 @@
 //! A team with a registry, and requests to it.
 
+use std::io::{Cursor, Read as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -255,4 +256,17 @@ pub(crate) fn skill(name: &str, body: &str) -> String {
     format!(
         "---\nname: {name}\ndescription: About {name} and what it does\n---\n# {name}\n\n{body}\n"
     )
+}
+
+/// The files of an archive, in its order.
+pub(crate) fn unpacked(zip: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let mut archive = zip::ZipArchive::new(Cursor::new(zip)).expect("an archive");
+    (0..archive.len())
+        .map(|at| {
+            let mut file = archive.by_index(at).expect("a file");
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes).expect("bytes");
+            (file.name().expect("a name").into_owned(), bytes)
+        })
+        .collect()
 }
