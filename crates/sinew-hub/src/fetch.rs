@@ -10,11 +10,12 @@ use crate::error::{HubError, Word};
 use crate::hub::Hub;
 use crate::lock::Artifact;
 use crate::net::{Network, Progress};
+use crate::reference::GitHubRef;
 use crate::registry::{Downloaded, Named};
 use crate::resolve::{From, Resolved};
 use crate::settings::address;
 use crate::source::find::{self, FoundSkill};
-use crate::source::github::page_url;
+use crate::source::github::{GitHub, page_url};
 use crate::source::{git, local, well_known};
 use crate::tree::{Tree, TreeFile};
 use crate::wire::{VersionDocument, WireFile};
@@ -51,36 +52,20 @@ impl Hub {
                 self.fetch_registry(resolved, &registry, skill, &version, progress)
             }
             From::GitHub { at, commit, content_hash: expected } => {
-                let archive = self.github().fetch(&at, &commit, progress)?;
-                let paths = archive.paths()?;
-                let under = at.path.as_deref().unwrap_or_default();
-                let found = match expected.is_some() || resolved.version.is_some() {
-                    // The folder is known: it is the skill, or nothing is.
-                    true => only(under, &archive.below(under)?)?,
-                    false => {
-                        let take = |folder: &str| archive.below(folder);
-                        pick(&paths, under, at.skill.as_deref(), &take)?
-                    }
+                // Where the folder is known, it is the skill, or nothing is.
+                let folder = match expected.is_some() || resolved.version.is_some() {
+                    true => Folder::Known,
+                    false => Folder::Sought,
                 };
-                let tree = archive.below(&found.folder)?;
-                let hash = content_hash(&tree.records());
-                if expected.as_ref().is_some_and(|expected| *expected != hash) {
-                    let expected = expected.unwrap_or_default();
-                    let message = format!(
-                        "{}/{} at {commit} hashes to {hash}, not to {expected}",
-                        at.owner, at.repo
-                    );
-                    return Err(HubError::new(Word::IntegrityMismatch, message));
+                let taken = self.github().skill(&at, &commit, folder, progress)?;
+                if let Some(expected) = expected {
+                    taken.check(&expected)?;
                 }
+                let TakenSkill { found, tree, content_hash: hash, archive, .. } = taken;
                 resolved.source.path = Some(found.folder.clone());
                 resolved.source.url = Some(page_url(&at.owner, &at.repo, &commit, &found.folder));
                 resolved.version = Some(commit);
-                let artifact = Artifact {
-                    kind: "zip".to_owned(),
-                    sha256: sha256_hex(&archive.bytes),
-                    size: archive.bytes.len() as u64,
-                };
-                Ok(fetched(tree, Some(artifact), Some(hash), found))
+                Ok(fetched(tree, Some(archive), Some(hash), found))
             }
             From::Git { at, commit } => {
                 let checkout = git::fetch(&at, commit.as_deref(), &self.env, self.network())?;
@@ -170,6 +155,81 @@ impl Hub {
         let fetched = verified_archive(&bytes, files.as_deref())?;
         self.cache.put(&key, &bytes, &files);
         Ok(fetched)
+    }
+}
+
+/// Whether the folder of a skill is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Folder {
+    /// It is the path of the reference.
+    Known,
+    /// It is somewhere below the path, under the name of the reference where it has one.
+    Sought,
+}
+
+/// A skill of a commit on GitHub.
+#[derive(Debug)]
+pub struct TakenSkill {
+    /// Where it comes from, as people write it.
+    pub from: String,
+    /// What it calls itself, and its folder.
+    pub found: FoundSkill,
+    /// Its files.
+    pub tree: Tree,
+    /// What they hash to.
+    pub content_hash: String,
+    /// The archive of the whole commit.
+    pub archive: Artifact,
+}
+
+impl TakenSkill {
+    /// Whether the files are those that somebody vouches for.
+    pub fn check(&self, expected: &str) -> Result<(), HubError> {
+        if self.content_hash == expected {
+            return Ok(());
+        }
+        let message = format!("{} hashes to {}, not to {expected}", self.from, self.content_hash);
+        Err(HubError::new(Word::IntegrityMismatch, message))
+    }
+}
+
+impl GitHub<'_> {
+    /// The one skill of a commit that is meant.
+    pub fn skill(
+        &self,
+        at: &GitHubRef,
+        commit: &str,
+        folder: Folder,
+        progress: Progress<'_>,
+    ) -> Result<TakenSkill, HubError> {
+        let archive = self.fetch(at, commit, progress)?;
+        let under = at.path.as_deref().unwrap_or_default();
+        let found = match folder {
+            Folder::Known => {
+                let tree = archive.below(under)?;
+                if tree.get(MARKERS[0]).is_none() {
+                    let message = format!("{}/{} has no skill there any more", at.owner, at.repo);
+                    return Err(HubError::new(Word::NotFound, message));
+                }
+                only(under, &tree)?
+            }
+            Folder::Sought => {
+                let take = |folder: &str| archive.below(folder);
+                pick(&archive.paths()?, under, at.skill.as_deref(), &take)?
+            }
+        };
+        let tree = archive.below(&found.folder)?;
+        Ok(TakenSkill {
+            from: format!("{}/{} at {commit}", at.owner, at.repo),
+            content_hash: content_hash(&tree.records()),
+            found,
+            tree,
+            archive: Artifact {
+                kind: "zip".to_owned(),
+                sha256: sha256_hex(&archive.bytes),
+                size: archive.bytes.len() as u64,
+            },
+        })
     }
 }
 

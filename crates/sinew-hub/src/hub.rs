@@ -159,6 +159,6 @@ impl Hub {
     }
 
     pub(crate) fn github(&self) -> GitHub<'_> {
-        GitHub::new(&self.http, &self.settings, &self.cache)
+        GitHub::new(&self.http, &self.settings.github, &self.cache)
     }
 }

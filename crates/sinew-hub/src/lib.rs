@@ -41,10 +41,11 @@ mod workdir;
 pub mod zipped;
 
 pub use error::{Class, HubError, Word};
+pub use fetch::{Folder, TakenSkill};
 pub use hub::Hub;
 pub use info::{About, Want};
 pub use manage::Removed;
-pub use resolve::Resolved;
+pub use resolve::{Resolved, vouched};
 pub use restore::{Restored, Strictness};
 pub use search::{Candidate, Found, Matching, Query, Sources};
 pub use update::{UpdateAsk, UpdateStatus, Updated};

@@ -7,12 +7,12 @@ use crate::hub::Hub;
 use crate::lock::{SourceKind, SourceRecord};
 use crate::net::Network;
 use crate::reference::{
-    GitHubRef, GitRef, Reference, RegistryRef, SkillsShRef, Wanted, WellKnownRef, handle,
+    GitHubRef, GitRef, Reading, Reference, RegistryRef, SkillsShRef, Wanted, WellKnownRef, handle,
     parse_slug,
 };
 use crate::registry::{Named, Registry};
 use crate::settings::{DEFAULT_NAME, address};
-use crate::wire::{Detail, Moderation, Setup};
+use crate::wire::{Detail, GitHubSource, Moderation, Setup};
 
 /// Exactly one version, not fetched yet.
 #[derive(Debug, Clone)]
@@ -202,29 +202,12 @@ impl Hub {
     /// A folder on GitHub that a registry vouches for.
     pub(crate) fn backed(
         &self,
-        source: &crate::wire::GitHubSource,
+        source: &GitHubSource,
         requested: &str,
     ) -> Result<Resolved, HubError> {
-        let hash = source.content_hash.as_deref().unwrap_or_default();
-        let usable = sinew_guard::digest::from_hex(hash).is_some_and(|hash| hash != [0; 32]);
-        if !usable {
-            let message = format!("the registry names no usable hash for {}", source.repo);
-            return Err(HubError::new(
-                Word::IntegrityMismatch,
-                sinew_guard::Untrusted::new(&message).for_terminal(),
-            ));
-        }
-        let path = source.path.as_deref().map(|path| path.trim_matches('/')).unwrap_or_default();
-        let text = match path {
-            "" | "." => format!("github:{}#{}", source.repo, source.commit),
-            path => format!("github:{}/{path}#{}", source.repo, source.commit),
-        };
-        let Reference::GitHub(at) = Reference::parse(&text, crate::reference::Reading::GitHub)?
-        else {
-            return Err(HubError::new(Word::Network, "the registry names no folder on GitHub"));
-        };
+        let (at, hash) = vouched(source)?;
         let commit = self.github().commit(&at)?;
-        Ok(github(at, commit, Some(hash.to_ascii_lowercase()), requested))
+        Ok(github(at, commit, Some(hash), requested))
     }
 
     fn resolve_skills_sh(
@@ -242,6 +225,14 @@ impl Hub {
         // A registry that mirrors the list knows a hash; one that does not is no obstacle.
         let registry = self.registry(None)?;
         let mirrored = registry.skills_sh(&entry.owner, &entry.repo, &entry.slug).ok();
+        // One that has a copy of its own serves it, and GitHub is not needed.
+        let here = mirrored.as_ref().filter(|answer| answer.ok && answer.github.is_none());
+        if let Some(here) = here.and_then(|answer| answer.canonical_ref.as_deref())
+            && let Reference::Registry(wanted) = Reference::parse(here, Reading::Registry)?
+            && wanted.registry.is_none()
+        {
+            return self.resolve_registry(&wanted, requested, false);
+        }
         let mut resolved = match mirrored.and_then(|answer| answer.github.filter(|_| answer.ok)) {
             Some(source) if source.content_hash.is_some() => self.backed(&source, requested)?,
             _ => github(at.clone(), self.github().commit(&at)?, None, requested),
@@ -334,6 +325,28 @@ impl Hub {
             setup: Vec::new(),
             from,
         })
+    }
+}
+
+/// The folder on GitHub that a registry vouches for, and the hash that its files must have.
+pub fn vouched(source: &GitHubSource) -> Result<(GitHubRef, String), HubError> {
+    let hash = source.content_hash.as_deref().unwrap_or_default();
+    let usable = sinew_guard::digest::from_hex(hash).is_some_and(|hash| hash != [0; 32]);
+    if !usable {
+        let message = format!("the registry names no usable hash for {}", source.repo);
+        return Err(HubError::new(
+            Word::IntegrityMismatch,
+            sinew_guard::Untrusted::new(&message).for_terminal(),
+        ));
+    }
+    let path = source.path.as_deref().map(|path| path.trim_matches('/')).unwrap_or_default();
+    let text = match path {
+        "" | "." => format!("github:{}#{}", source.repo, source.commit),
+        path => format!("github:{}/{path}#{}", source.repo, source.commit),
+    };
+    match Reference::parse(&text, Reading::GitHub)? {
+        Reference::GitHub(at) => Ok((at, hash.to_ascii_lowercase())),
+        _ => Err(HubError::new(Word::Network, "the registry names no folder on GitHub")),
     }
 }
 

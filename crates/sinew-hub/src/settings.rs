@@ -45,12 +45,8 @@ pub struct Settings {
     pub registry: Base,
     /// Further registries by name.
     pub registries: BTreeMap<String, Url>,
-    /// GitHub's API.
-    pub github_api: Url,
-    /// GitHub's archives.
-    pub codeload: Url,
-    /// What may be sent to GitHub's API.
-    pub github_token: Option<Token>,
+    /// GitHub.
+    pub github: GitHubPlaces,
     /// The search of skills.sh.
     pub skills_sh: Url,
     /// Whether the network may be used.
@@ -59,6 +55,73 @@ pub struct Settings {
     pub trusted: Vec<String>,
     /// Whether an update that changes only text is applied without asking.
     pub auto_safe: bool,
+}
+
+/// Where GitHub is, and what may be sent there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GitHubPlaces {
+    /// Its API.
+    pub api: Url,
+    /// Its archives.
+    pub codeload: Url,
+    /// What may be sent to its API.
+    pub token: Option<Token>,
+}
+
+impl GitHubPlaces {
+    /// What holds on this machine.
+    pub fn read(
+        configured: &sinew_catalog::config::Hub,
+        env: &Environment,
+    ) -> Result<Self, HubError> {
+        let token = first(env, &["GITHUB_TOKEN", "GH_TOKEN"]).filter(|_| configured.github_token);
+        Ok(Self {
+            api: place(
+                env,
+                &["SINEW_GITHUB_API_BASE_URL"],
+                "hub.github.apiUrl",
+                configured.github_api.as_deref().unwrap_or(GITHUB_API),
+            )?,
+            codeload: place(
+                env,
+                &["SINEW_GITHUB_CODELOAD_BASE_URL", "CLAWHUB_GITHUB_CODELOAD_BASE_URL"],
+                "hub.github.codeloadUrl",
+                configured.github_codeload.as_deref().unwrap_or(CODELOAD),
+            )?,
+            token: token.and_then(|(_, value)| Token::new(&value)),
+        })
+    }
+
+    /// Hosts that somebody configured, who may have them in their own network.
+    pub fn trusted(&self) -> impl Iterator<Item = String> {
+        [&self.api, &self.codeload]
+            .into_iter()
+            .filter(|url| !is_usual(url))
+            .filter_map(host_and_port)
+    }
+}
+
+/// The first of some variables that is set.
+fn first(env: &Environment, names: &[&'static str]) -> Option<(&'static str, String)> {
+    names.iter().find_map(|name| env.var(name).map(|value| (*name, value.to_owned())))
+}
+
+/// An address that a variable names, or else the configuration.
+fn place(
+    env: &Environment,
+    vars: &[&'static str],
+    key: &str,
+    configured: &str,
+) -> Result<Url, HubError> {
+    match first(env, vars) {
+        Some((name, value)) => address(name, &value),
+        None => address(key, configured),
+    }
+}
+
+/// Whether something is where it is unless somebody says otherwise; that is in nobody's own network.
+fn is_usual(url: &Url) -> bool {
+    USUAL.iter().any(|usual| shown(url) == *usual)
 }
 
 impl Settings {
@@ -73,41 +136,19 @@ impl Settings {
             registries.insert(name.clone(), address(&format!("hub.registries.{name}"), url)?);
         }
         let registry = default_registry(config, env, said, &registries)?;
-        let first = |names: &[&'static str]| {
-            names.iter().find_map(|name| env.var(name).map(|value| (*name, value.to_owned())))
-        };
-        let place =
-            |vars: &[&'static str], key, configured: &Option<String>, usual| match first(vars) {
-                Some((name, value)) => address(name, &value),
-                None => address(key, configured.as_deref().unwrap_or(usual)),
-            };
-        let github_api = place(
-            &["SINEW_GITHUB_API_BASE_URL"],
-            "hub.github.apiUrl",
-            &hub.github_api,
-            GITHUB_API,
-        )?;
-        let codeload = place(
-            &["SINEW_GITHUB_CODELOAD_BASE_URL", "CLAWHUB_GITHUB_CODELOAD_BASE_URL"],
-            "hub.github.codeloadUrl",
-            &hub.github_codeload,
-            CODELOAD,
-        )?;
-        let skills_sh = place(&["SKILLS_API_URL"], "hub.skillsShUrl", &hub.skills_sh, SKILLS_SH)?;
+        let github = GitHubPlaces::read(hub, env)?;
+        let configured = hub.skills_sh.as_deref().unwrap_or(SKILLS_SH);
+        let skills_sh = place(env, &["SKILLS_API_URL"], "hub.skillsShUrl", configured)?;
         let mut trusted = config.install.allow_private_hosts.clone();
         let (Base::At(main) | Base::AnnouncedBy(main)) = &registry;
-        // Whoever configures a host may have it in their own network; the usual ones are not there.
-        let usual = |url: &&Url| USUAL.iter().any(|usual| shown(url) == *usual);
-        let named = registries.values().chain([main, &github_api, &codeload, &skills_sh]);
-        trusted.extend(named.filter(|url| !usual(url)).filter_map(host_and_port));
-        let token = first(&["GITHUB_TOKEN", "GH_TOKEN"]).filter(|_| hub.github_token);
+        let named = registries.values().chain([main, &skills_sh]);
+        trusted.extend(named.filter(|url| !is_usual(url)).filter_map(host_and_port));
+        trusted.extend(github.trusted());
         let offline = said.offline || env.var("SINEW_OFFLINE").is_some_and(is_yes);
         Ok(Self {
             registry,
             registries,
-            github_api,
-            codeload,
-            github_token: token.and_then(|(_, value)| Token::new(&value)),
+            github,
             skills_sh,
             network: if offline { Network::Off } else { Network::On },
             trusted,

@@ -284,6 +284,8 @@ pub struct InstallAnswer {
     pub message: Option<String>,
     /// What skills.sh's mirror knows of it.
     pub trust: Option<MirrorTrust>,
+    /// The name under which the registry itself has it.
+    pub canonical_ref: Option<String>,
 }
 
 /// What a registry knows of an entry of skills.sh.

@@ -355,10 +355,14 @@ impl State {
                     None => SiteAnswer::text(404, "File not found"),
                 }
             }
-            ["install"] => match skill.version(None) {
-                Some(version) => SiteAnswer::json(&json!({"ok": true, "slug": skill.slug,
+            ["install"] => match (skill.version(None), &self.manner) {
+                (Some(version), _) => SiteAnswer::json(&json!({"ok": true, "slug": skill.slug,
                     "installKind": "archive", "archive": {"version": version.version}})),
-                None => {
+                (None, ClawHubManner::Json(github)) => {
+                    SiteAnswer::json(&json!({"ok": true, "slug": skill.slug,
+                        "installKind": "github", "github": github}))
+                }
+                (None, _) => {
                     let body = json!({"ok": false, "slug": skill.slug, "status": 409,
                         "reason": "archive_version_missing", "message": "No version"});
                     SiteAnswer { status: 409, ..SiteAnswer::json(&body) }

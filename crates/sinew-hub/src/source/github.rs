@@ -8,7 +8,7 @@ use crate::cache::Cache;
 use crate::error::{HubError, Word};
 use crate::net::{Answer, Call, Http, Network, Progress, Purpose};
 use crate::reference::GitHubRef;
-use crate::settings::{Settings, below};
+use crate::settings::{GitHubPlaces, below};
 use crate::tree::{Tree, TreeError, TreeFile};
 use crate::wire::{Page, page};
 
@@ -28,7 +28,7 @@ const MAX_PER_NAME: usize = 3;
 #[derive(Debug)]
 pub struct GitHub<'a> {
     http: &'a Http,
-    settings: &'a Settings,
+    places: &'a GitHubPlaces,
     cache: &'a Cache,
 }
 
@@ -62,8 +62,8 @@ pub struct Hit {
 
 impl<'a> GitHub<'a> {
     /// GitHub, as configured.
-    pub fn new(http: &'a Http, settings: &'a Settings, cache: &'a Cache) -> Self {
-        Self { http, settings, cache }
+    pub fn new(http: &'a Http, places: &'a GitHubPlaces, cache: &'a Cache) -> Self {
+        Self { http, places, cache }
     }
 
     /// The commit that a branch, tag or commit is now.
@@ -75,8 +75,7 @@ impl<'a> GitHub<'a> {
         let path = format!("/repos/{}/{}/commits/{wanted}", at.owner, at.repo);
         let call = Call {
             accept: "application/vnd.github.sha",
-            ..Call::get(below(&self.settings.github_api, &path))
-                .with(self.settings.github_token.as_ref())
+            ..Call::get(below(&self.places.api, &path)).with(self.places.token.as_ref())
         };
         let answer = self.checked(self.http.call(&call, &mut |_, _| {})?, at)?;
         let commit = String::from_utf8_lossy(&answer.body).trim().to_owned();
@@ -108,7 +107,7 @@ impl<'a> GitHub<'a> {
             }
             None => {
                 let path = format!("/{}/{}/zip/{commit}", at.owner, at.repo);
-                let call = Call::get(below(&self.settings.codeload, &path))
+                let call = Call::get(below(&self.places.codeload, &path))
                     .any(Purpose::Download(MAX_REPOSITORY.archive));
                 let answer = self.checked(self.http.call(&call, progress)?, at)?;
                 self.cache.put(&key, &answer.body, ());
@@ -120,18 +119,18 @@ impl<'a> GitHub<'a> {
 
     /// Whether GitHub answers a search: it does so only for those it knows.
     pub fn can_search(&self) -> bool {
-        self.settings.github_token.is_some()
+        self.places.token.is_some()
     }
 
     /// Skill files on GitHub that fit some words.
     pub fn search(&self, words: &str, limit: usize) -> Result<Vec<Hit>, HubError> {
-        let mut url = below(&self.settings.github_api, "/search/code");
+        let mut url = below(&self.places.api, "/search/code");
         url.query_pairs_mut()
             .append_pair("q", &format!("filename:SKILL.md {words}"))
             .append_pair("per_page", &limit.to_string());
         let call = Call {
             accept: "application/vnd.github+json",
-            ..Call::get(url).with(self.settings.github_token.as_ref())
+            ..Call::get(url).with(self.places.token.as_ref())
         };
         let answer = self.http.call(&call, &mut |_, _| {})?;
         if !answer.is_ok() {
