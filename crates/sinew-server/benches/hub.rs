@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use serde_json::{Value, json};
-use sinew_catalog::{Clock, Environment};
+use serde_json::json;
+use sinew_catalog::{Clock, Config, Environment};
 use sinew_server::registry::{NewToken, Reach, Registry, Role, Settings};
 use sinew_server::{Options, Server};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -99,7 +99,7 @@ fn main() {
     let store =
         sinew_store::open(database.to_str().expect("text"), &sinew_store::Options::default())
             .expect("a store");
-    let settings = Settings::read(&Value::Null, &env).expect("settings");
+    let settings = Settings::read(&Config::default(), &env).expect("settings");
     let registry = Registry::open(&env, store, settings, Reach::Loopback).expect("a registry");
     let wanted = NewToken {
         label: "bench".to_owned(),

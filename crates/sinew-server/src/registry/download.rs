@@ -3,11 +3,11 @@
 use axum::http::header::{CONTENT_RANGE, CONTENT_TYPE, IF_NONE_MATCH, RANGE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::answer::{Answer, Refusal, header, json_answer};
 use super::asked::Asked;
-use super::model::StatsDoc;
+use super::model::{SkillDoc, StatsDoc};
 
 /// A file that is shown, not fetched, is at most this large.
 const MAX_PREVIEW: usize = 200_000;
@@ -29,22 +29,25 @@ pub(crate) async fn download(asked: Asked) -> Answer {
 pub(crate) async fn install(asked: Asked) -> Answer {
     asked
         .version(|_, asked, skill, version| {
-            let version = &version.version;
-            let url = format!(
-                "{}/api/v1/download?slug={}&ownerHandle={}&version={}",
-                asked.caller.base,
-                skill.slug,
-                skill.owner,
-                url_text(version)
-            );
-            json_answer(&json!({
-                "ok": true,
-                "slug": skill.slug,
-                "installKind": "archive",
-                "archive": { "version": version, "downloadUrl": url },
-            }))
+            json_answer(&archive_of(&asked.caller.base, skill, &version.version))
         })
         .await
+}
+
+/// Where the archive of a version is.
+pub(crate) fn archive_of(base: &str, skill: &SkillDoc, version: &str) -> Value {
+    let url = format!(
+        "{base}/api/v1/download?slug={}&ownerHandle={}&version={}",
+        skill.slug,
+        skill.owner,
+        url_text(version)
+    );
+    json!({
+        "ok": true,
+        "slug": skill.slug,
+        "installKind": "archive",
+        "archive": { "version": version, "downloadUrl": url },
+    })
 }
 
 pub(crate) async fn file(asked: Asked) -> Answer {

@@ -13,19 +13,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
-use sinew_catalog::Clock;
+use sinew_catalog::Environment;
 use sinew_exec::install::Names;
+use sinew_hub::cache::Cache;
 use sinew_hub::digest::META_FILE;
 use sinew_hub::net::{Http, HttpOptions, Network, Times, host_and_port};
 use sinew_hub::registry::{Downloaded, Named, Registry as Upstream};
 use sinew_hub::settings::address;
-use sinew_hub::tree::Tree;
-use sinew_hub::wire::{Detail, VersionDetail};
-use sinew_hub::{HubError, Word};
+use sinew_hub::source::github::GitHub;
+use sinew_hub::tree::{Tree, TreeFile};
+use sinew_hub::wire::{Detail, GitHubSource, VersionDetail};
+use sinew_hub::{Folder, HubError, Word, vouched};
 
 use super::access::Caller;
 use super::answer::Refusal;
 use super::bundle::Upload;
+use super::github::Commit;
 use super::intake::Incoming;
 use super::model::{AuditEntry, Mirrored, SkillDoc};
 use super::settings::MirrorSettings;
@@ -42,9 +45,10 @@ const ROUND: usize = 20;
 
 /// The way to another registry.
 pub(super) struct Mirror {
-    settings: MirrorSettings,
+    pub(super) settings: MirrorSettings,
     base: url::Url,
     http: Arc<Http>,
+    cache: Cache,
     misses: Mutex<HashMap<String, Instant>>,
 }
 
@@ -71,20 +75,22 @@ pub enum Brought {
 }
 
 impl Mirror {
-    pub(super) fn open(
-        settings: &MirrorSettings,
-        clock: &Arc<dyn Clock>,
-    ) -> Result<Self, HubError> {
+    pub(super) fn open(settings: &MirrorSettings, env: &Environment) -> Result<Self, HubError> {
         let base = address("registry.mirror.upstream", &settings.upstream)?;
         let options = HttpOptions {
             network: Network::On,
-            trusted: host_and_port(&base).into_iter().collect(),
+            trusted: host_and_port(&base).into_iter().chain(settings.github.trusted()).collect(),
             authorities: None,
             names: Names::System,
             times: Times::default(),
         };
-        let http = Arc::new(Http::new(options, Arc::clone(clock))?);
-        Ok(Self { settings: settings.clone(), base, http, misses: Mutex::default() })
+        let http = Arc::new(Http::new(options, Arc::clone(&env.clock))?);
+        let cache = Cache::below(&env.sinew_home());
+        Ok(Self { settings: settings.clone(), base, http, cache, misses: Mutex::default() })
+    }
+
+    pub(super) fn github(&self) -> GitHub<'_> {
+        GitHub::new(&self.http, &self.settings.github, &self.cache)
     }
 
     fn upstream(&self) -> Upstream {
@@ -106,12 +112,12 @@ impl Mirror {
         owner.strip_prefix(self.settings.prefix.as_str()).filter(|owner| !owner.is_empty())
     }
 
-    fn is_known_miss(&self, key: &str) -> bool {
+    pub(super) fn is_known_miss(&self, key: &str) -> bool {
         let misses = self.misses.lock().unwrap_or_else(PoisonError::into_inner);
         misses.get(key).is_some_and(|at| at.elapsed() < MISSES)
     }
 
-    fn note_miss(&self, key: String) {
+    pub(super) fn note_miss(&self, key: String) {
         let mut misses = self.misses.lock().unwrap_or_else(PoisonError::into_inner);
         if misses.len() >= MAX_MISSES {
             misses.clear();
@@ -157,7 +163,7 @@ impl Registry {
     pub(super) fn fetch_version(&self, skill: &SkillDoc, version: &str) -> bool {
         let on_demand = self.mirror.as_ref().is_some_and(|mirror| mirror.settings.on_demand);
         match &skill.mirrored {
-            Some(mirrored) if on_demand => {
+            Some(mirrored) if on_demand && mirrored.github.is_none() => {
                 self.try_bring(Some(&mirrored.owner), &skill.slug, Some(version)).is_ok()
             }
             _ => false,
@@ -188,20 +194,35 @@ impl Registry {
             return Err(Refusal::forbidden("upstream calls it malicious"));
         }
         let latest = detail.latest_version.as_ref().map(|latest| latest.version.clone());
-        let wanted = version.map(str::to_owned).or(latest);
-        let wanted = wanted.ok_or_else(|| Refusal::not_found("Version not found"))?;
         let suspicious = flagged(&detail) == Some(Flagged::Suspicious);
+        let mirrored = Mirrored {
+            upstream: mirror.settings.upstream.clone(),
+            owner: there.clone(),
+            checked_at: self.now(),
+            hidden: None,
+            suspicious,
+            github: None,
+        };
+        let named = Named { slug: &slug, owner: Some(&there) };
+        let Some(wanted) = version.map(str::to_owned).or(latest) else {
+            // No version of its own: upstream knows where it is on GitHub.
+            let answer = upstream.install(named, false).map_err(told)?;
+            let source = answer.github.filter(|_| answer.ok);
+            let source = source.ok_or_else(|| Refusal::not_found("Version not found"))?;
+            let version = self.bring_backed(&source, &here, &slug, None, mirrored)?;
+            return Ok((here, version));
+        };
         let known = self.skill(&slug, &here)?;
         if known.is_some_and(|known| known.value.version(&wanted).is_some()) {
             self.note_looked(&slug, &here, suspicious)?;
             return Ok((here, wanted));
         }
-        let named = Named { slug: &slug, owner: Some(&there) };
         let document = upstream.version(named, &wanted).map_err(told)?.version;
         let archive = match upstream.download(named, &wanted, &mut |_, _| {}).map_err(told)? {
             Downloaded::Archive(bytes) => bytes,
-            Downloaded::GitHub(_) => {
-                return Err(Refusal::bad("upstream keeps no copy of its own of this skill"));
+            Downloaded::GitHub(source) => {
+                let version = self.bring_backed(&source, &here, &slug, Some(wanted), mirrored)?;
+                return Ok((here, version));
             }
         };
         let files = verified(&document, &archive)?;
@@ -218,21 +239,34 @@ impl Registry {
             files,
             created_at: document.created_at.map_or(now, |at| at.max(0.0) as u64),
             is_free_to_name: true,
-            mirrored: Some(Mirrored {
-                upstream: mirror.settings.upstream.clone(),
-                owner: there,
-                checked_at: now,
-                hidden: None,
-                suspicious,
-            }),
+            mirrored: Some(mirrored),
             used: Vec::new(),
             by: AuditEntry { who: "mirror".to_owned(), ..audit::nothing() },
         })?;
         Ok((here, wanted))
     }
 
+    /// Brings in a folder on GitHub that upstream vouches for by its hash.
+    fn bring_backed(
+        &self,
+        source: &GitHubSource,
+        owner: &str,
+        slug: &str,
+        version: Option<String>,
+        mirrored: Mirrored,
+    ) -> Result<String, Refusal> {
+        let off = || Refusal::bad("registry.mirror.mode is off");
+        let github = self.mirror.as_ref().ok_or_else(off)?.github();
+        let (at, hash) = vouched(source).map_err(told)?;
+        let commit = github.commit(&at).map_err(told)?;
+        let taken = github.skill(&at, &commit, Folder::Known, &mut |_, _| {}).map_err(told)?;
+        taken.check(&hash).map_err(told)?;
+        let (owner, slug) = (owner.to_owned(), slug.to_owned());
+        self.keep_commit(Commit { owner, slug, version, at, commit, taken, mirrored })
+    }
+
     /// An owner upstream must not pass for one of ours.
-    fn check_no_shadow(&self, here: &str) -> Result<(), Refusal> {
+    pub(super) fn check_no_shadow(&self, here: &str) -> Result<(), Refusal> {
         let ours = self
             .index()
             .iter()
@@ -257,6 +291,9 @@ impl Registry {
         if age <= mirror.settings.interval_ms {
             return Ok(());
         }
+        if let Some(github) = &mirrored.github {
+            return self.look_at_github(caller, skill, github);
+        }
         let named = Named { slug: &skill.slug, owner: Some(&mirrored.owner) };
         match mirror.upstream().detail(named) {
             Ok(detail) if flagged(&detail) == Some(Flagged::Malicious) => {
@@ -266,9 +303,9 @@ impl Registry {
                 let suspicious = flagged(&detail) == Some(Flagged::Suspicious);
                 self.note_looked(&skill.slug, &skill.owner, suspicious)?;
                 let latest = detail.latest_version.map(|latest| latest.version);
-                if let Some(latest) = latest.filter(|latest| skill.version(latest).is_none()) {
+                if latest.as_ref().is_none_or(|latest| skill.version(latest).is_none()) {
                     // A newer version that cannot be had, or is blocked, leaves the older one.
-                    let _ = self.try_bring(Some(&mirrored.owner), &skill.slug, Some(&latest));
+                    let _ = self.try_bring(Some(&mirrored.owner), &skill.slug, latest.as_deref());
                 }
                 Ok(())
             }
@@ -308,7 +345,12 @@ impl Registry {
     }
 
     /// Upstream has it, and says nothing worse of it than this.
-    fn note_looked(&self, slug: &str, owner: &str, suspicious: bool) -> Result<(), Refusal> {
+    pub(super) fn note_looked(
+        &self,
+        slug: &str,
+        owner: &str,
+        suspicious: bool,
+    ) -> Result<(), Refusal> {
         let now = self.now();
         self.change(slug, owner, |skill| {
             if let Some(mirrored) = &mut skill.mirrored {
@@ -321,7 +363,7 @@ impl Registry {
         .map(drop)
     }
 
-    fn hide(&self, slug: &str, owner: &str, why: &str) -> Result<(), Refusal> {
+    pub(super) fn hide(&self, slug: &str, owner: &str, why: &str) -> Result<(), Refusal> {
         let now = self.now();
         let hidden = self.change(slug, owner, |skill| {
             let Some(mirrored) = &mut skill.mirrored else { return Ok(Changed::nothing()) };
@@ -338,7 +380,7 @@ impl Registry {
     }
 }
 
-fn by_mirror(skill: &SkillDoc) -> AuditEntry {
+pub(super) fn by_mirror(skill: &SkillDoc) -> AuditEntry {
     AuditEntry { who: "mirror".to_owned(), skill: Some(skill.key()), ..audit::nothing() }
 }
 
@@ -376,12 +418,17 @@ fn verified(document: &VersionDetail, archive: &[u8]) -> Result<Vec<Upload>, Ref
     if let Some(missing) = announced.keys().next() {
         return Err(Refusal::bad(format!("{missing} is missing in upstream's archive")));
     }
-    let upload = |file: &sinew_hub::tree::TreeFile| Upload {
+    Ok(uploads(&tree))
+}
+
+/// The files of a tree, as they are published.
+pub(super) fn uploads(tree: &Tree) -> Vec<Upload> {
+    let upload = |file: &TreeFile| Upload {
         path: file.path.clone(),
         bytes: file.bytes.clone(),
         content_type: content_type(None),
     };
-    Ok(tree.files().iter().map(upload).collect())
+    tree.files().iter().map(upload).collect()
 }
 
 fn told(error: HubError) -> Refusal {

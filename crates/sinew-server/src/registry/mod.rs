@@ -19,6 +19,7 @@ mod bucket;
 mod bundle;
 mod download;
 mod export;
+mod github;
 mod index;
 mod intake;
 mod keep;
@@ -137,7 +138,7 @@ impl Registry {
             Reach::Others => 1,
         };
         let mirror = match &settings.mirror {
-            Some(settings) => Some(Mirror::open(settings, &env.clock)?),
+            Some(settings) => Some(Mirror::open(settings, env)?),
             None => None,
         };
         let registry = Self {

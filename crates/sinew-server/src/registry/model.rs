@@ -131,6 +131,21 @@ pub(crate) struct Mirrored {
     pub(crate) hidden: Option<String>,
     /// What upstream says of it beyond our own scan.
     pub(crate) suspicious: bool,
+    /// Set where it came straight from GitHub.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) github: Option<OnGitHub>,
+}
+
+/// A folder of a repository on GitHub.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OnGitHub {
+    pub(crate) owner: String,
+    pub(crate) repo: String,
+    pub(crate) path: String,
+    /// The branch, tag or commit that was asked for.
+    pub(crate) at: Option<String>,
+    /// The commit that was looked at last.
+    pub(crate) commit: String,
 }
 
 /// A version: its files and what the scan said.

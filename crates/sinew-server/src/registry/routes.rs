@@ -10,8 +10,8 @@ use sinew_guard::scan::{MAX_FILE, MAX_SKILL};
 
 use super::answer::Refusal;
 use super::{
-    Mode, Registry, access, download, export, lifecycle, lists, publish, read, search, stars,
-    upload, verdict, wellknown,
+    Mode, Registry, access, download, export, github, lifecycle, lists, publish, read, search,
+    stars, upload, verdict, wellknown,
 };
 use crate::gate::OriginRule;
 use crate::serve::Part;
@@ -86,6 +86,7 @@ fn api() -> Routes {
         .route("/skills/{slug}/verify", get(verdict::verify))
         .route("/skills/{slug}/card", get(verdict::card))
         .route("/skills/{slug}/moderation", get(verdict::moderation))
+        .route("/skills-sh/{owner}/{repo}/{slug}/install", get(github::skills_sh_install))
         .route("/stars/{slug}", post(stars::star).delete(stars::unstar));
     Router::new()
         .nest("/api/v1", v1)

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use serde_json::Value;
-use sinew_catalog::Environment;
+use sinew_catalog::{Config, Environment};
+use sinew_hub::settings::GitHubPlaces;
 
 use super::names;
 
@@ -56,7 +57,8 @@ pub struct MirrorSettings {
     pub upstream: String,
     /// Whether skills are fetched when somebody asks for them.
     pub on_demand: bool,
-    /// What may be brought in: `owner`, `owner/slug`, `*/slug` or `*`. Nothing else is.
+    /// What may be brought in: `owner`, `owner/slug`, `*/slug` or `*`, and of GitHub
+    /// `github:owner` or `github:owner/repo`. Nothing else is.
     pub allow: Vec<String>,
     /// What may not, even so.
     pub deny: Vec<String>,
@@ -64,6 +66,8 @@ pub struct MirrorSettings {
     pub interval_ms: u64,
     /// Put before the names of upstream's owners.
     pub prefix: String,
+    /// Where GitHub is.
+    pub github: GitHubPlaces,
 }
 
 /// How a registry is run.
@@ -95,7 +99,8 @@ pub struct SettingsError {
 
 impl Settings {
     /// Reads the settings. A server that would run otherwise than it was told does not start.
-    pub fn read(tree: &Value, env: &Environment) -> Result<Self, SettingsError> {
+    pub fn read(config: &Config, env: &Environment) -> Result<Self, SettingsError> {
+        let tree = &config.tree;
         let folder = env.sinew_home().join("registry");
         let mode = match text(tree, "/registry/mode", "registry.mode")? {
             None | Some("private") => Mode::Private,
@@ -117,7 +122,7 @@ impl Settings {
             },
         };
         let listens_alone = text(tree, "/serve/registryListen", "serve.registryListen")?.is_some();
-        let mirror = read_mirror(tree)?;
+        let mirror = read_mirror(config, env)?;
         Ok(Self { mode, blobs, limits_scale, mirror, folder, listens_alone })
     }
 }
@@ -148,9 +153,13 @@ fn read_bucket(tree: &Value, env: &Environment, place: &str) -> Result<Bucket, S
     })
 }
 
-fn read_mirror(tree: &Value) -> Result<Option<MirrorSettings>, SettingsError> {
+fn read_mirror(
+    config: &Config,
+    env: &Environment,
+) -> Result<Option<MirrorSettings>, SettingsError> {
     /// Ten minutes: a skill that upstream takes back is hidden here soon after.
     const INTERVAL_S: u64 = 600;
+    let tree = &config.tree;
     let on_demand = match text(tree, "/registry/mirror/mode", "registry.mirror.mode")? {
         None | Some("off") => return Ok(None),
         Some("proxy") => true,
@@ -177,6 +186,10 @@ fn read_mirror(tree: &Value) -> Result<Option<MirrorSettings>, SettingsError> {
         deny: list(tree, "/registry/mirror/deny", "registry.mirror.deny")?,
         interval_ms: interval.saturating_mul(1000),
         prefix: prefix.to_owned(),
+        github: GitHubPlaces::read(&config.hub, env).map_err(|_| SettingsError {
+            key: "hub.github",
+            expected: "the addresses of GitHub's API and of its archives",
+        })?,
     }))
 }
 

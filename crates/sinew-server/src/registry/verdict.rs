@@ -153,7 +153,11 @@ pub(crate) async fn verify(asked: Asked) -> Answer {
                 _ => "latest",
             };
             let provenance = match &skill.mirrored {
-                Some(mirrored) => json!({ "source": "mirror", "upstream": mirrored.upstream }),
+                Some(mirrored) => json!({
+                    "source": "mirror",
+                    "upstream": mirrored.upstream,
+                    "declared": version.source,
+                }),
                 None => json!({ "source": "registry", "declared": version.source }),
             };
             let prints = skill.version(&version.version).map(|line| &line.fingerprints);

@@ -101,7 +101,7 @@ fn tokens(engine: &Engine) -> Result<Tokens, Error> {
 }
 
 fn settings(engine: &Engine) -> Result<Settings, Error> {
-    let read = Settings::read(&engine.config().tree, engine.environment());
+    let read = Settings::read(engine.config(), engine.environment());
     read.map_err(|error: SettingsError| {
         Error::new(ErrorKind::Usage, "bad-setting", error.to_string())
             .hint("`sinew config` shows every key and what it means")

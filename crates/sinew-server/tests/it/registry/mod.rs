@@ -4,6 +4,7 @@ mod discovery;
 mod download;
 mod export;
 mod gate;
+mod github;
 mod keep;
 mod mirror;
 mod names;

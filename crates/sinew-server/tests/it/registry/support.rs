@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
-use sinew_catalog::{Clock, Environment};
+use sinew_catalog::{Clock, Config, Environment};
+use sinew_hub::settings::GitHubPlaces;
 use sinew_server::registry::{
     MirrorSettings, Mode, NewToken, Reach, Registry, Role, Settings, Tokens,
 };
@@ -13,6 +14,7 @@ use sinew_server::{Options, Running, Server};
 use sinew_skill::content_hash;
 use sinew_store::Store;
 use sinew_testkit::Machine;
+use url::Url;
 
 /// A clock that tests move.
 #[derive(Debug)]
@@ -83,6 +85,17 @@ impl Team {
     }
 
     pub(crate) fn mirroring(upstream: &str, allow: &[&str], prefix: &str) -> Self {
+        Self::mirroring_github(upstream, upstream, allow, prefix)
+    }
+
+    /// The same with a GitHub.
+    pub(crate) fn mirroring_github(
+        upstream: &str,
+        github: &str,
+        allow: &[&str],
+        prefix: &str,
+    ) -> Self {
+        let github = Url::parse(github).expect("an address");
         Self::with(|settings| {
             settings.mirror = Some(MirrorSettings {
                 upstream: upstream.to_owned(),
@@ -91,6 +104,7 @@ impl Team {
                 deny: vec!["denied".to_owned()],
                 interval_ms: 600_000,
                 prefix: prefix.to_owned(),
+                github: GitHubPlaces { api: github.clone(), codeload: github, token: None },
             });
         })
     }
@@ -107,7 +121,7 @@ impl Team {
         let machine = Machine::new();
         let clock = Arc::new(Hand(AtomicU64::new(1_750_000_000_000)));
         let env = Environment { clock: clock.clone(), ..machine.environment() };
-        let mut settings = Settings::read(&Value::Null, &env).expect("settings");
+        let mut settings = Settings::read(&Config::default(), &env).expect("settings");
         change(&mut settings);
         let database = machine.path("registry.db");
         let store = sinew_store::open(
