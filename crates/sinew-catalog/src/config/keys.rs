@@ -340,7 +340,7 @@ pub const KEYS: &[Key] = &[
     key(
         "registry.mirror.allow",
         "[]",
-        "What may be brought in: owner, owner/slug, */slug or *; nothing else is.",
+        "What may be brought in: owner, owner/slug, */slug or *, and github:account or github:account/repo; nothing else is.",
     ),
     key("registry.mirror.deny", "[]", "What may not, even so."),
     key("registry.mirror.prefix", "", "Put before the names of the other registry's owners."),

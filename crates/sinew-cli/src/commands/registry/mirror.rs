@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use sinew_engine::{Engine, Error, ErrorKind};
-use sinew_hub::reference::Wanted;
+use sinew_hub::reference::{GitHubRef, Reading, Reference, RegistryRef, Wanted};
 use sinew_server::registry::{Brought, Reach};
 
 use super::remote::skill;
@@ -10,24 +10,37 @@ use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
 
-/// Bring skills of another registry into this machine's own
+/// Bring skills of another registry, or of GitHub, into this machine's own
 ///
-/// Each is verified against the digests that the other registry announces, and scanned like anything
-/// that is published. registry.mirror says where they come from and which are allowed.
+/// Each is verified against the digests that the other registry announces, or fetched by commit, and
+/// scanned like anything that is published. registry.mirror says where they come from and which are
+/// allowed. A skill of GitHub is kept as @github.<account>/<name>.
 ///
 /// Examples:
 ///   sinew registry mirror @steipete/todoist-cli @steipete/weather@1.2.0
+///   sinew registry mirror github:anthropics/skills@pdf github:ada/skills/winds#v2
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct MirrorArgs {
-    /// Skills of the other registry: @owner/slug, with @version for one that is not the latest
+    /// @owner/slug, with @version for one that is not the latest; or github:account/repo, with a
+    /// folder, @skill and #ref as `install` takes them
     #[arg(required = true)]
     skills: Vec<String>,
+}
+
+/// What is to be brought in.
+enum Wish {
+    Registry(RegistryRef, Option<String>),
+    GitHub(GitHubRef),
 }
 
 pub(crate) fn run(args: &MirrorArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let mut wanted = Vec::new();
     for text in &args.skills {
+        if let Ok(Reference::GitHub(at)) = Reference::parse(text, Reading::Registry) {
+            wanted.push((text, Wish::GitHub(at)));
+            continue;
+        }
         let skill = skill(text)?;
         let version = match &skill.wanted {
             Wanted::Latest => None,
@@ -39,7 +52,7 @@ pub(crate) fn run(args: &MirrorArgs, engine: &Engine, out: &mut Printer) -> Comm
                     .into());
             }
         };
-        wanted.push((text, skill, version));
+        wanted.push((text, Wish::Registry(skill, version)));
     }
     let registry = super::open(engine, Reach::Loopback)?;
     if !registry.has_mirror() {
@@ -48,8 +61,13 @@ pub(crate) fn run(args: &MirrorArgs, engine: &Engine, out: &mut Printer) -> Comm
             .into());
     }
     let (mut rows, mut failed): (Vec<Value>, bool) = (Vec::new(), false);
-    for (text, skill, version) in wanted {
-        let brought = registry.bring(skill.owner.as_deref(), &skill.slug, version.as_deref());
+    for (text, wish) in wanted {
+        let brought = match wish {
+            Wish::Registry(skill, version) => {
+                registry.bring(skill.owner.as_deref(), &skill.slug, version.as_deref())
+            }
+            Wish::GitHub(at) => registry.bring_github(&at),
+        };
         rows.push(match brought {
             Brought::Here { owner, slug, version } => {
                 json!({ "wanted": text, "here": format!("@{owner}/{slug}@{version}") })
