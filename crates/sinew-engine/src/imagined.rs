@@ -1,9 +1,9 @@
 //! What would be found if a skill said something else about itself.
 
-use std::panic::resume_unwind;
+use std::sync::Arc;
 
 use sinew_catalog::{Catalog, Entry};
-use sinew_route::{Context, Document, Message, RouteResult};
+use sinew_route::{Context, Document, Message, RouteResult, Router};
 
 use crate::CatalogRouter;
 
@@ -18,7 +18,7 @@ impl CatalogRouter {
         message: &str,
         top: usize,
     ) -> [RouteResult; N] {
-        let mut documents = self.outlines();
+        let mut documents = self.router.index().outlines();
         let own = documents.iter().position(|document| document.name == entry.name);
         let own = own.unwrap_or_else(|| {
             documents.push(Document::default());
@@ -29,18 +29,14 @@ impl CatalogRouter {
             .filter(|other| !other.model_visible && other.name != entry.name)
             .map(|other| other.name.as_str())
             .collect();
-        // An index is put together for each: on a core of its own, where there are several.
-        std::thread::scope(|scope| {
-            let asked = descriptions.map(|description| {
-                let mut documents = documents.clone();
-                documents[own] = Document::from_description(&entry.name, &entry.name, description);
-                let excluded = hidden.as_slice();
-                scope.spawn(move || {
-                    let context = Context { excluded, prior: None };
-                    self.over(&documents, top).route(&Message::from_user(message), &context)
-                })
-            });
-            asked.map(|answer| answer.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        let mut config = self.router.config().clone();
+        config.top = top;
+        let index = Arc::clone(self.router.index());
+        let router = Router::over(index, self.models.clone(), config).0;
+        descriptions.map(|description| {
+            documents[own] = Document::from_description(&entry.name, &entry.name, description);
+            let context = Context { excluded: &hidden, prior: None };
+            router.imagine(&documents, &Message::from_user(message), &context)
         })
     }
 }

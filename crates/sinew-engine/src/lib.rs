@@ -80,7 +80,7 @@ pub use models::ModelChoice;
 pub use openpocket::{CopyReport, MigrationReport};
 pub use prompt::PromptOptions;
 pub use route::{CatalogRouter, Found, IndexStatus};
-pub use routed::{ReflexHit, Routed, Routers};
+pub use routed::{Asking, ReflexHit, Routed, Routers};
 pub use scan::{Acceptance, Scanned};
 pub use served::{Digests, MAX_SERVED_BYTES, MAX_SERVED_FILES, NotServed, ServedFile, ServedSkill};
 pub use settings::{ConfigSource, Import};

@@ -24,8 +24,8 @@ const FILL_STEP: usize = 128;
 /// A router over the skills of a catalog.
 #[derive(Debug)]
 pub struct CatalogRouter {
-    router: Router,
-    models: Models,
+    pub(crate) router: Router,
+    pub(crate) models: Models,
     /// Skills that are ranked but may not be offered.
     excluded: Vec<String>,
     file: IndexFile,
@@ -167,19 +167,6 @@ impl CatalogRouter {
         Found { result, held_back }
     }
 
-    /// The same models over other documents; what is unchanged is taken over.
-    pub(crate) fn over(&self, documents: &[Document], top: usize) -> Router {
-        let mut config = self.router.config().clone();
-        config.top = top;
-        let index = self.router.index().update(documents, &self.models).0;
-        Router::over(Arc::new(index), self.models.clone(), config).0
-    }
-
-    /// What the router knows, as [`CatalogRouter::over`] takes it over.
-    pub(crate) fn outlines(&self) -> Vec<Document> {
-        self.router.index().outlines()
-    }
-
     /// The same router with what was learned since; `None` where nothing was.
     pub(crate) fn relearned(&self, engine: &Engine, catalog: &Catalog) -> Option<Self> {
         let known = self.learned.as_ref().map_or(0, Learned::outcomes);
@@ -241,16 +228,33 @@ impl CatalogRouter {
 
     /// Computes the missing encoder vectors, saving as it goes; `progress` hears how many are done.
     pub fn fill(&mut self, progress: &(dyn Fn(usize) + Sync)) -> Result<(), Error> {
+        self.fill_by(FILL_STEP, progress, &|| {})
+    }
+
+    /// The same behind other work: text by text on this thread, and `give_way` before each. A model
+    /// elsewhere takes no time of ours, and gets its texts together.
+    pub(crate) fn fill_behind(&mut self, give_way: &dyn Fn()) -> Result<(), Error> {
+        let local = self.models.encoder.as_ref().is_some_and(|encoder| encoder.is_local());
+        self.fill_by(if local { 1 } else { FILL_STEP }, &|_| {}, give_way)
+    }
+
+    fn fill_by(
+        &mut self,
+        at_once: usize,
+        progress: &(dyn Fn(usize) + Sync),
+        give_way: &dyn Fn(),
+    ) -> Result<(), Error> {
         let Some(encoder) = self.models.encoder.clone() else { return Ok(()) };
+        let failed = |error| {
+            let said = format!("the encoder failed: {error}");
+            Error::new(ErrorKind::Environment, "model-failed", said)
+        };
         let mut index = Index::clone(self.router.index());
         for step in index.pending().chunks(FILL_STEP) {
-            index.fill(encoder.as_ref(), step, progress).map_err(|error| {
-                Error::new(
-                    ErrorKind::Environment,
-                    "model-failed",
-                    format!("the encoder failed: {error}"),
-                )
-            })?;
+            for texts in step.chunks(at_once) {
+                give_way();
+                index.fill(encoder.as_ref(), texts, progress).map_err(failed)?;
+            }
             self.router = self.router.with_index(Arc::new(index.clone()));
             self.file.save(&index);
         }

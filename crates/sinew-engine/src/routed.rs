@@ -2,9 +2,10 @@
 //! was learned about such tasks.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use serde::{Serialize, Serializer};
 use sinew_catalog::{Catalog, Snapshot, path_text};
@@ -214,7 +215,26 @@ pub struct Routers {
     kept: Mutex<Vec<Kept>>,
     /// Whether vectors are being computed behind the answers.
     filling: AtomicBool,
+    /// Questions that are being answered now.
+    asked: AtomicUsize,
 }
+
+/// A question that is being answered: as long as it is held, what is computed behind the answers
+/// gives way.
+#[derive(Debug)]
+pub struct Asking(Arc<Routers>);
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.0.asked.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// How long the next vector waits for questions at most: where somebody always asks, vectors still
+/// come.
+const GIVE_WAY: Duration = Duration::from_millis(100);
+/// How often it is seen whether they are answered.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 /// Choices of models that are kept open; few callers use more than one.
 const MAX_KEPT: usize = 3;
@@ -227,6 +247,19 @@ struct Kept {
 }
 
 impl Routers {
+    /// Says that a question is being answered, until what it gives is dropped.
+    pub fn asking(self: &Arc<Self>) -> Asking {
+        self.asked.fetch_add(1, Ordering::AcqRel);
+        Asking(Arc::clone(self))
+    }
+
+    fn give_way(&self) {
+        let began = Instant::now();
+        while self.asked.load(Ordering::Acquire) > 0 && began.elapsed() < GIVE_WAY {
+            thread::sleep(LOOK_AGAIN);
+        }
+    }
+
     /// The router over a snapshot. Vectors that are missing are computed behind the answer.
     pub fn get(
         self: &Arc<Self>,
@@ -262,7 +295,7 @@ impl Routers {
         thread::spawn(move || {
             let mut router = engine.router(&snapshot.catalog, choice);
             // A model that fails now is asked again with the next catalog; answers say so until then.
-            let filled = router.fill(&|_| {}).is_ok();
+            let filled = router.fill_behind(&|| this.give_way()).is_ok();
             if filled {
                 this.keep(snapshot.version, choice, &Arc::new(router));
                 this.filling.store(false, Ordering::Release);

@@ -122,6 +122,12 @@ impl Query {
         Self { text: text.into_owned(), language, whole, windows }
     }
 
+    /// Every word that an index may be asked for.
+    pub(crate) fn words(&self) -> Vec<&str> {
+        let parts = self.windows.iter().chain([&self.whole]);
+        parts.flat_map(|part| &part.terms).map(|term| term.word.as_str()).collect()
+    }
+
     /// Whether there is any word to route by.
     pub(crate) fn is_empty(&self) -> bool {
         self.whole.terms.is_empty()

@@ -8,7 +8,7 @@ use crate::document::Document;
 use crate::hear::{Heard, micros};
 use crate::index::{Built, Index};
 use crate::kernel::Level;
-use crate::message::Message;
+use crate::message::{Message, Query};
 use crate::model::set::Models;
 use crate::rank::Ranking;
 use crate::result::{Degraded, DegradedKind, RouteResult};
@@ -137,6 +137,19 @@ impl Router {
     /// The right skills for a message.
     pub fn route(&self, message: &Message<'_>, context: &Context<'_>) -> RouteResult {
         self.answer(&self.hear(message), context)
+    }
+
+    /// The right skills for a message if these were the documents; unchanged ones are taken over. The
+    /// answer is that of [`Router::updated`], for a fraction of its time.
+    pub fn imagine(
+        &self,
+        documents: &[Document],
+        message: &Message<'_>,
+        context: &Context<'_>,
+    ) -> RouteResult {
+        let query = Query::new(message, self.config.bridge);
+        let index = self.index.update_for(documents, &self.models, &query.words());
+        self.with_index(Arc::new(index)).route(message, context)
     }
 
     /// The right skills for a message that was heard.

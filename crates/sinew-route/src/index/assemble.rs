@@ -23,12 +23,22 @@ enum Origin<'a> {
     New(&'a Prepared),
 }
 
+/// The words that an index is to know of the documents that it takes over.
+#[derive(Clone, Copy)]
+pub(super) enum Known<'a> {
+    /// Every word.
+    All,
+    /// These: enough for a message that has no others.
+    Only(&'a [&'a str]),
+}
+
 /// Builds an index of documents, taking over from `old` what is unchanged.
 pub(super) fn assemble(
     documents: &[Document],
     models: &Models,
     params: Bm25f,
     old: Option<&Index>,
+    words: Known<'_>,
 ) -> (Index, Built) {
     let same = |old: &&Index| {
         old.meta.table == models.table_id() && old.meta.template == crate::TEMPLATE_VERSION
@@ -67,7 +77,7 @@ pub(super) fn assemble(
         })
         .collect();
     let built = Built { kept: documents.len() - new.len(), read: new.len() };
-    let terms = Terms::collect(&batches, &kept, old);
+    let terms = Terms::collect(&batches, &kept, old, words);
     (lay_out(documents, &origins, &terms, models, params), built)
 }
 
@@ -78,12 +88,17 @@ struct Terms<'a> {
 }
 
 impl<'a> Terms<'a> {
-    fn collect(batches: &'a [Batch], kept: &[Option<usize>], old: Option<&'a Index>) -> Self {
+    fn collect(
+        batches: &'a [Batch],
+        kept: &[Option<usize>],
+        old: Option<&'a Index>,
+        words: Known<'_>,
+    ) -> Self {
         let mut forward: Vec<Vec<Counted>> = vec![Vec::new(); kept.len()];
         let mut names: Vec<&'a str> = Vec::new();
         if let Some(old) = old {
             // Sorted terms come first and stay sorted: there is little left to sort.
-            names = take_over(old, kept, &mut forward);
+            names = take_over(old, kept, words, &mut forward);
         }
         let mut numbers: HashMap<&'a str, u32> = HashMap::new();
         if !batches.is_empty() {
@@ -115,6 +130,7 @@ impl<'a> Terms<'a> {
 fn take_over<'a>(
     old: &'a Index,
     kept: &[Option<usize>],
+    words: Known<'_>,
     forward: &mut [Vec<Counted>],
 ) -> Vec<&'a str> {
     // Old number → new ones, side by side: two documents may have the same content.
@@ -123,8 +139,18 @@ fn take_over<'a>(
     pairs.sort_unstable();
     let starts: Vec<usize> =
         (0..=old.len()).map(|before| pairs.partition_point(|pair| pair.0 < before)).collect();
+    let terms: Vec<usize> = match words {
+        Known::All => (0..old.term_count()).collect(),
+        Known::Only(words) => {
+            let mut terms: Vec<usize> =
+                words.iter().filter_map(|word| old.find_term(word)).collect();
+            terms.sort_unstable();
+            terms.dedup();
+            terms
+        }
+    };
     let mut names = Vec::new();
-    for term in 0..old.term_count() {
+    for term in terms {
         let mut used = false;
         for posting in old.postings(term) {
             let before = posting.document as usize;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::assemble::{Known, assemble};
 use super::layout::{Bytes, IndexError, Section, SharedBytes};
 use super::vectors::Vectors;
 use crate::document::Document;
@@ -78,12 +79,23 @@ pub(crate) struct Posting {
 impl Index {
     /// An index of documents.
     pub fn build(documents: &[Document], models: &Models) -> Self {
-        super::assemble::assemble(documents, models, Bm25f::default(), None).0
+        assemble(documents, models, Bm25f::default(), None, Known::All).0
     }
 
     /// An index of documents that takes over from this one what is unchanged.
     pub fn update(&self, documents: &[Document], models: &Models) -> (Self, Built) {
-        super::assemble::assemble(documents, models, Bm25f::default(), Some(self))
+        assemble(documents, models, Bm25f::default(), Some(self), Known::All)
+    }
+
+    /// The same for messages that have no other words than these: of the documents that are taken
+    /// over, the index knows no others. Most of what an index is made of is words.
+    pub(crate) fn update_for(
+        &self,
+        documents: &[Document],
+        models: &Models,
+        words: &[&str],
+    ) -> Self {
+        assemble(documents, models, Bm25f::default(), Some(self), Known::Only(words)).0
     }
 
     /// Every document by its names alone: enough for [`Index::update`] to take it over.
@@ -100,7 +112,7 @@ impl Index {
 
     /// The same documents with other parameters: nothing is read again.
     pub fn with_params(&self, documents: &[Document], models: &Models, params: Bm25f) -> Self {
-        super::assemble::assemble(documents, models, params, Some(self)).0
+        assemble(documents, models, params, Some(self), Known::All).0
     }
 
     /// An index from the bytes of a file.

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use sinew_route::{Built, Config, DegradedKind, DocumentKey, Index, IndexError, Models, Router};
+use sinew_route::{
+    Built, Config, Context, DegradedKind, Document, DocumentKey, Index, IndexError, Message,
+    Models, Router,
+};
 
 use crate::support::{ask, corpus_router, corpus_skills, has_models, json, models, names};
 
@@ -23,6 +26,20 @@ fn case_16_only_an_edited_skill_is_read_again() {
         assert_eq!(router.index().pending().len(), 1);
     }
     assert_eq!(names(&ask(&router, "steam some milk for an espresso"))[0], "qr-code");
+}
+
+#[test]
+fn what_is_imagined_is_what_an_updated_index_answers() {
+    let mut skills = corpus_skills();
+    let edited = skills.iter_mut().find(|one| one.name == "qr-code").expect("in the corpus");
+    *edited = Document::from_description("qr-code", "qr-code", "Brew espresso and steam milk.");
+    let (updated, _) = corpus_router().updated(&skills);
+    let long = "We had a long day and nobody slept well. ".repeat(9) + "Merge two pdf documents.";
+    for text in ["steam some milk", "merge two pdf documents", "wie wird das wetter?", "", &long] {
+        let message = Message::from_user(text);
+        let imagined = corpus_router().imagine(&skills, &message, &Context::default());
+        assert_eq!(json(imagined), json(ask(&updated, text)), "{text}");
+    }
 }
 
 #[test]

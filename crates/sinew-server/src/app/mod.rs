@@ -178,7 +178,11 @@ impl App {
         work: impl FnOnce(&Look) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Problem> {
         let app = self.clone();
-        match blocking(move || work(&app.look())).await {
+        let work = move || {
+            let _asking = app.0.host.routers.asking();
+            work(&app.look())
+        };
+        match blocking(work).await {
             Some(answer) => answer.map_err(Problem::from),
             None => Err(Problem::internal()),
         }
@@ -192,6 +196,12 @@ impl App {
         let done = self.ask(work).await;
         self.poke();
         done
+    }
+
+    /// Opens the router over the skills as they are now, for somebody who is about to ask.
+    pub(crate) fn warm(&self) {
+        let app = self.clone();
+        thread::spawn(move || drop(app.look().router(ModelChoice::Default)));
     }
 
     /// Remembers what is to be installed once an approval is given.
@@ -278,6 +288,9 @@ fn follow(app: &Weak<Parts>, poked: &mpsc::Receiver<()>) {
         }
         let app = App(app);
         for (kind, data) in follower.look(&app.engine()) {
+            if kind == Kind::CatalogChanged {
+                app.warm();
+            }
             app.0.bus.publish(kind, data);
         }
     }

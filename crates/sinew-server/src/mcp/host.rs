@@ -90,7 +90,11 @@ impl Host {
         work: impl FnOnce(&Look) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         let host = Arc::clone(self);
-        blocking(move || work(&host.look())).await.ok_or_else(|| {
+        let work = move || {
+            let _asking = host.routers.asking();
+            work(&host.look())
+        };
+        blocking(work).await.ok_or_else(|| {
             ErrorData::internal_error("the engine failed; standard error says more", None)
         })
     }

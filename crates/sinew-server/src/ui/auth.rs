@@ -74,6 +74,7 @@ fn signed_in(
         Ok(None) => return page(headers, StatusCode::FORBIDDEN, Some(refused), false),
         Err(_) => return Trouble(Problem::internal()).into_response(),
     };
+    app.warm();
     let secure = called.is_some_and(|Extension(CalledAs(origin))| origin.starts_with("https:"));
     // The page goes on by itself: a redirect would still count as the other site's, without cookie.
     let mut response = page(headers, StatusCode::OK, None, true);
