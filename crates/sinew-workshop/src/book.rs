@@ -325,6 +325,11 @@ impl Entry<'_> {
         Ok(())
     }
 
+    /// Lets go of what was done in a run.
+    pub(crate) fn forget_steps(&mut self, key: &str) {
+        self.ops.push(Op::delete(RUN_STEPS, &self.book.key(key), Expect::Any));
+    }
+
     pub(crate) fn event(&mut self, event: Event) {
         self.events.push(event);
     }

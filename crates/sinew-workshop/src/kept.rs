@@ -94,6 +94,17 @@ impl Workshop<'_> {
         }
     }
 
+    /// Lets go of what was done in a run. That there was one is remembered, so that it is not taken up
+    /// again; a proposal that it led to stays.
+    pub fn discard(&self, id: &str) -> Result<KeptRun> {
+        let (known, _) = self.remembered(id)?;
+        let _lock = self.lock()?;
+        let mut entry = self.raw_book().change()?;
+        entry.forget_steps(&known.key);
+        entry.save()?;
+        Ok(KeptRun::of(known, None))
+    }
+
     fn remembered(&self, id: &str) -> Result<(KnownRun, Option<Clean>)> {
         let book = self.book()?;
         let known = book.runs()?.into_iter().find(|run| run.key == id);

@@ -198,6 +198,20 @@ impl<'a> Workshop<'a> {
         self.book()?.content(sha256)
     }
 
+    /// What a version changed, as a unified diff of each of its files.
+    pub fn version_diff(&self, version: &Version) -> Result<String> {
+        let book = self.book()?;
+        let held = |sha256: &Option<String>| match sha256 {
+            Some(sha256) => book.content(sha256),
+            None => Ok(String::new()),
+        };
+        let each = version.files.iter().map(|file| {
+            let (before, after) = (held(&file.before)?, held(&file.after)?);
+            Ok(crate::apply::unified(&file.path, &before, &after))
+        });
+        each.collect()
+    }
+
     /// What happened, oldest first.
     pub fn events(&self) -> Result<Vec<Event>> {
         self.raw_book().events()

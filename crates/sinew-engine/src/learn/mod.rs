@@ -222,6 +222,11 @@ impl Engine {
         self.workshop(|shop| shop.distil(id, &settings))
     }
 
+    /// Lets go of what was done in a run; that there was one is remembered.
+    pub fn discard_run(&self, id: &str) -> Result<KeptRun, Error> {
+        self.workshop(|shop| shop.discard(id))
+    }
+
     /// Learns from one source. The outer error stops everything, the inner one only this source.
     fn learn_source(
         &self,
