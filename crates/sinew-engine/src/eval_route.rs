@@ -13,7 +13,7 @@ use sinew_route::eval::{
 };
 use sinew_route::{Document, Index, Router};
 
-use crate::route::read_skill;
+use crate::route::{document, read_skill};
 use crate::validate::files_in;
 use crate::{Engine, Error, ErrorKind, ModelChoice};
 
@@ -48,27 +48,44 @@ struct SavedReport {
     questions: Vec<Observed>,
 }
 
+/// What the router is asked, and over which skills.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct EvalData<'a> {
+    /// A folder of skills, or JSON lines; those of the catalog where absent.
+    pub skills: Option<&'a Path>,
+    /// The questions; the test cases of the workspace where absent.
+    pub queries: Option<&'a Path>,
+}
+
 /// Hears of encoder vectors as they are computed: how many are done, of how many.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 impl Engine {
-    /// Asks every question of `queries` over `skills`, a folder or JSON lines.
+    /// Asks every question over the skills.
     pub fn eval_route(
         &self,
-        skills: &Path,
-        queries: &Path,
+        data: EvalData<'_>,
         choice: ModelChoice,
         misses: bool,
         progress: Progress<'_>,
     ) -> Result<Report, Error> {
-        let skills = self.env.cwd.join(skills);
-        let (documents, mut problems) = if skills.is_dir() {
-            (documents_in(&skills), Vec::new())
-        } else {
-            let read = read_skills(&read_text(&skills)?);
-            (read.rows, read.bad)
+        let (documents, mut problems) = match data.skills.map(|skills| self.env.cwd.join(skills)) {
+            Some(folder) if folder.is_dir() => (documents_in(&folder), Vec::new()),
+            Some(file) => {
+                let read = read_skills(&read_text(&file)?);
+                (read.rows, read.bad)
+            }
+            None => {
+                let snapshot = self.snapshot();
+                let readable = snapshot.catalog.active().filter(|entry| entry.skill.is_some());
+                (readable.map(document).collect(), Vec::new())
+            }
         };
-        let questions = read_questions(&read_text(&self.env.cwd.join(queries))?);
+        let questions = match data.queries {
+            Some(queries) => read_text(&self.env.cwd.join(queries))?,
+            None => self.saved_cases()?,
+        };
+        let questions = read_questions(&questions);
         problems.extend(questions.bad);
         let models = self.models(choice);
         let mut index = Index::build(&documents, &models);
@@ -90,15 +107,27 @@ impl Engine {
         Ok(evaluate(&router, &questions.rows, problems, Options { parallel: false, misses }))
     }
 
-    /// The paired difference of two runs. Runs that are made now need `skills` and `queries`.
+    /// The test cases of the workspace.
+    fn saved_cases(&self) -> Result<String, Error> {
+        let path = self.cases_path();
+        if !path.exists() {
+            let said = format!("there are no questions: {} is not there", path.display());
+            return Err(Error::new(ErrorKind::Usage, "missing-data", said).hint(
+                "name a file with --queries, or save test cases on the dashboard's Route page",
+            ));
+        }
+        read_text(&path)
+    }
+
+    /// The paired difference of two runs; those that are not saved are made now.
     pub fn compare_route(
         &self,
         sides: [&RunSide; 2],
-        data: Option<(&Path, &Path)>,
+        data: EvalData<'_>,
         progress: Progress<'_>,
     ) -> Result<Compared, Error> {
-        let run = |side: &RunSide| match (side, data) {
-            (RunSide::Saved(path), _) => {
+        let run = |side: &RunSide| match side {
+            RunSide::Saved(path) => {
                 let path = self.env.cwd.join(path);
                 serde_json::from_str(&read_text(&path)?).map_err(|error| {
                     Error::new(
@@ -109,15 +138,10 @@ impl Engine {
                     .hint("name a model, or a file that `sinew eval route --json` wrote")
                 })
             }
-            (RunSide::Models(choice), Some((skills, queries))) => {
-                let report = self.eval_route(skills, queries, *choice, false, progress)?;
+            RunSide::Models(choice) => {
+                let report = self.eval_route(data, *choice, false, progress)?;
                 Ok(SavedReport { model: report.model, questions: report.questions })
             }
-            (RunSide::Models(_), None) => Err(Error::new(
-                ErrorKind::Usage,
-                "missing-data",
-                "comparing models needs --skills and --queries",
-            )),
         };
         let [first, second] = [run(sides[0])?, run(sides[1])?];
         let difference = compare(&first.questions, &second.questions);

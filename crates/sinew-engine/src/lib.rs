@@ -15,6 +15,7 @@ mod agent;
 pub mod approval;
 mod arguments;
 mod bundled;
+mod cases;
 mod check;
 pub mod connect;
 mod cortex;
@@ -38,6 +39,7 @@ mod kept;
 mod learn;
 pub mod model;
 mod models;
+mod observed;
 mod openpocket;
 mod prompt;
 mod remote;
@@ -57,6 +59,7 @@ pub use activity::{Activity, ActivityFilter};
 pub use actor::Actor;
 pub use agent::{Counts, Looked, ScanSubject, ScanVerdict, SkillReading, SkillSummary, Trust};
 pub use arguments::{Argument, Filled, declared_arguments, fill_in};
+pub use cases::{CASES_FILE, SavedCase};
 pub use check::{CheckReport, MissingSkill, NotInjected, Summary};
 pub use cortex::{
     Cortex, Exported, Imported, LearnedPrior, LessonRow, NewOutcome, Overview, ProbedLesson,
@@ -67,7 +70,7 @@ pub use details::Details;
 pub use doctor::{Diagnosis, Health, Probe};
 pub use engine::{Engine, Options};
 pub use error::{Error, ErrorKind};
-pub use eval_route::{Compared, Progress, RunSide};
+pub use eval_route::{Compared, EvalData, Progress, RunSide};
 pub use exec::{ExecReport, ExecRequest};
 pub use explain::{Explanation, Mark, Step};
 pub use files::{MAX_READ_BYTES, SkillFile};
@@ -77,12 +80,15 @@ pub use import::{
 pub use install::{Answer, Consent, InstallRequest, Installation, Person, Step as InstallStep};
 pub use learn::{LearnFrom, LearnReport, LearnedFile, UnreadFile};
 pub use models::ModelChoice;
+pub use observed::{Observed, where_from};
 pub use openpocket::{CopyReport, MigrationReport};
 pub use prompt::PromptOptions;
 pub use route::{CatalogRouter, Found, IndexStatus};
 pub use routed::{Asking, ReflexHit, Routed, Routers};
 pub use scan::{Acceptance, Scanned};
-pub use served::{Digests, MAX_SERVED_BYTES, MAX_SERVED_FILES, NotServed, ServedFile, ServedSkill};
+pub use served::{
+    Digests, FileDigest, MAX_SERVED_BYTES, MAX_SERVED_FILES, NotServed, ServedFile, ServedSkill,
+};
 pub use settings::{ConfigSource, Import};
 pub use shown::{ShownConfig, ShownValue};
 pub use skill_settings::SkillSettings;

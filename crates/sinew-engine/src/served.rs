@@ -107,6 +107,18 @@ pub struct ServedFile {
     pub size: u64,
 }
 
+/// One file of a skill, whether it is served or not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FileDigest {
+    /// The file below the skill's folder.
+    pub file: String,
+    /// Lower-case hexadecimal SHA-256 of its bytes; absent where they were not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// How many bytes it has.
+    pub size: u64,
+}
+
 impl ServedSkill {
     /// The address of its skill file.
     pub fn uri(&self) -> String {
@@ -179,6 +191,24 @@ impl Engine {
         }
         let frontmatter = frontmatter.unwrap_or_default();
         Ok(ServedSkill { name: entry.name.clone(), root, frontmatter, files })
+    }
+
+    /// The files of a skill with their digests, in order, at most `most`; served or not.
+    pub fn file_digests(&self, entry: &Entry, digests: &Digests, most: usize) -> Vec<FileDigest> {
+        let Ok(dir) = Dir::open_ambient_dir(&entry.base_dir, ambient_authority()) else {
+            return Vec::new();
+        };
+        let mut left = MAX_SERVED_BYTES;
+        let each = list_files(&dir, most).into_iter().map(|file| {
+            let size = contained::stamp_of(&dir, Path::new(&file)).map_or(0, |stamp| stamp.size);
+            // A checkout of videos is listed and not read.
+            let read = size <= left;
+            left = left.saturating_sub(size);
+            let known =
+                read.then(|| digests.of(&dir, &entry.base_dir, &file, self.env.clock.now_ms()));
+            FileDigest { sha256: known.flatten().map(|(sha256, _)| sha256), size, file }
+        });
+        each.collect()
     }
 
     /// The skill that an address belongs to, and the path below its folder.

@@ -189,11 +189,17 @@ fn two_runs_are_compared_question_by_question() {
     let shown = sinew(&machine, &["eval", "route", "--compare", "a.json", "a.json"]);
     assert!(shown.contains("hit@1      +0.0 points [+0.0, +0.0]"), "{shown}");
     let shown = sinew(&machine, &["eval", "route", "--compare", "a.json", "static"]);
-    assert!(shown.contains("needs --skills and --queries") && shown.ends_with("exit 2"), "{shown}");
+    assert!(shown.contains("there are no questions") && shown.ends_with("exit 2"), "{shown}");
     let shown = sinew(&machine, &["eval", "route", "--compare", "a.json", "q.jsonl"]);
     assert!(shown.contains("is no report") && shown.ends_with("exit 2"), "{shown}");
     let shown = sinew(&machine, &["eval", "route", "--skills", "skills"]);
     assert!(shown.contains("--queries") && shown.ends_with("exit 2"), "{shown}");
+    machine.write(
+        "work/evals/route.jsonl",
+        "{\"query\":\"move my meeting\",\"expected\":[\"calendar\"],\"kind\":\"normal\"}\n",
+    );
+    let cases = json(&machine, &["eval", "route", "--model", "static"]);
+    assert_eq!((&cases["hit@1"], &cases["messages"]), (&1.0.into(), &1.into()), "{cases}");
     run(&["--html", "page.html"]);
     let page = std::fs::read_to_string(machine.path("work/page.html")).expect("a page");
     assert!(!page.contains("<i>") && page.contains("shrink photos"), "{page}");

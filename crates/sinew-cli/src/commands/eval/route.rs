@@ -1,10 +1,10 @@
 //! `sinew eval route`: the router on questions with answers.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::ValueEnum as _;
-use sinew_engine::{Compared, Engine, Error, ErrorKind, RunSide};
+use sinew_engine::{Compared, Engine, Error, EvalData, RunSide};
 use sinew_guard::atomic::{self, Access};
 use sinew_route::eval::{Figures, Interval, Report};
 
@@ -16,11 +16,13 @@ use crate::render;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct RouteArgs {
-    /// A folder of skills, or JSON lines (.jsonl, .jsonl.gz) with id, name and text
-    #[arg(long, value_name = "DIR|JSONL", required_unless_present = "compare")]
+    /// A folder of skills, or JSON lines (.jsonl, .jsonl.gz) with id, name and text; the catalog's
+    /// where absent
+    #[arg(long, value_name = "DIR|JSONL")]
     skills: Option<PathBuf>,
-    /// The questions; rows of query, skill and should_trigger are understood as well
-    #[arg(long, value_name = "JSONL", required_unless_present = "compare")]
+    /// The questions; rows of query, skill and should_trigger are understood as well. Where absent,
+    /// the test cases of the workspace: evals/route.jsonl
+    #[arg(long, value_name = "JSONL")]
     queries: Option<PathBuf>,
     /// Which models rank
     #[arg(long, value_enum, default_value = "default")]
@@ -37,25 +39,22 @@ pub(super) struct RouteArgs {
 }
 
 pub(super) fn run(args: &RouteArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let data = args.skills.as_deref().zip(args.queries.as_deref());
-    match (args.compare.as_slice(), data) {
-        ([first, second], data) => compare(first, second, data, engine, out),
-        (_, Some((skills, queries))) => measure(args, skills, queries, engine, out),
-        // Clap asks for both unless runs are compared.
-        (_, None) => Ok(Exit::Failed(ErrorKind::Usage)),
+    let data = EvalData { skills: args.skills.as_deref(), queries: args.queries.as_deref() };
+    match args.compare.as_slice() {
+        [first, second] => compare(first, second, data, engine, out),
+        _ => measure(args, data, engine, out),
     }
 }
 
 fn measure(
     args: &RouteArgs,
-    skills: &Path,
-    queries: &Path,
+    data: EvalData<'_>,
     engine: &Engine,
     out: &mut Printer,
 ) -> CommandResult {
     let misses = args.misses || args.html.is_some();
     let bar = out.progress("reading skills", 0);
-    let report = engine.eval_route(skills, queries, args.model.into(), misses, &|done, of| {
+    let report = engine.eval_route(data, args.model.into(), misses, &|done, of| {
         bar.set_of(done, of);
     });
     bar.finish();
@@ -80,7 +79,7 @@ fn measure(
 fn compare(
     first: &str,
     second: &str,
-    data: Option<(&Path, &Path)>,
+    data: EvalData<'_>,
     engine: &Engine,
     out: &mut Printer,
 ) -> CommandResult {
