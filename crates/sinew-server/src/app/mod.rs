@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use sinew_catalog::Snapshot;
 use sinew_engine::hub::{Place, Said};
-use sinew_engine::{CatalogRouter, Engine, Error, LearnFrom, ModelChoice, WatchEvent};
+use sinew_engine::{CatalogRouter, Digests, Engine, Error, LearnFrom, ModelChoice, WatchEvent};
 
 use crate::access::Access;
 use crate::api::Problem;
@@ -86,6 +86,11 @@ impl Look {
     /// The router over these skills.
     pub(crate) fn router(&self, choice: ModelChoice) -> Arc<CatalogRouter> {
         self.app.0.host.routers.get(&self.engine, &self.snapshot, choice)
+    }
+
+    /// Digests of files that are known from before.
+    pub(crate) fn digests(&self) -> &Digests {
+        &self.app.0.host.digests
     }
 }
 

@@ -24,7 +24,7 @@ pub struct Host {
     /// What the configuration file looked like when it was read.
     config: Mutex<Option<(SystemTime, u64)>>,
     pub(crate) routers: Arc<Routers>,
-    pub(super) digests: Digests,
+    pub(crate) digests: Digests,
     pub(super) notices: broadcast::Sender<Notice>,
     pub(super) seen: Mutex<Seen>,
     pub(super) seal: Seal,

@@ -10,10 +10,14 @@ use sinew_engine::ActivityFilter;
 
 use super::frame::{Frame, Page, Shown, Trouble, Visitor};
 use super::overview::Happening;
+use super::text::line;
 use crate::app::App;
 
 /// Rows of a page.
 const ROWS: usize = 100;
+
+/// Names to choose from; more are typed into the address by whoever wants them.
+const PEOPLE: usize = 50;
 
 /// The kinds that a reader may ask for, by what they begin with.
 const KINDS: [(&str, &str); 6] = [
@@ -31,6 +35,8 @@ pub(super) struct Filter {
     kind: String,
     #[serde(default)]
     skill: String,
+    #[serde(default)]
+    by: String,
 }
 
 #[derive(Template)]
@@ -39,6 +45,8 @@ struct ActivityPage {
     frame: Frame,
     kinds: Vec<(&'static str, &'static str, bool)>,
     skill: String,
+    /// Whoever did something, and who is wanted.
+    people: Vec<(String, bool)>,
     rows: Vec<Happening>,
     found: usize,
     /// Where the same is to be had as lines of JSON.
@@ -51,6 +59,7 @@ impl Filter {
         ActivityFilter {
             kind: given(&self.kind),
             skill: given(&self.skill),
+            by: given(&self.by),
             ..ActivityFilter::default()
         }
     }
@@ -63,9 +72,18 @@ pub(super) async fn show(
 ) -> Shown {
     let page = app.ask(move |look| {
         let now = Stamp::from_clock(look.engine.environment().clock.now_ms());
+        let catalog = &look.snapshot.catalog;
         let found = look.engine.activity(&filter.wanted())?;
+        let everybody = match filter.by.is_empty() {
+            true => found.clone(),
+            false => look.engine.activity(&ActivityFilter { by: None, ..filter.wanted() })?,
+        };
+        let mut people: Vec<&str> = everybody.iter().filter_map(|one| one.by.as_deref()).collect();
+        people.sort_unstable();
+        people.dedup();
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         query.append_pair("kind", &filter.kind).append_pair("skill", &filter.skill);
+        query.append_pair("by", &filter.by);
         Page::of(&ActivityPage {
             frame: visitor.frame(look, "activity", "Activity"),
             kinds: KINDS
@@ -73,7 +91,12 @@ pub(super) async fn show(
                 .map(|(kind, name)| (kind, name, kind == filter.kind))
                 .collect(),
             skill: filter.skill.clone(),
-            rows: found.iter().take(ROWS).map(|one| Happening::of(one, now)).collect(),
+            people: people
+                .into_iter()
+                .take(PEOPLE)
+                .map(|name| (line(name), name == filter.by))
+                .collect(),
+            rows: found.iter().take(ROWS).map(|one| Happening::of(one, now, catalog)).collect(),
             found: found.len(),
             export: format!("/activity.jsonl?{}", query.finish()),
         })

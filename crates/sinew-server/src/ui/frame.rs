@@ -13,37 +13,13 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use sinew_engine::{Error, ErrorKind};
 use url::form_urlencoded;
 
+use super::text::DONE;
 use crate::access::Session;
 use crate::api::Problem;
 use crate::app::Look;
 
 /// The cookie that remembers light or dark.
 pub(super) const THEME: &str = "sinew_theme";
-
-/// What is said after something was done, by the word that the address carries. A page never says
-/// what an address wants it to.
-const DONE: &[(&str, &str)] = &[
-    ("applied", "The proposal was written. Its skill is in the catalog now."),
-    ("rejected", "The proposal was turned down."),
-    ("revised", "The proposal has new content, and was scanned again."),
-    ("restored", "The findings are acknowledged. The proposal waits again."),
-    ("undone", "The write was taken back."),
-    ("approved", "You said yes."),
-    ("refused", "You said no."),
-    ("enabled", "The skill is switched on."),
-    ("disabled", "The skill is switched off."),
-    ("pinned", "The skill keeps its place in the prompt."),
-    ("unpinned", "The skill is no longer pinned."),
-    ("hidden", "The skill is never offered any more."),
-    ("shown", "The skill may be offered again."),
-    ("removed", "The skill was removed."),
-    ("asked", "It was fetched, verified and scanned. Look at it, and say yes or no."),
-    ("installed", "The skill is installed."),
-    ("updated", "The skill is up to date."),
-    ("forgotten", "What was learned there is forgotten. The log keeps it."),
-    ("connected", "The agent is connected. New sessions of it have sinew."),
-    ("disconnected", "The agent is disconnected."),
-];
 
 /// A person at a page.
 #[derive(Debug, Clone)]

@@ -107,6 +107,7 @@ struct Row {
     digest: String,
     verdict: Option<(&'static str, &'static str)>,
     note: String,
+    pinned: bool,
 }
 
 /// What the catalog has of an installed skill; its folder need not be called as the skill is.
@@ -143,6 +144,7 @@ fn row(look: &Look, found: &Installed, place: &'static str) -> Row {
         digest: found.digest.as_deref().map(short).unwrap_or_default(),
         verdict: entry.and_then(|entry| entry.scan.as_ref()).map(|scan| verdict_chip(scan.verdict)),
         note: line(note),
+        pinned: found.pinned,
     }
 }
 
@@ -306,6 +308,19 @@ pub(super) async fn uninstall(State(app): State<App>, form: Signed) -> Sent {
     })
     .await?;
     Ok(Redirect::to("/hub?done=removed"))
+}
+
+/// Keeps an installed skill at its version, or lets it go on.
+pub(super) async fn pin(State(app): State<App>, form: Signed) -> Sent {
+    let (key, place) = (form.text("key").unwrap_or_default(), place_of(&form));
+    let hold = form.text("free").is_none();
+    app.change(move |look| {
+        let hub = look.engine.hub(&Said { registry: None, offline: true })?;
+        hub.pin(&key, hold.then_some(None), &look.engine.workdir(place))?;
+        Ok(())
+    })
+    .await?;
+    Ok(Redirect::to(if hold { "/hub?done=held" } else { "/hub?done=freed" }))
 }
 
 /// Asks for an install: it is fetched, verified and scanned, and then waits for a yes.

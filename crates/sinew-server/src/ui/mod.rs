@@ -16,13 +16,16 @@ mod chart;
 mod cortex;
 mod frame;
 mod health;
+mod history;
 mod hub;
 mod markdown;
 mod overview;
 mod route;
 mod skill;
 mod skills;
+mod switch;
 mod text;
+mod traces;
 mod workshop;
 
 use axum::Router;
@@ -45,9 +48,10 @@ pub(crate) fn router(app: &App) -> Router {
     Router::new()
         .route("/", get(overview::show))
         .route("/skills", get(skills::show))
-        .route("/skills/{name}", get(skill::show).post(skill::set))
-        .route("/skills/{name}/undo", post(skill::undo))
+        .route("/skills/{name}", get(skill::show).post(switch::set))
+        .route("/skills/{name}/undo", post(history::undo))
         .route("/route", get(route::show))
+        .route("/route/case", post(route::save))
         .route("/cortex", get(cortex::show))
         .route("/cortex/blacklist", post(cortex::blacklist))
         .route("/cortex/reset", post(cortex::reset))
@@ -55,11 +59,14 @@ pub(crate) fn router(app: &App) -> Router {
         .route("/workshop", get(workshop::list))
         .route("/workshop/{id}", get(workshop::show))
         .route("/workshop/{id}/{action}", post(workshop::act))
+        .route("/traces", get(traces::show))
+        .route("/traces/{id}/{action}", post(traces::act))
         .route("/approvals/{id}", post(approvals::decide))
         .route("/hub", get(hub::show))
         .route("/hub/install", post(hub::install))
         .route("/hub/update", post(hub::update))
         .route("/hub/uninstall", post(hub::uninstall))
+        .route("/hub/pin", post(hub::pin))
         .route("/activity", get(activity::show))
         .route("/activity.jsonl", get(activity::export))
         .route("/agents/{name}", get(agent::show).post(agent::set))

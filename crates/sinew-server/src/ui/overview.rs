@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::extract::State;
-use sinew_catalog::State as SkillState;
+use sinew_catalog::{Catalog, State as SkillState};
 use sinew_cortex::Stamp;
 use sinew_engine::{Activity, ActivityFilter, Health};
 use sinew_workshop::Proposal;
@@ -11,7 +11,7 @@ use super::approvals::Waiting;
 use super::chart;
 use super::frame::{Frame, Page, Shown, Visitor};
 use super::skills::state_class;
-use super::text::{ago, coded, line};
+use super::text::{ago, coded, in_path, line};
 use crate::app::App;
 
 /// Rows of the lists on this page; each has a page of its own.
@@ -81,16 +81,36 @@ pub(super) struct Happening {
     pub(super) kind: String,
     pub(super) by: String,
     pub(super) text: String,
+    /// What it is about, with the address of its page where there is one.
+    pub(super) about: Option<(String, Option<String>)>,
+}
+
+/// What something is about: a proposal with its change, or a skill.
+fn about(activity: &Activity, catalog: &Catalog) -> Option<(String, Option<String>)> {
+    let skill = activity.skill.as_deref();
+    let proposal = activity.subject.as_deref().filter(|_| activity.kind.starts_with("proposal."));
+    match (proposal, skill) {
+        (Some(id), skill) => {
+            let to = format!("/workshop/{}", in_path(id));
+            Some((line(skill.unwrap_or("proposal")), Some(to)))
+        }
+        (None, Some(skill)) => {
+            let known = catalog.lookup(skill).is_ok();
+            Some((line(skill), known.then(|| format!("/skills/{}", in_path(skill)))))
+        }
+        (None, None) => None,
+    }
 }
 
 impl Happening {
-    pub(super) fn of(activity: &Activity, now: Stamp) -> Self {
+    pub(super) fn of(activity: &Activity, now: Stamp, catalog: &Catalog) -> Self {
         Self {
             when: ago(activity.at, now),
             at: activity.at.to_string(),
             kind: activity.kind.clone(),
             by: activity.by.as_deref().map(line).unwrap_or_default(),
             text: line(&activity.text),
+            about: about(activity, catalog),
         }
     }
 }
@@ -145,7 +165,11 @@ pub(super) async fn show(State(app): State<App>, visitor: Visitor) -> Shown {
             more_waiting,
             more_proposals: open.len().saturating_sub(ROWS),
             proposals: open.iter().take(ROWS).map(|proposal| Row::of(proposal, now)).collect(),
-            activity: activity.iter().take(ROWS).map(|one| Happening::of(one, now)).collect(),
+            activity: activity
+                .iter()
+                .take(ROWS)
+                .map(|one| Happening::of(one, now, catalog))
+                .collect(),
             warnings: warnings.collect(),
             workspace: line(&engine.workspace().to_string_lossy()),
         })

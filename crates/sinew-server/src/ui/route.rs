@@ -3,12 +3,14 @@
 
 use askama::Template;
 use axum::extract::{Query, State};
+use axum::response::Redirect;
 use serde::Deserialize;
-use sinew_engine::{Engine, Error, ModelChoice};
+use sinew_engine::{Actor, CASES_FILE, Engine, Error, ErrorKind, ModelChoice};
 use sinew_route::{Decision, Match, Nothing, Parts, RouteResult};
+use url::form_urlencoded;
 
 use super::chart;
-use super::frame::{Frame, Page, Shown, Visitor};
+use super::frame::{Frame, Page, Sent, Shown, Signed, Visitor};
 use super::text::{block, in_path, line, number, percent};
 use crate::api::prompt_for;
 use crate::app::{App, Look};
@@ -47,6 +49,9 @@ struct Playground {
     first: String,
     second: String,
     compared: Option<[Answer; 2]>,
+    /// The skill that a test case would name first.
+    likely: String,
+    cases: String,
 }
 
 /// What the router says, as a page shows it.
@@ -59,6 +64,8 @@ struct Answer {
     model: String,
     took: String,
     region: Option<String>,
+    /// How the best skill of that region stands.
+    standing: Option<String>,
     reflex: Option<String>,
     notes: Vec<String>,
 }
@@ -109,6 +116,7 @@ impl Answer {
             model: line(&result.model),
             took: format!("{:.1} ms", result.took.total as f64 / 1000.0),
             region: None,
+            standing: None,
             reflex: None,
             notes: result.degraded.iter().map(|gone| line(&gone.message)).collect(),
         }
@@ -152,11 +160,24 @@ fn answer(look: &Look, message: &str) -> Answer {
     let routed = look.engine.routed(catalog, message, found.result);
     let mut answer = Answer::of(&routed.result);
     answer.region = routed.region.as_deref().map(line);
+    answer.standing = routed.region.as_deref().and_then(|region| standing(&look.engine, region));
     answer.reflex = routed.reflex.as_ref().map(|hit| block(&hit.notice));
     if let Some(held) = found.held_back {
         answer.notes.push(format!("{} would fit, but cannot be used yet.", line(&held.name)));
     }
     answer
+}
+
+/// How the best skill of a region stands, and what it lacks to go ahead unasked.
+fn standing(engine: &Engine, region: &str) -> Option<String> {
+    let overview = engine.cortex().and_then(|cortex| cortex.overview(Some(region))).ok()?;
+    let best = overview.regions.first()?.candidates.first()?;
+    let reflex = match (best.reflex.fires, best.reflex.missing.as_slice()) {
+        (true, _) => "it goes ahead by reflex".to_owned(),
+        (false, []) => "no reflex".to_owned(),
+        (false, missing) => format!("no reflex yet ({})", missing.join("; ")),
+    };
+    Some(line(&format!("{} leads there with {:.2}, {reflex}", best.slug, best.effective_weight)))
 }
 
 /// The message under two descriptions of one skill.
@@ -171,6 +192,34 @@ fn compared(engine: &Engine, look: &Look, asked: &Asked) -> Result<Option<[Answe
     let base = look.router(ModelChoice::Static);
     let results = base.imagined(catalog, entry, descriptions, &asked.message, COMPARED);
     Ok(Some(results.map(|result| Answer::of(&result))))
+}
+
+/// The first skill that is offered.
+fn likely(answer: &Answer) -> String {
+    answer.rows.iter().find(|row| row.offered).map(|row| row.name.clone()).unwrap_or_default()
+}
+
+/// Keeps the message as a test case, with the skill that should answer it.
+pub(super) async fn save(State(app): State<App>, form: Signed) -> Sent {
+    let message = form.text("message").unwrap_or_default();
+    let none = form.text("none").is_some();
+    let expected = form.text("expected").filter(|_| !none);
+    let to = form_urlencoded::Serializer::for_suffix("/route?".to_owned(), "/route?".len())
+        .append_pair("message", &message)
+        .append_pair("done", "case")
+        .finish();
+    app.change(move |look| {
+        if expected.is_none() && !none {
+            let said =
+                "a test case needs the skill that should answer, or the word that none should";
+            return Err(Error::new(ErrorKind::Usage, "bad-case", said));
+        }
+        let expected = expected.as_deref().map(str::trim);
+        let actor = Actor::Person { name: None };
+        look.engine.save_case(&look.snapshot.catalog, &message, expected, &actor)
+    })
+    .await?;
+    Ok(Redirect::to(&to))
 }
 
 pub(super) async fn show(
@@ -203,6 +252,8 @@ pub(super) async fn show(
         Page::of(&Playground {
             frame: visitor.frame(look, "route", "Route"),
             suggested: rows.map(|row| row.name.clone()).collect(),
+            likely: answer.as_ref().map(likely).unwrap_or_default(),
+            cases: CASES_FILE.to_owned(),
             answer,
             keyword,
             prompt_chars: number(block_text.report.used),

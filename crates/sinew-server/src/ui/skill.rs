@@ -1,27 +1,32 @@
-//! One skill: its text, its files, what was found, what happened to it, and its switches.
+//! One skill: its text, its files, what it asks for, what was found, and what happened to it.
 
 use askama::Template;
 use axum::extract::{Path, Query, State};
-use axum::response::Redirect;
 use serde::Deserialize;
 use sinew_catalog::{Catalog, Entry, SKILL_FILE};
 use sinew_cortex::Stamp;
-use sinew_engine::{Actor, Engine, Mark, PromptOptions, SkillSettings, ValidationTarget, Why};
-use sinew_exec::From;
+use sinew_engine::{Engine, Mark, PromptOptions, ValidationTarget, Why, where_from};
 use sinew_guard::scan::Severity;
 use sinew_skill::Severity as Weight;
 use sinew_skill::validate::RuleSet;
-use sinew_workshop::{Action, By, Force, Wish};
 
-use super::frame::{Frame, Page, Sent, Shown, Signed, Visitor};
+use super::frame::{Frame, Page, Shown, Visitor};
+use super::history::{self, Change, Use, Version};
 use super::skills::{state_class, verdict_chip};
-use super::text::{ago, block, coded, in_path, line, number, percent, short};
+use super::switch::{Undo, is_pinned};
+use super::text::{block, coded, in_path, line, number, percent, short};
 use super::{chart, markdown};
 use crate::app::App;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Wanted {
     file: Option<String>,
+    /// A version whose change is shown.
+    version: Option<String>,
+    #[serde(default)]
+    done: String,
+    #[serde(default)]
+    skill: String,
 }
 
 #[derive(Template)]
@@ -42,7 +47,7 @@ struct SkillPage {
     file: Option<File>,
     /// Why no file is shown.
     unread: Option<String>,
-    files: Vec<(String, String)>,
+    files: Vec<Listed>,
     verdict: (&'static str, &'static str),
     digest: String,
     digest_start: String,
@@ -51,7 +56,21 @@ struct SkillPage {
     format: Option<Format>,
     shadowed: Vec<(String, String)>,
     versions: Vec<Version>,
+    /// What one of them changed.
+    change: Option<Change>,
+    gates: Vec<Gate>,
+    uses: Vec<Use>,
+    more_uses: usize,
     regions: Vec<Learned>,
+    undo: Option<Undo>,
+}
+
+/// What a skill asks for, and what was found.
+struct Gate {
+    kind: &'static str,
+    asked: String,
+    found: String,
+    met: bool,
 }
 
 struct Step {
@@ -71,6 +90,15 @@ struct File {
     size: String,
     /// Whether it goes on.
     cut: bool,
+}
+
+/// A file in the list.
+struct Listed {
+    name: String,
+    path: String,
+    size: String,
+    sha256: String,
+    start: String,
 }
 
 struct Format {
@@ -97,15 +125,6 @@ struct Finding {
     remedy: String,
 }
 
-struct Version {
-    id: String,
-    what: &'static str,
-    by: String,
-    when: String,
-    files: usize,
-    can_undo: bool,
-}
-
 struct Learned {
     region: String,
     bar: String,
@@ -115,12 +134,12 @@ struct Learned {
 
 /// Bytes of a file that are shown, so that a page stays below 100 KB however its text is escaped.
 const MAX_SHOWN: usize = 24_000;
-/// Files that are listed.
-const MAX_FILES: usize = 200;
+/// Files that are listed: with their digests they stay below 20 KB.
+const MAX_FILES: usize = 100;
+/// Uses that are listed; the rest is on the Activity page.
+const MAX_USES: usize = 8;
 /// Findings shown; the rest is what `sinew scan` prints.
 const MAX_FINDINGS: usize = 50;
-/// Versions shown.
-const MAX_VERSIONS: usize = 20;
 
 pub(super) async fn show(
     State(app): State<App>,
@@ -147,7 +166,7 @@ pub(super) async fn show(
         let own = own.unwrap_or_else(|| SKILL_FILE.to_owned());
         let read = engine.read_file(catalog, &entry.name, wanted.file.as_deref());
         let format = format(engine, catalog, entry);
-        let (file, unread, mut files) = match read {
+        let (file, unread) = match read {
             Ok(read) => {
                 let is_text = read.file.ends_with(".md");
                 let body = match read.file == own {
@@ -167,13 +186,20 @@ pub(super) async fn show(
                     size: number(read.size),
                     name: line(&read.file),
                 };
-                let mut files = read.files;
-                files.push(read.file);
-                (Some(file), None, files)
+                (Some(file), None)
             }
-            Err(error) => (None, Some(line(&error.message)), vec![own.clone()]),
+            Err(error) => (None, Some(line(&error.message))),
         };
-        files.sort();
+        let files = engine.file_digests(entry, look.digests(), MAX_FILES).into_iter().map(|file| {
+            let sha256 = file.sha256.unwrap_or_default();
+            Listed {
+                name: line(&file.file),
+                path: in_path(&file.file),
+                size: number(usize::try_from(file.size).unwrap_or(usize::MAX)),
+                start: short(&sha256),
+                sha256,
+            }
+        });
         let scanned = engine.scan_skill(catalog, &entry.name);
         let (verdict, digest, findings) = match &scanned {
             Ok(scanned) => (
@@ -183,24 +209,14 @@ pub(super) async fn show(
             ),
             Err(_) => (("not scanned", ""), String::new(), Vec::new()),
         };
-        let history = engine.workshop(|shop| shop.history(&entry.name)).unwrap_or_default();
-        let newest = history.iter().find(|version| version.action == Action::Apply);
-        let newest = newest.map(|version| version.id.clone());
-        let versions = history.iter().take(MAX_VERSIONS).map(|version| Version {
-            id: version.id.clone(),
-            what: match version.action {
-                Action::Apply => "applied",
-                Action::SupportFile => "support file",
-                Action::Undo => "undone",
-                Action::Rollback => "rolled back",
-                Action::Save => "kept",
-                Action::Promote => "promoted",
-                Action::Retire => "retired",
-            },
-            by: line(&version.by),
-            when: ago(Stamp::from_clock(version.at), now),
-            files: version.files.len(),
-            can_undo: newest.as_ref() == Some(&version.id),
+        let (versions, change) =
+            history::versions(engine, &entry.name, wanted.version.as_deref(), now);
+        let uses = history::uses(engine, &entry.name, now)?;
+        let gates = engine.observed(entry).into_iter().map(|seen| Gate {
+            kind: seen.kind,
+            asked: line(&seen.asked),
+            found: line(&seen.found),
+            met: seen.met,
         });
         let learned = engine.cortex().and_then(|cortex| cortex.why(&entry.name));
         let regions = match learned {
@@ -232,16 +248,11 @@ pub(super) async fn show(
         let sees = if entry.model_visible { "sees it" } else { "does not see it" };
         let cost = details.prompt_chars.map(|chars| format!(", for {} characters", number(chars)));
         facts.push(("The model", format!("{sees}{}", cost.unwrap_or_default())));
-        let env = details.env.iter().map(|state| {
-            let from = match state.from {
-                From::Host if state.blank => "set on this machine, but blank",
-                From::Host => "set on this machine",
-                From::Config => "set in the configuration",
-                From::Missing => "not set",
-            };
-            (line(&state.name), from)
-        });
-        let pins = &engine.config().prompt.pin;
+        // What it asks for stands among the gates; the others are worth knowing all the same.
+        let needs = &entry.requirements;
+        let asked = |name: &String| needs.env.contains(name) || needs.any_env.contains(name);
+        let env = details.env.iter().filter(|state| !asked(&state.name));
+        let env = env.map(|state| (line(&state.name), where_from(state)));
         Page::of(&SkillPage {
             frame: visitor.frame(look, "skills", &line(&entry.name)),
             name: line(&entry.name),
@@ -252,10 +263,10 @@ pub(super) async fn show(
             answer: line(&why.answer),
             steps: steps.collect(),
             enabled: !entry.disabled,
-            pinned: pins.contains(&entry.name) || pins.contains(&entry.skill_key),
+            pinned: is_pinned(engine, entry),
             facts,
             env: env.collect(),
-            files: files.iter().take(MAX_FILES).map(|file| (line(file), in_path(file))).collect(),
+            files: files.collect(),
             file,
             unread,
             verdict,
@@ -268,8 +279,13 @@ pub(super) async fn show(
                 .iter()
                 .map(|copy| (line(&copy.file_path.to_string_lossy()), line(&copy.source)))
                 .collect(),
-            versions: versions.collect(),
+            versions,
+            change,
+            gates: gates.collect(),
+            more_uses: uses.len().saturating_sub(MAX_USES),
+            uses: uses.into_iter().take(MAX_USES).collect(),
             regions,
+            undo: Undo::of(&wanted.done, &wanted.skill, None),
         })
     });
     Ok(page.await?)
@@ -312,35 +328,4 @@ fn finding(found: &sinew_guard::scan::Finding) -> Finding {
         evidence: line(&found.evidence),
         remedy: line(&found.remedy),
     }
-}
-
-/// Switches a skill on or off, or pins it.
-pub(super) async fn set(State(app): State<App>, Path(name): Path<String>, form: Signed) -> Sent {
-    let wish = form.text("set").unwrap_or_default();
-    let (settings, done) = match wish.as_str() {
-        "enable" => (SkillSettings { enabled: Some(true), ..SkillSettings::default() }, "enabled"),
-        "disable" => {
-            (SkillSettings { enabled: Some(false), ..SkillSettings::default() }, "disabled")
-        }
-        "pin" => (SkillSettings { pinned: Some(true), ..SkillSettings::default() }, "pinned"),
-        _ => (SkillSettings { pinned: Some(false), ..SkillSettings::default() }, "unpinned"),
-    };
-    let to = format!("/skills/{}?done={done}", in_path(&name));
-    app.change(move |look| {
-        let entry = look.engine.find(&look.snapshot.catalog, &name)?;
-        look.engine.set_skill(entry, &settings, &Actor::Person { name: None })
-    })
-    .await?;
-    Ok(Redirect::to(&to))
-}
-
-/// Takes back what a version wrote.
-pub(super) async fn undo(State(app): State<App>, Path(name): Path<String>, form: Signed) -> Sent {
-    let version = form.text("version").unwrap_or_default();
-    app.change(move |look| {
-        let by = By::Person { name: None };
-        look.engine.workshop(|shop| shop.undo(&Wish::Id(version.clone()), Force::No, &by))
-    })
-    .await?;
-    Ok(Redirect::to(&format!("/skills/{}?done=undone", in_path(&name))))
 }

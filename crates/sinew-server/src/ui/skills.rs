@@ -8,6 +8,7 @@ use sinew_guard::scan::Verdict;
 
 use super::frame::{Frame, Page, Shown, Visitor};
 use super::overview::STATES;
+use super::switch::{Undo, is_pinned};
 use super::text::{coded, in_path, line, number};
 use crate::app::App;
 
@@ -24,6 +25,11 @@ pub(super) struct Filter {
     source: String,
     #[serde(default)]
     page: usize,
+    /// What was set a moment ago, and for which skill: it can be taken back.
+    #[serde(default)]
+    done: String,
+    #[serde(default)]
+    skill: String,
 }
 
 #[derive(Template)]
@@ -40,6 +46,9 @@ struct Skills {
     last: usize,
     previous: Option<String>,
     next: Option<String>,
+    /// The address that a switch comes back to.
+    back: String,
+    undo: Option<Undo>,
 }
 
 struct Row {
@@ -54,6 +63,8 @@ struct Row {
     source: String,
     verdict: Option<(&'static str, &'static str)>,
     cost: Option<String>,
+    /// Absent for what cannot be switched: a broken skill, or one that another is used instead of.
+    switch: Option<(bool, bool)>,
 }
 
 /// The class of a state's chip.
@@ -88,7 +99,7 @@ impl Filter {
             && words.split_whitespace().all(holds)
     }
 
-    fn address(&self, page: usize) -> String {
+    fn query(&self, page: usize) -> String {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         let page = page.to_string();
         let all =
@@ -98,7 +109,11 @@ impl Filter {
                 query.append_pair(name, value);
             }
         }
-        format!("/skills?{}", query.finish())
+        query.finish()
+    }
+
+    fn address(&self, page: usize) -> String {
+        format!("/skills?{}", self.query(page))
     }
 }
 
@@ -139,6 +154,8 @@ pub(super) async fn show(
                         .get(entry.name.as_str())
                         .filter(|_| entry.model_visible)
                         .map(|chars| number(*chars)),
+                    switch: (!matches!(entry.state, SkillState::Broken | SkillState::Shadowed))
+                        .then(|| (!entry.disabled, is_pinned(engine, entry))),
                 }
             })
             .collect();
@@ -161,6 +178,8 @@ pub(super) async fn show(
             previous: (filter.page > 0).then(|| filter.address(filter.page - 1)),
             next: (last < found.len()).then(|| filter.address(filter.page + 1)),
             rows,
+            back: filter.query(filter.page),
+            undo: Undo::of(&filter.done, &filter.skill, Some(filter.query(filter.page))),
             q: filter.q.clone(),
         })
     });

@@ -1,7 +1,37 @@
-//! Somebody else's text on a page, and times as people read them.
+//! What pages say after something was done, somebody else's text, and times as people read them.
 
 use sinew_cortex::Stamp;
 use sinew_guard::Untrusted;
+
+/// What is said after something was done, by the word that the address carries. A page never says
+/// what an address wants it to.
+pub(super) const DONE: &[(&str, &str)] = &[
+    ("applied", "The proposal was written. Its skill is in the catalog now."),
+    ("rejected", "The proposal was turned down."),
+    ("revised", "The proposal has new content, and was scanned again."),
+    ("restored", "The findings are acknowledged. The proposal waits again."),
+    ("undone", "The write was taken back."),
+    ("approved", "You said yes."),
+    ("refused", "You said no."),
+    ("enabled", "The skill is switched on."),
+    ("disabled", "The skill is switched off."),
+    ("pinned", "The skill keeps its place in the prompt."),
+    ("unpinned", "The skill is no longer pinned."),
+    ("hidden", "The skill is never offered any more."),
+    ("shown", "The skill may be offered again."),
+    ("case", "The test case is saved. `sinew eval route` asks it from now on."),
+    ("distilled", "The run is a proposal now."),
+    ("discarded", "What was done in the run is gone."),
+    ("held", "The skill stays at its version."),
+    ("freed", "The skill may be updated again."),
+    ("removed", "The skill was removed."),
+    ("asked", "It was fetched, verified and scanned. Look at it, and say yes or no."),
+    ("installed", "The skill is installed."),
+    ("updated", "The skill is up to date."),
+    ("forgotten", "What was learned there is forgotten. The log keeps it."),
+    ("connected", "The agent is connected. New sessions of it have sinew."),
+    ("disconnected", "The agent is disconnected."),
+];
 
 /// A line of somebody's text: what only a machine would write, and what turns lines around, is
 /// shown as escapes. The template does the rest.

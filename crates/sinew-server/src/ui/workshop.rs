@@ -30,13 +30,37 @@ pub(super) struct Filter {
 #[template(path = "workshop.html")]
 struct Inbox {
     frame: Frame,
-    tabs: Vec<(&'static str, usize, bool)>,
+    tabs: Vec<Tab>,
     status: &'static str,
     rows: Vec<Row>,
     on: bool,
 }
 
 const STATUSES: [&str; 5] = ["pending", "quarantined", "applied", "rejected", "stale"];
+
+/// A tab of the workshop: proposals of a status, or runs.
+pub(super) struct Tab {
+    pub(super) name: &'static str,
+    pub(super) to: String,
+    pub(super) count: Option<usize>,
+    pub(super) chosen: bool,
+}
+
+/// The tabs, with the one that is shown.
+pub(super) fn tabs(look: &Look, chosen: &str) -> Result<Vec<Tab>, Error> {
+    let counts = look.engine.proposal_counts()?;
+    let numbers =
+        [counts.pending, counts.quarantined, counts.applied, counts.rejected, counts.stale];
+    let proposals = STATUSES.into_iter().zip(numbers).map(|(name, count)| Tab {
+        name,
+        to: format!("/workshop?status={name}"),
+        count: Some(count),
+        chosen: name == chosen,
+    });
+    let runs =
+        Tab { name: "runs", to: "/traces".to_owned(), count: None, chosen: chosen == "runs" };
+    Ok(proposals.chain([runs]).collect())
+}
 
 fn newest_first(look: &Look, status: &str) -> Result<Vec<Proposal>, Error> {
     let mut found = look.engine.workshop(|shop| shop.list(status))?;
@@ -53,13 +77,9 @@ pub(super) async fn list(
         let now = Stamp::from_clock(look.engine.environment().clock.now_ms());
         let wanted = STATUSES.into_iter().find(|known| *known == filter.status);
         let status = wanted.unwrap_or("pending");
-        let counts = look.engine.proposal_counts()?;
-        let numbers =
-            [counts.pending, counts.quarantined, counts.applied, counts.rejected, counts.stale];
-        let tabs = STATUSES.into_iter().zip(numbers);
         Page::of(&Inbox {
             frame: visitor.frame(look, "workshop", "Workshop"),
-            tabs: tabs.map(|(name, count)| (name, count, name == status)).collect(),
+            tabs: tabs(look, status)?,
             rows: newest_first(look, status)?
                 .iter()
                 .take(ROWS)

@@ -19,17 +19,17 @@ use serde_json::{Value, json};
 use sinew_server::{Options, Running};
 use sinew_testkit::{ClawHub, Machine, skipped};
 
-use crate::forms::outdated;
+use crate::forms::{learned_run, outdated, rewritten};
 use crate::support::{SCRIPT, Server, machine};
 
 const ACCESSIBLE: &str = include_str!("accessible.js");
 
 /// A driver, a browser and a server that it is signed in to.
-struct Window {
-    client: Client,
+pub(crate) struct Window {
+    pub(crate) client: Client,
     driver: Child,
     port: u16,
-    server: Server,
+    pub(crate) server: Server,
     running: Running,
 }
 
@@ -92,7 +92,7 @@ fn find(names: &[&str]) -> Option<PathBuf> {
 
 impl Window {
     /// A signed-in browser, or a loud word that there is none.
-    async fn open(machine: Machine) -> Option<Self> {
+    pub(crate) async fn open(machine: Machine) -> Option<Self> {
         let programs =
             find(&["chromium", "chromium-browser", "google-chrome"]).zip(find(&["chromedriver"]));
         let Some((chromium, chromedriver)) = programs else {
@@ -148,12 +148,12 @@ impl Window {
         Some(window)
     }
 
-    async fn go(&self, path: &str) {
+    pub(crate) async fn go(&self, path: &str) {
         let address = format!("{}{path}", self.running.origin());
         self.client.goto(&address).await.unwrap_or_else(|error| panic!("{path}: {error}"));
     }
 
-    async fn eval(&self, script: &str) -> Value {
+    pub(crate) async fn eval(&self, script: &str) -> Value {
         self.client
             .execute(script, Vec::new())
             .await
@@ -161,7 +161,7 @@ impl Window {
     }
 
     /// Waits until a script says yes.
-    async fn until(&self, script: &str) {
+    pub(crate) async fn until(&self, script: &str) {
         for _ in 0..300 {
             if self.client.execute(script, Vec::new()).await.is_ok_and(|said| said == json!(true)) {
                 return;
@@ -172,7 +172,7 @@ impl Window {
         panic!("waited in vain for {script} on\n{page}");
     }
 
-    async fn cdp(&self, command: &'static str, parameters: Value) -> Value {
+    pub(crate) async fn cdp(&self, command: &'static str, parameters: Value) -> Value {
         self.client.issue_cmd(Cdp(command, parameters)).await.expect("a command of the browser")
     }
 
@@ -181,8 +181,18 @@ impl Window {
         body.send_keys(keys).await.expect("keys");
     }
 
+    pub(crate) async fn click(&self, css: &str) {
+        let button = self.client.find(Locator::Css(css)).await;
+        button.unwrap_or_else(|error| panic!("{css}: {error}")).click().await.expect("a click");
+    }
+
+    /// Waits until the page says something.
+    pub(crate) async fn says(&self, text: &str) {
+        self.until(&format!("return document.body.innerText.includes({})", json!(text))).await;
+    }
+
     /// What the console complained about since the last question.
-    async fn complaints(&self) -> Vec<String> {
+    pub(crate) async fn complaints(&self) -> Vec<String> {
         let said = self.client.issue_cmd(Console).await.expect("a log");
         let said = said.as_array().cloned().unwrap_or_default();
         let grave =
@@ -251,6 +261,8 @@ async fn every_page_in_light_and_dark_wide_and_narrow() {
     let Some(window) = Window::open(world).await else { return };
     let (pending, held) = fill(&window.server).await;
     outdated(&window.server, &hub).await;
+    let run = learned_run(&window.server).await;
+    let version = rewritten(&window.server).await;
     let pages = [
         ("overview", "/".to_owned()),
         ("skills", "/skills".to_owned()),
@@ -266,6 +278,10 @@ async fn every_page_in_light_and_dark_wide_and_narrow() {
         ("health", "/health".to_owned()),
         ("agent", "/agents/claude-code".to_owned()),
         ("compare", "/route?message=shrink+a+picture&skill=image-tools&first=Bake+bread&second=Make+pictures+smaller".to_owned()),
+        ("switched", "/skills?done=disabled&skill=weather".to_owned()),
+        ("needs", "/skills/needs-gh".to_owned()),
+        ("version", format!("/skills/weather?version={version}")),
+        ("runs", format!("/traces?run={run}")),
         ("updates", "/hub?updates=1".to_owned()),
         ("nothing", "/skills?q=nothing-like-this".to_owned()),
         ("sign-in", "/auth".to_owned()),
@@ -389,20 +405,16 @@ async fn an_update_is_compared_and_agreed_to() {
     let Some(window) = Window::open(world).await else { return };
     outdated(&window.server, &hub).await;
     window.go("/hub").await;
-    let click = async |css: &str| {
-        let button = window.client.find(Locator::Css(css)).await;
-        button.unwrap_or_else(|error| panic!("{css}: {error}")).click().await.expect("a click");
-    };
-    click("#updates form button").await;
+    window.click("#updates form button").await;
     window.until("return document.querySelector('#updates .chip.warn') !== null").await;
     let gains = "return [...document.querySelectorAll('#updates .chip.warn')].map((chip) => chip.textContent).join()";
     let gains = window.eval(gains).await.to_string();
     assert!(gains.contains("api.tides.example"), "{gains}");
-    click("form[action='/hub/update'] button").await;
+    window.click("form[action='/hub/update'] button").await;
     window.until("return document.body.innerText.includes('Look at it, and say yes or no')").await;
-    click("#waiting .primary").await;
+    window.click("#waiting .primary").await;
     window.until("return document.getElementById('ask').open").await;
-    click("#ask-yes").await;
+    window.click("#ask-yes").await;
     window.until("return document.body.innerText.includes('You said yes')").await;
     let skill = fs::read_to_string(window.server.machine.path("work/skills/tides/SKILL.md"));
     assert!(skill.expect("the skill").contains("api.tides.example"));

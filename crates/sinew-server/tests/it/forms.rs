@@ -4,6 +4,7 @@ use std::fs;
 
 use axum::http::StatusCode;
 use serde_json::json;
+use sinew_engine::{Engine, EvalData, ModelChoice, Options};
 use sinew_testkit::{ClawHub, Machine};
 
 use crate::support::{Browser, Server, machine};
@@ -28,6 +29,44 @@ pub(crate) async fn outdated(server: &Server, hub: &ClawHub) {
     say_yes(server, &browser).await;
     let newer = tides("Ask with `curl https://api.tides.example/v1`, and set `TIDES_TOKEN`.");
     hub.publish("ada", "tides", "1.1.0", &[("SKILL.md", &newer), ("more.md", "more\n")]);
+}
+
+/// A configuration under which no run is drafted unasked.
+pub(crate) const QUIET: &str = "{route: {model: 'static'}, traces: {publish: 'off'}}";
+
+/// Learns from a run; gives its id.
+pub(crate) async fn learned_run(server: &Server) -> String {
+    let run = [
+        json!({"type": "trace", "version": 1, "id": "s1", "agent": "tester",
+               "task": "Publish the release 1.2.0 of the ledger",
+               "startedAt": "2026-11-01T10:00:00.000Z"}),
+        json!({"type": "step", "result": "fine",
+               "action": {"type": "exec", "command": "git tag -a v1.2.0 -m release"}}),
+        json!({"type": "step", "result": "fine",
+               "action": {"type": "exec", "command": "git push --follow-tags"}}),
+        json!({"type": "end", "ok": true, "finalMessage": "Done."}),
+    ];
+    let text = run.map(|line| format!("{line}\n")).concat();
+    let learned = server.post("/traces", &json!({"text": text})).await;
+    assert_eq!(learned.status, StatusCode::CREATED, "{}", learned.text);
+    let listed = server.get("/traces").await.json();
+    listed["items"][0]["id"].as_str().expect("an id").to_owned()
+}
+
+/// Lets the workshop write to a skill; gives the version that it made.
+pub(crate) async fn rewritten(server: &Server) -> String {
+    let draft = json!({
+        "skillName": "weather", "description": "Tell the weather", "reason": "Asked for twice",
+        "body": "- Say the wind first",
+    });
+    let made = server.post("/proposals", &draft).await.json();
+    let id = made["proposal"]["id"].as_str().unwrap_or_else(|| panic!("an id: {made}"));
+    let browser = server.browser().await;
+    let done = browser.submit(&format!("/workshop/{id}/apply"), &[]).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+    let page = browser.get("/skills/weather").await.text;
+    let (_, rest) = page.split_once("?version=").expect("a version");
+    rest.split('#').next().expect("its id").to_owned()
 }
 
 /// Says yes to the one question that waits.
@@ -112,4 +151,168 @@ async fn what_was_learned_is_exported_and_forgotten() {
         let one: serde_json::Value = serde_json::from_str(line).expect("JSON");
         assert_eq!(one["kind"], "outcome");
     }
+}
+
+#[tokio::test]
+async fn a_skill_is_switched_and_switched_back_from_the_list() {
+    let server = Server::new();
+    let browser = server.browser().await;
+    let page = browser.get("/skills?state=ready").await.text;
+    assert!(page.contains("aria-label=\"Switch weather off\""), "{page}");
+    assert!(page.contains("aria-label=\"Pin weather\""), "{page}");
+    let off = [("set", "disable"), ("back", "state=ready&page=0&done=x")];
+    let done = browser.submit("/skills/weather", &off).await;
+    let back = "/skills?state=ready&page=0&done=disabled&skill=weather";
+    assert_eq!(done.header("location"), back, "{}", done.text);
+    let page = browser.get(back).await.text;
+    assert!(page.contains("The skill is switched off.") && page.contains(">Undo<"), "{page}");
+    assert!(!page.contains("Switch weather"), "it is no longer among the ready ones: {page}");
+    browser.submit("/skills/weather", &[("set", "enable")]).await;
+    assert!(browser.get("/skills").await.text.contains("Switch weather off"));
+    let wrong = browser.submit("/skills/weather", &[("set", "explode")]).await;
+    assert_eq!(wrong.status, StatusCode::BAD_REQUEST, "{}", wrong.text);
+    let page = browser.get("/skills?done=disabled&skill=%3Cscript%3E").await.text;
+    assert!(!page.contains("<strong><script>"), "{page}");
+}
+
+#[tokio::test]
+async fn test_cases_are_saved_where_eval_reads_them() {
+    let server = Server::new();
+    let browser = server.browser().await;
+    let message = "write the release notes";
+    let page = browser.get("/route?message=write+the+release+notes").await.text;
+    assert!(
+        page.contains("action=\"/route/case\"") && page.contains("evals/route.jsonl"),
+        "{page}"
+    );
+    let save = async |fields: &[(&str, &str)]| browser.submit("/route/case", fields).await;
+    let done = save(&[("message", message), ("expected", "weather")]).await;
+    assert!(done.header("location").ends_with("&done=case"), "{}", done.text);
+    save(&[("message", message), ("expected", "release-notes")]).await;
+    save(&[("message", "tell me a joke"), ("none", "1"), ("expected", "weather")]).await;
+    let file = server.machine.path("work/evals/route.jsonl");
+    let text = fs::read_to_string(&file).expect("the cases");
+    assert_eq!(text.lines().count(), 2, "the same message has one answer: {text}");
+    let engine = Engine::open(server.machine.environment(), Options::default()).expect("an engine");
+    let report = engine.eval_route(EvalData::default(), ModelChoice::Static, false, &|_, _| {});
+    let report = report.expect("a report");
+    assert_eq!((report.figures.messages, report.problems.len()), (1, 0), "{report:?}");
+    assert!((report.figures.hit1 - 1.0).abs() < 1e-9, "{report:?}");
+    assert_eq!(report.decision.none_right, 1, "one wants no skill: {report:?}");
+
+    for (fields, status) in [
+        (vec![("message", message)], StatusCode::BAD_REQUEST),
+        (vec![("message", ""), ("none", "1")], StatusCode::BAD_REQUEST),
+        (vec![("message", message), ("expected", "nobody")], StatusCode::NOT_FOUND),
+        (
+            vec![("message", "use ghp_16C7e42F292c6912E7710c838347Ae178B4a"), ("none", "1")],
+            StatusCode::FORBIDDEN,
+        ),
+    ] {
+        let refused = save(&fields).await;
+        assert_eq!(refused.status, status, "{fields:?}: {}", refused.text);
+    }
+    assert_eq!(fs::read_to_string(&file).expect("the cases"), text, "nothing was added");
+    fs::remove_dir_all(server.machine.path("work/evals")).expect("gone");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(server.machine.path("home"), server.machine.path("work/evals"))
+        .expect("a link");
+    let refused = save(&[("message", message), ("none", "1")]).await;
+    assert_eq!(refused.status, StatusCode::FORBIDDEN, "a link out of the workspace");
+    assert!(!server.machine.path("home/route.jsonl").exists());
+}
+
+#[tokio::test]
+async fn a_skills_page_has_its_gates_files_versions_and_uses() {
+    let server = Server::new();
+    let browser = server.browser().await;
+    let page = browser.get("/skills/needs-gh").await.text;
+    assert!(page.contains("What it asks for") && page.contains("not installed"), "{page}");
+    assert!(page.contains("GH_TOKEN") && page.contains("not set"), "{page}");
+    let page = browser.get("/skills/release-notes").await.text;
+    let style = sinew_skill::content_hash(b"Short sentences.\n");
+    assert!(page.contains(&format!("title=\"{style}\"")), "each file has its digest: {page}");
+    let report = json!({"skill": "weather", "region": "travel", "outcome": "success"});
+    server.post("/outcomes", &report).await;
+    let version = rewritten(&server).await;
+    let page = browser.get("/skills/weather").await.text;
+    assert!(page.contains("weather worked in travel"), "{page}");
+    assert!(!page.contains("class=\"add\""), "changes are shown when asked for: {page}");
+    let page = browser.get(&format!("/skills/weather?version={version}")).await.text;
+    assert!(page.contains("class=\"add\"") && page.contains("+- Say the wind first"), "{page}");
+    let undone = browser.submit("/skills/weather/undo", &[("version", &version)]).await;
+    assert_eq!(undone.header("location"), "/skills/weather?done=undone#history", "{}", undone.text);
+    let page = browser.get("/skills/weather").await.text;
+    assert!(page.contains("Go back to this") && !page.contains(">Undo<"), "{page}");
+    let back = [("version", version.as_str()), ("return", "1")];
+    let back = browser.submit("/skills/weather/undo", &back).await;
+    assert_eq!(back.status, StatusCode::SEE_OTHER, "{}", back.text);
+    let text = fs::read_to_string(server.machine.path("work/skills/weather/SKILL.md"));
+    assert!(text.expect("the skill").contains("Say the wind first"), "it was gone back to");
+}
+
+#[tokio::test]
+async fn runs_are_listed_distilled_and_discarded() {
+    let server = Server::on(machine().file("home/.sinew/config.json5", QUIET));
+    let browser = server.browser().await;
+    assert!(browser.get("/traces").await.text.contains("No run yet"));
+    let id = learned_run(&server).await;
+    let page = browser.get("/traces").await.text;
+    assert!(page.contains("Publish the release") && page.contains("tester"), "{page}");
+    assert!(page.contains("worked") && page.contains("the transcript says so"), "{page}");
+    let page = browser.get(&format!("/traces?run={id}")).await.text;
+    assert!(page.contains("git push --follow-tags"), "{page}");
+    let made = browser.submit(&format!("/traces/{id}/distil"), &[]).await;
+    let to = made.header("location");
+    assert!(to.starts_with("/workshop/") && to.ends_with("?done=distilled"), "{}", made.text);
+    assert_eq!(browser.get(to).await.status, StatusCode::OK);
+    assert!(!browser.get("/traces").await.text.contains("/distil\""), "one draft is enough");
+    let gone = browser.submit(&format!("/traces/{id}/discard"), &[]).await;
+    assert_eq!(gone.header("location"), "/traces?done=discarded", "{}", gone.text);
+    let page = browser.get("/traces").await.text;
+    assert!(page.contains("what was done is not kept") && !page.contains("git push"), "{page}");
+    for action in ["distil", "explode"] {
+        let none = browser.submit(&format!("/traces/{id}/{action}"), &[]).await;
+        assert_eq!(none.status, StatusCode::NOT_FOUND, "{action}: {}", none.text);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_installed_skill_is_held_at_its_version() {
+    let hub = ClawHub::new();
+    let server = Server::on(beside(&hub));
+    outdated(&server, &hub).await;
+    let browser = server.browser().await;
+    let tides = ("key", "tides");
+    let held = browser.submit("/hub/pin", &[tides, ("place", "workspace")]).await;
+    assert_eq!(held.header("location"), "/hub?done=held", "{}", held.text);
+    assert!(browser.get("/hub").await.text.contains("aria-label=\"Unpin tides\""));
+    let update = browser.submit("/hub/update", &[tides, ("place", "workspace")]).await;
+    assert_ne!(update.status, StatusCode::SEE_OTHER, "it refuses: {}", update.text);
+    let freed = [tides, ("place", "workspace"), ("free", "1")];
+    let freed = browser.submit("/hub/pin", &freed).await;
+    assert_eq!(freed.header("location"), "/hub?done=freed", "{}", freed.text);
+}
+
+#[tokio::test]
+async fn activity_is_filtered_by_who_did_it() {
+    let server = Server::new();
+    let browser = server.browser().await;
+    for skill in ["weather", "todo"] {
+        let report = json!({"skill": skill, "region": "r", "outcome": "success"});
+        assert_eq!(server.post("/outcomes", &report).await.status, StatusCode::CREATED);
+    }
+    let page = browser.get("/activity").await.text;
+    assert!(page.contains("href=\"/skills/weather\""), "{page}");
+    assert!(!page.contains("href=\"/skills/todo\""), "there is no such skill here: {page}");
+    let all = browser.get("/activity.jsonl").await.text;
+    let first: serde_json::Value =
+        serde_json::from_str(all.lines().next().expect("a line")).expect("JSON");
+    let who = first["by"].as_str().expect("somebody");
+    let asked = who.replace(' ', "+");
+    let page = browser.get(&format!("/activity?by={asked}")).await.text;
+    assert!(page.contains(&format!("<option selected>{who}")), "{page}");
+    let lines = browser.get(&format!("/activity.jsonl?by={asked}")).await.text;
+    assert_eq!(lines.lines().filter(|line| line.contains(who)).count(), 2, "{lines}");
+    assert!(browser.get("/activity.jsonl?by=nobody").await.text.is_empty());
 }

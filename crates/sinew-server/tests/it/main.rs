@@ -3,6 +3,7 @@
 mod access;
 mod api;
 mod browser;
+mod clicks;
 mod conformance;
 mod events;
 mod forms;

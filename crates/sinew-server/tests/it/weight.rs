@@ -73,6 +73,7 @@ async fn pages_stay_light_with_a_thousand_skills() {
         compare,
         "/cortex",
         "/workshop",
+        "/traces",
         "/hub",
         "/activity",
         "/health",

@@ -1,0 +1,136 @@
+//! What happened to a skill: its versions with what each changed, and how its uses went.
+
+use axum::extract::{Path, State};
+use axum::response::Redirect;
+use sinew_cortex::Stamp;
+use sinew_engine::{ActivityFilter, Engine, Error};
+use sinew_workshop::{Action, By, Force, Version as Written, Wish};
+
+use super::frame::{Sent, Signed};
+use super::text::{ago, in_path, line};
+use super::workshop::diff_lines;
+use crate::app::App;
+
+/// Versions shown.
+const MAX_VERSIONS: usize = 20;
+/// Lines of a change that are shown; the rest is what `sinew workshop history` leads to.
+const MAX_LINES: usize = 300;
+
+/// A version in the list.
+pub(super) struct Version {
+    pub(super) id: String,
+    pub(super) what: &'static str,
+    pub(super) by: String,
+    pub(super) when: String,
+    pub(super) files: usize,
+    /// Whether its change is shown.
+    pub(super) open: bool,
+    pub(super) can_undo: bool,
+    /// Whether everything after it can be taken back at once.
+    pub(super) can_return: bool,
+}
+
+/// What a version changed.
+pub(super) struct Change {
+    pub(super) what: &'static str,
+    pub(super) when: String,
+    pub(super) diff: Vec<(&'static str, String)>,
+    pub(super) more_lines: usize,
+}
+
+/// One use of a skill.
+pub(super) struct Use {
+    pub(super) when: String,
+    pub(super) at: String,
+    pub(super) by: String,
+    pub(super) text: String,
+}
+
+fn done(action: Action) -> &'static str {
+    match action {
+        Action::Apply => "applied",
+        Action::SupportFile => "support file",
+        Action::Undo => "undone",
+        Action::Rollback => "rolled back",
+        Action::Save => "kept",
+        Action::Promote => "promoted",
+        Action::Retire => "retired",
+    }
+}
+
+/// Whether nobody took a version back, or took that back in turn.
+fn stands(history: &[Written], id: &str) -> bool {
+    let mut against = history.iter().filter(|version| version.undoes.as_deref() == Some(id));
+    !against.any(|undo| stands(history, &undo.id))
+}
+
+/// The versions of a skill, newest first, and what the wanted one changed.
+pub(super) fn versions(
+    engine: &Engine,
+    skill: &str,
+    wanted: Option<&str>,
+    now: Stamp,
+) -> (Vec<Version>, Option<Change>) {
+    // A skill whose name the workshop cannot write has no history there.
+    let history = engine.workshop(|shop| shop.history(skill)).unwrap_or_default();
+    let newest = history
+        .iter()
+        .find(|version| version.action == Action::Apply && stands(&history, &version.id));
+    let newest = newest.map(|version| version.id.clone());
+    let when = |version: &Written| ago(Stamp::from_clock(version.at), now);
+    let change = history.iter().find(|version| Some(version.id.as_str()) == wanted);
+    let change = change.and_then(|version| {
+        let diff = engine.workshop(|shop| shop.version_diff(version)).ok()?;
+        let mut diff = diff_lines(&diff);
+        let more_lines = diff.len().saturating_sub(MAX_LINES);
+        diff.truncate(MAX_LINES);
+        Some(Change { what: done(version.action), when: when(version), diff, more_lines })
+    });
+    let rows = history.iter().enumerate().take(MAX_VERSIONS).map(|(at, version)| Version {
+        id: version.id.clone(),
+        what: done(version.action),
+        by: line(&version.by),
+        when: when(version),
+        files: version.files.len(),
+        open: Some(version.id.as_str()) == wanted,
+        can_undo: newest.as_ref() == Some(&version.id),
+        can_return: at > 0,
+    });
+    (rows.collect(), change)
+}
+
+/// How the uses of a skill went, newest first.
+pub(super) fn uses(engine: &Engine, skill: &str, now: Stamp) -> Result<Vec<Use>, Error> {
+    if !engine.config().cortex.enabled {
+        return Ok(Vec::new());
+    }
+    let filter = ActivityFilter {
+        kind: Some("outcome".to_owned()),
+        skill: Some(skill.to_owned()),
+        ..ActivityFilter::default()
+    };
+    let found = engine.activity(&filter)?;
+    let uses = found.iter().map(|one| Use {
+        when: ago(one.at, now),
+        at: one.at.to_string(),
+        by: one.by.as_deref().map(line).unwrap_or_default(),
+        text: line(&one.text),
+    });
+    Ok(uses.collect())
+}
+
+/// Takes back what a version wrote, or everything after it.
+pub(super) async fn undo(State(app): State<App>, Path(name): Path<String>, form: Signed) -> Sent {
+    let version = form.text("version").unwrap_or_default();
+    let to = format!("/skills/{}?done=undone#history", in_path(&name));
+    let wish = match form.text("return").is_some() {
+        true => Wish::BackTo { skill: name, version },
+        false => Wish::Id(version),
+    };
+    app.change(move |look| {
+        let by = By::Person { name: None };
+        look.engine.workshop(|shop| shop.undo(&wish, Force::No, &by))
+    })
+    .await?;
+    Ok(Redirect::to(&to))
+}

@@ -1,0 +1,121 @@
+//! The switches of a skill: on or off, pinned or not, each with its way back.
+
+use axum::extract::{Path, State};
+use axum::response::Redirect;
+use sinew_catalog::Entry;
+use sinew_engine::{Actor, Engine, Error, ErrorKind, SkillSettings};
+use url::form_urlencoded;
+
+use super::frame::{Sent, Signed};
+use super::text::{in_path, line};
+use crate::api::Problem;
+use crate::app::App;
+
+/// A switch that can be turned back.
+pub(super) struct Undo {
+    pub(super) name: String,
+    pub(super) path: String,
+    pub(super) set: &'static str,
+    /// Where the list comes back to.
+    pub(super) back: Option<String>,
+}
+
+impl Undo {
+    /// The way back from a word of [`Switch`], where that is one.
+    pub(super) fn of(done: &str, skill: &str, back: Option<String>) -> Option<Self> {
+        let switch = Switch::ALL.into_iter().find(|switch| switch.done() == done)?;
+        let set = switch.back().as_str();
+        (!skill.is_empty()).then(|| Self { name: line(skill), path: in_path(skill), set, back })
+    }
+}
+
+/// What a person sets about a skill with one button.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Switch {
+    Enable,
+    Disable,
+    Pin,
+    Unpin,
+}
+
+impl Switch {
+    const ALL: [Self; 4] = [Self::Enable, Self::Disable, Self::Pin, Self::Unpin];
+
+    /// The switch that a form means.
+    fn read(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|switch| switch.as_str() == word)
+    }
+
+    /// Its word in a form.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Enable => "enable",
+            Self::Disable => "disable",
+            Self::Pin => "pin",
+            Self::Unpin => "unpin",
+        }
+    }
+
+    /// The word by which a page says that it was done.
+    fn done(self) -> &'static str {
+        match self {
+            Self::Enable => "enabled",
+            Self::Disable => "disabled",
+            Self::Pin => "pinned",
+            Self::Unpin => "unpinned",
+        }
+    }
+
+    /// The one that takes it back.
+    fn back(self) -> Self {
+        match self {
+            Self::Enable => Self::Disable,
+            Self::Disable => Self::Enable,
+            Self::Pin => Self::Unpin,
+            Self::Unpin => Self::Pin,
+        }
+    }
+
+    fn settings(self) -> SkillSettings {
+        match self {
+            Self::Enable | Self::Disable => {
+                SkillSettings { enabled: Some(self == Self::Enable), ..SkillSettings::default() }
+            }
+            Self::Pin | Self::Unpin => {
+                SkillSettings { pinned: Some(self == Self::Pin), ..SkillSettings::default() }
+            }
+        }
+    }
+}
+
+/// Whether a skill keeps its place in the prompt.
+pub(super) fn is_pinned(engine: &Engine, entry: &Entry) -> bool {
+    let pins = &engine.config().prompt.pin;
+    pins.contains(&entry.name) || pins.contains(&entry.skill_key)
+}
+
+/// Turns a switch. A form on the list names the address that it comes back to.
+pub(super) async fn set(State(app): State<App>, Path(name): Path<String>, form: Signed) -> Sent {
+    let wish = form.text("set").unwrap_or_default();
+    let Some(switch) = Switch::read(&wish) else {
+        let said = format!("there is no switch `{}`", wish.escape_debug());
+        return Err(Problem::from(Error::new(ErrorKind::Usage, "unknown-switch", said)).into());
+    };
+    let query = |pairs: &[u8]| {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        let kept =
+            form_urlencoded::parse(pairs).filter(|(key, _)| !matches!(&**key, "done" | "skill"));
+        query.extend_pairs(kept).append_pair("done", switch.done()).append_pair("skill", &name);
+        query.finish()
+    };
+    let to = match form.text("back") {
+        Some(back) => format!("/skills?{}", query(back.as_bytes())),
+        None => format!("/skills/{}?{}", in_path(&name), query(b"")),
+    };
+    app.change(move |look| {
+        let entry = look.engine.find(&look.snapshot.catalog, &name)?;
+        look.engine.set_skill(entry, &switch.settings(), &Actor::Person { name: None })
+    })
+    .await?;
+    Ok(Redirect::to(&to))
+}
