@@ -1,7 +1,7 @@
 //! What was decided and done, by whom and why: one list from every book that is kept.
 //!
 //! The books stay where they are: the workshop's events, the cortex's log, the audit trail of
-//! approvals and runs, and the findings that a person accepted. A book that cannot be read leaves
+//! approvals, settings and runs, and the findings that a person accepted. A book that cannot be read leaves
 //! the others readable, and says so.
 
 use serde::Serialize;
@@ -10,7 +10,7 @@ use sinew_cortex::Stamp;
 use sinew_cortex::record::{BlacklistOp, Body, Origin, Outcome, Record, Scope, Verdict};
 use sinew_guard::record::read_overrides;
 use sinew_store::{Seq, Tail};
-use sinew_workshop::{Event, Proposal};
+use sinew_workshop::{Event, Proposal, Step};
 
 use crate::cortex::told;
 use crate::{Engine, Error};
@@ -122,9 +122,14 @@ impl Engine {
 
 fn of_event(event: &Event, proposals: &[Proposal]) -> Activity {
     let proposal = proposals.iter().find(|proposal| event.proposal.as_ref() == Some(&proposal.id));
-    let step = proposal.and_then(|found| found.history.iter().find(|step| step.at == event.at));
     let kind = serde_json::to_value(event.kind).ok();
     let kind = kind.as_ref().and_then(Value::as_str).unwrap_or("changed");
+    let then = |step: &&Step| step.at == event.at;
+    let step = proposal.and_then(|found| {
+        // Two steps may share a moment; the one of the same name is meant.
+        let mut steps = found.history.iter().filter(then);
+        steps.clone().find(|step| step.what == kind).or_else(|| steps.next_back())
+    });
     let line = event.line();
     let line = line.strip_prefix("skill-workshop: ").unwrap_or(&line).to_owned();
     Activity {
@@ -209,17 +214,39 @@ fn how_it_went(outcome: &Outcome) -> String {
 
 fn of_audit(kind: &str, at: Stamp, body: &Value) -> Option<Activity> {
     let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
+    let actor = |by: Option<&Value>| {
+        let by = by.and_then(|by| serde_json::from_value::<crate::Actor>(by.clone()).ok());
+        by.map(|by| by.to_string())
+    };
     match kind {
+        "setting" => {
+            let skill = text("skill")?;
+            let changes = body.get("set").and_then(Value::as_array).into_iter().flatten();
+            let changes = changes.map(|change| {
+                let shown = |key: &str| match change.get(key) {
+                    Some(Value::String(text)) => text.clone(),
+                    other => other.map(ToString::to_string).unwrap_or_default(),
+                };
+                format!("{} {} → {}", shown("key"), shown("before"), shown("after"))
+            });
+            let changes: Vec<String> = changes.collect();
+            Some(Activity {
+                at,
+                kind: "setting".to_owned(),
+                by: actor(body.get("by")),
+                text: format!("{skill}: {}", changes.join(", ")),
+                skill: Some(skill),
+                subject: None,
+            })
+        }
         "approval" => {
             let (event, about) = (text("event")?, text("subject").unwrap_or_default());
-            let actor = body.get("decided_by").filter(|by| !by.is_null()).or(body.get("by"));
+            let by = body.get("decided_by").filter(|by| !by.is_null()).or(body.get("by"));
             let asked = text("kind").unwrap_or_default().replace('_', " ");
             Some(Activity {
                 at,
                 kind: format!("approval.{event}"),
-                by: actor
-                    .and_then(|by| serde_json::from_value::<crate::Actor>(by.clone()).ok())
-                    .map(|by| by.to_string()),
+                by: actor(by),
                 skill: Some(about.clone()),
                 subject: text("approval"),
                 text: format!("{asked} of {about}: {event}"),

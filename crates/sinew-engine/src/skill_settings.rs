@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use sinew_catalog::Entry;
+use sinew_cortex::Stamp;
 
 use crate::settings::{map_in, update};
+use crate::store::audit;
 use crate::{Actor, Engine, Error, ErrorKind};
 
 /// What is to be set; what is absent stays as it is.
@@ -79,7 +81,43 @@ impl Engine {
                 }
             }
             Some(())
-        })
+        })?;
+        self.note_settings(entry, settings, actor);
+        Ok(())
+    }
+
+    /// Writes down who set what. The file says so already: a trail that cannot be written now takes
+    /// nothing back.
+    fn note_settings(&self, entry: &Entry, settings: &SkillSettings, actor: &Actor) {
+        let pins = &self.config.prompt.pin;
+        let pinned = pins.contains(&entry.name) || pins.contains(&entry.skill_key);
+        let held = |is: bool| if is { "(set)" } else { "(unset)" };
+        let known = self.config.entries.get(&entry.skill_key);
+        let switches =
+            [("enabled", settings.enabled, !entry.disabled), ("pinned", settings.pinned, pinned)];
+        let mut set: Vec<Value> = switches
+            .into_iter()
+            .filter_map(|(key, now, before)| {
+                Some(json!({"key": key, "before": before, "after": now?}))
+            })
+            .collect();
+        if let Some(key) = &settings.api_key {
+            let before = known.is_some_and(|known| known.api_key.is_some());
+            set.push(
+                json!({"key": "apiKey", "before": held(before), "after": held(key.is_some())}),
+            );
+        }
+        for (name, value) in &settings.env {
+            let before = known.is_some_and(|known| known.env.contains_key(name));
+            let (before, after) = (held(before), held(value.is_some()));
+            set.push(json!({"key": format!("env.{name}"), "before": before, "after": after}));
+        }
+        let entry = json!({"skill": entry.name, "by": actor, "set": set});
+        let now = Stamp::from_clock(self.env.clock.now_ms());
+        let _ = audit("setting", now, &entry).and_then(|op| {
+            self.store()?.transact(&[op])?;
+            Ok(())
+        });
     }
 
     fn check_settings(&self, settings: &SkillSettings) -> Result<(), Error> {

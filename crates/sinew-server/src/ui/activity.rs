@@ -20,13 +20,14 @@ const ROWS: usize = 100;
 const PEOPLE: usize = 50;
 
 /// The kinds that a reader may ask for, by what they begin with.
-const KINDS: [(&str, &str); 6] = [
+const KINDS: [(&str, &str); 7] = [
     ("proposal", "Proposals"),
     ("approval", "Approvals"),
     ("outcome", "Outcomes"),
     ("lesson", "Lessons"),
     ("run", "Acquisitions"),
     ("finding", "Accepted findings"),
+    ("setting", "Settings of skills"),
 ];
 
 #[derive(Debug, Default, Deserialize)]

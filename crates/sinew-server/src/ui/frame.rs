@@ -13,6 +13,7 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use sinew_engine::{Error, ErrorKind};
 use url::form_urlencoded;
 
+use super::switch::Undo;
 use super::text::DONE;
 use crate::access::Session;
 use crate::api::Problem;
@@ -27,6 +28,7 @@ pub(super) struct Visitor {
     session: Arc<Session>,
     theme: &'static str,
     done: Option<&'static str>,
+    undo: Option<Undo>,
 }
 
 /// What the frame around a page shows.
@@ -37,6 +39,8 @@ pub(super) struct Frame {
     pub(super) csrf: String,
     pub(super) theme: &'static str,
     pub(super) done: Option<&'static str>,
+    /// How to take that back, where one button does.
+    pub(super) undo: Option<Undo>,
     pub(super) approvals: usize,
     pub(super) proposals: usize,
     pub(super) version: &'static str,
@@ -52,6 +56,7 @@ impl Visitor {
             csrf: self.session.csrf.clone(),
             theme: self.theme,
             done: self.done,
+            undo: self.undo.clone(),
             approvals: look.engine.approvals(true).map(|all| all.len()).unwrap_or_default(),
             proposals: proposals.map(|all| all.pending + all.quarantined).unwrap_or_default(),
             version: env!("CARGO_PKG_VERSION"),
@@ -91,7 +96,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Visitor {
         let done = word.and_then(|(_, word)| {
             DONE.iter().find(|(known, _)| *known == word).map(|(_, said)| *said)
         });
-        Ok(Self { session, theme: theme_of(&parts.headers), done })
+        Ok(Self { session, theme: theme_of(&parts.headers), done, undo: Undo::of(&parts.uri) })
     }
 }
 

@@ -13,7 +13,7 @@ use sinew_skill::validate::RuleSet;
 use super::frame::{Frame, Page, Shown, Visitor};
 use super::history::{self, Change, Use, Version};
 use super::skills::{state_class, verdict_chip};
-use super::switch::{Undo, is_pinned};
+use super::switch::is_pinned;
 use super::text::{block, coded, in_path, line, number, percent, short};
 use super::{chart, markdown};
 use crate::app::App;
@@ -23,10 +23,6 @@ pub(super) struct Wanted {
     file: Option<String>,
     /// A version whose change is shown.
     version: Option<String>,
-    #[serde(default)]
-    done: String,
-    #[serde(default)]
-    skill: String,
 }
 
 #[derive(Template)]
@@ -62,7 +58,6 @@ struct SkillPage {
     uses: Vec<Use>,
     more_uses: usize,
     regions: Vec<Learned>,
-    undo: Option<Undo>,
 }
 
 /// What a skill asks for, and what was found.
@@ -285,7 +280,6 @@ pub(super) async fn show(
             more_uses: uses.len().saturating_sub(MAX_USES),
             uses: uses.into_iter().take(MAX_USES).collect(),
             regions,
-            undo: Undo::of(&wanted.done, &wanted.skill, None),
         })
     });
     Ok(page.await?)

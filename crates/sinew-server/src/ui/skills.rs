@@ -8,7 +8,7 @@ use sinew_guard::scan::Verdict;
 
 use super::frame::{Frame, Page, Shown, Visitor};
 use super::overview::STATES;
-use super::switch::{Undo, is_pinned};
+use super::switch::is_pinned;
 use super::text::{coded, in_path, line, number};
 use crate::app::App;
 
@@ -25,11 +25,6 @@ pub(super) struct Filter {
     source: String,
     #[serde(default)]
     page: usize,
-    /// What was set a moment ago, and for which skill: it can be taken back.
-    #[serde(default)]
-    done: String,
-    #[serde(default)]
-    skill: String,
 }
 
 #[derive(Template)]
@@ -48,7 +43,6 @@ struct Skills {
     next: Option<String>,
     /// The address that a switch comes back to.
     back: String,
-    undo: Option<Undo>,
 }
 
 struct Row {
@@ -179,7 +173,6 @@ pub(super) async fn show(
             next: (last < found.len()).then(|| filter.address(filter.page + 1)),
             rows,
             back: filter.query(filter.page),
-            undo: Undo::of(&filter.done, &filter.skill, Some(filter.query(filter.page))),
             q: filter.q.clone(),
         })
     });

@@ -1,6 +1,7 @@
 //! The switches of a skill: on or off, pinned or not, each with its way back.
 
 use axum::extract::{Path, State};
+use axum::http::Uri;
 use axum::response::Redirect;
 use sinew_catalog::Entry;
 use sinew_engine::{Actor, Engine, Error, ErrorKind, SkillSettings};
@@ -12,6 +13,7 @@ use crate::api::Problem;
 use crate::app::App;
 
 /// A switch that can be turned back.
+#[derive(Debug, Clone)]
 pub(super) struct Undo {
     pub(super) name: String,
     pub(super) path: String,
@@ -21,12 +23,27 @@ pub(super) struct Undo {
 }
 
 impl Undo {
-    /// The way back from a word of [`Switch`], where that is one.
-    pub(super) fn of(done: &str, skill: &str, back: Option<String>) -> Option<Self> {
+    /// The way back from what the address of a page says was done, where that was a switch.
+    pub(super) fn of(uri: &Uri) -> Option<Self> {
+        let query = uri.query().unwrap_or_default().as_bytes();
+        let said = |wanted: &str| {
+            let mut pairs = form_urlencoded::parse(query);
+            pairs.find(|(key, _)| key == wanted).map(|(_, value)| value.into_owned())
+        };
+        let (done, skill) = (said("done")?, said("skill")?);
         let switch = Switch::ALL.into_iter().find(|switch| switch.done() == done)?;
-        let set = switch.back().as_str();
-        (!skill.is_empty()).then(|| Self { name: line(skill), path: in_path(skill), set, back })
+        let back = (uri.path() == "/skills").then(|| without_done(query).finish());
+        let (name, path) = (line(&skill), in_path(&skill));
+        Some(Self { name, path, set: switch.back().as_str(), back })
     }
+}
+
+/// A query without what it says was done.
+fn without_done(query: &[u8]) -> form_urlencoded::Serializer<'static, String> {
+    let kept = form_urlencoded::parse(query).filter(|(key, _)| !matches!(&**key, "done" | "skill"));
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.extend_pairs(kept);
+    query
 }
 
 /// What a person sets about a skill with one button.
@@ -101,16 +118,13 @@ pub(super) async fn set(State(app): State<App>, Path(name): Path<String>, form: 
         let said = format!("there is no switch `{}`", wish.escape_debug());
         return Err(Problem::from(Error::new(ErrorKind::Usage, "unknown-switch", said)).into());
     };
-    let query = |pairs: &[u8]| {
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        let kept =
-            form_urlencoded::parse(pairs).filter(|(key, _)| !matches!(&**key, "done" | "skill"));
-        query.extend_pairs(kept).append_pair("done", switch.done()).append_pair("skill", &name);
-        query.finish()
+    let said = |before: &[u8]| {
+        let mut query = without_done(before);
+        query.append_pair("done", switch.done()).append_pair("skill", &name).finish()
     };
     let to = match form.text("back") {
-        Some(back) => format!("/skills?{}", query(back.as_bytes())),
-        None => format!("/skills/{}?{}", in_path(&name), query(b"")),
+        Some(back) => format!("/skills?{}", said(back.as_bytes())),
+        None => format!("/skills/{}?{}", in_path(&name), said(b"")),
     };
     app.change(move |look| {
         let entry = look.engine.find(&look.snapshot.catalog, &name)?;

@@ -169,10 +169,13 @@ async fn a_skill_is_switched_and_switched_back_from_the_list() {
     assert!(!page.contains("Switch weather"), "it is no longer among the ready ones: {page}");
     browser.submit("/skills/weather", &[("set", "enable")]).await;
     assert!(browser.get("/skills").await.text.contains("Switch weather off"));
+    let lines = browser.get("/activity.jsonl?kind=setting&skill=weather").await.text;
+    let newest = lines.lines().find(|line| line.contains("enabled true → false"));
+    assert!(newest.is_some_and(|line| line.contains("a person")), "before and after: {lines}");
     let wrong = browser.submit("/skills/weather", &[("set", "explode")]).await;
     assert_eq!(wrong.status, StatusCode::BAD_REQUEST, "{}", wrong.text);
     let page = browser.get("/skills?done=disabled&skill=%3Cscript%3E").await.text;
-    assert!(!page.contains("<strong><script>"), "{page}");
+    assert!(page.contains("<strong>&#60;script&#62;") && !page.contains("<script>"), "{page}");
 }
 
 #[tokio::test]
