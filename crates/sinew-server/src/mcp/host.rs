@@ -61,9 +61,10 @@ impl Host {
 
     /// The engine, opened anew where the configuration says something else.
     pub fn engine(&self) -> Arc<Engine> {
+        let mut known = self.config.lock().unwrap_or_else(PoisonError::into_inner);
+        // Taken only now: whoever held the lock may have opened a newer one.
         let engine = self.engine.read().unwrap_or_else(PoisonError::into_inner).clone();
         let now = stamp(&engine);
-        let mut known = self.config.lock().unwrap_or_else(PoisonError::into_inner);
         if *known == now {
             return engine;
         }
