@@ -14,7 +14,7 @@ use crate::printer::Printer;
 /// Measure sinew against labelled data
 ///
 /// Examples:
-///   sinew eval route                  # the saved test cases, over every skill
+///   sinew eval route --misses
 ///   sinew eval route --skills ./skills --queries questions.jsonl --misses
 ///   sinew eval route --skills ./skills --queries questions.jsonl --compare static default
 ///   sinew eval route --compare before.json after.json
