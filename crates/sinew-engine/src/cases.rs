@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use serde_json::json;
 use sinew_catalog::Catalog;
 use sinew_guard::atomic::{self, Access, Lock};
 use sinew_guard::{contained, secrets};
@@ -21,14 +22,6 @@ pub const CASES_FILE: &str = "evals/route.jsonl";
 const MAX_MESSAGE: usize = 20_000;
 /// A larger file was not written by hand, and is measured rather than looked at.
 const MAX_FILE: usize = 4 * 1024 * 1024;
-
-/// One row of the file.
-#[derive(Serialize)]
-struct Row<'a> {
-    query: &'a str,
-    expected: Vec<&'a str>,
-    kind: &'static str,
-}
 
 /// What became of a test case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -73,14 +66,11 @@ impl Engine {
             );
         }
         let expected = expected.map(|skill| self.find(catalog, skill)).transpose()?;
-        let row = Row {
-            query: message,
-            expected: expected.iter().map(|entry| entry.name.as_str()).collect(),
-            kind: if expected.is_some() { "normal" } else { "none" },
+        let (names, kind) = match expected {
+            Some(entry) => (vec![entry.name.as_str()], "normal"),
+            None => (Vec::new(), "none"),
         };
-        let row = serde_json::to_string(&row).map_err(|error| {
-            Error::new(ErrorKind::Environment, "bad-message", error.to_string())
-        })?;
+        let row = json!({"query": message, "expected": names, "kind": kind}).to_string();
         self.append_case(message, &row)
     }
 

@@ -13,7 +13,7 @@ use sinew_engine::hub::{
 use super::approvals::Waiting;
 use super::frame::{Frame, Page, Sent, Shown, Signed, Visitor};
 use super::skills::verdict_chip;
-use super::text::{in_path, line, short};
+use super::text::{block, in_path, line, short};
 use super::workshop::diff_lines;
 use crate::api::{Kept, Listing, install_kept, update_kept};
 use crate::app::{App, Install, Look};
@@ -26,6 +26,8 @@ const INSTALLED: usize = 50;
 const MAX_LOOKED: usize = 40;
 /// Lines of a change that are shown; the rest is what `sinew update --dry-run` prints.
 const MAX_LINES: usize = 60;
+/// Bytes of a lock file that are shown.
+const MAX_LOCK: usize = 8_000;
 /// Names of a kind that are shown of one change.
 const MAX_NAMES: usize = 12;
 
@@ -54,6 +56,32 @@ struct Hub {
     next: Option<String>,
     waiting: Vec<Waiting>,
     more_waiting: usize,
+    locks: Vec<Lock>,
+}
+
+/// A lock file, as it is written.
+struct Lock {
+    place: &'static str,
+    path: String,
+    text: String,
+    cut: bool,
+}
+
+/// The lock files that there are.
+fn locks(look: &Look) -> Vec<Lock> {
+    let places = [Place::Workspace, Place::Managed];
+    let found = places.into_iter().filter_map(|place| {
+        let path = look.engine.workdir(place).lock_path();
+        let written = std::fs::read(&path).ok()?;
+        let shown = String::from_utf8_lossy(&written[..written.len().min(MAX_LOCK)]);
+        Some(Lock {
+            place: place_name(place),
+            path: line(&path.to_string_lossy()),
+            text: block(&shown),
+            cut: written.len() > MAX_LOCK,
+        })
+    });
+    found.collect()
 }
 
 /// What registries have that is newer.
@@ -292,6 +320,7 @@ pub(super) async fn show(
             rows,
             waiting,
             more_waiting,
+            locks: locks(look),
         })
     });
     Ok(page.await?)

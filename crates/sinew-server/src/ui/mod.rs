@@ -32,7 +32,7 @@ use axum::Router;
 use axum::http::HeaderValue;
 use axum::http::header::{CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY};
 use axum::middleware::{from_fn_with_state, map_response};
-use axum::response::Response;
+use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 
 use crate::access::identify;
@@ -61,6 +61,9 @@ pub(crate) fn router(app: &App) -> Router {
         .route("/workshop/{id}/{action}", post(workshop::act))
         .route("/traces", get(traces::show))
         .route("/traces/{id}/{action}", post(traces::act))
+        // Both are parts of other pages.
+        .route("/approvals", get(async || Redirect::to("/#waiting-title")))
+        .route("/settings", get(async || Redirect::to("/health#config-title")))
         .route("/approvals/{id}", post(approvals::decide))
         .route("/hub", get(hub::show))
         .route("/hub/install", post(hub::install))

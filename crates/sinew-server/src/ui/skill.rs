@@ -115,6 +115,8 @@ struct Finding {
     class: &'static str,
     rule: String,
     place: String,
+    /// The file, in an address.
+    file: String,
     message: String,
     evidence: String,
     remedy: String,
@@ -318,6 +320,7 @@ fn finding(found: &sinew_guard::scan::Finding) -> Finding {
             0 => line(&found.file),
             at => format!("{}:{at}", line(&found.file)),
         },
+        file: in_path(&found.file),
         message: line(&found.message),
         evidence: line(&found.evidence),
         remedy: line(&found.remedy),

@@ -4,6 +4,7 @@ use askama::Template;
 use axum::extract::{Query, State};
 use serde::Deserialize;
 use sinew_catalog::{Entry, State as SkillState};
+use sinew_engine::PromptOptions;
 use sinew_guard::scan::Verdict;
 
 use super::frame::{Frame, Page, Shown, Visitor};
@@ -122,6 +123,12 @@ pub(super) async fn show(
             catalog.entries.iter().filter(|entry| filter.takes(entry)).collect();
         found.sort_by(|a, b| (&a.name, &a.file_path).cmp(&(&b.name, &b.file_path)));
         let costs = engine.prompt_costs(catalog);
+        let block = engine.prompt(catalog, &PromptOptions::default());
+        // What the prompt has no room for is worth a word where nothing graver is to be said.
+        let cut = |entry: &Entry| {
+            let mut reasons = block.reasons.iter().filter(|_| entry.model_visible);
+            reasons.find(|reason| reason.skill.as_deref() == Some(&entry.name))
+        };
         let counts = engine.state_counts(catalog);
         let mut sources: Vec<&str> =
             catalog.entries.iter().map(|entry| entry.source.as_str()).collect();
@@ -133,7 +140,7 @@ pub(super) async fn show(
             .skip(begin)
             .take(ROWS)
             .map(|entry| {
-                let reason = entry.primary_reason();
+                let reason = entry.primary_reason().or_else(|| cut(entry));
                 Row {
                     name: line(&entry.name),
                     path: in_path(&entry.name),

@@ -289,7 +289,8 @@ async fn an_installed_skill_is_held_at_its_version() {
     let tides = ("key", "tides");
     let held = browser.submit("/hub/pin", &[tides, ("place", "workspace")]).await;
     assert_eq!(held.header("location"), "/hub?done=held", "{}", held.text);
-    assert!(browser.get("/hub").await.text.contains("aria-label=\"Unpin tides\""));
+    let page = browser.get("/hub").await.text;
+    assert!(page.contains("aria-label=\"Unpin tides\"") && page.contains("Lock file of"), "{page}");
     let update = browser.submit("/hub/update", &[tides, ("place", "workspace")]).await;
     assert_ne!(update.status, StatusCode::SEE_OTHER, "it refuses: {}", update.text);
     let freed = [tides, ("place", "workspace"), ("free", "1")];
