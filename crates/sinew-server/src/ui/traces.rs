@@ -59,6 +59,7 @@ fn result(judgement: Judgement) -> (&'static str, &'static str, &'static str) {
     };
     let why = match judgement.evidence {
         Evidence::Stated => "the transcript says so",
+        Evidence::Reported => "the agent reported it",
         Evidence::Aborted => "it was stopped",
         Evidence::Complaint => "the user complained",
         Evidence::LastStepFailed => "the last step failed",
