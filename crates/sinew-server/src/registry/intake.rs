@@ -54,13 +54,16 @@ impl Registry {
             incoming.files.iter().map(|file| FileRecord::of(&*file.path, &file.bytes)).collect();
         let tree = tree_sha256(&records);
         let existing = self.skill(&incoming.slug, &incoming.owner)?;
+        if existing.is_none() {
+            self.check_not_moved(&incoming.slug, &incoming.owner)?;
+        }
         if let Some(found) = &existing {
             if let Some(ids) = self.already(&found.value, &incoming, &tree)? {
                 self.use_up(&incoming.used)?;
                 return Ok(ids);
             }
-        } else {
-            self.check_name(&incoming)?;
+        } else if !incoming.is_free_to_name {
+            self.check_name(&incoming.slug, &incoming.owner)?;
         }
         let report = self.scan(&incoming);
         if report.verdict == Verdict::Block {
@@ -120,27 +123,23 @@ impl Registry {
     }
 
     /// A new name must not be mistaken for another owner's, nor for one that was just given up.
-    fn check_name(&self, incoming: &Incoming) -> Result<(), Refusal> {
-        if incoming.is_free_to_name {
-            return Ok(());
-        }
+    pub(super) fn check_name(&self, slug: &str, owner: &str) -> Result<(), Refusal> {
         let now = self.now();
         let reserved = self
-            .owners_of(&incoming.slug)?
+            .owners_of(slug)?
             .into_iter()
             .any(|found| found.value.deleted.is_some_and(|deleted| now < deleted.reserved_until));
         if reserved {
-            return Err(Refusal::bad(format!("Slug \"{}\" is reserved", incoming.slug)));
+            return Err(Refusal::bad(format!("Slug \"{slug}\" is reserved")));
         }
         // Names of other servers count as well.
         self.catch_up()?;
         let index = self.index();
-        let others = index.iter().filter(|entry| entry.skill.owner != incoming.owner);
-        match names::mistaken_for(&incoming.slug, others.map(|entry| entry.skill.slug.as_str())) {
+        let others = index.iter().filter(|entry| entry.skill.owner != owner);
+        match names::mistaken_for(slug, others.map(|entry| entry.skill.slug.as_str())) {
             None => Ok(()),
             Some(near) => Err(Refusal::bad(format!(
-                "Slug \"{}\" is too close to \"{near}\" of another owner; an admin can publish it",
-                incoming.slug
+                "Slug \"{slug}\" is too close to \"{near}\" of another owner; an admin can publish it"
             ))),
         }
     }

@@ -9,11 +9,12 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use serde::Deserialize;
 use serde_json::json;
+use sinew_store::{Expect, Op};
 
 use super::Registry;
 use super::access::Caller;
 use super::answer::{Answer, Refusal, Shape, json_answer};
-use super::model::{AuditEntry, Deleted, SkillDoc};
+use super::model::{ALIASES, AuditEntry, Deleted, SkillDoc};
 use super::read::SkillQuery;
 use super::shelf::Changed;
 
@@ -25,9 +26,26 @@ const MAX_REASON: usize = 1_000;
 /// The body of these requests, which may be absent.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Why {
+pub(crate) struct Why {
     reason: Option<String>,
     owner_handle: Option<String>,
+}
+
+impl Why {
+    /// Nothing but whose skill is meant.
+    pub(crate) fn of(owner_handle: Option<String>) -> Self {
+        Self { reason: None, owner_handle }
+    }
+}
+
+/// What a skill's document says once it is taken back.
+pub(crate) fn taken_back(
+    now: u64,
+    caller: &Caller,
+    reason: Option<String>,
+) -> Result<Deleted, Refusal> {
+    let by = caller.known()?.handle.clone();
+    Ok(Deleted { at: now, by, reserved_until: now + RESERVED_MS, reason })
 }
 
 fn why(headers: &HeaderMap, body: &Bytes) -> Result<Why, Refusal> {
@@ -65,12 +83,7 @@ pub(crate) async fn delete(
                 if skill.deleted.is_some() {
                     return Ok(Changed::nothing());
                 }
-                skill.deleted = Some(Deleted {
-                    at: now,
-                    by: caller.known()?.handle.clone(),
-                    reserved_until: now + RESERVED_MS,
-                    reason: why.reason.clone(),
-                });
+                skill.deleted = Some(taken_back(now, &caller, why.reason.clone())?);
                 let entry = AuditEntry { note: why.reason.clone(), ..caller.entry(skill) };
                 Ok(Changed::by("delete", entry))
             })?;
@@ -96,7 +109,9 @@ pub(crate) async fn undelete(
             registry.change(&skill.slug, &skill.owner, |skill| match skill.deleted.take() {
                 Some(_) => {
                     let entry = AuditEntry { note: why.reason.clone(), ..caller.entry(skill) };
-                    Ok(Changed::by("undelete", entry))
+                    // One that went into another is itself again.
+                    let alone = Op::delete(ALIASES, &skill.key(), Expect::Any);
+                    Ok(Changed::by("undelete", entry).with(alone))
                 }
                 None => Ok(Changed::nothing()),
             })?;
@@ -162,7 +177,7 @@ async fn set_withdrawn(
 impl Registry {
     /// The skill that the caller may change. Without an owner in the request, the caller's own comes
     /// before others of that name.
-    fn own(
+    pub(super) fn own(
         &self,
         caller: &Caller,
         slug: &str,

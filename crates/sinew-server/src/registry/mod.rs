@@ -32,6 +32,7 @@ mod names;
 mod publish;
 mod rate;
 mod read;
+mod rename;
 mod routes;
 mod row;
 mod search;

@@ -14,6 +14,7 @@ pub(crate) const VERSIONS: &str = "registry.versions";
 pub(crate) const TOKENS: &str = "registry.tokens";
 pub(crate) const TICKETS: &str = "registry.tickets";
 pub(crate) const STARS: &str = "registry.stars";
+pub(crate) const ALIASES: &str = "registry.aliases";
 pub(crate) const STATS: &str = "registry.stats";
 pub(crate) const AUDIT: &str = "registry.audit";
 
@@ -99,6 +100,13 @@ pub(crate) struct VersionLine {
     pub(crate) only_file: Option<String>,
     #[serde(default)]
     pub(crate) withdrawn: bool,
+}
+
+/// Where the skill went that had this key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AliasDoc {
+    pub(crate) slug: String,
+    pub(crate) owner: String,
 }
 
 /// A variable or setting that a skill wants.

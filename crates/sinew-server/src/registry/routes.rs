@@ -10,8 +10,8 @@ use sinew_guard::scan::{MAX_FILE, MAX_SKILL};
 
 use super::answer::Refusal;
 use super::{
-    Mode, Registry, access, download, export, github, lifecycle, lists, publish, read, search,
-    stars, upload, verdict, wellknown,
+    Mode, Registry, access, download, export, github, lifecycle, lists, publish, read, rename,
+    search, stars, upload, verdict, wellknown,
 };
 use crate::gate::OriginRule;
 use crate::serve::Part;
@@ -77,6 +77,9 @@ fn api() -> Routes {
         .route("/skills/-/security-verdicts", post(verdict::bulk))
         .route("/skills/{slug}", get(read::detail).delete(lifecycle::delete))
         .route("/skills/{slug}/undelete", post(lifecycle::undelete))
+        .route("/skills/{slug}/tags/{tag}", post(rename::tag))
+        .route("/skills/{slug}/rename", post(rename::rename))
+        .route("/skills/{slug}/merge", post(rename::merge))
         .route("/skills/{slug}/versions", get(read::versions))
         .route("/skills/{slug}/versions/{version}", get(read::version).delete(lifecycle::withdraw))
         .route("/skills/{slug}/versions/{version}/restore", post(lifecycle::restore))

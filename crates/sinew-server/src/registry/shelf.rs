@@ -67,13 +67,16 @@ impl Registry {
         let slug = names::read_slug(slug).ok_or_else(Refusal::skill_not_found)?;
         if let Some(owner) = owner {
             let owner = names::handle(owner).ok_or_else(Refusal::skill_not_found)?;
-            let found = self.skill(&slug, &owner)?;
-            return found.filter(|found| fits(&found.value)).ok_or_else(Refusal::skill_not_found);
+            let found = match self.skill(&slug, &owner)?.filter(|found| fits(&found.value)) {
+                Some(found) => Some(found),
+                None => self.moved(&slug, Some(&owner), &fits)?,
+            };
+            return found.ok_or_else(Refusal::skill_not_found);
         }
         let mut all = self.owners_of(&slug)?;
         all.retain(|found| fits(&found.value));
         match all.len() {
-            0 => Err(Refusal::skill_not_found()),
+            0 => self.moved(&slug, None, &fits)?.ok_or_else(Refusal::skill_not_found),
             1 => all.pop().ok_or_else(Refusal::skill_not_found),
             _ => {
                 let owners: Vec<String> =

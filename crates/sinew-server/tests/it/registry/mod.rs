@@ -9,6 +9,7 @@ mod keep;
 mod mirror;
 mod names;
 mod publish;
+mod rename;
 mod search;
 mod support;
 mod tokens;

@@ -1,0 +1,255 @@
+//! Names that change: a tag that moves to another version, a skill that gets another slug, and one that
+//! goes into another. Who still asks for an old name gets the skill by its new one.
+//!
+//! **Must never happen here:** bytes that change. An archive keeps the name under which it was
+//! published.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use serde::Deserialize;
+use serde_json::json;
+use sinew_store::{Expect, Json as Body, Keys, Op, StoreError};
+
+use super::access::Caller;
+use super::answer::{Answer, Refusal, json_answer};
+use super::lifecycle::{Why, taken_back};
+use super::model::{
+    ALIASES, AliasDoc, AuditEntry, SKILLS, STARS, STATS, SkillDoc, VERSIONS, skill_key, version_key,
+};
+use super::read::SkillQuery;
+use super::shelf::{Changed, Found};
+use super::token::Role;
+use super::{Registry, audit, names};
+
+/// The longest tag.
+const MAX_TAG: usize = 64;
+/// Tags that a person may set; those of versions that were brought in are more.
+const MAX_TAGS: usize = 100;
+/// Old names that are followed: of a skill that was renamed so often, one after the other.
+const MAX_HOPS: usize = 8;
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Wanted {
+    #[serde(default)]
+    version: String,
+    #[serde(default)]
+    new_slug: String,
+    #[serde(default)]
+    target_slug: String,
+    owner_handle: Option<String>,
+    target_owner_handle: Option<String>,
+}
+
+impl Wanted {
+    fn why(&self) -> Why {
+        Why::of(self.owner_handle.clone())
+    }
+}
+
+fn present(skill: &SkillDoc) -> bool {
+    skill.deleted.is_none() && skill.mirrored.is_none()
+}
+
+pub(crate) async fn tag(
+    State(registry): State<Arc<Registry>>,
+    caller: Caller,
+    Path((slug, tag)): Path<(String, String)>,
+    Query(query): Query<SkillQuery>,
+    Json(wanted): Json<Wanted>,
+) -> Answer {
+    let shown = |c: char| (' '..='~').contains(&c);
+    let fine = !tag.starts_with(['$', '_']) && tag.chars().all(shown) && tag.trim() == tag;
+    if !fine || !(1..=MAX_TAG).contains(&tag.len()) {
+        return Err(Refusal::bad("Valid tag required"));
+    }
+    registry
+        .work(move |registry| {
+            let skill = registry.own(&caller, &slug, &query, &wanted.why(), present)?;
+            registry.change(&skill.slug, &skill.owner, |skill| {
+                let line = skill.version(&wanted.version);
+                if line.is_none_or(|line| line.withdrawn) {
+                    return Err(Refusal::not_found("Version not found"));
+                }
+                if !skill.tags.contains_key(&tag) && skill.tags.len() >= MAX_TAGS {
+                    return Err(Refusal::bad("The skill has too many tags"));
+                }
+                let entry = AuditEntry {
+                    version: Some(wanted.version.clone()),
+                    note: Some(tag.clone()),
+                    ..caller.entry(skill)
+                };
+                match skill.tags.insert(tag.clone(), wanted.version.clone()) {
+                    Some(known) if known == wanted.version => Ok(Changed::nothing()),
+                    _ => Ok(Changed::by("tag", entry)),
+                }
+            })?;
+            json_answer(&json!({
+                "ok": true, "slug": skill.slug, "tag": tag, "version": wanted.version,
+            }))
+        })
+        .await
+}
+
+pub(crate) async fn rename(
+    State(registry): State<Arc<Registry>>,
+    caller: Caller,
+    Path(slug): Path<String>,
+    Query(query): Query<SkillQuery>,
+    Json(wanted): Json<Wanted>,
+) -> Answer {
+    registry
+        .work(move |registry| {
+            let to = names::publish_slug(&wanted.new_slug).map_err(Refusal::bad)?;
+            let skill = registry.own(&caller, &slug, &query, &wanted.why(), present)?;
+            if skill.slug == to {
+                return Err(Refusal::bad("New slug must be different"));
+            }
+            if caller.publisher()?.role != Role::Admin {
+                registry.check_name(&to, &skill.owner)?;
+            }
+            if registry.skill(&to, &skill.owner)?.is_some() {
+                return Err(Refusal::bad(format!("Slug \"{to}\" is taken")));
+            }
+            registry.move_to(&caller, &skill, &to)?;
+            json_answer(&json!({ "ok": true, "slug": to, "previousSlug": skill.slug }))
+        })
+        .await
+}
+
+pub(crate) async fn merge(
+    State(registry): State<Arc<Registry>>,
+    caller: Caller,
+    Path(slug): Path<String>,
+    Query(query): Query<SkillQuery>,
+    Json(wanted): Json<Wanted>,
+) -> Answer {
+    registry
+        .work(move |registry| {
+            let source = registry.own(&caller, &slug, &query, &wanted.why(), present)?;
+            let target = Why::of(wanted.target_owner_handle.clone());
+            let none = SkillQuery::default();
+            let target = registry.own(&caller, &wanted.target_slug, &none, &target, present)?;
+            if source.key() == target.key() {
+                return Err(Refusal::bad("Target slug must be different"));
+            }
+            let (key, now) = (source.key(), registry.now());
+            let alias = AliasDoc { slug: target.slug.clone(), owner: target.owner.clone() };
+            let into = format!("merged into @{}/{}", target.owner, target.slug);
+            registry.change(&source.slug, &source.owner, |skill| {
+                skill.deleted = Some(taken_back(now, &caller, Some(into.clone()))?);
+                let entry = AuditEntry { note: Some(into.clone()), ..caller.entry(skill) };
+                let op = Op::put(ALIASES, &key, Expect::Any, Body::of(&alias)?);
+                Ok(Changed::by("merge", entry).with(op))
+            })?;
+            let (source, target) = (source.slug, target.slug);
+            json_answer(&json!({ "ok": true, "sourceSlug": source, "targetSlug": target }))
+        })
+        .await
+}
+
+impl Registry {
+    /// Where the skill went that had this name, if any went.
+    pub(super) fn moved(
+        &self,
+        slug: &str,
+        owner: Option<&str>,
+        fits: &impl Fn(&SkillDoc) -> bool,
+    ) -> Result<Option<Found<SkillDoc>>, StoreError> {
+        let mut alias: AliasDoc = match owner {
+            Some(owner) => match self.store.get(ALIASES, &skill_key(slug, owner))? {
+                Some(document) => document.body.read()?,
+                None => return Ok(None),
+            },
+            None => {
+                // Where several owners gave a name up, whoever asks has to say whose is meant.
+                let page = self.store.list(ALIASES, Keys::under(&format!("{slug}/")), 2)?;
+                match page.as_slice() {
+                    [one] => one.body.read()?,
+                    _ => return Ok(None),
+                }
+            }
+        };
+        for _ in 0..MAX_HOPS {
+            let found = self.skill(&alias.slug, &alias.owner)?;
+            if let Some(found) = found.filter(|found| fits(&found.value)) {
+                return Ok(Some(found));
+            }
+            match self.store.get(ALIASES, &skill_key(&alias.slug, &alias.owner))? {
+                Some(document) => alias = document.body.read()?,
+                None => break,
+            }
+        }
+        Ok(None)
+    }
+
+    /// A name that leads elsewhere is not published under: nobody could tell which skill is meant.
+    pub(super) fn check_not_moved(&self, slug: &str, owner: &str) -> Result<(), Refusal> {
+        match self.moved(slug, Some(owner), &|_: &SkillDoc| true)? {
+            None => Ok(()),
+            Some(Found { value, .. }) => {
+                let text = format!("Slug \"{slug}\" leads to @{}/{} now", value.owner, value.slug);
+                Err(Refusal::bad(text))
+            }
+        }
+    }
+
+    /// Gives a skill another slug: every document of it in one transaction.
+    fn move_to(&self, caller: &Caller, skill: &SkillDoc, to: &str) -> Result<(), Refusal> {
+        self.write_counts();
+        let changed = || {
+            Refusal::text(
+                axum::http::StatusCode::CONFLICT,
+                "The skill changed meanwhile; rename it again",
+            )
+        };
+        let found = self.skill(&skill.slug, &skill.owner)?.ok_or_else(changed)?;
+        let (old, new) = (skill.key(), skill_key(to, &skill.owner));
+        let moved = SkillDoc { slug: to.to_owned(), ..found.value };
+        let mut ops = vec![
+            Op::delete(SKILLS, &old, Expect::Version(found.version)),
+            Op::put(SKILLS, &new, Expect::Absent, Body::of(&moved)?),
+        ];
+        let mut carry = |collection: &str, from: &str, to: &str| -> Result<(), StoreError> {
+            if let Some(document) = self.store.get(collection, from)? {
+                ops.push(Op::delete(collection, from, Expect::Version(document.version)));
+                ops.push(Op::put(collection, to, Expect::Absent, document.body));
+            }
+            Ok(())
+        };
+        for line in &moved.versions {
+            let from = version_key(&skill.slug, &skill.owner, &line.version);
+            carry(VERSIONS, &from, &version_key(to, &skill.owner, &line.version))?;
+        }
+        carry(STATS, &old, &new)?;
+        let mut after = String::new();
+        loop {
+            let prefix = format!("{old}/");
+            let page = self.store.list(STARS, Keys::under(&prefix).after(&after), 1_000)?;
+            let Some(last) = page.last() else { break };
+            after.clone_from(&last.key);
+            for star in &page {
+                carry(STARS, &star.key, &format!("{new}/{}", &star.key[prefix.len()..]))?;
+            }
+        }
+        let alias = AliasDoc { slug: to.to_owned(), owner: skill.owner.clone() };
+        ops.push(Op::put(ALIASES, &old, Expect::Any, Body::of(&alias)?));
+        // The name may be one that it had before.
+        ops.push(Op::delete(ALIASES, &new, Expect::Any));
+        // One record for each name: other servers look both up.
+        for (key, note) in [(&old, format!("to {new}")), (&new, format!("from {old}"))] {
+            let entry =
+                AuditEntry { skill: Some(key.clone()), note: Some(note), ..caller.entry(&moved) };
+            ops.push(audit::op("rename", &entry, self.now())?);
+        }
+        match self.transact(&ops, Some(&new)) {
+            Err(StoreError::Conflict { .. }) => Err(changed()),
+            other => {
+                other?;
+                Ok(self.refresh(&old)?)
+            }
+        }
+    }
+}
