@@ -142,6 +142,27 @@ fn stars_deletion_owners_and_malice() {
     alice.clawhub(&["install", "helper-tool"]).fails("not found");
 }
 
+/// Names that change, as the client asks for it: tags, other slugs, skills that go into others.
+#[test]
+fn tags_renaming_and_merging() {
+    let Some(team) = Team::start("{}", &[]) else { return };
+    let alice = team.person("alice", "publish");
+    let bob = team.person("bob", "read");
+    published(&team, &alice, "1.0.0", "Say hello.");
+    published(&team, &alice, "1.1.0", "Say hello twice.");
+    let tagged = alice.clawhub(&["skill", "tag", DEMO, "1.0.0", "--tag", "stable", "--yes"]);
+    tagged.ok("Set stable for demo-skill to 1.0.0");
+    alice.clawhub(&["skill", "rename", DEMO, "greeter-tool", "--yes"]).ok("Renamed demo-skill");
+    bob.clawhub(&["inspect", DEMO]).ok("greeter-tool");
+    bob.clawhub(&["install", DEMO]).ok("Installed");
+    let folder = team.skill("kit", "hello-kit", "All greetings.");
+    let kit = ["publish", &folder, "--slug", "hello-kit", "--version", "1.0.0", "--changelog", "x"];
+    alice.clawhub(&kit).ok("hello-kit");
+    let merged = alice.clawhub(&["skill", "merge", "greeter-tool", "hello-kit", "--yes"]);
+    merged.ok("Merged greeter-tool into hello-kit");
+    bob.clawhub(&["inspect", "greeter-tool"]).ok("hello-kit");
+}
+
 /// Rows 16 and 17: a busy server, and a registry that is found by its site.
 #[test]
 fn a_busy_server_and_one_that_is_found() {
