@@ -25,6 +25,7 @@ pub(crate) struct SearchQuery {
     mode: Option<String>,
     owner: Option<String>,
     non_suspicious_only: Option<String>,
+    highlighted_only: Option<String>,
     explain: Option<String>,
 }
 
@@ -58,6 +59,10 @@ pub(crate) async fn search(
     };
     if matches!(query.non_suspicious_only.as_deref(), Some("1" | "true")) {
         hits.retain(|hit| !hit.entry.skill.is_suspicious());
+    }
+    if matches!(query.highlighted_only.as_deref(), Some("1" | "true")) {
+        // Nobody highlights anything in a team's registry.
+        hits.clear();
     }
     let base = &*caller.base;
     let explained = matches!(query.explain.as_deref(), Some("1" | "true"));

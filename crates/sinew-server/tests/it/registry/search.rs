@@ -44,6 +44,7 @@ fn the_best_comes_first() {
     assert_eq!(search("weather&mode=exact"), ["weather"]);
     assert_eq!(search("@alice/weather&mode=exact"), ["weather"]);
     assert_eq!(search("weather&limit=1"), ["weather"]);
+    assert_eq!(search("weather&highlightedOnly=true"), Vec::<String>::new());
     team.get("/api/v1/search?q=x&mode=fuzzy", &token).refused(400, "Invalid search mode");
 }
 
