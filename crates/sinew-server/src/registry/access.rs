@@ -1,7 +1,7 @@
 //! Who calls: the token behind a request, what it allows, and how often.
 //!
 //! **Must never happen here:** a route that is reached without this, but for the documents that
-//! say where the registry is.
+//! say where the registry is, and logins, which count for themselves.
 
 use std::net::IpAddr;
 use std::sync::Arc;

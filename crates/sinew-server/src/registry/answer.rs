@@ -31,6 +31,11 @@ impl Refusal {
         Self { status, body: Said::Text(text.into()), retry_after: None }
     }
 
+    /// A refusal that a program reads.
+    pub(crate) fn json(status: StatusCode, value: Value) -> Self {
+        Self { status, body: Said::Json(value), retry_after: None }
+    }
+
     /// The request makes no sense, or a rule is against it.
     pub(crate) fn bad(text: impl Into<String>) -> Self {
         Self::text(StatusCode::BAD_REQUEST, text)

@@ -169,7 +169,7 @@ impl Registry {
         self.store.put(STATS, key, expect, Json::of(&sum)?).map(drop)
     }
 
-    /// Removes files that nothing refers to and that have lain so for a day, and tickets that ended;
+    /// Removes files that nothing refers to and that have lain so for a day, and tickets and logins that ended;
     /// says how many files went.
     pub fn collect_garbage(&self) -> Result<usize, super::RegistryError> {
         let now = self.now();
@@ -187,6 +187,7 @@ impl Registry {
         for key in ended {
             self.store.delete(TICKETS, &key, Expect::Any)?;
         }
+        self.tokens.waiting(now)?;
         self.each(VERSIONS, |_, version: VersionDoc| {
             kept.extend(version.files.into_iter().map(|file| file.sha256));
             kept.insert(version.archive.sha256);

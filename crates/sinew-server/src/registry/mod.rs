@@ -17,6 +17,7 @@ mod audit;
 mod blobs;
 mod bucket;
 mod bundle;
+mod device;
 mod download;
 mod export;
 mod github;
@@ -55,6 +56,7 @@ use sinew_store::{PlaceKind, Store, StoreError};
 use crate::blocking::blocking;
 
 pub use blobs::BlobError;
+pub use device::Said;
 pub use keep::Keeping;
 pub use mirror::Brought;
 pub use model::AuditEntry;

@@ -12,6 +12,7 @@ use sinew_guard::scan::Severity;
 pub(crate) const SKILLS: &str = "registry.skills";
 pub(crate) const VERSIONS: &str = "registry.versions";
 pub(crate) const TOKENS: &str = "registry.tokens";
+pub(crate) const DEVICES: &str = "registry.devices";
 pub(crate) const TICKETS: &str = "registry.tickets";
 pub(crate) const STARS: &str = "registry.stars";
 pub(crate) const ALIASES: &str = "registry.aliases";

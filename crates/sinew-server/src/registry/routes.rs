@@ -10,8 +10,8 @@ use sinew_guard::scan::{MAX_FILE, MAX_SKILL};
 
 use super::answer::Refusal;
 use super::{
-    Mode, Registry, access, download, export, github, lifecycle, lists, publish, read, rename,
-    search, stars, upload, verdict, wellknown,
+    Mode, Registry, access, device, download, export, github, lifecycle, lists, publish, read,
+    rename, search, stars, upload, verdict, wellknown,
 };
 use crate::gate::OriginRule;
 use crate::serve::Part;
@@ -110,9 +110,13 @@ fn discovery() -> Routes {
         )
 }
 
-/// What anybody may read: where the registry is.
+/// What needs no token: where the registry is, and how one gets a token. The client asks for that at
+/// the origin, whatever the registry's base is.
 fn open_documents() -> Routes {
     Router::new()
+        .route("/api/cli/device/code", post(device::code))
+        .route("/api/cli/device/token", post(device::token))
+        .route("/device", get(device::page))
         .route("/.well-known/clawhub.json", get(wellknown::clawhub))
         .route("/.well-known/clawdhub.json", get(wellknown::clawhub))
 }

@@ -46,7 +46,8 @@ impl Role {
 }
 
 /// A token that is wanted.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct NewToken {
     /// What it is for.
     pub label: String,
@@ -58,6 +59,18 @@ pub struct NewToken {
     pub role: Role,
     /// When it ends, in milliseconds.
     pub expires_at: Option<u64>,
+}
+
+impl NewToken {
+    /// Whether whom it acts for can be owners.
+    pub(super) fn check(&self) -> Result<(), TokenError> {
+        for handle in self.owners.iter().chain([&self.handle]) {
+            if names::handle(handle).as_deref() != Some(handle) {
+                return Err(TokenError::BadHandle(handle.clone()));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What is known of a token. The token itself is not.
@@ -134,6 +147,9 @@ pub enum TokenError {
     /// No such token.
     #[error("there is no token `{0}`")]
     Unknown(String),
+    /// No login waits under this code.
+    #[error("no login waits under the code `{0}`")]
+    NoLogin(String),
     /// The secret that hashes are made with cannot be read.
     #[error("the registry's pepper cannot be used: {0}")]
     Pepper(#[from] PrivateError),
@@ -148,7 +164,7 @@ pub enum TokenError {
 /// The tokens of a registry.
 #[derive(Clone)]
 pub struct Tokens {
-    store: Arc<dyn Store>,
+    pub(super) store: Arc<dyn Store>,
     pepper: Arc<[u8]>,
 }
 
@@ -183,11 +199,7 @@ impl Tokens {
 
     /// Makes a token.
     pub fn create(&self, wanted: NewToken, now: u64) -> Result<(Secret, TokenInfo), TokenError> {
-        for handle in wanted.owners.iter().chain([&wanted.handle]) {
-            if names::handle(handle).as_deref() != Some(handle) {
-                return Err(TokenError::BadHandle(handle.clone()));
-            }
-        }
+        wanted.check()?;
         let secret = Secret(format!("{PREFIX}{}", base62(random_bytes()?)));
         let hash = self.hash(secret.reveal());
         let info = TokenInfo {
@@ -289,7 +301,7 @@ impl Tokens {
         }
     }
 
-    fn hash(&self, token: &str) -> String {
+    pub(super) fn hash(&self, token: &str) -> String {
         let mut hasher = Sha256::new();
         hasher.update(&self.pepper);
         hasher.update(token.as_bytes());

@@ -113,6 +113,8 @@ pub(crate) fn token_error(error: &TokenError) -> Error {
     match error {
         TokenError::BadHandle(_) => Error::new(ErrorKind::Usage, "bad-handle", message)
             .hint("name an owner with --user: letters, digits, dots, hyphens"),
+        TokenError::NoLogin(_) => Error::new(ErrorKind::No, "no-login", message)
+            .hint("codes end after 15 minutes; log in again for a new one"),
         TokenError::Unknown(_) => Error::new(ErrorKind::No, "unknown-token", message)
             .hint("`sinew registry token list` shows the ids"),
         TokenError::Store(error) => error.clone().into(),

@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use clap::ValueEnum;
 use serde::Serialize;
 use sinew_engine::{Engine, Error, ErrorKind};
-use sinew_server::registry::{NewToken, Role, TokenInfo, handle_from};
+use sinew_server::registry::{NewToken, Role, Said, TokenInfo, handle_from};
 
 use super::{token_error, tokens};
 use crate::exit::{CommandResult, Exit};
@@ -16,13 +16,15 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 /// Make, list and revoke the tokens of this machine's registry
 ///
 /// A token is shown once, when it is made. The database holds a hash that is of no use without a file
-/// beside it.
+/// beside it. A client that logs in from a machine without a browser (`clawhub login --device`) shows
+/// a code; `approve` gives it a token of its own.
 ///
 /// Examples:
 ///   sinew registry token create --role publish --name alice
 ///   sinew registry token create --role read --name ci --expires 90
 ///   sinew registry token list
 ///   sinew registry token revoke ci
+///   sinew registry token approve BCDF-GHJK --role publish --name alice
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct TokenArgs {
@@ -34,6 +36,18 @@ pub(crate) struct TokenArgs {
 enum TokenCommand {
     /// Make a token, and show it once
     Create(CreateArgs),
+    /// Let a client in that waits with a code
+    Approve {
+        /// The code that it shows
+        code: String,
+        #[command(flatten)]
+        wanted: CreateArgs,
+    },
+    /// Send a client away that waits with a code
+    Deny {
+        /// The code that it shows
+        code: String,
+    },
     /// Show every token, without what it is
     List,
     /// End a token at once
@@ -80,12 +94,17 @@ struct Created<'a> {
 pub(crate) fn run(args: &TokenArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     match &args.command {
         TokenCommand::Create(args) => create(args, engine, out),
+        TokenCommand::Approve { code, wanted } => {
+            let wanted = Said::Yes(new_token(wanted, engine)?);
+            answer(code, wanted, engine, out)
+        }
+        TokenCommand::Deny { code } => answer(code, Said::No, engine, out),
         TokenCommand::List => list(engine, out),
         TokenCommand::Revoke { token } => revoke(token, engine, out),
     }
 }
 
-fn create(args: &CreateArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+fn new_token(args: &CreateArgs, engine: &Engine) -> Result<NewToken, Error> {
     let label = args.name.trim();
     let handle = match &args.user {
         Some(user) => user.trim().trim_start_matches('@').to_ascii_lowercase(),
@@ -95,7 +114,7 @@ fn create(args: &CreateArgs, engine: &Engine, out: &mut Printer) -> CommandResul
         })?,
     };
     let now = engine.environment().clock.now_ms();
-    let wanted = NewToken {
+    Ok(NewToken {
         label: label.to_owned(),
         handle,
         owners: args.owners.clone(),
@@ -105,7 +124,22 @@ fn create(args: &CreateArgs, engine: &Engine, out: &mut Printer) -> CommandResul
             RoleArg::Admin => Role::Admin,
         },
         expires_at: args.expires.map(|days| now + u64::from(days) * DAY_MS),
-    };
+    })
+}
+
+fn answer(code: &str, said: Said, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let let_in = matches!(said, Said::Yes(_));
+    let now = engine.environment().clock.now_ms();
+    let who = tokens(engine)?.answer(code, said, now).map_err(|error| token_error(&error))?;
+    out.data(&serde_json::json!({ "login": who, "approved": let_in }), |text| {
+        let done = if let_in { "let in" } else { "sent away" };
+        writeln!(text, "{done}: {}", render::safe(&who))
+    })?;
+    Ok(Exit::Done)
+}
+
+fn create(args: &CreateArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let (wanted, now) = (new_token(args, engine)?, engine.environment().clock.now_ms());
     let tokens = tokens(engine)?;
     let (secret, info) = tokens.create(wanted, now).map_err(|error| token_error(&error))?;
     let created = Created { token: secret.reveal(), info: &info };

@@ -1,5 +1,6 @@
 //! The listener and the team registry: real requests on loopback, to machines of their own.
 
+mod device;
 mod discovery;
 mod download;
 mod export;
