@@ -225,8 +225,11 @@ impl Registry {
             Err(error) if is_gone(&error) => {
                 self.hide(&skill.slug, &skill.owner, "GitHub has it no more")
             }
-            // A newer commit that cannot be had, or is blocked, leaves the older version.
-            _ => Ok(drop(self.try_bring_github(&at, Folder::Known))),
+            _ => {
+                // A newer commit that cannot be had, or is blocked, leaves the older version.
+                let _ = self.try_bring_github(&at, Folder::Known);
+                Ok(())
+            }
         }
     }
 
