@@ -6,9 +6,9 @@ use axum::response::Redirect;
 use sinew_engine::connect::{Connection, Parts, Request, Scope, Status};
 use sinew_engine::{Engine, Error, ErrorKind};
 
+use super::diff;
 use super::frame::{Frame, Page, Sent, Shown, Signed, Visitor};
 use super::text::line;
-use super::workshop::diff_lines;
 use crate::app::App;
 
 /// An agent, as a row shows it.
@@ -57,7 +57,7 @@ struct AgentPage {
 struct File {
     path: String,
     what: &'static str,
-    diff: Vec<(&'static str, String)>,
+    diff: Vec<diff::Line>,
     /// Places that somebody changed since; they stay.
     stays: Vec<String>,
 }
@@ -96,7 +96,7 @@ pub(super) async fn show(
             let files = undone.files.iter().map(|file| File {
                 path: line(&file.file.to_string_lossy()),
                 what: if file.restored { "as it was before" } else { "without our entry" },
-                diff: diff_lines(&file.diff),
+                diff: diff::lines(&file.diff),
                 stays: file.changed_by_user.iter().map(|place| line(place)).collect(),
             });
             let files = files.collect();
@@ -110,7 +110,7 @@ pub(super) async fn show(
                 Status::Created => "to be made",
                 Status::Changed => "to be changed",
             },
-            diff: diff_lines(&file.diff),
+            diff: diff::lines(&file.diff),
             stays: Vec::new(),
         });
         let (files, unchanged) = (files.collect(), plan.is_unchanged());

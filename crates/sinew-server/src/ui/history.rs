@@ -6,9 +6,9 @@ use sinew_cortex::Stamp;
 use sinew_engine::{ActivityFilter, Engine, Error};
 use sinew_workshop::{Action, By, Force, Version as Written, Wish};
 
+use super::diff;
 use super::frame::{Sent, Signed};
 use super::text::{ago, in_path, line};
-use super::workshop::diff_lines;
 use crate::app::App;
 
 /// Versions shown.
@@ -34,7 +34,7 @@ pub(super) struct Version {
 pub(super) struct Change {
     pub(super) what: &'static str,
     pub(super) when: String,
-    pub(super) diff: Vec<(&'static str, String)>,
+    pub(super) diff: Vec<diff::Line>,
     pub(super) more_lines: usize,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn versions(
     let change = history.iter().find(|version| Some(version.id.as_str()) == wanted);
     let change = change.and_then(|version| {
         let diff = engine.workshop(|shop| shop.version_diff(version)).ok()?;
-        let mut diff = diff_lines(&diff);
+        let mut diff = diff::lines(&diff);
         let more_lines = diff.len().saturating_sub(MAX_LINES);
         diff.truncate(MAX_LINES);
         Some(Change { what: done(version.action), when: when(version), diff, more_lines })

@@ -11,10 +11,10 @@ use sinew_engine::hub::{
 };
 
 use super::approvals::Waiting;
+use super::diff;
 use super::frame::{Frame, Page, Sent, Shown, Signed, Visitor};
 use super::skills::verdict_chip;
 use super::text::{block, in_path, line, short};
-use super::workshop::diff_lines;
 use crate::api::{Kept, Listing, install_kept, update_kept};
 use crate::app::{App, Install, Look};
 
@@ -105,7 +105,7 @@ struct Newer {
     steering: Vec<String>,
     findings: Vec<String>,
     files: String,
-    diff: Vec<(&'static str, String)>,
+    diff: Vec<diff::Line>,
     more_lines: usize,
 }
 
@@ -210,7 +210,7 @@ fn newer(updated: &Updated, path: String, place: Place) -> Newer {
         let weight = found.severity.as_str();
         line(&format!("{weight} {} at {}:{}", found.rule, found.file, found.line))
     });
-    let mut lines = diff_lines(&diff.text);
+    let mut lines = diff::lines(&diff.text);
     let more_lines = lines.len().saturating_sub(MAX_LINES);
     lines.truncate(MAX_LINES);
     Newer {

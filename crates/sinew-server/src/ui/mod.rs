@@ -14,6 +14,7 @@ mod assets;
 mod auth;
 mod chart;
 mod cortex;
+mod diff;
 mod frame;
 mod health;
 mod history;

@@ -8,6 +8,7 @@ use sinew_cortex::Stamp;
 use sinew_engine::{Error, ErrorKind};
 use sinew_workshop::{By, Change, Consent, Force, Proposal, Revision, Source, Wish};
 
+use super::diff;
 use super::frame::{Frame, Page, Sent, Shown, Signed, Visitor};
 use super::overview::Row;
 use super::text::{ago, block, line, number, percent};
@@ -102,7 +103,7 @@ struct ProposalPage {
     revision: u32,
     path: String,
     quotes: Vec<String>,
-    diff: Vec<(&'static str, String)>,
+    diff: Vec<diff::Line>,
     result_sha256: String,
     problem: Option<String>,
     findings: Vec<Finding>,
@@ -132,22 +133,11 @@ struct Finding {
     class: &'static str,
     rule: String,
     place: String,
+    /// Its line in the change above, where that shows it.
+    at: Option<usize>,
     message: String,
     excerpt: String,
     suggestion: String,
-}
-
-/// The lines of a unified diff, with the class of each.
-pub(super) fn diff_lines(diff: &str) -> Vec<(&'static str, String)> {
-    let class = |at: usize, text: &str| match text.as_bytes().first() {
-        // The names of the two files.
-        _ if at < 2 => "at",
-        Some(b'+') => "add",
-        Some(b'-') => "del",
-        Some(b'@') => "at",
-        _ => "",
-    };
-    diff.lines().enumerate().map(|(at, text)| (class(at, text), line(text))).collect()
 }
 
 pub(super) async fn show(
@@ -169,6 +159,7 @@ pub(super) async fn show(
         let tokens = |text: &str| text.chars().count().div_ceil(CHARS_PER_TOKEN);
         let (before, after) = (tokens(&preview.before), tokens(&preview.after));
         let more = i64::try_from(after).unwrap_or(0) - i64::try_from(before).unwrap_or(0);
+        let shown = diff::lines(&preview.diff());
         let gates = &preview.gates;
         let near = gates.duplicate.iter().flat_map(|duplicate| &duplicate.near);
         let (description, body) = match &proposal.change {
@@ -197,7 +188,6 @@ pub(super) async fn show(
             revision: proposal.revision,
             path: line(&preview.path),
             quotes: lines(&proposal.evidence),
-            diff: diff_lines(&preview.diff()),
             result_sha256: preview.result_sha256.clone(),
             problem: preview.problem.as_deref().map(line),
             findings: proposal
@@ -211,11 +201,16 @@ pub(super) async fn show(
                         0 => line(&found.file),
                         at => format!("{}:{at}", line(&found.file)),
                     },
+                    at: Some(found.line).filter(|at| {
+                        let here = preview.path.ends_with(&found.file);
+                        here && shown.iter().any(|line| line.at == Some(*at))
+                    }),
                     message: line(&found.message),
                     excerpt: line(&found.excerpt),
                     suggestion: line(&found.suggestion),
                 })
                 .collect(),
+            diff: shown,
             holding,
             close: near.clone().find(|near| near.likeness >= CLOSE).map(|near| line(&near.skill)),
             neighbours: near.map(|near| (line(&near.skill), percent(near.likeness))).collect(),
