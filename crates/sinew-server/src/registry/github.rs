@@ -20,10 +20,11 @@ use sinew_hub::tree::Tree;
 use sinew_hub::{Folder, HubError, TakenSkill, Word};
 
 use super::access::Caller;
+use super::announced::uploads;
 use super::answer::{Answer, Refusal, json_answer};
 use super::download::archive_of;
 use super::intake::Incoming;
-use super::mirror::{Brought, Mirror, by_mirror, uploads};
+use super::mirror::{Brought, Mirror, by_mirror};
 use super::model::{AuditEntry, Mirrored, OnGitHub, SkillDoc};
 use super::shelf::Changed;
 use super::{Registry, audit, names};

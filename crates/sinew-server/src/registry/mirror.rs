@@ -7,7 +7,7 @@
 //! **Must never happen here:** an owner of the other registry that takes the place of one of ours;
 //! a skill that the allow-list does not name; bytes that were not scanned.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,24 +16,21 @@ use axum::http::StatusCode;
 use sinew_catalog::Environment;
 use sinew_exec::install::Names;
 use sinew_hub::cache::Cache;
-use sinew_hub::digest::META_FILE;
 use sinew_hub::net::{Http, HttpOptions, Network, Times, host_and_port};
 use sinew_hub::registry::{Downloaded, Named, Registry as Upstream};
 use sinew_hub::settings::address;
 use sinew_hub::source::github::GitHub;
-use sinew_hub::tree::{Tree, TreeFile};
-use sinew_hub::wire::{Detail, GitHubSource, VersionDetail};
+use sinew_hub::wire::GitHubSource;
 use sinew_hub::{Folder, HubError, Word, vouched};
 
 use super::access::Caller;
+use super::announced::{Flagged, flagged, verified};
 use super::answer::Refusal;
-use super::bundle::Upload;
 use super::github::Commit;
 use super::intake::Incoming;
 use super::model::{AuditEntry, Mirrored, SkillDoc};
 use super::settings::MirrorSettings;
 use super::shelf::Changed;
-use super::upload::content_type;
 use super::{Registry, audit, names};
 
 /// How long a skill that upstream does not have is not asked for again.
@@ -382,53 +379,6 @@ impl Registry {
 
 pub(super) fn by_mirror(skill: &SkillDoc) -> AuditEntry {
     AuditEntry { who: "mirror".to_owned(), skill: Some(skill.key()), ..audit::nothing() }
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Flagged {
-    Suspicious,
-    Malicious,
-}
-
-fn flagged(detail: &Detail) -> Option<Flagged> {
-    let moderation = detail.moderation.as_ref()?;
-    match () {
-        () if moderation.is_malware_blocked => Some(Flagged::Malicious),
-        () if moderation.verdict.as_deref() == Some("malicious") => Some(Flagged::Malicious),
-        () if moderation.is_suspicious => Some(Flagged::Suspicious),
-        () => None,
-    }
-}
-
-/// The files of an archive, each as upstream announced it.
-fn verified(document: &VersionDetail, archive: &[u8]) -> Result<Vec<Upload>, Refusal> {
-    let announced = document.files.as_ref();
-    let announced = announced.ok_or_else(|| Refusal::bad("upstream announces no digests"))?;
-    let mut announced: BTreeMap<&str, (u64, &str)> =
-        announced.iter().map(|file| (&*file.path, (file.size, &*file.sha256))).collect();
-    let tree = Tree::from_archive(archive, 0).map_err(|error| Refusal::bad(error.to_string()))?;
-    let tree = tree.without(|path| path == META_FILE);
-    for record in tree.records() {
-        let known = announced.remove(&*record.path);
-        if known != Some((record.size, &*record.sha256)) {
-            let text = format!("{} is not what upstream announced", record.path);
-            return Err(Refusal::bad(text));
-        }
-    }
-    if let Some(missing) = announced.keys().next() {
-        return Err(Refusal::bad(format!("{missing} is missing in upstream's archive")));
-    }
-    Ok(uploads(&tree))
-}
-
-/// The files of a tree, as they are published.
-pub(super) fn uploads(tree: &Tree) -> Vec<Upload> {
-    let upload = |file: &TreeFile| Upload {
-        path: file.path.clone(),
-        bytes: file.bytes.clone(),
-        content_type: content_type(None),
-    };
-    tree.files().iter().map(upload).collect()
 }
 
 fn told(error: HubError) -> Refusal {

@@ -11,6 +11,7 @@
 //! served without having been scanned; a token in clear anywhere but in the answer that made it.
 
 mod access;
+mod announced;
 mod answer;
 mod asked;
 mod audit;
@@ -44,6 +45,7 @@ mod token;
 mod upload;
 mod verdict;
 mod wellknown;
+mod words;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

@@ -1,0 +1,59 @@
+//! What another registry announced of a skill, and whether its files are that.
+
+use std::collections::BTreeMap;
+
+use sinew_hub::digest::META_FILE;
+use sinew_hub::tree::{Tree, TreeFile};
+use sinew_hub::wire::{Detail, VersionDetail};
+
+use super::answer::Refusal;
+use super::bundle::Upload;
+use super::upload::content_type;
+
+/// What moderators say against a skill.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Flagged {
+    Suspicious,
+    Malicious,
+}
+
+pub(super) fn flagged(detail: &Detail) -> Option<Flagged> {
+    let moderation = detail.moderation.as_ref()?;
+    match () {
+        () if moderation.is_malware_blocked => Some(Flagged::Malicious),
+        () if moderation.verdict.as_deref() == Some("malicious") => Some(Flagged::Malicious),
+        () if moderation.is_suspicious => Some(Flagged::Suspicious),
+        () => None,
+    }
+}
+
+/// The files of an archive, each as upstream announced it.
+pub(super) fn verified(document: &VersionDetail, archive: &[u8]) -> Result<Vec<Upload>, Refusal> {
+    let announced = document.files.as_ref();
+    let announced = announced.ok_or_else(|| Refusal::bad("upstream announces no digests"))?;
+    let mut announced: BTreeMap<&str, (u64, &str)> =
+        announced.iter().map(|file| (&*file.path, (file.size, &*file.sha256))).collect();
+    let tree = Tree::from_archive(archive, 0).map_err(|error| Refusal::bad(error.to_string()))?;
+    let tree = tree.without(|path| path == META_FILE);
+    for record in tree.records() {
+        let known = announced.remove(&*record.path);
+        if known != Some((record.size, &*record.sha256)) {
+            let text = format!("{} is not what upstream announced", record.path);
+            return Err(Refusal::bad(text));
+        }
+    }
+    if let Some(missing) = announced.keys().next() {
+        return Err(Refusal::bad(format!("{missing} is missing in upstream's archive")));
+    }
+    Ok(uploads(&tree))
+}
+
+/// The files of a tree, as they are published.
+pub(super) fn uploads(tree: &Tree) -> Vec<Upload> {
+    let upload = |file: &TreeFile| Upload {
+        path: file.path.clone(),
+        bytes: file.bytes.clone(),
+        content_type: content_type(None),
+    };
+    tree.files().iter().map(upload).collect()
+}
