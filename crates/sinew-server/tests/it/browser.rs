@@ -7,7 +7,7 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -90,6 +90,36 @@ fn find(names: &[&str]) -> Option<PathBuf> {
     each.find(|program| program.is_file())
 }
 
+/// How often a driver is started anew: it looks for a free port and then takes it, for two families of
+/// addresses, and another test's driver may come between.
+const STARTS: usize = 10;
+
+/// A driver that listens, and its port.
+fn start(chromedriver: &Path, machine: &Machine) -> (Child, u16) {
+    for _ in 0..STARTS {
+        let mut driver = Command::new(chromedriver)
+            .arg("--port=0")
+            .env("HOME", machine.path("home"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("chromedriver starts");
+        let mut lines = BufReader::new(driver.stdout.take().expect("its output")).lines();
+        let port = lines.find_map(|line| {
+            let line = line.ok()?;
+            line.rsplit_once("successfully on port ")?.1.trim_end_matches('.').parse::<u16>().ok()
+        });
+        if let Some(port) = port {
+            // It goes on talking; a full pipe would stop it.
+            std::thread::spawn(move || lines.for_each(drop));
+            return (driver, port);
+        }
+        driver.wait().expect("chromedriver ends");
+    }
+    panic!("chromedriver found no port {STARTS} times");
+}
+
 impl Window {
     /// A signed-in browser, or a loud word that there is none.
     pub(crate) async fn open(machine: Machine) -> Option<Self> {
@@ -103,22 +133,7 @@ impl Window {
         let bound = sinew_server::Server::bind(Options::loopback(0)).expect("an address");
         let running = bound.mount(sinew_server::part(&server.app)).start().expect("a server");
         server.app.watch();
-        let mut driver = Command::new(chromedriver)
-            .arg("--port=0")
-            .env("HOME", server.machine.path("home"))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("chromedriver starts");
-        let mut lines = BufReader::new(driver.stdout.take().expect("its output")).lines();
-        let port = lines.find_map(|line| {
-            let line = line.ok()?;
-            line.rsplit_once("successfully on port ")?.1.trim_end_matches('.').parse::<u16>().ok()
-        });
-        let port = port.expect("chromedriver says its port");
-        // It goes on talking; a full pipe would stop it.
-        std::thread::spawn(move || lines.for_each(drop));
+        let (driver, port) = start(&chromedriver, &server.machine);
         let mut args = vec![
             "--headless=new".to_owned(),
             "--disable-gpu".to_owned(),
