@@ -112,7 +112,12 @@ impl Engine {
             let (before, after) = (held(before), held(value.is_some()));
             set.push(json!({"key": format!("env.{name}"), "before": before, "after": after}));
         }
-        let entry = json!({"skill": entry.name, "by": actor, "set": set});
+        self.note_set(&entry.name, actor, &set);
+    }
+
+    /// Writes down what was set about a skill: `key`, `before` and `after` of each.
+    pub(crate) fn note_set(&self, skill: &str, actor: &Actor, set: &[Value]) {
+        let entry = json!({"skill": skill, "by": actor, "set": set});
         let now = Stamp::from_clock(self.env.clock.now_ms());
         let _ = audit("setting", now, &entry).and_then(|op| {
             self.store()?.transact(&[op])?;

@@ -5,11 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::by::By;
 use crate::error::{Error, Result};
-use crate::event::EventKind;
 use crate::files;
-use crate::gates::content;
 use crate::learn::{Became, Found};
-use crate::prepare::Wanted;
 use crate::proposal::{Change, Generated, Place, Proposal, Queries, Source};
 use crate::status::{Life, Status};
 use crate::suggest::{Apply, Draft, Origin, Suggested};
@@ -156,23 +153,7 @@ impl Workshop<'_> {
         proposal.title.clone_from(&draft.title);
         proposal.reason.clone_from(&draft.reason);
         proposal.change.clone_from(&draft.change);
-        let fields = content::fields(&proposal.title, &proposal.reason, &proposal.change);
-        content::check_fields(&fields, self.settings().max_skill_bytes)?;
-        let prepared = self.prepare(&Wanted {
-            name: &proposal.skill_name,
-            title: &proposal.title,
-            reason: &proposal.reason,
-            change: &proposal.change,
-            queries: &proposal.queries,
-        })?;
-        proposal.revision += 1;
-        proposal.advance(Life::Revise, self.step("revised", &By::Automatic, None))?;
-        self.judge(&mut proposal, &prepared);
-        let mut entry = self.raw_book().change()?;
-        entry.put(&proposal)?;
-        entry.event(self.event(EventKind::Revised, &proposal, None));
-        let events = entry.save()?;
-        Ok(Suggested { proposal, skill_path: None, events })
+        self.judge_anew(proposal, &By::Automatic)
     }
 }
 

@@ -57,6 +57,11 @@ impl Workshop<'_> {
         if revision.redact {
             self.redact(&mut proposal)?;
         }
+        self.judge_anew(proposal, by)
+    }
+
+    /// Weighs and keeps a proposal whose content was changed.
+    pub(crate) fn judge_anew(&self, mut proposal: Proposal, by: &By) -> Result<Suggested> {
         let limit = self.settings().max_skill_bytes;
         let fields = content::fields(&proposal.title, &proposal.reason, &proposal.change);
         content::check_fields(&fields, limit)?;

@@ -93,6 +93,15 @@ pub(crate) fn person(engine: &Engine) -> Actor {
     Actor::Person { name: engine.environment().var("USER").map(str::to_owned) }
 }
 
+/// Whoever runs the command: without a terminal nobody knows that it is a person.
+pub(crate) fn whoever(engine: &Engine, out: &Printer) -> Actor {
+    if out.can_ask() {
+        person(engine)
+    } else {
+        Actor::Agent { name: "a program without a terminal".to_owned() }
+    }
+}
+
 fn list(approvals: Vec<Approval>, engine: &Engine, out: &mut Printer) -> CommandResult {
     let width = out.width();
     let mut remembered = engine.approvals(false)?;

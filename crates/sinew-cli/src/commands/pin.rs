@@ -45,7 +45,9 @@ pub(crate) fn run(args: &PinArgs, engine: &Engine, out: &mut Printer) -> Command
     let hub = HubArgs { registry: None, offline: true }.open(engine)?;
     let pin = (!args.remove).then(|| args.reason.clone());
     let workdir = engine.workdir(args.place.place());
-    let (key, entry) = hub.pin(&args.reference, pin, &workdir).map_err(Error::from)?;
+    let actor = super::approve::whoever(engine, out);
+    let (key, entry) =
+        engine.pin_skill(&hub, &args.reference, pin, &workdir, &actor).map_err(Error::from)?;
     let pinned =
         Pinned { key, version: entry.version, pinned: entry.pinned, reason: entry.pin_reason };
     out.data(&pinned, |text| {

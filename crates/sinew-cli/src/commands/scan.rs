@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
-use sinew_engine::{Acceptance, Actor, Engine, Error, ErrorKind, Scanned};
+use sinew_engine::{Acceptance, Engine, Error, ErrorKind, Scanned};
 use sinew_guard::record::BINARIES;
 use sinew_guard::scan::{Severity, Verdict, explain, to_sarif};
 
@@ -210,11 +210,7 @@ fn accept(
         let message = "there is no program, library or bytecode in this skill to allow";
         return Err(Error::new(ErrorKind::Refused, "not-accepted", message).into());
     }
-    let actor = if out.can_ask() {
-        Actor::Person { name: engine.environment().var("USER").map(str::to_owned) }
-    } else {
-        Actor::Agent { name: "a program without a terminal".to_owned() }
-    };
+    let actor = super::approve::whoever(engine, out);
     for rule in rules {
         let acceptance = Acceptance {
             rule: rule.to_owned(),

@@ -60,9 +60,10 @@ pub(crate) fn run(args: &UninstallArgs, engine: &Engine, out: &mut Printer) -> C
         return tell(&records, out);
     }
     agreed(&format!("Remove {}?", wanted.join(", ")), args.yes, out)?;
+    let actor = super::approve::whoever(engine, out);
     let mut records = Vec::new();
     for wanted in &wanted {
-        records.push(match hub.uninstall(wanted, &workdir) {
+        records.push(match engine.uninstall_skill(&hub, wanted, &workdir, &actor) {
             Ok(removed) => HubRecord::removed(&removed),
             Err(error) => record(wanted, error)?,
         });

@@ -8,7 +8,9 @@ mod record;
 mod search;
 mod trust;
 
+use serde_json::json;
 use sinew_catalog::State;
+use sinew_hub::lock::LockEntry;
 
 pub use record::HubRecord;
 pub use search::{History, SearchReport, SearchedRow};
@@ -26,7 +28,7 @@ pub use sinew_hub::{
 };
 pub(crate) use trust::Trust;
 
-use crate::{Engine, Error, ErrorKind};
+use crate::{Actor, Engine, Error, ErrorKind};
 use policy::Guarded;
 
 /// Where skills are installed.
@@ -102,6 +104,37 @@ impl Engine {
         let prepared = self.prepare_skill(hub, ask, workdir, gate, progress)?;
         let approval = hub.ask(&prepared, gate)?;
         hub.commit(prepared, approval, workdir)
+    }
+
+    /// Removes an installed skill, and writes down who did.
+    pub fn uninstall_skill(
+        &self,
+        hub: &Hub,
+        wanted: &str,
+        workdir: &Workdir,
+        actor: &Actor,
+    ) -> Result<Removed, HubError> {
+        let removed = hub.uninstall(wanted, workdir)?;
+        let set = json!({"key": "installed", "before": removed.version, "after": "(removed)"});
+        self.note_set(&removed.key, actor, &[set]);
+        Ok(removed)
+    }
+
+    /// Keeps an installed skill at its version for a reason, or lets it go on, and writes down who did.
+    pub fn pin_skill(
+        &self,
+        hub: &Hub,
+        wanted: &str,
+        pin: Option<Option<String>>,
+        workdir: &Workdir,
+        actor: &Actor,
+    ) -> Result<(String, LockEntry), HubError> {
+        let (key, entry) = hub.pin(wanted, pin, workdir)?;
+        let (free, held) = ("(free)", entry.version.as_str());
+        let (before, after) = if entry.pinned { (free, held) } else { (held, free) };
+        let set = json!({"key": "version", "before": before, "after": after});
+        self.note_set(&key, actor, &[set]);
+        Ok((key, entry))
     }
 
     /// Brings an installed skill up to date.

@@ -124,13 +124,14 @@ pub(crate) struct PlaceQuery {
 )]
 pub(crate) async fn uninstall(
     State(app): State<App>,
-    _caller: Caller,
+    caller: Caller,
     At(slug): At<String>,
     Ask(query): Ask<PlaceQuery>,
 ) -> Result<Answer, Problem> {
     app.change(move |look| {
         let hub = look.engine.hub(&Said { registry: None, offline: true })?;
-        let removed = hub.uninstall(&slug, &look.engine.workdir(query.place.into()))?;
+        let workdir = look.engine.workdir(query.place.into());
+        let removed = look.engine.uninstall_skill(&hub, &slug, &workdir, &caller.actor())?;
         look.engine.snapshot();
         Answer::of(&HubRecord::removed(&removed))
     })

@@ -331,7 +331,8 @@ pub(super) async fn uninstall(State(app): State<App>, form: Signed) -> Sent {
     let (key, place) = (form.text("key").unwrap_or_default(), place_of(&form));
     app.change(move |look| {
         let hub = look.engine.hub(&Said { registry: None, offline: true })?;
-        let removed = hub.uninstall(&key, &look.engine.workdir(place))?;
+        let (workdir, actor) = (look.engine.workdir(place), Actor::Person { name: None });
+        let removed = look.engine.uninstall_skill(&hub, &key, &workdir, &actor)?;
         look.engine.snapshot();
         Ok(removed)
     })
@@ -345,7 +346,8 @@ pub(super) async fn pin(State(app): State<App>, form: Signed) -> Sent {
     let hold = form.text("free").is_none();
     app.change(move |look| {
         let hub = look.engine.hub(&Said { registry: None, offline: true })?;
-        hub.pin(&key, hold.then_some(None), &look.engine.workdir(place))?;
+        let (workdir, actor) = (look.engine.workdir(place), Actor::Person { name: None });
+        look.engine.pin_skill(&hub, &key, hold.then_some(None), &workdir, &actor)?;
         Ok(())
     })
     .await?;

@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
+use crate::forms::release;
 use crate::support::{Server, machine};
 
 fn names(items: &[Value]) -> Vec<&str> {
@@ -295,18 +296,7 @@ async fn what_is_not_there_is_said_in_the_same_way() {
 async fn a_run_that_is_kept_can_be_looked_at_and_drafted() {
     let machine = machine().file("home/.sinew/config.json5", "{traces: {publish: 'off'}}");
     let server = Server::on(machine);
-    let run = [
-        json!({"type": "trace", "version": 1, "id": "s1", "agent": "tester",
-               "task": "Publish the release 1.2.0 of the ledger",
-               "startedAt": "2026-11-01T10:00:00.000Z"}),
-        json!({"type": "step", "result": "fine",
-               "action": {"type": "exec", "command": "git tag -a v1.2.0 -m release"}}),
-        json!({"type": "step", "result": "fine",
-               "action": {"type": "exec", "command": "git push --follow-tags"}}),
-        json!({"type": "end", "ok": true, "finalMessage": "Done."}),
-    ];
-    let text = run.map(|line| format!("{line}\n")).concat();
-    let learned = server.post("/traces", &json!({"text": text})).await;
+    let learned = server.post("/traces", &json!({"text": release()})).await;
     assert_eq!(learned.status, StatusCode::CREATED, "{}", learned.text);
     assert_eq!(learned.json()["runs"][0]["became"], "skipped", "nothing is drafted unasked");
     let listed = server.get("/traces").await.json();

@@ -34,8 +34,8 @@ pub(crate) async fn outdated(server: &Server, hub: &ClawHub) {
 /// A configuration under which no run is drafted unasked.
 pub(crate) const QUIET: &str = "{route: {model: 'static'}, traces: {publish: 'off'}}";
 
-/// Learns from a run; gives its id.
-pub(crate) async fn learned_run(server: &Server) -> String {
+/// The trace of a run that went well.
+pub(crate) fn release() -> String {
     let run = [
         json!({"type": "trace", "version": 1, "id": "s1", "agent": "tester",
                "task": "Publish the release 1.2.0 of the ledger",
@@ -46,8 +46,12 @@ pub(crate) async fn learned_run(server: &Server) -> String {
                "action": {"type": "exec", "command": "git push --follow-tags"}}),
         json!({"type": "end", "ok": true, "finalMessage": "Done."}),
     ];
-    let text = run.map(|line| format!("{line}\n")).concat();
-    let learned = server.post("/traces", &json!({"text": text})).await;
+    run.map(|line| format!("{line}\n")).concat()
+}
+
+/// Learns from a run; gives its id.
+pub(crate) async fn learned_run(server: &Server) -> String {
+    let learned = server.post("/traces", &json!({"text": release()})).await;
     assert_eq!(learned.status, StatusCode::CREATED, "{}", learned.text);
     let listed = server.get("/traces").await.json();
     listed["items"][0]["id"].as_str().expect("an id").to_owned()
@@ -296,6 +300,13 @@ async fn an_installed_skill_is_held_at_its_version() {
     let freed = [tides, ("place", "workspace"), ("free", "1")];
     let freed = browser.submit("/hub/pin", &freed).await;
     assert_eq!(freed.header("location"), "/hub?done=freed", "{}", freed.text);
+    let gone = browser.submit("/hub/uninstall", &[tides, ("place", "workspace")]).await;
+    assert_eq!(gone.header("location"), "/hub?done=removed", "{}", gone.text);
+    let page = browser.get("/activity").await.text;
+    for told in ["version (free) → 1.0.0", "version 1.0.0 → (free)", "installed 1.0.0 → (removed)"]
+    {
+        assert!(page.contains(told), "{told}: {page}");
+    }
 }
 
 #[tokio::test]
