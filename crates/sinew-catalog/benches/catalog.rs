@@ -11,8 +11,8 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use sinew_catalog::Builder;
-use sinew_testkit::Machine;
+use sinew_catalog::CatalogBuilder;
+use sinew_testkit::TestMachine;
 
 const SKILLS: usize = 1_000;
 const ROUNDS: usize = 41;
@@ -22,7 +22,7 @@ fn main() {
     let root = machine.path("work/skills");
     // The file system's own cache is warm for everybody.
     floor(&root);
-    let warm = Builder::default();
+    let warm = CatalogBuilder::default();
     machine.request(|request| warm.build(request));
 
     let mut floors = Vec::new();
@@ -30,7 +30,7 @@ fn main() {
     let mut warms = Vec::new();
     for _ in 0..ROUNDS {
         floors.push(time(|| floor(&root)));
-        let cold = Builder::default();
+        let cold = CatalogBuilder::default();
         colds.push(time(|| machine.request(|request| cold.build(request))));
         warms.push(time(|| machine.request(|request| warm.build(request))));
     }
@@ -82,8 +82,8 @@ fn floor(folder: &Path) -> usize {
 }
 
 /// Skills of the sizes and shapes that are found in the wild: 5 KB each, every third with metadata.
-fn machine() -> Machine {
-    let machine = Machine::new().bin("git").bin("jq");
+fn machine() -> TestMachine {
+    let machine = TestMachine::new().bin("git").bin("jq");
     for number in 0..SKILLS {
         let mut text = format!(
             "---\nname: skill-{number:04}\ndescription: Works on things of kind {number}. Use when a person asks for kind {number}, or wants it shown, checked or changed.\n"
@@ -100,5 +100,5 @@ fn machine() -> Machine {
         }
         machine.write(&format!("work/skills/skill-{number:04}/SKILL.md"), text);
     }
-    machine.long_after().scanned()
+    machine.after_long_time().with_scanner()
 }

@@ -1,7 +1,7 @@
 //! How long a prompt block for 1,000 eligible skills takes, beside plain rendering of the same
 //! entries in the same run. The budget is 5 ms on one core.
 
-use sinew_catalog::prompt::{Limits, Planner, PromptRequest, PromptSkill, build};
+use sinew_catalog::prompt::{PromptLimits, PromptPlanner, PromptRequest, PromptSkill, build};
 use sinew_guard::Untrusted;
 
 fn main() {
@@ -91,10 +91,10 @@ enum Way {
 const WAYS: [Way; 5] = [Way::Defaults, Way::Everything, Way::Shortened, Way::Names, Way::Dropped];
 
 impl Way {
-    fn limits(self) -> Limits {
-        let all = |max_chars| Limits { max_skills: SKILLS, max_chars };
+    fn limits(self) -> PromptLimits {
+        let all = |max_chars| PromptLimits { max_skills: SKILLS, max_chars };
         match self {
-            Self::Defaults => Limits::default(),
+            Self::Defaults => PromptLimits::default(),
             Self::Everything => all(usize::MAX),
             Self::Shortened => all(250_000),
             Self::Names => all(120_000),
@@ -103,7 +103,7 @@ impl Way {
     }
 }
 
-fn planner(bencher: divan::Bencher<'_, '_>, planner: Planner, way: Way) {
+fn planner(bencher: divan::Bencher<'_, '_>, planner: PromptPlanner, way: Way) {
     let library = Library::new();
     let skills = library.skills();
     let mut request = PromptRequest::new(&skills);
@@ -115,17 +115,17 @@ fn planner(bencher: divan::Bencher<'_, '_>, planner: Planner, way: Way) {
 
 #[divan::bench(args = WAYS)]
 fn graded(bencher: divan::Bencher<'_, '_>, way: Way) {
-    planner(bencher, Planner::Graded, way);
+    planner(bencher, PromptPlanner::Graded, way);
 }
 
 #[divan::bench(args = WAYS)]
 fn openclaw(bencher: divan::Bencher<'_, '_>, way: Way) {
-    planner(bencher, Planner::Openclaw, way);
+    planner(bencher, PromptPlanner::Openclaw, way);
 }
 
 #[divan::bench(args = WAYS)]
 fn prefix(bencher: divan::Bencher<'_, '_>, way: Way) {
-    planner(bencher, Planner::Prefix, way);
+    planner(bencher, PromptPlanner::Prefix, way);
 }
 
 /// The floor: every entry escaped and written, in the order given, with no plan at all.

@@ -13,25 +13,25 @@ use crate::tools;
 /// Remembers which folders there are between builds, while PATH and the folders' times are
 /// unchanged.
 #[derive(Debug, Default)]
-pub(crate) struct BinCache(Mutex<Option<Arc<Bins>>>);
+pub(crate) struct ProgramFolderCache(Mutex<Option<Arc<ProgramFolders>>>);
 
 /// The folders with programs, as they were.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Bins {
+pub(crate) struct ProgramFolders {
     folders: Vec<(PathBuf, Option<SystemTime>)>,
     /// Folders that serve a single skill: not asked here, but a change in them is a change.
     own: Vec<(PathBuf, Option<SystemTime>)>,
     extensions: Vec<String>,
 }
 
-impl BinCache {
+impl ProgramFolderCache {
     /// The programs that this environment can run.
-    pub(crate) fn get(&self, env: &Environment) -> Arc<Bins> {
+    pub(crate) fn get(&self, env: &Environment) -> Arc<ProgramFolders> {
         let stamped = |folder: PathBuf| {
             let modified = fs::metadata(&folder).and_then(|metadata| metadata.modified()).ok();
             (folder, modified)
         };
-        let now = Bins {
+        let now = ProgramFolders {
             folders: env.program_folders().into_iter().map(stamped).collect(),
             own: tools::all_own_folders(env).into_iter().map(stamped).collect(),
             extensions: extensions(env),
@@ -46,13 +46,13 @@ impl BinCache {
 
 /// Answers for one build: many skills ask for the same few programs, and each is looked for once.
 #[derive(Debug)]
-pub(crate) struct Asked<'a> {
-    bins: &'a Bins,
+pub(crate) struct ProgramLookup<'a> {
+    bins: &'a ProgramFolders,
     answers: RefCell<HashMap<String, bool>>,
 }
 
-impl<'a> Asked<'a> {
-    pub(crate) fn of(bins: &'a Bins) -> Self {
+impl<'a> ProgramLookup<'a> {
+    pub(crate) fn of(bins: &'a ProgramFolders) -> Self {
         Self { bins, answers: RefCell::default() }
     }
 

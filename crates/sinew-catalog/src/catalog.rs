@@ -6,35 +6,35 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use sinew_skill::{Code, InstallSpec, Metadata, Reason, names};
+use sinew_skill::{InstallSpec, Reason, ReasonCode, SkillMetadata, names};
 
-use crate::bins::{Asked, BinCache, Bins};
-use crate::commands::{CommandSkill, Commands, SkillSource, Trust};
-use crate::config::{Config, SpecMode};
-use crate::discover::{Candidate, Found, WalkRules};
-use crate::entry::{Entry, Requirements, State};
+use crate::bins::{ProgramFolderCache, ProgramFolders, ProgramLookup};
+use crate::catalog_cache;
+use crate::commands::{CommandSkill, CommandSource, CommandTrust, SlashCommands};
+use crate::config::{Config, OpenPocketMode};
+use crate::discover::{DiscoveredSkill, WalkResult, WalkRules};
+use crate::entry::{CatalogEntry, EntryState, SkillRequirements};
 use crate::environment::{Environment, path_text};
-use crate::filter::{self, Overrides};
-use crate::gate::{Gate, Subject};
+use crate::filter::{self, SessionOverrides};
+use crate::gate::{EligibilityGate, GateSubject};
 use crate::install;
-use crate::keep;
-use crate::load::{FileCache, LoadRules, LoadedFile};
-use crate::memory::{CatalogMemory, Inputs, Remembered, WalkMemory, Walked};
+use crate::load::{LoadRules, LoadedSkillFile, SkillFileCache};
+use crate::memory::{CatalogInputs, CatalogMemory, RememberedCatalog, RememberedWalk, WalkMemory};
 use crate::merge;
 use crate::parallel;
 use crate::plain_commands;
 use crate::profile::{Profile, Tier};
-use crate::remote::Remote;
-use crate::roots::{self, Places, Root};
+use crate::remote::RemoteMachines;
+use crate::roots::{self, CallerFolders, SkillRoot};
 use crate::scan::ScanGate;
 
 /// What to build a catalog from.
 #[derive(Debug, Clone)]
-pub struct Request<'a> {
+pub struct CatalogRequest<'a> {
     /// Whose habits apply.
     pub profile: &'a Profile,
     /// Where the caller stands.
-    pub places: Places,
+    pub places: CallerFolders,
     /// The configuration.
     pub config: &'a Config,
     /// The machine.
@@ -42,21 +42,21 @@ pub struct Request<'a> {
     /// The agent whose list applies.
     pub agent: Option<&'a str>,
     /// The session's own switches.
-    pub overrides: Overrides,
+    pub overrides: SessionOverrides,
     /// What connected machines have.
-    pub remote: Remote,
+    pub remote: RemoteMachines,
     /// Commands that the host has taken.
     pub reserved_commands: Vec<String>,
     /// The guard that scans what is loaded; `None` loads unseen.
     pub scan: Option<&'a ScanGate>,
     /// Who vouches for installed skills; `None` loads them as they are.
-    pub vouch: Option<&'a dyn Vouch>,
+    pub vouch: Option<&'a dyn InstallVoucher>,
 }
 
 /// Whoever knows what was approved.
-pub trait Vouch: fmt::Debug + Sync {
+pub trait InstallVoucher: fmt::Debug + Sync {
     /// Why a skill's folder must not be loaded as it is; `scanned` is the digest that the scan found.
-    fn hold(&self, folder: &Path, scanned: Option<&str>) -> Option<Reason>;
+    fn load_objection(&self, folder: &Path, scanned: Option<&str>) -> Option<Reason>;
     /// Changes whenever an answer may.
     fn tag(&self) -> &str;
 }
@@ -65,15 +65,15 @@ pub trait Vouch: fmt::Debug + Sync {
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     /// The skills in the order in which people see them, shadowed and broken ones included.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<CatalogEntry>,
     /// What is worth knowing and belongs to no single skill.
     pub issues: Vec<Reason>,
     /// The roots that were walked, lowest rank first.
-    pub roots: Vec<Root>,
+    pub roots: Vec<SkillRoot>,
     /// The agent's list, where one applies.
     pub skill_filter: Option<Vec<String>>,
     /// The slash commands.
-    pub commands: Commands,
+    pub commands: SlashCommands,
     /// The folders that decide what is found: every one that was listed or holds a skill, and
     /// roots of other agents that are not there yet.
     pub folders: Vec<PathBuf>,
@@ -83,27 +83,28 @@ pub struct Catalog {
 
 /// Builds catalogs, and remembers what it read.
 #[derive(Debug, Default)]
-pub struct Builder {
-    files: FileCache,
-    bins: BinCache,
+pub struct CatalogBuilder {
+    files: SkillFileCache,
+    bins: ProgramFolderCache,
     walks: WalkMemory,
     last: CatalogMemory,
 }
 
-impl Builder {
+impl CatalogBuilder {
     /// Builds the catalog. It never fails: what cannot be read is an entry or an issue.
     ///
     /// Where nothing changed since the last build, the same catalog comes back.
-    pub fn build(&self, request: &Request<'_>) -> Arc<Catalog> {
-        let roots = roots::resolve(request.profile, &request.places, request.config, request.env);
+    pub fn build(&self, request: &CatalogRequest<'_>) -> Arc<Catalog> {
+        let roots =
+            roots::resolve_roots(request.profile, &request.places, request.config, request.env);
         let rules = walk_rules(request);
         let now = request.env.clock.now_ms();
-        let walks: Vec<Arc<Walked>> =
+        let walks: Vec<Arc<RememberedWalk>> =
             roots.0.iter().map(|root| self.walks.walk(root, &rules, now)).collect();
         let bins = self.bins.get(request.env);
-        let inputs = Inputs::of(request);
+        let inputs = CatalogInputs::of(request);
         if let Some(inputs) = &inputs
-            && let Some(catalog) = self.last.recall(inputs, &roots, &walks, &bins)
+            && let Some(catalog) = self.last.unchanged_catalog(inputs, &roots, &walks, &bins)
         {
             return catalog;
         }
@@ -111,18 +112,18 @@ impl Builder {
         let catalog = Arc::new(self.assemble(request, &roots, &walks, &bins, &mut files));
         if let Some(inputs) = inputs {
             let catalog = Arc::clone(&catalog);
-            self.last.remember(Remembered { inputs, roots, walks, bins, files, catalog });
+            self.last.remember(RememberedCatalog { inputs, roots, walks, bins, files, catalog });
         }
         catalog
     }
 
     fn assemble(
         &self,
-        request: &Request<'_>,
-        (roots, issues): &(Vec<Root>, Vec<Reason>),
-        walks: &[Arc<Walked>],
-        bins: &Bins,
-        all_files: &mut Vec<Arc<LoadedFile>>,
+        request: &CatalogRequest<'_>,
+        (roots, issues): &(Vec<SkillRoot>, Vec<Reason>),
+        walks: &[Arc<RememberedWalk>],
+        bins: &ProgramFolders,
+        all_files: &mut Vec<Arc<LoadedSkillFile>>,
     ) -> Catalog {
         let mut issues = issues.clone();
         let found = walks.iter().map(|walked| walked.found.candidates.len()).sum();
@@ -133,15 +134,19 @@ impl Builder {
         }
         let openpocket = request.profile.is_openpocket();
         merge::merge(&mut entries, |entry| if openpocket { &entry.id } else { &entry.name });
-        merge::confusable(&mut entries);
+        merge::warn_confusable_names(&mut entries);
         gate(request, bins, &mut entries);
         let skill_filter = filter::apply(request, &mut entries, &mut issues);
         sort(&mut entries, roots, openpocket);
         let commands = name_commands(request, &mut entries);
         issues.extend(unknown_skill_keys(request.config, &entries));
         issues.extend(unknown_agent(request));
-        let mut folders =
-            roots::absent(request.profile, &request.places, request.config, request.env);
+        let mut folders = roots::missing_agent_roots(
+            request.profile,
+            &request.places,
+            request.config,
+            request.env,
+        );
         for walked in walks {
             folders.extend(walked.found.listed.iter().map(|listed| listed.shown.clone()));
         }
@@ -158,14 +163,14 @@ impl Builder {
 
     /// Takes in what an earlier process kept under the same tag; damaged bytes, or those of
     /// another build, are as good as none.
-    pub fn recall(&self, bytes: impl AsRef<[u8]> + Send + Sync + 'static, tag: &str) {
-        let _ = keep::recall(bytes, tag, &self.files.kept, &self.walks.kept);
+    pub fn load_cache(&self, bytes: impl AsRef<[u8]> + Send + Sync + 'static, tag: &str) {
+        let _ = catalog_cache::load_records(bytes, tag, &self.files.kept, &self.walks.kept);
     }
 
     /// What the next process should know, if a file was read since the last call.
-    pub fn keep(&self, tag: &str) -> Option<Vec<u8>> {
+    pub fn take_unsaved_cache(&self, tag: &str) -> Option<Vec<u8>> {
         let learned = self.files.learned.swap(false, Ordering::Relaxed);
-        learned.then(|| keep::to_bytes(tag, &self.files.records(), &self.walks.records()))
+        learned.then(|| catalog_cache::to_bytes(tag, &self.files.records(), &self.walks.records()))
     }
 
     /// Forgets what was read below a folder.
@@ -176,12 +181,12 @@ impl Builder {
 
     fn read_root(
         &self,
-        root: &Root,
-        found: &Found,
-        request: &Request<'_>,
-        entries: &mut Vec<Entry>,
+        root: &SkillRoot,
+        found: &WalkResult,
+        request: &CatalogRequest<'_>,
+        entries: &mut Vec<CatalogEntry>,
         issues: &mut Vec<Reason>,
-    ) -> Vec<Arc<LoadedFile>> {
+    ) -> Vec<Arc<LoadedSkillFile>> {
         let limits = &request.config.limits;
         let openpocket = request.profile.is_openpocket();
         let mode = request.config.openpocket.mode;
@@ -193,21 +198,21 @@ impl Builder {
             tier: root.tier,
             links: root.links,
             max_bytes: limits.max_skill_file_bytes,
-            strict: openpocket && mode == SpecMode::Strict,
+            strict: openpocket && mode == OpenPocketMode::Strict,
         };
         issues.extend(found.reasons.iter().cloned());
-        let within = |all: &'_ [Candidate], issues: &mut Vec<Reason>| {
+        let within = |all: &'_ [DiscoveredSkill], issues: &mut Vec<Reason>| {
             let kept = all.len().min(max_candidates);
             if let Some(first) = all.get(kept) {
                 let (key, count) = ("skills.limits.maxCandidatesPerRoot", all.len() - kept);
-                let code = Code::CandidatesCapped;
+                let code = ReasonCode::CandidatesCapped;
                 issues.push(capped(root, code, count, first, key, max_candidates));
             }
             kept
         };
         let mut candidates = &found.candidates[..within(&found.candidates, issues)];
         let mut files = self.files.load(candidates, load);
-        let mut both: Vec<Candidate>;
+        let mut both: Vec<DiscoveredSkill>;
         if !found.below.is_empty() && files.iter().all(|file| file.skill.is_none()) {
             // The root's own file is broken; what lies below it need not suffer for that.
             let below = &found.below[..within(&found.below, issues)];
@@ -218,8 +223,8 @@ impl Builder {
         }
         let max_loaded = limits.max_skills_loaded_per_source.unwrap_or(request.profile.max_loaded);
         let mut loaded = 0;
-        let mut left_out: Option<(usize, &Candidate)> = None;
-        let mut taken: Vec<(&Candidate, &LoadedFile)> = Vec::with_capacity(files.len());
+        let mut left_out: Option<(usize, &DiscoveredSkill)> = None;
+        let mut taken: Vec<(&DiscoveredSkill, &LoadedSkillFile)> = Vec::with_capacity(files.len());
         for (candidate, file) in candidates.iter().zip(&files) {
             if file.skill.is_some() {
                 if loaded >= max_loaded {
@@ -233,23 +238,23 @@ impl Builder {
         entries.extend(parallel::map(&taken, |(candidate, file)| entry(root, candidate, file)));
         if let Some((count, first)) = left_out {
             let key = "skills.limits.maxSkillsLoadedPerSource";
-            issues.push(capped(root, Code::SourceCapped, count, first, key, max_loaded));
+            issues.push(capped(root, ReasonCode::SourceCapped, count, first, key, max_loaded));
         }
         files
     }
 }
 
-fn gate(request: &Request<'_>, bins: &Bins, entries: &mut [Entry]) {
-    let gate = Gate {
+fn gate(request: &CatalogRequest<'_>, bins: &ProgramFolders, entries: &mut [CatalogEntry]) {
+    let gate = EligibilityGate {
         config: request.config,
         env: request.env,
-        bins: Asked::of(bins),
+        bins: ProgramLookup::of(bins),
         remote: &request.remote,
         openpocket: request.profile.is_openpocket(),
     };
-    for entry in entries.iter_mut().filter(|entry| entry.state == State::Ready) {
+    for entry in entries.iter_mut().filter(|entry| entry.state == EntryState::Ready) {
         let Some(skill) = entry.skill.clone() else { continue };
-        let mut decision = gate.decide(&Subject {
+        let mut decision = gate.decide(&GateSubject {
             skill: &skill,
             key: &entry.skill_key,
             tier: entry.tier,
@@ -258,7 +263,7 @@ fn gate(request: &Request<'_>, bins: &Bins, entries: &mut [Entry]) {
         });
         decision.reasons.extend(entry.blocked.take());
         let scanned = entry.scan.as_ref().map(|scan| scan.digest.as_str());
-        let held = request.vouch.and_then(|vouch| vouch.hold(&entry.base_dir, scanned));
+        let held = request.vouch.and_then(|vouch| vouch.load_objection(&entry.base_dir, scanned));
         decision.reasons.extend(held);
         entry.eligible = decision.is_open();
         entry.disabled = decision.disabled;
@@ -268,20 +273,20 @@ fn gate(request: &Request<'_>, bins: &Bins, entries: &mut [Entry]) {
         let held = |reason: &Reason| {
             matches!(
                 reason.code,
-                Code::NotInAllowBundled
-                    | Code::MetadataInvalid
-                    | Code::Quarantined
-                    | Code::DraftUnreviewed
+                ReasonCode::NotInAllowBundled
+                    | ReasonCode::MetadataInvalid
+                    | ReasonCode::Quarantined
+                    | ReasonCode::DraftUnreviewed
             )
         };
         entry.state = if decision.disabled {
-            State::Disabled
+            EntryState::Disabled
         } else if decision.reasons.iter().any(held) {
-            State::Blocked
+            EntryState::Blocked
         } else if entry.eligible {
-            State::Ready
+            EntryState::Ready
         } else {
-            State::NeedsSetup
+            EntryState::NeedsSetup
         };
         entry.missing = decision.missing;
         entry.config_checks = decision.config_checks;
@@ -291,15 +296,15 @@ fn gate(request: &Request<'_>, bins: &Bins, entries: &mut [Entry]) {
     }
 }
 
-fn max_candidates(request: &Request<'_>) -> usize {
+fn max_candidates(request: &CatalogRequest<'_>) -> usize {
     request.config.limits.max_candidates_per_root.unwrap_or(request.profile.max_candidates)
 }
 
-fn walk_rules(request: &Request<'_>) -> WalkRules {
+fn walk_rules(request: &CatalogRequest<'_>) -> WalkRules {
     let openpocket = request.profile.is_openpocket();
     WalkRules {
         any_case: openpocket,
-        single_files: openpocket && request.config.openpocket.mode != SpecMode::Strict,
+        single_files: openpocket && request.config.openpocket.mode != OpenPocketMode::Strict,
         max_candidates: max_candidates(request),
         link_targets: link_targets(request),
     }
@@ -307,9 +312,9 @@ fn walk_rules(request: &Request<'_>) -> WalkRules {
 
 impl Catalog {
     /// Every program that some skill asks for or brings, for hosts that look for them elsewhere.
-    pub fn bins(&self) -> BTreeSet<&str> {
+    pub fn program_names(&self) -> BTreeSet<&str> {
         let mut bins = BTreeSet::new();
-        for entry in self.active() {
+        for entry in self.unshadowed() {
             let needs = &entry.requirements;
             let brought = entry.install.iter().flat_map(|spec| &spec.bins);
             let all = needs.bins.iter().chain(&needs.any_bins).chain(brought);
@@ -319,35 +324,38 @@ impl Catalog {
     }
 
     /// The skill that is used under that exact name.
-    pub fn get(&self, name: &str) -> Option<&Entry> {
-        self.active().find(|entry| entry.name == name)
+    pub fn get(&self, name: &str) -> Option<&CatalogEntry> {
+        self.unshadowed().find(|entry| entry.name == name)
     }
 
     /// Every entry that is not shadowed by another.
-    pub fn active(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().filter(|entry| entry.state != State::Shadowed)
+    pub fn unshadowed(&self) -> impl Iterator<Item = &CatalogEntry> {
+        self.entries.iter().filter(|entry| entry.state != EntryState::Shadowed)
     }
 
-    fn key<'a>(&self, entry: &'a Entry) -> &'a str {
+    fn key<'a>(&self, entry: &'a CatalogEntry) -> &'a str {
         if self.merged_by_id { &entry.id } else { &entry.name }
     }
 
     /// The copies that lost to the skill of that name, highest rank first.
-    pub fn shadowed_by<'a>(&'a self, winner: &'a Entry) -> Vec<&'a Entry> {
-        let mut copies: Vec<&Entry> = self
+    pub fn shadowed_by<'a>(&'a self, winner: &'a CatalogEntry) -> Vec<&'a CatalogEntry> {
+        let mut copies: Vec<&CatalogEntry> = self
             .entries
             .iter()
-            .filter(|entry| entry.state == State::Shadowed && self.key(entry) == self.key(winner))
+            .filter(|entry| {
+                entry.state == EntryState::Shadowed && self.key(entry) == self.key(winner)
+            })
             .collect();
-        let rank = |entry: &Entry| self.roots.iter().rposition(|root| entry.source == root.source);
+        let rank =
+            |entry: &CatalogEntry| self.roots.iter().rposition(|root| entry.source == root.source);
         copies.sort_by_key(|entry| std::cmp::Reverse(rank(entry)));
         copies
     }
 }
 
-fn entry(root: &Root, candidate: &Candidate, file: &LoadedFile) -> Entry {
+fn entry(root: &SkillRoot, candidate: &DiscoveredSkill, file: &LoadedSkillFile) -> CatalogEntry {
     let skill = file.skill.as_deref();
-    let none = Metadata::default();
+    let none = SkillMetadata::default();
     let metadata = skill.and_then(|skill| skill.metadata.as_ref()).unwrap_or(&none);
     let name = skill.map_or(&candidate.id, |skill| &skill.name);
     let (install, refused) = checked_installers(&metadata.install);
@@ -361,12 +369,12 @@ fn entry(root: &Root, candidate: &Candidate, file: &LoadedFile) -> Entry {
         })
         .collect();
     let requires = &metadata.requires;
-    Entry {
+    CatalogEntry {
         name: name.clone(),
         display_name: skill
             .map_or_else(|| names::display_name(name), |skill| skill.display_name.clone()),
         description: skill.map(|skill| skill.description.clone()).unwrap_or_default(),
-        state: if skill.is_some() { State::Ready } else { State::Broken },
+        state: if skill.is_some() { EntryState::Ready } else { EntryState::Broken },
         eligible: false,
         source: root.source.clone(),
         tier: root.tier,
@@ -392,7 +400,7 @@ fn entry(root: &Root, candidate: &Candidate, file: &LoadedFile) -> Entry {
         user_invocable: skill.is_some_and(|skill| skill.invocation.user_invocable),
         command_visible: false,
         command_name: None,
-        requirements: Requirements {
+        requirements: SkillRequirements {
             bins: requires.bins.clone(),
             any_bins: requires.any_bins.clone(),
             env: requires.env.clone(),
@@ -400,7 +408,7 @@ fn entry(root: &Root, candidate: &Candidate, file: &LoadedFile) -> Entry {
             config: requires.config.clone(),
             os: metadata.os.clone(),
         },
-        missing: Requirements::default(),
+        missing: SkillRequirements::default(),
         config_checks: Vec::new(),
         install,
         reviewed: file.origin.as_ref().is_none_or(|origin| origin.vouched),
@@ -419,7 +427,7 @@ fn entry(root: &Root, candidate: &Candidate, file: &LoadedFile) -> Entry {
 fn checked_installers(specs: &[InstallSpec]) -> (Vec<InstallSpec>, Vec<Reason>) {
     let (mut kept, mut refused) = (Vec::new(), Vec::new());
     for spec in specs {
-        match install::check(spec) {
+        match install::check_spec(spec) {
             Ok(_) => kept.push(spec.clone()),
             Err(reason) => refused.push(reason),
         }
@@ -428,10 +436,10 @@ fn checked_installers(specs: &[InstallSpec]) -> (Vec<InstallSpec>, Vec<Reason>) 
 }
 
 fn capped(
-    root: &Root,
-    code: Code,
+    root: &SkillRoot,
+    code: ReasonCode,
     count: usize,
-    first: &Candidate,
+    first: &DiscoveredSkill,
     key: &str,
     limit: usize,
 ) -> Reason {
@@ -444,7 +452,7 @@ fn capped(
     .remedy(format!("raise {key}, now {limit}"))
 }
 
-fn link_targets(request: &Request<'_>) -> Vec<PathBuf> {
+fn link_targets(request: &CatalogRequest<'_>) -> Vec<PathBuf> {
     request
         .config
         .load
@@ -457,14 +465,14 @@ fn link_targets(request: &Request<'_>) -> Vec<PathBuf> {
 
 /// Names the commands; a skill that only the agent's list hides keeps one, so that whoever types
 /// it can be told.
-fn name_commands(request: &Request<'_>, entries: &mut [Entry]) -> Commands {
+fn name_commands(request: &CatalogRequest<'_>, entries: &mut [CatalogEntry]) -> SlashCommands {
     let files: Vec<String> = entries.iter().map(|entry| path_text(&entry.file_path)).collect();
     let mut wanting: Vec<CommandSkill<'_>> = entries
         .iter()
         .zip(&files)
         .filter(|(entry, _)| {
             let usable = entry.eligible || is_held_dispatch(entry);
-            usable && entry.user_invocable && entry.state != State::Shadowed
+            usable && entry.user_invocable && entry.state != EntryState::Shadowed
         })
         .map(|(entry, file)| CommandSkill {
             name: &entry.name,
@@ -472,9 +480,9 @@ fn name_commands(request: &Request<'_>, entries: &mut [Entry]) -> Commands {
             file,
             source: &entry.source,
             skill_source: match entry.tier {
-                Tier::Bundled => SkillSource::Bundled,
-                Tier::Workspace => SkillSource::Workspace,
-                _ => SkillSource::Unknown,
+                Tier::Bundled => CommandSource::Bundled,
+                Tier::Workspace => CommandSource::Workspace,
+                _ => CommandSource::Unknown,
             },
             own: entry.tier.is_own(),
             model_visible: entry.model_visible,
@@ -482,9 +490,9 @@ fn name_commands(request: &Request<'_>, entries: &mut [Entry]) -> Commands {
             template: None,
             filtered: !entry.command_visible,
             trust: match (entry.eligible, entry.reviewed) {
-                (false, _) => Trust::Held,
-                (true, false) => Trust::Unreviewed,
-                (true, true) => Trust::Full,
+                (false, _) => CommandTrust::Held,
+                (true, false) => CommandTrust::Unreviewed,
+                (true, true) => CommandTrust::Full,
             },
         })
         .collect();
@@ -496,7 +504,8 @@ fn name_commands(request: &Request<'_>, entries: &mut [Entry]) -> Commands {
         template: Some(&command.template),
         ..CommandSkill::default()
     }));
-    let commands = Commands::assign(&wanting, request.reserved_commands.iter().map(String::as_str));
+    let commands =
+        SlashCommands::assign(&wanting, request.reserved_commands.iter().map(String::as_str));
     let names: HashMap<&str, &str> = commands
         .specs()
         .iter()
@@ -510,15 +519,17 @@ fn name_commands(request: &Request<'_>, entries: &mut [Entry]) -> Commands {
 
 /// A command that goes straight to a tool, of a skill that the guard holds back: whoever types it is
 /// told, instead of the words going to the model.
-fn is_held_dispatch(entry: &Entry) -> bool {
-    let held = |reason: &Reason| matches!(reason.code, Code::Quarantined | Code::DraftUnreviewed);
+fn is_held_dispatch(entry: &CatalogEntry) -> bool {
+    let held = |reason: &Reason| {
+        matches!(reason.code, ReasonCode::Quarantined | ReasonCode::DraftUnreviewed)
+    };
     entry.skill.as_ref().is_some_and(|skill| skill.dispatch.is_some())
-        && entry.state == State::Blocked
+        && entry.state == EntryState::Blocked
         && entry.reasons.iter().any(held)
 }
 
 /// A misspelt agent would otherwise see what was kept from the one that was meant.
-fn unknown_agent(request: &Request<'_>) -> Option<Reason> {
+fn unknown_agent(request: &CatalogRequest<'_>) -> Option<Reason> {
     let agent = request.agent?;
     let known = &request.config.agents.entries;
     if known.is_empty() || known.contains_key(agent) {
@@ -530,10 +541,10 @@ fn unknown_agent(request: &Request<'_>) -> Option<Reason> {
         None => "add it to agents.entries".to_owned(),
     };
     let detail = format!("the configuration knows no agent {agent}; the defaults apply");
-    Some(Reason::new(Code::UnknownAgent, detail).remedy(remedy))
+    Some(Reason::new(ReasonCode::UnknownAgent, detail).remedy(remedy))
 }
 
-fn unknown_skill_keys(config: &Config, entries: &[Entry]) -> Vec<Reason> {
+fn unknown_skill_keys(config: &Config, entries: &[CatalogEntry]) -> Vec<Reason> {
     let known: std::collections::HashSet<&str> =
         entries.iter().map(|entry| entry.skill_key.as_str()).collect();
     config
@@ -546,14 +557,17 @@ fn unknown_skill_keys(config: &Config, entries: &[Entry]) -> Vec<Reason> {
                 Some(near) => format!("did you mean skills.entries.{near}?"),
                 None => "remove it, or install the skill".to_owned(),
             };
-            Reason::new(Code::UnknownSkillKey, format!("skills.entries.{key} matches no skill"))
-                .remedy(remedy)
+            Reason::new(
+                ReasonCode::UnknownSkillKey,
+                format!("skills.entries.{key} matches no skill"),
+            )
+            .remedy(remedy)
         })
         .collect()
 }
 
 /// By name as people sort; OpenPocket shows its sources one after the other.
-fn sort(entries: &mut [Entry], roots: &[Root], openpocket: bool) {
+fn sort(entries: &mut [CatalogEntry], roots: &[SkillRoot], openpocket: bool) {
     // An entry is a large thing to move about; its place in the list is a number.
     let mut places: Vec<usize> = (0..entries.len()).collect();
     places.sort_by(|&a, &b| {
@@ -563,7 +577,8 @@ fn sort(entries: &mut [Entry], roots: &[Root], openpocket: bool) {
         })
     });
     if openpocket {
-        let rank = |entry: &Entry| roots.iter().rposition(|root| root.source == entry.source);
+        let rank =
+            |entry: &CatalogEntry| roots.iter().rposition(|root| root.source == entry.source);
         places.sort_by_key(|&at| std::cmp::Reverse(rank(&entries[at])));
     }
     for at in 0..entries.len() {

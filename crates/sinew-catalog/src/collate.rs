@@ -15,24 +15,24 @@ use icu_locale_core::locale;
 
 /// Compares two names; `Equal` means canonically equivalent, not the same bytes.
 pub fn compare(a: &str, b: &str) -> Ordering {
-    Collation::shared().compare(a, b)
+    NameCollation::shared().compare(a, b)
 }
 
-struct Collation {
+struct NameCollation {
     collator: CollatorBorrowed<'static>,
-    ascii: [Weight; 128],
+    ascii: [AsciiWeight; 128],
 }
 
 /// Where an ASCII character stands. A primary of zero marks one that the table does not cover.
 #[derive(Clone, Copy, Default)]
-struct Weight {
+struct AsciiWeight {
     primary: u8,
     upper: bool,
 }
 
-impl Collation {
+impl NameCollation {
     fn shared() -> &'static Self {
-        static SHARED: OnceLock<Collation> = OnceLock::new();
+        static SHARED: OnceLock<NameCollation> = OnceLock::new();
         SHARED.get_or_init(Self::new)
     }
 
@@ -41,13 +41,13 @@ impl Collation {
             .expect("the collation data is compiled in");
         let mut printable: Vec<u8> = (b' '..=b'~').collect();
         printable.sort_by(|a, b| compare_bytes(&collator, *a, *b));
-        let mut ascii = [Weight::default(); 128];
+        let mut ascii = [AsciiWeight::default(); 128];
         let mut primary = 0;
         for (at, &byte) in printable.iter().enumerate() {
             let previous = at.checked_sub(1).map(|before| printable[before]);
             let same_letter = previous.is_some_and(|before| before.eq_ignore_ascii_case(&byte));
             primary += u8::from(!same_letter);
-            ascii[usize::from(byte)] = Weight { primary, upper: byte.is_ascii_uppercase() };
+            ascii[usize::from(byte)] = AsciiWeight { primary, upper: byte.is_ascii_uppercase() };
         }
         Self { collator, ascii }
     }
@@ -75,7 +75,7 @@ impl Collation {
         covered.then(|| a.len().cmp(&b.len()).then(by_case))
     }
 
-    fn weight(&self, byte: u8) -> Option<Weight> {
+    fn weight(&self, byte: u8) -> Option<AsciiWeight> {
         self.ascii.get(usize::from(byte)).copied().filter(|weight| weight.primary != 0)
     }
 }
@@ -117,12 +117,12 @@ mod tests {
     proptest! {
         #[test]
         fn the_short_cut_agrees_with_the_collator(a in "[ -~]{0,8}", b in "[ -~]{0,8}") {
-            prop_assert_eq!(compare(&a, &b), Collation::shared().collator.compare(&a, &b));
+            prop_assert_eq!(compare(&a, &b), NameCollation::shared().collator.compare(&a, &b));
         }
 
         #[test]
         fn every_pair_has_one_order(a in any::<String>(), b in any::<String>()) {
-            prop_assert_eq!(compare(&a, &b), Collation::shared().collator.compare(&a, &b));
+            prop_assert_eq!(compare(&a, &b), NameCollation::shared().collator.compare(&a, &b));
             prop_assert_eq!(compare(&a, &b), compare(&b, &a).reverse());
         }
     }

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use serde::Serialize;
-use sinew_skill::Dispatch;
+use sinew_skill::ToolDispatch;
 use sinew_skill::names::{MAX_COMMAND, command_name, display_name};
 
 use crate::collate;
@@ -27,7 +27,7 @@ const ARGUMENTS: &str = "$ARGUMENTS";
 /// Where a command's skill comes from, as hosts know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum SkillSource {
+pub enum CommandSource {
     /// Shipped with the program.
     Bundled,
     /// Found in the workspace.
@@ -39,7 +39,7 @@ pub enum SkillSource {
 
 /// How far a command's skill is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Trust {
+pub enum CommandTrust {
     /// Somebody vouches for it.
     #[default]
     Full,
@@ -61,7 +61,7 @@ pub struct CommandSkill<'a> {
     /// The source's name, which breaks ties between equal names.
     pub source: &'a str,
     /// What hosts call that source.
-    pub skill_source: SkillSource,
+    pub skill_source: CommandSource,
     /// Whether it is the person's own rather than shipped.
     pub own: bool,
     /// Whether the model sees it in the prompt.
@@ -69,9 +69,9 @@ pub struct CommandSkill<'a> {
     /// Whether the agent's list leaves it out: it gets no command, only an answer.
     pub filtered: bool,
     /// How far it is trusted: only a trusted command reaches a tool.
-    pub trust: Trust,
+    pub trust: CommandTrust,
     /// The tool that takes the arguments without asking the model.
-    pub dispatch: Option<Dispatch>,
+    pub dispatch: Option<ToolDispatch>,
     /// The text of a plain command (`commands/dir/file.md`, named `dir:file`).
     pub template: Option<&'a str>,
 }
@@ -93,13 +93,13 @@ pub struct CommandSpec {
     /// Whether the model sees the skill in the prompt.
     pub model_visible: bool,
     /// Where the skill comes from.
-    pub skill_source: SkillSource,
+    pub skill_source: CommandSource,
     /// The tool that takes the arguments without asking the model.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub dispatch: Option<Dispatch>,
+    pub dispatch: Option<ToolDispatch>,
     /// Whether that tool may be reached.
     #[serde(skip)]
-    pub trust: Trust,
+    pub trust: CommandTrust,
     /// The text of a plain command; hosts get it filled in, not as data.
     #[serde(skip)]
     pub template: Option<String>,
@@ -107,7 +107,7 @@ pub struct CommandSpec {
 
 /// What a message that may start with `/` asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Invocation<'c> {
+pub enum CommandInvocation<'c> {
     /// An ordinary message, or a slash word that means nothing here.
     None,
     /// A command and its arguments.
@@ -121,7 +121,7 @@ pub enum Invocation<'c> {
     Unavailable(&'c CommandSpec),
 }
 
-impl Invocation<'_> {
+impl CommandInvocation<'_> {
     /// The answer to a command that is not available, in a sentence.
     pub fn refusal(&self) -> Option<String> {
         match self {
@@ -138,21 +138,21 @@ pub(crate) fn unavailable(skill: &str) -> String {
 
 /// All commands of a catalog, and those that only answer that they are not available.
 #[derive(Debug, Clone, Default)]
-pub struct Commands {
+pub struct SlashCommands {
     specs: Vec<CommandSpec>,
     filtered: Vec<CommandSpec>,
     /// Made when the first name is looked up: most catalogs are built for something else.
-    index: OnceLock<Index>,
-    filtered_index: OnceLock<Index>,
+    index: OnceLock<CommandIndex>,
+    filtered_index: OnceLock<CommandIndex>,
 }
 
-impl Commands {
+impl SlashCommands {
     /// Names the commands; `reserved` are the host's own.
     pub fn assign<'r>(
         skills: &[CommandSkill<'_>],
         reserved: impl IntoIterator<Item = &'r str>,
     ) -> Self {
-        let mut names = Names::reserving(reserved);
+        let mut names = TakenNames::reserving(reserved);
         names.taken.reserve(skills.len());
         let mut order: Vec<&CommandSkill<'_>> = skills.iter().collect();
         order.sort_by(|a, b| {
@@ -181,46 +181,50 @@ impl Commands {
     }
 
     /// What `message` asks for.
-    pub fn invocation(&self, message: &str) -> Invocation<'_> {
+    pub fn invocation(&self, message: &str) -> CommandInvocation<'_> {
         let Some(typed) = message.trim_start().strip_prefix('/') else {
-            return Invocation::None;
+            return CommandInvocation::None;
         };
         if typed.starts_with(char::is_whitespace) {
-            return Invocation::None;
+            return CommandInvocation::None;
         }
         let (word, rest) = split_word(typed);
         if word.eq_ignore_ascii_case("skill") {
             let (wanted, arguments) = split_word(rest);
-            let found = self.find(wanted, Index::find);
-            if found != Found::Nothing {
+            let found = self.find(wanted, CommandIndex::find);
+            if found != CommandLookup::Nothing {
                 return invoke(found, arguments);
             }
         }
-        invoke(self.find(word, Index::command), rest)
+        invoke(self.find(word, CommandIndex::command), rest)
     }
 
     /// The command that `wanted` means, by command or skill name, in any case, with blanks and `_`
     /// read as `-`.
-    pub(crate) fn lookup(&self, wanted: &str) -> Found<'_> {
-        self.find(wanted, Index::find)
+    pub(crate) fn lookup(&self, wanted: &str) -> CommandLookup<'_> {
+        self.find(wanted, CommandIndex::find)
     }
 
-    fn find(&self, wanted: &str, by: fn(&Index, &str) -> Option<usize>) -> Found<'_> {
-        let index = self.index.get_or_init(|| Index::of(&self.specs));
-        let filtered = self.filtered_index.get_or_init(|| Index::of(&self.filtered));
+    fn find(
+        &self,
+        wanted: &str,
+        by: fn(&CommandIndex, &str) -> Option<usize>,
+    ) -> CommandLookup<'_> {
+        let index = self.index.get_or_init(|| CommandIndex::of(&self.specs));
+        let filtered = self.filtered_index.get_or_init(|| CommandIndex::of(&self.filtered));
         if let Some(at) = by(index, wanted) {
-            Found::Usable(&self.specs[at])
+            CommandLookup::Usable(&self.specs[at])
         } else if let Some(at) = by(filtered, wanted) {
-            Found::Filtered(&self.filtered[at])
+            CommandLookup::Filtered(&self.filtered[at])
         } else {
-            Found::Nothing
+            CommandLookup::Nothing
         }
     }
 }
 
 /// What a look-up found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found<'c> {
+pub(crate) enum CommandLookup<'c> {
     Nothing,
     Usable(&'c CommandSpec),
     Filtered(&'c CommandSpec),
@@ -239,7 +243,7 @@ pub fn fill_arguments(template: &str, arguments: Option<&str>) -> String {
 }
 
 /// A description for a channel that shows at most `limit` UTF-16 units of it.
-pub fn clamp(description: &str, limit: usize) -> String {
+pub fn clamp_description(description: &str, limit: usize) -> String {
     let units = |text: &str| text.encode_utf16().count();
     if units(description) <= limit {
         return description.to_owned();
@@ -276,14 +280,14 @@ fn spec(skill: &CommandSkill<'_>, name: String) -> CommandSpec {
     }
 }
 
-fn invoke<'c>(found: Found<'c>, rest: &str) -> Invocation<'c> {
+fn invoke<'c>(found: CommandLookup<'c>, rest: &str) -> CommandInvocation<'c> {
     match found {
-        Found::Nothing => Invocation::None,
-        Found::Filtered(command) => Invocation::Unavailable(command),
-        Found::Usable(command) => {
+        CommandLookup::Nothing => CommandInvocation::None,
+        CommandLookup::Filtered(command) => CommandInvocation::Unavailable(command),
+        CommandLookup::Usable(command) => {
             let rest = rest.trim();
             let arguments = (!rest.is_empty()).then(|| rest.to_owned());
-            Invocation::Run { command, arguments }
+            CommandInvocation::Run { command, arguments }
         }
     }
 }
@@ -295,13 +299,13 @@ fn split_word(text: &str) -> (&str, &str) {
 }
 
 /// The names that are gone.
-struct Names {
+struct TakenNames {
     taken: HashSet<String>,
     /// The next suffix worth trying, so that a thousand equal names cost a thousand steps.
     next: HashMap<String, usize>,
 }
 
-impl Names {
+impl TakenNames {
     fn reserving<'r>(reserved: impl IntoIterator<Item = &'r str>) -> Self {
         let bare = |name: &str| name.trim_start_matches('/').to_lowercase();
         Self { taken: reserved.into_iter().map(bare).collect(), next: HashMap::new() }
@@ -335,13 +339,13 @@ fn numbered(base: &str, number: usize) -> String {
 
 /// Command and skill names in the three forms in which people type them.
 #[derive(Debug, Clone, Default)]
-struct Index {
+struct CommandIndex {
     commands: HashMap<String, usize>,
     skills: HashMap<String, usize>,
     dashed: HashMap<String, usize>,
 }
 
-impl Index {
+impl CommandIndex {
     fn of(specs: &[CommandSpec]) -> Self {
         let mut index = Self::default();
         for (at, spec) in specs.iter().enumerate() {

@@ -13,14 +13,14 @@ use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use sinew_skill::{Code, Reason};
+use sinew_skill::{Reason, ReasonCode};
 
+use crate::catalog_cache::CachedRecords;
 use crate::environment::path_text;
-use crate::keep::Kept;
-use crate::listing::{Anchor, Kind, Listed};
+use crate::listing::{FolderEntryKind, FolderListing, ReadAnchor};
 use crate::parallel;
-use crate::profile::{Links, Tier};
-use crate::roots::{Root, Shape};
+use crate::profile::{LinkPolicy, Tier};
+use crate::roots::{RootShape, SkillRoot};
 
 /// The one name a skill file has.
 pub const SKILL_FILE: &str = "SKILL.md";
@@ -42,7 +42,7 @@ pub(crate) struct WalkRules {
 
 /// A file that may be a skill.
 #[derive(Debug, Clone)]
-pub(crate) struct Candidate {
+pub(crate) struct DiscoveredSkill {
     /// The skill's folder, as its root was named.
     pub(crate) dir: PathBuf,
     /// The skill's file.
@@ -54,14 +54,14 @@ pub(crate) struct Candidate {
     /// Lies below `auto/`: made by a program from a run.
     pub(crate) generated: bool,
     /// Where all reading starts, and the folder below it.
-    pub(crate) anchor: Anchor,
+    pub(crate) anchor: ReadAnchor,
     pub(crate) inside: PathBuf,
     pub(crate) file_name: String,
     /// The skill's own folder; `None` for a single file among others.
-    pub(crate) folder: Option<Arc<Listed>>,
+    pub(crate) folder: Option<Arc<FolderListing>>,
 }
 
-impl Candidate {
+impl DiscoveredSkill {
     /// The file below the handle.
     pub(crate) fn file_inside(&self) -> PathBuf {
         self.inside.join(&self.file_name)
@@ -70,13 +70,13 @@ impl Candidate {
 
 /// What a walk found.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
-    pub(crate) candidates: Vec<Candidate>,
+pub(crate) struct WalkResult {
+    pub(crate) candidates: Vec<DiscoveredSkill>,
     pub(crate) reasons: Vec<Reason>,
     /// The root is itself a skill; should it not load, these are the skills below it.
-    pub(crate) below: Vec<Candidate>,
+    pub(crate) below: Vec<DiscoveredSkill>,
     /// The folders whose entries were listed on the way.
-    pub(crate) listed: Vec<Arc<Listed>>,
+    pub(crate) listed: Vec<Arc<FolderListing>>,
     /// The links that were followed, and where they led.
     pub(crate) links: Vec<(PathBuf, PathBuf)>,
     /// When the walk began.
@@ -89,8 +89,13 @@ fn raw_cap(max_candidates: usize) -> usize {
 }
 
 /// Walks a root.
-pub(crate) fn walk(root: &Root, rules: &WalkRules, at_ms: u64, kept: &Kept) -> Found {
-    let mut found = Found { at_ms, ..Found::default() };
+pub(crate) fn walk(
+    root: &SkillRoot,
+    rules: &WalkRules,
+    at_ms: u64,
+    kept: &CachedRecords,
+) -> WalkResult {
+    let mut found = WalkResult { at_ms, ..WalkResult::default() };
     let handle = match Dir::open_ambient_dir(&root.path, ambient_authority()) {
         Ok(handle) => Arc::new(handle),
         Err(error) => {
@@ -98,7 +103,7 @@ pub(crate) fn walk(root: &Root, rules: &WalkRules, at_ms: u64, kept: &Kept) -> F
             return found;
         }
     };
-    let mut walk = Walk {
+    let mut walk = RootWalker {
         root,
         rules,
         kept,
@@ -117,11 +122,11 @@ pub(crate) fn walk(root: &Root, rules: &WalkRules, at_ms: u64, kept: &Kept) -> F
     found
 }
 
-fn unopened(root: &Root, error: &io::Error) -> Reason {
+fn unopened(root: &SkillRoot, error: &io::Error) -> Reason {
     let (code, remedy) = match error.kind() {
-        io::ErrorKind::NotFound => (Code::RootMissing, "create it to put skills there"),
-        io::ErrorKind::NotADirectory => (Code::RootUnreadable, "it must be a folder"),
-        _ => (Code::RootUnreadable, "check who may read it"),
+        io::ErrorKind::NotFound => (ReasonCode::RootMissing, "create it to put skills there"),
+        io::ErrorKind::NotADirectory => (ReasonCode::RootUnreadable, "it must be a folder"),
+        _ => (ReasonCode::RootUnreadable, "check who may read it"),
     };
     Reason::new(code, format!("{}: {error}", path_text(&root.path)))
         .source(&root.source)
@@ -130,30 +135,30 @@ fn unopened(root: &Root, error: &io::Error) -> Reason {
 }
 
 /// Candidates in the order of their relative path, so that a cap leaves out the same ones always.
-fn order(candidates: &mut [Candidate]) {
+fn order(candidates: &mut [DiscoveredSkill]) {
     candidates.sort_by(|a, b| {
         crate::collate::compare(&a.relative, &b.relative).then_with(|| a.relative.cmp(&b.relative))
     });
 }
 
-struct Walk<'a> {
-    root: &'a Root,
+struct RootWalker<'a> {
+    root: &'a SkillRoot,
     rules: &'a WalkRules,
     /// Listings of an earlier process.
-    kept: &'a Kept,
+    kept: &'a CachedRecords,
     real_root: PathBuf,
     seen_links: HashSet<PathBuf>,
     folders_left: usize,
     entries_left: usize,
     /// Entries that were not looked at.
     cut: usize,
-    found: Found,
+    found: WalkResult,
 }
 
 /// A folder to look at.
 #[derive(Clone)]
-struct Folder {
-    anchor: Anchor,
+struct WalkFolder {
+    anchor: ReadAnchor,
     /// Below the anchor; empty for the anchor itself.
     inside: PathBuf,
     /// As its root was named.
@@ -166,33 +171,35 @@ struct Folder {
 }
 
 /// An entry of a folder that may lead to a skill.
-struct Child<'a> {
+struct WalkChild<'a> {
     name: Cow<'a, str>,
-    kind: Kind,
+    kind: FolderEntryKind,
 }
 
 /// What a look at a folder gave.
-enum Look {
-    Listing(io::Result<Listed>),
+enum FolderView {
+    Listing(io::Result<FolderListing>),
     /// Deeper than the walk goes: only whether something is left out there.
     Beyond {
         holds_skill: bool,
     },
 }
 
-impl Folder {
+impl WalkFolder {
     /// What an earlier process saw, if it is still the same.
-    fn wake(&self, kept: &Kept) -> Option<Look> {
-        let wake = |record: &[u8]| Listed::wake(record, &self.anchor, &self.inside, &self.shown);
-        kept.wake(&self.shown, wake).map(|listed| Look::Listing(Ok(listed)))
+    fn cached_view(&self, kept: &CachedRecords) -> Option<FolderView> {
+        let wake = |record: &[u8]| {
+            FolderListing::from_record(record, &self.anchor, &self.inside, &self.shown)
+        };
+        kept.with_record(&self.shown, wake).map(|listed| FolderView::Listing(Ok(listed)))
     }
 
-    fn look(&self, max_depth: usize, at_ms: u64) -> Look {
+    fn look(&self, max_depth: usize, at_ms: u64) -> FolderView {
         if self.depth > max_depth {
             let skill = self.anchor.stamp(&self.inside.join(SKILL_FILE));
-            return Look::Beyond { holds_skill: skill.is_ok() };
+            return FolderView::Beyond { holds_skill: skill.is_ok() };
         }
-        Look::Listing(Listed::of(&self.anchor, &self.inside, &self.shown, at_ms))
+        FolderView::Listing(FolderListing::of(&self.anchor, &self.inside, &self.shown, at_ms))
     }
 
     /// A folder in this one.
@@ -216,9 +223,9 @@ impl Folder {
     }
 
     /// A file in this folder that may be a skill; `listed` is the folder, where it is the skill's own.
-    fn candidate(self, file_name: String, listed: Option<Arc<Listed>>) -> Candidate {
+    fn candidate(self, file_name: String, listed: Option<Arc<FolderListing>>) -> DiscoveredSkill {
         let id = self.shown.file_name().map(|name| name.to_string_lossy().into_owned());
-        Candidate {
+        DiscoveredSkill {
             file: self.shown.join(&file_name),
             dir: self.shown,
             relative: self.relative,
@@ -232,10 +239,10 @@ impl Folder {
     }
 }
 
-impl Walk<'_> {
+impl RootWalker<'_> {
     fn run(&mut self, handle: &Arc<Dir>) {
-        let top = Folder {
-            anchor: Anchor::Root(Arc::clone(handle)),
+        let top = WalkFolder {
+            anchor: ReadAnchor::Root(Arc::clone(handle)),
             inside: PathBuf::new(),
             shown: self.root.path.clone(),
             relative: String::new(),
@@ -245,8 +252,8 @@ impl Walk<'_> {
         };
         self.seen_links.insert(self.real_root.clone());
         match self.look(&top) {
-            Look::Listing(Ok(listed))
-                if self.root.shape == Shape::Any && listed.holds(SKILL_FILE) =>
+            FolderView::Listing(Ok(listed))
+                if self.root.shape == RootShape::Any && listed.holds(SKILL_FILE) =>
             {
                 self.root_skill(top, listed, handle);
             }
@@ -254,12 +261,12 @@ impl Walk<'_> {
         }
     }
 
-    fn root_skill(&mut self, top: Folder, listed: Listed, handle: &Dir) {
+    fn root_skill(&mut self, top: WalkFolder, listed: FolderListing, handle: &Dir) {
         let listed = Arc::new(listed);
         self.found.listed.push(Arc::clone(&listed));
         // Whether there are skills below matters too, should the root's own file break.
         if handle.is_dir("skills") {
-            let nested = Folder {
+            let nested = WalkFolder {
                 inside: PathBuf::from("skills"),
                 shown: self.root.path.join("skills"),
                 relative: "skills".to_owned(),
@@ -272,13 +279,13 @@ impl Walk<'_> {
         self.found.below = std::mem::replace(&mut self.found.candidates, vec![root_skill]);
     }
 
-    fn look(&self, folder: &Folder) -> Look {
+    fn look(&self, folder: &WalkFolder) -> FolderView {
         let look = || folder.look(self.root.max_depth, self.found.at_ms);
-        folder.wake(self.kept).unwrap_or_else(look)
+        folder.cached_view(self.kept).unwrap_or_else(look)
     }
 
     /// One level after the other; the folders of a level are listed side by side.
-    fn breadth_first(&mut self, top: Folder, look: Look) {
+    fn breadth_first(&mut self, top: WalkFolder, look: FolderView) {
         let mut level = Vec::new();
         self.visit(top, look, &mut level);
         while !level.is_empty() {
@@ -292,7 +299,7 @@ impl Walk<'_> {
         if self.cut > 0 {
             self.report(
                 Reason::new(
-                    Code::ScanTruncated,
+                    ReasonCode::ScanTruncated,
                     format!(
                         "{} entries of {} were not looked at",
                         self.cut,
@@ -304,19 +311,22 @@ impl Walk<'_> {
         }
     }
 
-    fn visit(&mut self, folder: Folder, look: Look, next: &mut Vec<Folder>) {
+    fn visit(&mut self, folder: WalkFolder, look: FolderView, next: &mut Vec<WalkFolder>) {
         let listed = match look {
-            Look::Listing(Ok(listed)) => Arc::new(listed),
-            Look::Listing(Err(error)) => {
+            FolderView::Listing(Ok(listed)) => Arc::new(listed),
+            FolderView::Listing(Err(error)) => {
                 self.report(
-                    Reason::new(Code::Unreadable, format!("the folder cannot be listed: {error}"))
-                        .path(path_text(&folder.shown))
-                        .remedy("check who may read it"),
+                    Reason::new(
+                        ReasonCode::Unreadable,
+                        format!("the folder cannot be listed: {error}"),
+                    )
+                    .path(path_text(&folder.shown))
+                    .remedy("check who may read it"),
                 );
                 return;
             }
-            Look::Beyond { holds_skill: true } => return self.too_deep(&folder),
-            Look::Beyond { holds_skill: false } => return,
+            FolderView::Beyond { holds_skill: true } => return self.too_deep(&folder),
+            FolderView::Beyond { holds_skill: false } => return,
         };
         self.found.listed.push(Arc::clone(&listed));
         if !folder.is_top && listed.holds(SKILL_FILE) {
@@ -329,7 +339,12 @@ impl Walk<'_> {
         }
     }
 
-    fn descend(&mut self, folder: Folder, listed: &Arc<Listed>, next: &mut Vec<Folder>) {
+    fn descend(
+        &mut self,
+        folder: WalkFolder,
+        listed: &Arc<FolderListing>,
+        next: &mut Vec<WalkFolder>,
+    ) {
         let children = self.children(listed);
         if let Some(other_case) =
             children.iter().find(|child| is_skill_file_in_other_case(&child.name))
@@ -341,7 +356,7 @@ impl Walk<'_> {
             }
             self.report(
                 Reason::new(
-                    Code::FilenameCase,
+                    ReasonCode::FilenameCase,
                     format!("{} is not named {SKILL_FILE}", other_case.name),
                 )
                 .path(path_text(&folder.shown.join(&*other_case.name)))
@@ -350,23 +365,23 @@ impl Walk<'_> {
         }
         for child in children {
             match child.kind {
-                Kind::File => self.single_file(&folder, &child.name),
-                Kind::Folder => next.push(folder.child(&child.name)),
-                Kind::Link => next.extend(self.linked_folder(&folder, &child.name)),
+                FolderEntryKind::File => self.single_file(&folder, &child.name),
+                FolderEntryKind::Folder => next.push(folder.child(&child.name)),
+                FolderEntryKind::Link => next.extend(self.linked_folder(&folder, &child.name)),
             }
         }
     }
 
     /// The entries that may lead to a skill.
-    fn children<'a>(&mut self, listed: &'a Listed) -> Vec<Child<'a>> {
-        let mut children: Vec<Child<'_>> = listed
+    fn children<'a>(&mut self, listed: &'a FolderListing) -> Vec<WalkChild<'a>> {
+        let mut children: Vec<WalkChild<'_>> = listed
             .children
             .iter()
-            .map(|child| Child { name: child.name.to_string_lossy(), kind: child.kind })
+            .map(|child| WalkChild { name: child.name.to_string_lossy(), kind: child.kind })
             .filter(|child| !child.name.starts_with('.') && child.name != "node_modules")
             .collect();
         // Folders first: where a cap bites, a heap of files does not push out the skills among them.
-        let is_file = |child: &Child<'_>| matches!(child.kind, Kind::File);
+        let is_file = |child: &WalkChild<'_>| matches!(child.kind, FolderEntryKind::File);
         children
             .sort_by(|a, b| (is_file(a), a.name.as_bytes()).cmp(&(is_file(b), b.name.as_bytes())));
         let cap = raw_cap(self.rules.max_candidates).min(self.entries_left);
@@ -376,15 +391,15 @@ impl Walk<'_> {
         children
     }
 
-    fn linked_folder(&mut self, folder: &Folder, name: &str) -> Option<Folder> {
+    fn linked_folder(&mut self, folder: &WalkFolder, name: &str) -> Option<WalkFolder> {
         let link = folder.shown.join(name);
         let target = match fs::canonicalize(&link) {
             Ok(target) if target.is_dir() => target,
             Ok(_) => return None,
             Err(error) => {
                 self.report(
-                    Reason::new(Code::Unreadable, format!("the link leads nowhere: {error}"))
-                        .severity(sinew_skill::Severity::Warn)
+                    Reason::new(ReasonCode::Unreadable, format!("the link leads nowhere: {error}"))
+                        .severity(sinew_skill::ReasonSeverity::Warn)
                         .path(path_text(&link))
                         .remedy("correct or remove the link"),
                 );
@@ -393,8 +408,8 @@ impl Walk<'_> {
         };
         if !self.may_link_to(&target) {
             let code = match self.root.tier {
-                Tier::Bundled => Code::BundledRootEscape,
-                _ => Code::SymlinkEscape,
+                Tier::Bundled => ReasonCode::BundledRootEscape,
+                _ => ReasonCode::SymlinkEscape,
             };
             self.report(
                 Reason::new(code, format!("the link leads to {}", path_text(&target)))
@@ -412,13 +427,17 @@ impl Walk<'_> {
         }
         if !self.seen_links.insert(target.clone()) {
             self.report(
-                Reason::new(Code::Shadowed, "another link leads to the same folder")
+                Reason::new(ReasonCode::Shadowed, "another link leads to the same folder")
                     .path(path_text(&link)),
             );
             return None;
         }
         let below = folder.child(name);
-        Some(Folder { anchor: Anchor::Target(target.into()), inside: PathBuf::new(), ..below })
+        Some(WalkFolder {
+            anchor: ReadAnchor::Target(target.into()),
+            inside: PathBuf::new(),
+            ..below
+        })
     }
 
     /// Whether the walk comes past a folder by itself, so that a link to it is only an alias.
@@ -435,15 +454,15 @@ impl Walk<'_> {
             return true;
         }
         match self.root.links {
-            Links::Free => true,
-            Links::Inside | Links::None => false,
-            Links::Listed => {
+            LinkPolicy::Free => true,
+            LinkPolicy::Inside | LinkPolicy::None => false,
+            LinkPolicy::Listed => {
                 self.rules.link_targets.iter().any(|allowed| target.starts_with(allowed))
             }
         }
     }
 
-    fn single_file(&mut self, folder: &Folder, name: &str) {
+    fn single_file(&mut self, folder: &WalkFolder, name: &str) {
         let Some(stem) = name.strip_suffix(".md").filter(|_| self.rules.single_files) else {
             return;
         };
@@ -460,10 +479,10 @@ impl Walk<'_> {
         self.found.candidates.push(candidate);
     }
 
-    fn too_deep(&mut self, folder: &Folder) {
+    fn too_deep(&mut self, folder: &WalkFolder) {
         self.report(
             Reason::new(
-                Code::DepthCapped,
+                ReasonCode::DepthCapped,
                 format!("the skill lies more than {} folders deep", self.root.max_depth),
             )
             .path(path_text(&folder.shown))

@@ -5,10 +5,12 @@
 //! Arguments reach a shell only if the host's own tool puts them there.
 
 use serde::Serialize;
-use sinew_skill::{Code, Reason};
+use sinew_skill::{Reason, ReasonCode};
 
-use crate::commands::{CommandSpec, Commands, Invocation, Trust, fill_arguments};
-use crate::references::{self, Expanded};
+use crate::commands::{
+    CommandInvocation, CommandSpec, CommandTrust, SlashCommands, fill_arguments,
+};
+use crate::references::{self, ExpandedMessage};
 
 /// Longer arguments are a file, not a command line.
 pub const MAX_ARGUMENTS: usize = 16 * 1024;
@@ -16,17 +18,17 @@ pub const MAX_ARGUMENTS: usize = 16 * 1024;
 /// What a message comes to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Resolution {
+pub enum MessageResolution {
     /// An ordinary message for the model, the skills it names put before it.
     Message {
         /// The message, expanded.
         #[serde(flatten)]
-        message: Expanded,
+        message: ExpandedMessage,
     },
     /// A skill's command for the model.
     Skill {
         /// The command.
-        command: Named,
+        command: CommandRef,
         /// What stands after it.
         #[serde(skip_serializing_if = "Option::is_none")]
         arguments: Option<String>,
@@ -36,21 +38,21 @@ pub enum Resolution {
     /// A plain command: its text, with the arguments in their place.
     Prompt {
         /// The command.
-        command: Named,
+        command: CommandRef,
         /// What the model gets.
         body: String,
     },
     /// A command for a tool; the model is not asked.
     Dispatch {
         /// The command.
-        command: Named,
+        command: CommandRef,
         /// The call that the host makes.
-        dispatch: Call,
+        dispatch: DispatchCall,
     },
     /// Neither the model nor a tool gets it.
     Refused {
         /// The command.
-        command: Named,
+        command: CommandRef,
         /// Why, and what to do.
         reason: Reason,
     },
@@ -59,7 +61,7 @@ pub enum Resolution {
 /// A command and the skill it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Named {
+pub struct CommandRef {
     /// The slash command.
     pub name: String,
     /// The skill.
@@ -70,17 +72,17 @@ pub struct Named {
 
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Call {
+pub struct DispatchCall {
     /// The tool.
     pub tool: String,
     /// What it is called with.
-    pub payload: Payload,
+    pub payload: DispatchPayload,
 }
 
 /// What a tool is called with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Payload {
+pub struct DispatchPayload {
     /// What was typed after the command, trimmed at both ends and otherwise every byte of it.
     pub command: String,
     /// The slash command.
@@ -90,22 +92,32 @@ pub struct Payload {
 }
 
 /// Resolves a message for a caller who may use `tools`, and no others.
-pub fn resolve(message: &str, commands: &Commands, tools: &[String]) -> Resolution {
+pub fn resolve_message(
+    message: &str,
+    commands: &SlashCommands,
+    tools: &[String],
+) -> MessageResolution {
     match commands.invocation(message) {
-        Invocation::None => Resolution::Message { message: references::expand(message, commands) },
-        Invocation::Unavailable(command) => refused(command, unavailable(command)),
-        Invocation::Run { command, arguments } => {
+        CommandInvocation::None => {
+            MessageResolution::Message { message: references::expand_references(message, commands) }
+        }
+        CommandInvocation::Unavailable(command) => refused(command, unavailable(command)),
+        CommandInvocation::Run { command, arguments } => {
             if command.dispatch.is_some() {
                 return dispatch(command, arguments.unwrap_or_default(), tools);
             }
             match &command.template {
-                Some(template) => Resolution::Prompt {
+                Some(template) => MessageResolution::Prompt {
                     body: fill_arguments(template, arguments.as_deref()),
                     command: named(command),
                 },
                 None => {
-                    let expanded = references::expand(message.trim_start(), commands);
-                    Resolution::Skill { command: named(command), arguments, body: expanded.body }
+                    let expanded = references::expand_references(message.trim_start(), commands);
+                    MessageResolution::Skill {
+                        command: named(command),
+                        arguments,
+                        body: expanded.body,
+                    }
                 }
             }
         }
@@ -114,17 +126,17 @@ pub fn resolve(message: &str, commands: &Commands, tools: &[String]) -> Resoluti
 
 /// A skill that the guard holds back answers as such, whatever the agent's list says.
 fn unavailable(command: &CommandSpec) -> Reason {
-    if command.trust == Trust::Held {
+    if command.trust == CommandTrust::Held {
         return not_trusted(command);
     }
     let detail = format!("the skill {} is not available for this agent", command.skill_name);
-    Reason::new(Code::AgentFilter, detail)
+    Reason::new(ReasonCode::AgentFilter, detail)
         .remedy(format!("add {} to the agent's skills", command.skill_name))
 }
 
-fn dispatch(command: &CommandSpec, arguments: String, tools: &[String]) -> Resolution {
+fn dispatch(command: &CommandSpec, arguments: String, tools: &[String]) -> MessageResolution {
     let tool = command.dispatch.as_ref().map(|dispatch| dispatch.tool.as_str()).unwrap_or_default();
-    if command.trust != Trust::Full {
+    if command.trust != CommandTrust::Full {
         return refused(command, not_trusted(command));
     }
     if arguments.len() > MAX_ARGUMENTS {
@@ -132,22 +144,25 @@ fn dispatch(command: &CommandSpec, arguments: String, tools: &[String]) -> Resol
             format!("the arguments have {} bytes, more than {MAX_ARGUMENTS}", arguments.len());
         return refused(
             command,
-            Reason::new(Code::DispatchArgsTooLong, detail).remedy("put them into a file"),
+            Reason::new(ReasonCode::DispatchArgsTooLong, detail).remedy("put them into a file"),
         );
     }
     if !tools.iter().any(|allowed| allowed == tool) {
         return refused(
             command,
-            Reason::new(Code::DispatchToolUnavailable, format!("there is no tool {tool} here"))
-                .key(tool)
-                .remedy("give the caller that tool, or call the skill by its name in a message"),
+            Reason::new(
+                ReasonCode::DispatchToolUnavailable,
+                format!("there is no tool {tool} here"),
+            )
+            .key(tool)
+            .remedy("give the caller that tool, or call the skill by its name in a message"),
         );
     }
-    Resolution::Dispatch {
+    MessageResolution::Dispatch {
         command: named(command),
-        dispatch: Call {
+        dispatch: DispatchCall {
             tool: tool.to_owned(),
-            payload: Payload {
+            payload: DispatchPayload {
                 command: arguments,
                 command_name: command.name.clone(),
                 skill_name: command.skill_name.clone(),
@@ -158,19 +173,19 @@ fn dispatch(command: &CommandSpec, arguments: String, tools: &[String]) -> Resol
 
 fn not_trusted(command: &CommandSpec) -> Reason {
     let detail = format!("nobody has reviewed {}, so it reaches no tool", command.skill_name);
-    Reason::new(Code::DispatchNotTrusted, detail)
+    Reason::new(ReasonCode::DispatchNotTrusted, detail)
         .remedy("`sinew scan` shows what it holds; review it first")
 }
 
-fn refused(command: &CommandSpec, reason: Reason) -> Resolution {
-    Resolution::Refused {
+fn refused(command: &CommandSpec, reason: Reason) -> MessageResolution {
+    MessageResolution::Refused {
         command: named(command),
         reason: reason.skill(command.skill_name.as_str()).path(command.skill_file.as_str()),
     }
 }
 
-fn named(command: &CommandSpec) -> Named {
-    Named {
+fn named(command: &CommandSpec) -> CommandRef {
+    CommandRef {
         name: command.name.clone(),
         skill_name: command.skill_name.clone(),
         skill_file: command.skill_file.clone(),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Serialize;
-use sinew_skill::{InstallSpec, Reason, Repair, Skill};
+use sinew_skill::{InstallSpec, Reason, RepairRecord, Skill};
 
 use crate::profile::Tier;
 use crate::scan::ScanSummary;
@@ -12,7 +12,7 @@ use crate::scan::ScanSummary;
 /// The one word people see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum EntryState {
     /// Usable now.
     Ready,
     /// Something on this machine or in the configuration is missing.
@@ -29,7 +29,7 @@ pub enum State {
     Broken,
 }
 
-impl State {
+impl EntryState {
     /// The word itself.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl State {
 /// What a skill asks for, or what of it is missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Requirements {
+pub struct SkillRequirements {
     /// Programs, all of them.
     pub bins: Vec<String>,
     /// Programs, at least one.
@@ -62,7 +62,7 @@ pub struct Requirements {
     pub os: Vec<String>,
 }
 
-impl Requirements {
+impl SkillRequirements {
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
         [&self.bins, &self.any_bins, &self.env, &self.any_env, &self.config, &self.os]
@@ -74,14 +74,14 @@ impl Requirements {
 /// Where requirements were found, when that is not this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Via {
+pub enum RequirementOrigin {
     /// A machine that the host is connected to.
     Remote,
 }
 
 /// Whether a configuration path is set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ConfigCheck {
+pub struct ConfigPathCheck {
     /// The dotted path.
     pub path: String,
     /// Whether it is set.
@@ -91,7 +91,7 @@ pub struct ConfigCheck {
 /// A skill that was found, and what became of it.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Entry {
+pub struct CatalogEntry {
     /// The identifier and merge key; a broken skill has its folder's name.
     pub name: String,
     /// The name for people.
@@ -99,7 +99,7 @@ pub struct Entry {
     /// What it is for.
     pub description: String,
     /// The one word people see.
-    pub state: State,
+    pub state: EntryState,
     /// Whether it passes the gate.
     pub eligible: bool,
     /// The source it came from.
@@ -141,11 +141,11 @@ pub struct Entry {
     /// That command.
     pub command_name: Option<String>,
     /// What it asks for.
-    pub requirements: Requirements,
+    pub requirements: SkillRequirements,
     /// What of that is missing.
-    pub missing: Requirements,
+    pub missing: SkillRequirements,
     /// Each configuration path it asks for.
-    pub config_checks: Vec<ConfigCheck>,
+    pub config_checks: Vec<ConfigPathCheck>,
     /// How to get what is missing.
     pub install: Vec<InstallSpec>,
     /// Whether a person or a registry with review vouches for it; what comes straight from the net
@@ -153,13 +153,13 @@ pub struct Entry {
     pub reviewed: bool,
     /// Where what it asks for was found, when that is not this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub via: Option<Via>,
+    pub via: Option<RequirementOrigin>,
     /// Made by a program from a run.
     pub generated: bool,
     /// SHA-256 of the file.
     pub content_hash: String,
     /// Fields that were put right while reading.
-    pub repairs: Vec<Repair>,
+    pub repairs: Vec<RepairRecord>,
     /// Everything worth knowing, the primary reason first among those of the gate.
     pub reasons: Vec<Reason>,
     /// What the guard says of its files, where it was asked.
@@ -173,7 +173,7 @@ pub struct Entry {
     pub skill: Option<Arc<Skill>>,
 }
 
-impl Entry {
+impl CatalogEntry {
     /// Records a reason with the skill's name and source.
     pub(crate) fn note(&mut self, reason: Reason) {
         let reason = reason.skill(&*self.name).source(&*self.source);
@@ -188,16 +188,20 @@ impl Entry {
     /// The reason that decides, if something does.
     pub fn primary_reason(&self) -> Option<&Reason> {
         let stage = match self.state {
-            State::Ready => return None,
-            State::Broken => {
+            EntryState::Ready => return None,
+            EntryState::Broken => {
                 return self.reasons.iter().max_by_key(|reason| reason.severity);
             }
-            State::Shadowed => sinew_skill::Stage::Merge,
-            State::Excluded => sinew_skill::Stage::Visibility,
-            State::NeedsSetup | State::Disabled | State::Blocked => sinew_skill::Stage::Gate,
+            EntryState::Shadowed => sinew_skill::ReasonStage::Merge,
+            EntryState::Excluded => sinew_skill::ReasonStage::Visibility,
+            EntryState::NeedsSetup | EntryState::Disabled | EntryState::Blocked => {
+                sinew_skill::ReasonStage::Gate
+            }
         };
         self.reasons.iter().find(|reason| reason.stage == stage).or_else(|| {
-            self.reasons.iter().find(|reason| reason.code == sinew_skill::Code::MetadataInvalid)
+            self.reasons
+                .iter()
+                .find(|reason| reason.code == sinew_skill::ReasonCode::MetadataInvalid)
         })
     }
 }

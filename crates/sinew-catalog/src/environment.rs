@@ -94,13 +94,13 @@ impl Environment {
     }
 
     /// OpenClaw's state folder, and whether it was moved from its default place.
-    pub fn openclaw_state(&self) -> (PathBuf, Moved) {
+    pub fn openclaw_state(&self) -> (PathBuf, FolderRelocation) {
         if let Some(state) = self.var_path("OPENCLAW_STATE_DIR") {
-            return (state, Moved::Yes);
+            return (state, FolderRelocation::Yes);
         }
         match self.var_path("OPENCLAW_HOME") {
-            Some(home) => (home.join(".openclaw"), Moved::Yes),
-            None => (self.home.join(".openclaw"), Moved::No),
+            Some(home) => (home.join(".openclaw"), FolderRelocation::Yes),
+            None => (self.home.join(".openclaw"), FolderRelocation::No),
         }
     }
 
@@ -118,7 +118,7 @@ impl Environment {
 
 /// Whether a folder stands somewhere else than by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moved {
+pub enum FolderRelocation {
     /// The user named another place.
     Yes,
     /// The default place.

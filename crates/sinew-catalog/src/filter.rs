@@ -3,23 +3,23 @@
 
 use std::collections::BTreeMap;
 
-use sinew_skill::{Code, Reason};
+use sinew_skill::{Reason, ReasonCode};
 
-use crate::catalog::Request;
-use crate::entry::{Entry, State};
+use crate::catalog::CatalogRequest;
+use crate::entry::{CatalogEntry, EntryState};
 
 /// An agent's list, read.
 #[derive(Debug)]
-pub(crate) struct Filter<'a>(&'a [String]);
+pub(crate) struct AgentFilter<'a>(&'a [String]);
 
-impl<'a> Filter<'a> {
+impl<'a> AgentFilter<'a> {
     pub(crate) fn new(names: &'a [String]) -> Self {
         Self(names)
     }
 
     /// Whether the list lets the skill through. Denials win; a list of denials alone allows the
     /// rest.
-    pub(crate) fn allows(&self, entry: &Entry) -> bool {
+    pub(crate) fn allows(&self, entry: &CatalogEntry) -> bool {
         let matches = |pattern: &str| {
             matches_name(pattern, &entry.name) || matches_name(pattern, &entry.skill_key)
         };
@@ -30,7 +30,7 @@ impl<'a> Filter<'a> {
     }
 
     /// Names that match nothing.
-    pub(crate) fn unknown(&self, entries: &[Entry]) -> Vec<Reason> {
+    pub(crate) fn unknown(&self, entries: &[CatalogEntry]) -> Vec<Reason> {
         let names = || entries.iter().map(|entry| entry.name.as_str());
         self.0
             .iter()
@@ -46,7 +46,7 @@ impl<'a> Filter<'a> {
                     Some(near) => format!("did you mean {near}?"),
                     None => "remove it from the agent's list".to_owned(),
                 };
-                Reason::new(Code::UnknownFilterName, format!("no skill is called {name}"))
+                Reason::new(ReasonCode::UnknownFilterName, format!("no skill is called {name}"))
                     .remedy(remedy)
             })
             .collect()
@@ -62,34 +62,34 @@ fn matches_name(pattern: &str, name: &str) -> bool {
 }
 
 /// A session's own switches, by skill key.
-pub type Overrides = BTreeMap<String, bool>;
+pub type SessionOverrides = BTreeMap<String, bool>;
 
 /// Applies the agent's list and the session's switches.
 pub(crate) fn apply(
-    request: &Request<'_>,
-    entries: &mut [Entry],
+    request: &CatalogRequest<'_>,
+    entries: &mut [CatalogEntry],
     issues: &mut Vec<Reason>,
 ) -> Option<Vec<String>> {
     let names = request.config.agent_skills(request.agent);
-    let filter = names.map(Filter::new);
+    let filter = names.map(AgentFilter::new);
     if let Some(filter) = &filter {
         issues.extend(filter.unknown(entries));
     }
     for entry in entries.iter_mut() {
         let Some(skill) = entry.skill.clone() else { continue };
-        if entry.state == State::Shadowed {
+        if entry.state == EntryState::Shadowed {
             continue;
         }
         let switch = request.overrides.get(&entry.skill_key).copied();
         let filtered = filter.as_ref().is_some_and(|filter| !filter.allows(entry));
         let reason = match (switch, filtered) {
             (Some(false), _) => Some(
-                Reason::new(Code::SessionOverride, "this session hides it")
+                Reason::new(ReasonCode::SessionOverride, "this session hides it")
                     .remedy("lift the session's override"),
             ),
             (Some(true), _) | (None, false) => None,
             (None, true) => Some(
-                Reason::new(Code::AgentFilter, "the agent's list of skills leaves it out")
+                Reason::new(ReasonCode::AgentFilter, "the agent's list of skills leaves it out")
                     .remedy(format!("add {} to the agent's skills", entry.name)),
             ),
         };
@@ -97,8 +97,8 @@ pub(crate) fn apply(
         entry.blocked_by_agent_filter = filtered && switch != Some(true);
         if let Some(reason) = reason {
             entry.note(reason);
-            if entry.state == State::Ready {
-                entry.state = State::Excluded;
+            if entry.state == EntryState::Ready {
+                entry.state = EntryState::Excluded;
             }
         }
         entry.model_visible =
@@ -106,12 +106,12 @@ pub(crate) fn apply(
         entry.command_visible = entry.eligible && visible && entry.user_invocable;
         if skill.invocation.disable_model_invocation {
             entry.note(Reason::new(
-                Code::ModelInvocationDisabled,
+                ReasonCode::ModelInvocationDisabled,
                 "its author keeps it from the model",
             ));
         }
         if !entry.user_invocable {
-            entry.note(Reason::new(Code::NotUserInvocable, "its author made it no command"));
+            entry.note(Reason::new(ReasonCode::NotUserInvocable, "its author made it no command"));
         }
     }
     names.map(<[String]>::to_vec)

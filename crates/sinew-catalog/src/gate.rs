@@ -3,49 +3,49 @@
 //! Every check runs and every failure is recorded, in one fixed order; the first is the primary
 //! reason. `always: true` skips the checks of requirements and nothing else.
 
-use sinew_skill::{Code, Metadata, MetadataHealth, Reason, Skill};
+use sinew_skill::{MetadataHealth, Reason, ReasonCode, Skill, SkillMetadata};
 
-use crate::bins::{Asked, is_executable};
-use crate::config::{self, Config, Secret};
-use crate::entry::{ConfigCheck, Requirements, Via};
+use crate::bins::{ProgramLookup, is_executable};
+use crate::config::{self, Config, SecretSetting};
+use crate::entry::{ConfigPathCheck, RequirementOrigin, SkillRequirements};
 use crate::environment::{Environment, platform_alias};
-use crate::install::{self, Offer, Setup};
+use crate::install::{self, InstallerSetup, OfferContext};
 use crate::profile::Tier;
-use crate::remote::Remote;
+use crate::remote::RemoteMachines;
 use crate::tools;
 
 /// What the gate looks at beside the skill.
-pub(crate) struct Gate<'a> {
+pub(crate) struct EligibilityGate<'a> {
     pub(crate) config: &'a Config,
     pub(crate) env: &'a Environment,
-    pub(crate) bins: Asked<'a>,
+    pub(crate) bins: ProgramLookup<'a>,
     /// What connected machines have.
-    pub(crate) remote: &'a Remote,
+    pub(crate) remote: &'a RemoteMachines,
     /// Absolute program paths are accepted.
     pub(crate) openpocket: bool,
 }
 
 /// What the gate decided.
 #[derive(Debug, Default)]
-pub(crate) struct Decision {
+pub(crate) struct GateDecision {
     pub(crate) reasons: Vec<Reason>,
-    pub(crate) missing: Requirements,
-    pub(crate) config_checks: Vec<ConfigCheck>,
+    pub(crate) missing: SkillRequirements,
+    pub(crate) config_checks: Vec<ConfigPathCheck>,
     pub(crate) disabled: bool,
     pub(crate) blocked_by_allowlist: bool,
     pub(crate) platform_incompatible: bool,
     /// Something was found on another machine only.
-    pub(crate) via: Option<Via>,
+    pub(crate) via: Option<RequirementOrigin>,
 }
 
-impl Decision {
+impl GateDecision {
     pub(crate) fn is_open(&self) -> bool {
         self.reasons.is_empty()
     }
 }
 
 /// The skill and where it came from.
-pub(crate) struct Subject<'a> {
+pub(crate) struct GateSubject<'a> {
     pub(crate) skill: &'a Skill,
     pub(crate) key: &'a str,
     pub(crate) tier: Tier,
@@ -54,9 +54,9 @@ pub(crate) struct Subject<'a> {
     pub(crate) forced_on: bool,
 }
 
-impl Gate<'_> {
-    pub(crate) fn decide(&self, subject: &Subject<'_>) -> Decision {
-        let mut decision = Decision::default();
+impl EligibilityGate<'_> {
+    pub(crate) fn decide(&self, subject: &GateSubject<'_>) -> GateDecision {
+        let mut decision = GateDecision::default();
         let metadata = subject.skill.metadata.as_ref();
         let always = metadata.is_some_and(|metadata| metadata.always);
         self.switched_off(subject, &mut decision);
@@ -65,13 +65,13 @@ impl Gate<'_> {
         let os = metadata.map(|metadata| metadata.os.as_slice()).unwrap_or_default();
         self.platform(os, &mut decision);
         if let Some(metadata) = metadata {
-            let mut checks = Decision::default();
+            let mut checks = GateDecision::default();
             self.requirements(subject, metadata, &mut checks);
             decision.config_checks = checks.config_checks;
             if !always {
                 decision.via = decision.via.or(checks.via);
                 decision.reasons.extend(checks.reasons);
-                decision.missing = Requirements { os: decision.missing.os, ..checks.missing };
+                decision.missing = SkillRequirements { os: decision.missing.os, ..checks.missing };
             }
         }
         if subject.skill.metadata_health == MetadataHealth::Unreadable
@@ -79,7 +79,7 @@ impl Gate<'_> {
         {
             decision.reasons.push(
                 Reason::new(
-                    Code::MetadataInvalid,
+                    ReasonCode::MetadataInvalid,
                     "its requirements cannot be read, so it stays closed",
                 )
                 .remedy("correct the metadata, or set skills.load.tolerateBadMetadata"),
@@ -89,23 +89,26 @@ impl Gate<'_> {
             self.config.entries.get(subject.key).is_some_and(|e| e.enabled == Some(true));
         if subject.generated && !reviewed {
             decision.reasons.push(
-                Reason::new(Code::DraftUnreviewed, "a program wrote it and nobody has reviewed it")
-                    .remedy(format!(
-                        "read it, then set skills.entries.{}.enabled to true",
-                        subject.key
-                    )),
+                Reason::new(
+                    ReasonCode::DraftUnreviewed,
+                    "a program wrote it and nobody has reviewed it",
+                )
+                .remedy(format!(
+                    "read it, then set skills.entries.{}.enabled to true",
+                    subject.key
+                )),
             );
         }
         decision
     }
 
-    fn switched_off(&self, subject: &Subject<'_>, decision: &mut Decision) {
+    fn switched_off(&self, subject: &GateSubject<'_>, decision: &mut GateDecision) {
         let off = self.config.entries.get(subject.key).is_some_and(|e| e.enabled == Some(false));
         if off && !subject.forced_on {
             decision.disabled = true;
             decision.reasons.push(
                 Reason::new(
-                    Code::Disabled,
+                    ReasonCode::Disabled,
                     format!("skills.entries.{}.enabled is false", subject.key),
                 )
                 .remedy(format!("set skills.entries.{}.enabled to true", subject.key)),
@@ -113,7 +116,7 @@ impl Gate<'_> {
         }
     }
 
-    fn secrets(&self, subject: &Subject<'_>, decision: &mut Decision) {
+    fn secrets(&self, subject: &GateSubject<'_>, decision: &mut GateDecision) {
         let Some(entry) = self.config.entries.get(subject.key) else { return };
         let named = entry.env.iter().map(|(name, secret)| (format!("env.{name}"), secret));
         let key = entry.api_key.iter().map(|secret| ("apiKey".to_owned(), secret));
@@ -121,7 +124,7 @@ impl Gate<'_> {
             if let Some(problem) = self.unavailable(secret) {
                 decision.reasons.push(
                     Reason::new(
-                        Code::SecretUnavailable,
+                        ReasonCode::SecretUnavailable,
                         format!("skills.entries.{}.{field}: {problem}", subject.key),
                     )
                     .remedy("make the secret available, or remove the reference"),
@@ -131,8 +134,8 @@ impl Gate<'_> {
     }
 
     /// What keeps a secret from being read; commands are only tried when they are needed.
-    fn unavailable(&self, secret: &Secret) -> Option<String> {
-        let Secret::Reference { source, id } = secret else { return None };
+    fn unavailable(&self, secret: &SecretSetting) -> Option<String> {
+        let SecretSetting::Reference { source, id } = secret else { return None };
         match source.as_str() {
             "env" if self.env.var(id).is_none() => Some(format!("the variable {id} is not set")),
             "file" if !self.env.expand_home(id).is_file() => Some(format!("there is no file {id}")),
@@ -141,7 +144,7 @@ impl Gate<'_> {
         }
     }
 
-    fn allow_list(&self, subject: &Subject<'_>, decision: &mut Decision) {
+    fn allow_list(&self, subject: &GateSubject<'_>, decision: &mut GateDecision) {
         let allowed = &self.config.allow_bundled;
         let listed = |name: &str| allowed.iter().any(|allowed| allowed == name);
         if subject.tier == Tier::Bundled
@@ -151,25 +154,25 @@ impl Gate<'_> {
         {
             decision.blocked_by_allowlist = true;
             decision.reasons.push(
-                Reason::new(Code::NotInAllowBundled, "skills.allowBundled does not list it")
+                Reason::new(ReasonCode::NotInAllowBundled, "skills.allowBundled does not list it")
                     .remedy(format!("add {} to skills.allowBundled", subject.skill.name)),
             );
         }
     }
 
-    fn platform(&self, os: &[String], decision: &mut Decision) {
+    fn platform(&self, os: &[String], decision: &mut GateDecision) {
         let here = |wanted: &String| platform_alias(wanted) == platform_alias(&self.env.os);
         if os.is_empty() || os.iter().any(here) {
             return;
         }
         if os.iter().any(|wanted| self.remote.has_platform(wanted)) {
-            decision.via = Some(Via::Remote);
+            decision.via = Some(RequirementOrigin::Remote);
         } else {
             decision.platform_incompatible = true;
             decision.missing.os = os.to_vec();
             decision.reasons.push(
                 Reason::new(
-                    Code::OsMismatch,
+                    ReasonCode::OsMismatch,
                     format!("it is for {}, and this is {}", os.join(", "), self.env.os),
                 )
                 .remedy("use it on another machine"),
@@ -177,13 +180,18 @@ impl Gate<'_> {
         }
     }
 
-    fn requirements(&self, subject: &Subject<'_>, metadata: &Metadata, decision: &mut Decision) {
+    fn requirements(
+        &self,
+        subject: &GateSubject<'_>,
+        metadata: &SkillMetadata,
+        decision: &mut GateDecision,
+    ) {
         let requires = &metadata.requires;
         let has_env = |name: &String| self.has_env(subject, name);
         for name in requires.env.iter().filter(|name| !has_env(name)) {
             decision.missing.env.push(name.clone());
             decision.reasons.push(
-                Reason::new(Code::MissingEnv, format!("{name} is not set"))
+                Reason::new(ReasonCode::MissingEnv, format!("{name} is not set"))
                     .remedy(env_remedy(subject, name)),
             );
         }
@@ -191,7 +199,7 @@ impl Gate<'_> {
             decision.missing.any_env = requires.any_env.clone();
             decision.reasons.push(
                 Reason::new(
-                    Code::MissingAnyEnv,
+                    ReasonCode::MissingAnyEnv,
                     format!("none of {} is set", requires.any_env.join(", ")),
                 )
                 .remedy(format!("set one of them, or skills.entries.{}.env", subject.key)),
@@ -199,26 +207,26 @@ impl Gate<'_> {
         }
         for path in &requires.config {
             let satisfied = config::is_truthy(&self.config.tree, path);
-            decision.config_checks.push(ConfigCheck { path: path.clone(), satisfied });
+            decision.config_checks.push(ConfigPathCheck { path: path.clone(), satisfied });
             if !satisfied {
                 decision.missing.config.push(path.clone());
                 decision.reasons.push(
-                    Reason::new(Code::MissingConfig, format!("{path} is not configured"))
+                    Reason::new(ReasonCode::MissingConfig, format!("{path} is not configured"))
                         .remedy(format!("set {path} in the configuration")),
                 );
             }
         }
         for bin in requires.bins.iter().filter(|bin| !self.has_bin(subject, bin)) {
             if self.remote.has_bin(bin) {
-                decision.via = Some(Via::Remote);
+                decision.via = Some(RequirementOrigin::Remote);
                 continue;
             }
             decision.missing.bins.push(bin.clone());
             decision.reasons.push(if is_path(bin) && !self.openpocket {
-                Reason::new(Code::BadMetadataField, format!("`bins` names a path: {bin}"))
+                Reason::new(ReasonCode::BadMetadataField, format!("`bins` names a path: {bin}"))
                     .remedy("name the program alone; it is looked for on PATH")
             } else {
-                Reason::new(Code::MissingBin, format!("{bin} is not installed"))
+                Reason::new(ReasonCode::MissingBin, format!("{bin} is not installed"))
                     .remedy(self.install_remedy(bin, metadata))
             });
         }
@@ -227,12 +235,12 @@ impl Gate<'_> {
             return;
         }
         if self.remote.has_any_bin(&requires.any_bins) {
-            decision.via = Some(Via::Remote);
+            decision.via = Some(RequirementOrigin::Remote);
         } else {
             decision.missing.any_bins = requires.any_bins.clone();
             decision.reasons.push(
                 Reason::new(
-                    Code::MissingAnyBin,
+                    ReasonCode::MissingAnyBin,
                     format!("none of {} is installed", requires.any_bins.join(", ")),
                 )
                 .remedy(self.install_remedy(&requires.any_bins[0], metadata)),
@@ -240,7 +248,7 @@ impl Gate<'_> {
         }
     }
 
-    fn has_env(&self, subject: &Subject<'_>, name: &str) -> bool {
+    fn has_env(&self, subject: &GateSubject<'_>, name: &str) -> bool {
         if self.env.var(name).is_some() {
             return true;
         }
@@ -250,23 +258,23 @@ impl Gate<'_> {
             || (primary == Some(name) && entry.api_key.as_ref().is_some_and(|key| !key.is_blank()))
     }
 
-    fn has_bin(&self, subject: &Subject<'_>, bin: &str) -> bool {
+    fn has_bin(&self, subject: &GateSubject<'_>, bin: &str) -> bool {
         if is_path(bin) {
             let path = std::path::Path::new(bin);
             return self.openpocket && path.is_absolute() && is_executable(path);
         }
-        self.bins.has(bin) || tools::find_own(self.env, subject.key, bin).is_some()
+        self.bins.has(bin) || tools::find_skill_tool(self.env, subject.key, bin).is_some()
     }
 
-    fn install_remedy(&self, bin: &str, metadata: &Metadata) -> String {
-        let offer = Offer {
+    fn install_remedy(&self, bin: &str, metadata: &SkillMetadata) -> String {
+        let offer = OfferContext {
             os: &self.env.os,
             prefer_brew: self.config.install.prefer_brew,
             has: &|program| self.bins.has(program),
             // Whether `sudo` is needed is asked when something is installed; here it is a hint.
-            setup: Setup { node: self.config.install.node_manager, root: false },
+            setup: InstallerSetup { node: self.config.install.node_manager, root: false },
         };
-        install::remedy(bin, &metadata.os, &metadata.install, &offer)
+        install::remedy_for_program(bin, &metadata.os, &metadata.install, &offer)
     }
 }
 
@@ -274,7 +282,7 @@ fn is_path(bin: &str) -> bool {
     bin.contains(['/', '\\'])
 }
 
-fn env_remedy(subject: &Subject<'_>, name: &str) -> String {
+fn env_remedy(subject: &GateSubject<'_>, name: &str) -> String {
     let primary = subject.skill.metadata.as_ref().and_then(|m| m.primary_env.as_deref());
     let field = if primary == Some(name) { "apiKey".to_owned() } else { format!("env.{name}") };
     format!("set {name}, or skills.entries.{}.{field}", subject.key)

@@ -40,6 +40,7 @@
 
 mod bins;
 mod catalog;
+mod catalog_cache;
 pub mod collate;
 pub mod commands;
 pub mod config;
@@ -50,7 +51,6 @@ mod environment;
 mod filter;
 mod gate;
 pub mod install;
-mod keep;
 mod listing;
 mod load;
 pub mod locations;
@@ -70,22 +70,26 @@ mod snapshot;
 pub mod tools;
 pub mod watch;
 
-pub use catalog::{Builder, Catalog, Request, Vouch};
+pub use catalog::{Catalog, CatalogBuilder, CatalogRequest, InstallVoucher};
 pub use config::Config;
 pub use discover::SKILL_FILE;
-pub use entry::{ConfigCheck, Entry, Requirements, State, Via};
+pub use entry::{CatalogEntry, ConfigPathCheck, EntryState, RequirementOrigin, SkillRequirements};
 pub use environment::{
-    Clock, Environment, FixedClock, Moved, path_text, platform_alias, platform_name,
+    Clock, Environment, FixedClock, FolderRelocation, path_text, platform_alias, platform_name,
 };
-pub use filter::Overrides;
-pub use lookup::LookupError;
-pub use parallel::work_here;
+pub use filter::SessionOverrides;
+pub use lookup::SkillLookupError;
+pub use parallel::use_current_thread;
 pub use profile::{
-    AGENT_ROOTS, AgentRoots, Links, PROFILES, Place, Profile, RootTemplate, Tier, Winner,
+    AGENT_ROOTS, AgentRoots, LinkPolicy, MergeWinner, PROFILES, Profile, RootLocation,
+    RootTemplate, Tier,
 };
-pub use remote::Remote;
-pub use roots::{Places, Root, Shape, expand_place, find_bundled, resolve};
+pub use remote::RemoteMachines;
+pub use roots::{
+    CallerFolders, RootShape, SkillRoot, expand_root_path, find_bundled_skills, resolve_roots,
+};
 pub use scan::{ScanGate, ScanSummary};
 pub use snapshot::{
-    Cause, Change, LiveCatalog, PROMPT_FORMAT_VERSION, Snapshot, SnapshotRecord, SnapshotSkill,
+    CatalogChange, LiveCatalog, PROMPT_FORMAT_VERSION, RefreshCause, Snapshot, SnapshotRecord,
+    SnapshotSkill,
 };

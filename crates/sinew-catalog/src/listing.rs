@@ -12,8 +12,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-pub(crate) use sinew_guard::contained::Kind;
-use sinew_guard::contained::{self, Stamp};
+pub(crate) use sinew_guard::containment::FolderEntryKind;
+use sinew_guard::containment::{self, FileStamp};
 
 use crate::discover::SKILL_FILE;
 
@@ -28,12 +28,12 @@ pub(crate) const MAX_SURVEYED: usize = 1_000;
 /// A target is opened for each use. Libraries made of links are common, and a handle for each of
 /// their skills would use up what a process may open.
 #[derive(Debug, Clone)]
-pub(crate) enum Anchor {
+pub(crate) enum ReadAnchor {
     Root(Arc<Dir>),
     Target(Arc<Path>),
 }
 
-impl Anchor {
+impl ReadAnchor {
     /// Calls `work` with the open folder.
     pub(crate) fn with<T>(&self, work: impl FnOnce(&Dir) -> io::Result<T>) -> io::Result<T> {
         match self {
@@ -43,8 +43,8 @@ impl Anchor {
     }
 
     /// What something below looks like now.
-    pub(crate) fn stamp(&self, inside: &Path) -> io::Result<Stamp> {
-        self.with(|dir| contained::stamp_of(dir, or_itself(inside)))
+    pub(crate) fn stamp(&self, inside: &Path) -> io::Result<FileStamp> {
+        self.with(|dir| containment::stamp_of(dir, or_itself(inside)))
     }
 }
 
@@ -58,43 +58,48 @@ const CLOCK_SLACK: Duration = Duration::from_secs(2);
 
 /// Whether something had been as it was for long enough when it was looked at: a change right after
 /// the look could otherwise carry the same time and never be seen.
-pub(crate) fn is_settled(stamp: &Stamp, looked_at_ms: u64) -> bool {
+pub(crate) fn is_settled(stamp: &FileStamp, looked_at_ms: u64) -> bool {
     let modified = stamp.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     modified.is_some_and(|time| time + CLOCK_SLACK < Duration::from_millis(looked_at_ms))
 }
 
 /// One entry of a folder.
 #[derive(Debug)]
-pub(crate) struct Child {
+pub(crate) struct FolderEntry {
     pub(crate) name: OsString,
-    pub(crate) kind: Kind,
+    pub(crate) kind: FolderEntryKind,
 }
 
 /// A folder that was listed, and what it looked like just before.
 #[derive(Debug)]
-pub(crate) struct Listed {
-    pub(crate) anchor: Anchor,
+pub(crate) struct FolderListing {
+    pub(crate) anchor: ReadAnchor,
     pub(crate) inside: PathBuf,
-    pub(crate) stamp: Stamp,
+    pub(crate) stamp: FileStamp,
     pub(crate) at_ms: u64,
     /// As its root was named.
     pub(crate) shown: PathBuf,
     /// Every entry, in the order of the system.
-    pub(crate) children: Vec<Child>,
+    pub(crate) children: Vec<FolderEntry>,
 }
 
-impl Listed {
+impl FolderListing {
     /// Looks at a folder and lists it.
-    pub(crate) fn of(anchor: &Anchor, inside: &Path, shown: &Path, at_ms: u64) -> io::Result<Self> {
+    pub(crate) fn of(
+        anchor: &ReadAnchor,
+        inside: &Path,
+        shown: &Path,
+        at_ms: u64,
+    ) -> io::Result<Self> {
         let mut children = Vec::new();
         let mut is_skill = false;
         let take = |name: &OsStr, kind| {
             is_skill |= name == SKILL_FILE;
-            children.push(Child { name: name.to_owned(), kind });
+            children.push(FolderEntry { name: name.to_owned(), kind });
             let enough = if is_skill { MAX_SURVEYED + 1 } else { MAX_NAMES };
             if children.len() < enough { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
-        let stamp = anchor.with(|dir| contained::list(dir, or_itself(inside), take))?;
+        let stamp = anchor.with(|dir| containment::list(dir, or_itself(inside), take))?;
         let (anchor, inside) = (anchor.clone(), inside.to_path_buf());
         Ok(Self { anchor, inside, stamp, at_ms, shown: shown.to_path_buf(), children })
     }
@@ -106,7 +111,7 @@ impl Listed {
 
     /// Whether a path still leads to this very folder.
     pub(crate) fn is_at(&self, path: &Path) -> bool {
-        let there = Anchor::Target(path.into()).stamp(Path::new(""));
+        let there = ReadAnchor::Target(path.into()).stamp(Path::new(""));
         there.is_ok_and(|there| there.id == self.stamp.id)
     }
 

@@ -6,27 +6,27 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sinew_guard::contained::{self, OpenError, OpenFile, ReadError, Stamp};
-use sinew_skill::validate::{RuleSet, Target, validate};
-use sinew_skill::{Code, Dialect, ReadOptions, Reason, Skill};
+use sinew_guard::containment::{self, FileOpenError, FileReadError, FileStamp, OpenFile};
+use sinew_skill::validate::{RuleSet, ValidationFile, validate};
+use sinew_skill::{ReadOptions, Reason, ReasonCode, Skill, SkillDialect};
 
-use crate::discover::{Candidate, SKILL_FILE};
+use crate::catalog_cache::{CacheRecord, CachedRecords};
+use crate::discover::{DiscoveredSkill, SKILL_FILE};
 use crate::environment::path_text;
-use crate::keep::{Kept, Record};
-use crate::listing::{Anchor, Listed, is_settled};
+use crate::listing::{FolderListing, ReadAnchor, is_settled};
 use crate::parallel;
-use crate::profile::{Links, Tier};
-use crate::scan::{Judgement, ScanGate};
+use crate::profile::{LinkPolicy, Tier};
+use crate::scan::{ScanGate, ScanJudgement};
 
 /// How files are read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LoadRules<'a> {
-    pub(crate) dialect: Dialect,
+    pub(crate) dialect: SkillDialect,
     /// The guard; `None` loads unseen.
     pub(crate) scan: Option<&'a ScanGate>,
     pub(crate) now_ms: u64,
     pub(crate) tier: Tier,
-    pub(crate) links: Links,
+    pub(crate) links: LinkPolicy,
     pub(crate) max_bytes: u64,
     /// Reject what does not pass OpenPocket's strict rules.
     pub(crate) strict: bool,
@@ -34,41 +34,41 @@ pub(crate) struct LoadRules<'a> {
 
 /// A candidate's file, read.
 #[derive(Debug)]
-pub(crate) struct LoadedFile {
-    pub(crate) stamp: Option<Stamp>,
-    pub(crate) dialect: Dialect,
+pub(crate) struct LoadedSkillFile {
+    pub(crate) stamp: Option<FileStamp>,
+    pub(crate) dialect: SkillDialect,
     pub(crate) max_bytes: u64,
     pub(crate) strict: bool,
     pub(crate) skill: Option<Arc<Skill>>,
     pub(crate) hash: String,
     pub(crate) reasons: Vec<Reason>,
     /// Where it was installed from, where a client left a note.
-    pub(crate) origin: Option<Origin>,
+    pub(crate) origin: Option<InstallOrigin>,
     /// What the guard says of it.
-    pub(crate) judgement: Option<Judgement>,
+    pub(crate) judgement: Option<ScanJudgement>,
     /// Where the file lies; `None` where it could not be opened.
-    pub(crate) place: Option<(Anchor, PathBuf)>,
-    pub(crate) folder: Option<Arc<Listed>>,
+    pub(crate) place: Option<(ReadAnchor, PathBuf)>,
+    pub(crate) folder: Option<Arc<FolderListing>>,
     pub(crate) read_at_ms: u64,
 }
 
 /// Files that were read before, by path. A file whose stamp is unchanged is not opened again.
 #[derive(Debug, Default)]
-pub(crate) struct FileCache {
-    read: Mutex<HashMap<PathBuf, Arc<LoadedFile>>>,
+pub(crate) struct SkillFileCache {
+    read: Mutex<HashMap<PathBuf, Arc<LoadedSkillFile>>>,
     /// What an earlier process read.
-    pub(crate) kept: Kept,
+    pub(crate) kept: CachedRecords,
     /// Whether something was read that is worth keeping.
     pub(crate) learned: AtomicBool,
 }
 
-impl FileCache {
+impl SkillFileCache {
     /// Reads the candidates in parallel, in their order.
     pub(crate) fn load(
         &self,
-        candidates: &[Candidate],
+        candidates: &[DiscoveredSkill],
         rules: LoadRules<'_>,
-    ) -> Vec<Arc<LoadedFile>> {
+    ) -> Vec<Arc<LoadedSkillFile>> {
         let loaded = parallel::map_with_buffer(candidates, |candidate, buffer| {
             self.known(candidate, rules).unwrap_or_else(|| self.read(candidate, rules, buffer))
         });
@@ -92,22 +92,26 @@ impl FileCache {
     }
 
     /// The file as this process or an earlier one read it, if it is still the same.
-    fn known(&self, candidate: &Candidate, rules: LoadRules<'_>) -> Option<Arc<LoadedFile>> {
+    fn known(
+        &self,
+        candidate: &DiscoveredSkill,
+        rules: LoadRules<'_>,
+    ) -> Option<Arc<LoadedSkillFile>> {
         let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let known = read.get(&candidate.file).cloned();
         drop(read);
         known.filter(|known| known.is_fresh(candidate, rules)).or_else(|| {
-            let wake = |record: &[u8]| LoadedFile::wake(record, candidate, rules);
-            self.kept.wake(&candidate.file, wake).map(Arc::new)
+            let wake = |record: &[u8]| LoadedSkillFile::from_record(record, candidate, rules);
+            self.kept.with_record(&candidate.file, wake).map(Arc::new)
         })
     }
 
     fn read(
         &self,
-        candidate: &Candidate,
+        candidate: &DiscoveredSkill,
         rules: LoadRules<'_>,
         buffer: &mut Vec<u8>,
-    ) -> Arc<LoadedFile> {
+    ) -> Arc<LoadedSkillFile> {
         let file = load(candidate, rules, buffer);
         if file.stamp.is_some_and(|stamp| is_settled(&stamp, file.read_at_ms)) {
             self.learned.store(true, Ordering::Relaxed);
@@ -116,16 +120,16 @@ impl FileCache {
     }
 
     /// The records of everything that was read, for the next process.
-    pub(crate) fn records(&self) -> Vec<Record> {
+    pub(crate) fn records(&self) -> Vec<CacheRecord> {
         let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = read.iter().filter_map(|(path, file)| Some((path.clone(), file.keep()?)));
-        self.kept.merged(now.collect())
+        let now = read.iter().filter_map(|(path, file)| Some((path.clone(), file.to_record()?)));
+        self.kept.merged_records(now.collect())
     }
 }
 
-impl LoadedFile {
+impl LoadedSkillFile {
     /// Whether reading the candidate would give the same again.
-    pub(crate) fn is_fresh(&self, candidate: &Candidate, rules: LoadRules<'_>) -> bool {
+    pub(crate) fn is_fresh(&self, candidate: &DiscoveredSkill, rules: LoadRules<'_>) -> bool {
         let same_folder = match (&candidate.folder, &self.folder) {
             (Some(now), Some(then)) => now.is_same_as(then),
             (None, None) => true,
@@ -148,8 +152,8 @@ impl LoadedFile {
 
     /// A file that was opened, and may be asked about again.
     fn seen(
-        candidate: &Candidate,
-        stamp: Stamp,
+        candidate: &DiscoveredSkill,
+        stamp: FileStamp,
         rules: LoadRules<'_>,
         reasons: Vec<Reason>,
     ) -> Self {
@@ -179,24 +183,24 @@ impl LoadedFile {
     }
 }
 
-fn load(candidate: &Candidate, rules: LoadRules<'_>, bytes: &mut Vec<u8>) -> LoadedFile {
+fn load(candidate: &DiscoveredSkill, rules: LoadRules<'_>, bytes: &mut Vec<u8>) -> LoadedSkillFile {
     let opened = match open(candidate, rules) {
         Ok(opened) => opened,
-        Err(reason) => return LoadedFile::refused(rules, vec![reason]),
+        Err(reason) => return LoadedSkillFile::refused(rules, vec![reason]),
     };
     let stamp = opened.stamp;
     match opened.read_into(bytes, rules.max_bytes) {
         Ok(()) => {}
-        Err(ReadError::TooLarge { size, limit }) => {
+        Err(FileReadError::TooLarge { size, limit }) => {
             let reason = Reason::new(
-                Code::FileTooLarge,
+                ReasonCode::FileTooLarge,
                 format!("the file has at least {size} bytes, more than {limit}"),
             )
             .remedy("move long text to references/, or raise skills.limits.maxSkillFileBytes");
-            return LoadedFile::seen(candidate, stamp, rules, vec![reason]);
+            return LoadedSkillFile::seen(candidate, stamp, rules, vec![reason]);
         }
-        Err(ReadError::Io(error)) => {
-            return LoadedFile::refused(rules, vec![unreadable(&error.to_string())]);
+        Err(FileReadError::Io(error)) => {
+            return LoadedSkillFile::refused(rules, vec![unreadable(&error.to_string())]);
         }
     }
     let options = ReadOptions {
@@ -220,22 +224,22 @@ fn load(candidate: &Candidate, rules: LoadRules<'_>, bytes: &mut Vec<u8>) -> Loa
     };
     // A folder that was looked at and holds nothing else needs no second question.
     let may_have_note = judgement.as_ref().is_none_or(|judgement| !judgement.survey.is_lone);
-    LoadedFile {
+    LoadedSkillFile {
         skill: skill.map(Arc::new),
         hash,
         origin: if may_have_note { origin(candidate) } else { None },
         judgement,
-        ..LoadedFile::seen(candidate, stamp, rules, reasons)
+        ..LoadedSkillFile::seen(candidate, stamp, rules, reasons)
     }
 }
 
-fn open(candidate: &Candidate, rules: LoadRules<'_>) -> Result<OpenFile, Reason> {
+fn open(candidate: &DiscoveredSkill, rules: LoadRules<'_>) -> Result<OpenFile, Reason> {
     let opened = match open_inside(candidate, &candidate.file_inside()) {
         Ok(opened) => opened,
-        Err(OpenError::Link) => open_link(candidate, rules)?,
-        Err(OpenError::NotRegular(kind)) => {
+        Err(FileOpenError::Link) => open_link(candidate, rules)?,
+        Err(FileOpenError::NotRegular(kind)) => {
             return Err(Reason::new(
-                Code::NotRegularFile,
+                ReasonCode::NotRegularFile,
                 format!("{} is {kind}", candidate.file_name),
             )
             .remedy(format!("{SKILL_FILE} must be a regular file")));
@@ -244,7 +248,7 @@ fn open(candidate: &Candidate, rules: LoadRules<'_>) -> Result<OpenFile, Reason>
     };
     if opened.links > 1 && rules.tier != Tier::Bundled && !is_in_read_only_store(candidate) {
         return Err(Reason::new(
-            Code::HardLink,
+            ReasonCode::HardLink,
             format!("the file has {} names; it may change from outside", opened.links),
         )
         .remedy("copy the file instead of linking it"));
@@ -252,22 +256,22 @@ fn open(candidate: &Candidate, rules: LoadRules<'_>) -> Result<OpenFile, Reason>
     Ok(opened)
 }
 
-fn open_inside(candidate: &Candidate, path: &Path) -> Result<OpenFile, OpenError> {
-    let opened = candidate.anchor.with(|dir| Ok(contained::open_regular(dir, path)));
-    opened.unwrap_or_else(|error| Err(OpenError::Io(error)))
+fn open_inside(candidate: &DiscoveredSkill, path: &Path) -> Result<OpenFile, FileOpenError> {
+    let opened = candidate.anchor.with(|dir| Ok(containment::open_regular(dir, path)));
+    opened.unwrap_or_else(|error| Err(FileOpenError::Io(error)))
 }
 
 /// Nix shares equal files of its store through hard links; nobody writes there.
-fn is_in_read_only_store(candidate: &Candidate) -> bool {
+fn is_in_read_only_store(candidate: &DiscoveredSkill) -> bool {
     fs::canonicalize(&candidate.file).is_ok_and(|real| real.starts_with("/nix/store"))
 }
 
 /// A linked skill file is read only where the link stays inside the skill's own folder.
-fn open_link(candidate: &Candidate, rules: LoadRules<'_>) -> Result<OpenFile, Reason> {
+fn open_link(candidate: &DiscoveredSkill, rules: LoadRules<'_>) -> Result<OpenFile, Reason> {
     let escape = |to: String| {
         let code = match rules.tier {
-            Tier::Bundled => Code::BundledSymlinkEscape,
-            _ => Code::SymlinkEscape,
+            Tier::Bundled => ReasonCode::BundledSymlinkEscape,
+            _ => ReasonCode::SymlinkEscape,
         };
         Reason::new(code, format!("{} is a link to {to}", candidate.file_name))
             .remedy("copy the file into the skill's folder")
@@ -275,7 +279,7 @@ fn open_link(candidate: &Candidate, rules: LoadRules<'_>) -> Result<OpenFile, Re
     let real = |path: &Path| fs::canonicalize(path).map_err(|error| unreadable(&error.to_string()));
     let (real_dir, target) = (real(&candidate.dir)?, real(&candidate.file)?);
     match target.strip_prefix(&real_dir) {
-        Ok(below) if rules.links != Links::None => {
+        Ok(below) if rules.links != LinkPolicy::None => {
             open_inside(candidate, &candidate.inside.join(below))
                 .map_err(|error| unreadable(&error.to_string()))
         }
@@ -284,23 +288,24 @@ fn open_link(candidate: &Candidate, rules: LoadRules<'_>) -> Result<OpenFile, Re
 }
 
 fn unreadable(detail: &str) -> Reason {
-    Reason::new(Code::Unreadable, format!("the file cannot be read: {detail}"))
+    Reason::new(ReasonCode::Unreadable, format!("the file cannot be read: {detail}"))
         .remedy("check that the file exists and who may read it")
 }
 
-fn strict_reason(candidate: &Candidate, bytes: &[u8]) -> Option<Reason> {
-    let target = Target { directory: &candidate.id, file_name: &candidate.file_name, bytes };
+fn strict_reason(candidate: &DiscoveredSkill, bytes: &[u8]) -> Option<Reason> {
+    let target =
+        ValidationFile { directory: &candidate.id, file_name: &candidate.file_name, bytes };
     let issues = validate(&target, RuleSet::OpenPocketStrict).issues;
     let codes: Vec<&str> = issues.iter().map(|issue| issue.code).collect();
     (!codes.is_empty()).then(|| {
-        Reason::new(Code::StrictInvalid, codes.join(", "))
+        Reason::new(ReasonCode::StrictInvalid, codes.join(", "))
             .remedy("run `sinew validate --rules openpocket-strict` on the file")
     })
 }
 
 /// Where a skill was installed from.
 #[derive(Debug, Clone, PartialEq, Eq, borsh::BorshDeserialize, borsh::BorshSerialize)]
-pub(crate) struct Origin {
+pub(crate) struct InstallOrigin {
     /// The slug it was installed under.
     pub(crate) slug: Option<String>,
     /// Whether somebody reviewed it on its way here.
@@ -313,7 +318,7 @@ const MAX_ORIGIN: u64 = 16 * 1024;
 /// Sources that nobody reviews between an author and this machine.
 const UNREVIEWED: &[&str] = &["git", "github", "url", "skills-sh", "well-known"];
 
-fn origin(candidate: &Candidate) -> Option<Origin> {
+fn origin(candidate: &DiscoveredSkill) -> Option<InstallOrigin> {
     let note = |path: &str| {
         let path = candidate.inside.join(path);
         let bytes = open_inside(candidate, &path).ok()?.read(MAX_ORIGIN).ok()?;
@@ -332,5 +337,8 @@ fn origin(candidate: &Candidate) -> Option<Origin> {
     let vouched = !(direct.as_ref().is_some_and(|note| kind(note, "source"))
         || registry.as_ref().is_some_and(|note| kind(note, "sourceKind")));
     let found = direct.is_some() || registry.is_some();
-    found.then(|| Origin { slug: direct.as_ref().and_then(|note| text(note, "slug")), vouched })
+    found.then(|| InstallOrigin {
+        slug: direct.as_ref().and_then(|note| text(note, "slug")),
+        vouched,
+    })
 }

@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** a short location expands back to the same file for whoever reads the prompt;
 //! where that is not certain, the path stays absolute. Nothing here touches the disk: real paths
-//! arrive in [`Homes`].
+//! arrive in [`HomeFolders`].
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ pub enum PathStyle {
 
 /// A home folder and what it really is once links are followed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Home {
+pub struct HomeFolder {
     /// The folder as it is configured.
     pub path: String,
     /// The same folder without links, where the caller could tell.
@@ -30,21 +30,21 @@ pub struct Home {
 
 /// The home folders that a path may lie in, and the one that `~` means to the reader.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Homes {
+pub struct HomeFolders {
     /// What the environment calls home.
-    pub effective: Option<Home>,
+    pub effective: Option<HomeFolder>,
     /// What the operating system calls home.
-    pub native: Option<Home>,
+    pub native: Option<HomeFolder>,
     /// What `~` means to the agent that reads the prompt; without it nothing is shortened.
-    pub reader: Option<Home>,
+    pub reader: Option<HomeFolder>,
     /// How paths are written.
     pub style: PathStyle,
 }
 
-impl Homes {
+impl HomeFolders {
     /// One home, the same for everybody.
-    pub fn of(path: impl Into<String>) -> Self {
-        let home = Home { path: path.into(), real: None };
+    pub fn single(path: impl Into<String>) -> Self {
+        let home = HomeFolder { path: path.into(), real: None };
         Self { effective: Some(home.clone()), reader: Some(home), ..Self::default() }
     }
 
@@ -105,8 +105,8 @@ impl Homes {
     }
 
     /// Two homes are one folder when any two of their names agree.
-    fn is_same(&self, a: &Home, b: &Home) -> bool {
-        let real = |home: &Home| home.real.clone().unwrap_or_else(|| home.path.clone());
+    fn is_same(&self, a: &HomeFolder, b: &HomeFolder) -> bool {
+        let real = |home: &HomeFolder| home.real.clone().unwrap_or_else(|| home.path.clone());
         let (a, b) = (real(a), real(b));
         self.equal(self.slashed(&a).trim_end_matches('/'), self.slashed(&b).trim_end_matches('/'))
     }

@@ -3,11 +3,11 @@
 use sinew_skill::names::{index_name, nearest};
 
 use crate::catalog::Catalog;
-use crate::entry::Entry;
+use crate::entry::CatalogEntry;
 
 /// Why a look-up gave no skill.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LookupError {
+pub enum SkillLookupError {
     /// Several skills answer to it.
     #[error("`{wanted}` could be {}", names.join(" or "))]
     Ambiguous {
@@ -29,13 +29,13 @@ pub enum LookupError {
 impl Catalog {
     /// The skill that `wanted` names: its file, its exact name, its exact key, either in any case,
     /// either normalised. A step with several answers stops there, unless only one of them loaded.
-    pub fn lookup(&self, wanted: &str) -> Result<&Entry, LookupError> {
+    pub fn lookup(&self, wanted: &str) -> Result<&CatalogEntry, SkillLookupError> {
         let lower = wanted.to_lowercase();
         let index = index_name(wanted);
-        let either = |entry: &Entry, same: &dyn Fn(&str) -> bool| {
+        let either = |entry: &CatalogEntry, same: &dyn Fn(&str) -> bool| {
             same(&entry.name) || same(&entry.skill_key) || (self.merged_by_id && same(&entry.id))
         };
-        let steps: [&dyn Fn(&Entry) -> bool; 5] = [
+        let steps: [&dyn Fn(&CatalogEntry) -> bool; 5] = [
             &|entry| entry.file_path.as_os_str() == wanted,
             &|entry| entry.name == wanted,
             &|entry| either(entry, &|text| text == wanted),
@@ -43,8 +43,8 @@ impl Catalog {
             &|entry| !index.is_empty() && either(entry, &|text| index_name(text) == index),
         ];
         for step in steps {
-            let found: Vec<&Entry> = self.active().filter(|entry| step(entry)).collect();
-            let loaded: Vec<&Entry> =
+            let found: Vec<&CatalogEntry> = self.unshadowed().filter(|entry| step(entry)).collect();
+            let loaded: Vec<&CatalogEntry> =
                 found.iter().copied().filter(|entry| entry.skill.is_some()).collect();
             match (found.as_slice(), loaded.as_slice()) {
                 ([], _) => {}
@@ -52,16 +52,16 @@ impl Catalog {
                 (several, _) => return Err(self.ambiguous(wanted, several)),
             }
         }
-        let names = self.active().map(|entry| entry.name.as_str());
+        let names = self.unshadowed().map(|entry| entry.name.as_str());
         let nearest = nearest(wanted, names).into_iter().map(str::to_owned).collect();
-        Err(LookupError::NotFound { wanted: wanted.to_owned(), nearest })
+        Err(SkillLookupError::NotFound { wanted: wanted.to_owned(), nearest })
     }
 
-    fn ambiguous(&self, wanted: &str, several: &[&Entry]) -> LookupError {
+    fn ambiguous(&self, wanted: &str, several: &[&CatalogEntry]) -> SkillLookupError {
         let names = several
             .iter()
             .map(|entry| format!("{} ({})", entry.name, entry.file_path.display()))
             .collect();
-        LookupError::Ambiguous { wanted: wanted.to_owned(), names }
+        SkillLookupError::Ambiguous { wanted: wanted.to_owned(), names }
     }
 }

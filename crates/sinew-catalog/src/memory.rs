@@ -5,38 +5,43 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sinew_skill::{Code, Reason};
+use sinew_skill::{Reason, ReasonCode};
 
-use crate::bins::Bins;
-use crate::catalog::{Catalog, Request};
-use crate::config::{Config, Secret};
-use crate::discover::{self, Found, WalkRules};
-use crate::filter::Overrides;
-use crate::keep::{Kept, Record};
-use crate::load::LoadedFile;
+use crate::bins::ProgramFolders;
+use crate::catalog::{Catalog, CatalogRequest};
+use crate::catalog_cache::{CacheRecord, CachedRecords};
+use crate::config::{Config, SecretSetting};
+use crate::discover::{self, WalkResult, WalkRules};
+use crate::filter::SessionOverrides;
+use crate::load::LoadedSkillFile;
 use crate::parallel;
-use crate::remote::Remote;
-use crate::roots::{Places, Root};
+use crate::remote::RemoteMachines;
+use crate::roots::{CallerFolders, SkillRoot};
 
 /// The walks of earlier builds, by root.
 #[derive(Debug, Default)]
 pub(crate) struct WalkMemory {
-    walks: Mutex<HashMap<PathBuf, Arc<Walked>>>,
+    walks: Mutex<HashMap<PathBuf, Arc<RememberedWalk>>>,
     /// What an earlier process listed.
-    pub(crate) kept: Kept,
+    pub(crate) kept: CachedRecords,
 }
 
 /// One root's walk, with the folders it listed.
 #[derive(Debug)]
-pub(crate) struct Walked {
-    root: Root,
+pub(crate) struct RememberedWalk {
+    root: SkillRoot,
     rules: WalkRules,
-    pub(crate) found: Found,
+    pub(crate) found: WalkResult,
 }
 
 impl WalkMemory {
     /// Walks a root, or answers with the last walk where every folder it listed is as it was.
-    pub(crate) fn walk(&self, root: &Root, rules: &WalkRules, now_ms: u64) -> Arc<Walked> {
+    pub(crate) fn walk(
+        &self,
+        root: &SkillRoot,
+        rules: &WalkRules,
+        now_ms: u64,
+    ) -> Arc<RememberedWalk> {
         let walks = self.walks.lock().unwrap_or_else(PoisonError::into_inner);
         let known = walks.get(&root.path).cloned();
         drop(walks);
@@ -47,7 +52,7 @@ impl WalkMemory {
         {
             return known;
         }
-        let walked = Arc::new(Walked {
+        let walked = Arc::new(RememberedWalk {
             root: root.clone(),
             rules: rules.clone(),
             found: discover::walk(root, rules, now_ms, &self.kept),
@@ -58,19 +63,19 @@ impl WalkMemory {
     }
 
     /// The records of everything that was listed, for the next process.
-    pub(crate) fn records(&self) -> Vec<Record> {
+    pub(crate) fn records(&self) -> Vec<CacheRecord> {
         let walks = self.walks.lock().unwrap_or_else(PoisonError::into_inner);
         let listed = walks.values().flat_map(|walked| &walked.found.listed);
-        let now = listed.filter_map(|listed| Some((listed.shown.clone(), listed.keep()?)));
-        self.kept.merged(now.collect())
+        let now = listed.filter_map(|listed| Some((listed.shown.clone(), listed.to_record()?)));
+        self.kept.merged_records(now.collect())
     }
 }
 
-impl Walked {
+impl RememberedWalk {
     fn is_unchanged(&self) -> bool {
         let Some(top) = self.found.listed.first() else {
             // The root could not be opened; only one that is simply not there stays as it is.
-            return self.found.reasons.iter().all(|reason| reason.code == Code::RootMissing)
+            return self.found.reasons.iter().all(|reason| reason.code == ReasonCode::RootMissing)
                 && !self.root.path.exists();
         };
         let leads_there = |(link, target): &(PathBuf, PathBuf)| {
@@ -85,25 +90,25 @@ impl Walked {
 
 /// Everything a catalog was built from.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Inputs {
+pub(crate) struct CatalogInputs {
     profile: &'static str,
-    places: Places,
+    places: CallerFolders,
     config: Config,
     vars: BTreeMap<String, String>,
     home: PathBuf,
     os: String,
     agent: Option<String>,
-    overrides: Overrides,
-    remote: Remote,
+    overrides: SessionOverrides,
+    remote: RemoteMachines,
     reserved_commands: Vec<String>,
     scanned: bool,
     vouched: Option<String>,
 }
 
-impl Inputs {
+impl CatalogInputs {
     /// `None` when the result also depends on files that nobody asks about.
-    pub(crate) fn of(request: &Request<'_>) -> Option<Self> {
-        let in_file = |secret: &Secret| matches!(secret, Secret::Reference { source, .. } if source == "file");
+    pub(crate) fn of(request: &CatalogRequest<'_>) -> Option<Self> {
+        let in_file = |secret: &SecretSetting| matches!(secret, SecretSetting::Reference { source, .. } if source == "file");
         let reads_files = request
             .config
             .entries
@@ -135,27 +140,27 @@ impl Inputs {
 
 /// The last catalog, and what it was made of.
 #[derive(Debug)]
-pub(crate) struct Remembered {
-    pub(crate) inputs: Inputs,
-    pub(crate) roots: (Vec<Root>, Vec<Reason>),
-    pub(crate) walks: Vec<Arc<Walked>>,
-    pub(crate) bins: Arc<Bins>,
-    pub(crate) files: Vec<Arc<LoadedFile>>,
+pub(crate) struct RememberedCatalog {
+    pub(crate) inputs: CatalogInputs,
+    pub(crate) roots: (Vec<SkillRoot>, Vec<Reason>),
+    pub(crate) walks: Vec<Arc<RememberedWalk>>,
+    pub(crate) bins: Arc<ProgramFolders>,
+    pub(crate) files: Vec<Arc<LoadedSkillFile>>,
     pub(crate) catalog: Arc<Catalog>,
 }
 
 /// Remembers the last catalog.
 #[derive(Debug, Default)]
-pub(crate) struct CatalogMemory(Mutex<Option<Remembered>>);
+pub(crate) struct CatalogMemory(Mutex<Option<RememberedCatalog>>);
 
 impl CatalogMemory {
     /// The last catalog, if the same would come out again.
-    pub(crate) fn recall(
+    pub(crate) fn unchanged_catalog(
         &self,
-        inputs: &Inputs,
-        roots: &(Vec<Root>, Vec<Reason>),
-        walks: &[Arc<Walked>],
-        bins: &Arc<Bins>,
+        inputs: &CatalogInputs,
+        roots: &(Vec<SkillRoot>, Vec<Reason>),
+        walks: &[Arc<RememberedWalk>],
+        bins: &Arc<ProgramFolders>,
     ) -> Option<Arc<Catalog>> {
         let memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let last = memory.as_ref()?;
@@ -169,7 +174,7 @@ impl CatalogMemory {
         same.then(|| Arc::clone(&last.catalog))
     }
 
-    pub(crate) fn remember(&self, remembered: Remembered) {
+    pub(crate) fn remember(&self, remembered: RememberedCatalog) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(remembered);
     }
 

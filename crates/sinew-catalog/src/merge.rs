@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use sinew_skill::{Code, Reason, Severity, names};
+use sinew_skill::{Reason, ReasonCode, ReasonSeverity, names};
 
-use crate::entry::{Entry, State};
+use crate::entry::{CatalogEntry, EntryState};
 use crate::environment::path_text;
 
 /// Names in messages are cut to this many characters: a name is untrusted and may be a page long.
@@ -15,7 +15,7 @@ const MAX_NAMED: usize = 3;
 
 /// Decides between entries of one name. `entries` come lowest rank first; `key` is what they are
 /// merged by.
-pub(crate) fn merge(entries: &mut [Entry], key: impl Fn(&Entry) -> &str) {
+pub(crate) fn merge(entries: &mut [CatalogEntry], key: impl Fn(&CatalogEntry) -> &str) {
     let loaded = || entries.iter().enumerate().filter(|(_, entry)| entry.skill.is_some());
     // Whoever comes last under a name has the highest rank.
     let winners: HashMap<&str, usize> = loaded().map(|(at, entry)| (key(entry), at)).collect();
@@ -25,12 +25,12 @@ pub(crate) fn merge(entries: &mut [Entry], key: impl Fn(&Entry) -> &str) {
         .collect();
     for (at, winner) in losers {
         let reason = shadowed(&entries[at], &entries[winner]);
-        entries[at].state = State::Shadowed;
+        entries[at].state = EntryState::Shadowed;
         entries[at].reasons.push(reason);
     }
 }
 
-fn shadowed(loser: &Entry, winner: &Entry) -> Reason {
+fn shadowed(loser: &CatalogEntry, winner: &CatalogEntry) -> Reason {
     let same = same_content(loser, winner);
     let detail = format!(
         "{} from {} is used instead: {}",
@@ -38,18 +38,19 @@ fn shadowed(loser: &Entry, winner: &Entry) -> Reason {
         winner.source,
         path_text(&winner.file_path)
     );
-    let reason = Reason::new(Code::Shadowed, detail);
+    let reason = Reason::new(ReasonCode::Shadowed, detail);
     if same {
         return reason;
     }
     reason
-        .severity(Severity::Warn)
+        .severity(ReasonSeverity::Warn)
         .remedy("rename one of the two, or remove the copy you do not want")
 }
 
-fn same_content(a: &Entry, b: &Entry) -> bool {
-    let hidden =
-        |entry: &Entry| entry.skill.as_ref().map(|skill| skill.invocation.disable_model_invocation);
+fn same_content(a: &CatalogEntry, b: &CatalogEntry) -> bool {
+    let hidden = |entry: &CatalogEntry| {
+        entry.skill.as_ref().map(|skill| skill.invocation.disable_model_invocation)
+    };
     let equal = a.content_hash == b.content_hash
         && a.name == b.name
         && a.description == b.description
@@ -58,11 +59,11 @@ fn same_content(a: &Entry, b: &Entry) -> bool {
 }
 
 /// Warns about names that differ only in case or separators.
-pub(crate) fn confusable(entries: &mut [Entry]) {
+pub(crate) fn warn_confusable_names(entries: &mut [CatalogEntry]) {
     let mut by_index: HashMap<String, Vec<usize>> = HashMap::with_capacity(entries.len());
     for (position, entry) in entries.iter().enumerate() {
         let index = names::index_name(&entry.name);
-        if entry.skill.is_some() && entry.state != State::Shadowed && !index.is_empty() {
+        if entry.skill.is_some() && entry.state != EntryState::Shadowed && !index.is_empty() {
             by_index.entry(index).or_default().push(position);
         }
     }
@@ -79,8 +80,9 @@ pub(crate) fn confusable(entries: &mut [Entry]) {
             if others.next().is_some() {
                 named.push_str(" and more");
             }
-            let reason = Reason::new(Code::ConfusableName, format!("its name looks like {named}"))
-                .remedy("give the two clearly different names");
+            let reason =
+                Reason::new(ReasonCode::ConfusableName, format!("its name looks like {named}"))
+                    .remedy("give the two clearly different names");
             entries[at].reasons.push(reason);
         }
     }

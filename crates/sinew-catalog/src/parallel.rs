@@ -14,7 +14,7 @@ const SHARE: usize = 16;
 /// Lets this thread do its share of the work instead of waiting for others to do all of it: a process
 /// that answers one question needs a thread less, and the memory of that thread's own. Not for a
 /// thread that is going to wait for other things.
-pub fn work_here() {
+pub fn use_current_thread() {
     // Alone, it would leave nobody for what other threads hand over.
     if thread::available_parallelism().map_or(1, NonZero::get) > 1 {
         // Where threads are there already, they are as good.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use sinew_guard::contained;
+use sinew_guard::containment;
 
 use crate::config::Config;
 use crate::environment::{Environment, path_text};
@@ -33,7 +33,7 @@ pub(crate) fn read(config: &Config, env: &Environment) -> Vec<PlainCommand> {
     for plugin in plugins::active_plugins(config, env) {
         let folder = plugin.join("commands");
         // A link may not bring in texts from outside the plugin.
-        if !matches!(contained::resolve_inside(&plugin, &folder), Ok(Some(_))) {
+        if !matches!(containment::resolve_inside(&plugin, &folder), Ok(Some(_))) {
             continue;
         }
         if let Ok(dir) = Dir::open_ambient_dir(&folder, ambient_authority()) {
@@ -69,7 +69,7 @@ fn read_folder(
 }
 
 fn read_command(dir: &Dir, root: &Path, path: &Path) -> Option<PlainCommand> {
-    let bytes = contained::open_regular(dir, path).ok()?.read(MAX_BYTES).ok()?;
+    let bytes = containment::open_regular(dir, path).ok()?.read(MAX_BYTES).ok()?;
     let name = path_text(&path.with_extension("")).replace(['/', '\\'], ":");
     // The kinder dialect: a command needs no front matter, its first line describes it.
     let outcome = sinew_skill::read(&bytes, &sinew_skill::ReadOptions::openpocket(&name));

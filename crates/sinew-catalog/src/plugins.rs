@@ -5,8 +5,8 @@ use std::path::{Component, Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde::Deserialize;
-use sinew_guard::contained;
-use sinew_skill::{Code, Reason, Severity};
+use sinew_guard::containment;
+use sinew_skill::{Reason, ReasonCode, ReasonSeverity};
 
 use crate::config::Config;
 use crate::environment::{Environment, path_text};
@@ -17,7 +17,7 @@ const MAX_MANIFEST: u64 = 256 * 1024;
 const MANIFEST: &str = "openclaw.plugin.json";
 
 #[derive(Deserialize)]
-struct Manifest {
+struct PluginManifest {
     id: String,
     #[serde(default)]
     kind: Option<String>,
@@ -61,24 +61,24 @@ pub(crate) fn active_plugins(config: &Config, env: &Environment) -> Vec<PathBuf>
 }
 
 fn skipped(detail: String, remedy: &str) -> Reason {
-    Reason::new(Code::PluginSkipped, detail).remedy(remedy)
+    Reason::new(ReasonCode::PluginSkipped, detail).remedy(remedy)
 }
 
 /// The manifest of a plugin that is allowed to contribute.
-fn read_manifest(plugin: &Path, config: &Config) -> Result<Manifest, Reason> {
+fn read_manifest(plugin: &Path, config: &Config) -> Result<PluginManifest, Reason> {
     if !config.plugins.enabled {
         return Err(skipped("plugins are switched off".to_owned(), "set plugins.enabled to true"));
     }
     let bad = |detail: String| {
         skipped(format!("{MANIFEST}: {detail}"), "correct the plugin's manifest")
-            .severity(Severity::Warn)
+            .severity(ReasonSeverity::Warn)
     };
     let dir = Dir::open_ambient_dir(plugin, ambient_authority()).map_err(|e| bad(e.to_string()))?;
     let file =
-        contained::open_regular(&dir, Path::new(MANIFEST)).map_err(|e| bad(e.to_string()))?;
+        containment::open_regular(&dir, Path::new(MANIFEST)).map_err(|e| bad(e.to_string()))?;
     let bytes = file.read(MAX_MANIFEST).map_err(|e| bad(e.to_string()))?;
     let text = String::from_utf8_lossy(&bytes);
-    let manifest: Manifest = json5::from_str(&text).map_err(|e| bad(e.to_string()))?;
+    let manifest: PluginManifest = json5::from_str(&text).map_err(|e| bad(e.to_string()))?;
     if config.plugins.disabled.contains(&manifest.id) {
         let remedy = format!("set plugins.entries.{}.enabled to true", manifest.id);
         return Err(skipped(format!("the plugin {} is switched off", manifest.id), &remedy));
@@ -97,14 +97,14 @@ fn read_manifest(plugin: &Path, config: &Config) -> Result<Manifest, Reason> {
 fn skill_folder(plugin: &Path, id: &str, relative: &str) -> Result<PathBuf, Reason> {
     let plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     let folder = plugin.join(relative);
-    match contained::resolve_inside(plugin, &folder) {
+    match containment::resolve_inside(plugin, &folder) {
         Ok(Some(_)) if Path::new(relative).components().all(plain) => Ok(folder),
         Ok(_) => Err(Reason::new(
-            Code::PathEscape,
+            ReasonCode::PathEscape,
             format!("the plugin {id} names {relative}, outside its folder"),
         )
         .remedy("keep a plugin's skills inside the plugin")),
         Err(error) => Err(skipped(format!("{relative}: {error}"), "correct the manifest")
-            .severity(Severity::Warn)),
+            .severity(ReasonSeverity::Warn)),
     }
 }

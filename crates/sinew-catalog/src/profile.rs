@@ -2,7 +2,7 @@
 //!
 //! A profile is data. Another agent's habits are another row here, never another branch elsewhere.
 
-use sinew_skill::Dialect;
+use sinew_skill::SkillDialect;
 
 /// The rank of a source, lowest first. Where two skills share a name, the higher tier wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
@@ -46,7 +46,7 @@ impl Tier {
 
 /// Where links inside a root may lead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Links {
+pub enum LinkPolicy {
     /// Anywhere: the user alone writes here.
     Free,
     /// Into the root, or to a listed target: projects come from strangers.
@@ -59,7 +59,7 @@ pub enum Links {
 
 /// Where a root lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum RootLocation {
     /// A path with `{home}`, `{workspace}`, `{state}`, `{sinew}`, `{openpocket}`, `{claude}` or
     /// `{codex}` in it.
     Path(&'static str),
@@ -79,16 +79,16 @@ pub struct RootTemplate {
     /// Its rank.
     pub tier: Tier,
     /// Where it lies.
-    pub place: Place,
+    pub place: RootLocation,
     /// The source's name in every record.
     pub source: &'static str,
     /// Where its links may lead.
-    pub links: Links,
+    pub links: LinkPolicy,
 }
 
 /// Which of two skills of one name is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Winner {
+pub enum MergeWinner {
     /// The one from the later row.
     Later,
     /// The one from the earlier row.
@@ -103,9 +103,9 @@ pub struct Profile {
     /// Whose habits these are.
     pub title: &'static str,
     /// How files are read.
-    pub dialect: Dialect,
+    pub dialect: SkillDialect,
     /// Which copy wins.
-    pub winner: Winner,
+    pub winner: MergeWinner,
     /// Skill folders considered per root.
     pub max_candidates: usize,
     /// Skills loaded per root.
@@ -117,16 +117,21 @@ pub struct Profile {
     pub roots: &'static [RootTemplate],
 }
 
-const fn row(tier: Tier, place: Place, source: &'static str, links: Links) -> RootTemplate {
+const fn row(
+    tier: Tier,
+    place: RootLocation,
+    source: &'static str,
+    links: LinkPolicy,
+) -> RootTemplate {
     RootTemplate { tier, place, source, links }
 }
 
 const fn home(path: &'static str, source: &'static str) -> RootTemplate {
-    row(Tier::Personal, Place::Path(path), source, Links::Free)
+    row(Tier::Personal, RootLocation::Path(path), source, LinkPolicy::Free)
 }
 
 const fn project(path: &'static str, source: &'static str) -> RootTemplate {
-    row(Tier::Project, Place::Path(path), source, Links::Listed)
+    row(Tier::Project, RootLocation::Path(path), source, LinkPolicy::Listed)
 }
 
 /// A router makes large libraries usable, so sinew's own caps only stop runaways.
@@ -136,18 +141,25 @@ const AGENTS_PERSONAL: RootTemplate = home("{home}/.agents/skills", "agents-skil
 const AGENTS_PROJECT: RootTemplate = project("{workspace}/.agents/skills", "agents-skills-project");
 const CLAUDE_PERSONAL: RootTemplate = home("{claude}/skills", "claude-code-personal");
 const CLAUDE_PROJECT: RootTemplate = project("{workspace}/.claude/skills", "claude-code-project");
-const BUNDLED: RootTemplate = row(Tier::Bundled, Place::Bundled, "openclaw-bundled", Links::Inside);
-const EXTRA: RootTemplate = row(Tier::Extra, Place::ExtraDirs, "openclaw-extra", Links::Listed);
-const PLUGINS: RootTemplate = row(Tier::Extra, Place::Plugins, "openclaw-extra", Links::None);
-const WORKSPACE: RootTemplate =
-    row(Tier::Workspace, Place::Path("{workspace}/skills"), "openclaw-workspace", Links::Listed);
+const BUNDLED: RootTemplate =
+    row(Tier::Bundled, RootLocation::Bundled, "openclaw-bundled", LinkPolicy::Inside);
+const EXTRA: RootTemplate =
+    row(Tier::Extra, RootLocation::ExtraDirs, "openclaw-extra", LinkPolicy::Listed);
+const PLUGINS: RootTemplate =
+    row(Tier::Extra, RootLocation::Plugins, "openclaw-extra", LinkPolicy::None);
+const WORKSPACE: RootTemplate = row(
+    Tier::Workspace,
+    RootLocation::Path("{workspace}/skills"),
+    "openclaw-workspace",
+    LinkPolicy::Listed,
+);
 
 const fn agent(name: &'static str, title: &'static str, roots: &'static [RootTemplate]) -> Profile {
     Profile {
         name,
         title,
-        dialect: Dialect::OpenClaw,
-        winner: Winner::Later,
+        dialect: SkillDialect::OpenClaw,
+        winner: MergeWinner::Later,
         max_candidates: ROOMY,
         max_loaded: ROOMY,
         personal_follows_state: false,
@@ -163,11 +175,16 @@ pub const PROFILES: &[Profile] = &[
             "sinew",
             "sinew's own folders, and those of every agent on this machine",
             &[
-                row(Tier::Extra, Place::OtherAgents, "other-agents", Links::Listed),
+                row(Tier::Extra, RootLocation::OtherAgents, "other-agents", LinkPolicy::Listed),
                 EXTRA,
                 PLUGINS,
                 BUNDLED,
-                row(Tier::Managed, Place::Path("{sinew}/skills"), "openclaw-managed", Links::Free),
+                row(
+                    Tier::Managed,
+                    RootLocation::Path("{sinew}/skills"),
+                    "openclaw-managed",
+                    LinkPolicy::Free,
+                ),
                 AGENTS_PERSONAL,
                 AGENTS_PROJECT,
                 WORKSPACE,
@@ -187,11 +204,16 @@ pub const PROFILES: &[Profile] = &[
                 BUNDLED,
                 row(
                     Tier::Grown,
-                    Place::Path("{state}/agents/main/agent/workshop-skills"),
+                    RootLocation::Path("{state}/agents/main/agent/workshop-skills"),
                     "openclaw-workshop",
-                    Links::Inside,
+                    LinkPolicy::Inside,
                 ),
-                row(Tier::Managed, Place::Path("{state}/skills"), "openclaw-managed", Links::Free),
+                row(
+                    Tier::Managed,
+                    RootLocation::Path("{state}/skills"),
+                    "openclaw-managed",
+                    LinkPolicy::Free,
+                ),
                 AGENTS_PERSONAL,
                 AGENTS_PROJECT,
                 WORKSPACE,
@@ -199,15 +221,25 @@ pub const PROFILES: &[Profile] = &[
         )
     },
     Profile {
-        dialect: Dialect::OpenPocket,
-        winner: Winner::Earlier,
+        dialect: SkillDialect::OpenPocket,
+        winner: MergeWinner::Earlier,
         ..agent(
             "openpocket",
             "OpenPocket",
             &[
-                row(Tier::Bundled, Place::Bundled, "bundled", Links::Inside),
-                row(Tier::Managed, Place::Path("{openpocket}/skills"), "local", Links::Free),
-                row(Tier::Workspace, Place::Path("{workspace}/skills"), "workspace", Links::Listed),
+                row(Tier::Bundled, RootLocation::Bundled, "bundled", LinkPolicy::Inside),
+                row(
+                    Tier::Managed,
+                    RootLocation::Path("{openpocket}/skills"),
+                    "local",
+                    LinkPolicy::Free,
+                ),
+                row(
+                    Tier::Workspace,
+                    RootLocation::Path("{workspace}/skills"),
+                    "workspace",
+                    LinkPolicy::Listed,
+                ),
             ],
         )
     },
@@ -272,7 +304,7 @@ pub const PROFILES: &[Profile] = &[
     agent(
         "directory",
         "one folder of skills, and nothing else",
-        &[row(Tier::Workspace, Place::Path("{workspace}"), "directory", Links::Listed)],
+        &[row(Tier::Workspace, RootLocation::Path("{workspace}"), "directory", LinkPolicy::Listed)],
     ),
 ];
 
@@ -288,11 +320,11 @@ pub struct AgentRoots {
 }
 
 const fn extra_home(path: &'static str, source: &'static str) -> RootTemplate {
-    row(Tier::Extra, Place::Path(path), source, Links::Free)
+    row(Tier::Extra, RootLocation::Path(path), source, LinkPolicy::Free)
 }
 
 const fn extra_project(path: &'static str, source: &'static str) -> RootTemplate {
-    row(Tier::Extra, Place::Path(path), source, Links::Listed)
+    row(Tier::Extra, RootLocation::Path(path), source, LinkPolicy::Listed)
 }
 
 /// The agents whose folders sinew's own profile adds where they exist.
@@ -375,6 +407,6 @@ impl Profile {
 
     /// Whether files are read OpenPocket's way.
     pub fn is_openpocket(&self) -> bool {
-        self.dialect == Dialect::OpenPocket
+        self.dialect == SkillDialect::OpenPocket
     }
 }

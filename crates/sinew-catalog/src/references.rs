@@ -6,7 +6,9 @@
 use serde::Serialize;
 use sinew_guard::Untrusted;
 
-use crate::commands::{CommandSpec, Commands, Found, Invocation, Trust, unavailable};
+use crate::commands::{
+    CommandInvocation, CommandLookup, CommandSpec, CommandTrust, SlashCommands, unavailable,
+};
 
 /// More skills than this in one message cannot all be followed.
 pub const MAX_REFERENCES: usize = 8;
@@ -23,7 +25,7 @@ const MESSAGE: &str = "The message itself:";
 /// A message with its references resolved.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Expanded {
+pub struct ExpandedMessage {
     /// What the model gets.
     pub body: String,
     /// The commands of the referenced skills, in the order of their first mention.
@@ -37,16 +39,16 @@ pub struct Expanded {
 }
 
 /// Finds the skills that `message` names and puts the request to read them before it.
-pub fn expand(message: &str, commands: &Commands) -> Expanded {
-    let plain = || Expanded { body: message.to_owned(), ..Expanded::default() };
+pub fn expand_references(message: &str, commands: &SlashCommands) -> ExpandedMessage {
+    let plain = || ExpandedMessage { body: message.to_owned(), ..ExpandedMessage::default() };
     let found = match named_skills(message, commands) {
         Ok(found) if found.is_empty() => return plain(),
         Ok(found) => found,
-        Err(error) => return Expanded { error: Some(error), ..plain() },
+        Err(error) => return ExpandedMessage { error: Some(error), ..plain() },
     };
     match prefix(&found) {
-        Err(error) => Expanded { error: Some(error), ..plain() },
-        Ok(prefix) => Expanded {
+        Err(error) => ExpandedMessage { error: Some(error), ..plain() },
+        Ok(prefix) => ExpandedMessage {
             body: format!("{prefix}{message}"),
             skills: found.iter().map(|command| command.name.clone()).collect(),
             skill_names: found.iter().map(|command| command.skill_name.clone()).collect(),
@@ -55,29 +57,35 @@ pub fn expand(message: &str, commands: &Commands) -> Expanded {
     }
 }
 
-fn named_skills<'c>(message: &str, commands: &'c Commands) -> Result<Vec<&'c CommandSpec>, String> {
+fn named_skills<'c>(
+    message: &str,
+    commands: &'c SlashCommands,
+) -> Result<Vec<&'c CommandSpec>, String> {
     if message.starts_with('/') {
         return match commands.invocation(message) {
-            Invocation::Run { command, .. } if command.template.is_none() => Ok(vec![command]),
-            Invocation::Run { .. } | Invocation::None => Ok(Vec::new()),
-            Invocation::Unavailable(command) => Err(unavailable(&command.skill_name)),
+            CommandInvocation::Run { command, .. } if command.template.is_none() => {
+                Ok(vec![command])
+            }
+            CommandInvocation::Run { .. } | CommandInvocation::None => Ok(Vec::new()),
+            CommandInvocation::Unavailable(command) => Err(unavailable(&command.skill_name)),
         };
     }
     let mut found: Vec<&CommandSpec> = Vec::new();
     for name in mentions(message) {
         match commands.lookup(name) {
-            Found::Usable(command) if command.template.is_some() => {}
-            Found::Usable(command) if found.iter().any(|known| known.name == command.name) => {}
-            Found::Usable(_) if found.len() == MAX_REFERENCES => {
+            CommandLookup::Usable(command) if command.template.is_some() => {}
+            CommandLookup::Usable(command)
+                if found.iter().any(|known| known.name == command.name) => {}
+            CommandLookup::Usable(_) if found.len() == MAX_REFERENCES => {
                 return Err(format!(
                     "the message names more than {MAX_REFERENCES} skills; name fewer of them"
                 ));
             }
-            Found::Usable(command) => found.push(command),
+            CommandLookup::Usable(command) => found.push(command),
             // A skill that is held back is unknown to whoever only mentions it.
-            Found::Filtered(command) if command.trust == Trust::Held => {}
-            Found::Filtered(command) => return Err(unavailable(&command.skill_name)),
-            Found::Nothing => {}
+            CommandLookup::Filtered(command) if command.trust == CommandTrust::Held => {}
+            CommandLookup::Filtered(command) => return Err(unavailable(&command.skill_name)),
+            CommandLookup::Nothing => {}
         }
     }
     Ok(found)

@@ -9,7 +9,7 @@ use crate::environment::platform_alias;
 
 /// What connected machines have.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Remote {
+pub struct RemoteMachines {
     /// Their platforms.
     pub platforms: Vec<String>,
     /// Their programs, of those that [`Catalog::bins`](crate::Catalog::bins) asks for.
@@ -18,7 +18,7 @@ pub struct Remote {
     pub note: Option<String>,
 }
 
-impl Remote {
+impl RemoteMachines {
     /// Whether one of them is of that platform.
     pub fn has_platform(&self, wanted: &str) -> bool {
         let wanted = platform_alias(wanted);

@@ -3,16 +3,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sinew_skill::{Code, Reason};
+use sinew_skill::{Reason, ReasonCode};
 
-use crate::config::{Config, Personal};
-use crate::environment::{Environment, Moved, path_text};
+use crate::config::{Config, PersonalRootMode};
+use crate::environment::{Environment, FolderRelocation, path_text};
 use crate::plugins;
-use crate::profile::{AGENT_ROOTS, Links, Place, Profile, RootTemplate, Tier, Winner};
+use crate::profile::{
+    AGENT_ROOTS, LinkPolicy, MergeWinner, Profile, RootLocation, RootTemplate, Tier,
+};
 
 /// A folder that may hold skills.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Root {
+pub struct SkillRoot {
     /// Where it lies.
     pub path: PathBuf,
     /// The source's name in every record.
@@ -20,16 +22,16 @@ pub struct Root {
     /// Its rank.
     pub tier: Tier,
     /// Where its links may lead.
-    pub links: Links,
+    pub links: LinkPolicy,
     /// How deep it is walked.
     pub max_depth: usize,
     /// Whether the folder itself may be a skill.
-    pub shape: Shape,
+    pub shape: RootShape,
 }
 
 /// Whether a root can itself be a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum RootShape {
     /// A folder of skills, or one skill.
     Any,
     /// Only a folder of skills.
@@ -38,7 +40,7 @@ pub enum Shape {
 
 /// Where the caller stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct CallerFolders {
     /// The agent's workspace.
     pub workspace: PathBuf,
     /// Where commands run, when that is another folder.
@@ -55,14 +57,14 @@ const DEPTH: usize = 6;
 const SHALLOW: usize = 2;
 
 /// The roots of a profile, lowest rank first, and what was left out.
-pub fn resolve(
+pub fn resolve_roots(
     profile: &Profile,
-    places: &Places,
+    places: &CallerFolders,
     config: &Config,
     env: &Environment,
-) -> (Vec<Root>, Vec<Reason>) {
+) -> (Vec<SkillRoot>, Vec<Reason>) {
     let mut resolver =
-        Resolver { profile, places, config, env, roots: Vec::new(), reasons: Vec::new() };
+        RootResolver { profile, places, config, env, roots: Vec::new(), reasons: Vec::new() };
     if let Some(execution) = &places.execution_workspace
         && *execution != places.workspace
         && !places.workspace_only
@@ -70,7 +72,7 @@ pub fn resolve(
         for (path, source) in
             [(".agents/skills", "agents-skills-execution"), ("skills", "openclaw-execution")]
         {
-            resolver.push(execution.join(path), source, Tier::Extra, Links::Listed);
+            resolver.push(execution.join(path), source, Tier::Extra, LinkPolicy::Listed);
         }
     }
     for template in profile.roots {
@@ -78,9 +80,9 @@ pub fn resolve(
             resolver.template(template);
         }
     }
-    let Resolver { roots, reasons, .. } = resolver;
+    let RootResolver { roots, reasons, .. } = resolver;
     let mut roots = without_doubles(roots);
-    if profile.winner == Winner::Earlier && !config.openpocket.user_first {
+    if profile.winner == MergeWinner::Earlier && !config.openpocket.user_first {
         // The merge lets later rows win.
         roots.reverse();
     }
@@ -89,14 +91,14 @@ pub fn resolve(
 
 /// In the home folder, a personal and a project root can be the same folder. Then the one whose
 /// links may lead further stays: it is the user's own.
-fn without_doubles(roots: Vec<Root>) -> Vec<Root> {
-    let freedom = |root: &Root| match root.links {
-        Links::Free => 3,
-        Links::Listed => 2,
-        Links::Inside => 1,
-        Links::None => 0,
+fn without_doubles(roots: Vec<SkillRoot>) -> Vec<SkillRoot> {
+    let freedom = |root: &SkillRoot| match root.links {
+        LinkPolicy::Free => 3,
+        LinkPolicy::Listed => 2,
+        LinkPolicy::Inside => 1,
+        LinkPolicy::None => 0,
     };
-    let mut kept: Vec<(PathBuf, Root)> = Vec::new();
+    let mut kept: Vec<(PathBuf, SkillRoot)> = Vec::new();
     for root in roots {
         let real = fs::canonicalize(&root.path).unwrap_or_else(|_| root.path.clone());
         match kept.iter_mut().find(|(known, _)| *known == real) {
@@ -109,50 +111,50 @@ fn without_doubles(roots: Vec<Root>) -> Vec<Root> {
 }
 
 /// Folders of other agents that are not there, but would be read if they were.
-pub(crate) fn absent(
+pub(crate) fn missing_agent_roots(
     profile: &Profile,
-    places: &Places,
+    places: &CallerFolders,
     config: &Config,
     env: &Environment,
 ) -> Vec<PathBuf> {
-    let reads_others = profile.roots.iter().any(|row| row.place == Place::OtherAgents);
+    let reads_others = profile.roots.iter().any(|row| row.place == RootLocation::OtherAgents);
     if !reads_others || !config.load.agents || places.workspace_only {
         return Vec::new();
     }
     let templates = AGENT_ROOTS.iter().flat_map(|agent| agent.roots);
     let paths = templates.filter_map(|template| match template.place {
-        Place::Path(path) => Some(expand_place(path, places, env)),
+        RootLocation::Path(path) => Some(expand_root_path(path, places, env)),
         _ => None,
     });
     paths.filter(|path| !path.is_dir()).collect()
 }
 
-struct Resolver<'a> {
+struct RootResolver<'a> {
     profile: &'a Profile,
-    places: &'a Places,
+    places: &'a CallerFolders,
     config: &'a Config,
     env: &'a Environment,
-    roots: Vec<Root>,
+    roots: Vec<SkillRoot>,
     reasons: Vec<Reason>,
 }
 
-impl Resolver<'_> {
+impl RootResolver<'_> {
     fn template(&mut self, template: &RootTemplate) {
         let RootTemplate { tier, place, source, links } = *template;
         match place {
-            Place::Path(path) => {
+            RootLocation::Path(path) => {
                 let follows = self.profile.personal_follows_state;
                 if follows && source == "agents-skills-personal" && !self.personal_is_read() {
                     return;
                 }
-                self.push(expand_place(path, self.places, self.env), source, tier, links);
+                self.push(expand_root_path(path, self.places, self.env), source, tier, links);
             }
-            Place::ExtraDirs => {
+            RootLocation::ExtraDirs => {
                 for folder in &self.config.load.extra_dirs {
                     self.push(self.env.expand_home(folder), source, tier, links);
                 }
             }
-            Place::Plugins => {
+            RootLocation::Plugins => {
                 let (folders, reasons) = plugins::skill_folders(self.config, self.env);
                 self.reasons.extend(reasons);
                 // Of two plugins the first wins; the merge lets the last win.
@@ -160,21 +162,21 @@ impl Resolver<'_> {
                     self.push(folder, source, tier, links);
                 }
             }
-            Place::OtherAgents => {
+            RootLocation::OtherAgents => {
                 if self.config.load.agents {
                     for template in AGENT_ROOTS.iter().flat_map(|agent| agent.roots) {
-                        if let Place::Path(path) = template.place
-                            && expand_place(path, self.places, self.env).is_dir()
+                        if let RootLocation::Path(path) = template.place
+                            && expand_root_path(path, self.places, self.env).is_dir()
                         {
                             self.template(template);
                         }
                     }
                 }
             }
-            Place::Bundled => match &self.places.bundled {
+            RootLocation::Bundled => match &self.places.bundled {
                 Some(path) => self.push(path.clone(), source, tier, links),
                 None => self.reasons.push(
-                    Reason::new(Code::RootMissing, "there are no bundled skills")
+                    Reason::new(ReasonCode::RootMissing, "there are no bundled skills")
                         .source(source)
                         .remedy("set SINEW_BUNDLED_SKILLS_DIR to a folder of skills"),
                 ),
@@ -182,30 +184,30 @@ impl Resolver<'_> {
         }
     }
 
-    fn push(&mut self, path: PathBuf, source: &str, tier: Tier, links: Links) {
+    fn push(&mut self, path: PathBuf, source: &str, tier: Tier, links: LinkPolicy) {
         let named_skills = path.file_name().is_some_and(|name| name == "skills");
         let usual = if tier == Tier::Extra && !named_skills { SHALLOW } else { DEPTH };
-        self.roots.push(Root {
+        self.roots.push(SkillRoot {
             path,
             source: source.to_owned(),
             tier,
             links,
             max_depth: self.config.load.max_depth.unwrap_or(usual),
-            shape: if tier == Tier::Grown { Shape::Container } else { Shape::Any },
+            shape: if tier == Tier::Grown { RootShape::Container } else { RootShape::Any },
         });
     }
 
     fn personal_is_read(&self) -> bool {
         match self.config.load.personal {
-            Personal::Yes => true,
-            Personal::No => false,
-            Personal::Auto => self.env.openclaw_state().1 == Moved::No,
+            PersonalRootMode::Yes => true,
+            PersonalRootMode::No => false,
+            PersonalRootMode::Auto => self.env.openclaw_state().1 == FolderRelocation::No,
         }
     }
 }
 
-/// The folder a [`Place::Path`] template means on this machine.
-pub fn expand_place(template: &str, places: &Places, env: &Environment) -> PathBuf {
+/// The folder a [`RootLocation::Path`] template means on this machine.
+pub fn expand_root_path(template: &str, places: &CallerFolders, env: &Environment) -> PathBuf {
     let Some((name, rest)) = template.strip_prefix('{').and_then(|t| t.split_once('}')) else {
         return PathBuf::from(template);
     };
@@ -229,7 +231,7 @@ pub fn expand_place(template: &str, places: &Places, env: &Environment) -> PathB
 const BUNDLED_PARENTS: usize = 6;
 
 /// The bundled skills by the reference's rule: a variable, or a folder beside or above the program.
-pub fn find_bundled(env: &Environment) -> Option<PathBuf> {
+pub fn find_bundled_skills(env: &Environment) -> Option<PathBuf> {
     let named = ["SINEW_BUNDLED_SKILLS_DIR", "OPENCLAW_BUNDLED_SKILLS_DIR"];
     if let Some(path) = named.iter().find_map(|name| env.var_path(name)) {
         return Some(path);

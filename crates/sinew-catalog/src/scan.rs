@@ -10,14 +10,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
-use sinew_guard::contained::{self, Stamp};
+use sinew_guard::containment::{self, FileStamp};
 use sinew_guard::digest;
-use sinew_guard::record::{Override, ScanCache};
-use sinew_guard::scan::{Bundle, Finding, MAX_FILE, Scanner, Severity, Verdict, ruleset_digest};
-use sinew_skill::{Code, Reason};
+use sinew_guard::scan::{
+    Finding, FindingSeverity, MAX_FILE, Scanner, SkillBundle, Verdict, ruleset_digest,
+};
+use sinew_guard::scan_records::{FindingOverride, ScanCache};
+use sinew_skill::{Reason, ReasonCode};
 
-use crate::discover::Candidate;
-use crate::listing::{Anchor, Kind, Listed, MAX_SURVEYED, is_settled};
+use crate::discover::DiscoveredSkill;
+use crate::listing::{FolderEntryKind, FolderListing, MAX_SURVEYED, ReadAnchor, is_settled};
 
 /// Findings about links and odd files. At the door they do not count: the catalog opens nothing
 /// through a link that leaves the skill's folder, so such a file is out of reach, not a danger.
@@ -41,13 +43,13 @@ pub struct ScanGate {
     /// Where the remembered scans lie; they are read when the first one is asked for.
     file: Option<PathBuf>,
     cache: OnceLock<Mutex<ScanCache>>,
-    overrides: Vec<Override>,
+    overrides: Vec<FindingOverride>,
     learned: AtomicBool,
 }
 
 impl ScanGate {
     /// A gate that starts from the scans remembered in a file and what a person accepted.
-    pub fn new(file: Option<PathBuf>, overrides: Vec<Override>) -> Self {
+    pub fn new(file: Option<PathBuf>, overrides: Vec<FindingOverride>) -> Self {
         Self {
             scanner: OnceLock::new(),
             file,
@@ -58,12 +60,12 @@ impl ScanGate {
     }
 
     /// A gate that remembers nothing yet.
-    pub fn fresh() -> Self {
+    pub fn with_empty_cache() -> Self {
         Self::new(None, Vec::new())
     }
 
     /// What is worth saving: everything remembered, if something was added since the last call.
-    pub fn take_learned(&self) -> Option<ScanCache> {
+    pub fn take_unsaved_cache(&self) -> Option<ScanCache> {
         let learned = self.learned.swap(false, Ordering::Relaxed);
         learned.then(|| self.cache().clone())
     }
@@ -91,37 +93,42 @@ impl ScanGate {
     }
 
     /// Judges a candidate whose file hashes to `hash`.
-    pub(crate) fn judge(&self, candidate: &Candidate, hash: &str, now_ms: u64) -> Judgement {
-        let survey = Survey::of(candidate, now_ms);
+    pub(crate) fn judge(
+        &self,
+        candidate: &DiscoveredSkill,
+        hash: &str,
+        now_ms: u64,
+    ) -> ScanJudgement {
+        let survey = FolderSurvey::of(candidate, now_ms);
         let known = survey
             .is_lone
             .then(|| digest::from_hex(hash))
             .flatten()
-            .map(|hash| digest::tree_of([(candidate.file_name.as_str(), hash)]));
+            .map(|hash| digest::tree_of_hashes([(candidate.file_name.as_str(), hash)]));
         if let Some(judgement) = known.as_deref().and_then(|digest| self.recall(digest)) {
-            return Judgement { survey, ..judgement };
+            return ScanJudgement { survey, ..judgement };
         }
         let bundle = match bundle(candidate) {
             Ok(bundle) => bundle,
-            Err(error) => return Judgement::unreadable(survey, &error),
+            Err(error) => return ScanJudgement::unreadable(survey, &error),
         };
         let found = bundle.digest();
         if let Some(judgement) = self.recall(&found) {
-            return Judgement { survey, ..judgement };
+            return ScanJudgement { survey, ..judgement };
         }
         let report = self.scanner.get_or_init(Scanner::new).scan_bundle(&bundle);
-        let findings: Vec<Finding> = report.at_least(Severity::Warn).cloned().collect();
+        let findings: Vec<Finding> = report.at_least(FindingSeverity::Warn).cloned().collect();
         self.cache().put(&report);
         self.learned.store(true, Ordering::Relaxed);
-        Judgement { survey, ..self.weigh(&report.digest, &findings) }
+        ScanJudgement { survey, ..self.weigh(&report.digest, &findings) }
     }
 
-    fn recall(&self, digest: &str) -> Option<Judgement> {
+    fn recall(&self, digest: &str) -> Option<ScanJudgement> {
         self.cache().get(digest).map(|report| self.weigh(digest, &report.findings))
     }
 
     /// What the findings come to here, once accepted rules and what is out of reach are set aside.
-    fn weigh(&self, digest: &str, findings: &[Finding]) -> Judgement {
+    fn weigh(&self, digest: &str, findings: &[Finding]) -> ScanJudgement {
         let accepted = |rule: &str| {
             self.overrides.iter().any(|given| given.rule == rule && given.digest == digest)
         };
@@ -129,31 +136,31 @@ impl ScanGate {
             !OUT_OF_REACH.contains(&finding.rule.as_str()) && !accepted(&finding.rule)
         };
         let counted: Vec<&Finding> = findings.iter().filter(counts).collect();
-        let worst = counted.iter().find(|finding| finding.severity == Severity::Critical);
-        Judgement {
+        let worst = counted.iter().find(|finding| finding.severity == FindingSeverity::Critical);
+        ScanJudgement {
             summary: ScanSummary {
-                verdict: Verdict::of(counted.iter().map(|finding| finding.severity)),
+                verdict: Verdict::from_severities(counted.iter().map(|finding| finding.severity)),
                 digest: digest.to_owned(),
                 findings: counted.len(),
             },
             blocked: worst.map(|finding| quarantined(finding)),
-            survey: Survey::default(),
+            survey: FolderSurvey::default(),
         }
     }
 }
 
 /// What the guard says of one skill, and what it looked at.
 #[derive(Debug)]
-pub(crate) struct Judgement {
+pub(crate) struct ScanJudgement {
     pub(crate) summary: ScanSummary,
     pub(crate) blocked: Option<Reason>,
-    pub(crate) survey: Survey,
+    pub(crate) survey: FolderSurvey,
 }
 
-impl Judgement {
-    fn unreadable(survey: Survey, error: &io::Error) -> Self {
+impl ScanJudgement {
+    fn unreadable(survey: FolderSurvey, error: &io::Error) -> Self {
         let reason =
-            Reason::new(Code::Quarantined, format!("its files cannot be scanned: {error}"))
+            Reason::new(ReasonCode::Quarantined, format!("its files cannot be scanned: {error}"))
                 .remedy("check who may read the skill's folder");
         Self {
             summary: ScanSummary { verdict: Verdict::Block, digest: String::new(), findings: 1 },
@@ -168,44 +175,44 @@ fn quarantined(finding: &Finding) -> Reason {
         0 => finding.file.clone(),
         line => format!("{}:{line}", finding.file),
     };
-    Reason::new(Code::Quarantined, format!("{} ({}, {place})", finding.message, finding.rule))
+    Reason::new(ReasonCode::Quarantined, format!("{} ({}, {place})", finding.message, finding.rule))
         .remedy(
             "`sinew scan <skill>` shows what was found; do not use the skill unless you wrote it",
         )
 }
 
 /// The bytes to scan: the whole folder, or the one file of a skill that is a file.
-fn bundle(candidate: &Candidate) -> io::Result<Bundle> {
+fn bundle(candidate: &DiscoveredSkill) -> io::Result<SkillBundle> {
     if candidate.folder.is_some() {
-        return Bundle::from_dir(&candidate.dir);
+        return SkillBundle::from_dir(&candidate.dir);
     }
     let bytes = candidate.anchor.with(|dir| {
-        let file = contained::open_regular(dir, &candidate.file_inside());
+        let file = containment::open_regular(dir, &candidate.file_inside());
         file.map_err(io::Error::other)?.read(MAX_FILE).map_err(io::Error::other)
     })?;
-    Ok(Bundle::from_files([(candidate.file_name.clone(), bytes)]))
+    Ok(SkillBundle::from_files([(candidate.file_name.clone(), bytes)]))
 }
 
 /// What lies in a skill's folder beside its file, and what it looked like.
 #[derive(Debug, Default)]
-pub(crate) struct Survey {
+pub(crate) struct FolderSurvey {
     /// The folders below; the skill's own folder is known to the walk.
-    pub(crate) folders: Vec<Listed>,
-    pub(crate) files: Vec<(PathBuf, Option<Stamp>)>,
+    pub(crate) folders: Vec<FolderListing>,
+    pub(crate) files: Vec<(PathBuf, Option<FileStamp>)>,
     /// Whether the skill's file is all there is.
     pub(crate) is_lone: bool,
     pub(crate) at_ms: u64,
 }
 
-impl Survey {
-    fn of(candidate: &Candidate, now_ms: u64) -> Self {
+impl FolderSurvey {
+    fn of(candidate: &DiscoveredSkill, now_ms: u64) -> Self {
         let mut survey = Self { at_ms: now_ms, ..Self::default() };
         let Some(top) = &candidate.folder else { return Self { is_lone: true, ..survey } };
         survey.is_lone = top.children.len() == 1;
         let mut waiting = Vec::new();
         survey.look_at(candidate, &candidate.inside, top, &mut waiting);
         while let Some(folder) = waiting.pop() {
-            let listed = Listed::of(&candidate.anchor, &folder, Path::new(""), now_ms);
+            let listed = FolderListing::of(&candidate.anchor, &folder, Path::new(""), now_ms);
             if survey.is_full() {
                 break;
             }
@@ -219,9 +226,9 @@ impl Survey {
 
     fn look_at(
         &mut self,
-        candidate: &Candidate,
+        candidate: &DiscoveredSkill,
         folder: &Path,
-        listed: &Listed,
+        listed: &FolderListing,
         waiting: &mut Vec<PathBuf>,
     ) {
         for child in &listed.children {
@@ -229,7 +236,7 @@ impl Survey {
                 continue;
             }
             let path = folder.join(&child.name);
-            if child.kind == Kind::Folder {
+            if child.kind == FolderEntryKind::Folder {
                 waiting.push(path);
             } else if !self.is_full() {
                 let stamp = candidate.anchor.stamp(&path).ok();
@@ -243,11 +250,11 @@ impl Survey {
     }
 
     /// Whether the same files would be found again, unchanged.
-    pub(crate) fn is_unchanged(&self, anchor: &Anchor) -> bool {
-        let same = |(path, stamp): &(PathBuf, Option<Stamp>)| {
+    pub(crate) fn is_unchanged(&self, anchor: &ReadAnchor) -> bool {
+        let same = |(path, stamp): &(PathBuf, Option<FileStamp>)| {
             let settled = stamp.is_some_and(|stamp| is_settled(&stamp, self.at_ms));
             settled && anchor.stamp(path).ok() == *stamp
         };
-        self.folders.iter().all(Listed::is_unchanged) && self.files.iter().all(same)
+        self.folders.iter().all(FolderListing::is_unchanged) && self.files.iter().all(same)
     }
 }

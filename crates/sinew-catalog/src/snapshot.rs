@@ -11,9 +11,9 @@ use arc_swap::ArcSwapOption;
 use serde::Serialize;
 use sinew_skill::Reason;
 
-use crate::catalog::{Builder, Catalog, Request};
-use crate::entry::Entry;
-use crate::filter::Overrides;
+use crate::catalog::{Catalog, CatalogBuilder, CatalogRequest};
+use crate::entry::CatalogEntry;
+use crate::filter::SessionOverrides;
 
 /// Raised when the prompt block changes its form, so that stored ones are not reused.
 pub const PROMPT_FORMAT_VERSION: u32 = 1;
@@ -30,7 +30,7 @@ pub struct Snapshot {
     /// Names, keys, sources, paths and contents, in one digest.
     pub fingerprint: String,
     /// The session's switches.
-    pub overrides: Overrides,
+    pub overrides: SessionOverrides,
     /// The skills.
     pub catalog: Arc<Catalog>,
     /// What else the result depends on: states, commands, limits.
@@ -58,7 +58,7 @@ pub struct SnapshotRecord<'a> {
     pub skill_filter: Option<&'a [String]>,
     /// The session's switches.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub skill_overrides: &'a Overrides,
+    pub skill_overrides: &'a SessionOverrides,
     /// What is worth knowing and belongs to no single skill.
     pub issues: &'a [Reason],
 }
@@ -93,7 +93,7 @@ impl Snapshot {
             fingerprint: &self.fingerprint,
             skills: self
                 .catalog
-                .active()
+                .unshadowed()
                 .filter(|entry| entry.eligible && !entry.blocked_by_agent_filter)
                 .map(|entry| SnapshotSkill {
                     name: &entry.name,
@@ -113,7 +113,7 @@ impl Snapshot {
 /// Why a snapshot was looked at again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Cause {
+pub enum RefreshCause {
     /// The first one.
     Start,
     /// Something asked for a fresh look; files may have changed.
@@ -126,7 +126,7 @@ pub enum Cause {
 
 /// What became of a look at the roots.
 #[derive(Debug, Clone, Serialize)]
-pub struct Change {
+pub struct CatalogChange {
     /// The version after it.
     pub version: u64,
     /// Skills that were not there before.
@@ -136,13 +136,13 @@ pub struct Change {
     /// Skills that are not what they were.
     pub changed: Vec<String>,
     /// Why it was looked at.
-    pub cause: Cause,
+    pub cause: RefreshCause,
     /// The snapshot that holds now.
     #[serde(skip)]
     pub snapshot: Arc<Snapshot>,
 }
 
-impl Change {
+impl CatalogChange {
     /// Whether any skill differs.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
@@ -152,7 +152,7 @@ impl Change {
 /// The catalog over time.
 #[derive(Debug, Default)]
 pub struct LiveCatalog {
-    builder: Builder,
+    builder: CatalogBuilder,
     current: ArcSwapOption<Snapshot>,
     /// Held while building, so that versions come out in order.
     building: Mutex<u64>,
@@ -165,7 +165,7 @@ impl LiveCatalog {
     }
 
     /// What builds the snapshots, for keeping and recalling what it read.
-    pub fn builder(&self) -> &Builder {
+    pub fn builder(&self) -> &CatalogBuilder {
         &self.builder
     }
 
@@ -176,11 +176,11 @@ impl LiveCatalog {
 
     /// Looks at the roots again. The version grows when something differs, or when the cause says
     /// that it must.
-    pub fn refresh(&self, request: &Request<'_>, cause: Cause) -> Change {
+    pub fn refresh(&self, request: &CatalogRequest<'_>, cause: RefreshCause) -> CatalogChange {
         let mut version = self.building.lock().unwrap_or_else(PoisonError::into_inner);
         let catalog = self.builder.build(request);
         let before = self.current();
-        let may_stay = matches!(cause, Cause::Files | Cause::Start);
+        let may_stay = matches!(cause, RefreshCause::Files | RefreshCause::Start);
         if let Some(before) = &before
             && may_stay
             && Arc::ptr_eq(&before.catalog, &catalog)
@@ -210,8 +210,12 @@ impl LiveCatalog {
     }
 }
 
-fn change(before: Option<&Arc<Snapshot>>, after: &Arc<Snapshot>, cause: Cause) -> Change {
-    let mut change = Change {
+fn change(
+    before: Option<&Arc<Snapshot>>,
+    after: &Arc<Snapshot>,
+    cause: RefreshCause,
+) -> CatalogChange {
+    let mut change = CatalogChange {
         version: after.version,
         added: Vec::new(),
         removed: Vec::new(),
@@ -237,8 +241,8 @@ fn change(before: Option<&Arc<Snapshot>>, after: &Arc<Snapshot>, cause: Cause) -
 fn by_name(catalog: &Catalog) -> BTreeMap<&str, u64> {
     let mut digests = BTreeMap::new();
     // A broken copy beside a good one of the same name does not stand for it.
-    let broken_first = catalog.active().filter(|entry| entry.skill.is_none());
-    let loaded = catalog.active().filter(|entry| entry.skill.is_some());
+    let broken_first = catalog.unshadowed().filter(|entry| entry.skill.is_none());
+    let loaded = catalog.unshadowed().filter(|entry| entry.skill.is_some());
     for entry in broken_first.chain(loaded) {
         digests.insert(entry.name.as_str(), digest(entry));
     }
@@ -246,7 +250,7 @@ fn by_name(catalog: &Catalog) -> BTreeMap<&str, u64> {
 }
 
 /// What makes one entry differ from its earlier self.
-fn digest(entry: &Entry) -> u64 {
+fn digest(entry: &CatalogEntry) -> u64 {
     let mut hasher = DefaultHasher::new();
     entry.content_hash.hash(&mut hasher);
     entry.file_path.hash(&mut hasher);
@@ -266,7 +270,7 @@ fn fingerprint(catalog: &Catalog) -> String {
     sinew_skill::content_hash_of(parts.flat_map(|part| [part, b"\0"]))
 }
 
-fn inputs(catalog: &Catalog, request: &Request<'_>) -> u64 {
+fn inputs(catalog: &Catalog, request: &CatalogRequest<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
     request.profile.name.hash(&mut hasher);
     request.overrides.hash(&mut hasher);

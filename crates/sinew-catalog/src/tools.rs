@@ -15,13 +15,13 @@ const MAX_FOLDERS: usize = 64;
 const MAX_SEGMENT: usize = 100;
 
 /// The folder of everything that was installed for skills.
-pub fn root(env: &Environment) -> PathBuf {
+pub fn tools_root(env: &Environment) -> PathBuf {
     env.sinew_home().join("tools")
 }
 
 /// npm's prefix.
 pub fn npm_prefix(env: &Environment) -> PathBuf {
-    root(env).join("node").join("npm")
+    tools_root(env).join("node").join("npm")
 }
 
 /// Where `go install` puts programs: beside brew, which is on PATH, else in the user's own folder.
@@ -38,13 +38,13 @@ pub fn shared_folders(env: &Environment) -> Vec<PathBuf> {
 }
 
 /// A skill's own folder of tools.
-pub fn own_folder(env: &Environment, key: &str) -> PathBuf {
-    root(env).join(segment(key))
+pub fn skill_tools_folder(env: &Environment, key: &str) -> PathBuf {
+    tools_root(env).join(folder_name(key))
 }
 
 /// Folders that serve one skill: its own, those directly below, and the `bin` of each.
-pub fn own_folders(env: &Environment, key: &str) -> Vec<PathBuf> {
-    let own = own_folder(env, key);
+pub fn skill_tools_folders(env: &Environment, key: &str) -> Vec<PathBuf> {
+    let own = skill_tools_folder(env, key);
     let below = subfolders(&own);
     let mut folders = vec![own];
     folders.extend(below);
@@ -56,14 +56,14 @@ pub fn own_folders(env: &Environment, key: &str) -> Vec<PathBuf> {
 }
 
 /// Where a skill's own tools hold a program.
-pub fn find_own(env: &Environment, key: &str, bin: &str) -> Option<PathBuf> {
-    find_in(own_folders(env, key), bin, env)
+pub fn find_skill_tool(env: &Environment, key: &str, bin: &str) -> Option<PathBuf> {
+    find_in(skill_tools_folders(env, key), bin, env)
 }
 
 /// The folders that decide what is found for any skill, for noticing changes.
 pub(crate) fn all_own_folders(env: &Environment) -> Vec<PathBuf> {
     let mut folders = Vec::new();
-    for own in subfolders(&root(env)) {
+    for own in subfolders(&tools_root(env)) {
         folders.extend(subfolders(&own));
         folders.push(own);
     }
@@ -86,7 +86,7 @@ fn subfolders(folder: &Path) -> Vec<PathBuf> {
 
 /// A skill's key as one plain name of a folder; different keys have different names, also where
 /// upper and lower case are the same.
-pub fn segment(key: &str) -> String {
+pub fn folder_name(key: &str) -> String {
     let mut segment = String::new();
     for byte in key.bytes() {
         match byte {
@@ -106,15 +106,15 @@ pub fn segment(key: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::segment;
+    use super::folder_name;
 
     #[test]
     fn a_key_is_one_plain_folder_and_no_two_keys_share_one() {
-        assert_eq!(segment("notion"), "notion");
-        assert_eq!(segment("../x"), "%2e%2e%2fx");
-        assert_eq!(segment("A/b"), "%41%2fb");
+        assert_eq!(folder_name("notion"), "notion");
+        assert_eq!(folder_name("../x"), "%2e%2e%2fx");
+        assert_eq!(folder_name("A/b"), "%41%2fb");
         let odd = ["", "node", "con", "..", "/", "NODE", &"x".repeat(300), &"x".repeat(301)];
-        let mut names: Vec<String> = odd.iter().map(|key| segment(key)).collect();
+        let mut names: Vec<String> = odd.iter().map(|key| folder_name(key)).collect();
         for name in &names {
             assert_eq!(sinew_guard::archive::components(name).map(|parts| parts.len()), Ok(1));
             assert!(name != "node" && name.len() < 200, "{name}");

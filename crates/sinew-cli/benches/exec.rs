@@ -7,13 +7,13 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 const ROUNDS: usize = 101;
 const GOAL: Duration = Duration::from_millis(5);
 
 fn main() {
-    let machine = Machine::new().skill("work/skills/demo", "demo");
+    let machine = TestMachine::new().skill("work/skills/demo", "demo");
     let plain = || {
         let mut command = Command::new("env");
         command.args(["-i", "/bin/true"]);

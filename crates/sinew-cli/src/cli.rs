@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use sinew_engine::Options;
+use sinew_engine::EngineOptions;
 
 use crate::commands;
-use crate::printer::Color;
+use crate::printer::ColorChoice;
 
 /// The skills engine for AI agents: the right skill for each message, or none, and why
 ///
@@ -26,15 +26,15 @@ use crate::printer::Color;
     Exit codes: 0 done, 1 the answer is no, 2 usage, 3 refused, 4 environment.")]
 pub(crate) struct Cli {
     #[command(flatten)]
-    pub(crate) global: Global,
+    pub(crate) global: GlobalArgs,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 /// Options that every command takes.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
-pub(crate) struct Global {
+pub(crate) struct GlobalArgs {
     /// Answer in JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -55,25 +55,25 @@ pub(crate) struct Global {
     pub(crate) quiet: bool,
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: Color,
+    pub(crate) color: ColorChoice,
 }
 
-impl Global {
+impl GlobalArgs {
     /// What the engine needs of them.
-    pub(crate) fn options(&self) -> Options {
-        Options {
+    pub(crate) fn options(&self) -> EngineOptions {
+        EngineOptions {
             profile: self.profile.clone(),
             workspace: self.workspace.clone(),
             agent: self.agent.clone(),
             config: self.config.clone(),
-            ..Options::default()
+            ..EngineOptions::default()
         }
     }
 }
 
 /// The commands, in the order in which a newcomer needs them.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     Find(commands::find::FindArgs),
     List(commands::list::ListArgs),
     Info(commands::info::InfoArgs),

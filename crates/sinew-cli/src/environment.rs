@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sinew_catalog::{Clock, platform_name};
-use sinew_engine::{Environment, Error, ErrorKind};
+use sinew_engine::{EngineError, Environment, ErrorKind};
 
 #[derive(Debug)]
 struct SystemClock;
@@ -19,9 +19,9 @@ impl Clock for SystemClock {
 }
 
 /// The machine as this process sees it.
-pub(crate) fn of_process() -> Result<Environment, Error> {
+pub(crate) fn of_process() -> Result<Environment, EngineError> {
     let home = std::env::home_dir().filter(|home| home.is_absolute()).ok_or_else(|| {
-        Error::new(ErrorKind::Environment, "no-home", "there is no home folder")
+        EngineError::new(ErrorKind::Environment, "no-home", "there is no home folder")
             .hint("set HOME to an absolute path")
     })?;
     let cwd = std::env::current_dir().unwrap_or_else(|_| home.clone());

@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use sinew_engine::{Error, ErrorKind};
+use sinew_engine::{EngineError, ErrorKind};
 
 use crate::printer::Printer;
 
@@ -37,13 +37,13 @@ impl From<Exit> for ExitCode {
 #[derive(Debug)]
 pub(crate) enum CommandError {
     /// The engine said so.
-    Engine(Error),
+    Engine(EngineError),
     /// The answer could not be written.
     Output(io::Error),
 }
 
-impl From<Error> for CommandError {
-    fn from(error: Error) -> Self {
+impl From<EngineError> for CommandError {
+    fn from(error: EngineError) -> Self {
         Self::Engine(error)
     }
 }

@@ -11,7 +11,7 @@ pub(crate) fn next(terminal: bool) -> io::Result<Option<char>> {
     if !terminal {
         return Ok(line()?.and_then(|line| line.trim().to_lowercase().chars().next().or(Some(' '))));
     }
-    let _raw = Raw::on()?;
+    let _raw = RawTerminal::on()?;
     loop {
         let Event::Key(key) = read()? else { continue };
         if key.kind == KeyEventKind::Release {
@@ -30,7 +30,7 @@ pub(crate) fn next(terminal: bool) -> io::Result<Option<char>> {
 
 /// The first of these keys that is pressed within a time; `None` when none is. Ctrl-C counts as one.
 pub(crate) fn within(time: Duration, wanted: &[char]) -> io::Result<Option<char>> {
-    let _raw = Raw::on()?;
+    let _raw = RawTerminal::on()?;
     let start = Instant::now();
     loop {
         let left = time.saturating_sub(start.elapsed());
@@ -63,15 +63,15 @@ pub(crate) fn line() -> io::Result<Option<String>> {
 }
 
 /// A terminal that hands over keys as they are pressed, and is as it was afterwards.
-struct Raw;
+struct RawTerminal;
 
-impl Raw {
+impl RawTerminal {
     fn on() -> io::Result<Self> {
         enable_raw_mode().map(|()| Self)
     }
 }
 
-impl Drop for Raw {
+impl Drop for RawTerminal {
     fn drop(&mut self) {
         let _ = disable_raw_mode();
     }

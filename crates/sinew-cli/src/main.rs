@@ -5,13 +5,13 @@ mod cli;
 mod commands;
 mod environment;
 mod exit;
-mod input;
 mod keys;
 mod printer;
 #[cfg(test)]
 mod reference;
 mod render;
 mod signals;
+mod stdin;
 
 use std::process::ExitCode;
 
@@ -24,7 +24,9 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         // To agents, a hook that ends with 2 forbids what they were about to do.
-        Err(error) if error.use_stderr() && commands::hook::is_meant(std::env::args_os()) => {
+        Err(error)
+            if error.use_stderr() && commands::hook::is_hook_command(std::env::args_os()) =>
+        {
             let _ = error.print();
             return ExitCode::SUCCESS;
         }

@@ -7,11 +7,10 @@
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
 
-use anstream::ColorChoice;
 use owo_colors::{OwoColorize as _, Style};
 use serde::Serialize;
 use sinew_guard::Untrusted;
-use sinew_skill::{Reason, Severity};
+use sinew_skill::{Reason, ReasonSeverity};
 
 use crate::render::safe;
 
@@ -26,7 +25,7 @@ pub(crate) struct Printer {
 
 /// When output is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Color {
+pub(crate) enum ColorChoice {
     /// On a terminal, unless NO_COLOR is set
     Auto,
     /// Always
@@ -36,11 +35,11 @@ pub(crate) enum Color {
 }
 
 impl Printer {
-    pub(crate) fn new(json: bool, quiet: bool, color: Color) -> Self {
+    pub(crate) fn new(json: bool, quiet: bool, color: ColorChoice) -> Self {
         let choice = match color {
-            Color::Auto => ColorChoice::Auto,
-            Color::Always => ColorChoice::Always,
-            Color::Never => ColorChoice::Never,
+            ColorChoice::Auto => anstream::ColorChoice::Auto,
+            ColorChoice::Always => anstream::ColorChoice::Always,
+            ColorChoice::Never => anstream::ColorChoice::Never,
         };
         Self {
             json,
@@ -56,18 +55,18 @@ impl Printer {
     }
 
     /// A bar for bytes that come from elsewhere; nothing where nobody looks.
-    pub(crate) fn bytes(&self, doing: &'static str) -> Progress {
-        let Progress(bar) = self.progress(doing, 0);
+    pub(crate) fn bytes(&self, doing: &'static str) -> ProgressBar {
+        let ProgressBar(bar) = self.progress(doing, 0);
         if let Ok(style) = indicatif::ProgressStyle::with_template(
             "{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec}",
         ) {
             bar.set_style(style);
         }
-        Progress(bar)
+        ProgressBar(bar)
     }
 
     /// A bar for work that may take longer than a second; nothing where nobody looks.
-    pub(crate) fn progress(&self, doing: &'static str, total: usize) -> Progress {
+    pub(crate) fn progress(&self, doing: &'static str, total: usize) -> ProgressBar {
         let shown = !self.json && !self.quiet && io::stderr().is_terminal();
         let target = match shown {
             true => indicatif::ProgressDrawTarget::stderr(),
@@ -78,7 +77,7 @@ impl Printer {
         if let Ok(style) = indicatif::ProgressStyle::with_template("{msg} {bar:30} {pos}/{len}") {
             bar.set_style(style);
         }
-        Progress(bar)
+        ProgressBar(bar)
     }
 
     /// Whether a person can be asked something.
@@ -195,11 +194,11 @@ impl Printer {
         let place = reason.path.as_deref().map(|path| format!(" ({path})")).unwrap_or_default();
         let text = format!("{}{place}", reason.detail);
         match reason.severity {
-            Severity::Info => self.note(&text),
-            Severity::Warn | Severity::Error => self.warn(&text),
+            ReasonSeverity::Info => self.note(&text),
+            ReasonSeverity::Warn | ReasonSeverity::Error => self.warn(&text),
         }
         if let Some(remedy) = &reason.remedy
-            && reason.severity > Severity::Info
+            && reason.severity > ReasonSeverity::Info
         {
             self.hint(remedy);
         }
@@ -231,9 +230,9 @@ fn clean(value: &mut serde_json::Value) {
 
 /// How far a piece of work has come.
 #[derive(Debug)]
-pub(crate) struct Progress(indicatif::ProgressBar);
+pub(crate) struct ProgressBar(indicatif::ProgressBar);
 
-impl Progress {
+impl ProgressBar {
     pub(crate) fn set(&self, done: usize) {
         self.0.set_position(done as u64);
     }

@@ -3,9 +3,9 @@
 use std::fmt::{self, Write as _};
 
 use owo_colors::{OwoColorize as _, Style};
-use sinew_catalog::State;
+use sinew_catalog::EntryState;
 use sinew_guard::Untrusted;
-use sinew_skill::{Reason, Severity};
+use sinew_skill::{Reason, ReasonSeverity};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Somebody else's text on one line of a terminal.
@@ -15,48 +15,48 @@ pub(crate) fn safe(text: &str) -> String {
 
 /// A piece of text and how it looks.
 #[derive(Debug, Clone)]
-pub(crate) struct Styled {
+pub(crate) struct StyledText {
     text: String,
     style: Style,
 }
 
-impl fmt::Display for Styled {
+impl fmt::Display for StyledText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.text.style(self.style))
     }
 }
 
-fn styled(text: &str, style: Style) -> Styled {
-    Styled { text: safe(text), style }
+fn styled(text: &str, style: Style) -> StyledText {
+    StyledText { text: safe(text), style }
 }
 
-pub(crate) fn plain(text: &str) -> Styled {
+pub(crate) fn plain(text: &str) -> StyledText {
     styled(text, Style::new())
 }
 
-pub(crate) fn dim(text: &str) -> Styled {
+pub(crate) fn dim(text: &str) -> StyledText {
     styled(text, Style::new().dimmed())
 }
 
-pub(crate) fn good(text: &str) -> Styled {
+pub(crate) fn good(text: &str) -> StyledText {
     styled(text, Style::new().green())
 }
 
-pub(crate) fn bad(text: &str) -> Styled {
+pub(crate) fn bad(text: &str) -> StyledText {
     styled(text, Style::new().red())
 }
 
-pub(crate) fn warning(text: &str) -> Styled {
+pub(crate) fn warning(text: &str) -> StyledText {
     styled(text, Style::new().yellow())
 }
 
 /// A state in its colour.
-pub(crate) fn state(state: State) -> Styled {
+pub(crate) fn state(state: EntryState) -> StyledText {
     let style = match state {
-        State::Ready => Style::new().green(),
-        State::NeedsSetup => Style::new().yellow(),
-        State::Broken | State::Blocked => Style::new().red(),
-        State::Disabled | State::Excluded | State::Shadowed => Style::new().dimmed(),
+        EntryState::Ready => Style::new().green(),
+        EntryState::NeedsSetup => Style::new().yellow(),
+        EntryState::Broken | EntryState::Blocked => Style::new().red(),
+        EntryState::Disabled | EntryState::Excluded | EntryState::Shadowed => Style::new().dimmed(),
     };
     styled(state.as_str(), style)
 }
@@ -69,9 +69,9 @@ pub(crate) fn heading(text: &mut String, heading: &str) -> fmt::Result {
 /// A reason and its next step.
 pub(crate) fn reason(text: &mut String, reason: &Reason) -> fmt::Result {
     let mark = match reason.severity {
-        Severity::Error => bad("✗"),
-        Severity::Warn => warning("!"),
-        Severity::Info => dim("·"),
+        ReasonSeverity::Error => bad("✗"),
+        ReasonSeverity::Warn => warning("!"),
+        ReasonSeverity::Info => dim("·"),
     };
     writeln!(text, "  {mark} {}", safe(&reason.to_string()))?;
     match &reason.remedy {
@@ -100,12 +100,12 @@ pub(crate) fn diff(text: &mut String, diff: &str) -> fmt::Result {
 
 /// A column of a table.
 #[derive(Debug)]
-pub(crate) struct Column {
+pub(crate) struct TableColumn {
     title: &'static str,
     flexible: bool,
 }
 
-impl Column {
+impl TableColumn {
     /// As wide as what it holds.
     pub(crate) fn fixed(title: &'static str) -> Self {
         Self { title, flexible: false }
@@ -119,9 +119,9 @@ impl Column {
 
 /// Rows under titles, cut to the terminal and whole in a pipe.
 #[derive(Debug)]
-pub(crate) struct Table {
-    columns: Vec<Column>,
-    rows: Vec<Vec<Styled>>,
+pub(crate) struct TextTable {
+    columns: Vec<TableColumn>,
+    rows: Vec<Vec<StyledText>>,
 }
 
 /// A flexible column is not made narrower than this.
@@ -131,12 +131,12 @@ const GAP: usize = 2;
 /// push everything else off the screen.
 const MAX_FIXED: usize = 40;
 
-impl Table {
-    pub(crate) fn new(columns: Vec<Column>) -> Self {
+impl TextTable {
+    pub(crate) fn new(columns: Vec<TableColumn>) -> Self {
         Self { columns, rows: Vec::new() }
     }
 
-    pub(crate) fn row(&mut self, cells: Vec<Styled>) {
+    pub(crate) fn row(&mut self, cells: Vec<StyledText>) {
         self.rows.push(cells);
     }
 
@@ -144,12 +144,12 @@ impl Table {
         if self.rows.is_empty() {
             return Ok(());
         }
-        let titles: Vec<Styled> = self.columns.iter().map(|column| dim(column.title)).collect();
+        let titles: Vec<StyledText> = self.columns.iter().map(|column| dim(column.title)).collect();
         let rows = std::iter::once(&titles).chain(&self.rows);
         if width == usize::MAX {
             // Whoever reads a pipe wants whole cells that `cut` can tell apart.
             for row in rows {
-                let cells: Vec<String> = row.iter().map(Styled::to_string).collect();
+                let cells: Vec<String> = row.iter().map(StyledText::to_string).collect();
                 writeln!(text, "{}", cells.join("\t"))?;
             }
             return Ok(());

@@ -19,14 +19,14 @@ pub const LAST_RESORT_DAYS: u32 = 30;
 
 /// Discounted successes and failures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Counts {
+pub struct BayesCounts {
     /// Successes.
     pub a: f64,
     /// Failures, by severity.
     pub b: f64,
 }
 
-impl Counts {
+impl BayesCounts {
     /// After a success.
     #[must_use]
     pub fn success(self, blame: f64) -> Self {

@@ -8,12 +8,12 @@ pub const SLACK: f64 = 0.3;
 pub const ALARM: f64 = 2.5;
 
 /// The sum after a use; `None` for a success.
-pub fn after(sum: f64, failure: Option<FailureKind>) -> f64 {
+pub fn sum_after(sum: f64, failure: Option<FailureKind>) -> f64 {
     let raised = failure.map_or(0.0, FailureKind::severity);
     (sum + raised - SLACK).max(0.0)
 }
 
 /// Whether the sum raises the alarm.
-pub fn alarms(sum: f64) -> bool {
+pub fn raises_alarm(sum: f64) -> bool {
     sum >= ALARM
 }

@@ -3,48 +3,48 @@
 
 use serde::Serialize;
 
-use crate::lesson::{self, Held, Lesson};
-use crate::memory::{Candidate, LastFail, Memory, Region};
-use crate::policy::{Order, Policy};
-use crate::reflex::{self, Moment, Reflex};
-use crate::time::Day;
+use crate::lesson::{self, Lesson, RememberedLesson};
+use crate::memory::{CortexMemory, LastFailure, Region, RegionCandidate};
+use crate::policy::{CandidateOrder, CortexPolicy};
+use crate::reflex::{self, ReflexContext, ReflexStatus};
+use crate::time::UtcDay;
 use crate::{bayes, weight};
 
 /// Why a task is answered as it is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Explanation {
+pub struct RecallExplanation {
     /// The task's words.
     pub task_signals: Vec<String>,
     /// The region that fits.
     pub region: Option<String>,
     /// How it was found.
     #[serde(rename = "match")]
-    pub matched: Match,
+    pub matched: RegionMatch,
     /// The policy that orders.
-    pub policy: Order,
+    pub policy: CandidateOrder,
     /// The region's candidates, best first, filtered ones last.
     pub candidates: Vec<CandidateView>,
     /// What follows.
-    pub decision: Decision,
+    pub decision: RecallDecision,
 }
 
 /// How a region was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Match {
+pub struct RegionMatch {
     /// By what.
-    pub kind: MatchKind,
+    pub kind: RegionMatchKind,
     /// How well it fits, 0 to 1.
     pub score: f64,
     /// The words that task and pattern share.
     pub shared: Vec<String>,
     /// The next best region.
-    pub runner_up: Option<RunnerUp>,
+    pub runner_up: Option<RunnerUpRegion>,
 }
 
 /// By what a region was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum MatchKind {
+pub enum RegionMatchKind {
     /// The caller named it.
     Named,
     /// By shared words.
@@ -57,7 +57,7 @@ pub enum MatchKind {
 
 /// A region that fits nearly as well.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RunnerUp {
+pub struct RunnerUpRegion {
     /// The region.
     pub region: String,
     /// How well it fits.
@@ -82,21 +82,21 @@ pub struct CandidateView {
     /// Its weight as it counts today.
     pub effective_weight: f64,
     /// How often it was used.
-    pub runs: Runs,
+    pub runs: RunCounts,
     /// Successes in a row.
     pub streak: u32,
     /// Its last failure.
-    pub last_fail: Option<LastFail>,
+    pub last_fail: Option<LastFailure>,
     /// Why it is not offered.
-    pub filtered: Option<Filtered>,
+    pub filtered: Option<FilterReason>,
     /// What the Bayesian policy makes of it.
     pub bayes: BayesView,
     /// Its reflex.
-    pub reflex: Reflex,
+    pub reflex: ReflexStatus,
     /// Warnings about it.
     pub lessons: Vec<LessonView>,
     /// Its place under each policy, counted from 1; `None` where it is not offered.
-    pub rank: Ranks,
+    pub rank: PolicyRanks,
     /// Failures that an outage is to blame for.
     pub env_fails: u32,
     /// What follows from the numbers and may surprise.
@@ -105,7 +105,7 @@ pub struct CandidateView {
 
 /// How often a skill was used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Runs {
+pub struct RunCounts {
     /// Successes.
     pub success: u64,
     /// Failures.
@@ -114,7 +114,7 @@ pub struct Runs {
 
 /// Why a candidate is not offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub enum Filtered {
+pub enum FilterReason {
     /// Somebody said never.
     #[serde(rename = "blacklisted")]
     Blacklisted,
@@ -147,7 +147,7 @@ pub struct BayesView {
 
 /// A candidate's place under each policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Ranks {
+pub struct PolicyRanks {
     /// Under `cortex`.
     pub cortex: Option<usize>,
     /// Under `bayes`.
@@ -163,17 +163,17 @@ pub struct LessonView {
     /// How sure it is now, 0 to 1.
     pub confidence: f64,
     /// When it was learned.
-    pub created: Day,
+    pub created: UtcDay,
     /// Whether it must be probed again before it is believed.
     pub stale: bool,
 }
 
 impl LessonView {
     /// A lesson as it stands today.
-    pub fn of(held: &Held, today: Day, policy: &Policy) -> Self {
+    pub fn of(held: &RememberedLesson, today: UtcDay, policy: &CortexPolicy) -> Self {
         Self {
             lesson: held.lesson.clone(),
-            confidence: f64::from(held.faded(today, policy)) / 100.0,
+            confidence: f64::from(held.faded_confidence(today, policy)) / 100.0,
             created: held.created,
             stale: held.is_stale(today),
         }
@@ -182,13 +182,13 @@ impl LessonView {
 
 /// What follows from a recall.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Decision {
+pub struct RecallDecision {
     /// What to do.
-    pub action: Action,
+    pub action: RecallAction,
     /// The candidate that comes first.
     pub slug: Option<String>,
     /// Whether its plan is asked about.
-    pub mode: Mode,
+    pub mode: PlanMode,
     /// Why.
     pub reason: String,
 }
@@ -196,7 +196,7 @@ pub struct Decision {
 /// What to do with a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Action {
+pub enum RecallAction {
     /// Show what is known.
     Present,
     /// Look elsewhere.
@@ -206,7 +206,7 @@ pub enum Action {
 /// Whether a plan is asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mode {
+pub enum PlanMode {
     /// It is.
     #[default]
     Standard,
@@ -215,15 +215,22 @@ pub enum Mode {
 }
 
 /// The region's candidates in the policy's order, those that are not offered last.
-pub fn candidates(memory: &Memory, name: &str, today: Day, policy: &Policy) -> Vec<CandidateView> {
+pub fn candidate_views(
+    memory: &CortexMemory,
+    name: &str,
+    today: UtcDay,
+    policy: &CortexPolicy,
+) -> Vec<CandidateView> {
     let Some(region) = memory.motor.get(name) else { return Vec::new() };
     let known: f64 = region.candidates.iter().map(|candidate| candidate.counts.sum()).sum();
-    let mut views: Vec<(CandidateView, &Candidate)> = region
+    let mut views: Vec<(CandidateView, &RegionCandidate)> = region
         .candidates
         .iter()
-        .map(|candidate| (view(memory, region, candidate, known, today, policy), candidate))
+        .map(|candidate| {
+            (candidate_view(memory, region, candidate, known, today, policy), candidate)
+        })
         .collect();
-    for order in [Order::Bayes, Order::Cortex] {
+    for order in [CandidateOrder::Bayes, CandidateOrder::Cortex] {
         views.sort_by(|a, b| compare(&a.0, &b.0, order));
         let mut place = 0;
         for (view, candidate) in &mut views {
@@ -231,8 +238,8 @@ pub fn candidates(memory: &Memory, name: &str, today: Day, policy: &Policy) -> V
             place += usize::from(offered);
             let rank = offered.then_some(place);
             match order {
-                Order::Cortex => view.rank.cortex = rank,
-                Order::Bayes => view.rank.bayes = rank,
+                CandidateOrder::Cortex => view.rank.cortex = rank,
+                CandidateOrder::Bayes => view.rank.bayes = rank,
             }
         }
     }
@@ -240,28 +247,29 @@ pub fn candidates(memory: &Memory, name: &str, today: Day, policy: &Policy) -> V
         view.filtered = filtered(memory, view, candidate, today, policy.order);
     }
     let place = |view: &CandidateView| match policy.order {
-        Order::Cortex => view.rank.cortex,
-        Order::Bayes => view.rank.bayes,
+        CandidateOrder::Cortex => view.rank.cortex,
+        CandidateOrder::Bayes => view.rank.bayes,
     };
     views.sort_by_key(|(view, _)| place(view).unwrap_or(usize::MAX));
     views.into_iter().map(|(view, _)| view).collect()
 }
 
 /// One candidate on its own.
-pub fn view(
-    memory: &Memory,
+pub fn candidate_view(
+    memory: &CortexMemory,
     region: &Region,
-    candidate: &Candidate,
+    candidate: &RegionCandidate,
     known: f64,
-    today: Day,
-    policy: &Policy,
+    today: UtcDay,
+    policy: &CortexPolicy,
 ) -> CandidateView {
-    let idle = region.idle(candidate, today, policy);
+    let idle = region.idle_days(candidate, today, policy);
     let counts = candidate.counts;
-    let warns = |held: &&Held| {
-        held.lesson.slug() == Some(&candidate.slug) && held.faded(today, policy) >= lesson::KEEP_MIN
+    let warns = |held: &&RememberedLesson| {
+        held.lesson.slug() == Some(&candidate.slug)
+            && held.faded_confidence(today, policy) >= lesson::KEEP_MIN
     };
-    let moment = Moment { idle, ..Moment::default() };
+    let moment = ReflexContext { idle, ..ReflexContext::default() };
     CandidateView {
         slug: candidate.slug.clone(),
         version: candidate.version.clone(),
@@ -269,7 +277,7 @@ pub fn view(
         weight: candidate.weight,
         days_idle: idle,
         effective_weight: weight::effective(candidate.weight, idle),
-        runs: Runs { success: candidate.success, fail: candidate.fail },
+        runs: RunCounts { success: candidate.success, fail: candidate.fail },
         streak: candidate.streak,
         last_fail: candidate.last_fail.clone(),
         filtered: None,
@@ -289,28 +297,30 @@ pub fn view(
             .filter(warns)
             .map(|held| LessonView::of(held, today, policy))
             .collect(),
-        rank: Ranks::default(),
+        rank: PolicyRanks::default(),
         env_fails: candidate.env_fails,
         notes: notes(candidate),
     }
 }
 
 fn filtered(
-    memory: &Memory,
+    memory: &CortexMemory,
     view: &CandidateView,
-    candidate: &Candidate,
-    today: Day,
-    order: Order,
-) -> Option<Filtered> {
+    candidate: &RegionCandidate,
+    today: UtcDay,
+    order: CandidateOrder,
+) -> Option<FilterReason> {
     if memory.is_blacklisted(&view.slug) {
-        return Some(Filtered::Blacklisted);
+        return Some(FilterReason::Blacklisted);
     }
     match order {
-        Order::Cortex => (view.effective_weight < weight::OFFER_MIN).then_some(Filtered::Weak),
-        Order::Bayes => {
-            let lately = candidate.offered.map(|day| today.since(day));
+        CandidateOrder::Cortex => {
+            (view.effective_weight < weight::OFFER_MIN).then_some(FilterReason::Weak)
+        }
+        CandidateOrder::Bayes => {
+            let lately = candidate.offered.map(|day| today.days_since(day));
             let lately = lately.is_some_and(|days| days < bayes::LAST_RESORT_DAYS);
-            (view.is_last_resort() && lately).then_some(Filtered::LastResort)
+            (view.is_last_resort() && lately).then_some(FilterReason::LastResort)
         }
     }
 }
@@ -323,16 +333,16 @@ impl CandidateView {
 }
 
 /// Best first. A candidate whose description misleads comes after its peers.
-fn compare(a: &CandidateView, b: &CandidateView, order: Order) -> std::cmp::Ordering {
+fn compare(a: &CandidateView, b: &CandidateView, order: CandidateOrder) -> std::cmp::Ordering {
     let warned = a.lessons.is_empty().cmp(&b.lessons.is_empty()).reverse();
     warned
         .then_with(|| match order {
-            Order::Cortex => b
+            CandidateOrder::Cortex => b
                 .effective_weight
                 .total_cmp(&a.effective_weight)
                 .then_with(|| b.weight.total_cmp(&a.weight))
                 .then_with(|| b.runs.success.cmp(&a.runs.success)),
-            Order::Bayes => a
+            CandidateOrder::Bayes => a
                 .is_last_resort()
                 .cmp(&b.is_last_resort())
                 .then_with(|| b.bayes.score.total_cmp(&a.bayes.score)),
@@ -341,7 +351,7 @@ fn compare(a: &CandidateView, b: &CandidateView, order: Order) -> std::cmp::Orde
 }
 
 /// What follows from the reference's numbers and may surprise.
-fn notes(candidate: &Candidate) -> Vec<String> {
+fn notes(candidate: &RegionCandidate) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(days) = weight::reflex_days(candidate.weight).filter(|_| candidate.reflex) {
         notes.push(format!(

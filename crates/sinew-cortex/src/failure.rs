@@ -23,7 +23,7 @@ pub enum FailureKind {
 }
 
 /// What one kind of failure means.
-struct Row {
+struct FailureRow {
     kind: FailureKind,
     name: &'static str,
     /// Short names that the original's prose uses.
@@ -35,8 +35,8 @@ struct Row {
     remedy: &'static str,
 }
 
-const ROWS: [Row; 5] = [
-    Row {
+const ROWS: [FailureRow; 5] = [
+    FailureRow {
         kind: FailureKind::TaskMismatch,
         name: "task_mismatch",
         short: "mismatch",
@@ -44,7 +44,7 @@ const ROWS: [Row; 5] = [
         severity: 1.0,
         remedy: "uninstalled; try the next candidate, or say more about the task",
     },
-    Row {
+    FailureRow {
         kind: FailureKind::RuntimeError,
         name: "runtime_error",
         short: "runtime",
@@ -52,7 +52,7 @@ const ROWS: [Row; 5] = [
         severity: 1.0,
         remedy: "uninstalled; try the next candidate",
     },
-    Row {
+    FailureRow {
         kind: FailureKind::AuthError,
         name: "auth_error",
         short: "auth",
@@ -60,7 +60,7 @@ const ROWS: [Row; 5] = [
         severity: 0.25,
         remedy: "check the credentials that the skill names",
     },
-    Row {
+    FailureRow {
         kind: FailureKind::DependencyMissing,
         name: "dependency_missing",
         short: "dependency",
@@ -68,7 +68,7 @@ const ROWS: [Row; 5] = [
         severity: 0.25,
         remedy: "install what is missing, then try again",
     },
-    Row {
+    FailureRow {
         kind: FailureKind::ApiError,
         name: "api_error",
         short: "api",
@@ -88,7 +88,7 @@ impl FailureKind {
         Self::ApiError,
     ];
 
-    fn row(self) -> &'static Row {
+    fn row(self) -> &'static FailureRow {
         &ROWS[self as usize]
     }
 
@@ -121,24 +121,24 @@ impl fmt::Display for FailureKind {
 
 /// A text that names no kind of failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownKind;
+pub struct UnknownFailureKind;
 
-impl fmt::Display for UnknownKind {
+impl fmt::Display for UnknownFailureKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
         write!(f, "a failure is one of {}", names.join(", "))
     }
 }
 
-impl std::error::Error for UnknownKind {}
+impl std::error::Error for UnknownFailureKind {}
 
 impl FromStr for FailureKind {
-    type Err = UnknownKind;
+    type Err = UnknownFailureKind;
 
-    fn from_str(text: &str) -> Result<Self, UnknownKind> {
+    fn from_str(text: &str) -> Result<Self, UnknownFailureKind> {
         let text = text.trim().to_ascii_lowercase().replace('-', "_");
         let row = ROWS.iter().find(|row| row.name == text || row.short == text);
-        row.map(|row| row.kind).ok_or(UnknownKind)
+        row.map(|row| row.kind).ok_or(UnknownFailureKind)
     }
 }
 

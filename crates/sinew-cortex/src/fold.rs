@@ -8,17 +8,20 @@ use std::collections::BTreeSet;
 
 use crate::drift;
 use crate::failure::FailureKind;
-use crate::id::Id;
-use crate::lesson::Held;
-use crate::memory::{Blacklisted, Candidate, LastFail, Memory, Pattern, Region, Retained, Signal};
-use crate::policy::{Policy, Shield};
+use crate::id::Ulid;
+use crate::lesson::RememberedLesson;
+use crate::memory::{
+    BlacklistedSkill, CortexMemory, LastFailure, Region, RegionCandidate, RegionPattern,
+    RegionSignal, RetainedSkill,
+};
+use crate::policy::{CortexPolicy, ShieldScope};
 use crate::prune;
 use crate::record::{
-    BlacklistOp, Body, Consent, ImportMode, LessonOp, Outcome, Place, Record, Scope, StatKey,
-    Verdict,
+    BlacklistOp, ConsentRecord, CortexImportMode, CortexRecord, ForgetScope, LessonOp, RecordBody,
+    RegionSkill, SkillOutcome, StatKey, UseResult,
 };
 use crate::shield;
-use crate::time::Stamp;
+use crate::time::UtcInstant;
 use crate::{original, reflex, weight};
 
 /// Side effects kept per candidate; those that forbid a reflex are kept first.
@@ -31,14 +34,21 @@ const MAX_KEYS: usize = 32;
 const MAX_MISSING: usize = 8;
 
 /// The memory that a log gives. Order and repetition of the records do not matter.
-pub fn fold<'a>(records: impl IntoIterator<Item = &'a Record>, policy: &Policy) -> Memory {
+pub fn fold<'a>(
+    records: impl IntoIterator<Item = &'a CortexRecord>,
+    policy: &CortexPolicy,
+) -> CortexMemory {
     fold_split(&in_order(records), usize::MAX, policy).1
 }
 
 /// The memory after the first `at` records of a whole log, with what the later ones say about them,
 /// and the memory after all.
-pub(crate) fn fold_split(sorted: &[&Record], at: usize, policy: &Policy) -> (Memory, Memory) {
-    let mut memory = Memory::new(policy);
+pub(crate) fn fold_split(
+    sorted: &[&CortexRecord],
+    at: usize,
+    policy: &CortexPolicy,
+) -> (CortexMemory, CortexMemory) {
+    let mut memory = CortexMemory::new(policy);
     let skipped = skipped(sorted);
     // Nothing was folded before a whole log, so that nothing can be too late.
     let base = apply_sorted(&mut memory, sorted, at, &skipped, policy).unwrap_or(None);
@@ -47,8 +57,10 @@ pub(crate) fn fold_split(sorted: &[&Record], at: usize, policy: &Policy) -> (Mem
 }
 
 /// The records in the order of the fold, each once.
-pub(crate) fn in_order<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<&'a Record> {
-    let mut sorted: Vec<&Record> = records.into_iter().collect();
+pub(crate) fn in_order<'a>(
+    records: impl IntoIterator<Item = &'a CortexRecord>,
+) -> Vec<&'a CortexRecord> {
+    let mut sorted: Vec<&CortexRecord> = records.into_iter().collect();
     sorted.sort_by_key(|record| record.key());
     sorted.dedup_by_key(|record| record.key());
     sorted
@@ -60,28 +72,30 @@ pub struct NeedsFold;
 
 /// Carries a memory on with records that were appended since.
 pub fn apply_all<'a>(
-    memory: &mut Memory,
-    records: impl IntoIterator<Item = &'a Record>,
-    policy: &Policy,
+    memory: &mut CortexMemory,
+    records: impl IntoIterator<Item = &'a CortexRecord>,
+    policy: &CortexPolicy,
 ) -> Result<(), NeedsFold> {
-    carry_on(memory, &in_order(records), usize::MAX, policy).map(drop)
+    continue_fold(memory, &in_order(records), usize::MAX, policy).map(drop)
 }
 
 /// Carries a memory on, and gives the one after the first `at` records where there are more.
-pub(crate) fn carry_on(
-    memory: &mut Memory,
-    sorted: &[&Record],
+pub(crate) fn continue_fold(
+    memory: &mut CortexMemory,
+    sorted: &[&CortexRecord],
     at: usize,
-    policy: &Policy,
-) -> Result<Option<Memory>, NeedsFold> {
+    policy: &CortexPolicy,
+) -> Result<Option<CortexMemory>, NeedsFold> {
     let first = sorted.first().map(|record| record.key());
     if memory.folded != policy.fold_key() || first.is_some_and(|key| Some(key) <= memory.last) {
         return Err(NeedsFold);
     }
     let skipped = memory.retracted.clone();
     // A retraction reaches back; it is only known where a whole fold has seen it.
-    let is_news = |record: &&Record| match record.body {
-        Body::Retract { target } => !skipped.contains(&record.id) && !skipped.contains(&target),
+    let is_news = |record: &&CortexRecord| match record.body {
+        RecordBody::Retract { target } => {
+            !skipped.contains(&record.id) && !skipped.contains(&target)
+        }
         _ => false,
     };
     if sorted.iter().any(is_news) {
@@ -91,13 +105,13 @@ pub(crate) fn carry_on(
 }
 
 fn apply_sorted(
-    memory: &mut Memory,
-    sorted: &[&Record],
+    memory: &mut CortexMemory,
+    sorted: &[&CortexRecord],
     at: usize,
-    skipped: &BTreeSet<Id>,
-    policy: &Policy,
-) -> Result<Option<Memory>, NeedsFold> {
-    let kept: Vec<&Record> =
+    skipped: &BTreeSet<Ulid>,
+    policy: &CortexPolicy,
+) -> Result<Option<CortexMemory>, NeedsFold> {
+    let kept: Vec<&CortexRecord> =
         sorted.iter().copied().filter(|record| !skipped.contains(&record.id)).collect();
     let spared = shield::shielded(&kept, &memory.outage, policy.shield).map_err(|_| NeedsFold)?;
     let mut base = None;
@@ -117,10 +131,10 @@ fn apply_sorted(
 }
 
 /// The records that retractions take back. A later retraction may take back an earlier one.
-fn skipped(sorted: &[&Record]) -> BTreeSet<Id> {
+fn skipped(sorted: &[&CortexRecord]) -> BTreeSet<Ulid> {
     let mut skipped = BTreeSet::new();
     for record in sorted.iter().rev() {
-        if let Body::Retract { target } = record.body
+        if let RecordBody::Retract { target } = record.body
             && !skipped.contains(&record.id)
         {
             skipped.insert(target);
@@ -129,16 +143,18 @@ fn skipped(sorted: &[&Record]) -> BTreeSet<Id> {
     skipped
 }
 
-fn apply(memory: &mut Memory, record: &Record, spared: bool, policy: &Policy) {
+fn apply(memory: &mut CortexMemory, record: &CortexRecord, spared: bool, policy: &CortexPolicy) {
     let at = record.ts;
     match &record.body {
-        Body::Outcome(outcome) => apply_outcome(memory, record.id, at, outcome, spared, policy),
-        Body::Signals { region, words, .. } => merge_signals(memory, region, words, at),
-        Body::Lesson { op, lesson, evidence } => {
+        RecordBody::Outcome(outcome) => {
+            apply_outcome(memory, record.id, at, outcome, spared, policy)
+        }
+        RecordBody::Signals { region, words, .. } => merge_signals(memory, region, words, at),
+        RecordBody::Lesson { op, lesson, evidence } => {
             match memory.lessons.iter_mut().find(|held| held.lesson == *lesson) {
                 Some(held) => held.apply(*op, evidence, at),
                 None if *op == LessonOp::Create => {
-                    let mut held = Held::new(lesson.clone(), at);
+                    let mut held = RememberedLesson::new(lesson.clone(), at);
                     held.apply(*op, evidence, at);
                     memory.lessons.push(held);
                 }
@@ -148,23 +164,23 @@ fn apply(memory: &mut Memory, record: &Record, spared: bool, policy: &Policy) {
                 memory.lessons.retain(|held| held.lesson != *lesson);
             }
         }
-        Body::VersionSeen { slug, stored, found } => {
+        RecordBody::VersionSeen { slug, stored, found } => {
             for candidate in each_candidate(memory, slug) {
                 if candidate.version == *stored && candidate.version != *found {
                     other_version(candidate, found);
                 }
             }
         }
-        Body::Retained(place) => retain(memory, place, at),
-        Body::Released(place) => release(memory, place),
-        Body::Blacklist { op, slug, reason } => {
+        RecordBody::Retained(place) => retain(memory, place, at),
+        RecordBody::Released(place) => release(memory, place),
+        RecordBody::Blacklist { op, slug, reason } => {
             memory.blacklist.retain(|listed| listed.slug != *slug);
             if *op == BlacklistOp::Add {
                 let reason = reason.clone();
-                memory.blacklist.push(Blacklisted { slug: slug.clone(), reason, since: at });
+                memory.blacklist.push(BlacklistedSkill { slug: slug.clone(), reason, since: at });
             }
         }
-        Body::Stat { key, by } => {
+        RecordBody::Stat { key, by } => {
             let stats = &mut memory.stats;
             let counter = match key {
                 StatKey::Searches => &mut stats.searches,
@@ -174,55 +190,56 @@ fn apply(memory: &mut Memory, record: &Record, spared: bool, policy: &Policy) {
             };
             *counter = counter.saturating_add(*by);
         }
-        Body::Import { mode, file } => {
-            if *mode == ImportMode::Replace {
+        RecordBody::Import { mode, file } => {
+            if *mode == CortexImportMode::Replace {
                 forget_all(memory, policy);
             }
-            original::take_in(memory, file, at, policy);
+            original::import_into(memory, file, at, policy);
         }
-        Body::Prune { removed } => {
+        RecordBody::Prune { removed } => {
             for removal in removed {
                 prune::remove(memory, removal);
             }
         }
-        Body::Retract { target } => drop(memory.retracted.insert(*target)),
-        Body::Reset { scope } => reset(memory, scope, policy),
-        Body::Consent(consent) => approve(memory, consent),
-        Body::Offered(place) => {
+        RecordBody::Retract { target } => drop(memory.retracted.insert(*target)),
+        RecordBody::Reset { scope } => reset(memory, scope, policy),
+        RecordBody::Consent(consent) => approve(memory, consent),
+        RecordBody::Offered(place) => {
             if let Some(candidate) = find_candidate(memory, &place.region, &place.slug) {
                 candidate.offered = Some(at.day());
             }
         }
-        Body::Unknown => {}
+        RecordBody::Unknown => {}
     }
 }
 
 fn apply_outcome(
-    memory: &mut Memory,
-    id: Id,
-    at: Stamp,
-    outcome: &Outcome,
+    memory: &mut CortexMemory,
+    id: Ulid,
+    at: UtcInstant,
+    outcome: &SkillOutcome,
     spared: bool,
-    policy: &Policy,
+    policy: &CortexPolicy,
 ) {
     let failed = match outcome.result {
-        Verdict::Unknown => return,
-        Verdict::Success => None,
-        Verdict::Failure => Some(outcome.failure_kind()),
+        UseResult::Unknown => return,
+        UseResult::Success => None,
+        UseResult::Failure => Some(outcome.failure_kind()),
     };
-    let shielded = failed.is_some() && policy.shield != Shield::Off && (spared || outcome.shielded);
-    if failed == Some(FailureKind::ApiError) && policy.shield != Shield::Off {
+    let shielded =
+        failed.is_some() && policy.shield != ShieldScope::Off && (spared || outcome.shielded);
+    if failed == Some(FailureKind::ApiError) && policy.shield != ShieldScope::Off {
         memory.outage.note(&outcome.slug, at, shielded);
     }
     let today = at.day();
-    let is_kept = memory.kept(&outcome.region, &outcome.slug).is_some();
+    let is_kept = memory.retained_candidate(&outcome.region, &outcome.slug).is_some();
     if !is_kept {
         let region = region_mut(memory, &outcome.region, at);
         region.last_used = region.last_used.max(today);
         follow_names(region, id, outcome, failed, shielded);
         if !region.candidates.iter().any(|candidate| candidate.slug == outcome.slug) {
             let (slug, source) = (&outcome.slug, &outcome.source);
-            region.candidates.push(Candidate::new(slug, source, &outcome.version, today));
+            region.candidates.push(RegionCandidate::new(slug, source, &outcome.version, today));
         }
     }
     let Some(candidate) = find_candidate(memory, &outcome.region, &outcome.slug) else { return };
@@ -247,7 +264,12 @@ fn apply_outcome(
     }
 }
 
-pub(crate) fn succeed(candidate: &mut Candidate, at: Stamp, blame: f64, policy: &Policy) {
+pub(crate) fn succeed(
+    candidate: &mut RegionCandidate,
+    at: UtcInstant,
+    blame: f64,
+    policy: &CortexPolicy,
+) {
     let hours = policy.fold_key().window_hours;
     let recent = candidate.recent.count(at, hours);
     candidate.weight = weight::after_success(candidate.weight, recent, blame);
@@ -255,32 +277,32 @@ pub(crate) fn succeed(candidate: &mut Candidate, at: Stamp, blame: f64, policy: 
     candidate.success += 1;
     candidate.streak = candidate.streak.saturating_add(1);
     candidate.counts = candidate.counts.success(blame);
-    candidate.drift = drift::after(candidate.drift, None);
+    candidate.drift = drift::sum_after(candidate.drift, None);
     candidate.push_ring('S');
     // Nothing but a failure or another version takes a reflex away, not even an import's tags.
     candidate.reflex |= reflex::is_earned(candidate);
 }
 
 pub(crate) fn fail(
-    candidate: &mut Candidate,
-    at: Stamp,
+    candidate: &mut RegionCandidate,
+    at: UtcInstant,
     kind: FailureKind,
-    outcome: &Outcome,
+    outcome: &SkillOutcome,
     blame: f64,
     shielded: bool,
-    policy: &Policy,
+    policy: &CortexPolicy,
 ) {
     if shielded {
         candidate.env_fails = candidate.env_fails.saturating_add(1);
         candidate.push_ring('x');
-        if policy.shield == Shield::All {
+        if policy.shield == ShieldScope::All {
             return;
         }
     } else {
         candidate.counts = candidate.counts.failure(kind, blame);
-        candidate.drift = drift::after(candidate.drift, Some(kind));
+        candidate.drift = drift::sum_after(candidate.drift, Some(kind));
         candidate.push_ring(kind.as_str().chars().next().unwrap_or('r'));
-        if drift::alarms(candidate.drift) {
+        if drift::raises_alarm(candidate.drift) {
             candidate.counts = candidate.counts.quartered();
             candidate.drift = 0.0;
             candidate.alarm = Some(at);
@@ -291,12 +313,15 @@ pub(crate) fn fail(
     candidate.streak = 0;
     candidate.reflex = false;
     candidate.extra.remove("last_fail");
-    candidate.last_fail =
-        Some(LastFail { kind, detail: outcome.detail.clone().unwrap_or_default(), date: at.day() });
+    candidate.last_fail = Some(LastFailure {
+        kind,
+        detail: outcome.detail.clone().unwrap_or_default(),
+        date: at.day(),
+    });
 }
 
 /// Another version is another skill, a quarter of which is known.
-fn other_version(candidate: &mut Candidate, found: &str) {
+fn other_version(candidate: &mut RegionCandidate, found: &str) {
     if candidate.announced.as_deref() == Some(found) {
         return;
     }
@@ -310,7 +335,7 @@ fn other_version(candidate: &mut Candidate, found: &str) {
 }
 
 /// A tag that was seen once stays: whoever wrote once may write again.
-fn learn_tags(candidate: &mut Candidate, tags: Option<&[String]>) {
+fn learn_tags(candidate: &mut RegionCandidate, tags: Option<&[String]>) {
     let Some(tags) = tags else { return };
     let known = candidate.side_effects.get_or_insert_default();
     for tag in tags {
@@ -327,8 +352,8 @@ fn learn_tags(candidate: &mut Candidate, tags: Option<&[String]>) {
 /// Counts missing programs, and uses in a row with a variable set.
 fn follow_names(
     region: &mut Region,
-    id: Id,
-    outcome: &Outcome,
+    id: Ulid,
+    outcome: &SkillOutcome,
     failed: Option<FailureKind>,
     shielded: bool,
 ) {
@@ -351,9 +376,9 @@ fn follow_names(
     }
 }
 
-fn merge_signals(memory: &mut Memory, region: &str, words: &[String], at: Stamp) {
+fn merge_signals(memory: &mut CortexMemory, region: &str, words: &[String], at: UtcInstant) {
     if !memory.patterns.iter().any(|pattern| pattern.region == region) {
-        let pattern = Pattern {
+        let pattern = RegionPattern {
             region: region.to_owned(),
             signals: Vec::new(),
             extra: serde_json::Map::new(),
@@ -363,7 +388,7 @@ fn merge_signals(memory: &mut Memory, region: &str, words: &[String], at: Stamp)
     for pattern in memory.patterns.iter_mut().filter(|pattern| pattern.region == region) {
         for word in words {
             if !pattern.signals.iter().any(|signal| signal.word == *word) {
-                pattern.signals.push(Signal { word: word.clone(), added: at });
+                pattern.signals.push(RegionSignal { word: word.clone(), added: at });
             }
         }
         let over = pattern.signals.len().saturating_sub(prune::MAX_SIGNALS);
@@ -371,16 +396,16 @@ fn merge_signals(memory: &mut Memory, region: &str, words: &[String], at: Stamp)
     }
 }
 
-fn retain(memory: &mut Memory, place: &Place, at: Stamp) {
+fn retain(memory: &mut CortexMemory, place: &RegionSkill, at: UtcInstant) {
     let Some(region) = memory.motor.get_mut(&place.region) else { return };
     let Some(found) = region.candidates.iter().position(|c| c.slug == place.slug) else { return };
     let candidate = region.candidates.remove(found);
     let (slug, region) = (place.slug.clone(), place.region.clone());
-    memory.retained.push(Retained { slug, region, since: at, candidate });
+    memory.retained.push(RetainedSkill { slug, region, since: at, candidate });
 }
 
 /// Uninstalling a skill that was kept gives its record back to its region.
-fn release(memory: &mut Memory, place: &Place) {
+fn release(memory: &mut CortexMemory, place: &RegionSkill) {
     let kept = memory
         .retained
         .iter()
@@ -391,9 +416,9 @@ fn release(memory: &mut Memory, place: &Place) {
     region.candidates.push(kept.candidate);
 }
 
-fn approve(memory: &mut Memory, consent: &Consent) {
+fn approve(memory: &mut CortexMemory, consent: &ConsentRecord) {
     let (Some(region), Some(digest)) = (&consent.region, &consent.digest) else { return };
-    if consent.act != crate::acquire::Act::Install {
+    if consent.act != crate::acquire::ConsentAct::Install {
         return;
     }
     let slugs = memory.approved.entry(region.clone()).or_default();
@@ -404,15 +429,15 @@ fn approve(memory: &mut Memory, consent: &Consent) {
     digests.drain(..over);
 }
 
-fn reset(memory: &mut Memory, scope: &Scope, policy: &Policy) {
+fn reset(memory: &mut CortexMemory, scope: &ForgetScope, policy: &CortexPolicy) {
     match scope {
-        Scope::All => forget_all(memory, policy),
-        Scope::Region(region) => {
+        ForgetScope::All => forget_all(memory, policy),
+        ForgetScope::Region(region) => {
             prune::remove_region(memory, region);
             memory.retained.retain(|kept| kept.region != *region);
         }
         // The blacklist is a person's word about the skill; only a person's word takes it back.
-        Scope::Slug(slug) => {
+        ForgetScope::Slug(slug) => {
             for region in memory.motor.values_mut() {
                 region.candidates.retain(|candidate| candidate.slug != *slug);
             }
@@ -424,8 +449,8 @@ fn reset(memory: &mut Memory, scope: &Scope, policy: &Policy) {
 }
 
 /// Forgets what was learned. Where the fold stands, and what the network did, is not learning.
-fn forget_all(memory: &mut Memory, policy: &Policy) {
-    let fresh = Memory::new(policy);
+fn forget_all(memory: &mut CortexMemory, policy: &CortexPolicy) {
+    let fresh = CortexMemory::new(policy);
     let old = std::mem::replace(memory, fresh);
     memory.last = old.last;
     memory.records = old.records;
@@ -433,16 +458,16 @@ fn forget_all(memory: &mut Memory, policy: &Policy) {
     memory.outage = old.outage;
 }
 
-fn region_mut<'a>(memory: &'a mut Memory, name: &str, at: Stamp) -> &'a mut Region {
+fn region_mut<'a>(memory: &'a mut CortexMemory, name: &str, at: UtcInstant) -> &'a mut Region {
     let place = memory.motor.values().map(|region| region.place + 1).max().unwrap_or(0);
     memory.motor.entry(name.to_owned()).or_insert_with(|| Region::new(place, at.day()))
 }
 
 fn find_candidate<'a>(
-    memory: &'a mut Memory,
+    memory: &'a mut CortexMemory,
     region: &str,
     slug: &str,
-) -> Option<&'a mut Candidate> {
+) -> Option<&'a mut RegionCandidate> {
     let kept = memory.retained.iter_mut().filter(|kept| kept.region == region);
     let kept = kept.map(|kept| &mut kept.candidate);
     let live = memory.motor.get_mut(region).into_iter().flat_map(|found| &mut found.candidates);
@@ -450,9 +475,9 @@ fn find_candidate<'a>(
 }
 
 fn each_candidate<'a>(
-    memory: &'a mut Memory,
+    memory: &'a mut CortexMemory,
     slug: &'a str,
-) -> impl Iterator<Item = &'a mut Candidate> {
+) -> impl Iterator<Item = &'a mut RegionCandidate> {
     let kept = memory.retained.iter_mut().map(|kept| &mut kept.candidate);
     let live = memory.motor.values_mut().flat_map(|region| &mut region.candidates);
     kept.chain(live).filter(move |candidate| candidate.slug == slug)

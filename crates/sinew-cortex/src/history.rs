@@ -6,10 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fold::{NeedsFold, apply_all, carry_on, fold_split, in_order};
-use crate::memory::{FORMAT, Memory};
-use crate::policy::Policy;
-use crate::record::Record;
+use crate::fold::{NeedsFold, apply_all, continue_fold, fold_split, in_order};
+use crate::memory::{CortexMemory, FORMAT};
+use crate::policy::CortexPolicy;
+use crate::record::CortexRecord;
 
 /// Records that may still be reordered. Writers are late by the time of one write, so a handful
 /// would do; this many costs a fraction of a millisecond to fold.
@@ -19,22 +19,22 @@ const STEP: usize = 64;
 
 /// A memory with its latest records.
 #[derive(Debug, Clone)]
-pub struct History {
-    base: Memory,
-    recent: Vec<Record>,
-    head: Memory,
+pub struct MemoryHistory {
+    base: CortexMemory,
+    recent: Vec<CortexRecord>,
+    head: CortexMemory,
 }
 
 /// A history as it is stored: the memory before the latest records, and these.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Snapshot {
-    base: Memory,
-    recent: Vec<Record>,
+pub struct HistorySnapshot {
+    base: CortexMemory,
+    recent: Vec<CortexRecord>,
 }
 
-impl History {
+impl MemoryHistory {
     /// The history of a whole log.
-    pub fn of(records: &[Record], policy: &Policy) -> Self {
+    pub fn of(records: &[CortexRecord], policy: &CortexPolicy) -> Self {
         let sorted = in_order(records);
         let at = sorted.len().saturating_sub(RECENT);
         let (base, head) = fold_split(&sorted, at, policy);
@@ -43,13 +43,13 @@ impl History {
     }
 
     /// An empty history.
-    pub fn new(policy: &Policy) -> Self {
+    pub fn new(policy: &CortexPolicy) -> Self {
         Self::of(&[], policy)
     }
 
     /// The history that was stored, if it was made by this version under this policy.
-    pub fn resume(snapshot: Snapshot, policy: &Policy) -> Option<Self> {
-        let Snapshot { base, recent } = snapshot;
+    pub fn resume(snapshot: HistorySnapshot, policy: &CortexPolicy) -> Option<Self> {
+        let HistorySnapshot { base, recent } = snapshot;
         if base.format != FORMAT {
             return None;
         }
@@ -59,24 +59,28 @@ impl History {
     }
 
     /// What is stored of it.
-    pub fn snapshot(&self) -> Snapshot {
-        Snapshot { base: self.base.clone(), recent: self.recent.clone() }
+    pub fn snapshot(&self) -> HistorySnapshot {
+        HistorySnapshot { base: self.base.clone(), recent: self.recent.clone() }
     }
 
     /// The memory.
-    pub fn memory(&self) -> &Memory {
+    pub fn memory(&self) -> &CortexMemory {
         &self.head
     }
 
     /// Adds records that arrived. When they reach back too far, the history stays as it was, and the
     /// whole log must be folded.
-    pub fn add(&mut self, mut records: Vec<Record>, policy: &Policy) -> Result<(), NeedsFold> {
+    pub fn add(
+        &mut self,
+        mut records: Vec<CortexRecord>,
+        policy: &CortexPolicy,
+    ) -> Result<(), NeedsFold> {
         records.retain(|record| !self.recent.iter().any(|known| known.key() == record.key()));
-        let Some(first) = records.iter().map(Record::key).min() else { return Ok(()) };
+        let Some(first) = records.iter().map(CortexRecord::key).min() else { return Ok(()) };
         if Some(first) > self.head.last && apply_all(&mut self.head, &records, policy).is_ok() {
             self.recent.extend(records);
         } else if Some(first) > self.base.last {
-            let together: Vec<Record> = self.recent.iter().cloned().chain(records).collect();
+            let together: Vec<CortexRecord> = self.recent.iter().cloned().chain(records).collect();
             let mut memory = self.base.clone();
             apply_all(&mut memory, &together, policy)?;
             self.head = memory;
@@ -84,20 +88,20 @@ impl History {
         } else {
             return Err(NeedsFold);
         }
-        self.recent.sort_by_key(Record::key);
+        self.recent.sort_by_key(CortexRecord::key);
         self.advance(policy);
         Ok(())
     }
 
     /// Moves the base forward once there are many recent records.
-    fn advance(&mut self, policy: &Policy) {
+    fn advance(&mut self, policy: &CortexPolicy) {
         if self.recent.len() < RECENT + STEP {
             return;
         }
         let at = self.recent.len() - RECENT;
         let mut memory = self.base.clone();
-        let sorted: Vec<&Record> = self.recent.iter().collect();
-        if let Ok(Some(base)) = carry_on(&mut memory, &sorted, at, policy) {
+        let sorted: Vec<&CortexRecord> = self.recent.iter().collect();
+        if let Ok(Some(base)) = continue_fold(&mut memory, &sorted, at, policy) {
             self.base = base;
             self.recent.drain(..at);
         }

@@ -1,30 +1,31 @@
 //! What an outcome teaches beyond its own numbers: lessons and pruning, as records to be written.
 
 use crate::failure::FailureKind;
-use crate::id::Id;
+use crate::id::Ulid;
 use crate::lesson::{Lesson, SEEN_TWICE};
-use crate::memory::Memory;
-use crate::policy::{Policy, Shield};
+use crate::memory::CortexMemory;
+use crate::policy::{CortexPolicy, ShieldScope};
 use crate::prune;
-use crate::record::{Body, LessonOp, Outcome, Verdict};
-use crate::signals::{self, Vocabulary};
-use crate::time::Day;
+use crate::record::{LessonOp, RecordBody, SkillOutcome, UseResult};
+use crate::signals::{self, SignalVocabulary};
+use crate::time::UtcDay;
 
 /// The lessons of an outcome that was just folded.
 ///
 /// `point` is what somebody says about the skill's description: what misleads, with a mismatch, or
 /// what held, with a success. It is never inferred.
-pub fn lessons(
-    memory: &Memory,
-    id: Id,
-    outcome: &Outcome,
+pub fn lesson_records(
+    memory: &CortexMemory,
+    id: Ulid,
+    outcome: &SkillOutcome,
     point: Option<&str>,
-    policy: &Policy,
-) -> Vec<Body> {
-    if outcome.result == Verdict::Unknown || outcome.shielded && policy.shield != Shield::Off {
+    policy: &CortexPolicy,
+) -> Vec<RecordBody> {
+    if outcome.result == UseResult::Unknown || outcome.shielded && policy.shield != ShieldScope::Off
+    {
         return Vec::new();
     }
-    let mut found = Found { memory, id, bodies: Vec::new() };
+    let mut found = LessonCollector { memory, id, bodies: Vec::new() };
     found.missing_program(outcome);
     found.probes(outcome);
     found.description(outcome, point);
@@ -32,46 +33,50 @@ pub fn lessons(
 }
 
 /// What must leave after an outcome, as the record that says so.
-pub fn pruning(
-    memory: &Memory,
-    today: Day,
-    policy: &Policy,
+pub fn pruning_record(
+    memory: &CortexMemory,
+    today: UtcDay,
+    policy: &CortexPolicy,
     in_use: Option<(&str, &str)>,
-) -> Option<Body> {
-    let removed = prune::due(memory, today, policy, in_use);
-    (!removed.is_empty()).then_some(Body::Prune { removed })
+) -> Option<RecordBody> {
+    let removed = prune::due_removals(memory, today, policy, in_use);
+    (!removed.is_empty()).then_some(RecordBody::Prune { removed })
 }
 
 /// The words that stand for a region from now on: only after a task that no pattern knew and that a
 /// search brought to a good end. `None` where there are too few.
-pub fn signals(task: &str, region: &str, slug: &str, vocabulary: &Vocabulary) -> Option<Body> {
-    let words = signals::learned(task, slug, vocabulary)?;
-    Some(Body::Signals { region: region.to_owned(), words, vocabulary: signals::VERSION })
+pub fn signals_record(
+    task: &str,
+    region: &str,
+    slug: &str,
+    vocabulary: &SignalVocabulary,
+) -> Option<RecordBody> {
+    let words = signals::learned_words(task, slug, vocabulary)?;
+    Some(RecordBody::Signals { region: region.to_owned(), words, vocabulary: signals::VERSION })
 }
 
-struct Found<'a> {
-    memory: &'a Memory,
-    id: Id,
-    bodies: Vec<Body>,
+struct LessonCollector<'a> {
+    memory: &'a CortexMemory,
+    id: Ulid,
+    bodies: Vec<RecordBody>,
 }
 
-impl Found<'_> {
+impl LessonCollector<'_> {
     fn knows(&self, lesson: &Lesson) -> bool {
         self.memory.lessons.iter().any(|held| held.lesson == *lesson)
     }
 
-    fn push(&mut self, op: LessonOp, lesson: Lesson, evidence: Vec<Id>) {
-        let is_same =
-            |body: &Body| matches!(body, Body::Lesson { lesson: told, .. } if *told == lesson);
+    fn push(&mut self, op: LessonOp, lesson: Lesson, evidence: Vec<Ulid>) {
+        let is_same = |body: &RecordBody| matches!(body, RecordBody::Lesson { lesson: told, .. } if *told == lesson);
         // One outcome speaks once about one lesson.
         if !self.bodies.iter().any(is_same) {
-            self.bodies.push(Body::Lesson { op, lesson, evidence });
+            self.bodies.push(RecordBody::Lesson { op, lesson, evidence });
         }
     }
 
-    fn missing_program(&mut self, outcome: &Outcome) {
+    fn missing_program(&mut self, outcome: &SkillOutcome) {
         let Some(key) = &outcome.key else { return };
-        if outcome.result != Verdict::Failure
+        if outcome.result != UseResult::Failure
             || outcome.failure_kind() != FailureKind::DependencyMissing
         {
             return;
@@ -88,7 +93,7 @@ impl Found<'_> {
         }
     }
 
-    fn probes(&mut self, outcome: &Outcome) {
+    fn probes(&mut self, outcome: &SkillOutcome) {
         for (probe, is_there) in &outcome.probes {
             let region = outcome.region.clone();
             match probe.split_once(':') {
@@ -117,13 +122,13 @@ impl Found<'_> {
         }
     }
 
-    fn description(&mut self, outcome: &Outcome, point: Option<&str>) {
+    fn description(&mut self, outcome: &SkillOutcome, point: Option<&str>) {
         let slug = outcome.slug.clone();
         let named = point.map(|point| Lesson::SkillQualityWarning {
             slug: slug.clone(),
             detail: point.to_owned(),
         });
-        let mismatch = outcome.result == Verdict::Failure
+        let mismatch = outcome.result == UseResult::Failure
             && outcome.failure_kind() == FailureKind::TaskMismatch;
         if mismatch {
             let known = self.memory.lessons.iter().map(|held| held.lesson.clone());
@@ -134,7 +139,7 @@ impl Found<'_> {
                 self.push(LessonOp::Create, lesson, vec![self.id]);
             }
         } else if let Some(lesson) = named.filter(|lesson| self.knows(lesson))
-            && outcome.result == Verdict::Success
+            && outcome.result == UseResult::Success
         {
             self.push(LessonOp::Contradict, lesson, vec![self.id]);
         }

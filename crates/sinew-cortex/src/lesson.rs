@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::id::Id;
-use crate::policy::Policy;
+use crate::id::Ulid;
+use crate::policy::CortexPolicy;
 use crate::record::LessonOp;
-use crate::time::{Day, Stamp};
+use crate::time::{UtcDay, UtcInstant};
 
 /// Confidence in hundredths: sums of tenths must not drift.
 pub type Hundredths = u8;
@@ -95,18 +95,18 @@ impl Lesson {
 
 /// A lesson with what speaks for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Held {
+pub struct RememberedLesson {
     /// What was learned.
     pub lesson: Lesson,
     /// How sure it is, in hundredths.
     pub confidence: Hundredths,
     /// When it was learned.
-    pub created: Day,
+    pub created: UtcDay,
     /// When it was last right.
-    pub last_validated: Stamp,
+    pub last_validated: UtcInstant,
     /// The latest outcomes that speak for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub evidence: Vec<Id>,
+    pub evidence: Vec<Ulid>,
     /// How often it was wrong.
     pub contradicted: u32,
     /// Fields that another program added.
@@ -114,9 +114,9 @@ pub struct Held {
     pub extra: Map<String, Value>,
 }
 
-impl Held {
+impl RememberedLesson {
     /// A new lesson.
-    pub fn new(lesson: Lesson, at: Stamp) -> Self {
+    pub fn new(lesson: Lesson, at: UtcInstant) -> Self {
         Self {
             lesson,
             confidence: START,
@@ -129,7 +129,7 @@ impl Held {
     }
 
     /// Applies what happened to it; `Create` of one that is there changes nothing.
-    pub(crate) fn apply(&mut self, op: LessonOp, evidence: &[Id], at: Stamp) {
+    pub(crate) fn apply(&mut self, op: LessonOp, evidence: &[Ulid], at: UtcInstant) {
         match op {
             LessonOp::Create => {}
             LessonOp::Validate => {
@@ -152,17 +152,17 @@ impl Held {
     }
 
     /// The confidence that counts at pruning.
-    pub fn faded(&self, today: Day, policy: &Policy) -> Hundredths {
+    pub fn faded_confidence(&self, today: UtcDay, policy: &CortexPolicy) -> Hundredths {
         if !policy.lesson_decay {
             return self.confidence;
         }
-        let periods = today.since(self.last_validated.day()) / self.lesson.period();
+        let periods = today.days_since(self.last_validated.day()) / self.lesson.period();
         let taken = periods.saturating_mul(u32::from(FADES_BY)).min(u32::from(CERTAIN));
         self.confidence.saturating_sub(u8::try_from(taken).unwrap_or(CERTAIN))
     }
 
     /// Whether it must be probed again before it is shown: a warning that was not right for a period.
-    pub fn is_stale(&self, today: Day) -> bool {
-        today.since(self.last_validated.day()) >= self.lesson.period()
+    pub fn is_stale(&self, today: UtcDay) -> bool {
+        today.days_since(self.last_validated.day()) >= self.lesson.period()
     }
 }

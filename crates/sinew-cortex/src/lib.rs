@@ -1,6 +1,6 @@
 //! The cortex: what worked is remembered, and becomes reflex.
 //!
-//! Every use of a skill leaves an [`Outcome`](record::Outcome) in a log. The [`Memory`] is a fold over
+//! Every use of a skill leaves an [`Outcome`](record::Outcome) in a log. The [`CortexMemory`] is a fold over
 //! that log: regions of tasks, the weight of each skill in them, reflexes that were earned, lessons
 //! that failures taught. What works gets stronger, what is not used fades, and every answer comes with
 //! an [`Explanation`](explain::Explanation).
@@ -43,12 +43,14 @@ pub mod reflex;
 pub mod shield;
 pub mod signals;
 pub mod simulate;
-pub mod stored;
+pub mod stored_body;
 mod time;
 pub mod weight;
 
-pub use history::{History, Snapshot};
-pub use id::{BadId, Id};
-pub use memory::Memory;
-pub use policy::{DecayScope, FoldKey, Gate, Order, Policy, ReflexInstall, Shield};
-pub use time::{BadTime, Day, Stamp};
+pub use history::{HistorySnapshot, MemoryHistory};
+pub use id::{InvalidUlid, Ulid};
+pub use memory::CortexMemory;
+pub use policy::{
+    CandidateOrder, CortexPolicy, DecayScope, FoldKey, ReflexGate, ReflexInstall, ShieldScope,
+};
+pub use time::{InvalidTime, UtcDay, UtcInstant};

@@ -1,6 +1,6 @@
 //! What is remembered: the result of the fold.
 //!
-//! A [`Memory`] holds the original's schema and what the schema lacks. It is plain data with one
+//! A [`CortexMemory`] holds the original's schema and what the schema lacks. It is plain data with one
 //! serialised form, so that two folds of one log can be compared byte by byte.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,56 +8,56 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::bayes::Counts;
+use crate::bayes::BayesCounts;
 use crate::failure::FailureKind;
-use crate::id::Id;
-use crate::lesson::Held;
-use crate::policy::{DecayScope, FoldKey, Policy};
-use crate::record::Key;
-use crate::shield::Outage;
-use crate::time::{Day, Stamp};
-use crate::weight::{self, Recent};
+use crate::id::Ulid;
+use crate::lesson::RememberedLesson;
+use crate::policy::{CortexPolicy, DecayScope, FoldKey};
+use crate::record::RecordKey;
+use crate::shield::OutageState;
+use crate::time::{UtcDay, UtcInstant};
+use crate::weight::{self, RecentSuccesses};
 
 /// The version of the serialised form. A snapshot of another version is folded anew.
 pub const FORMAT: u32 = 1;
 
 /// Everything that is remembered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Memory {
+pub struct CortexMemory {
     /// The version of this form.
     pub format: u32,
     /// The settings it was folded under.
     pub folded: FoldKey,
     /// The last record that was folded.
-    pub last: Option<Key>,
+    pub last: Option<RecordKey>,
     /// How many records were folded.
     pub records: u64,
     /// Which words stand for which region, in order of creation.
-    pub patterns: Vec<Pattern>,
+    pub patterns: Vec<RegionPattern>,
     /// The regions by name.
     pub motor: BTreeMap<String, Region>,
     /// The lessons, in order of creation.
-    pub lessons: Vec<Held>,
+    pub lessons: Vec<RememberedLesson>,
     /// Skills that are never offered, in order of addition.
-    pub blacklist: Vec<Blacklisted>,
+    pub blacklist: Vec<BlacklistedSkill>,
     /// The counters.
-    pub stats: Stats,
+    pub stats: CortexStats,
     /// Skills that a person kept, with their records.
-    pub retained: Vec<Retained>,
+    pub retained: Vec<RetainedSkill>,
     /// Digests that a person agreed to install, by region and slug.
     pub approved: BTreeMap<String, BTreeMap<String, Vec<String>>>,
     /// Records that are skipped.
-    pub retracted: BTreeSet<Id>,
+    pub retracted: BTreeSet<Ulid>,
     /// Service failures of the last minutes.
-    pub outage: Outage,
+    pub outage: OutageState,
     /// Keys of an imported file that mean nothing to sinew, by the place they stand in.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub extra: BTreeMap<String, Map<String, Value>>,
 }
 
-impl Memory {
+impl CortexMemory {
     /// Nothing is remembered yet.
-    pub fn new(policy: &Policy) -> Self {
+    pub fn new(policy: &CortexPolicy) -> Self {
         Self {
             format: FORMAT,
             folded: policy.fold_key(),
@@ -67,11 +67,11 @@ impl Memory {
             motor: BTreeMap::new(),
             lessons: Vec::new(),
             blacklist: Vec::new(),
-            stats: Stats::default(),
+            stats: CortexStats::default(),
             retained: Vec::new(),
             approved: BTreeMap::new(),
             retracted: BTreeSet::new(),
-            outage: Outage::default(),
+            outage: OutageState::default(),
             extra: BTreeMap::new(),
         }
     }
@@ -82,12 +82,12 @@ impl Memory {
     }
 
     /// A candidate's record.
-    pub fn candidate(&self, region: &str, slug: &str) -> Option<&Candidate> {
+    pub fn candidate(&self, region: &str, slug: &str) -> Option<&RegionCandidate> {
         self.motor.get(region)?.candidates.iter().find(|candidate| candidate.slug == slug)
     }
 
     /// The record of a skill that a person kept.
-    pub fn kept(&self, region: &str, slug: &str) -> Option<&Candidate> {
+    pub fn retained_candidate(&self, region: &str, slug: &str) -> Option<&RegionCandidate> {
         let kept = self.retained.iter().find(|kept| kept.region == region && kept.slug == slug);
         kept.map(|kept| &kept.candidate)
     }
@@ -104,7 +104,7 @@ impl Memory {
     }
 
     /// The words that stand for a region.
-    pub fn pattern(&self, region: &str) -> Option<&Pattern> {
+    pub fn pattern(&self, region: &str) -> Option<&RegionPattern> {
         self.patterns.iter().find(|pattern| pattern.region == region)
     }
 
@@ -117,11 +117,11 @@ impl Memory {
 
 /// The words that stand for a region.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Pattern {
+pub struct RegionPattern {
     /// The region.
     pub region: String,
     /// The words, oldest first.
-    pub signals: Vec<Signal>,
+    pub signals: Vec<RegionSignal>,
     /// Fields that another program added.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
@@ -129,11 +129,11 @@ pub struct Pattern {
 
 /// A word and since when it stands for its region.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Signal {
+pub struct RegionSignal {
     /// The word.
     pub word: String,
     /// When it was added.
-    pub added: Stamp,
+    pub added: UtcInstant,
 }
 
 /// A task area.
@@ -142,12 +142,12 @@ pub struct Region {
     /// Its place among the regions, for exports.
     pub place: u32,
     /// Skills that did tasks of this area, in order of creation.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<RegionCandidate>,
     /// When any of them was last used.
-    pub last_used: Day,
+    pub last_used: UtcDay,
     /// Outcomes in which a program was missing, by program.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub missing: BTreeMap<String, Vec<Id>>,
+    pub missing: BTreeMap<String, Vec<Ulid>>,
     /// In how many uses in a row a variable was set, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env_set: BTreeMap<String, u32>,
@@ -158,7 +158,7 @@ pub struct Region {
 
 impl Region {
     /// A region without candidates.
-    pub(crate) fn new(place: u32, last_used: Day) -> Self {
+    pub(crate) fn new(place: u32, last_used: UtcDay) -> Self {
         Self {
             place,
             candidates: Vec::new(),
@@ -170,22 +170,32 @@ impl Region {
     }
 
     /// The idle days that count for a candidate.
-    pub fn idle(&self, candidate: &Candidate, today: Day, policy: &Policy) -> u32 {
-        today.since(match policy.decay {
+    pub fn idle_days(
+        &self,
+        candidate: &RegionCandidate,
+        today: UtcDay,
+        policy: &CortexPolicy,
+    ) -> u32 {
+        today.days_since(match policy.decay {
             DecayScope::Region => self.last_used,
             DecayScope::Candidate => candidate.last_used,
         })
     }
 
     /// A candidate's weight as it counts today.
-    pub fn effective(&self, candidate: &Candidate, today: Day, policy: &Policy) -> f64 {
-        weight::effective(candidate.weight, self.idle(candidate, today, policy))
+    pub fn effective_weight(
+        &self,
+        candidate: &RegionCandidate,
+        today: UtcDay,
+        policy: &CortexPolicy,
+    ) -> f64 {
+        weight::effective(candidate.weight, self.idle_days(candidate, today, policy))
     }
 }
 
 /// A skill in a region: the original's record, and what it lacks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Candidate {
+pub struct RegionCandidate {
     /// The skill.
     pub slug: String,
     /// Where it comes from.
@@ -199,7 +209,7 @@ pub struct Candidate {
     /// How often it did not.
     pub fail: u64,
     /// The last failure.
-    pub last_fail: Option<LastFail>,
+    pub last_fail: Option<LastFailure>,
     /// What it does besides thinking; `None` where nobody knows.
     pub side_effects: Option<Vec<String>>,
     /// Characters of its SKILL.md.
@@ -210,13 +220,13 @@ pub struct Candidate {
     /// Whether it earned a reflex.
     pub reflex: bool,
     /// Successes of the window.
-    pub recent: Recent,
+    pub recent: RecentSuccesses,
     /// Successes in a row.
     pub streak: u32,
     /// When it was itself last used.
-    pub last_used: Day,
+    pub last_used: UtcDay,
     /// Discounted successes and failures.
-    pub counts: Counts,
+    pub counts: BayesCounts,
     /// The last outcomes, oldest first, as letters: `S` for success, the first letter of the kind
     /// of failure, `x` for an outage.
     pub ring: String,
@@ -224,7 +234,7 @@ pub struct Candidate {
     pub drift: f64,
     /// When the drift alarm last went off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub alarm: Option<Stamp>,
+    pub alarm: Option<UtcInstant>,
     /// Failures that an outage is to blame for.
     pub env_fails: u32,
     /// Another version that a registry offers, already discounted for.
@@ -232,7 +242,7 @@ pub struct Candidate {
     pub announced: Option<String>,
     /// When it was last offered as a last resort.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub offered: Option<Day>,
+    pub offered: Option<UtcDay>,
     /// Fields that another program added, to the record, to `runs` and to `last_fail`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub extra: BTreeMap<String, Map<String, Value>>,
@@ -241,9 +251,9 @@ pub struct Candidate {
 /// Outcomes in a candidate's ring: enough to see a change, little enough to read.
 pub const RING: usize = 32;
 
-impl Candidate {
+impl RegionCandidate {
     /// A skill without history.
-    pub fn new(slug: &str, source: &str, version: &str, day: Day) -> Self {
+    pub fn new(slug: &str, source: &str, version: &str, day: UtcDay) -> Self {
         Self {
             slug: slug.to_owned(),
             source: source.to_owned(),
@@ -256,10 +266,10 @@ impl Candidate {
             skill_md_chars: 0,
             skill_md_bytes: None,
             reflex: false,
-            recent: Recent::default(),
+            recent: RecentSuccesses::default(),
             streak: 0,
             last_used: day,
-            counts: Counts::default(),
+            counts: BayesCounts::default(),
             ring: String::new(),
             drift: 0.0,
             alarm: None,
@@ -284,7 +294,7 @@ impl Candidate {
     }
 
     /// What it does besides thinking; what nobody knows counts as a shell.
-    pub fn tags(&self) -> Vec<&str> {
+    pub fn side_effect_tags(&self) -> Vec<&str> {
         match &self.side_effects {
             Some(tags) => tags.iter().map(String::as_str).collect(),
             None => vec![UNKNOWN_TAG],
@@ -303,32 +313,32 @@ pub const UNKNOWN_TAG: &str = "shell:unknown";
 
 /// A failure as the original keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LastFail {
+pub struct LastFailure {
     /// Its kind.
     #[serde(rename = "type")]
     pub kind: FailureKind,
     /// What was seen.
     pub detail: String,
     /// When.
-    pub date: Day,
+    pub date: UtcDay,
 }
 
 /// A skill that is never offered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Blacklisted {
+pub struct BlacklistedSkill {
     /// The skill.
     pub slug: String,
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Since when.
-    pub since: Stamp,
+    pub since: UtcInstant,
 }
 
 /// The original's counters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Stats {
+pub struct CortexStats {
     /// Runs that searched.
     pub searches: u64,
     /// Skills that were installed.
@@ -341,13 +351,13 @@ pub struct Stats {
 
 /// A skill that a person kept. It left the regions; its record stays here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Retained {
+pub struct RetainedSkill {
     /// The skill.
     pub slug: String,
     /// The region it was learned in.
     pub region: String,
     /// Since when.
-    pub since: Stamp,
+    pub since: UtcInstant,
     /// Its record.
-    pub candidate: Candidate,
+    pub candidate: RegionCandidate,
 }

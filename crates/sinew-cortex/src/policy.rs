@@ -4,15 +4,15 @@ use serde::{Deserialize, Serialize};
 
 /// All settings. The defaults are the reference's numbers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Policy {
+pub struct CortexPolicy {
     /// How candidates are ordered.
-    pub order: Order,
+    pub order: CandidateOrder,
     /// Whose last use counts for decay.
     pub decay: DecayScope,
     /// The window in which successes count less, in hours; 1 to 720.
     pub window_hours: u32,
     /// What a reflex must show; the order's own where absent.
-    pub gate: Option<Gate>,
+    pub gate: Option<ReflexGate>,
     /// The bound that the gates `bound` and `reference+bound` ask for; 0.5 to 0.99.
     pub min_lb: f64,
     /// How a reflex asks before it installs.
@@ -20,33 +20,33 @@ pub struct Policy {
     /// How long a person may cancel a reflex; 0 to 60,000.
     pub cancel_window_ms: u64,
     /// What an outage spares.
-    pub shield: Shield,
+    pub shield: ShieldScope,
     /// Whether lessons fade.
     pub lesson_decay: bool,
 }
 
-impl Default for Policy {
+impl Default for CortexPolicy {
     fn default() -> Self {
         Self {
-            order: Order::Cortex,
+            order: CandidateOrder::Cortex,
             decay: DecayScope::Region,
             window_hours: 168,
             gate: None,
             min_lb: 0.80,
             install: ReflexInstall::Notify,
             cancel_window_ms: 5_000,
-            shield: Shield::Bayes,
+            shield: ShieldScope::Bayes,
             lesson_decay: true,
         }
     }
 }
 
-impl Policy {
+impl CortexPolicy {
     /// The gate that holds.
-    pub fn gate(&self) -> Gate {
+    pub fn gate(&self) -> ReflexGate {
         self.gate.unwrap_or(match self.order {
-            Order::Cortex => Gate::Reference,
-            Order::Bayes => Gate::Bound,
+            CandidateOrder::Cortex => ReflexGate::Reference,
+            CandidateOrder::Bayes => ReflexGate::Bound,
         })
     }
 
@@ -63,13 +63,13 @@ pub struct FoldKey {
     /// The window in which successes count less, in hours.
     pub window_hours: u32,
     /// What an outage spares.
-    pub shield: Shield,
+    pub shield: ShieldScope,
 }
 
 /// How candidates are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Order {
+pub enum CandidateOrder {
     /// By effective weight: the reference.
     #[default]
     Cortex,
@@ -90,7 +90,7 @@ pub enum DecayScope {
 
 /// What a reflex must show before it fires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Gate {
+pub enum ReflexGate {
     /// The reference's conditions.
     #[serde(rename = "reference")]
     Reference,
@@ -119,7 +119,7 @@ pub enum ReflexInstall {
 /// What an outage spares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Shield {
+pub enum ShieldScope {
     /// The Bayesian counts and the drift alarm; the reference's factor still applies.
     #[default]
     Bayes,

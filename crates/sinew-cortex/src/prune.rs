@@ -6,9 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::lesson::{self, Lesson};
-use crate::memory::{Candidate, Memory, Region};
-use crate::policy::Policy;
-use crate::time::Day;
+use crate::memory::{CortexMemory, Region, RegionCandidate};
+use crate::policy::CortexPolicy;
+use crate::time::UtcDay;
 use crate::weight;
 
 /// Regions: a person's work has fewer areas than this.
@@ -22,18 +22,18 @@ pub const MAX_LESSONS: usize = 30;
 
 /// Something that leaves, and the rule that says so.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Removal {
+pub struct PruneRemoval {
     /// What leaves.
     #[serde(flatten)]
-    pub what: Removed,
+    pub what: RemovalTarget,
     /// Why.
-    pub rule: Rule,
+    pub rule: PruneRule,
 }
 
 /// What leaves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "lowercase")]
-pub enum Removed {
+pub enum RemovalTarget {
     /// A region, with its pattern and its lessons.
     Region {
         /// The region.
@@ -62,7 +62,7 @@ pub enum Removed {
 
 /// Why something leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Rule {
+pub enum PruneRule {
     /// There are more than 80 regions, and it was not used for the longest time.
     #[serde(rename = "regions>80")]
     Regions,
@@ -86,7 +86,7 @@ pub enum Rule {
     RegionGone,
 }
 
-impl Rule {
+impl PruneRule {
     /// The rule as people read it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -103,12 +103,12 @@ impl Rule {
 
 /// What must leave now. The candidate that is in use, given as region and slug, is not pushed out by
 /// five stronger ones.
-pub fn due(
-    memory: &Memory,
-    today: Day,
-    policy: &Policy,
+pub fn due_removals(
+    memory: &CortexMemory,
+    today: UtcDay,
+    policy: &CortexPolicy,
     in_use: Option<(&str, &str)>,
-) -> Vec<Removal> {
+) -> Vec<PruneRemoval> {
     let mut due = Vec::new();
     let gone = old_regions(memory, &mut due);
     for (name, region) in memory.motor.iter().filter(|(name, _)| !gone.contains(&name.as_str())) {
@@ -118,9 +118,12 @@ pub fn due(
         let over = pattern.signals.len().saturating_sub(MAX_SIGNALS);
         let mut oldest: Vec<_> = pattern.signals.iter().collect();
         oldest.sort_by_key(|signal| signal.added);
-        due.extend(oldest.into_iter().take(over).map(|signal| Removal {
-            what: Removed::Signal { region: pattern.region.clone(), word: signal.word.clone() },
-            rule: Rule::Signals,
+        due.extend(oldest.into_iter().take(over).map(|signal| PruneRemoval {
+            what: RemovalTarget::Signal {
+                region: pattern.region.clone(),
+                word: signal.word.clone(),
+            },
+            rule: PruneRule::Signals,
         }));
     }
     lessons(memory, today, policy, &gone, &mut due);
@@ -128,18 +131,18 @@ pub fn due(
 }
 
 /// Oldest first; a pattern without a region was never used at all. Ties by name.
-fn old_regions<'a>(memory: &'a Memory, due: &mut Vec<Removal>) -> Vec<&'a str> {
+fn old_regions<'a>(memory: &'a CortexMemory, due: &mut Vec<PruneRemoval>) -> Vec<&'a str> {
     let unused = memory.patterns.iter().map(|pattern| pattern.region.as_str());
     let unused = unused.filter(|name| !memory.motor.contains_key(*name)).map(|name| (None, name));
     let used = memory.motor.iter().map(|(name, region)| (Some(region.last_used), name.as_str()));
-    let mut all: Vec<(Option<Day>, &str)> = unused.chain(used).collect();
+    let mut all: Vec<(Option<UtcDay>, &str)> = unused.chain(used).collect();
     all.sort_unstable();
     all.dedup();
     let over = all.len().saturating_sub(MAX_REGIONS);
     let gone: Vec<&str> = all.into_iter().take(over).map(|(_, name)| name).collect();
-    due.extend(gone.iter().map(|name| Removal {
-        what: Removed::Region { region: (*name).to_owned() },
-        rule: Rule::Regions,
+    due.extend(gone.iter().map(|name| PruneRemoval {
+        what: RemovalTarget::Region { region: (*name).to_owned() },
+        rule: PruneRule::Regions,
     }));
     gone
 }
@@ -147,48 +150,56 @@ fn old_regions<'a>(memory: &'a Memory, due: &mut Vec<Removal>) -> Vec<&'a str> {
 fn weak_candidates(
     name: &str,
     region: &Region,
-    today: Day,
-    policy: &Policy,
+    today: UtcDay,
+    policy: &CortexPolicy,
     in_use: Option<(&str, &str)>,
-    due: &mut Vec<Removal>,
+    due: &mut Vec<PruneRemoval>,
 ) {
-    let effective = |candidate: &Candidate| region.effective(candidate, today, policy);
-    let removal = |candidate: &Candidate, rule| Removal {
-        what: Removed::Candidate { region: name.to_owned(), slug: candidate.slug.clone() },
+    let effective = |candidate: &RegionCandidate| region.effective_weight(candidate, today, policy);
+    let removal = |candidate: &RegionCandidate, rule| PruneRemoval {
+        what: RemovalTarget::Candidate { region: name.to_owned(), slug: candidate.slug.clone() },
         rule,
     };
-    let (weak, mut kept): (Vec<&Candidate>, Vec<&Candidate>) =
+    let (weak, mut kept): (Vec<&RegionCandidate>, Vec<&RegionCandidate>) =
         region.candidates.iter().partition(|candidate| effective(candidate) < weight::KEEP_MIN);
-    due.extend(weak.into_iter().map(|candidate| removal(candidate, Rule::Weak)));
+    due.extend(weak.into_iter().map(|candidate| removal(candidate, PruneRule::Weak)));
     kept.sort_by(|a, b| effective(a).total_cmp(&effective(b)).then_with(|| b.slug.cmp(&a.slug)));
     let over = kept.len().saturating_sub(MAX_CANDIDATES);
     let leaving = kept.into_iter().filter(|candidate| in_use != Some((name, &candidate.slug)));
-    due.extend(leaving.take(over).map(|candidate| removal(candidate, Rule::Candidates)));
+    due.extend(leaving.take(over).map(|candidate| removal(candidate, PruneRule::Candidates)));
 }
 
-fn lessons(memory: &Memory, today: Day, policy: &Policy, gone: &[&str], due: &mut Vec<Removal>) {
-    let removal =
-        |lesson: &Lesson, rule| Removal { what: Removed::Lesson { lesson: lesson.clone() }, rule };
+fn lessons(
+    memory: &CortexMemory,
+    today: UtcDay,
+    policy: &CortexPolicy,
+    gone: &[&str],
+    due: &mut Vec<PruneRemoval>,
+) {
+    let removal = |lesson: &Lesson, rule| PruneRemoval {
+        what: RemovalTarget::Lesson { lesson: lesson.clone() },
+        rule,
+    };
     let mut kept = Vec::new();
     for held in &memory.lessons {
         if held.lesson.region().is_some_and(|region| gone.contains(&region)) {
-            due.push(removal(&held.lesson, Rule::RegionGone));
-        } else if held.faded(today, policy) < lesson::KEEP_MIN {
-            due.push(removal(&held.lesson, Rule::Unsure));
+            due.push(removal(&held.lesson, PruneRule::RegionGone));
+        } else if held.faded_confidence(today, policy) < lesson::KEEP_MIN {
+            due.push(removal(&held.lesson, PruneRule::Unsure));
         } else {
             kept.push(held);
         }
     }
-    kept.sort_by_key(|held| (held.faded(today, policy), held.created));
+    kept.sort_by_key(|held| (held.faded_confidence(today, policy), held.created));
     let over = kept.len().saturating_sub(MAX_LESSONS);
-    due.extend(kept.into_iter().take(over).map(|held| removal(&held.lesson, Rule::Lessons)));
+    due.extend(kept.into_iter().take(over).map(|held| removal(&held.lesson, PruneRule::Lessons)));
 }
 
 /// Carries out what the log says. What is not there any more needs no removing.
-pub(crate) fn remove(memory: &mut Memory, removal: &Removal) {
+pub(crate) fn remove(memory: &mut CortexMemory, removal: &PruneRemoval) {
     match &removal.what {
-        Removed::Region { region } => remove_region(memory, region),
-        Removed::Candidate { region, slug } => {
+        RemovalTarget::Region { region } => remove_region(memory, region),
+        RemovalTarget::Candidate { region, slug } => {
             if let Some(found) = memory.motor.get_mut(region) {
                 found.candidates.retain(|candidate| candidate.slug != *slug);
             }
@@ -196,16 +207,16 @@ pub(crate) fn remove(memory: &mut Memory, removal: &Removal) {
                 slugs.remove(slug);
             }
         }
-        Removed::Signal { region, word } => {
+        RemovalTarget::Signal { region, word } => {
             for pattern in memory.patterns.iter_mut().filter(|found| found.region == *region) {
                 pattern.signals.retain(|signal| signal.word != *word);
             }
         }
-        Removed::Lesson { lesson } => memory.lessons.retain(|held| held.lesson != *lesson),
+        RemovalTarget::Lesson { lesson } => memory.lessons.retain(|held| held.lesson != *lesson),
     }
 }
 
-pub(crate) fn remove_region(memory: &mut Memory, region: &str) {
+pub(crate) fn remove_region(memory: &mut CortexMemory, region: &str) {
     memory.motor.remove(region);
     memory.approved.remove(region);
     memory.patterns.retain(|pattern| pattern.region != region);

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use crate::explain::{
-    self, Action, CandidateView, Decision, Explanation, Match, MatchKind, Mode, RunnerUp,
+    self, CandidateView, PlanMode, RecallAction, RecallDecision, RecallExplanation, RegionMatch,
+    RegionMatchKind, RunnerUpRegion,
 };
-use crate::memory::{Memory, Signal};
-use crate::policy::Policy;
-use crate::signals::Vocabulary;
-use crate::time::Day;
+use crate::memory::{CortexMemory, RegionSignal};
+use crate::policy::CortexPolicy;
+use crate::signals::SignalVocabulary;
+use crate::time::UtcDay;
 
 /// Scores closer than this are a near tie, which is reported.
 const NEAR_TIE: f64 = 0.05;
@@ -16,7 +17,7 @@ const NEAR_TIE: f64 = 0.05;
 const ONE_WORD_SHARE: f64 = 0.5;
 
 /// How well a task fits a region by what both mean: the router's part.
-pub trait Similarity {
+pub trait TaskSimilarity {
     /// The calibrated similarity between the task and the region, where there is one.
     fn of(&self, region: &str) -> Option<f64>;
 
@@ -26,26 +27,27 @@ pub trait Similarity {
 
 /// A task that is to be recalled.
 #[derive(Clone, Copy, Default)]
-pub struct Task<'a> {
+pub struct RecallTask<'a> {
     /// Its signal words, all of them.
     pub words: &'a [String],
     /// The region that the caller names; it wins.
     pub region: Option<&'a str>,
     /// What the router says about it.
-    pub similarity: Option<&'a dyn Similarity>,
+    pub similarity: Option<&'a dyn TaskSimilarity>,
 }
 
 /// The region that fits a task, and how it was found.
-pub fn find_region(memory: &Memory, task: &Task<'_>) -> (Option<String>, Match) {
+pub fn find_region(memory: &CortexMemory, task: &RecallTask<'_>) -> (Option<String>, RegionMatch) {
     if let Some(region) = task.region {
         let shared = match memory.pattern(region) {
             Some(pattern) => shared(task.words, pattern.signals.iter().map(|s| s.word.as_str())),
             None => Vec::new(),
         };
-        let matched = Match { kind: MatchKind::Named, score: 1.0, shared, runner_up: None };
+        let matched =
+            RegionMatch { kind: RegionMatchKind::Named, score: 1.0, shared, runner_up: None };
         return (Some(region.to_owned()), matched);
     }
-    let mut hits: Vec<Hit<'_>> = Vec::new();
+    let mut hits: Vec<RegionHit<'_>> = Vec::new();
     for pattern in &memory.patterns {
         hits.extend(hit(&pattern.region, &pattern.signals, task));
     }
@@ -65,30 +67,41 @@ pub fn find_region(memory: &Memory, task: &Task<'_>) -> (Option<String>, Match) 
     let mut hits = hits.into_iter();
     match hits.next() {
         None => {
-            let matched =
-                Match { kind: MatchKind::None, score: 0.0, shared: Vec::new(), runner_up: None };
+            let matched = RegionMatch {
+                kind: RegionMatchKind::None,
+                score: 0.0,
+                shared: Vec::new(),
+                runner_up: None,
+            };
             (None, matched)
         }
         Some(best) => {
-            let runner_up = hits.next().map(|second| RunnerUp {
+            let runner_up = hits.next().map(|second| RunnerUpRegion {
                 region: second.region.to_owned(),
                 score: second.score,
                 near_tie: best.score - second.score < NEAR_TIE,
             });
             let (kind, score) = (best.kind, best.score);
-            (Some(best.region.to_owned()), Match { kind, score, shared: best.shared, runner_up })
+            (
+                Some(best.region.to_owned()),
+                RegionMatch { kind, score, shared: best.shared, runner_up },
+            )
         }
     }
 }
 
-struct Hit<'a> {
+struct RegionHit<'a> {
     region: &'a str,
-    kind: MatchKind,
+    kind: RegionMatchKind,
     score: f64,
     shared: Vec<String>,
 }
 
-fn hit<'a>(region: &'a str, words: &[Signal], task: &Task<'_>) -> Option<Hit<'a>> {
+fn hit<'a>(
+    region: &'a str,
+    words: &[RegionSignal],
+    task: &RecallTask<'_>,
+) -> Option<RegionHit<'a>> {
     let shared = shared(task.words, words.iter().map(|signal| signal.word.as_str()));
     let fewest = task.words.len().min(words.len());
     let lexical = if fewest == 0 { 0.0 } else { shared.len() as f64 / fewest as f64 };
@@ -98,16 +111,18 @@ fn hit<'a>(region: &'a str, words: &[Signal], task: &Task<'_>) -> Option<Hit<'a>
     });
     match meaning {
         Some(score) if !is_lexical || score > lexical => {
-            Some(Hit { region, kind: MatchKind::Meaning, score, shared })
+            Some(RegionHit { region, kind: RegionMatchKind::Meaning, score, shared })
         }
-        _ if is_lexical => Some(Hit { region, kind: MatchKind::Lexical, score: lexical, shared }),
+        _ if is_lexical => {
+            Some(RegionHit { region, kind: RegionMatchKind::Lexical, score: lexical, shared })
+        }
         _ => None,
     }
 }
 
 /// The words of a task that a pattern holds, whichever language the pattern was written in.
 fn shared<'a>(task: &[String], pattern: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let vocabulary = Vocabulary::built_in();
+    let vocabulary = SignalVocabulary::built_in();
     let is_shared = |word: &str| match vocabulary.class(word) {
         Some(_) => task.iter().find(|known| *known == word),
         None => {
@@ -129,14 +144,19 @@ fn shared<'a>(task: &[String], pattern: impl Iterator<Item = &'a str>) -> Vec<St
 /// let told = recall(&Memory::new(&policy), &Task::default(), Day::default(), &policy);
 /// assert_eq!(told.decision.action, sinew_cortex::explain::Action::Search);
 /// ```
-pub fn recall(memory: &Memory, task: &Task<'_>, today: Day, policy: &Policy) -> Explanation {
+pub fn recall(
+    memory: &CortexMemory,
+    task: &RecallTask<'_>,
+    today: UtcDay,
+    policy: &CortexPolicy,
+) -> RecallExplanation {
     let (region, matched) = find_region(memory, task);
     let candidates = match &region {
-        Some(region) => explain::candidates(memory, region, today, policy),
+        Some(region) => explain::candidate_views(memory, region, today, policy),
         None => Vec::new(),
     };
     let decision = decide(region.as_deref(), &candidates);
-    Explanation {
+    RecallExplanation {
         task_signals: task.words.to_vec(),
         region,
         matched,
@@ -146,11 +166,11 @@ pub fn recall(memory: &Memory, task: &Task<'_>, today: Day, policy: &Policy) -> 
     }
 }
 
-fn decide(region: Option<&str>, candidates: &[CandidateView]) -> Decision {
-    let search = |reason: String| Decision {
-        action: Action::Search,
+fn decide(region: Option<&str>, candidates: &[CandidateView]) -> RecallDecision {
+    let search = |reason: String| RecallDecision {
+        action: RecallAction::Search,
         slug: None,
-        mode: Mode::Standard,
+        mode: PlanMode::Standard,
         reason,
     };
     let Some(region) = region else { return search("no region fits the task".to_owned()) };
@@ -160,10 +180,10 @@ fn decide(region: Option<&str>, candidates: &[CandidateView]) -> Decision {
             many => format!("all {many} candidates of {region} are filtered"),
         });
     };
-    let mode = if first.reflex.fires { Mode::Reflex } else { Mode::Standard };
+    let mode = if first.reflex.fires { PlanMode::Reflex } else { PlanMode::Standard };
     let reason = match (mode, first.reflex.missing.as_slice()) {
-        (Mode::Reflex, _) => "every condition of a reflex is met".to_owned(),
-        (Mode::Standard, missing) => missing.join("; "),
+        (PlanMode::Reflex, _) => "every condition of a reflex is met".to_owned(),
+        (PlanMode::Standard, missing) => missing.join("; "),
     };
-    Decision { action: Action::Present, slug: Some(first.slug.clone()), mode, reason }
+    RecallDecision { action: RecallAction::Present, slug: Some(first.slug.clone()), mode, reason }
 }

@@ -1,55 +1,55 @@
 //! The log: append-only, and the only source of truth. Everything else is a fold over it.
 //!
 //! A record is written once and never changed; a mistake is put right by a later record
-//! ([`Body::Retract`]). Fields that hold their usual value are not written: a year of outcomes should
+//! ([`RecordBody::Retract`]). Fields that hold their usual value are not written: a year of outcomes should
 //! stay small.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::acquire::{Act, Channel};
+use crate::acquire::{ConsentAct, ConsentChannel};
 use crate::failure::FailureKind;
-use crate::id::Id;
+use crate::id::Ulid;
 use crate::lesson::Lesson;
-use crate::original::Original;
-use crate::prune::Removal;
-use crate::time::Stamp;
+use crate::original::CortexJson;
+use crate::prune::PruneRemoval;
+use crate::time::UtcInstant;
 
 /// One line of the log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct CortexRecord {
     /// Its own name.
-    pub id: Id,
+    pub id: Ulid,
     /// When it happened.
-    pub ts: Stamp,
+    pub ts: UtcInstant,
     /// What happened.
     #[serde(flatten)]
-    pub body: Body,
+    pub body: RecordBody,
 }
 
 /// Where a record stands in the order of the fold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Key {
+pub struct RecordKey {
     /// When it happened.
-    pub ts: Stamp,
+    pub ts: UtcInstant,
     /// Which of those that happened then.
-    pub id: Id,
+    pub id: Ulid,
 }
 
-impl Record {
+impl CortexRecord {
     /// Where it stands in the order of the fold.
-    pub fn key(&self) -> Key {
-        Key { ts: self.ts, id: self.id }
+    pub fn key(&self) -> RecordKey {
+        RecordKey { ts: self.ts, id: self.id }
     }
 }
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Body {
+pub enum RecordBody {
     /// A skill was used.
-    Outcome(Box<Outcome>),
+    Outcome(Box<SkillOutcome>),
     /// Words that stand for a region.
     Signals {
         /// The region.
@@ -67,7 +67,7 @@ pub enum Body {
         lesson: Lesson,
         /// The outcomes that speak for it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        evidence: Vec<Id>,
+        evidence: Vec<Ulid>,
     },
     /// A registry offers another version than the one that was learned.
     VersionSeen {
@@ -79,9 +79,9 @@ pub enum Body {
         found: String,
     },
     /// A person kept a skill: it is long-term now.
-    Retained(Place),
+    Retained(RegionSkill),
     /// A skill was uninstalled.
-    Released(Place),
+    Released(RegionSkill),
     /// A skill is never to be offered, or may be again.
     Blacklist {
         /// Which of the two.
@@ -102,35 +102,35 @@ pub enum Body {
     /// A `cortex.json` came in, in its normal form.
     Import {
         /// Whether it adds to what is known or takes its place.
-        mode: ImportMode,
+        mode: CortexImportMode,
         /// The file.
-        file: Box<Original>,
+        file: Box<CortexJson>,
     },
     /// Something was pruned.
     Prune {
         /// What, and by which rule.
-        removed: Vec<Removal>,
+        removed: Vec<PruneRemoval>,
     },
     /// A record was wrong; the fold skips it.
     Retract {
         /// The record.
-        target: Id,
+        target: Ulid,
     },
     /// What came before is forgotten.
     Reset {
         /// How much of it.
-        scope: Scope,
+        scope: ForgetScope,
     },
     /// A person agreed to something.
-    Consent(Consent),
+    Consent(ConsentRecord),
     /// A candidate of last resort was shown.
-    Offered(Place),
+    Offered(RegionSkill),
     /// A record of a later version; it is kept and skipped.
     #[serde(other)]
     Unknown,
 }
 
-impl Body {
+impl RecordBody {
     /// Its type, as records name it.
     pub fn name(&self) -> &'static str {
         match self {
@@ -155,7 +155,7 @@ impl Body {
 
 /// One use of a skill and how it ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct SkillOutcome {
     /// The run it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
@@ -172,7 +172,7 @@ pub struct Outcome {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
     /// How it ended.
-    pub result: Verdict,
+    pub result: UseResult,
     /// What kind of failure it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<FailureKind>,
@@ -204,8 +204,8 @@ pub struct Outcome {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Who says so.
-    #[serde(default, skip_serializing_if = "Origin::is_engine")]
-    pub origin: Origin,
+    #[serde(default, skip_serializing_if = "OutcomeReporter::is_engine")]
+    pub origin: OutcomeReporter,
     /// How long it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ms: Option<u64>,
@@ -221,9 +221,9 @@ pub struct Outcome {
     pub probes: BTreeMap<String, bool>,
 }
 
-impl Outcome {
+impl SkillOutcome {
     /// An outcome with nothing but its essentials.
-    pub fn new(region: &str, slug: &str, version: &str, result: Verdict) -> Self {
+    pub fn new(region: &str, slug: &str, version: &str, result: UseResult) -> Self {
         Self {
             run: None,
             region: region.to_owned(),
@@ -242,7 +242,7 @@ impl Outcome {
             skill_md_bytes: None,
             agent: None,
             model: None,
-            origin: Origin::Engine,
+            origin: OutcomeReporter::Engine,
             ms: None,
             tokens: None,
             attempts: 1,
@@ -253,14 +253,14 @@ impl Outcome {
     /// A success of a skill that only reads.
     pub fn success(region: &str, slug: &str, version: &str) -> Self {
         let side_effects = Some(Vec::new());
-        Self { side_effects, ..Self::new(region, slug, version, Verdict::Success) }
+        Self { side_effects, ..Self::new(region, slug, version, UseResult::Success) }
     }
 
     /// A failure of a skill that only reads.
     pub fn failure(region: &str, slug: &str, version: &str, kind: FailureKind) -> Self {
         let side_effects = Some(Vec::new());
         let kind = Some(kind);
-        Self { kind, side_effects, ..Self::new(region, slug, version, Verdict::Failure) }
+        Self { kind, side_effects, ..Self::new(region, slug, version, UseResult::Failure) }
     }
 
     /// The kind of failure; one that nobody named is the skill's own.
@@ -272,7 +272,7 @@ impl Outcome {
 /// How a use ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum UseResult {
     /// It worked.
     Success,
     /// It did not.
@@ -284,7 +284,7 @@ pub enum Verdict {
 /// Who reports an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Origin {
+pub enum OutcomeReporter {
     /// sinew saw it itself.
     #[default]
     Engine,
@@ -294,7 +294,7 @@ pub enum Origin {
     User,
 }
 
-impl Origin {
+impl OutcomeReporter {
     fn is_engine(&self) -> bool {
         *self == Self::Engine
     }
@@ -302,7 +302,7 @@ impl Origin {
 
 /// A skill in a region, in a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct RegionSkill {
     /// The skill.
     pub slug: String,
     /// The region.
@@ -353,7 +353,7 @@ pub enum StatKey {
 /// What an import does to what is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ImportMode {
+pub enum CortexImportMode {
     /// Adds to it; the candidate with more runs wins.
     #[default]
     Merge,
@@ -364,7 +364,7 @@ pub enum ImportMode {
 /// How much is forgotten.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Scope {
+pub enum ForgetScope {
     /// Everything.
     All,
     /// One region, with its pattern and its lessons.
@@ -375,11 +375,11 @@ pub enum Scope {
 
 /// A person's yes, bound to the content it was given for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Consent {
+pub struct ConsentRecord {
     /// The run it was given in.
     pub run: String,
     /// What it allows.
-    pub act: Act,
+    pub act: ConsentAct,
     /// The region of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub region: Option<String>,
@@ -391,9 +391,9 @@ pub struct Consent {
     /// Who said yes.
     pub who: String,
     /// Where.
-    pub channel: Channel,
+    pub channel: ConsentChannel,
     /// When.
-    pub at: Stamp,
+    pub at: UtcInstant,
 }
 
 fn clawhub() -> String {

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::memory::Candidate;
-use crate::policy::{Gate, Policy};
+use crate::memory::RegionCandidate;
+use crate::policy::{CortexPolicy, ReflexGate};
 use crate::weight;
 
 /// Successes that a reflex needs. At this weight there are always more; the reference says both.
@@ -25,15 +25,15 @@ pub fn is_forbidden(tag: &str) -> bool {
 }
 
 /// Whether a candidate earns its reflex.
-pub fn is_earned(candidate: &Candidate) -> bool {
+pub fn is_earned(candidate: &RegionCandidate) -> bool {
     candidate.success >= MIN_SUCCESSES
         && candidate.weight >= MIN_WEIGHT
-        && !candidate.tags().into_iter().any(is_forbidden)
+        && !candidate.side_effect_tags().into_iter().any(is_forbidden)
 }
 
 /// What is known at the moment a reflex might fire.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Moment<'a> {
+pub struct ReflexContext<'a> {
     /// Days since the last use.
     pub idle: u32,
     /// The version that would be installed, where somebody looked.
@@ -44,7 +44,7 @@ pub struct Moment<'a> {
 
 /// Whether a reflex fires, and what it lacks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Reflex {
+pub struct ReflexStatus {
     /// Whether the candidate earned one.
     pub flag: bool,
     /// Whether it fires now.
@@ -54,13 +54,17 @@ pub struct Reflex {
 }
 
 /// Whether a candidate's reflex fires now.
-pub fn decide(candidate: &Candidate, moment: &Moment<'_>, policy: &Policy) -> Reflex {
+pub fn decide(
+    candidate: &RegionCandidate,
+    moment: &ReflexContext<'_>,
+    policy: &CortexPolicy,
+) -> ReflexStatus {
     let gate = policy.gate();
     let mut missing = Vec::new();
-    if gate == Gate::Off {
+    if gate == ReflexGate::Off {
         missing.push("reflexes are switched off (cortex.reflex.gate)".to_owned());
     }
-    if matches!(gate, Gate::Reference | Gate::ReferenceAndBound) {
+    if matches!(gate, ReflexGate::Reference | ReflexGate::ReferenceAndBound) {
         if !candidate.reflex {
             missing.extend(unearned(candidate));
         }
@@ -69,7 +73,7 @@ pub fn decide(candidate: &Candidate, moment: &Moment<'_>, policy: &Policy) -> Re
             missing.push(format!("effective_weight {effective:.4} < {MIN_WEIGHT:.2}"));
         }
     }
-    if matches!(gate, Gate::Bound | Gate::ReferenceAndBound) {
+    if matches!(gate, ReflexGate::Bound | ReflexGate::ReferenceAndBound) {
         let bound = candidate.counts.lower_bound();
         if bound < policy.min_lb {
             missing.push(format!("lower_bound {bound:.4} < {:.2}", policy.min_lb));
@@ -81,12 +85,12 @@ pub fn decide(candidate: &Candidate, moment: &Moment<'_>, policy: &Policy) -> Re
             ));
         }
     }
-    if gate != Gate::Off {
+    if gate != ReflexGate::Off {
         if candidate.streak < MIN_STREAK {
             missing.push(format!("streak {} < {MIN_STREAK}", candidate.streak));
         }
         let shown = moment.shown.iter().map(String::as_str);
-        let mut tags: Vec<&str> = candidate.tags().into_iter().chain(shown).collect();
+        let mut tags: Vec<&str> = candidate.side_effect_tags().into_iter().chain(shown).collect();
         tags.retain(|tag| is_forbidden(tag));
         tags.dedup();
         missing.extend(tags.iter().map(|tag| format!("side_effect {tag}")));
@@ -95,11 +99,11 @@ pub fn decide(candidate: &Candidate, moment: &Moment<'_>, policy: &Policy) -> Re
             missing.push(format!("version {found} found, {} learned", candidate.version));
         }
     }
-    Reflex { flag: candidate.reflex, fires: missing.is_empty(), missing }
+    ReflexStatus { flag: candidate.reflex, fires: missing.is_empty(), missing }
 }
 
 /// Why a candidate has no reflex.
-fn unearned(candidate: &Candidate) -> Vec<String> {
+fn unearned(candidate: &RegionCandidate) -> Vec<String> {
     let mut missing = Vec::new();
     if candidate.success < MIN_SUCCESSES {
         missing.push(format!("success {} < {MIN_SUCCESSES}", candidate.success));
@@ -115,7 +119,7 @@ fn unearned(candidate: &Candidate) -> Vec<String> {
 }
 
 /// The two lines that are shown before a reflex installs anything.
-pub fn notice(candidate: &Candidate, signals: &[String]) -> String {
+pub fn notice(candidate: &RegionCandidate, signals: &[String]) -> String {
     let what = if signals.is_empty() { candidate.slug.clone() } else { signals.join(" ") };
     format!(
         "⚡ Skill Cortex reflex: {} v{} ({}% success rate)\n   \

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::FailureKind;
-use crate::id::Id;
-use crate::policy::Shield;
-use crate::record::{Body, Record, Verdict};
-use crate::time::{MINUTE_MS, Stamp};
+use crate::id::Ulid;
+use crate::policy::ShieldScope;
+use crate::record::{CortexRecord, RecordBody, UseResult};
+use crate::time::{MINUTE_MS, UtcInstant};
 
 /// Failures of different skills this close to each other are one outage.
 pub const WINDOW_MS: i64 = 10 * MINUTE_MS;
@@ -17,22 +17,22 @@ pub const WINDOW_MS: i64 = 10 * MINUTE_MS;
 /// What the next failure must know of the earlier ones. Two skills in one window shield each other,
 /// so that the latest ones say everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outage {
+pub struct OutageState {
     /// The latest service failure.
-    last: Option<(String, Stamp)>,
+    last: Option<(String, UtcInstant)>,
     /// The latest one of another skill than that.
-    other: Option<Stamp>,
+    other: Option<UtcInstant>,
     /// The latest one that was taken for the skill's own fault.
-    unshielded: Option<(String, Stamp)>,
+    unshielded: Option<(String, UtcInstant)>,
 }
 
 /// An earlier failure, folded as the skill's own, turns out to belong to an outage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TooLate;
+pub(crate) struct LateOutage;
 
-impl Outage {
+impl OutageState {
     /// The nearest earlier failure of another skill.
-    fn nearest(&self, slug: &str) -> Option<Stamp> {
+    fn nearest(&self, slug: &str) -> Option<UtcInstant> {
         match &self.last {
             Some((last, at)) if last != slug => Some(*at),
             _ => self.other,
@@ -40,7 +40,7 @@ impl Outage {
     }
 
     /// Notes a service failure that was folded.
-    pub(crate) fn note(&mut self, slug: &str, at: Stamp, shielded: bool) {
+    pub(crate) fn note(&mut self, slug: &str, at: UtcInstant, shielded: bool) {
         match &mut self.last {
             Some((last, when)) if last == slug => *when = at,
             last => {
@@ -54,17 +54,17 @@ impl Outage {
     }
 
     /// Whether a failure would shield one that was already taken for the skill's own.
-    fn is_too_late(&self, slug: &str, at: Stamp) -> bool {
+    fn is_too_late(&self, slug: &str, at: UtcInstant) -> bool {
         let own = self.unshielded.as_ref();
         own.is_some_and(|(other, when)| other != slug && at.ms() - when.ms() <= WINDOW_MS)
     }
 }
 
 /// The service failure that a record holds, if it holds one.
-pub(crate) fn service_failure(record: &Record) -> Option<&str> {
+pub(crate) fn service_failure(record: &CortexRecord) -> Option<&str> {
     match &record.body {
-        Body::Outcome(outcome)
-            if outcome.result == Verdict::Failure
+        RecordBody::Outcome(outcome)
+            if outcome.result == UseResult::Failure
                 && outcome.failure_kind() == FailureKind::ApiError =>
         {
             Some(&outcome.slug)
@@ -75,28 +75,28 @@ pub(crate) fn service_failure(record: &Record) -> Option<&str> {
 
 /// Which of `records`, in order, an outage shields, given what was folded before them.
 pub(crate) fn shielded(
-    records: &[&Record],
-    before: &Outage,
-    shield: Shield,
-) -> Result<BTreeSet<Id>, TooLate> {
+    records: &[&CortexRecord],
+    before: &OutageState,
+    shield: ShieldScope,
+) -> Result<BTreeSet<Ulid>, LateOutage> {
     let mut found = BTreeSet::new();
-    if shield == Shield::Off {
+    if shield == ShieldScope::Off {
         return Ok(found);
     }
-    let failures: Vec<(&str, &Record)> =
+    let failures: Vec<(&str, &CortexRecord)> =
         records.iter().filter_map(|record| Some((service_failure(record)?, *record))).collect();
-    let close = |a: Stamp, b: Stamp| (a.ms() - b.ms()).abs() <= WINDOW_MS;
+    let close = |a: UtcInstant, b: UtcInstant| (a.ms() - b.ms()).abs() <= WINDOW_MS;
     let mut earlier = before.clone();
     for (slug, record) in &failures {
         if before.is_too_late(slug, record.ts) {
-            return Err(TooLate);
+            return Err(LateOutage);
         }
         if earlier.nearest(slug).is_some_and(|at| close(at, record.ts)) {
             found.insert(record.id);
         }
         earlier.note(slug, record.ts, true);
     }
-    let mut later = Outage::default();
+    let mut later = OutageState::default();
     for (slug, record) in failures.iter().rev() {
         if later.nearest(slug).is_some_and(|at| close(at, record.ts)) {
             found.insert(record.id);

@@ -20,9 +20,9 @@ const LAST_MS: i64 = 253_402_300_799_999;
 /// Always between 1970 and 9999, so that every instant can be written and compared; a clock that
 /// says otherwise is taken for the nearer end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Stamp(i64);
+pub struct UtcInstant(i64);
 
-impl Stamp {
+impl UtcInstant {
     /// The instant that many milliseconds after 1970.
     pub fn from_ms(ms: i64) -> Self {
         Self(ms.clamp(0, LAST_MS))
@@ -39,8 +39,8 @@ impl Stamp {
     }
 
     /// The day it lies in.
-    pub fn day(self) -> Day {
-        Day(i32::try_from(self.0.div_euclid(DAY_MS)).unwrap_or(i32::MAX))
+    pub fn day(self) -> UtcDay {
+        UtcDay(i32::try_from(self.0.div_euclid(DAY_MS)).unwrap_or(i32::MAX))
     }
 
     /// That many milliseconds later, or earlier.
@@ -50,7 +50,7 @@ impl Stamp {
     }
 }
 
-impl fmt::Display for Stamp {
+impl fmt::Display for UtcInstant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rest = self.0.rem_euclid(DAY_MS);
         let (hours, minutes) = (rest / HOUR_MS, rest / MINUTE_MS % 60);
@@ -61,21 +61,21 @@ impl fmt::Display for Stamp {
 
 /// A text that is no time or no day.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BadTime(String);
+pub struct InvalidTime(String);
 
-impl fmt::Display for BadTime {
+impl fmt::Display for InvalidTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for BadTime {}
+impl std::error::Error for InvalidTime {}
 
-impl FromStr for Stamp {
-    type Err = BadTime;
+impl FromStr for UtcInstant {
+    type Err = InvalidTime;
 
-    fn from_str(text: &str) -> Result<Self, BadTime> {
-        let bad = || BadTime(format!("`{}` is no RFC 3339 time", short(text)));
+    fn from_str(text: &str) -> Result<Self, InvalidTime> {
+        let bad = || InvalidTime(format!("`{}` is no RFC 3339 time", short(text)));
         let read: jiff::Timestamp = text.parse().map_err(|_| bad())?;
         let ms = read.as_millisecond();
         if (0..=LAST_MS).contains(&ms) { Ok(Self(ms)) } else { Err(bad()) }
@@ -84,31 +84,31 @@ impl FromStr for Stamp {
 
 /// A day of the calendar: days since 1970, written `YYYY-MM-DD`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Day(i32);
+pub struct UtcDay(i32);
 
-impl Day {
+impl UtcDay {
     /// Its first instant.
-    pub fn start(self) -> Stamp {
-        Stamp::from_ms(i64::from(self.0) * DAY_MS)
+    pub fn start(self) -> UtcInstant {
+        UtcInstant::from_ms(i64::from(self.0) * DAY_MS)
     }
 
     /// Whole days from `earlier` to this one, never below 0.
-    pub fn since(self, earlier: Self) -> u32 {
+    pub fn days_since(self, earlier: Self) -> u32 {
         u32::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
     }
 
     /// That many days later, or earlier.
     #[must_use]
-    pub fn plus(self, days: i32) -> Self {
+    pub fn plus_days(self, days: i32) -> Self {
         Self::from_number(self.0.saturating_add(days))
     }
 
     fn from_number(days: i32) -> Self {
-        Stamp::from_ms(i64::from(days) * DAY_MS).day()
+        UtcInstant::from_ms(i64::from(days) * DAY_MS).day()
     }
 }
 
-impl fmt::Display for Day {
+impl fmt::Display for UtcDay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Days in eras of 400 years that begin on 1 March, so that the leap day is the last of a year.
         let days = i64::from(self.0) + 719_468;
@@ -122,11 +122,11 @@ impl fmt::Display for Day {
     }
 }
 
-impl FromStr for Day {
-    type Err = BadTime;
+impl FromStr for UtcDay {
+    type Err = InvalidTime;
 
-    fn from_str(text: &str) -> Result<Self, BadTime> {
-        let bad = || BadTime(format!("`{}` is no date of the form YYYY-MM-DD", short(text)));
+    fn from_str(text: &str) -> Result<Self, InvalidTime> {
+        let bad = || InvalidTime(format!("`{}` is no date of the form YYYY-MM-DD", short(text)));
         let shape = text.len() == 10 && text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
         let date: jiff::civil::Date = text.parse().ok().filter(|_| shape).ok_or_else(bad)?;
         let first = jiff::civil::date(1970, 1, 1);
@@ -157,8 +157,8 @@ macro_rules! as_text {
 }
 pub(crate) use as_text;
 
-as_text!(Stamp);
-as_text!(Day);
+as_text!(UtcInstant);
+as_text!(UtcDay);
 
 #[cfg(test)]
 mod tests {
@@ -167,32 +167,32 @@ mod tests {
     #[test]
     fn times_and_days_read_back_what_they_write() {
         for text in ["1970-01-01", "2000-02-29", "2024-12-31", "2026-03-05", "9999-12-31"] {
-            let day: Day = text.parse().unwrap();
+            let day: UtcDay = text.parse().unwrap();
             assert_eq!(day.to_string(), text);
             assert_eq!(day.start().day(), day);
         }
-        let stamp: Stamp = "2026-03-05T13:14:15.678+01:00".parse().unwrap();
+        let stamp: UtcInstant = "2026-03-05T13:14:15.678+01:00".parse().unwrap();
         assert_eq!(stamp.to_string(), "2026-03-05T12:14:15.678Z");
         assert_eq!(stamp.to_string().parse(), Ok(stamp));
         for bad in ["", "2026-3-5", "2026-02-30", "1969-12-31", "yesterday", "2026-03-05T00:00:00Z"]
         {
-            assert!(bad.parse::<Day>().is_err(), "{bad}");
+            assert!(bad.parse::<UtcDay>().is_err(), "{bad}");
         }
         for bad in ["2026-03-05", "12:00", "1969-01-01T00:00:00Z", "2026-03-05T12:00:00"] {
-            assert!(bad.parse::<Stamp>().is_err(), "{bad}");
+            assert!(bad.parse::<UtcInstant>().is_err(), "{bad}");
         }
     }
 
     #[test]
     fn a_clock_that_makes_no_sense_is_taken_for_the_nearer_end() {
-        assert_eq!(Stamp::from_clock(u64::MAX / 2).to_string(), "9999-12-31T23:59:59.999Z");
-        assert_eq!(Stamp::from_ms(-5).to_string(), "1970-01-01T00:00:00.000Z");
+        assert_eq!(UtcInstant::from_clock(u64::MAX / 2).to_string(), "9999-12-31T23:59:59.999Z");
+        assert_eq!(UtcInstant::from_ms(-5).to_string(), "1970-01-01T00:00:00.000Z");
     }
 
     #[test]
     fn days_never_go_below_zero() {
-        let day = |text: &str| text.parse::<Day>().unwrap();
-        assert_eq!(day("2026-03-05").since(day("2026-03-01")), 4);
-        assert_eq!(day("2026-03-01").since(day("2026-03-05")), 0);
+        let day = |text: &str| text.parse::<UtcDay>().unwrap();
+        assert_eq!(day("2026-03-05").days_since(day("2026-03-01")), 4);
+        assert_eq!(day("2026-03-01").days_since(day("2026-03-05")), 0);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::FailureKind;
-use crate::time::{HOUR_MS, Stamp};
+use crate::time::{HOUR_MS, UtcInstant};
 
 /// What a skill starts with.
 pub const NEW_WEIGHT: f64 = 0.5;
@@ -56,15 +56,15 @@ pub fn reflex_days(weight: f64) -> Option<f64> {
 
 /// The successes of the window, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Recent {
+pub struct RecentSuccesses {
     /// When, and how many at that instant: imports bring several at once.
     stamps: VecDeque<(i64, u32)>,
     total: u32,
 }
 
-impl Recent {
+impl RecentSuccesses {
     /// How many lie less than `hours` before `now`.
-    pub fn count(&self, now: Stamp, hours: u32) -> u32 {
+    pub fn count(&self, now: UtcInstant, hours: u32) -> u32 {
         let from = Self::from(now, hours);
         let outside: u32 =
             self.stamps.iter().take_while(|(at, _)| *at <= from).map(|(_, n)| n).sum();
@@ -72,7 +72,7 @@ impl Recent {
     }
 
     /// Adds successes, and forgets those that have left the window.
-    pub fn add(&mut self, at: Stamp, many: u32, hours: u32) {
+    pub fn add(&mut self, at: UtcInstant, many: u32, hours: u32) {
         let from = Self::from(at, hours);
         while let Some((_, count)) = self.stamps.front().copied().filter(|(at, _)| *at <= from) {
             self.stamps.pop_front();
@@ -89,7 +89,7 @@ impl Recent {
     }
 
     /// A success at this instant is outside, a later one inside.
-    fn from(now: Stamp, hours: u32) -> i64 {
+    fn from(now: UtcInstant, hours: u32) -> i64 {
         now.ms() - i64::from(hours) * HOUR_MS
     }
 }
@@ -126,8 +126,8 @@ mod tests {
 
     #[test]
     fn the_window_is_half_open() {
-        let start = Stamp::from_ms(1_000_000_000);
-        let mut recent = Recent::default();
+        let start = UtcInstant::from_ms(1_000_000_000);
+        let mut recent = RecentSuccesses::default();
         recent.add(start, 2, 168);
         assert_eq!(recent.count(start, 168), 2);
         assert_eq!(recent.count(start.plus_ms(168 * HOUR_MS - 1), 168), 2);

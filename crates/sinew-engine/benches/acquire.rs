@@ -13,10 +13,10 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use divan::Bencher;
-use sinew_engine::acquire::{HubMarket, Listing, Market, Wanted};
-use sinew_engine::hub::Said;
-use sinew_engine::{Engine, NewOutcome, Options};
-use sinew_testkit::{ClawHub, Machine};
+use sinew_engine::acquire::{AcquireTarget, HubMarket, MarketListing, SkillMarket};
+use sinew_engine::hub::HubOverrides;
+use sinew_engine::{Engine, EngineOptions, NewOutcome};
+use sinew_testkit::{ClawHubDouble, TestMachine};
 
 const TASK: &str = "manage my to-do list";
 /// Areas that are remembered: as many as a memory keeps.
@@ -26,22 +26,22 @@ const TIMES: usize = 20;
 
 struct World {
     engine: Engine,
-    clawhub: ClawHub,
-    _machine: Machine,
+    clawhub: ClawHubDouble,
+    _machine: TestMachine,
 }
 
 /// A registry with ten skills that a search gives, and a memory that is full.
 static WORLD: LazyLock<World> = LazyLock::new(|| {
-    let clawhub = ClawHub::new();
+    let clawhub = ClawHubDouble::new();
     for number in 0..10 {
         let slug = format!("todo-{number}");
         clawhub.publish_simple("ada", &slug, "1.0.0");
         clawhub.describe("ada", &slug, "Manage todo lists, tasks and reminders");
     }
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let mut env = machine.environment();
     env.vars.insert("SINEW_REGISTRY".to_owned(), clawhub.address().to_owned());
-    let engine = Engine::open(env, Options::default()).unwrap();
+    let engine = Engine::open(env, EngineOptions::default()).unwrap();
     let cortex = engine.cortex().unwrap();
     for number in 0..REGIONS {
         let task = if number == 0 { TASK.to_owned() } else { format!("convert file {number}") };
@@ -62,7 +62,7 @@ fn recalled(engine: &Engine) -> usize {
     engine.cortex().unwrap().recall(TASK, None).explanation.candidates.len()
 }
 
-fn listings(market: &HubMarket<'_>) -> Vec<Listing> {
+fn listings(market: &HubMarket<'_>) -> Vec<MarketListing> {
     let words = ["manage", "todo", "list"].map(str::to_owned);
     market.search(&words, &|_| true).unwrap().listings
 }
@@ -73,7 +73,8 @@ fn listings(market: &HubMarket<'_>) -> Vec<Listing> {
 fn searched(market: &HubMarket<'_>) -> usize {
     let listings = listings(market);
     let best = &listings[0];
-    let wanted = Wanted { slug: &best.slug, reference: "", source: &best.source, version: None };
+    let wanted =
+        AcquireTarget { slug: &best.slug, reference: "", source: &best.source, version: None };
     market.fetch(&wanted).unwrap();
     listings.len()
 }
@@ -87,7 +88,7 @@ fn main() {
         let start = Instant::now();
         recalled(&world.engine);
         recalls.push(start.elapsed());
-        let market = world.engine.market(&Said::default()).unwrap();
+        let market = world.engine.market(&HubOverrides::default()).unwrap();
         let start = Instant::now();
         assert_eq!(searched(&market), 10);
         searches.push(start.elapsed());
@@ -111,13 +112,13 @@ fn recall(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn bare_search(bencher: Bencher<'_, '_>) {
     let world = &*WORLD;
-    let fresh = || world.engine.market(&Said::default()).unwrap();
+    let fresh = || world.engine.market(&HubOverrides::default()).unwrap();
     bencher.with_inputs(fresh).bench_values(|market| listings(&market).len());
 }
 
 #[divan::bench]
 fn search(bencher: Bencher<'_, '_>) {
     let world = &*WORLD;
-    let fresh = || world.engine.market(&Said::default()).unwrap();
+    let fresh = || world.engine.market(&HubOverrides::default()).unwrap();
     bencher.with_inputs(fresh).bench_values(|market| searched(&market));
 }

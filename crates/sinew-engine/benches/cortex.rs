@@ -14,16 +14,18 @@ use std::sync::LazyLock;
 
 use divan::Bencher;
 use sinew_catalog::FixedClock;
-use sinew_cortex::acquire::{Finish, Offer, Run, ScanVerdict, Staged};
+use sinew_cortex::acquire::{
+    AcquireCandidate, AcquireRun, CandidateVerdict, StagedCandidate, UseReport,
+};
 use sinew_cortex::failure::FailureKind;
-use sinew_cortex::recall::{Task, recall};
-use sinew_cortex::record::{Body, Outcome, Record};
-use sinew_cortex::signals::{Vocabulary, words};
-use sinew_cortex::stored::Stored;
-use sinew_cortex::{Id, Memory, Policy, Stamp, fold};
-use sinew_engine::{Engine, NewOutcome, Options};
-use sinew_store::{Json, NewRecord, Store};
-use sinew_testkit::Machine;
+use sinew_cortex::recall::{RecallTask, recall};
+use sinew_cortex::record::{CortexRecord, RecordBody, SkillOutcome};
+use sinew_cortex::signals::{SignalVocabulary, signal_words};
+use sinew_cortex::stored_body::StoredBody;
+use sinew_cortex::{CortexMemory, CortexPolicy, Ulid, UtcInstant, fold};
+use sinew_engine::{Engine, EngineOptions, NewOutcome};
+use sinew_store::{JsonText, NewStreamRecord, Store};
+use sinew_testkit::TestMachine;
 
 const REGIONS: usize = 80;
 const CANDIDATES: usize = 5;
@@ -37,28 +39,28 @@ fn main() {
     divan::main();
 }
 
-fn start() -> Stamp {
+fn start() -> UtcInstant {
     "2026-03-02T09:00:00Z".parse().unwrap()
 }
 
 /// Outcomes of a full memory: every candidate in turn, mostly successes, minutes apart.
-fn outcome(number: usize) -> Outcome {
+fn outcome(number: usize) -> SkillOutcome {
     let (region, slug) = (number % REGIONS, number / REGIONS % CANDIDATES);
     let (region, slug) = (format!("region-number-{region}"), format!("candidate-{slug}"));
     match number % 9 {
-        0 => Outcome::failure(&region, &slug, "1.0.0", FailureKind::RuntimeError),
-        _ => Outcome::success(&region, &slug, "1.0.0"),
+        0 => SkillOutcome::failure(&region, &slug, "1.0.0", FailureKind::RuntimeError),
+        _ => SkillOutcome::success(&region, &slug, "1.0.0"),
     }
 }
 
-fn record(number: usize, outcome: Outcome) -> Record {
+fn record(number: usize, outcome: SkillOutcome) -> CortexRecord {
     let ts = start().plus_ms(number as i64 * 60_000);
-    let id = Id::new(ts, (number as u128).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060));
-    Record { id, ts, body: Body::Outcome(Box::new(outcome)) }
+    let id = Ulid::new(ts, (number as u128).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060));
+    CortexRecord { id, ts, body: RecordBody::Outcome(Box::new(outcome)) }
 }
 
 /// Words for each region, so that a task has something to be compared with.
-fn signals(region: usize) -> Record {
+fn signals(region: usize) -> CortexRecord {
     const WORDS: [&str; 20] = [
         "manage",
         "todo",
@@ -82,62 +84,63 @@ fn signals(region: usize) -> Record {
         "note",
     ];
     let words = (0..10).map(|at| WORDS[(region + at * (1 + region % 3)) % WORDS.len()].to_owned());
-    let body = Body::Signals {
+    let body = RecordBody::Signals {
         region: format!("region-number-{region}"),
         words: words.collect(),
         vocabulary: 1,
     };
-    Record { id: Id::new(start(), region as u128), ts: start(), body }
+    CortexRecord { id: Ulid::new(start(), region as u128), ts: start(), body }
 }
 
-static FULL: LazyLock<Memory> = LazyLock::new(|| {
+static FULL: LazyLock<CortexMemory> = LazyLock::new(|| {
     let words = (0..REGIONS).map(signals);
     let outcomes = (0..20 * REGIONS * CANDIDATES).map(|number| record(number, outcome(number)));
-    fold::fold(&words.chain(outcomes).collect::<Vec<_>>(), &Policy::default())
+    fold::fold(&words.chain(outcomes).collect::<Vec<_>>(), &CortexPolicy::default())
 });
 
 #[divan::bench]
 fn recall_and_ranking(bencher: Bencher<'_, '_>) {
-    let (memory, policy) = (&*FULL, Policy::default());
-    let vocabulary = Vocabulary::built_in();
+    let (memory, policy) = (&*FULL, CortexPolicy::default());
+    let vocabulary = SignalVocabulary::built_in();
     let today = start().day();
     bencher.bench(|| {
-        let words = words("please convert this image and resize it for the report", &vocabulary);
-        recall(memory, &Task { words: &words, ..Task::default() }, today, &policy)
+        let words =
+            signal_words("please convert this image and resize it for the report", &vocabulary);
+        recall(memory, &RecallTask { words: &words, ..RecallTask::default() }, today, &policy)
     });
 }
 
 /// A machine whose database holds so many outcomes.
 struct World {
-    machine: Machine,
+    machine: TestMachine,
     engine: Engine,
 }
 
 fn world(outcomes: usize) -> World {
-    let machine = Machine::new().var("SINEW_BUNDLED_SKILLS_DIR", "/nowhere");
+    let machine = TestMachine::new().var("SINEW_BUNDLED_SKILLS_DIR", "/nowhere");
     let mut env = machine.environment();
     let now = start().plus_ms(outcomes as i64 * 60_000);
     env.clock = std::sync::Arc::new(FixedClock(u64::try_from(now.ms()).unwrap()));
-    let engine = Engine::open(env, Options::default()).unwrap();
-    let records: Vec<Record> =
+    let engine = Engine::open(env, EngineOptions::default()).unwrap();
+    let records: Vec<CortexRecord> =
         (0..REGIONS).map(signals).chain((0..outcomes).map(|n| record(n, outcome(n)))).collect();
     fill(&*engine.store().unwrap(), &records);
     World { machine, engine }
 }
 
-fn fill(store: &dyn Store, records: &[Record]) {
+fn fill(store: &dyn Store, records: &[CortexRecord]) {
     for chunk in records.chunks(10_000) {
-        let rows: Vec<NewRecord> = chunk.iter().map(row).collect();
+        let rows: Vec<NewStreamRecord> = chunk.iter().map(row).collect();
         store.append("outcomes", &rows).unwrap();
     }
 }
 
-fn row(record: &Record) -> NewRecord {
-    NewRecord {
+fn row(record: &CortexRecord) -> NewStreamRecord {
+    NewStreamRecord {
         id: record.id.to_string(),
         ts: record.ts.ms(),
         kind: record.body.name().to_owned(),
-        body: Json::of(&Stored(&record.body)).unwrap(),
+        body: JsonText::of(&StoredBody(&record.body)).unwrap(),
     }
 }
 
@@ -165,7 +168,7 @@ fn open_from_snapshot(bencher: Bencher<'_, '_>) {
     world.engine.cortex().unwrap().memory().unwrap();
     let env = world.machine.environment();
     bencher
-        .with_inputs(|| Engine::open(env.clone(), Options::default()).unwrap())
+        .with_inputs(|| Engine::open(env.clone(), EngineOptions::default()).unwrap())
         .bench_values(|engine| engine.cortex().unwrap().memory().unwrap().records);
 }
 
@@ -177,25 +180,26 @@ fn rebuild_from_100_000(bencher: Bencher<'_, '_>) {
 }
 
 /// What `sinew report` writes.
-fn bare(number: usize) -> Outcome {
+fn bare(number: usize) -> SkillOutcome {
     outcome(number)
 }
 
 /// What a run writes.
-fn full(number: usize) -> Outcome {
-    let mut run = Run::new(Id::new(start(), number as u128), start(), "a task", Vec::new());
-    run.candidates = vec![Offer::new("candidate", "clawhub")];
-    run.candidates[0].staged = Some(Staged {
+fn full(number: usize) -> SkillOutcome {
+    let mut run =
+        AcquireRun::new(Ulid::new(start(), number as u128), start(), "a task", Vec::new());
+    run.candidates = vec![AcquireCandidate::new("candidate", "clawhub")];
+    run.candidates[0].staged = Some(StagedCandidate {
         version: "1.0.0".to_owned(),
         digest: format!("sha256:{:064x}", number),
-        verdict: ScanVerdict::Allow,
+        verdict: CandidateVerdict::Allow,
         side_effects: vec!["network:api.example.com".to_owned()],
         skill_md_chars: 3_200,
         skill_md_bytes: 3_300,
     });
-    let finish = Finish { ms: Some(1_234), tokens: Some(5_678), ..Finish::success() };
+    let finish = UseReport { ms: Some(1_234), tokens: Some(5_678), ..UseReport::success() };
     let staged = run.candidates[0].staged.clone().unwrap();
-    Outcome {
+    SkillOutcome {
         run: Some(run.id),
         digest: Some(staged.digest),
         skill_md_chars: Some(staged.skill_md_chars),
@@ -208,13 +212,14 @@ fn full(number: usize) -> Outcome {
 }
 
 /// Bytes of the database per outcome, once its log is folded in.
-fn growth(what: &str, outcome: &dyn Fn(usize) -> Outcome) {
+fn growth(what: &str, outcome: &dyn Fn(usize) -> SkillOutcome) {
     const MANY: usize = 20_000;
     let world = world(0);
     let size = |world: &World| folder_size(&world.machine.path("home/.sinew"));
     let store = world.engine.store().unwrap();
     let before = size(&world);
-    let records: Vec<Record> = (0..MANY).map(|number| record(number, outcome(number))).collect();
+    let records: Vec<CortexRecord> =
+        (0..MANY).map(|number| record(number, outcome(number))).collect();
     fill(&*store, &records);
     world.engine.cortex().unwrap().memory().unwrap();
     drop(store);

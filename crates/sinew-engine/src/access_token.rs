@@ -2,33 +2,36 @@
 
 use std::io::ErrorKind as Io;
 
-use sinew_guard::private::{self, PrivateError};
+use sinew_guard::private_files::{self, PrivateFileError};
 
-use crate::{Engine, Error, ErrorKind};
+use crate::{Engine, EngineError, ErrorKind};
 
 /// Random bytes of a token: nobody guesses them.
 const BYTES: usize = 32;
 
 impl Engine {
     /// The token, made at its first use and kept for its owner alone.
-    pub fn access_token(&self) -> Result<String, Error> {
+    pub fn access_token(&self) -> Result<String, EngineError> {
         let path = self.env.sinew_home().join("token");
         let mut bytes = [0; BYTES];
         getrandom::fill(&mut bytes).map_err(|error| {
-            Error::new(ErrorKind::Environment, "no-entropy", format!("no random numbers: {error}"))
+            EngineError::new(
+                ErrorKind::Environment,
+                "no-entropy",
+                format!("no random numbers: {error}"),
+            )
         })?;
         let token = base64url(&bytes);
-        match private::create_new(&path, format!("{token}\n").as_bytes()) {
+        match private_files::create_new(&path, format!("{token}\n").as_bytes()) {
             Ok(()) => return Ok(token),
             Err(error) if error.kind() == Io::AlreadyExists => {}
-            Err(error) => return Err(Error::file("write", &path, &error)),
+            Err(error) => return Err(EngineError::file("write", &path, &error)),
         }
         let renew = "remove the file; a new token is made at the next start";
-        let bytes = private::read(&path).map_err(|error| match error {
-            PrivateError::Io(error) => Error::file("read", &path, &error),
-            exposed => {
-                Error::new(ErrorKind::Refused, "token-exposed", exposed.to_string()).hint(renew)
-            }
+        let bytes = private_files::read(&path).map_err(|error| match error {
+            PrivateFileError::Io(error) => EngineError::file("read", &path, &error),
+            exposed => EngineError::new(ErrorKind::Refused, "token-exposed", exposed.to_string())
+                .hint(renew),
         })?;
         let text = String::from_utf8_lossy(&bytes);
         let token = text.trim();
@@ -36,7 +39,7 @@ impl Engine {
             return Ok(token.to_owned());
         }
         let said = format!("{} holds no token", path.display());
-        Err(Error::new(ErrorKind::Environment, "bad-token", said).hint(renew))
+        Err(EngineError::new(ErrorKind::Environment, "bad-token", said).hint(renew))
     }
 }
 

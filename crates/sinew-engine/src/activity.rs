@@ -6,23 +6,25 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use sinew_cortex::Stamp;
-use sinew_cortex::record::{BlacklistOp, Body, Origin, Outcome, Record, Scope, Verdict};
-use sinew_guard::record::read_overrides;
-use sinew_store::{Seq, Tail};
-use sinew_workshop::{Event, Proposal, Step};
+use sinew_cortex::UtcInstant;
+use sinew_cortex::record::{
+    BlacklistOp, CortexRecord, ForgetScope, OutcomeReporter, RecordBody, SkillOutcome, UseResult,
+};
+use sinew_guard::scan_records::read_overrides;
+use sinew_store::{RecordSeq, StreamTail};
+use sinew_workshop::{Proposal, ProposalStep, WorkshopEvent};
 
-use crate::cortex::told;
-use crate::{Engine, Error};
+use crate::cortex::lesson_sentence;
+use crate::{Engine, EngineError};
 
 /// Entries looked through in each book; more is an export, not a page.
 const LOOKED_AT: usize = 2_000;
 
 /// One thing that was decided or done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Activity {
+pub struct ActivityEntry {
     /// When.
-    pub at: Stamp,
+    pub at: UtcInstant,
     /// What: the book and the word it uses, such as `proposal.applied` or `outcome`.
     pub kind: String,
     /// Who, where that is known.
@@ -48,11 +50,11 @@ pub struct ActivityFilter {
     /// A skill.
     pub skill: Option<String>,
     /// Not before.
-    pub since: Option<Stamp>,
+    pub since: Option<UtcInstant>,
 }
 
 impl ActivityFilter {
-    fn takes(&self, activity: &Activity) -> bool {
+    fn takes(&self, activity: &ActivityEntry) -> bool {
         let same = |wanted: &Option<String>, found: Option<&str>| {
             wanted.as_deref().is_none_or(|wanted| found == Some(wanted))
         };
@@ -68,12 +70,12 @@ impl ActivityFilter {
 
 impl Engine {
     /// What was decided and done, newest first.
-    pub fn activity(&self, filter: &ActivityFilter) -> Result<Vec<Activity>, Error> {
+    pub fn activity(&self, filter: &ActivityFilter) -> Result<Vec<ActivityEntry>, EngineError> {
         let mut all = self.workshop_activity()?;
         all.extend(self.audited()?);
         all.extend(self.accepted_findings());
         if self.config.cortex.enabled {
-            let records = self.cortex()?.latest(LOOKED_AT, |_| true)?;
+            let records = self.cortex()?.latest_records(LOOKED_AT, |_| true)?;
             all.extend(records.iter().filter_map(of_record));
         }
         all.retain(|activity| filter.takes(activity));
@@ -83,31 +85,31 @@ impl Engine {
         Ok(all)
     }
 
-    fn workshop_activity(&self) -> Result<Vec<Activity>, Error> {
+    fn workshop_activity(&self) -> Result<Vec<ActivityEntry>, EngineError> {
         let (events, proposals) = self.workshop(|shop| Ok((shop.events()?, shop.proposals()?)))?;
         let last = events.len().saturating_sub(LOOKED_AT);
         Ok(events[last..].iter().map(|event| of_event(event, &proposals)).collect())
     }
 
     /// Approvals and runs.
-    fn audited(&self) -> Result<Vec<Activity>, Error> {
+    fn audited(&self) -> Result<Vec<ActivityEntry>, EngineError> {
         let store = self.store()?;
         let end = store.len("audit")?;
-        let after = Seq(end.saturating_sub(LOOKED_AT as u64));
+        let after = RecordSeq(end.saturating_sub(LOOKED_AT as u64));
         let mut all = Vec::new();
-        for row in Tail::new(&*store, "audit", after) {
+        for row in StreamTail::new(&*store, "audit", after) {
             let row = row?;
             let Ok(body) = row.body.read::<Value>() else { continue };
-            all.extend(of_audit(&row.kind, Stamp::from_ms(row.ts), &body));
+            all.extend(of_audit(&row.kind, UtcInstant::from_ms(row.ts), &body));
         }
         Ok(all)
     }
 
-    fn accepted_findings(&self) -> Vec<Activity> {
+    fn accepted_findings(&self) -> Vec<ActivityEntry> {
         // An audit file that cannot be read accepts nothing, and shows nothing.
         let given = read_overrides(&self.scan_files.audit).unwrap_or_default();
         let shown = given.into_iter().filter_map(|given| {
-            Some(Activity {
+            Some(ActivityEntry {
                 at: given.at.parse().ok()?,
                 kind: "finding.accepted".to_owned(),
                 by: Some(given.who),
@@ -120,11 +122,11 @@ impl Engine {
     }
 }
 
-fn of_event(event: &Event, proposals: &[Proposal]) -> Activity {
+fn of_event(event: &WorkshopEvent, proposals: &[Proposal]) -> ActivityEntry {
     let proposal = proposals.iter().find(|proposal| event.proposal.as_ref() == Some(&proposal.id));
     let kind = serde_json::to_value(event.kind).ok();
     let kind = kind.as_ref().and_then(Value::as_str).unwrap_or("changed");
-    let then = |step: &&Step| step.at == event.at;
+    let then = |step: &&ProposalStep| step.at == event.at;
     let step = proposal.and_then(|found| {
         // Two steps may share a moment; the one of the same name is meant.
         let mut steps = found.history.iter().filter(then);
@@ -132,8 +134,8 @@ fn of_event(event: &Event, proposals: &[Proposal]) -> Activity {
     });
     let line = event.line();
     let line = line.strip_prefix("skill-workshop: ").unwrap_or(&line).to_owned();
-    Activity {
-        at: Stamp::from_clock(event.at),
+    ActivityEntry {
+        at: UtcInstant::from_clock(event.at),
         kind: format!("proposal.{kind}"),
         by: step.map(|step| step.by.clone()),
         skill: Some(event.skill.clone()).filter(|skill| !skill.is_empty()),
@@ -145,16 +147,18 @@ fn of_event(event: &Event, proposals: &[Proposal]) -> Activity {
     }
 }
 
-fn of_record(record: &Record) -> Option<Activity> {
+fn of_record(record: &CortexRecord) -> Option<ActivityEntry> {
     let (skill, text) = match &record.body {
-        Body::Outcome(outcome) => (Some(&outcome.slug), how_it_went(outcome)),
-        Body::Lesson { op, lesson, .. } => (None, told(*op, lesson)),
-        Body::VersionSeen { slug, stored, found } => {
+        RecordBody::Outcome(outcome) => (Some(&outcome.slug), how_it_went(outcome)),
+        RecordBody::Lesson { op, lesson, .. } => (None, lesson_sentence(*op, lesson)),
+        RecordBody::VersionSeen { slug, stored, found } => {
             (Some(slug), format!("{slug} was learned as {stored} and is {found} now"))
         }
-        Body::Retained(place) => (Some(&place.slug), format!("{} is kept for good", place.slug)),
-        Body::Released(place) => (Some(&place.slug), format!("{} was released", place.slug)),
-        Body::Blacklist { op, slug, reason } => {
+        RecordBody::Retained(place) => {
+            (Some(&place.slug), format!("{} is kept for good", place.slug))
+        }
+        RecordBody::Released(place) => (Some(&place.slug), format!("{} was released", place.slug)),
+        RecordBody::Blacklist { op, slug, reason } => {
             let why = reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
             let what = match op {
                 BlacklistOp::Add => "is never offered any more",
@@ -162,19 +166,19 @@ fn of_record(record: &Record) -> Option<Activity> {
             };
             (Some(slug), format!("{slug} {what}{why}"))
         }
-        Body::Import { file, .. } => {
+        RecordBody::Import { file, .. } => {
             (None, format!("a memory of {} regions came in", file.cortex.motor.len()))
         }
-        Body::Prune { removed } => {
+        RecordBody::Prune { removed } => {
             let things = if removed.len() == 1 { "thing was" } else { "things were" };
             (None, format!("{} {things} forgotten after long disuse", removed.len()))
         }
-        Body::Retract { target } => (None, format!("the record {target} was taken back")),
-        Body::Reset { scope } => {
+        RecordBody::Retract { target } => (None, format!("the record {target} was taken back")),
+        RecordBody::Reset { scope } => {
             let what = match scope {
-                Scope::All => "everything".to_owned(),
-                Scope::Region(region) => format!("the region {region}"),
-                Scope::Slug(slug) => slug.clone(),
+                ForgetScope::All => "everything".to_owned(),
+                ForgetScope::Region(region) => format!("the region {region}"),
+                ForgetScope::Slug(slug) => slug.clone(),
             };
             (None, format!("{what} was forgotten"))
         }
@@ -182,15 +186,15 @@ fn of_record(record: &Record) -> Option<Activity> {
         _ => return None,
     };
     let by = match &record.body {
-        Body::Outcome(outcome) => Some(match (outcome.origin, &outcome.agent) {
+        RecordBody::Outcome(outcome) => Some(match (outcome.origin, &outcome.agent) {
             (_, Some(agent)) => agent.clone(),
-            (Origin::User, None) => "a person".to_owned(),
-            (Origin::Agent, None) => "an agent".to_owned(),
-            (Origin::Engine, None) => "sinew".to_owned(),
+            (OutcomeReporter::User, None) => "a person".to_owned(),
+            (OutcomeReporter::Agent, None) => "an agent".to_owned(),
+            (OutcomeReporter::Engine, None) => "sinew".to_owned(),
         }),
         _ => None,
     };
-    Some(Activity {
+    Some(ActivityEntry {
         at: record.ts,
         kind: record.body.name().to_owned(),
         by,
@@ -200,19 +204,19 @@ fn of_record(record: &Record) -> Option<Activity> {
     })
 }
 
-fn how_it_went(outcome: &Outcome) -> String {
+fn how_it_went(outcome: &SkillOutcome) -> String {
     let (slug, region) = (&outcome.slug, &outcome.region);
     let detail = outcome.detail.as_deref().map(|seen| format!(": {seen}")).unwrap_or_default();
     match outcome.result {
-        Verdict::Success => format!("{slug} worked in {region}"),
-        Verdict::Failure => {
+        UseResult::Success => format!("{slug} worked in {region}"),
+        UseResult::Failure => {
             format!("{slug} failed in {region} ({}){detail}", outcome.failure_kind())
         }
-        Verdict::Unknown => format!("{slug} was used in {region}; nobody said how it went"),
+        UseResult::Unknown => format!("{slug} was used in {region}; nobody said how it went"),
     }
 }
 
-fn of_audit(kind: &str, at: Stamp, body: &Value) -> Option<Activity> {
+fn of_audit(kind: &str, at: UtcInstant, body: &Value) -> Option<ActivityEntry> {
     let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
     let actor = |by: Option<&Value>| {
         let by = by.and_then(|by| serde_json::from_value::<crate::Actor>(by.clone()).ok());
@@ -230,7 +234,7 @@ fn of_audit(kind: &str, at: Stamp, body: &Value) -> Option<Activity> {
                 format!("{} {} → {}", shown("key"), shown("before"), shown("after"))
             });
             let changes: Vec<String> = changes.collect();
-            Some(Activity {
+            Some(ActivityEntry {
                 at,
                 kind: "setting".to_owned(),
                 by: actor(body.get("by")),
@@ -243,7 +247,7 @@ fn of_audit(kind: &str, at: Stamp, body: &Value) -> Option<Activity> {
             let (event, about) = (text("event")?, text("subject").unwrap_or_default());
             let by = body.get("decided_by").filter(|by| !by.is_null()).or(body.get("by"));
             let asked = text("kind").unwrap_or_default().replace('_', " ");
-            Some(Activity {
+            Some(ActivityEntry {
                 at,
                 kind: format!("approval.{event}"),
                 by: actor(by),
@@ -258,7 +262,7 @@ fn of_audit(kind: &str, at: Stamp, body: &Value) -> Option<Activity> {
                 "" => format!("an acquisition began: {to}"),
                 from => format!("an acquisition went from {from} to {to}"),
             };
-            Some(Activity {
+            Some(ActivityEntry {
                 at,
                 kind: "run".to_owned(),
                 by: None,

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use sinew_catalog::Entry;
-use sinew_skill::Value;
+use sinew_catalog::CatalogEntry;
+use sinew_skill::YamlValue;
 
 /// The marker for everything that was typed.
 const ALL: &str = "ARGUMENTS";
 
 /// What a skill wants to be called with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Argument {
+pub struct SkillArgument {
     /// Its name.
     pub name: String,
     /// What it is.
@@ -18,36 +18,37 @@ pub struct Argument {
 }
 
 /// The arguments that a skill declares; `args` where it declares none.
-pub fn declared_arguments(entry: &Entry) -> Vec<Argument> {
+pub fn declared_arguments(entry: &CatalogEntry) -> Vec<SkillArgument> {
     let skill = entry.skill.as_deref();
     let field = |key: &str| skill.and_then(|skill| skill.frontmatter.get(key));
-    let hint = field("argument-hint").and_then(Value::flattened).filter(|hint| !hint.is_empty());
-    let named: Vec<Argument> = match field("arguments") {
-        Some(Value::List(list)) => list.iter().filter_map(argument).collect(),
-        Some(Value::String(names)) => names
+    let hint =
+        field("argument-hint").and_then(YamlValue::flattened).filter(|hint| !hint.is_empty());
+    let named: Vec<SkillArgument> = match field("arguments") {
+        Some(YamlValue::List(list)) => list.iter().filter_map(argument).collect(),
+        Some(YamlValue::String(names)) => names
             .split_whitespace()
-            .map(|name| Argument { name: name.to_owned(), hint: None })
+            .map(|name| SkillArgument { name: name.to_owned(), hint: None })
             .collect(),
         _ => Vec::new(),
     };
-    if named.is_empty() { vec![Argument { name: "args".to_owned(), hint }] } else { named }
+    if named.is_empty() { vec![SkillArgument { name: "args".to_owned(), hint }] } else { named }
 }
 
 /// One declared argument: a name, or a map with `name` and `description`.
-fn argument(value: &Value) -> Option<Argument> {
-    let text = |value: &Value| value.source_text().filter(|text| !text.trim().is_empty());
+fn argument(value: &YamlValue) -> Option<SkillArgument> {
+    let text = |value: &YamlValue| value.source_text().filter(|text| !text.trim().is_empty());
     match value {
-        Value::Map(map) => Some(Argument {
+        YamlValue::Map(map) => Some(SkillArgument {
             name: text(map.get("name")?)?,
             hint: map.get("description").and_then(text),
         }),
-        value => Some(Argument { name: text(value)?, hint: None }),
+        value => Some(SkillArgument { name: text(value)?, hint: None }),
     }
 }
 
 /// A text with arguments in their places.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Filled {
+pub struct FilledText {
     /// The text.
     pub text: String,
     /// Whether it had a place for any of them.
@@ -56,7 +57,7 @@ pub struct Filled {
 
 /// Puts arguments into a text in one pass, so that what somebody typed is never read as a marker.
 /// `$10` is `$1` and a zero nowhere: two digits are no marker.
-pub fn fill_in(text: &str, typed: &str, named: &BTreeMap<String, String>) -> Filled {
+pub fn fill_in(text: &str, typed: &str, named: &BTreeMap<String, String>) -> FilledText {
     let words: Vec<&str> = typed.split_whitespace().collect();
     let (mut filled, mut used, mut rest) = (String::with_capacity(text.len()), false, text);
     while let Some(at) = rest.find('$') {
@@ -86,7 +87,7 @@ pub fn fill_in(text: &str, typed: &str, named: &BTreeMap<String, String>) -> Fil
         rest = &after[end..];
     }
     filled.push_str(rest);
-    Filled { text: filled, used }
+    FilledText { text: filled, used }
 }
 
 #[cfg(test)]

@@ -4,19 +4,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sinew_catalog::Environment;
-use sinew_guard::atomic::{self, Access, Lock};
-use sinew_skill::{Code, Reason, content_hash};
+use sinew_guard::atomic::{self, FileAccess, FileLock};
+use sinew_skill::{Reason, ReasonCode, content_hash};
 
 /// A file of a carried skill: its path below the folder, and its text.
-struct Carried(&'static str, &'static str);
+struct BundledFile(&'static str, &'static str);
 
-macro_rules! carried {
+macro_rules! bundled_files {
     ($($path:literal)*) => {
-        &[$(Carried($path, include_str!(concat!("../../../skills/", $path)))),*]
+        &[$(BundledFile($path, include_str!(concat!("../../../skills/", $path)))),*]
     };
 }
 
-const CARRIED: &[Carried] = carried! {
+const BUNDLED_FILES: &[BundledFile] = bundled_files! {
     "git-history/SKILL.md"
     "github/SKILL.md"
     "session-logs/SKILL.md"
@@ -27,7 +27,7 @@ const CARRIED: &[Carried] = carried! {
 
 /// Where the bundled skills are: found beside the program, or written out once per version.
 pub(crate) fn locate(env: &Environment) -> Result<PathBuf, Reason> {
-    if let Some(found) = sinew_catalog::find_bundled(env) {
+    if let Some(found) = sinew_catalog::find_bundled_skills(env) {
         return Ok(found);
     }
     let folder = env.sinew_home().join("bundled").join(version());
@@ -36,10 +36,10 @@ pub(crate) fn locate(env: &Environment) -> Result<PathBuf, Reason> {
     }
     write_out(&env.sinew_home(), &folder).map_err(|error| {
         Reason::new(
-            Code::RootMissing,
+            ReasonCode::RootMissing,
             format!("the bundled skills cannot be written to {}: {error}", folder.display()),
         )
-        .severity(sinew_skill::Severity::Warn)
+        .severity(sinew_skill::ReasonSeverity::Warn)
         .remedy("make SINEW_HOME writable, or set SINEW_BUNDLED_SKILLS_DIR to a folder of skills")
     })?;
     Ok(folder)
@@ -47,14 +47,15 @@ pub(crate) fn locate(env: &Environment) -> Result<PathBuf, Reason> {
 
 /// The program's version and a digest of what it carries: two builds never share a folder.
 fn version() -> String {
-    let all: String = CARRIED.iter().flat_map(|Carried(path, text)| [*path, *text]).collect();
+    let all: String =
+        BUNDLED_FILES.iter().flat_map(|BundledFile(path, text)| [*path, *text]).collect();
     format!("{}-{}", env!("CARGO_PKG_VERSION"), &content_hash(all.as_bytes())[..8])
 }
 
 /// Writes the files beside their place and moves them there in one step, so that no other process
 /// ever sees half of them.
 fn write_out(home: &Path, folder: &Path) -> std::io::Result<()> {
-    let _lock = Lock::acquire(&home.join("bundled.lock"))?;
+    let _lock = FileLock::acquire(&home.join("bundled.lock"))?;
     if folder.is_dir() {
         return Ok(());
     }
@@ -64,8 +65,8 @@ fn write_out(home: &Path, folder: &Path) -> std::io::Result<()> {
     if staging.exists() {
         fs::remove_dir_all(&staging)?;
     }
-    for Carried(path, text) in CARRIED {
-        atomic::write(&staging.join(path), text.as_bytes(), Access::Shared)?;
+    for BundledFile(path, text) in BUNDLED_FILES {
+        atomic::write(&staging.join(path), text.as_bytes(), FileAccess::Shared)?;
     }
     fs::rename(&staging, folder)
 }

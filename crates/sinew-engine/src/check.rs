@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use sinew_catalog::prompt::PromptReport;
-use sinew_catalog::{Catalog, Entry, Requirements, State};
-use sinew_skill::{Code, InstallSpec, Reason};
+use sinew_catalog::{Catalog, CatalogEntry, EntryState, SkillRequirements};
+use sinew_skill::{InstallSpec, Reason, ReasonCode};
 
 use crate::{Engine, PromptOptions};
 
@@ -22,7 +22,7 @@ pub struct CheckReport {
     /// Where installed skills live.
     pub managed_skills_dir: PathBuf,
     /// How many of each.
-    pub summary: Summary,
+    pub summary: CheckSummary,
     /// Skills that pass the gate.
     pub eligible: Vec<String>,
     /// Skills that the model sees.
@@ -36,11 +36,11 @@ pub struct CheckReport {
     /// Skills that the agent's list leaves out.
     pub agent_filtered: Vec<String>,
     /// Eligible skills that the model is not shown, and why.
-    pub not_injected: Vec<NotInjected>,
+    pub not_injected: Vec<UnlistedSkill>,
     /// Skills that lack something here.
-    pub missing_requirements: Vec<MissingSkill>,
+    pub missing_requirements: Vec<SkillShortfall>,
     /// Skills that could not be loaded.
-    pub broken: Vec<NotInjected>,
+    pub broken: Vec<UnlistedSkill>,
     /// How the prompt budget is spent.
     pub prompt: PromptReport,
     /// What is worth knowing and belongs to no single skill.
@@ -50,7 +50,7 @@ pub struct CheckReport {
 /// How many skills of each kind there are.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Summary {
+pub struct CheckSummary {
     /// All, without shadowed copies.
     pub total: usize,
     /// Skills that pass the gate.
@@ -77,20 +77,20 @@ pub struct Summary {
 
 /// A skill that is not shown, and why.
 #[derive(Debug, Serialize)]
-pub struct NotInjected {
+pub struct UnlistedSkill {
     /// The skill.
     pub name: String,
     /// The reason's code.
-    pub reason: Code,
+    pub reason: ReasonCode,
 }
 
 /// A skill that lacks something here.
 #[derive(Debug, Serialize)]
-pub struct MissingSkill {
+pub struct SkillShortfall {
     /// The skill.
     pub name: String,
     /// What it lacks.
-    pub missing: Requirements,
+    pub missing: SkillRequirements,
     /// How to get it.
     pub install: Vec<InstallSpec>,
 }
@@ -99,44 +99,54 @@ impl Engine {
     /// The whole catalog at a glance.
     pub fn check(&self, catalog: &Catalog) -> CheckReport {
         let block = self.prompt(catalog, &PromptOptions::default());
-        let names = |keep: &dyn Fn(&Entry) -> bool| -> Vec<String> {
-            catalog.active().filter(|entry| keep(entry)).map(|entry| entry.name.clone()).collect()
+        let names = |keep: &dyn Fn(&CatalogEntry) -> bool| -> Vec<String> {
+            catalog
+                .unshadowed()
+                .filter(|entry| keep(entry))
+                .map(|entry| entry.name.clone())
+                .collect()
         };
-        let mut not_injected: Vec<NotInjected> = catalog
-            .active()
+        let mut not_injected: Vec<UnlistedSkill> = catalog
+            .unshadowed()
             .filter(|entry| {
                 entry.eligible && !entry.model_visible && !entry.blocked_by_agent_filter
             })
-            .map(|entry| NotInjected {
+            .map(|entry| UnlistedSkill {
                 name: entry.name.clone(),
-                reason: if entry.reasons.iter().any(|reason| reason.code == Code::SessionOverride) {
-                    Code::SessionOverride
+                reason: if entry
+                    .reasons
+                    .iter()
+                    .any(|reason| reason.code == ReasonCode::SessionOverride)
+                {
+                    ReasonCode::SessionOverride
                 } else {
-                    Code::ModelInvocationDisabled
+                    ReasonCode::ModelInvocationDisabled
                 },
             })
             .collect();
         not_injected.extend(
-            block
-                .report
-                .omitted
-                .iter()
-                .map(|omitted| NotInjected { name: omitted.name.clone(), reason: omitted.reason }),
+            block.report.omitted.iter().map(|omitted| UnlistedSkill {
+                name: omitted.name.clone(),
+                reason: omitted.reason,
+            }),
         );
-        let missing_requirements: Vec<MissingSkill> = catalog
-            .active()
-            .filter(|entry| entry.state == State::NeedsSetup)
-            .map(|entry| MissingSkill {
+        let missing_requirements: Vec<SkillShortfall> = catalog
+            .unshadowed()
+            .filter(|entry| entry.state == EntryState::NeedsSetup)
+            .map(|entry| SkillShortfall {
                 name: entry.name.clone(),
                 missing: entry.missing.clone(),
                 install: entry.install.clone(),
             })
             .collect();
-        let broken: Vec<NotInjected> = catalog
-            .active()
-            .filter(|entry| entry.state == State::Broken)
+        let broken: Vec<UnlistedSkill> = catalog
+            .unshadowed()
+            .filter(|entry| entry.state == EntryState::Broken)
             .filter_map(|entry| {
-                Some(NotInjected { name: entry.name.clone(), reason: entry.primary_reason()?.code })
+                Some(UnlistedSkill {
+                    name: entry.name.clone(),
+                    reason: entry.primary_reason()?.code,
+                })
             })
             .collect();
         let mut report = CheckReport {
@@ -144,12 +154,12 @@ impl Engine {
             agent_skill_filter: catalog.skill_filter.clone(),
             workspace_dir: self.places.workspace.clone(),
             managed_skills_dir: self.managed_folder(),
-            summary: Summary::default(),
+            summary: CheckSummary::default(),
             eligible: names(&|entry| entry.eligible),
             model_visible: names(&|entry| entry.model_visible),
             command_visible: names(&|entry| entry.command_visible),
             disabled: names(&|entry| entry.disabled),
-            blocked: names(&|entry| entry.state == State::Blocked),
+            blocked: names(&|entry| entry.state == EntryState::Blocked),
             agent_filtered: names(&|entry| entry.blocked_by_agent_filter),
             not_injected,
             missing_requirements,
@@ -157,8 +167,8 @@ impl Engine {
             prompt: block.report,
             issues: self.issues(catalog),
         };
-        report.summary = Summary {
-            total: catalog.active().count(),
+        report.summary = CheckSummary {
+            total: catalog.unshadowed().count(),
             eligible: report.eligible.len(),
             model_visible: report.model_visible.len(),
             command_visible: report.command_visible.len(),
@@ -168,7 +178,7 @@ impl Engine {
             not_injected: report.not_injected.len(),
             missing_requirements: report.missing_requirements.len(),
             broken: report.broken.len(),
-            shadowed: catalog.entries.len() - catalog.active().count(),
+            shadowed: catalog.entries.len() - catalog.unshadowed().count(),
         };
         report
     }

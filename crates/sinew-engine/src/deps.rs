@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
-use sinew_catalog::install::{InstallOption, Offer, options};
-use sinew_catalog::{Catalog, Entry, Requirements, State, tools};
+use sinew_catalog::install::{InstallOption, OfferContext, offered_options};
+use sinew_catalog::{Catalog, CatalogEntry, EntryState, SkillRequirements, tools};
 use sinew_exec::EnvState;
-use sinew_exec::install::{Missing, missing_manager, setup};
-use sinew_skill::{Code, Reason};
+use sinew_exec::install::{MissingManager, installer_setup, missing_manager};
+use sinew_skill::{Reason, ReasonCode};
 
 use crate::Engine;
 
@@ -18,24 +18,24 @@ pub struct DepsReport {
     /// The skill.
     pub skill: String,
     /// Whether it can be used.
-    pub state: State,
+    pub state: EntryState,
     /// What it lacks.
-    pub missing: Requirements,
+    pub missing: SkillRequirements,
     /// How to get programs, the best way marked.
     pub options: Vec<InstallOption>,
     /// Managers that the best ways need and this machine lacks.
-    pub managers: Vec<Missing>,
+    pub managers: Vec<MissingManager>,
     /// Where each declared variable comes from.
     pub env: Vec<EnvState>,
     /// Programs that are found here and that a plain shell would not find.
-    pub off_path: Vec<OffPath>,
+    pub off_path: Vec<OffPathProgram>,
     /// Ways to install that were left out, and why.
     pub refused: Vec<Reason>,
 }
 
 /// A program outside PATH.
 #[derive(Debug, Serialize)]
-pub struct OffPath {
+pub struct OffPathProgram {
     /// The program.
     pub bin: String,
     /// Its folder.
@@ -44,15 +44,15 @@ pub struct OffPath {
 
 impl Engine {
     /// What a skill needs here and how to get it.
-    pub fn deps(&self, entry: &Entry) -> DepsReport {
+    pub fn deps(&self, entry: &CatalogEntry) -> DepsReport {
         let options = self.install_options(entry);
-        let setup = setup(self.config.install.node_manager);
+        let setup = installer_setup(self.config.install.node_manager);
         let managers = options
             .iter()
             .filter(|option| option.preferred && !option.manager_present)
             .filter_map(|option| missing_manager(option.kind, &setup, &self.env, &self.leases))
             .collect();
-        let refused = |reason: &&Reason| reason.code == Code::InstallSpecInvalid;
+        let refused = |reason: &&Reason| reason.code == ReasonCode::InstallSpecInvalid;
         DepsReport {
             skill: entry.name.clone(),
             state: entry.state,
@@ -67,30 +67,30 @@ impl Engine {
 
     /// Every skill that lacks something here.
     pub fn all_deps(&self, catalog: &Catalog) -> Vec<DepsReport> {
-        let lacking = |entry: &&Entry| entry.state == State::NeedsSetup;
-        catalog.active().filter(lacking).map(|entry| self.deps(entry)).collect()
+        let lacking = |entry: &&CatalogEntry| entry.state == EntryState::NeedsSetup;
+        catalog.unshadowed().filter(lacking).map(|entry| self.deps(entry)).collect()
     }
 
     /// The ways to get what a skill needs, as this machine and its configuration see them.
-    pub(crate) fn install_options(&self, entry: &Entry) -> Vec<InstallOption> {
-        let offer = Offer {
+    pub(crate) fn install_options(&self, entry: &CatalogEntry) -> Vec<InstallOption> {
+        let offer = OfferContext {
             os: &self.env.os,
             prefer_brew: self.config.install.prefer_brew,
             has: &|program| self.env.find_program(program).is_some(),
-            setup: setup(self.config.install.node_manager),
+            setup: installer_setup(self.config.install.node_manager),
         };
-        options(&entry.requirements.os, &entry.install, &offer)
+        offered_options(&entry.requirements.os, &entry.install, &offer)
     }
 
-    fn off_path(&self, entry: &Entry) -> Vec<OffPath> {
+    fn off_path(&self, entry: &CatalogEntry) -> Vec<OffPathProgram> {
         let needs = &entry.requirements;
         let bins = needs.bins.iter().chain(&needs.any_bins);
         bins.filter(|bin| self.env.find_program(bin).is_none())
             .filter_map(|bin| {
-                let own = tools::own_folders(&self.env, &entry.skill_key);
+                let own = tools::skill_tools_folders(&self.env, &entry.skill_key);
                 let folders = tools::shared_folders(&self.env).into_iter().chain(own);
                 let folder = folders.into_iter().find(|folder| folder.join(bin).is_file())?;
-                Some(OffPath { bin: bin.clone(), folder })
+                Some(OffPathProgram { bin: bin.clone(), folder })
             })
             .collect()
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use sinew_catalog::{Catalog, Entry};
+use sinew_catalog::{Catalog, CatalogEntry};
 use sinew_exec::EnvState;
 
 use crate::{Engine, PromptOptions};
@@ -11,12 +11,12 @@ use crate::{Engine, PromptOptions};
 /// One skill with what belongs to it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Details<'a> {
+pub struct SkillDetails<'a> {
     /// The skill.
     #[serde(flatten)]
-    pub entry: &'a Entry,
+    pub entry: &'a CatalogEntry,
     /// Copies that lost to it, highest rank first.
-    pub shadowed: Vec<&'a Entry>,
+    pub shadowed: Vec<&'a CatalogEntry>,
     /// Where each variable that it declares comes from.
     pub env: Vec<EnvState>,
     /// What it costs in the prompt, in UTF-16 code units; absent when the model does not see it.
@@ -25,8 +25,8 @@ pub struct Details<'a> {
 
 impl Engine {
     /// Everything known about one skill.
-    pub fn details<'a>(&self, catalog: &'a Catalog, entry: &'a Entry) -> Details<'a> {
-        Details {
+    pub fn details<'a>(&self, catalog: &'a Catalog, entry: &'a CatalogEntry) -> SkillDetails<'a> {
+        SkillDetails {
             entry,
             shadowed: catalog.shadowed_by(entry),
             env: self.env_states(entry),
@@ -37,7 +37,8 @@ impl Engine {
     /// What each skill costs that the model sees, by name, in UTF-16 code units.
     pub fn prompt_costs<'a>(&self, catalog: &'a Catalog) -> BTreeMap<&'a str, usize> {
         let block = self.prompt(catalog, &PromptOptions::default());
-        let visible: Vec<&Entry> = catalog.active().filter(|entry| entry.model_visible).collect();
+        let visible: Vec<&CatalogEntry> =
+            catalog.unshadowed().filter(|entry| entry.model_visible).collect();
         let shown = block.shown.iter().filter_map(|&at| visible.get(at));
         shown.map(|entry| entry.name.as_str()).zip(block.report.per_skill_chars).collect()
     }

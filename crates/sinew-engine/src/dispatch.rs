@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 use sinew_catalog::Catalog;
-use sinew_catalog::dispatch::{Resolution, resolve};
-use sinew_guard::record;
+use sinew_catalog::dispatch::{MessageResolution, resolve_message};
+use sinew_guard::scan_records;
 
-use crate::{Engine, Error};
+use crate::{Engine, EngineError};
 
 /// What is written down of a dispatch: who, where to, how much. Never the arguments.
 #[derive(Serialize)]
@@ -27,13 +27,13 @@ impl Engine {
         catalog: &Catalog,
         message: &str,
         tools: &[String],
-    ) -> Result<Resolution, Error> {
-        let resolution = resolve(message, &catalog.commands, tools);
+    ) -> Result<MessageResolution, EngineError> {
+        let resolution = resolve_message(message, &catalog.commands, tools);
         let (command, tool, bytes, outcome) = match &resolution {
-            Resolution::Dispatch { command, dispatch } => {
+            MessageResolution::Dispatch { command, dispatch } => {
                 (command, dispatch.tool.as_str(), dispatch.payload.command.len(), "resolved")
             }
-            Resolution::Refused { command, reason } => {
+            MessageResolution::Refused { command, reason } => {
                 (command, reason.key.as_deref().unwrap_or_default(), 0, reason.code.as_str())
             }
             _ => return Ok(resolution),
@@ -50,7 +50,8 @@ impl Engine {
             outcome,
         };
         // A dispatch that cannot be accounted for does not happen.
-        record::append(&path, &written).map_err(|error| Error::file("write", &path, &error))?;
+        scan_records::append_audit_record(&path, &written)
+            .map_err(|error| EngineError::file("write", &path, &error))?;
         Ok(resolution)
     }
 }

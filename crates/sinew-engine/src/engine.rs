@@ -5,25 +5,26 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use sinew_catalog::{
-    Catalog, Cause, Change, Config, Entry, Environment, LiveCatalog, Overrides, PROFILES, Places,
-    Profile, Remote, Request, ScanGate, Snapshot,
+    CallerFolders, Catalog, CatalogChange, CatalogEntry, CatalogRequest, Config, Environment,
+    LiveCatalog, PROFILES, Profile, RefreshCause, RemoteMachines, ScanGate, SessionOverrides,
+    Snapshot,
 };
-use sinew_cortex::signals::Vocabulary;
-use sinew_exec::Leases;
+use sinew_cortex::signals::SignalVocabulary;
+use sinew_exec::EnvLeases;
 use sinew_guard::scan::Scanner;
-use sinew_route::Models;
-use sinew_skill::{Code, Reason, names};
+use sinew_route::RouterModels;
+use sinew_skill::{Reason, ReasonCode, names};
 use sinew_store::Store;
 
+use crate::catalog_cache::CatalogCache;
 use crate::cortex::CortexState;
-use crate::hub::Trust;
-use crate::kept::KeptCatalog;
+use crate::hub::LockTrust;
 use crate::scan::ScanFiles;
-use crate::{ConfigSource, Error, ErrorKind, Import, bundled, settings};
+use crate::{ConfigImport, ConfigSource, EngineError, ErrorKind, bundled, settings};
 
 /// What a surface may say about how it wants to look at skills.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct EngineOptions {
     /// The profile's name; sinew's own where absent.
     pub profile: Option<String>,
     /// The agent's workspace; the current folder where absent.
@@ -37,11 +38,11 @@ pub struct Options {
     /// The configuration file.
     pub config: Option<PathBuf>,
     /// The session's own switches.
-    pub overrides: Overrides,
+    pub overrides: SessionOverrides,
     /// Commands that the host has taken.
     pub reserved_commands: Vec<String>,
     /// What machines have that the host is connected to.
-    pub remote: Remote,
+    pub remote: RemoteMachines,
 }
 
 /// Answers every question about the skills of one agent on one machine.
@@ -50,25 +51,25 @@ pub struct Engine {
     pub(crate) env: Environment,
     pub(crate) profile: &'static Profile,
     pub(crate) config: Config,
-    pub(crate) places: Places,
+    pub(crate) places: CallerFolders,
     pub(crate) agent: Option<String>,
-    pub(crate) options: Options,
+    pub(crate) options: EngineOptions,
     config_source: ConfigSource,
     /// Trouble that was met before the first look at the roots.
     opening: Vec<Reason>,
     live: Arc<LiveCatalog>,
-    kept: Option<KeptCatalog>,
+    kept: Option<CatalogCache>,
     pub(crate) scan_files: ScanFiles,
     /// The variables that runs of this engine have.
-    pub(crate) leases: Leases,
+    pub(crate) leases: EnvLeases,
     pub(crate) scan_gate: ScanGate,
     /// What the locks say, as long as they say the same.
-    pub(crate) trusted: Mutex<Option<Arc<Trust>>>,
+    pub(crate) trusted: Mutex<Option<Arc<LockTrust>>>,
     /// Opened when a message is routed for the first time.
-    pub(crate) models: OnceLock<Models>,
+    pub(crate) models: OnceLock<RouterModels>,
     pub(crate) store: OnceLock<Arc<dyn Store>>,
     pub(crate) cortex: OnceLock<CortexState>,
-    pub(crate) vocabulary: OnceLock<Vocabulary>,
+    pub(crate) vocabulary: OnceLock<SignalVocabulary>,
     pub(crate) scanner: OnceLock<Scanner>,
     /// It was said that the reviewer has no model; once is enough.
     pub(crate) said_no_provider: AtomicBool,
@@ -77,26 +78,30 @@ pub struct Engine {
 impl Engine {
     /// Opens the engine. Only a request that makes no sense fails; whatever is missing on the
     /// machine is an issue of the catalog.
-    pub fn open(env: Environment, options: Options) -> Result<Self, Error> {
+    pub fn open(env: Environment, options: EngineOptions) -> Result<Self, EngineError> {
         Self::over(Arc::default(), env, options)
     }
 
     /// The same view under the configuration as it is now; `None` where it says what it said.
     ///
     /// Versions go on counting, and what was read stays known.
-    pub fn reread(&self) -> Result<Option<Self>, Error> {
+    pub fn reload_if_changed(&self) -> Result<Option<Self>, EngineError> {
         let mut now = Self::over(Arc::clone(&self.live), self.env.clone(), self.options.clone())?;
         now.leases = self.leases.clone();
         let same = now.config == self.config && now.opening == self.opening;
         Ok((!same).then_some(now))
     }
 
-    fn over(live: Arc<LiveCatalog>, env: Environment, options: Options) -> Result<Self, Error> {
+    fn over(
+        live: Arc<LiveCatalog>,
+        env: Environment,
+        options: EngineOptions,
+    ) -> Result<Self, EngineError> {
         let profile = find_profile(options.profile.as_deref())?;
         if let Some(path) = &options.config
             && !path.is_file()
         {
-            return Err(Error::new(
+            return Err(EngineError::new(
                 ErrorKind::Usage,
                 "no-such-config",
                 format!("there is no configuration file {}", path.display()),
@@ -106,7 +111,7 @@ impl Engine {
         let path = options.config.clone().unwrap_or_else(|| settings::default_path(profile, &env));
         let loaded = settings::load(path);
         let mut opening = loaded.reasons;
-        let (_, mut corrected) = sinew_workshop::Settings::read(&loaded.config.tree);
+        let (_, mut corrected) = sinew_workshop::WorkshopSettings::read(&loaded.config.tree);
         for reason in &mut corrected {
             reason.path = Some(sinew_catalog::path_text(&loaded.source.path));
         }
@@ -114,8 +119,8 @@ impl Engine {
         let workspace = workspace(profile, &options, &loaded.config, &env);
         if !workspace.is_dir() {
             opening.push(
-                Reason::new(Code::RootMissing, "the workspace does not exist")
-                    .severity(sinew_skill::Severity::Warn)
+                Reason::new(ReasonCode::RootMissing, "the workspace does not exist")
+                    .severity(sinew_skill::ReasonSeverity::Warn)
                     .path(sinew_catalog::path_text(&workspace))
                     .remedy(
                         "name another folder with --workspace; skills from elsewhere are shown",
@@ -133,7 +138,7 @@ impl Engine {
         Ok(Self {
             profile,
             config: loaded.config,
-            places: Places {
+            places: CallerFolders {
                 workspace,
                 execution_workspace: options.execution_workspace.clone(),
                 bundled,
@@ -144,14 +149,14 @@ impl Engine {
             config_source: loaded.source,
             opening,
             live,
-            kept: KeptCatalog::below(&env, profile),
+            kept: CatalogCache::below(&env, profile),
             models: OnceLock::new(),
             scan_gate: scan_files.gate(),
             trusted: Mutex::new(None),
             scan_files,
             scanner: OnceLock::new(),
             said_no_provider: AtomicBool::new(false),
-            leases: Leases::default(),
+            leases: EnvLeases::default(),
             env,
             store: OnceLock::new(),
             cortex: OnceLock::new(),
@@ -161,7 +166,7 @@ impl Engine {
 
     /// The skills as they are now. Files that did not change are not read again.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.refresh(Cause::Files).snapshot
+        self.refresh(RefreshCause::Files).snapshot
     }
 
     /// The skills as of the last look, for whoever watches; looks where nobody has yet.
@@ -170,15 +175,15 @@ impl Engine {
     }
 
     /// Looks at the roots again and says what differs.
-    pub fn refresh(&self, cause: Cause) -> Change {
+    pub fn refresh(&self, cause: RefreshCause) -> CatalogChange {
         let trust = self.trust();
         if let Some(kept) = &self.kept {
-            kept.recall(&self.live, &self.scan_gate);
+            kept.load(&self.live, &self.scan_gate);
         }
         let change = self.live.refresh(&self.request(&trust), cause);
         self.scan_files.remember(&self.scan_gate);
         if let Some(kept) = &self.kept {
-            kept.keep(&self.live, &self.scan_gate);
+            kept.save(&self.live, &self.scan_gate);
         }
         change
     }
@@ -188,8 +193,8 @@ impl Engine {
         self.live.forget_below(folder);
     }
 
-    fn request<'a>(&'a self, trust: &'a Trust) -> Request<'a> {
-        Request {
+    fn request<'a>(&'a self, trust: &'a LockTrust) -> CatalogRequest<'a> {
+        CatalogRequest {
             profile: self.profile,
             places: self.places.clone(),
             config: &self.config,
@@ -209,7 +214,11 @@ impl Engine {
     }
 
     /// The skill that `wanted` names.
-    pub fn find<'a>(&self, catalog: &'a Catalog, wanted: &str) -> Result<&'a Entry, Error> {
+    pub fn find<'a>(
+        &self,
+        catalog: &'a Catalog,
+        wanted: &str,
+    ) -> Result<&'a CatalogEntry, EngineError> {
         catalog.lookup(wanted).map_err(|error| {
             // A folder that was looked at and left out has a record; that is the answer.
             let record = catalog.issues.iter().find(|issue| {
@@ -219,7 +228,7 @@ impl Engine {
                 })
             });
             match record {
-                Some(record) => Error::from(error).hint(record.to_string()),
+                Some(record) => EngineError::from(error).hint(record.to_string()),
                 None => error.into(),
             }
         })
@@ -266,18 +275,18 @@ impl Engine {
 
     /// Copies the sections that both programs share from OpenClaw's configuration into sinew's;
     /// without `write`, only says what it would do.
-    pub fn import_openclaw_config(&self, write: bool) -> Result<Import, Error> {
+    pub fn import_openclaw_config(&self, write: bool) -> Result<ConfigImport, EngineError> {
         let to = self.env.var_path("SINEW_CONFIG");
         let to = to.unwrap_or_else(|| self.env.sinew_home().join("config.json5"));
         settings::import_openclaw(&self.env, to, write)
     }
 }
 
-fn find_profile(name: Option<&str>) -> Result<&'static Profile, Error> {
+fn find_profile(name: Option<&str>) -> Result<&'static Profile, EngineError> {
     let Some(name) = name else { return Ok(Profile::default_profile()) };
     Profile::find(name).ok_or_else(|| {
         let known = || PROFILES.iter().map(|profile| profile.name);
-        let error = Error::new(
+        let error = EngineError::new(
             ErrorKind::Usage,
             "unknown-profile",
             format!("there is no profile `{name}`"),
@@ -304,7 +313,12 @@ fn tidy(path: &Path) -> PathBuf {
 }
 
 /// The folder an agent works in: named, configured, OpenClaw's default, or the current one.
-fn workspace(profile: &Profile, options: &Options, config: &Config, env: &Environment) -> PathBuf {
+fn workspace(
+    profile: &Profile,
+    options: &EngineOptions,
+    config: &Config,
+    env: &Environment,
+) -> PathBuf {
     if let Some(named) = &options.workspace {
         return tidy(&env.cwd.join(named));
     }

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use serde::Serialize;
-use sinew_catalog::LookupError;
+use sinew_catalog::SkillLookupError;
 
 /// What kind of trouble it is; surfaces map it to their own codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -24,7 +24,7 @@ pub enum ErrorKind {
 
 /// An error with its next step.
 #[derive(Debug, Clone, Serialize)]
-pub struct Error {
+pub struct EngineError {
     /// What kind of trouble it is.
     pub kind: ErrorKind,
     /// A stable name in kebab-case, for scripts.
@@ -35,7 +35,7 @@ pub struct Error {
     pub hints: Vec<String>,
 }
 
-impl Error {
+impl EngineError {
     /// An error without hints.
     pub fn new(kind: ErrorKind, code: &'static str, message: impl Into<String>) -> Self {
         Self { kind, code, message: message.into(), hints: Vec::new() }
@@ -58,23 +58,23 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for EngineError {}
 
-impl From<LookupError> for Error {
-    fn from(error: LookupError) -> Self {
+impl From<SkillLookupError> for EngineError {
+    fn from(error: SkillLookupError) -> Self {
         let message = error.to_string();
         match error {
-            LookupError::Ambiguous { .. } => {
+            SkillLookupError::Ambiguous { .. } => {
                 Self::new(ErrorKind::Usage, "ambiguous-skill", message)
                     .hint("name it by the path of its file")
             }
-            LookupError::NotFound { nearest, .. } => {
+            SkillLookupError::NotFound { nearest, .. } => {
                 let error = Self::new(ErrorKind::No, "unknown-skill", message);
                 match nearest.as_slice() {
                     [] => error.hint("`sinew list --all` shows every skill there is"),

@@ -8,21 +8,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde::{Deserialize, Serialize};
 use sinew_catalog::Catalog;
 use sinew_route::eval::{
-    Comparison, Observed, Options, Pair, Report, TriggerReport, compare, confusable, evaluate,
-    read_questions, read_skills, read_trigger_rows, triggers,
+    ConfusablePair, EvalComparison, QuestionResult, RouteEvalOptions, RouteEvalReport,
+    TriggerReport, compare, confusable_pairs, evaluate, evaluate_triggers, read_questions,
+    read_skills, read_trigger_rows,
 };
-use sinew_route::{Document, Index, Router};
+use sinew_route::{RouteDocument, RouteIndex, Router};
 
 use crate::route::{document, read_skill};
 use crate::validate::files_in;
-use crate::{Engine, Error, ErrorKind, ModelChoice};
+use crate::{Engine, EngineError, ErrorKind, ModelChoice};
 
 /// How alike two skills must be to be called confusable.
 const CONFUSABLE: f64 = 0.8;
 
 /// One of two runs that are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunSide {
+pub enum EvalRunSide {
     /// Made now, with these models.
     Models(ModelChoice),
     /// Made before: the JSON that `eval route` printed.
@@ -31,21 +32,21 @@ pub enum RunSide {
 
 /// Two runs on the same questions.
 #[derive(Debug, Clone, Serialize)]
-pub struct Compared {
+pub struct ModelComparison {
     /// The models of the first.
     pub first: String,
     /// The models of the second.
     pub second: String,
     /// Second minus first.
     #[serde(flatten)]
-    pub difference: Comparison,
+    pub difference: EvalComparison,
 }
 
 /// What is read of a saved report.
 #[derive(Deserialize)]
-struct SavedReport {
+struct SavedEvalReport {
     model: String,
-    questions: Vec<Observed>,
+    questions: Vec<QuestionResult>,
 }
 
 /// What the router is asked, and over which skills.
@@ -58,7 +59,7 @@ pub struct EvalData<'a> {
 }
 
 /// Hears of encoder vectors as they are computed: how many are done, of how many.
-pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
+pub type VectorProgress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 impl Engine {
     /// Asks every question over the skills.
@@ -67,8 +68,8 @@ impl Engine {
         data: EvalData<'_>,
         choice: ModelChoice,
         misses: bool,
-        progress: Progress<'_>,
-    ) -> Result<Report, Error> {
+        progress: VectorProgress<'_>,
+    ) -> Result<RouteEvalReport, EngineError> {
         let (documents, mut problems) = match data.skills.map(|skills| self.env.cwd.join(skills)) {
             Some(folder) if folder.is_dir() => (documents_in(&folder), Vec::new()),
             Some(file) => {
@@ -77,7 +78,7 @@ impl Engine {
             }
             None => {
                 let snapshot = self.snapshot();
-                let readable = snapshot.catalog.active().filter(|entry| entry.skill.is_some());
+                let readable = snapshot.catalog.unshadowed().filter(|entry| entry.skill.is_some());
                 (readable.map(document).collect(), Vec::new())
             }
         };
@@ -88,7 +89,7 @@ impl Engine {
         let questions = read_questions(&questions);
         problems.extend(questions.bad);
         let models = self.models(choice);
-        let mut index = Index::build(&documents, &models);
+        let mut index = RouteIndex::build(&documents, &models);
         if let Some(encoder) = &models.encoder {
             let pending = index.pending();
             let done = AtomicUsize::new(0);
@@ -96,23 +97,28 @@ impl Engine {
                 progress(done.fetch_add(count, Ordering::Relaxed) + count, pending.len());
             };
             index.fill(encoder.as_ref(), &pending, &tell).map_err(|error| {
-                Error::new(
+                EngineError::new(
                     ErrorKind::Environment,
                     "model-failed",
                     format!("the encoder failed: {error}"),
                 )
             })?;
         }
-        let (router, _) = Router::over(index.into(), models, self.route_config());
-        Ok(evaluate(&router, &questions.rows, problems, Options { parallel: false, misses }))
+        let (router, _) = Router::from_index(index.into(), models, self.route_config());
+        Ok(evaluate(
+            &router,
+            &questions.rows,
+            problems,
+            RouteEvalOptions { parallel: false, misses },
+        ))
     }
 
     /// The test cases of the workspace.
-    fn saved_cases(&self) -> Result<String, Error> {
+    fn saved_cases(&self) -> Result<String, EngineError> {
         let path = self.cases_path();
         if !path.exists() {
             let said = format!("there are no questions: {} is not there", path.display());
-            return Err(Error::new(ErrorKind::Usage, "missing-data", said).hint(
+            return Err(EngineError::new(ErrorKind::Usage, "missing-data", said).hint(
                 "name a file with --queries, or save test cases on the dashboard's Route page",
             ));
         }
@@ -122,15 +128,15 @@ impl Engine {
     /// The paired difference of two runs; those that are not saved are made now.
     pub fn compare_route(
         &self,
-        sides: [&RunSide; 2],
+        sides: [&EvalRunSide; 2],
         data: EvalData<'_>,
-        progress: Progress<'_>,
-    ) -> Result<Compared, Error> {
-        let run = |side: &RunSide| match side {
-            RunSide::Saved(path) => {
+        progress: VectorProgress<'_>,
+    ) -> Result<ModelComparison, EngineError> {
+        let run = |side: &EvalRunSide| match side {
+            EvalRunSide::Saved(path) => {
                 let path = self.env.cwd.join(path);
                 serde_json::from_str(&read_text(&path)?).map_err(|error| {
-                    Error::new(
+                    EngineError::new(
                         ErrorKind::Usage,
                         "bad-report",
                         format!("{} is no report of `sinew eval route`: {error}", path.display()),
@@ -138,14 +144,14 @@ impl Engine {
                     .hint("name a model, or a file that `sinew eval route --json` wrote")
                 })
             }
-            RunSide::Models(choice) => {
+            EvalRunSide::Models(choice) => {
                 let report = self.eval_route(data, *choice, false, progress)?;
-                Ok(SavedReport { model: report.model, questions: report.questions })
+                Ok(SavedEvalReport { model: report.model, questions: report.questions })
             }
         };
         let [first, second] = [run(sides[0])?, run(sides[1])?];
         let difference = compare(&first.questions, &second.questions);
-        Ok(Compared { first: first.model, second: second.model, difference })
+        Ok(ModelComparison { first: first.model, second: second.model, difference })
     }
 
     /// Whether a skill of the catalog triggers when it should, and stays quiet when it should not.
@@ -154,11 +160,11 @@ impl Engine {
         catalog: &Catalog,
         skill: &str,
         rows: &Path,
-    ) -> Result<TriggerReport, Error> {
+    ) -> Result<TriggerReport, EngineError> {
         let entry = self.find(catalog, skill)?;
         let rows = read_trigger_rows(&read_text(&self.env.cwd.join(rows))?);
         if let Some(bad) = rows.bad.first() {
-            return Err(Error::new(
+            return Err(EngineError::new(
                 ErrorKind::No,
                 "bad-data",
                 format!("line {}: {}", bad.line, bad.message),
@@ -166,37 +172,37 @@ impl Engine {
             .hint("each row has a query and should_trigger"));
         }
         let mut router = self.router(catalog, ModelChoice::Default);
-        router.fill(&|_| {})?;
-        Ok(triggers(router.router(), &rows.rows, Some(&entry.name)))
+        router.fill_vectors(&|_| {})?;
+        Ok(evaluate_triggers(router.router(), &rows.rows, Some(&entry.name)))
     }
 
     /// Pairs of skills that the router can hardly tell apart.
-    pub fn confusable_skills(&self, catalog: &Catalog) -> Vec<Pair> {
-        confusable(self.router(catalog, ModelChoice::Static).router(), CONFUSABLE)
+    pub fn confusable_skills(&self, catalog: &Catalog) -> Vec<ConfusablePair> {
+        confusable_pairs(self.router(catalog, ModelChoice::Static).router(), CONFUSABLE)
     }
 }
 
 /// Text, unpacked where it is gzipped.
-fn read_text(path: &Path) -> Result<String, Error> {
-    let bytes = fs::read(path).map_err(|error| Error::file("read", path, &error))?;
+fn read_text(path: &Path) -> Result<String, EngineError> {
+    let bytes = fs::read(path).map_err(|error| EngineError::file("read", path, &error))?;
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
     let mut text = String::new();
     flate2::read::MultiGzDecoder::new(bytes.as_slice())
         .read_to_string(&mut text)
-        .map_err(|error| Error::file("unpack", path, &error))?;
+        .map_err(|error| EngineError::file("unpack", path, &error))?;
     Ok(text)
 }
 
 /// Every skill below a folder, by its path.
-fn documents_in(folder: &Path) -> Vec<Document> {
+fn documents_in(folder: &Path) -> Vec<RouteDocument> {
     let mut files = files_in(folder);
     files.sort();
     let read = files.iter().filter_map(|file| {
         let name = file.parent()?.file_name()?.to_string_lossy().into_owned();
         let text = String::from_utf8_lossy(&read_skill(file)?).into_owned();
-        Some(Document::from_text(&name, &name, &text))
+        Some(RouteDocument::from_text(&name, &name, &text))
     });
     read.collect()
 }

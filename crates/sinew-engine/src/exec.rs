@@ -5,21 +5,21 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use sinew_catalog::config::{Scope, Secret};
-use sinew_catalog::{Catalog, Entry, State};
-use sinew_cortex::Memory;
-use sinew_cortex::acquire::Finish;
-use sinew_cortex::record::Origin;
+use sinew_catalog::config::{EnvScope, SecretSetting};
+use sinew_catalog::{Catalog, CatalogEntry, EntryState};
+use sinew_cortex::CortexMemory;
+use sinew_cortex::acquire::UseReport;
+use sinew_cortex::record::OutcomeReporter;
 use sinew_cortex::signals::clean_region;
-use sinew_exec::child::{Control, StartError, Stdin, Stdout, Stream};
-use sinew_exec::classify::Outcome;
-use sinew_exec::run::{self, Retry, RunEnv};
-use sinew_exec::secret::Commands;
-use sinew_exec::{Covered, EnvLease, EnvState, Plan, Rules, env_states};
+use sinew_exec::child::{OutputStream, ProcessControl, ProgramStartError, StdinMode, StdoutMode};
+use sinew_exec::classify::RunOutcome;
+use sinew_exec::run::{self, RetryPolicy, RunEnv};
+use sinew_exec::secret::SecretCommands;
+use sinew_exec::{CoveredSkill, EnvLease, EnvPlan, EnvRules, EnvState, env_states};
 use sinew_guard::secrets;
 use sinew_skill::Reason;
 
-use crate::{Engine, Error, ErrorKind, NewOutcome, Recorded};
+use crate::{Engine, EngineError, ErrorKind, NewOutcome, OutcomeEffect};
 
 /// Variables that hold sinew's own credentials, beyond those that look like it.
 const OWN_CREDENTIALS: &[&str] = &["SINEW_DATABASE_URL", "SINEW_TOKEN"];
@@ -33,11 +33,11 @@ pub struct ExecRequest<'a> {
     /// How long it may take.
     pub timeout: Option<Duration>,
     /// What it reads.
-    pub stdin: Stdin,
+    pub stdin: StdinMode,
     /// What becomes of its standard output.
-    pub stdout: Stdout,
+    pub stdout: StdoutMode,
     /// Whether and how an API error is tried again.
-    pub retry: Retry<'a>,
+    pub retry: RetryPolicy<'a>,
 }
 
 /// What became of a command.
@@ -48,7 +48,7 @@ pub struct ExecReport {
     pub skill: String,
     /// What became of it.
     #[serde(flatten)]
-    pub run: run::Report,
+    pub run: run::RunReport,
     /// Variables that the skill's configuration wanted to set and did not, or that are doubted.
     pub records: Vec<Reason>,
     /// Variables of the host that the command did not get.
@@ -57,10 +57,10 @@ pub struct ExecReport {
     pub missing_env: Vec<String>,
     /// What was learned from it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub learned: Option<Recorded>,
+    pub learned: Option<OutcomeEffect>,
     /// Why nothing was, where that is nobody's wish.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub not_learned: Option<Error>,
+    pub not_learned: Option<EngineError>,
 }
 
 impl Engine {
@@ -69,11 +69,11 @@ impl Engine {
     pub fn exec(
         &self,
         catalog: &Catalog,
-        entry: &Entry,
+        entry: &CatalogEntry,
         request: ExecRequest<'_>,
-        control: &Control,
-        observe: &mut dyn FnMut(Stream, &[u8]),
-    ) -> Result<ExecReport, Error> {
+        control: &ProcessControl,
+        observe: &mut dyn FnMut(OutputStream, &[u8]),
+    ) -> Result<ExecReport, EngineError> {
         let region = request.region;
         let mut report = self.run_for(catalog, entry, request, control, observe)?;
         // What somebody ended says nothing about the skill.
@@ -89,7 +89,7 @@ impl Engine {
 
     /// Readies what [`Engine::exec`] learns with and into, ahead of its use. What goes wrong is said
     /// when something is learned.
-    pub fn open_memory(&self) {
+    pub fn prepare_cortex(&self) {
         if self.config.cortex.enabled {
             let _ = self.cortex().and_then(|cortex| cortex.with_memory(|_| ()));
             // The patterns of secrets are compiled by the first question.
@@ -103,22 +103,22 @@ impl Engine {
         &self,
         folder: &Path,
         request: ExecRequest<'_>,
-        control: &Control,
-        observe: &mut dyn FnMut(Stream, &[u8]),
-    ) -> Result<Finish, Error> {
+        control: &ProcessControl,
+        observe: &mut dyn FnMut(OutputStream, &[u8]),
+    ) -> Result<UseReport, EngineError> {
         let snapshot = self.snapshot();
         let entry = snapshot.catalog.entries.iter().find(|entry| entry.base_dir == folder);
         let Some(entry) = entry else {
             let message = format!("the catalog has no skill in {}", folder.display());
-            return Err(Error::new(ErrorKind::No, "unknown-skill", message));
+            return Err(EngineError::new(ErrorKind::No, "unknown-skill", message));
         };
         let run = self.run_for(&snapshot.catalog, entry, request, control, observe)?.run;
         let finish = match run.outcome.failure() {
-            _ if run.interrupted => Finish::unknown(),
-            Some(kind) => Finish::failure(kind),
-            None => Finish::success(),
+            _ if run.interrupted => UseReport::unknown(),
+            Some(kind) => UseReport::failure(kind),
+            None => UseReport::success(),
         };
-        Ok(Finish {
+        Ok(UseReport {
             detail: Some(run.detail).filter(|detail| !detail.is_empty()),
             key: run.missing,
             ms: Some(run.duration_ms),
@@ -129,16 +129,16 @@ impl Engine {
     fn run_for(
         &self,
         catalog: &Catalog,
-        entry: &Entry,
+        entry: &CatalogEntry,
         request: ExecRequest<'_>,
-        control: &Control,
-        observe: &mut dyn FnMut(Stream, &[u8]),
-    ) -> Result<ExecReport, Error> {
+        control: &ProcessControl,
+        observe: &mut dyn FnMut(OutputStream, &[u8]),
+    ) -> Result<ExecReport, EngineError> {
         usable(entry)?;
         let lease = self.lease(catalog, &[entry]);
         let own = self.host_credentials();
         let env = RunEnv::of(&self.covered(entry), &lease, &self.rules(&own), &self.env);
-        let command = run::Request {
+        let command = run::RunRequest {
             argv: request.argv,
             cwd: &self.env.cwd,
             timeout: request.timeout,
@@ -162,10 +162,10 @@ impl Engine {
     /// Records how it went.
     fn learn_from(
         &self,
-        entry: &Entry,
+        entry: &CatalogEntry,
         region: Option<&str>,
         report: &ExecReport,
-    ) -> Result<Recorded, Error> {
+    ) -> Result<OutcomeEffect, EngineError> {
         let cortex = self.cortex()?;
         let run = &report.run;
         let region = match region {
@@ -178,11 +178,11 @@ impl Engine {
             version: version(entry),
             source: Some(entry.source.clone()),
             digest: entry.scan.as_ref().map(|scan| scan.digest.clone()),
-            worked: Some(run.outcome == Outcome::Success),
+            worked: Some(run.outcome == RunOutcome::Success),
             kind: run.outcome.failure(),
             detail: Some(run.detail.clone()).filter(|detail| !detail.is_empty()),
             key: run.missing.clone(),
-            origin: Origin::Engine,
+            origin: OutcomeReporter::Engine,
             agent: self.agent.clone(),
             attempts: Some(run.attempts),
             ms: Some(run.duration_ms),
@@ -192,17 +192,17 @@ impl Engine {
 
     /// The variables of a run in which these skills take part; with `skills.env.scope` set to
     /// `snapshot`, of every eligible skill.
-    pub fn lease(&self, catalog: &Catalog, used: &[&Entry]) -> EnvLease {
-        let mut entries: Vec<&Entry> = used.to_vec();
-        if self.config.env.scope == Scope::Snapshot {
-            let others = catalog.active().filter(|entry| entry.eligible);
+    pub fn lease(&self, catalog: &Catalog, used: &[&CatalogEntry]) -> EnvLease {
+        let mut entries: Vec<&CatalogEntry> = used.to_vec();
+        if self.config.env.scope == EnvScope::Snapshot {
+            let others = catalog.unshadowed().filter(|entry| entry.eligible);
             entries
                 .extend(others.filter(|entry| !used.iter().any(|one| std::ptr::eq(*one, *entry))));
         }
-        let covered: Vec<Covered<'_>> = entries.into_iter().map(|e| self.covered(e)).collect();
+        let covered: Vec<CoveredSkill<'_>> = entries.into_iter().map(|e| self.covered(e)).collect();
         let own = self.host_credentials();
-        let commands = Commands::Run(&self.leases);
-        let plan = Plan::of(&covered, &self.rules(&own), &self.env, commands);
+        let commands = SecretCommands::Run(&self.leases);
+        let plan = EnvPlan::of(&covered, &self.rules(&own), &self.env, commands);
         self.leases.acquire(plan, &self.env)
     }
 
@@ -212,25 +212,25 @@ impl Engine {
     }
 
     /// Where each variable that a skill declares would come from.
-    pub fn env_states(&self, entry: &Entry) -> Vec<EnvState> {
+    pub fn env_states(&self, entry: &CatalogEntry) -> Vec<EnvState> {
         let own = self.host_credentials();
         env_states(&self.covered(entry), &self.rules(&own), &self.env)
     }
 
-    fn covered<'a>(&'a self, entry: &'a Entry) -> Covered<'a> {
-        Covered { entry, settings: self.config.entries.get(&entry.skill_key) }
+    fn covered<'a>(&'a self, entry: &'a CatalogEntry) -> CoveredSkill<'a> {
+        CoveredSkill { entry, settings: self.config.entries.get(&entry.skill_key) }
     }
 
-    fn rules<'a>(&self, host_credentials: &'a [String]) -> Rules<'a> {
+    fn rules<'a>(&self, host_credentials: &'a [String]) -> EnvRules<'a> {
         let allow_declared_credentials = self.config.env.allow_declared_credentials;
-        Rules { allow_declared_credentials, host_credentials }
+        EnvRules { allow_declared_credentials, host_credentials }
     }
 
     /// Names that this host uses for itself: no skill gets them without declaring them.
     fn host_credentials(&self) -> Vec<String> {
         let mut names: Vec<String> =
             OWN_CREDENTIALS.iter().map(|name| (*name).to_owned()).collect();
-        if let Some(Secret::Reference { source, id }) = &self.config.route.remote.api_key
+        if let Some(SecretSetting::Reference { source, id }) = &self.config.route.remote.api_key
             && source == "env"
         {
             names.push(id.clone());
@@ -241,7 +241,7 @@ impl Engine {
 
 /// The one region in which the skill is known, else a region of its own: whoever runs it by name has
 /// not said what for.
-fn usual_region(memory: &Memory, entry: &Entry) -> Option<String> {
+fn usual_region(memory: &CortexMemory, entry: &CatalogEntry) -> Option<String> {
     let slug = slug(entry);
     let mut known = memory.motor.keys().filter(|region| memory.candidate(region, &slug).is_some());
     match (known.next(), known.next()) {
@@ -251,12 +251,12 @@ fn usual_region(memory: &Memory, entry: &Entry) -> Option<String> {
 }
 
 /// The skill's name as records carry it: one word.
-pub(crate) fn slug(entry: &Entry) -> String {
+pub(crate) fn slug(entry: &CatalogEntry) -> String {
     entry.skill_key.split_whitespace().collect::<Vec<_>>().join("-")
 }
 
 /// The version that its author names, else its content's own.
-pub(crate) fn version(entry: &Entry) -> String {
+pub(crate) fn version(entry: &CatalogEntry) -> String {
     let fields = entry.skill.as_ref().map(|skill| &skill.frontmatter);
     let named = fields.and_then(|fields| fields.get("version")?.source_text());
     let named = named.filter(|text| !text.trim().is_empty() && !text.contains(char::is_whitespace));
@@ -265,16 +265,16 @@ pub(crate) fn version(entry: &Entry) -> String {
 
 /// A skill that lacks something may still be tried: what it lacks is part of what is learned. One
 /// that is held back, switched off or meant for others may not.
-fn usable(entry: &Entry) -> Result<(), Error> {
+fn usable(entry: &CatalogEntry) -> Result<(), EngineError> {
     let (kind, what) = match entry.state {
-        State::Ready | State::NeedsSetup => return Ok(()),
-        State::Broken => (ErrorKind::No, "could not be loaded"),
-        State::Shadowed => (ErrorKind::No, "is not used; another of that name is"),
-        State::Disabled => (ErrorKind::Refused, "is switched off"),
-        State::Blocked => (ErrorKind::Refused, "is held back"),
-        State::Excluded => (ErrorKind::Refused, "is not for this agent"),
+        EntryState::Ready | EntryState::NeedsSetup => return Ok(()),
+        EntryState::Broken => (ErrorKind::No, "could not be loaded"),
+        EntryState::Shadowed => (ErrorKind::No, "is not used; another of that name is"),
+        EntryState::Disabled => (ErrorKind::Refused, "is switched off"),
+        EntryState::Blocked => (ErrorKind::Refused, "is held back"),
+        EntryState::Excluded => (ErrorKind::Refused, "is not for this agent"),
     };
-    let error = Error::new(kind, "skill-not-usable", format!("{} {what}", entry.name));
+    let error = EngineError::new(kind, "skill-not-usable", format!("{} {what}", entry.name));
     Err(match entry.primary_reason() {
         Some(reason) => error.hint(reason.to_string()),
         None => error,
@@ -282,7 +282,7 @@ fn usable(entry: &Entry) -> Result<(), Error> {
     .hint(format!("`sinew why {}` tells the whole story", entry.name)))
 }
 
-fn not_started(error: &StartError) -> Error {
-    Error::new(ErrorKind::Environment, "not-started", error.to_string())
+fn not_started(error: &ProgramStartError) -> EngineError {
+    EngineError::new(ErrorKind::Environment, "not-started", error.to_string())
         .hint("check that the file is a program and that you may run it")
 }

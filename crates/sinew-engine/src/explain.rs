@@ -1,14 +1,14 @@
 //! Why a skill is in or out: the steps of a decision, in the order in which they were taken.
 
 use serde::Serialize;
-use sinew_catalog::{Catalog, Entry, State};
-use sinew_skill::{Reason, Severity, Stage};
+use sinew_catalog::{Catalog, CatalogEntry, EntryState};
+use sinew_skill::{Reason, ReasonSeverity, ReasonStage};
 
-use crate::{Digests, Engine, PromptOptions, Why};
+use crate::{DigestCache, Engine, PromptOptions, WhyAnswer};
 
 /// How a decision came about. Every surface renders the same one.
 #[derive(Debug, Clone, Serialize)]
-pub struct Explanation {
+pub struct DecisionExplanation {
     /// What it is about.
     pub subject: String,
     /// The answer in one sentence.
@@ -16,16 +16,16 @@ pub struct Explanation {
     /// Whether the answer is that it can be used.
     pub usable: bool,
     /// What led to it.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ExplanationStep>,
 }
 
 /// One step of a decision.
 #[derive(Debug, Clone, Serialize)]
-pub struct Step {
+pub struct ExplanationStep {
     /// The stage: found, read, merge, gate, seen, prompt, command, scan, served, learned, route.
     pub stage: &'static str,
     /// How it went.
-    pub mark: Mark,
+    pub mark: ExplanationMark,
     /// What was the case.
     pub text: String,
     /// What to do about it.
@@ -36,7 +36,7 @@ pub struct Step {
 /// How a step went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mark {
+pub enum ExplanationMark {
     /// It went through.
     Pass,
     /// It stopped here.
@@ -45,13 +45,18 @@ pub enum Mark {
     Note,
 }
 
-impl Explanation {
-    pub(crate) fn step(&mut self, stage: &'static str, mark: Mark, text: impl Into<String>) {
-        self.steps.push(Step { stage, mark, text: text.into(), remedy: None });
+impl DecisionExplanation {
+    pub(crate) fn step(
+        &mut self,
+        stage: &'static str,
+        mark: ExplanationMark,
+        text: impl Into<String>,
+    ) {
+        self.steps.push(ExplanationStep { stage, mark, text: text.into(), remedy: None });
     }
 
-    fn reason(&mut self, stage: &'static str, mark: Mark, reason: &Reason) {
-        self.steps.push(Step {
+    fn reason(&mut self, stage: &'static str, mark: ExplanationMark, reason: &Reason) {
+        self.steps.push(ExplanationStep {
             stage,
             mark,
             text: reason.to_string(),
@@ -65,10 +70,10 @@ impl Engine {
     pub fn explain(
         &self,
         catalog: &Catalog,
-        entry: &Entry,
+        entry: &CatalogEntry,
         options: &PromptOptions,
-    ) -> Explanation {
-        let mut why = Explanation {
+    ) -> DecisionExplanation {
+        let mut why = DecisionExplanation {
             subject: entry.name.clone(),
             answer: String::new(),
             usable: false,
@@ -76,7 +81,7 @@ impl Engine {
         };
         why.step(
             "found",
-            Mark::Pass,
+            ExplanationMark::Pass,
             format!(
                 "{} (source {}, tier {})",
                 entry.file_path.display(),
@@ -84,69 +89,81 @@ impl Engine {
                 entry.tier.as_str()
             ),
         );
-        let of = |stage: Stage| entry.reasons.iter().filter(move |reason| reason.stage == stage);
-        for reason in of(Stage::Discover).chain(of(Stage::Parse)) {
-            let stopped = entry.state == State::Broken && reason.severity == Severity::Error;
-            why.reason("read", if stopped { Mark::Fail } else { Mark::Note }, reason);
+        let of =
+            |stage: ReasonStage| entry.reasons.iter().filter(move |reason| reason.stage == stage);
+        for reason in of(ReasonStage::Discover).chain(of(ReasonStage::Parse)) {
+            let stopped =
+                entry.state == EntryState::Broken && reason.severity == ReasonSeverity::Error;
+            why.reason(
+                "read",
+                if stopped { ExplanationMark::Fail } else { ExplanationMark::Note },
+                reason,
+            );
         }
-        if entry.state == State::Broken {
+        if entry.state == EntryState::Broken {
             why.answer = format!("{} could not be loaded", entry.name);
             return why;
         }
-        why.step("read", Mark::Pass, format!("“{}”", entry.description));
+        why.step("read", ExplanationMark::Pass, format!("“{}”", entry.description));
         self.explain_merge(catalog, entry, &mut why);
-        if entry.state == State::Shadowed {
+        if entry.state == EntryState::Shadowed {
             return why;
         }
-        for reason in of(Stage::Gate) {
-            why.reason("gate", Mark::Fail, reason);
+        for reason in of(ReasonStage::Gate) {
+            why.reason("gate", ExplanationMark::Fail, reason);
         }
         if entry.eligible {
             let checked = match entry.requirements.is_empty() {
                 true => "it asks for nothing",
                 false => "everything it asks for is here",
             };
-            why.step("gate", Mark::Pass, checked);
+            why.step("gate", ExplanationMark::Pass, checked);
         }
-        for reason in of(Stage::Visibility) {
+        for reason in of(ReasonStage::Visibility) {
             let hides = matches!(reason.code.as_str(), "agent-filter" | "session-override");
-            why.reason("seen", if hides { Mark::Fail } else { Mark::Note }, reason);
+            why.reason(
+                "seen",
+                if hides { ExplanationMark::Fail } else { ExplanationMark::Note },
+                reason,
+            );
         }
-        why.usable = entry.state == State::Ready;
+        why.usable = entry.state == EntryState::Ready;
         why.answer = match entry.state {
-            State::Ready => format!("{} can be used", entry.name),
-            State::NeedsSetup => format!("{} needs something that is missing here", entry.name),
-            State::Disabled => format!("{} is switched off", entry.name),
-            State::Blocked => format!("{} is held back", entry.name),
-            State::Excluded => format!("{} is not for this agent", entry.name),
-            State::Shadowed | State::Broken => String::new(),
+            EntryState::Ready => format!("{} can be used", entry.name),
+            EntryState::NeedsSetup => {
+                format!("{} needs something that is missing here", entry.name)
+            }
+            EntryState::Disabled => format!("{} is switched off", entry.name),
+            EntryState::Blocked => format!("{} is held back", entry.name),
+            EntryState::Excluded => format!("{} is not for this agent", entry.name),
+            EntryState::Shadowed | EntryState::Broken => String::new(),
         };
         self.explain_prompt(catalog, entry, options, &mut why);
         if let Some(command) = &entry.command_name {
-            why.step("command", Mark::Pass, format!("people call it with /{command}"));
+            why.step("command", ExplanationMark::Pass, format!("people call it with /{command}"));
         }
         self.explain_trust(entry, &mut why);
         why
     }
 
     /// What the guard, the hosts and earlier outcomes have to say.
-    fn explain_trust(&self, entry: &Entry, why: &mut Explanation) {
+    fn explain_trust(&self, entry: &CatalogEntry, why: &mut DecisionExplanation) {
         if let Some(scan) = entry.scan.as_ref().filter(|scan| scan.findings > 0) {
             let said =
                 format!("the guard says {}: {} findings", scan.verdict.as_str(), scan.findings);
-            why.step("scan", Mark::Note, said);
+            why.step("scan", ExplanationMark::Note, said);
         }
-        if entry.state == State::Ready
-            && let Err(not) = self.serve(entry, &Digests::default())
+        if entry.state == EntryState::Ready
+            && let Err(not) = self.serve(entry, &DigestCache::default())
         {
             let said = format!("not_servable: {} ({})", not.as_str(), not.sentence());
-            why.step("served", Mark::Note, said);
+            why.step("served", ExplanationMark::Note, said);
         }
         if self.known_outcomes() == 0 {
             return;
         }
         let learned = self.cortex().and_then(|cortex| cortex.why(&entry.name));
-        let Ok(Why::Skill { regions, blacklisted, .. }) = learned else { return };
+        let Ok(WhyAnswer::Skill { regions, blacklisted, .. }) = learned else { return };
         for (region, seen) in regions {
             let said = format!(
                 "in {region}: weight {:.2}, counts {:.2} after {} idle days; {} of {} worked, {} in a row",
@@ -157,10 +174,10 @@ impl Engine {
                 seen.runs.success + seen.runs.fail,
                 seen.streak
             );
-            why.step("learned", Mark::Note, said);
+            why.step("learned", ExplanationMark::Note, said);
         }
         if blacklisted {
-            why.step("learned", Mark::Fail, "it is on the blacklist");
+            why.step("learned", ExplanationMark::Fail, "it is on the blacklist");
         }
     }
 
@@ -168,16 +185,20 @@ impl Engine {
     pub fn explain_route(
         &self,
         catalog: &Catalog,
-        entry: &Entry,
+        entry: &CatalogEntry,
         message: &str,
-        why: &mut Explanation,
+        why: &mut DecisionExplanation,
     ) {
         let router = self.router(catalog, crate::ModelChoice::Default);
         let Some(route) = router.explain(message, &entry.name) else {
-            why.step("route", Mark::Note, "the message holds no word to go by");
+            why.step("route", ExplanationMark::Note, "the message holds no word to go by");
             return;
         };
-        let mark = if route.rank == 1 && !route.excluded { Mark::Pass } else { Mark::Note };
+        let mark = if route.rank == 1 && !route.excluded {
+            ExplanationMark::Pass
+        } else {
+            ExplanationMark::Note
+        };
         why.step(
             "route",
             mark,
@@ -193,30 +214,39 @@ impl Engine {
             ),
         );
         for (name, part) in route.skill.parts.each().filter(|(_, part)| part.weight != 0.0) {
-            why.step("route", Mark::Note, format!("{name} {:+.2}", part.value()));
+            why.step("route", ExplanationMark::Note, format!("{name} {:+.2}", part.value()));
         }
         if let Some(first) = route.result.matches.first().filter(|first| first.name != entry.name) {
             why.step(
                 "route",
-                Mark::Note,
+                ExplanationMark::Note,
                 format!("first is {}, {:.0} % sure", first.name, 100.0 * first.probability),
             );
         }
     }
 
-    fn explain_merge(&self, catalog: &Catalog, entry: &Entry, why: &mut Explanation) {
-        for reason in entry.reasons.iter().filter(|reason| reason.stage == Stage::Merge) {
-            let lost = entry.state == State::Shadowed && reason.code.as_str() == "shadowed";
-            why.reason("merge", if lost { Mark::Fail } else { Mark::Note }, reason);
+    fn explain_merge(
+        &self,
+        catalog: &Catalog,
+        entry: &CatalogEntry,
+        why: &mut DecisionExplanation,
+    ) {
+        for reason in entry.reasons.iter().filter(|reason| reason.stage == ReasonStage::Merge) {
+            let lost = entry.state == EntryState::Shadowed && reason.code.as_str() == "shadowed";
+            why.reason(
+                "merge",
+                if lost { ExplanationMark::Fail } else { ExplanationMark::Note },
+                reason,
+            );
         }
-        if entry.state == State::Shadowed {
+        if entry.state == EntryState::Shadowed {
             why.answer = format!("another skill named {} is used instead", entry.name);
             return;
         }
         for copy in catalog.shadowed_by(entry) {
             why.step(
                 "merge",
-                Mark::Note,
+                ExplanationMark::Note,
                 format!(
                     "it is used instead of {} (source {})",
                     copy.file_path.display(),
@@ -229,9 +259,9 @@ impl Engine {
     fn explain_prompt(
         &self,
         catalog: &Catalog,
-        entry: &Entry,
+        entry: &CatalogEntry,
         options: &PromptOptions,
-        why: &mut Explanation,
+        why: &mut DecisionExplanation,
     ) {
         if !entry.model_visible {
             return;
@@ -246,7 +276,7 @@ impl Engine {
         if mine.peek().is_none() && !omitted && block.report.included > 0 {
             why.step(
                 "prompt",
-                Mark::Pass,
+                ExplanationMark::Pass,
                 format!(
                     "the model sees it whole, one of {} in {} of {} characters",
                     block.report.included, block.report.used, block.report.budget
@@ -254,7 +284,11 @@ impl Engine {
             );
         }
         for reason in mine {
-            why.reason("prompt", if omitted { Mark::Fail } else { Mark::Note }, reason);
+            why.reason(
+                "prompt",
+                if omitted { ExplanationMark::Fail } else { ExplanationMark::Note },
+                reason,
+            );
         }
         if omitted {
             why.answer = format!("{} can be used, but the prompt has no room for it", entry.name);

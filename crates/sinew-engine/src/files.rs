@@ -5,12 +5,12 @@ use std::path::{Component, Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde::Serialize;
-use sinew_catalog::locations::Homes;
-use sinew_catalog::{Catalog, Entry, SKILL_FILE, path_text};
-use sinew_guard::contained::{self, OpenError, ReadError};
+use sinew_catalog::locations::HomeFolders;
+use sinew_catalog::{Catalog, CatalogEntry, SKILL_FILE, path_text};
+use sinew_guard::containment::{self, FileOpenError, FileReadError};
 use sinew_skill::content_hash;
 
-use crate::{Engine, Error, ErrorKind};
+use crate::{Engine, EngineError, ErrorKind};
 
 /// A file larger than this is no reading matter for a model.
 pub const MAX_READ_BYTES: u64 = 1024 * 1024;
@@ -36,8 +36,8 @@ pub struct SkillFile {
 }
 
 /// A file of a skill, before anybody takes it for text.
-pub(crate) struct LoadedFile<'c> {
-    pub(crate) entry: &'c Entry,
+pub(crate) struct SkillFileBytes<'c> {
+    pub(crate) entry: &'c CatalogEntry,
     pub(crate) file: String,
     pub(crate) path: PathBuf,
     pub(crate) bytes: Vec<u8>,
@@ -55,7 +55,7 @@ impl Engine {
         catalog: &Catalog,
         wanted: &str,
         file: Option<&str>,
-    ) -> Result<SkillFile, Error> {
+    ) -> Result<SkillFile, EngineError> {
         let read = self.load_file(catalog, wanted, file)?;
         let mut text = String::from_utf8_lossy(&read.bytes).into_owned();
         if read.path == read.entry.file_path {
@@ -78,7 +78,7 @@ impl Engine {
         catalog: &'c Catalog,
         wanted: &str,
         file: Option<&str>,
-    ) -> Result<LoadedFile<'c>, Error> {
+    ) -> Result<SkillFileBytes<'c>, EngineError> {
         let (entry, file) = match self.located(catalog, wanted)? {
             Some((entry, inside)) => (entry, inside),
             None => {
@@ -97,7 +97,7 @@ impl Engine {
             return Err(outside(entry, &file));
         }
         let unreadable = |detail: String| {
-            Error::new(
+            EngineError::new(
                 ErrorKind::Environment,
                 "unreadable",
                 format!("cannot read {}: {detail}", entry.base_dir.join(relative).display()),
@@ -105,10 +105,10 @@ impl Engine {
         };
         let dir = Dir::open_ambient_dir(&entry.base_dir, ambient_authority())
             .map_err(|error| unreadable(error.to_string()))?;
-        let opened = match contained::open_regular(&dir, relative) {
+        let opened = match containment::open_regular(&dir, relative) {
             Ok(opened) => opened,
-            Err(OpenError::NotFound) => {
-                let error = Error::new(
+            Err(FileOpenError::NotFound) => {
+                let error = EngineError::new(
                     ErrorKind::No,
                     "no-such-file",
                     format!("the skill {} has no file {file}", entry.name),
@@ -121,24 +121,24 @@ impl Engine {
                     None => error.hint(format!("its files: {}", files.join(", "))),
                 });
             }
-            Err(OpenError::Link) => self.open_link(entry, &dir, relative)?,
+            Err(FileOpenError::Link) => self.open_link(entry, &dir, relative)?,
             Err(error) => return Err(unreadable(error.to_string())),
         };
         let bytes = opened.read(MAX_READ_BYTES).map_err(|error| match error {
-            ReadError::TooLarge { .. } => unreadable(error.to_string())
+            FileReadError::TooLarge { .. } => unreadable(error.to_string())
                 .hint("a skill's files are meant to be read whole; split the file"),
-            ReadError::Io(error) => unreadable(error.to_string()),
+            FileReadError::Io(error) => unreadable(error.to_string()),
         })?;
         let files = list_files(&dir, MAX_LISTED).into_iter().filter(|other| *other != file);
         let (path, files) = (entry.base_dir.join(relative), files.collect());
-        Ok(LoadedFile { entry, path, bytes, files, file })
+        Ok(SkillFileBytes { entry, path, bytes, files, file })
     }
 
     /// Adds what was learned here about an installed skill, under a heading that says so.
-    pub(crate) fn add_learned(&self, entry: &Entry, text: &mut String) {
+    pub(crate) fn add_learned(&self, entry: &CatalogEntry, text: &mut String) {
         let notes = sinew_workshop::overlay_path(&entry.id);
         let Ok(dir) = Dir::open_ambient_dir(self.workspace(), ambient_authority()) else { return };
-        let opened = contained::open_regular(&dir, Path::new(&notes)).ok();
+        let opened = containment::open_regular(&dir, Path::new(&notes)).ok();
         let read = opened.and_then(|file| file.read(MAX_READ_BYTES).ok());
         if let Some(learned) = read.filter(|bytes| !bytes.is_empty()) {
             text.truncate(text.trim_end().len());
@@ -152,7 +152,7 @@ impl Engine {
         &self,
         catalog: &'a Catalog,
         wanted: &str,
-    ) -> Result<Option<(&'a Entry, String)>, Error> {
+    ) -> Result<Option<(&'a CatalogEntry, String)>, EngineError> {
         let looks_like_path =
             wanted.starts_with(['~', '/', '.']) || Path::new(wanted).is_absolute();
         if !looks_like_path {
@@ -166,11 +166,11 @@ impl Engine {
             None => self.env.cwd.join(wanted),
         };
         let entry = catalog
-            .active()
+            .unshadowed()
             .filter(|entry| expanded.starts_with(&entry.base_dir))
             .max_by_key(|entry| entry.base_dir.as_os_str().len());
         let Some(entry) = entry else {
-            return Err(Error::new(
+            return Err(EngineError::new(
                 ErrorKind::Refused,
                 "outside-skills",
                 format!("{wanted} lies in no skill's folder"),
@@ -185,26 +185,26 @@ impl Engine {
     /// A link is followed only where it stays inside the skill's own folder.
     fn open_link(
         &self,
-        entry: &Entry,
+        entry: &CatalogEntry,
         dir: &Dir,
         relative: &Path,
-    ) -> Result<contained::OpenFile, Error> {
-        let target = contained::resolve_inside(&entry.base_dir, &entry.base_dir.join(relative));
+    ) -> Result<containment::OpenFile, EngineError> {
+        let target = containment::resolve_inside(&entry.base_dir, &entry.base_dir.join(relative));
         let real = std::fs::canonicalize(&entry.base_dir);
         let (Ok(Some(target)), Ok(real)) = (target, real) else {
             return Err(outside(entry, &path_text(relative)));
         };
         let inside = target.strip_prefix(&real).unwrap_or(&target);
-        contained::open_regular(dir, inside).map_err(|_| outside(entry, &path_text(relative)))
+        containment::open_regular(dir, inside).map_err(|_| outside(entry, &path_text(relative)))
     }
 
-    pub(crate) fn homes(&self) -> Homes {
-        Homes::of(path_text(&self.env.home))
+    pub(crate) fn homes(&self) -> HomeFolders {
+        HomeFolders::single(path_text(&self.env.home))
     }
 }
 
-fn outside(entry: &Entry, file: &str) -> Error {
-    Error::new(
+fn outside(entry: &CatalogEntry, file: &str) -> EngineError {
+    EngineError::new(
         ErrorKind::Refused,
         "path-escape",
         format!("{file} does not lie in the folder of the skill {}", entry.name),

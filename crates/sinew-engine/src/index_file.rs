@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use sinew_guard::atomic::{self, Access};
-use sinew_guard::mapped::Mapped;
-use sinew_route::Index;
+use sinew_guard::atomic::{self, FileAccess};
+use sinew_guard::mapped_file::MappedFile;
+use sinew_route::RouteIndex;
 
 /// Files that are kept per profile; a person works in fewer places at a time.
 const KEPT_FILES: usize = 8;
@@ -25,8 +25,8 @@ pub(crate) struct IndexFile {
 }
 
 /// What was found on disk.
-pub(crate) struct OnDisk {
-    pub(crate) index: Option<Index>,
+pub(crate) struct LoadedIndex {
+    pub(crate) index: Option<RouteIndex>,
     /// Why the workspace's own file is not used; one that is not there needs no word.
     pub(crate) notice: Option<String>,
 }
@@ -38,23 +38,23 @@ impl IndexFile {
         Self { path: cache.join(format!("{family}{}.bin", &place[..16])), family }
     }
 
-    pub(crate) fn load(&self) -> OnDisk {
+    pub(crate) fn load(&self) -> LoadedIndex {
         match open(&self.path) {
-            Some(Ok(index)) => OnDisk { index: Some(index), notice: None },
+            Some(Ok(index)) => LoadedIndex { index: Some(index), notice: None },
             Some(Err(error)) => {
-                OnDisk { index: None, notice: Some(format!("the index was rebuilt: {error}")) }
+                LoadedIndex { index: None, notice: Some(format!("the index was rebuilt: {error}")) }
             }
             None => {
                 let newest = self.others().into_iter().next();
                 let index = newest.and_then(|(_, path)| open(&path)?.ok());
-                OnDisk { index, notice: None }
+                LoadedIndex { index, notice: None }
             }
         }
     }
 
     /// An index that cannot be saved only costs time at the next start, so nobody is told.
-    pub(crate) fn save(&self, index: &Index) {
-        if atomic::write(&self.path, &index.to_bytes(), Access::OwnerOnly).is_ok() {
+    pub(crate) fn save(&self, index: &RouteIndex) {
+        if atomic::write(&self.path, &index.to_bytes(), FileAccess::OwnerOnly).is_ok() {
             for (_, path) in self.others().into_iter().skip(KEPT_FILES - 1) {
                 let _ = fs::remove_file(path);
             }
@@ -79,6 +79,6 @@ impl IndexFile {
 }
 
 /// `None` where there is no file.
-fn open(path: &Path) -> Option<Result<Index, sinew_route::IndexError>> {
-    Some(Index::open(Arc::new(Mapped::open(path).ok()?)))
+fn open(path: &Path) -> Option<Result<RouteIndex, sinew_route::IndexError>> {
+    Some(RouteIndex::open(Arc::new(MappedFile::open(path).ok()?)))
 }

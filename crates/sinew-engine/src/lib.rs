@@ -11,18 +11,21 @@ mod access_token;
 pub mod acquire;
 mod activity;
 mod actor;
-mod agent;
+mod agent_view;
 pub mod approval;
 mod arguments;
 mod bundled;
-mod cases;
+mod catalog_cache;
 mod check;
+mod config_view;
 pub mod connect;
 mod cortex;
 mod deps;
+mod description_trial;
 mod details;
 mod dispatch;
 mod doctor;
+mod embedding_client;
 mod engine;
 mod error;
 mod eval_route;
@@ -31,72 +34,76 @@ mod explain;
 mod files;
 pub mod hook;
 pub mod hub;
-mod imagined;
 mod import;
 mod index_file;
 mod install;
-mod kept;
 mod learn;
 pub mod model;
-mod models;
-mod observed;
 mod openpocket;
 mod prompt;
-mod remote;
+mod ranking_models;
+mod requirement_checks;
 mod route;
-mod routed;
+mod route_answer;
+mod routing_cases;
 mod scan;
-mod served;
+mod served_skills;
 mod settings;
-mod shown;
 mod skill_settings;
 mod store;
 mod validate;
 mod watch;
 mod workshop;
 
-pub use activity::{Activity, ActivityFilter};
+pub use activity::{ActivityEntry, ActivityFilter};
 pub use actor::Actor;
-pub use agent::{Counts, Looked, ScanSubject, ScanVerdict, SkillReading, SkillSummary, Trust};
-pub use arguments::{Argument, Filled, declared_arguments, fill_in};
-pub use cases::{CASES_FILE, SavedCase};
-pub use check::{CheckReport, MissingSkill, NotInjected, Summary};
-pub use cortex::{
-    Cortex, Exported, Imported, LearnedPrior, LessonRow, NewOutcome, Overview, ProbedLesson,
-    Pruned, Rebuilt, Recalled, Recorded, ReflexChange, RegionRow, ReportedRun, Why,
+pub use agent_view::{
+    AgentScanVerdict, FindingCounts, ScanExtent, ScanSubject, SkillReading, SkillSummary,
+    SkillTrust,
 };
-pub use deps::{DepsReport, OffPath};
-pub use details::Details;
-pub use doctor::{Diagnosis, Health, Probe};
-pub use engine::{Engine, Options};
-pub use error::{Error, ErrorKind};
-pub use eval_route::{Compared, EvalData, Progress, RunSide};
+pub use arguments::{FilledText, SkillArgument, declared_arguments, fill_in};
+pub use check::{CheckReport, CheckSummary, SkillShortfall, UnlistedSkill};
+pub use config_view::{ConfigValueView, ConfigView};
+pub use cortex::{
+    Cortex, CortexExport, CortexImport, CortexOverview, LearnedPrior, LessonRow, NewOutcome,
+    OutcomeEffect, ProbedLesson, PruneReport, RebuildReport, ReflexChange, RegionRow, ReportedRun,
+    TaskRecall, WhyAnswer,
+};
+pub use deps::{DepsReport, OffPathProgram};
+pub use details::SkillDetails;
+pub use doctor::{DoctorProbe, DoctorReport, ProbeHealth};
+pub use engine::{Engine, EngineOptions};
+pub use error::{EngineError, ErrorKind};
+pub use eval_route::{EvalData, EvalRunSide, ModelComparison, VectorProgress};
 pub use exec::{ExecReport, ExecRequest};
-pub use explain::{Explanation, Mark, Step};
+pub use explain::{DecisionExplanation, ExplanationMark, ExplanationStep};
 pub use files::{MAX_READ_BYTES, SkillFile};
 pub use import::{
-    ImportMode, ImportReport, ImportRequest, ImportRoot, ImportStatus, ImportedSkill,
+    ImportReport, ImportRequest, ImportRoot, ImportStatus, ImportedSkill, SkillImportMode,
 };
-pub use install::{Answer, Consent, InstallRequest, Installation, Person, Step as InstallStep};
-pub use learn::{LearnFrom, LearnReport, LearnedFile, UnreadFile};
-pub use models::ModelChoice;
-pub use observed::{Observed, where_from};
+pub use install::{
+    ApprovalAnswer, ApprovalQuestion, Approver, DepsInstallReport, DepsInstallRequest, InstallStep,
+};
+pub use learn::{LearnReport, LearnSource, LearnedFile, UnreadFile};
 pub use openpocket::{CopyReport, MigrationReport};
 pub use prompt::PromptOptions;
-pub use route::{CatalogRouter, Found, IndexStatus};
-pub use routed::{Asking, ReflexHit, Routed, Routers};
-pub use scan::{Acceptance, Scanned};
-pub use served::{
-    Digests, FileDigest, MAX_SERVED_BYTES, MAX_SERVED_FILES, NotServed, ServedFile, ServedSkill,
+pub use ranking_models::ModelChoice;
+pub use requirement_checks::{RequirementCheck, variable_origin};
+pub use route::{CatalogRouteResult, CatalogRouter, IndexStatus};
+pub use route_answer::{QuestionGuard, ReflexHit, RoutedMessage, RouterPool};
+pub use routing_cases::{CASES_FILE, SavedCase};
+pub use scan::{ScanAcceptance, ScannedTarget};
+pub use served_skills::{
+    DigestCache, MAX_SERVED_BYTES, MAX_SERVED_FILES, ServedFile, ServedSkill, SkillFileDigest,
+    UnservedReason,
 };
-pub use settings::{ConfigSource, Import};
-pub use shown::{ShownConfig, ShownValue};
-pub use skill_settings::SkillSettings;
-pub use validate::{Fixed, ValidatedFile, ValidationReport, ValidationTarget};
+pub use settings::{ConfigImport, ConfigSource};
+pub use skill_settings::SkillSettingsPatch;
+pub use validate::{FixedFile, ValidatedFile, ValidationReport, ValidationTarget};
 
 pub use watch::WatchEvent;
 pub use workshop::{
-    CaptureAnswer, CaptureOptions, Finding as WorkshopFinding, QueuedReview, TurnReport,
+    CaptureAnswer, CaptureOptions, QueuedReview, TurnReport, WorkshopDiagnosis as WorkshopFinding,
 };
 
 pub use sinew_catalog::Environment;

@@ -5,10 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use sinew_catalog::{Catalog, Entry, SKILL_FILE, State, Tier};
-use sinew_guard::atomic::{self, Access};
+use sinew_catalog::{Catalog, CatalogEntry, EntryState, SKILL_FILE, Tier};
+use sinew_guard::atomic::{self, FileAccess};
 
-use crate::{Engine, Error};
+use crate::{Engine, EngineError};
 
 /// What copying did.
 #[derive(Debug, Default, Serialize)]
@@ -32,13 +32,15 @@ pub struct MigrationReport {
 
 impl Engine {
     /// The bundled skills that the workspace does not have yet.
-    pub fn loadable<'a>(&self, catalog: &'a Catalog) -> Vec<&'a Entry> {
+    pub fn loadable_skills<'a>(&self, catalog: &'a Catalog) -> Vec<&'a CatalogEntry> {
         let here = |id: &str| {
             catalog.entries.iter().any(|entry| entry.tier == Tier::Workspace && entry.id == id)
                 || self.workspace_skills().join(id).exists()
         };
-        let bundled =
-            catalog.entries.iter().filter(|entry| entry.bundled && entry.state != State::Broken);
+        let bundled = catalog
+            .entries
+            .iter()
+            .filter(|entry| entry.bundled && entry.state != EntryState::Broken);
         bundled.filter(|entry| !here(&entry.id)).collect()
     }
 
@@ -47,7 +49,7 @@ impl Engine {
     }
 
     /// Copies bundled skills into the workspace, each as a whole, never over an existing one.
-    pub fn load_into_workspace(&self, chosen: &[&Entry]) -> Result<CopyReport, Error> {
+    pub fn load_into_workspace(&self, chosen: &[&CatalogEntry]) -> Result<CopyReport, EngineError> {
         let mut report = CopyReport { selected: chosen.len(), ..CopyReport::default() };
         for entry in chosen {
             let target = self.workspace_skills().join(&entry.id);
@@ -55,16 +57,17 @@ impl Engine {
                 report.skipped.push(entry.id.clone());
                 continue;
             }
-            copy_skill(entry, &target).map_err(|error| Error::file("write", &target, &error))?;
+            copy_skill(entry, &target)
+                .map_err(|error| EngineError::file("write", &target, &error))?;
             report.copied.push(entry.id.clone());
         }
         Ok(report)
     }
 
     /// Turns `foo.md` in the workspace into `foo/SKILL.md` with front matter.
-    pub fn migrate_single_files(&self, catalog: &Catalog) -> Result<MigrationReport, Error> {
+    pub fn migrate_single_files(&self, catalog: &Catalog) -> Result<MigrationReport, EngineError> {
         let mut report = MigrationReport::default();
-        let single = |entry: &&Entry| {
+        let single = |entry: &&CatalogEntry| {
             let is_skill_file = entry
                 .file_path
                 .file_name()
@@ -77,16 +80,17 @@ impl Engine {
                 report.skipped.push(entry.file_path.clone());
                 continue;
             }
-            migrate(entry, &target).map_err(|error| Error::file("write", &target, &error))?;
+            migrate(entry, &target).map_err(|error| EngineError::file("write", &target, &error))?;
             report.migrated.push(target);
         }
         Ok(report)
     }
 }
 
-fn migrate(entry: &Entry, target: &Path) -> io::Result<()> {
+fn migrate(entry: &CatalogEntry, target: &Path) -> io::Result<()> {
     let text = fs::read_to_string(&entry.file_path)?;
-    let has_front = sinew_skill::split(&text).is_ok_and(|fenced| fenced.front.is_some());
+    let has_front =
+        sinew_skill::split_front_matter(&text).is_ok_and(|fenced| fenced.front.is_some());
     let text = if has_front {
         text
     } else {
@@ -99,14 +103,14 @@ fn migrate(entry: &Entry, target: &Path) -> io::Result<()> {
         };
         format!("---\nname: {name}\ndescription: {}\n---\n\n{text}", quoted(&entry.description))
     };
-    atomic::write(target, text.as_bytes(), Access::Shared)?;
+    atomic::write(target, text.as_bytes(), FileAccess::Shared)?;
     // The old file would win over the folder made from it; a backup is no skill.
     atomic::backup(&entry.file_path)?;
     fs::remove_file(&entry.file_path)
 }
 
 /// Copies through a temporary sibling and a rename; links are not followed.
-fn copy_skill(entry: &Entry, target: &Path) -> io::Result<()> {
+fn copy_skill(entry: &CatalogEntry, target: &Path) -> io::Result<()> {
     let parent = target.parent().unwrap_or(target);
     fs::create_dir_all(parent)?;
     let staging = tempfile::Builder::new().prefix(".sinew-").tempdir_in(parent)?;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use sinew_catalog::prompt::{
-    Escapes, Limits, OPENPOCKET_MAX_CHARS, Order, Planner, PromptBlock, PromptMode, PromptRequest,
-    PromptSkill, Wording, build, trigger_hints,
+    OPENPOCKET_MAX_CHARS, PromptBlock, PromptEscapes, PromptLimits, PromptMode, PromptOrder,
+    PromptPlanner, PromptRequest, PromptSkill, PromptWording, build, trigger_hints,
 };
-use sinew_catalog::{Catalog, Entry, path_text, references};
+use sinew_catalog::{Catalog, CatalogEntry, path_text, references};
 
 use crate::Engine;
 
@@ -18,7 +18,7 @@ pub struct PromptOptions {
     /// How much of a prompt this agent gets.
     pub mode: PromptMode,
     /// The planner; the configuration's where absent.
-    pub planner: Option<Planner>,
+    pub planner: Option<PromptPlanner>,
     /// The budget in UTF-16 code units; the configuration's where absent.
     pub max_chars: Option<usize>,
     /// The tools the agent has; `None` when that is not known.
@@ -33,7 +33,7 @@ pub struct PromptOptions {
 
 /// A skill of the workspace that is not there yet, or that would say something else.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Imagined<'s> {
+pub(crate) struct HypotheticalSkill<'s> {
     pub(crate) name: &'s str,
     pub(crate) description: &'s str,
     pub(crate) path: &'s str,
@@ -50,20 +50,21 @@ impl Engine {
         &self,
         catalog: &Catalog,
         options: &PromptOptions,
-        imagined: Option<Imagined<'_>>,
+        imagined: Option<HypotheticalSkill<'_>>,
     ) -> PromptBlock {
         let config = &self.config.prompt;
         let openpocket = self.profile.is_openpocket();
-        let replaced = |entry: &&Entry| imagined.is_some_and(|skill| skill.name == entry.name);
-        let visible: Vec<&Entry> =
-            catalog.active().filter(|entry| entry.model_visible && !replaced(entry)).collect();
+        let replaced =
+            |entry: &&CatalogEntry| imagined.is_some_and(|skill| skill.name == entry.name);
+        let visible: Vec<&CatalogEntry> =
+            catalog.unshadowed().filter(|entry| entry.model_visible && !replaced(entry)).collect();
         let homes = self.homes();
         let paths: Vec<String> = visible.iter().map(|entry| path_text(&entry.file_path)).collect();
         let locations: Vec<_> = paths.iter().map(|path| homes.compact(path)).collect();
         let referenced = options
             .message
             .as_deref()
-            .map(|message| references::expand(message, &catalog.commands).skill_names)
+            .map(|message| references::expand_references(message, &catalog.commands).skill_names)
             .unwrap_or_default();
         let mut skills: Vec<PromptSkill<'_>> = visible
             .iter()
@@ -104,15 +105,15 @@ impl Engine {
         let budget = if openpocket { configured.min(OPENPOCKET_MAX_CHARS) } else { configured };
         build(&PromptRequest {
             planner: options.planner.unwrap_or(match config.planner.as_str() {
-                "openclaw" => Planner::Openclaw,
-                "prefix" => Planner::Prefix,
-                _ => Planner::Graded,
+                "openclaw" => PromptPlanner::Openclaw,
+                "prefix" => PromptPlanner::Prefix,
+                _ => PromptPlanner::Graded,
             }),
-            limits: Limits {
+            limits: PromptLimits {
                 max_skills: self.config.limits.max_skills_in_prompt,
                 max_chars: options.max_chars.unwrap_or(budget),
             },
-            order: if config.order == "rank" { Order::Rank } else { Order::Name },
+            order: if config.order == "rank" { PromptOrder::Rank } else { PromptOrder::Name },
             mode: options.mode,
             read_tool: options
                 .tools
@@ -121,11 +122,11 @@ impl Engine {
             context_tokens: options.context_tokens,
             full_descriptions: config.full_descriptions,
             message_known: options.message.is_some(),
-            escapes: if openpocket { Escapes::KeepApostrophe } else { Escapes::All },
+            escapes: if openpocket { PromptEscapes::KeepApostrophe } else { PromptEscapes::All },
             search_tool: options.search_tool.as_deref(),
             wording: match &config.template {
-                Some(template) => Wording::with_introduction(template.clone()),
-                None => Wording::default(),
+                Some(template) => PromptWording::with_introduction(template.clone()),
+                None => PromptWording::default(),
             },
             keep_first: openpocket,
             remote_note: self.options.remote.note.as_deref(),

@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
-use sinew_catalog::{Catalog, Entry};
+use sinew_catalog::{Catalog, CatalogEntry};
 use sinew_route::{
-    Built, Config, Context, Decision, Document, DocumentKey, Explanation, Index, Match, Message,
-    Models, Prior, RouteResult, Router,
+    DocumentKey, IndexBuildCounts, RankExplanation, RouteContext, RouteDecision, RouteDocument,
+    RouteIndex, RouteResult, Router, RouterConfig, RouterModels, SkillMatch, SkillPrior,
+    UserMessage,
 };
 
-use crate::cortex::Learned;
-use crate::index_file::{IndexFile, OnDisk};
-use crate::{Engine, Error, ErrorKind, ModelChoice, validate};
+use crate::cortex::RoutingMemory;
+use crate::index_file::{IndexFile, LoadedIndex};
+use crate::{Engine, EngineError, ErrorKind, ModelChoice, validate};
 
 /// So few missing vectors are computed before the answer: it takes less time than reading it.
 const FILL_AT_ONCE: usize = 8;
@@ -25,23 +26,23 @@ const FILL_STEP: usize = 128;
 #[derive(Debug)]
 pub struct CatalogRouter {
     pub(crate) router: Router,
-    pub(crate) models: Models,
+    pub(crate) models: RouterModels,
     /// Skills that are ranked but may not be offered.
     excluded: Vec<String>,
     file: IndexFile,
     /// What earlier outcomes say.
-    learned: Option<Learned>,
+    learned: Option<RoutingMemory>,
     /// How the index came about.
     pub status: IndexStatus,
 }
 
 /// The answer to a message.
 #[derive(Debug)]
-pub struct Found {
+pub struct CatalogRouteResult {
     /// The right skills, or none.
     pub result: RouteResult,
     /// A skill that would be the answer if it could be used.
-    pub held_back: Option<Match>,
+    pub held_back: Option<SkillMatch>,
 }
 
 /// How an index came about, and how complete it is.
@@ -73,17 +74,19 @@ impl Engine {
             self.profile.name,
             &self.places.workspace,
         );
-        let entries: Vec<&Entry> = catalog.active().filter(|entry| entry.skill.is_some()).collect();
+        let entries: Vec<&CatalogEntry> =
+            catalog.unshadowed().filter(|entry| entry.skill.is_some()).collect();
         let keys = entries.iter().map(|entry| DocumentKey {
             id: &entry.name,
             name: &entry.name,
             hash: &entry.content_hash,
         });
-        let OnDisk { index, notice } = file.load();
-        let current = index.as_ref().is_some_and(|index| index.fits(&models) && index.holds(keys));
+        let LoadedIndex { index, notice } = file.load();
+        let current =
+            index.as_ref().is_some_and(|index| index.fits(&models) && index.holds_exactly(keys));
         let (index, built) = match index {
             Some(index) if current => {
-                let built = Built { kept: index.len(), read: 0 };
+                let built = IndexBuildCounts { kept: index.len(), read: 0 };
                 (index, built)
             }
             // The file serves every choice of models, so it is made for all that are configured.
@@ -92,18 +95,18 @@ impl Engine {
                     ModelChoice::Static | ModelChoice::Words => self.models(ModelChoice::Default),
                     _ => models.clone(),
                 };
-                let documents: Vec<Document> =
+                let documents: Vec<RouteDocument> =
                     entries.iter().map(|entry| document(entry)).collect();
                 match old {
                     Some(old) => old.update(&documents, &models),
                     None => {
                         let read = documents.len();
-                        (Index::build(&documents, &models), Built { kept: 0, read })
+                        (RouteIndex::build(&documents, &models), IndexBuildCounts { kept: 0, read })
                     }
                 }
             }
         };
-        let (router, _) = Router::over(Arc::new(index), models.clone(), self.route_config());
+        let (router, _) = Router::from_index(Arc::new(index), models.clone(), self.route_config());
         let mut router = CatalogRouter {
             status: IndexStatus {
                 skills: router.index().len(),
@@ -121,13 +124,13 @@ impl Engine {
             router,
             models,
             file,
-            learned: self.learned(catalog),
+            learned: self.routing_memory(catalog),
         };
-        router.status.pending = router.pending();
+        router.status.pending = router.pending_vectors();
         let local = router.models.encoder.as_ref().is_some_and(|encoder| encoder.is_local());
-        if local && (1..=FILL_AT_ONCE).contains(&router.pending()) {
+        if local && (1..=FILL_AT_ONCE).contains(&router.pending_vectors()) {
             // Without its vectors the answer is that of words and static vectors, and says so.
-            if router.fill(&|_| {}).is_err() && !current {
+            if router.fill_vectors(&|_| {}).is_err() && !current {
                 router.file.save(router.router.index());
             }
         } else if !current {
@@ -137,8 +140,8 @@ impl Engine {
     }
 
     /// How the configuration wants decisions to be made.
-    pub(crate) fn route_config(&self) -> Config {
-        let (route, mut config) = (&self.config.route, Config::default());
+    pub(crate) fn route_config(&self) -> RouterConfig {
+        let (route, mut config) = (&self.config.route, RouterConfig::default());
         config.threshold = route.threshold.unwrap_or(config.threshold);
         config.margin = route.margin.unwrap_or(config.margin);
         config.top = route.top.unwrap_or(config.top);
@@ -148,34 +151,36 @@ impl Engine {
 
 impl CatalogRouter {
     /// The right skills for a message, or none; `top` as configured where absent.
-    pub fn find(&self, message: &str, top: Option<usize>) -> Found {
+    pub fn find(&self, message: &str, top: Option<usize>) -> CatalogRouteResult {
         let mut config = self.router.config().clone();
         config.top = top.unwrap_or(config.top);
-        let router = Router::over(Arc::clone(self.router.index()), self.models.clone(), config).0;
-        let heard = router.hear(&Message::from_user(message));
+        let router =
+            Router::from_index(Arc::clone(self.router.index()), self.models.clone(), config).0;
+        let heard = router.score(&UserMessage::from_user(message));
         let excluded = self.excluded();
         let prior = self.learned.as_ref().map(|learned| learned.prior(message));
-        let prior = prior.as_ref().map(|prior| prior as &dyn Prior);
-        let result = router.answer(&heard, &Context { excluded: &excluded, prior });
+        let prior = prior.as_ref().map(|prior| prior as &dyn SkillPrior);
+        let result = router.route_scored(&heard, &RouteContext { excluded: &excluded, prior });
         let held_back = if excluded.is_empty() {
             None
         } else {
-            let all = router.answer(&heard, &Context::default());
-            let first = all.matches.into_iter().next().filter(|_| all.decision != Decision::None);
+            let all = router.route_scored(&heard, &RouteContext::default());
+            let first =
+                all.matches.into_iter().next().filter(|_| all.decision != RouteDecision::None);
             first.filter(|first| excluded.contains(&first.name.as_str()))
         };
-        Found { result, held_back }
+        CatalogRouteResult { result, held_back }
     }
 
     /// The same router with what was learned since; `None` where nothing was.
-    pub(crate) fn relearned(&self, engine: &Engine, catalog: &Catalog) -> Option<Self> {
-        let known = self.learned.as_ref().map_or(0, Learned::outcomes);
+    pub(crate) fn with_new_outcomes(&self, engine: &Engine, catalog: &Catalog) -> Option<Self> {
+        let known = self.learned.as_ref().map_or(0, RoutingMemory::outcomes);
         if engine.known_outcomes() == known {
             return None;
         }
-        let learned = engine.learned(catalog);
+        let learned = engine.routing_memory(catalog);
         // Too few outcomes to count are as good as none.
-        let nothing_new = learned.as_ref().map_or(0, Learned::outcomes) == known;
+        let nothing_new = learned.as_ref().map_or(0, RoutingMemory::outcomes) == known;
         (!nothing_new).then(|| Self {
             router: self.router.clone(),
             models: self.models.clone(),
@@ -187,12 +192,12 @@ impl CatalogRouter {
     }
 
     /// Where one skill stands for a message.
-    pub fn explain(&self, message: &str, skill: &str) -> Option<Explanation> {
+    pub fn explain(&self, message: &str, skill: &str) -> Option<RankExplanation> {
         let excluded = self.excluded();
         let prior = self.learned.as_ref().map(|learned| learned.prior(message));
-        let prior = prior.as_ref().map(|prior| prior as &dyn Prior);
-        let context = Context { excluded: &excluded, prior };
-        self.router.explain(&Message::from_user(message), skill, &context)
+        let prior = prior.as_ref().map(|prior| prior as &dyn SkillPrior);
+        let context = RouteContext { excluded: &excluded, prior };
+        self.router.explain(&UserMessage::from_user(message), skill, &context)
     }
 
     /// What was learned about these skills for a message, in sentences of ours: nothing that a skill or
@@ -219,7 +224,7 @@ impl CatalogRouter {
     }
 
     /// How many skills have no encoder vector yet.
-    pub fn pending(&self) -> usize {
+    pub fn pending_vectors(&self) -> usize {
         match self.models.encoder {
             Some(_) => self.router.index().pending_count(),
             None => 0,
@@ -227,13 +232,16 @@ impl CatalogRouter {
     }
 
     /// Computes the missing encoder vectors, saving as it goes; `progress` hears how many are done.
-    pub fn fill(&mut self, progress: &(dyn Fn(usize) + Sync)) -> Result<(), Error> {
+    pub fn fill_vectors(&mut self, progress: &(dyn Fn(usize) + Sync)) -> Result<(), EngineError> {
         self.fill_by(FILL_STEP, progress, &|| {})
     }
 
     /// The same behind other work: text by text on this thread, and `give_way` before each. A model
     /// elsewhere takes no time of ours, and gets its texts together.
-    pub(crate) fn fill_behind(&mut self, give_way: &dyn Fn()) -> Result<(), Error> {
+    pub(crate) fn fill_vectors_in_background(
+        &mut self,
+        give_way: &dyn Fn(),
+    ) -> Result<(), EngineError> {
         let local = self.models.encoder.as_ref().is_some_and(|encoder| encoder.is_local());
         self.fill_by(if local { 1 } else { FILL_STEP }, &|_| {}, give_way)
     }
@@ -243,13 +251,13 @@ impl CatalogRouter {
         at_once: usize,
         progress: &(dyn Fn(usize) + Sync),
         give_way: &dyn Fn(),
-    ) -> Result<(), Error> {
+    ) -> Result<(), EngineError> {
         let Some(encoder) = self.models.encoder.clone() else { return Ok(()) };
         let failed = |error| {
             let said = format!("the encoder failed: {error}");
-            Error::new(ErrorKind::Environment, "model-failed", said)
+            EngineError::new(ErrorKind::Environment, "model-failed", said)
         };
-        let mut index = Index::clone(self.router.index());
+        let mut index = RouteIndex::clone(self.router.index());
         for step in index.pending().chunks(FILL_STEP) {
             for texts in step.chunks(at_once) {
                 give_way();
@@ -258,19 +266,21 @@ impl CatalogRouter {
             self.router = self.router.with_index(Arc::new(index.clone()));
             self.file.save(&index);
         }
-        self.status.pending = self.pending();
+        self.status.pending = self.pending_vectors();
         Ok(())
     }
 }
 
 /// A skill as the router reads it; a body that cannot be read any more leaves the description.
-pub(crate) fn document(entry: &Entry) -> Document {
+pub(crate) fn document(entry: &CatalogEntry) -> RouteDocument {
     let bytes = read_skill(&entry.file_path).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
-    let body = sinew_skill::split(&text).map(|fenced| fenced.body.to_owned()).unwrap_or_default();
+    let body = sinew_skill::split_front_matter(&text)
+        .map(|fenced| fenced.body.to_owned())
+        .unwrap_or_default();
     match &entry.skill {
-        Some(skill) => Document::from_skill(&entry.name, skill, &body, &entry.content_hash),
-        None => Document::from_description(&entry.name, &entry.name, &entry.description),
+        Some(skill) => RouteDocument::from_skill(&entry.name, skill, &body, &entry.content_hash),
+        None => RouteDocument::from_description(&entry.name, &entry.name, &entry.description),
     }
 }
 

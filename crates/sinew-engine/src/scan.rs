@@ -6,18 +6,20 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use sinew_catalog::{Catalog, ScanGate};
-use sinew_guard::eval::{EvalError, EvalReport, evaluate, read_rows};
-use sinew_guard::record::{Override, OverrideError, accept, read_overrides, verdict_with};
-use sinew_guard::scan::{Bundle, RuleInfo, ScanReport, Scanner, Verdict};
+use sinew_guard::eval::{ScanEvalError, ScanEvalReport, evaluate, read_rows};
+use sinew_guard::scan::{ScanReport, ScanRuleInfo, Scanner, SkillBundle, Verdict};
+use sinew_guard::scan_records::{
+    FindingOverride, OverrideError, read_overrides, record_override, verdict_with_overrides,
+};
 
-use crate::{Actor, Engine, Error, ErrorKind};
+use crate::{Actor, Engine, EngineError, ErrorKind};
 
 /// A larger archive is refused before it is read.
 const MAX_ARCHIVE: u64 = 100_000_000;
 
 /// One thing that was scanned.
 #[derive(Debug, Serialize)]
-pub struct Scanned {
+pub struct ScannedTarget {
     /// What was asked for.
     pub target: String,
     /// Where it lies.
@@ -30,7 +32,7 @@ pub struct Scanned {
 
 /// What a person accepts, and why.
 #[derive(Debug, Clone)]
-pub struct Acceptance {
+pub struct ScanAcceptance {
     /// The rule.
     pub rule: String,
     /// The digest of exactly what was looked at.
@@ -58,7 +60,7 @@ impl ScanFiles {
 
     /// Saves what was learned. A cache that cannot be written only costs time, so nobody is told.
     pub(crate) fn remember(&self, gate: &ScanGate) {
-        if let Some(cache) = gate.take_learned() {
+        if let Some(cache) = gate.take_unsaved_cache() {
             let _ = cache.save(&self.cache);
         }
     }
@@ -66,7 +68,7 @@ impl ScanFiles {
 
 impl Engine {
     /// Scans a skill by its name, a skill's folder or file, or an archive.
-    pub fn scan(&self, catalog: &Catalog, target: &str) -> Result<Scanned, Error> {
+    pub fn scan(&self, catalog: &Catalog, target: &str) -> Result<ScannedTarget, EngineError> {
         let path = self.env.expand_home(target);
         let looks_like_path = target.contains(['/', '\\']) || path.exists();
         let path =
@@ -76,7 +78,7 @@ impl Engine {
     }
 
     /// Scans a skill of the catalog, for a person who looks at what was found.
-    pub fn scan_skill(&self, catalog: &Catalog, name: &str) -> Result<Scanned, Error> {
+    pub fn scan_skill(&self, catalog: &Catalog, name: &str) -> Result<ScannedTarget, EngineError> {
         let entry = self.find(catalog, name)?;
         let bundle = read_bundle(&entry.base_dir)?;
         let scanner = self.scanner.get_or_init(Scanner::new);
@@ -84,9 +86,9 @@ impl Engine {
     }
 
     /// Scans a text as if it were a `SKILL.md`, for a person who looks at what was found.
-    pub fn scan_text(&self, text: &str) -> Scanned {
+    pub fn scan_text(&self, text: &str) -> ScannedTarget {
         let name = sinew_catalog::SKILL_FILE;
-        let bundle = Bundle::from_files([(name.to_owned(), text.as_bytes().to_vec())]);
+        let bundle = SkillBundle::from_files([(name.to_owned(), text.as_bytes().to_vec())]);
         self.judged(name, PathBuf::from(name), self.scanner.get_or_init(Scanner::new), &bundle)
     }
 
@@ -95,10 +97,10 @@ impl Engine {
         &self,
         catalog: &Catalog,
         mut progress: impl FnMut(usize),
-    ) -> Result<Vec<Scanned>, Error> {
+    ) -> Result<Vec<ScannedTarget>, EngineError> {
         let scanner = Scanner::new();
         let mut scanned = Vec::new();
-        for entry in catalog.active() {
+        for entry in catalog.unshadowed() {
             let bundle = read_bundle(&entry.base_dir)?;
             scanned.push(self.judged(&entry.name, entry.base_dir.clone(), &scanner, &bundle));
             progress(scanned.len());
@@ -106,42 +108,48 @@ impl Engine {
         Ok(scanned)
     }
 
-    fn judged(&self, target: &str, path: PathBuf, scanner: &Scanner, bundle: &Bundle) -> Scanned {
+    fn judged(
+        &self,
+        target: &str,
+        path: PathBuf,
+        scanner: &Scanner,
+        bundle: &SkillBundle,
+    ) -> ScannedTarget {
         let report = scanner.scan_bundle(bundle);
         let overrides = read_overrides(&self.scan_files.audit).unwrap_or_default();
-        let verdict = verdict_with(&report, &overrides);
-        Scanned { target: target.to_owned(), path, verdict, report }
+        let verdict = verdict_with_overrides(&report, &overrides);
+        ScannedTarget { target: target.to_owned(), path, verdict, report }
     }
 
     /// Records that a person accepts a finding of exactly these bytes. An agent cannot.
     pub fn accept_finding(
         &self,
-        scanned: &Scanned,
-        acceptance: &Acceptance,
+        scanned: &ScannedTarget,
+        acceptance: &ScanAcceptance,
         actor: &Actor,
         at: &str,
-    ) -> Result<(), Error> {
+    ) -> Result<(), EngineError> {
         if !actor.can_approve() {
-            return Err(Error::new(
+            return Err(EngineError::new(
                 ErrorKind::Refused,
                 "needs-person",
                 "only a person can accept a finding",
             )
             .hint("run the command yourself, in a terminal"));
         }
-        let given = Override {
+        let given = FindingOverride {
             rule: acceptance.rule.clone(),
             digest: acceptance.digest.clone(),
             reason: acceptance.reason.clone(),
             who: actor.to_string(),
             at: at.to_owned(),
         };
-        accept(&scanned.report, &given, &self.scan_files.audit).map_err(|error| {
+        record_override(&scanned.report, &given, &self.scan_files.audit).map_err(|error| {
             let kind = match &error {
                 OverrideError::Io(_) => ErrorKind::Environment,
                 _ => ErrorKind::Refused,
             };
-            Error::new(kind, "not-accepted", error.to_string())
+            EngineError::new(kind, "not-accepted", error.to_string())
                 .hint("`sinew scan` shows the digest and the rules that were found")
         })
     }
@@ -157,7 +165,7 @@ impl Engine {
     }
 
     /// The scanner's rules.
-    pub fn scan_rules(&self) -> Vec<RuleInfo> {
+    pub fn scan_rules(&self) -> Vec<ScanRuleInfo> {
         Scanner::new().rules()
     }
 
@@ -166,11 +174,12 @@ impl Engine {
         &self,
         data: &Path,
         clock: &dyn Fn() -> std::time::Duration,
-    ) -> Result<EvalReport, Error> {
+    ) -> Result<ScanEvalReport, EngineError> {
         let path = self.env.cwd.join(data);
-        let file = fs::File::open(&path).map_err(|error| Error::file("read", &path, &error))?;
-        let bad = |error: EvalError| {
-            Error::new(ErrorKind::No, "bad-data", format!("{}: {error}", path.display()))
+        let file =
+            fs::File::open(&path).map_err(|error| EngineError::file("read", &path, &error))?;
+        let bad = |error: ScanEvalError| {
+            EngineError::new(ErrorKind::No, "bad-data", format!("{}: {error}", path.display()))
                 .hint("each line is one JSON object with id, label, tier and files")
         };
         evaluate(&Scanner::new(), read_rows(file).map_err(bad)?, clock).map_err(bad)
@@ -178,24 +187,24 @@ impl Engine {
 }
 
 /// A folder, the folder of a SKILL.md, or an archive.
-pub(crate) fn read_bundle(path: &Path) -> Result<Bundle, Error> {
+pub(crate) fn read_bundle(path: &Path) -> Result<SkillBundle, EngineError> {
     let metadata = fs::metadata(path).map_err(|error| {
-        Error::new(
+        EngineError::new(
             ErrorKind::Usage,
             "no-such-path",
             format!("cannot scan {}: {error}", path.display()),
         )
         .hint("name a skill, a skill's folder, a SKILL.md, or a .zip or .tar.gz")
     })?;
-    let unreadable = |error: std::io::Error| Error::file("scan", path, &error);
+    let unreadable = |error: std::io::Error| EngineError::file("scan", path, &error);
     if metadata.is_dir() {
-        return Bundle::from_dir(path).map_err(unreadable);
+        return SkillBundle::from_dir(path).map_err(unreadable);
     }
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let is_archive =
         [".zip", ".tar", ".tar.gz", ".tgz", ".skill"].iter().any(|end| name.ends_with(end));
     if !metadata.is_file() || metadata.len() > MAX_ARCHIVE {
-        return Err(Error::new(
+        return Err(EngineError::new(
             ErrorKind::Refused,
             "not-scannable",
             format!("{} is no regular file, or too large", path.display()),
@@ -203,10 +212,10 @@ pub(crate) fn read_bundle(path: &Path) -> Result<Bundle, Error> {
     }
     let bytes = fs::read(path).map_err(unreadable)?;
     if is_archive {
-        return Bundle::from_archive(&bytes).map_err(|error| {
-            Error::new(ErrorKind::No, "bad-archive", format!("{}: {error}", path.display()))
+        return SkillBundle::from_archive(&bytes).map_err(|error| {
+            EngineError::new(ErrorKind::No, "bad-archive", format!("{}: {error}", path.display()))
                 .hint("nothing was unpacked; do not install it")
         });
     }
-    Ok(Bundle::from_files([(name, bytes)]))
+    Ok(SkillBundle::from_files([(name, bytes)]))
 }

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use sinew_catalog::{Config, Environment, Profile, path_text};
-use sinew_guard::atomic::{self, Access, Lock};
-use sinew_skill::{Code, Reason};
+use sinew_guard::atomic::{self, FileAccess, FileLock};
+use sinew_skill::{Reason, ReasonCode};
 
-use crate::{Error, ErrorKind};
+use crate::{EngineError, ErrorKind};
 
 /// A configuration larger than this is a mistake.
 const MAX_CONFIG: u64 = 4 * 1024 * 1024;
@@ -26,7 +26,7 @@ pub struct ConfigSource {
 }
 
 /// A configuration, what was wrong with it, and where it came from.
-pub(crate) struct Loaded {
+pub(crate) struct ConfigLoad {
     pub(crate) config: Config,
     pub(crate) reasons: Vec<Reason>,
     pub(crate) source: ConfigSource,
@@ -46,7 +46,7 @@ pub(crate) fn default_path(profile: &Profile, env: &Environment) -> PathBuf {
 
 /// Reads a configuration. A file that is not there means the defaults; one that cannot be read is
 /// a reason, and means the defaults too.
-pub(crate) fn load(path: PathBuf) -> Loaded {
+pub(crate) fn load(path: PathBuf) -> ConfigLoad {
     let (config, mut reasons, exists) = match read_text(&path) {
         Ok(text) => {
             let (config, reasons) = Config::from_text(&text);
@@ -56,16 +56,18 @@ pub(crate) fn load(path: PathBuf) -> Loaded {
             (Config::default(), Vec::new(), false)
         }
         Err(error) => {
-            let reason =
-                Reason::new(Code::BadConfigValue, format!("the file cannot be read: {error}"))
-                    .remedy("correct the file; until then every default holds");
+            let reason = Reason::new(
+                ReasonCode::BadConfigValue,
+                format!("the file cannot be read: {error}"),
+            )
+            .remedy("correct the file; until then every default holds");
             (Config::default(), vec![reason], true)
         }
     };
     for reason in &mut reasons {
         reason.path = Some(path_text(&path));
     }
-    Loaded { config, reasons, source: ConfigSource { path, exists } }
+    ConfigLoad { config, reasons, source: ConfigSource { path, exists } }
 }
 
 fn read_text(path: &Path) -> io::Result<String> {
@@ -82,7 +84,7 @@ fn read_text(path: &Path) -> io::Result<String> {
 /// What an import brought over.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Import {
+pub struct ConfigImport {
     /// The file that was read.
     pub from: PathBuf,
     /// The file that was written, or would be.
@@ -106,16 +108,20 @@ pub(crate) fn import_openclaw(
     env: &Environment,
     to: PathBuf,
     write: bool,
-) -> Result<Import, Error> {
+) -> Result<ConfigImport, EngineError> {
     let from = env.openclaw_config();
     let theirs = read_map(&from)?.ok_or_else(|| {
-        Error::new(ErrorKind::No, "nothing-to-import", format!("there is no {}", from.display()))
-            .hint("set OPENCLAW_CONFIG_PATH when OpenClaw keeps its configuration elsewhere")
+        EngineError::new(
+            ErrorKind::No,
+            "nothing-to-import",
+            format!("there is no {}", from.display()),
+        )
+        .hint("set OPENCLAW_CONFIG_PATH when OpenClaw keeps its configuration elsewhere")
     })?;
     let _lock = match write {
         true => Some(
-            Lock::acquire(&to.with_extension("lock"))
-                .map_err(|error| Error::file("lock", &to, &error))?,
+            FileLock::acquire(&to.with_extension("lock"))
+                .map_err(|error| EngineError::file("lock", &to, &error))?,
         ),
         false => None,
     };
@@ -129,7 +135,7 @@ pub(crate) fn import_openclaw(
         }
     }
     if sections.is_empty() {
-        return Err(Error::new(
+        return Err(EngineError::new(
             ErrorKind::No,
             "nothing-to-import",
             format!("{} says nothing about skills, agents or plugins", from.display()),
@@ -138,28 +144,28 @@ pub(crate) fn import_openclaw(
     let text = serde_json::to_string_pretty(&ours).unwrap_or_default() + "\n";
     let mut config = Value::Object(ours);
     mask(&mut config);
-    let mut import = Import { from, to, sections, written: write, backup: None, config };
+    let mut import = ConfigImport { from, to, sections, written: write, backup: None, config };
     if write {
-        let failed = |error: io::Error| Error::file("write", &import.to, &error);
+        let failed = |error: io::Error| EngineError::file("write", &import.to, &error);
         if existing.is_some() {
             import.backup = Some(atomic::backup(&import.to).map_err(failed)?);
         }
-        atomic::write(&import.to, text.as_bytes(), Access::OwnerOnly)
-            .map_err(|error| Error::file("write", &import.to, &error))?;
+        atomic::write(&import.to, text.as_bytes(), FileAccess::OwnerOnly)
+            .map_err(|error| EngineError::file("write", &import.to, &error))?;
     }
     Ok(import)
 }
 
 /// The map in a JSON5 file; `None` where there is no file.
-fn read_map(path: &Path) -> Result<Option<Map<String, Value>>, Error> {
+fn read_map(path: &Path) -> Result<Option<Map<String, Value>>, EngineError> {
     let text = match read_text(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Error::file("read", path, &error)),
+        Err(error) => return Err(EngineError::file("read", path, &error)),
     };
     match json5::from_str(&text) {
         Ok(Value::Object(map)) => Ok(Some(map)),
-        _ => Err(Error::new(
+        _ => Err(EngineError::new(
             ErrorKind::Environment,
             "bad-config",
             format!("{} is not a JSON5 map", path.display()),
@@ -173,25 +179,25 @@ fn read_map(path: &Path) -> Result<Option<Map<String, Value>>, Error> {
 pub(crate) fn update(
     path: &Path,
     change: impl FnOnce(&mut Value) -> Option<()>,
-) -> Result<(), Error> {
-    let _lock = Lock::acquire(&path.with_extension("lock"))
-        .map_err(|error| Error::file("lock", path, &error))?;
+) -> Result<(), EngineError> {
+    let _lock = FileLock::acquire(&path.with_extension("lock"))
+        .map_err(|error| EngineError::file("lock", path, &error))?;
     let existing = read_map(path)?;
     let mut root = Value::Object(existing.clone().unwrap_or_default());
     change(&mut root).ok_or_else(|| {
-        Error::new(
+        EngineError::new(
             ErrorKind::Environment,
             "bad-config",
             format!("{} holds something else where a map is expected", path.display()),
         )
         .hint("`sinew config show` says what is wrong with it")
     })?;
-    let failed = |error: io::Error| Error::file("write", path, &error);
+    let failed = |error: io::Error| EngineError::file("write", path, &error);
     if existing.is_some() {
         atomic::backup(path).map_err(failed)?;
     }
     let text = serde_json::to_string_pretty(&root).unwrap_or_default() + "\n";
-    atomic::write(path, text.as_bytes(), Access::OwnerOnly).map_err(failed)
+    atomic::write(path, text.as_bytes(), FileAccess::OwnerOnly).map_err(failed)
 }
 
 /// The map in a value; nothing there yet is an empty one.

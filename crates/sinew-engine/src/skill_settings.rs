@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use sinew_catalog::Entry;
-use sinew_cortex::Stamp;
+use sinew_catalog::CatalogEntry;
+use sinew_cortex::UtcInstant;
 
 use crate::settings::{map_in, update};
 use crate::store::audit;
-use crate::{Actor, Engine, Error, ErrorKind};
+use crate::{Actor, Engine, EngineError, ErrorKind};
 
 /// What is to be set; what is absent stays as it is.
 #[derive(Clone, Default)]
-pub struct SkillSettings {
+pub struct SkillSettingsPatch {
     /// Whether it may be used.
     pub enabled: Option<bool>,
     /// Whether it keeps its place in the prompt when room is short.
@@ -23,10 +23,10 @@ pub struct SkillSettings {
     pub env: BTreeMap<String, Option<String>>,
 }
 
-impl std::fmt::Debug for SkillSettings {
+impl std::fmt::Debug for SkillSettingsPatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // Names only: the values are secrets.
-        f.debug_struct("SkillSettings")
+        f.debug_struct("SkillSettingsPatch")
             .field("enabled", &self.enabled)
             .field("pinned", &self.pinned)
             .field("api_key", &self.api_key.is_some())
@@ -43,13 +43,13 @@ impl Engine {
     /// person can: what is switched off, and what a skill is given, is their business.
     pub fn set_skill(
         &self,
-        entry: &Entry,
-        settings: &SkillSettings,
+        entry: &CatalogEntry,
+        settings: &SkillSettingsPatch,
         actor: &Actor,
-    ) -> Result<(), Error> {
+    ) -> Result<(), EngineError> {
         if !actor.can_approve() {
             let said = "only a person can change a skill's settings";
-            return Err(Error::new(ErrorKind::Refused, "needs-person", said)
+            return Err(EngineError::new(ErrorKind::Refused, "needs-person", said)
                 .hint("change it in the dashboard, or in the configuration file"));
         }
         self.check_settings(settings)?;
@@ -88,7 +88,7 @@ impl Engine {
 
     /// Writes down who set what. The file says so already: a trail that cannot be written now takes
     /// nothing back.
-    fn note_settings(&self, entry: &Entry, settings: &SkillSettings, actor: &Actor) {
+    fn note_settings(&self, entry: &CatalogEntry, settings: &SkillSettingsPatch, actor: &Actor) {
         let pins = &self.config.prompt.pin;
         let pinned = pins.contains(&entry.name) || pins.contains(&entry.skill_key);
         let held = |is: bool| if is { "(set)" } else { "(unset)" };
@@ -118,18 +118,18 @@ impl Engine {
     /// Writes down what was set about a skill: `key`, `before` and `after` of each.
     pub(crate) fn note_set(&self, skill: &str, actor: &Actor, set: &[Value]) {
         let entry = json!({"skill": skill, "by": actor, "set": set});
-        let now = Stamp::from_clock(self.env.clock.now_ms());
+        let now = UtcInstant::from_clock(self.env.clock.now_ms());
         let _ = audit("setting", now, &entry).and_then(|op| {
             self.store()?.transact(&[op])?;
             Ok(())
         });
     }
 
-    fn check_settings(&self, settings: &SkillSettings) -> Result<(), Error> {
+    fn check_settings(&self, settings: &SkillSettingsPatch) -> Result<(), EngineError> {
         let values = settings.env.values().flatten().chain(settings.api_key.iter().flatten());
         if values.into_iter().any(|value| value.len() > MAX_VALUE || value.contains('\0')) {
             let said = format!("a value is longer than {MAX_VALUE} bytes, or no text");
-            return Err(Error::new(ErrorKind::Usage, "bad-value", said));
+            return Err(EngineError::new(ErrorKind::Usage, "bad-value", said));
         }
         let is_name = |name: &&String| {
             !name.is_empty()
@@ -139,7 +139,7 @@ impl Engine {
         match settings.env.keys().find(|name| !is_name(name)) {
             Some(name) => {
                 let said = format!("`{}` is no name of a variable", name.escape_debug());
-                Err(Error::new(ErrorKind::Usage, "bad-value", said)
+                Err(EngineError::new(ErrorKind::Usage, "bad-value", said)
                     .hint("use letters, digits and underscores"))
             }
             None => Ok(()),

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use sinew_catalog::Environment;
-use sinew_cortex::{Id, Stamp};
-use sinew_store::{Json, NewRecord, OnCorrupt, Op, Options, Store, StoreError};
+use sinew_cortex::{Ulid, UtcInstant};
+use sinew_store::{
+    CorruptionPolicy, JsonText, NewStreamRecord, Store, StoreError, StoreOp, StoreOptions,
+};
 
 use crate::cortex::entropy;
-use crate::{Engine, Error, ErrorKind};
+use crate::{Engine, EngineError, ErrorKind};
 
 /// The variable that names a team's database.
 const DATABASE_URL: &str = "SINEW_DATABASE_URL";
@@ -17,7 +19,7 @@ const DATABASE_URL: &str = "SINEW_DATABASE_URL";
 impl Engine {
     /// The database: `SINEW_DATABASE_URL`, else `sinew.db` in sinew's home. A damaged file is set aside
     /// and an empty one takes its place: what is remembered never stands in the way of a task.
-    pub fn store(&self) -> Result<Arc<dyn Store>, Error> {
+    pub fn store(&self) -> Result<Arc<dyn Store>, EngineError> {
         if let Some(store) = self.store.get() {
             return Ok(Arc::clone(store));
         }
@@ -28,14 +30,18 @@ impl Engine {
 }
 
 /// An entry of the audit trail: who did what.
-pub(crate) fn audit(kind: &str, at: Stamp, body: &impl Serialize) -> Result<Op, Error> {
-    let entry = NewRecord {
-        id: Id::new(at, entropy()?).to_string(),
+pub(crate) fn audit(
+    kind: &str,
+    at: UtcInstant,
+    body: &impl Serialize,
+) -> Result<StoreOp, EngineError> {
+    let entry = NewStreamRecord {
+        id: Ulid::new(at, entropy()?).to_string(),
         ts: at.ms(),
         kind: kind.to_owned(),
-        body: Json::of(body)?,
+        body: JsonText::of(body)?,
     };
-    Ok(Op::append("audit", [entry]))
+    Ok(StoreOp::append("audit", [entry]))
 }
 
 /// Where the database is.
@@ -47,7 +53,7 @@ pub(crate) fn address(env: &Environment) -> String {
 }
 
 /// Whether there is a database on this machine, without making one.
-pub(crate) fn exists_here(env: &Environment) -> bool {
+pub(crate) fn local_exists(env: &Environment) -> bool {
     env.var(DATABASE_URL).is_none() && sqlite_path(env).is_file()
 }
 
@@ -57,20 +63,23 @@ fn sqlite_path(env: &Environment) -> PathBuf {
 
 pub(crate) fn open(env: &Environment) -> Result<Arc<dyn Store>, StoreError> {
     let url = address(env);
-    match sinew_store::open(&url, &Options::default()) {
-        Err(StoreError::Corrupt { .. }) => set_aside(env),
+    match sinew_store::open(&url, &StoreOptions::default()) {
+        Err(StoreError::Corrupt { .. }) => open_after_set_aside(env),
         opened => opened,
     }
 }
 
 /// Opens the database after setting a damaged file aside.
-pub(crate) fn set_aside(env: &Environment) -> Result<Arc<dyn Store>, StoreError> {
-    let stamp = Stamp::from_clock(env.clock.now_ms()).to_string().replace([':', '.'], "-");
-    let options = Options { on_corrupt: OnCorrupt::SetAside { stamp }, ..Options::default() };
+pub(crate) fn open_after_set_aside(env: &Environment) -> Result<Arc<dyn Store>, StoreError> {
+    let stamp = UtcInstant::from_clock(env.clock.now_ms()).to_string().replace([':', '.'], "-");
+    let options = StoreOptions {
+        on_corrupt: CorruptionPolicy::SetAside { stamp },
+        ..StoreOptions::default()
+    };
     sinew_store::open(&address(env), &options)
 }
 
-impl From<StoreError> for Error {
+impl From<StoreError> for EngineError {
     fn from(error: StoreError) -> Self {
         let (kind, code) = match &error {
             StoreError::BadUrl { .. } => (ErrorKind::Usage, "bad-database-url"),

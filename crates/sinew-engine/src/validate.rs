@@ -7,12 +7,14 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde::Serialize;
 use sinew_catalog::{Catalog, SKILL_FILE, path_text};
-use sinew_guard::atomic::{self, Access};
-use sinew_guard::contained::{self, OpenError};
-use sinew_skill::Severity;
-use sinew_skill::validate::{Issue, RuleSet, Target, fix, missing_file, validate};
+use sinew_guard::atomic::{self, FileAccess};
+use sinew_guard::containment::{self, FileOpenError};
+use sinew_skill::ReasonSeverity;
+use sinew_skill::validate::{
+    RuleSet, ValidationFile, ValidationIssue, apply_fixes, missing_file_report, validate,
+};
 
-use crate::{Engine, Error, ErrorKind};
+use crate::{Engine, EngineError, ErrorKind};
 
 /// What to validate.
 #[derive(Debug, Clone)]
@@ -48,22 +50,22 @@ pub struct ValidatedFile {
     /// Whether it has no error.
     pub passed: bool,
     /// What is wrong with it.
-    pub issues: Vec<Issue>,
+    pub issues: Vec<ValidationIssue>,
     /// What was put right, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fixed: Option<Fixed>,
+    pub fixed: Option<FixedFile>,
 }
 
 /// A file that was put right.
 #[derive(Debug, Serialize)]
-pub struct Fixed {
+pub struct FixedFile {
     /// The file as it was before.
     pub backup: PathBuf,
 }
 
 /// Whether issues that carry an edit are put right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fixing {
+enum FixMode {
     Yes,
     No,
 }
@@ -87,12 +89,12 @@ impl Engine {
         target: &ValidationTarget,
         rules: RuleSet,
         fixing: bool,
-    ) -> Result<ValidationReport, Error> {
+    ) -> Result<ValidationReport, EngineError> {
         let files = match target {
             ValidationTarget::Paths(paths) => self.named_files(paths)?,
             ValidationTarget::Sources => source_files(catalog),
         };
-        let fixing = if fixing { Fixing::Yes } else { Fixing::No };
+        let fixing = if fixing { FixMode::Yes } else { FixMode::No };
         let files: Vec<ValidatedFile> =
             files.into_iter().map(|path| judge(path, rules, fixing)).collect::<Result<_, _>>()?;
         Ok(ValidationReport::of(rules, files))
@@ -100,7 +102,7 @@ impl Engine {
 
     /// Validates a text as the `SKILL.md` of a folder of that name.
     pub fn validate_text(&self, directory: &str, text: &str, rules: RuleSet) -> ValidationReport {
-        let target = Target { directory, file_name: SKILL_FILE, bytes: text.as_bytes() };
+        let target = ValidationFile { directory, file_name: SKILL_FILE, bytes: text.as_bytes() };
         let found = validate(&target, rules);
         let path = Path::new(directory).join(SKILL_FILE);
         let passed = found.passed();
@@ -108,12 +110,12 @@ impl Engine {
         ValidationReport::of(rules, vec![file])
     }
 
-    fn named_files(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    fn named_files(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>, EngineError> {
         let mut files = Vec::new();
         for path in paths {
             let path = self.env.cwd.join(path);
             let metadata = fs::metadata(&path).map_err(|error| {
-                Error::new(
+                EngineError::new(
                     ErrorKind::Usage,
                     "no-such-path",
                     format!("cannot validate {}: {error}", path.display()),
@@ -174,20 +176,20 @@ fn skill_file(folder: &Path) -> Option<PathBuf> {
         .find(|path| path.symlink_metadata().is_ok())
 }
 
-fn judge(path: PathBuf, rules: RuleSet, fixing: Fixing) -> Result<ValidatedFile, Error> {
+fn judge(path: PathBuf, rules: RuleSet, fixing: FixMode) -> Result<ValidatedFile, EngineError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let directory = folder.file_name().map(|name| path_text(Path::new(name))).unwrap_or_default();
     let file_name = path.file_name().map(|name| path_text(Path::new(name))).unwrap_or_default();
     let bytes = match read(folder, &file_name) {
         Ok(bytes) => bytes,
-        Err(OpenError::NotFound) => {
-            let found = missing_file(&directory);
+        Err(FileOpenError::NotFound) => {
+            let found = missing_file_report(&directory);
             return Ok(ValidatedFile { path, passed: false, issues: found.issues, fixed: None });
         }
         // One bad file never spoils the rest: it fails, and the others are judged.
         Err(error) => {
-            let issue = Issue {
-                severity: Severity::Error,
+            let issue = ValidationIssue {
+                severity: ReasonSeverity::Error,
                 code: "UNREADABLE",
                 message: format!("the file cannot be read: {error}"),
                 line: None,
@@ -197,30 +199,30 @@ fn judge(path: PathBuf, rules: RuleSet, fixing: Fixing) -> Result<ValidatedFile,
         }
     };
     let look = |bytes: &[u8]| {
-        validate(&Target { directory: &directory, file_name: &file_name, bytes }, rules)
+        validate(&ValidationFile { directory: &directory, file_name: &file_name, bytes }, rules)
     };
     let mut found = look(&bytes);
     let mut fixed = None;
-    if fixing == Fixing::Yes
-        && let Some(better) = fix(&bytes, &found.issues)
+    if fixing == FixMode::Yes
+        && let Some(better) = apply_fixes(&bytes, &found.issues)
     {
-        let failed = |error: std::io::Error| Error::file("write", &path, &error);
+        let failed = |error: std::io::Error| EngineError::file("write", &path, &error);
         let backup = atomic::backup(&path).map_err(failed)?;
-        atomic::write(&path, &better, Access::Same).map_err(failed)?;
+        atomic::write(&path, &better, FileAccess::Same).map_err(failed)?;
         found = look(&better);
-        fixed = Some(Fixed { backup });
+        fixed = Some(FixedFile { backup });
     }
     Ok(ValidatedFile { passed: found.passed(), issues: found.issues, path, fixed })
 }
 
 /// Reads a regular file. A link is refused like a pipe: what it leads to is not this skill's, and a
 /// fix would bring it in.
-pub(crate) fn read(folder: &Path, file_name: &str) -> Result<Vec<u8>, OpenError> {
+pub(crate) fn read(folder: &Path, file_name: &str) -> Result<Vec<u8>, FileOpenError> {
     let dir =
         Dir::open_ambient_dir(folder, ambient_authority()).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => OpenError::NotFound,
-            _ => OpenError::Io(error),
+            std::io::ErrorKind::NotFound => FileOpenError::NotFound,
+            _ => FileOpenError::Io(error),
         })?;
-    let file = contained::open_regular(&dir, Path::new(file_name))?;
-    file.read(MAX_VALIDATED_BYTES).map_err(|error| OpenError::Io(std::io::Error::other(error)))
+    let file = containment::open_regular(&dir, Path::new(file_name))?;
+    file.read(MAX_VALIDATED_BYTES).map_err(|error| FileOpenError::Io(std::io::Error::other(error)))
 }

@@ -5,9 +5,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use sinew_catalog::watch::{RETRY, Waited, Watch};
-use sinew_catalog::{Cause, Change};
-use sinew_skill::{Code, Reason};
+use sinew_catalog::watch::{CatalogWatch, RETRY, WatchWaitResult};
+use sinew_catalog::{CatalogChange, RefreshCause};
+use sinew_skill::{Reason, ReasonCode};
 
 use crate::Engine;
 
@@ -26,7 +26,7 @@ pub enum WatchEvent {
         folders: usize,
     },
     /// Skills changed.
-    Changed(Change),
+    Changed(CatalogChange),
     /// Something about watching itself.
     Notice(Reason),
 }
@@ -35,7 +35,7 @@ impl Engine {
     /// Reports changes until `report` has had enough.
     pub fn watch(&self, mut report: impl FnMut(WatchEvent) -> ControlFlow<()>) {
         let mut reread: Option<Engine> = None;
-        let mut change = self.refresh(Cause::Start);
+        let mut change = self.refresh(RefreshCause::Start);
         let mut watch = None;
         let mut retry_at = Instant::now();
         let mut started = false;
@@ -47,7 +47,7 @@ impl Engine {
                     Err(reason) => {
                         retry_at = Instant::now() + RETRY;
                         let degraded = Reason::new(
-                            Code::WatchDegraded,
+                            ReasonCode::WatchDegraded,
                             "looking for changes every second instead",
                         );
                         for reason in [reason, degraded] {
@@ -62,8 +62,8 @@ impl Engine {
                 started = true;
                 let catalog = &change.snapshot.catalog;
                 let begun = WatchEvent::Started {
-                    skills: catalog.active().count(),
-                    folders: sinew_catalog::watch::folders(catalog).len(),
+                    skills: catalog.unshadowed().count(),
+                    folders: sinew_catalog::watch::folders_to_watch(catalog).len(),
                 };
                 if report(begun).is_break() {
                     return;
@@ -72,23 +72,23 @@ impl Engine {
             let cause = match &mut watch {
                 None => {
                     thread::sleep(LOOK_EVERY);
-                    Cause::Files
+                    RefreshCause::Files
                 }
                 Some(watch) => match watch.wait(RETRY) {
-                    Waited::Quiet => continue,
-                    Waited::Lost => Cause::WatchLost,
-                    Waited::Changed(paths) => {
+                    WatchWaitResult::Quiet => continue,
+                    WatchWaitResult::Lost => RefreshCause::WatchLost,
+                    WatchWaitResult::Changed(paths) => {
                         for path in paths.iter().filter(|path| path.ends_with("source-origin.json"))
                         {
                             let skill = path.parent().and_then(std::path::Path::parent);
                             engine.forget_below(skill.unwrap_or(path));
                         }
-                        Cause::Files
+                        RefreshCause::Files
                     }
                 },
             };
-            let (cause, now) = match engine.reread() {
-                Ok(Some(now)) => (Cause::Settings, Some(now)),
+            let (cause, now) = match engine.reload_if_changed() {
+                Ok(Some(now)) => (RefreshCause::Settings, Some(now)),
                 // A configuration that makes no sense right now is being written, or reported.
                 Ok(None) | Err(_) => (cause, None),
             };
@@ -103,7 +103,7 @@ impl Engine {
             {
                 watch = None;
                 retry_at = Instant::now() + RETRY;
-                change = engine.refresh(Cause::WatchLost);
+                change = engine.refresh(RefreshCause::WatchLost);
                 if report(WatchEvent::Notice(reason)).is_break() {
                     return;
                 }
@@ -118,9 +118,9 @@ impl Engine {
     }
 }
 
-fn start(engine: &Engine, change: &Change) -> Result<Watch, Reason> {
+fn start(engine: &Engine, change: &CatalogChange) -> Result<CatalogWatch, Reason> {
     let debounce = Duration::from_millis(engine.config.load.debounce_ms);
-    let mut watch = Watch::start(debounce)?;
+    let mut watch = CatalogWatch::start(debounce)?;
     watch.add_file(engine.config_source().path.clone());
     watch.follow(&change.snapshot.catalog)?;
     Ok(watch)

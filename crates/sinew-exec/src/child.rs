@@ -16,9 +16,9 @@ use std::time::Duration;
 
 use sinew_catalog::Environment;
 
-use crate::group::{Group, Seen, Signal, prepare};
-use crate::kept::Kept;
-use crate::supervise::{Event, Running, supervise};
+use crate::output_excerpt::OutputExcerpt;
+use crate::process_group::{LeaderEvent, ProcessGroup, ProcessSignal, prepare};
+use crate::supervise::{ChildEvent, RunningProgram, supervise};
 
 /// Chunks that wait to be taken; a full queue slows the program down instead of filling memory.
 const QUEUE: usize = 64;
@@ -27,7 +27,7 @@ const CHUNK: usize = 16 * 1024;
 
 /// A program to start.
 #[derive(Debug)]
-pub struct Program {
+pub struct ProgramSpec {
     /// The program's file, as [`locate`] found it.
     pub file: PathBuf,
     /// Its arguments.
@@ -37,16 +37,16 @@ pub struct Program {
     /// Where it starts.
     pub cwd: PathBuf,
     /// What it reads.
-    pub stdin: Stdin,
+    pub stdin: StdinMode,
     /// What becomes of its standard output; standard error is always kept.
-    pub stdout: Stdout,
+    pub stdout: StdoutMode,
     /// When it is ended.
-    pub limits: Limits,
+    pub limits: ProgramLimits,
 }
 
 /// What a program reads.
 #[derive(Debug, Clone)]
-pub enum Stdin {
+pub enum StdinMode {
     /// Nothing.
     Null,
     /// What this process would read.
@@ -59,7 +59,7 @@ pub enum Stdin {
 
 /// What becomes of standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stdout {
+pub enum StdoutMode {
     /// It goes where ours goes, byte for byte.
     Inherit,
     /// It is kept, and shown to the observer.
@@ -68,7 +68,7 @@ pub enum Stdout {
 
 /// When a program is ended.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Limits {
+pub struct ProgramLimits {
     /// After so long.
     pub time: Option<Duration>,
     /// After so long without a word.
@@ -79,7 +79,7 @@ pub struct Limits {
 
 /// Which stream a chunk came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stream {
+pub enum OutputStream {
     /// Standard output.
     Out,
     /// Standard error.
@@ -88,7 +88,7 @@ pub enum Stream {
 
 /// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
+pub enum ExitCause {
     /// By itself, with this code.
     Exit(i32),
     /// By a signal.
@@ -103,22 +103,22 @@ pub enum How {
 
 /// A program that has ended.
 #[derive(Debug)]
-pub struct Ended {
+pub struct FinishedProgram {
     /// How it ended.
-    pub how: How,
+    pub how: ExitCause,
     /// A signal that was handed on while it ran.
-    pub forwarded: Option<Signal>,
+    pub forwarded: Option<ProcessSignal>,
     /// What it wrote to standard output, where that was kept.
-    pub stdout: Kept,
+    pub stdout: OutputExcerpt,
     /// What it wrote to standard error.
-    pub stderr: Kept,
+    pub stderr: OutputExcerpt,
     /// How long it took.
     pub took: Duration,
 }
 
 /// Why a program could not be started.
 #[derive(Debug, thiserror::Error)]
-pub enum StartError {
+pub enum ProgramStartError {
     /// There is no such program.
     #[error("there is no program `{0}`")]
     NotFound(String),
@@ -139,8 +139,8 @@ pub fn locate(
     vars: &BTreeMap<String, String>,
     cwd: &Path,
     env: &Environment,
-) -> Result<PathBuf, StartError> {
-    let missing = || StartError::NotFound(word.to_string_lossy().into_owned());
+) -> Result<PathBuf, ProgramStartError> {
+    let missing = || ProgramStartError::NotFound(word.to_string_lossy().into_owned());
     if Path::new(word).components().count() != 1 || word.to_string_lossy().contains(['/', '\\']) {
         let path = cwd.join(word);
         return if path.exists() { Ok(path) } else { Err(missing()) };
@@ -153,22 +153,22 @@ pub fn locate(
 /// A handle through which others reach the programs that are running: signals that this process
 /// received, a request that was cancelled.
 #[derive(Debug, Clone, Default)]
-pub struct Control(Arc<Mutex<Reach>>);
+pub struct ProcessControl(Arc<Mutex<ControlState>>);
 
 #[derive(Debug, Default)]
-struct Reach {
-    running: Vec<(u64, SyncSender<Event>)>,
+struct ControlState {
+    running: Vec<(u64, SyncSender<ChildEvent>)>,
     started: u64,
-    last: Option<Signal>,
+    last: Option<ProcessSignal>,
 }
 
-impl Control {
+impl ProcessControl {
     /// Hands a signal on to every program that is running.
-    pub fn signal(&self, signal: Signal) {
+    pub fn signal(&self, signal: ProcessSignal) {
         let mut reach = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         reach.last = Some(signal);
         for (_, to) in &reach.running {
-            if let Err(TrySendError::Full(event)) = to.try_send(Event::Signal(signal)) {
+            if let Err(TrySendError::Full(event)) = to.try_send(ChildEvent::Signal(signal)) {
                 // The program talks faster than it is listened to; the signal waits its turn.
                 let to = to.clone();
                 thread::spawn(move || to.send(event));
@@ -177,26 +177,26 @@ impl Control {
     }
 
     /// The last signal that was handed on.
-    pub fn last(&self) -> Option<Signal> {
+    pub fn last_signal(&self) -> Option<ProcessSignal> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).last
     }
 
-    fn attach(&self, to: SyncSender<Event>) -> Attached {
+    fn attach(&self, to: SyncSender<ChildEvent>) -> ControlRegistration {
         let mut reach = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         reach.started += 1;
         let number = reach.started;
         reach.running.push((number, to));
-        Attached { control: self.clone(), number }
+        ControlRegistration { control: self.clone(), number }
     }
 }
 
 /// A program within reach, until this is dropped.
-struct Attached {
-    control: Control,
+struct ControlRegistration {
+    control: ProcessControl,
     number: u64,
 }
 
-impl Drop for Attached {
+impl Drop for ControlRegistration {
     fn drop(&mut self) {
         let mut reach = self.control.0.lock().unwrap_or_else(PoisonError::into_inner);
         reach.running.retain(|(number, _)| *number != self.number);
@@ -205,34 +205,34 @@ impl Drop for Attached {
 
 /// Starts the program and stays with it until it has ended; `observe` sees its output as it comes.
 pub fn run(
-    program: Program,
-    control: &Control,
-    observe: &mut dyn FnMut(Stream, &[u8]),
-) -> Result<Ended, StartError> {
+    program: ProgramSpec,
+    control: &ProcessControl,
+    observe: &mut dyn FnMut(OutputStream, &[u8]),
+) -> Result<FinishedProgram, ProgramStartError> {
     let mut child = start(&program)?;
     let (to, events) = sync_channel(QUEUE);
     let mut open = 0;
-    let out = child.stdout.take().map(|pipe| (Stream::Out, Box::new(pipe) as Pipe));
-    let err = child.stderr.take().map(|pipe| (Stream::Err, Box::new(pipe) as Pipe));
+    let out = child.stdout.take().map(|pipe| (OutputStream::Out, Box::new(pipe) as OutputPipe));
+    let err = child.stderr.take().map(|pipe| (OutputStream::Err, Box::new(pipe) as OutputPipe));
     for (stream, pipe) in out.into_iter().chain(err) {
         open += 1;
         let to = to.clone();
         thread::spawn(move || pump(stream, pipe, &to));
     }
-    let terminal = matches!(program.stdin, Stdin::Terminal);
-    if let (Stdin::Bytes(bytes), Some(mut stdin)) = (program.stdin, child.stdin.take()) {
+    let terminal = matches!(program.stdin, StdinMode::Terminal);
+    if let (StdinMode::Bytes(bytes), Some(mut stdin)) = (program.stdin, child.stdin.take()) {
         // A program that does not read everything closes the pipe; that is its business.
         thread::spawn(move || stdin.write_all(&bytes));
     }
-    let group = Group::of(&child);
+    let group = ProcessGroup::of(&child);
     let watcher = to.clone();
     thread::spawn(move || watch(group, &watcher));
     let _attached = control.attach(to);
-    let running = Running::new(child, group, terminal);
+    let running = RunningProgram::new(child, group, terminal);
     Ok(supervise(running, &events, program.limits, open, observe))
 }
 
-fn start(program: &Program) -> Result<Child, StartError> {
+fn start(program: &ProgramSpec) -> Result<Child, ProgramStartError> {
     let mut command = Command::new(&program.file);
     command
         .args(&program.args)
@@ -240,13 +240,13 @@ fn start(program: &Program) -> Result<Child, StartError> {
         .envs(&program.env)
         .current_dir(&program.cwd)
         .stdin(match program.stdin {
-            Stdin::Null => Stdio::null(),
-            Stdin::Inherit | Stdin::Terminal => Stdio::inherit(),
-            Stdin::Bytes(_) => Stdio::piped(),
+            StdinMode::Null => Stdio::null(),
+            StdinMode::Inherit | StdinMode::Terminal => Stdio::inherit(),
+            StdinMode::Bytes(_) => Stdio::piped(),
         })
         .stdout(match program.stdout {
-            Stdout::Inherit => Stdio::inherit(),
-            Stdout::Keep => Stdio::piped(),
+            StdoutMode::Inherit => Stdio::inherit(),
+            StdoutMode::Keep => Stdio::piped(),
         })
         .stderr(Stdio::piped());
     prepare(&mut command);
@@ -254,21 +254,21 @@ fn start(program: &Program) -> Result<Child, StartError> {
         let program = program.file.to_string_lossy().into_owned();
         match error.kind() {
             // A script whose interpreter is missing is not found either.
-            io::ErrorKind::NotFound => StartError::NotFound(program),
-            _ => StartError::Refused { program, error },
+            io::ErrorKind::NotFound => ProgramStartError::NotFound(program),
+            _ => ProgramStartError::Refused { program, error },
         }
     })
 }
 
-type Pipe = Box<dyn Read + Send>;
+type OutputPipe = Box<dyn Read + Send>;
 
-fn pump(stream: Stream, mut pipe: Pipe, to: &SyncSender<Event>) {
+fn pump(stream: OutputStream, mut pipe: OutputPipe, to: &SyncSender<ChildEvent>) {
     let mut buffer = vec![0; CHUNK];
     loop {
         match pipe.read(&mut buffer) {
             Ok(0) => break,
             Ok(count) => {
-                if to.send(Event::Chunk(stream, buffer[..count].to_vec())).is_err() {
+                if to.send(ChildEvent::Chunk(stream, buffer[..count].to_vec())).is_err() {
                     return;
                 }
             }
@@ -276,12 +276,12 @@ fn pump(stream: Stream, mut pipe: Pipe, to: &SyncSender<Event>) {
             Err(_) => break,
         }
     }
-    let _ = to.send(Event::Closed);
+    let _ = to.send(ChildEvent::Closed);
 }
 
-fn watch(group: Group, to: &SyncSender<Event>) {
-    while let Ok(seen) = group.watch() {
-        if to.send(Event::Seen(seen)).is_err() || seen == Seen::Ended {
+fn watch(group: ProcessGroup, to: &SyncSender<ChildEvent>) {
+    while let Ok(seen) = group.wait_for_leader() {
+        if to.send(ChildEvent::Seen(seen)).is_err() || seen == LeaderEvent::Ended {
             return;
         }
     }

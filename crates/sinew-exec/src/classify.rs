@@ -11,7 +11,7 @@ use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 use sinew_cortex::failure::FailureKind;
 
-use crate::child::How;
+use crate::child::ExitCause;
 
 const RULES: &str = include_str!("../data/classify.json");
 
@@ -22,14 +22,14 @@ const MAX_LINE: usize = 200;
 
 /// What became of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RunOutcome {
     /// It worked.
     Success,
     /// It did not. `task_mismatch` is only ever stated, never guessed here.
     Failure(FailureKind),
 }
 
-impl Outcome {
+impl RunOutcome {
     /// The word itself.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl Outcome {
     }
 }
 
-impl Serialize for Outcome {
+impl Serialize for RunOutcome {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
     }
@@ -55,9 +55,9 @@ impl Serialize for Outcome {
 
 /// What a run left behind.
 #[derive(Debug, Clone, Copy)]
-pub struct Evidence<'a> {
+pub struct FailureEvidence<'a> {
     /// How it ended; `None` where the program could not be started because it is missing.
-    pub how: Option<How>,
+    pub how: Option<ExitCause>,
     /// The program's name, without its folder.
     pub program: &'a str,
     /// Its standard error, as plain text.
@@ -68,9 +68,9 @@ pub struct Evidence<'a> {
 
 /// What became of a run, and why it is believed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Classified {
+pub struct RunClassification {
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: RunOutcome,
     /// The rule that decided.
     pub rule: &'static str,
     /// The line that decided, or the first that looks like an error.
@@ -81,7 +81,7 @@ pub struct Classified {
 }
 
 #[derive(Deserialize)]
-struct Row {
+struct FailureRuleRecord {
     id: String,
     outcome: FailureKind,
     #[serde(default)]
@@ -92,7 +92,7 @@ struct Row {
     patterns: Vec<String>,
 }
 
-struct Rule {
+struct FailureRule {
     id: &'static str,
     outcome: FailureKind,
     exit: Vec<i32>,
@@ -100,10 +100,10 @@ struct Rule {
     patterns: Vec<Regex>,
 }
 
-static TABLE: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-    let rows: Vec<Row> = serde_json::from_str(RULES).unwrap_or_default();
+static TABLE: LazyLock<Vec<FailureRule>> = LazyLock::new(|| {
+    let rows: Vec<FailureRuleRecord> = serde_json::from_str(RULES).unwrap_or_default();
     rows.into_iter()
-        .map(|row| Rule {
+        .map(|row| FailureRule {
             // The table lives as long as the program.
             id: String::leak(row.id),
             outcome: row.outcome,
@@ -120,24 +120,28 @@ fn compiled(pattern: &str) -> Option<Regex> {
 }
 
 /// Says what became of a run.
-pub fn classify(evidence: &Evidence<'_>) -> Classified {
-    let found =
-        |outcome, rule, line: &str| Classified { outcome, rule, line: short(line), key: None };
+pub fn classify(evidence: &FailureEvidence<'_>) -> RunClassification {
+    let found = |outcome, rule, line: &str| RunClassification {
+        outcome,
+        rule,
+        line: short(line),
+        key: None,
+    };
     let code = match evidence.how {
         None => {
             let line = format!("there is no program `{}`", evidence.program);
             let key = Some(evidence.program.to_owned());
-            return Classified {
+            return RunClassification {
                 key,
-                ..found(Outcome::Failure(FailureKind::DependencyMissing), "no-program", &line)
+                ..found(RunOutcome::Failure(FailureKind::DependencyMissing), "no-program", &line)
             };
         }
-        Some(How::Exit(0)) => return found(Outcome::Success, "exit-0", ""),
-        Some(How::Exit(code)) => Some(code),
+        Some(ExitCause::Exit(0)) => return found(RunOutcome::Success, "exit-0", ""),
+        Some(ExitCause::Exit(code)) => Some(code),
         Some(_) => None,
     };
     if let Some(line) = ended(evidence.how) {
-        return found(Outcome::Failure(FailureKind::RuntimeError), "ended", line);
+        return found(RunOutcome::Failure(FailureKind::RuntimeError), "ended", line);
     }
     let lines: Vec<&str> = evidence.text.lines().rev().take(LINES).collect();
     for rule in TABLE.iter() {
@@ -148,30 +152,33 @@ pub fn classify(evidence: &Evidence<'_>) -> Classified {
         for line in &lines {
             if let Some(hit) = rule.patterns.iter().find_map(|pattern| pattern.captures(line)) {
                 let key = hit.name("key").map(|key| short(key.as_str()));
-                return Classified { key, ..found(Outcome::Failure(rule.outcome), rule.id, line) };
+                return RunClassification {
+                    key,
+                    ..found(RunOutcome::Failure(rule.outcome), rule.id, line)
+                };
             }
         }
         if code.is_some_and(|code| rule.exit.contains(&code)) {
-            return found(Outcome::Failure(rule.outcome), rule.id, &error_line(evidence.text));
+            return found(RunOutcome::Failure(rule.outcome), rule.id, &error_line(evidence.text));
         }
     }
     if !evidence.missing.is_empty() {
         let line = format!("not set: {}", evidence.missing.join(", "));
         let key = evidence.missing.first().cloned();
-        return Classified {
+        return RunClassification {
             key,
-            ..found(Outcome::Failure(FailureKind::AuthError), "missing-variable", &line)
+            ..found(RunOutcome::Failure(FailureKind::AuthError), "missing-variable", &line)
         };
     }
-    found(Outcome::Failure(FailureKind::RuntimeError), "other", &error_line(evidence.text))
+    found(RunOutcome::Failure(FailureKind::RuntimeError), "other", &error_line(evidence.text))
 }
 
 /// Why we ended the program ourselves, if we did.
-fn ended(how: Option<How>) -> Option<&'static str> {
+fn ended(how: Option<ExitCause>) -> Option<&'static str> {
     match how {
-        Some(How::TimedOut) => Some("it took too long and was ended"),
-        Some(How::Silent) => Some("it said nothing for too long and was ended"),
-        Some(How::TooLoud) => Some("it wrote too much and was ended"),
+        Some(ExitCause::TimedOut) => Some("it took too long and was ended"),
+        Some(ExitCause::Silent) => Some("it said nothing for too long and was ended"),
+        Some(ExitCause::TooLoud) => Some("it wrote too much and was ended"),
         _ => None,
     }
 }
@@ -202,7 +209,7 @@ mod tests {
 
     #[test]
     fn the_table_can_be_read_and_every_row_can_fit() {
-        let rows: Vec<Row> = serde_json::from_str(RULES).unwrap();
+        let rows: Vec<FailureRuleRecord> = serde_json::from_str(RULES).unwrap();
         for row in rows {
             assert!(!row.patterns.is_empty() || !row.exit.is_empty(), "{}", row.id);
             for pattern in &row.patterns {

@@ -10,27 +10,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sinew_catalog::Environment;
 use sinew_guard::env;
-use sinew_skill::{Code, Reason};
+use sinew_skill::{Reason, ReasonCode};
 
-use crate::plan::Plan;
-use crate::value::{Masker, Value};
+use crate::env_plan::EnvPlan;
+use crate::env_value::{EnvValue, SecretMasker};
 
 /// The leases of one engine; it knows which names are out.
 #[derive(Debug, Clone, Default)]
-pub struct Leases(Arc<Mutex<BTreeMap<String, usize>>>);
+pub struct EnvLeases(Arc<Mutex<BTreeMap<String, usize>>>);
 
 /// The variables of one run. Dropping it ends the lease.
 #[derive(Debug)]
 pub struct EnvLease {
-    vars: BTreeMap<String, Value>,
+    vars: BTreeMap<String, EnvValue>,
     /// What was left out, and why.
     pub records: Vec<Reason>,
-    leases: Leases,
+    leases: EnvLeases,
 }
 
-impl Leases {
+impl EnvLeases {
     /// Leases what a plan gives. A name that the host has already keeps the host's value.
-    pub fn acquire(&self, plan: Plan, host: &Environment) -> EnvLease {
+    pub fn acquire(&self, plan: EnvPlan, host: &Environment) -> EnvLease {
         let mut records = plan.records;
         let mut vars = BTreeMap::new();
         for planned in plan.vars {
@@ -54,9 +54,9 @@ impl Leases {
 
     /// The environment of a program that has no part in a run: an installer, a policy, another
     /// agent's command. Nothing that is leased, nothing that steers programs.
-    pub fn bystander(&self, host: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    pub fn bystander_env(&self, host: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         let active = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut vars = env::inherited(host);
+        let mut vars = env::inherited_by_child(host);
         vars.retain(|name, _| !active.contains_key(name));
         vars
     }
@@ -64,13 +64,13 @@ impl Leases {
 
 impl EnvLease {
     /// The names and values that the child gets.
-    pub fn vars(&self) -> impl Iterator<Item = (&str, &Value)> {
+    pub fn vars(&self) -> impl Iterator<Item = (&str, &EnvValue)> {
         self.vars.iter().map(|(name, value)| (name.as_str(), value))
     }
 
     /// Takes the values out of text.
-    pub fn masker(&self) -> Masker {
-        Masker::new(self.vars.values())
+    pub fn masker(&self) -> SecretMasker {
+        SecretMasker::new(self.vars.values())
     }
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn is_set(host: &Environment, name: &str) -> bool {
 }
 
 pub(crate) fn externally_set(name: &str, skill: &str) -> Reason {
-    Reason::new(Code::EnvExternallySet, format!("{name} is set already; that value is used"))
+    Reason::new(ReasonCode::EnvExternallySet, format!("{name} is set already; that value is used"))
         .key(name)
         .skill(skill)
         .remedy(format!("unset {name} to use the configured value"))

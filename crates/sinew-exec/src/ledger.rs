@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use sinew_skill::{Code, Reason};
+use sinew_skill::{Reason, ReasonCode};
 
+use crate::env_plan::{EnvPlan, conflict_reason};
+use crate::env_value::EnvValue;
 use crate::lease::externally_set;
-use crate::plan::{Plan, conflict};
-use crate::value::Value;
 
 /// A place where variables are written.
 pub trait EnvTarget {
@@ -39,24 +39,24 @@ impl EnvTarget for BTreeMap<String, String> {
 
 /// What is known of one name. Nothing stood there before: a name that has a value keeps it.
 #[derive(Debug)]
-struct Line {
-    value: Value,
+struct LedgerEntry {
+    value: EnvValue,
     owner: String,
     count: usize,
 }
 
 #[derive(Debug)]
-struct Book<T> {
+struct LedgerState<T> {
     target: T,
-    lines: BTreeMap<String, Line>,
+    lines: BTreeMap<String, LedgerEntry>,
     records: Vec<Reason>,
 }
 
 /// The ledger of one target.
 #[derive(Debug)]
-pub struct Ledger<T: EnvTarget>(Arc<Mutex<Book<T>>>);
+pub struct EnvLedger<T: EnvTarget>(Arc<Mutex<LedgerState<T>>>);
 
-impl<T: EnvTarget> Clone for Ledger<T> {
+impl<T: EnvTarget> Clone for EnvLedger<T> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
@@ -64,32 +64,36 @@ impl<T: EnvTarget> Clone for Ledger<T> {
 
 /// Variables that stand in the target until this is released or dropped.
 #[derive(Debug)]
-pub struct Applied<T: EnvTarget> {
-    ledger: Ledger<T>,
+pub struct AppliedEnv<T: EnvTarget> {
+    ledger: EnvLedger<T>,
     names: Vec<String>,
     /// What was left out, and why.
     pub records: Vec<Reason>,
 }
 
-impl<T: EnvTarget> Ledger<T> {
+impl<T: EnvTarget> EnvLedger<T> {
     /// A ledger for a target.
     pub fn new(target: T) -> Self {
-        Self(Arc::new(Mutex::new(Book { target, lines: BTreeMap::new(), records: Vec::new() })))
+        Self(Arc::new(Mutex::new(LedgerState {
+            target,
+            lines: BTreeMap::new(),
+            records: Vec::new(),
+        })))
     }
 
     /// Applies what a plan gives.
-    pub fn acquire(&self, plan: Plan) -> Applied<T> {
+    pub fn acquire(&self, plan: EnvPlan) -> AppliedEnv<T> {
         let mut records = plan.records;
         let mut names = Vec::new();
         let mut book = self.book();
-        let Book { target, lines, .. } = &mut *book;
+        let LedgerState { target, lines, .. } = &mut *book;
         for planned in plan.vars {
             let name = planned.name;
             let standing = target.get(&name);
             if let Some(line) = lines.get_mut(&name) {
                 line.count += 1;
                 if line.value != planned.value {
-                    records.push(conflict(&name, &line.owner, &planned.skill));
+                    records.push(conflict_reason(&name, &line.owner, &planned.skill));
                 }
                 if standing.is_none() {
                     target.set(&name, line.value.expose());
@@ -100,11 +104,11 @@ impl<T: EnvTarget> Ledger<T> {
             } else {
                 target.set(&name, planned.value.expose());
                 let (value, owner) = (planned.value, planned.skill);
-                lines.insert(name.clone(), Line { value, owner, count: 1 });
+                lines.insert(name.clone(), LedgerEntry { value, owner, count: 1 });
             }
             names.push(name);
         }
-        Applied { ledger: self.clone(), names, records }
+        AppliedEnv { ledger: self.clone(), names, records }
     }
 
     /// The names that are applied now.
@@ -123,16 +127,16 @@ impl<T: EnvTarget> Ledger<T> {
     }
 
     /// A panic elsewhere leaves the book as it was: each change to it is whole.
-    fn book(&self) -> MutexGuard<'_, Book<T>> {
+    fn book(&self) -> MutexGuard<'_, LedgerState<T>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<T: EnvTarget> Applied<T> {
+impl<T: EnvTarget> AppliedEnv<T> {
     /// Releases now; a second release, by dropping, changes nothing.
     pub fn release(&mut self) {
         let mut book = self.ledger.book();
-        let Book { target, lines, records } = &mut *book;
+        let LedgerState { target, lines, records } = &mut *book;
         for name in self.names.drain(..) {
             let Some(line) = lines.get_mut(&name) else { continue };
             let standing = target.get(&name);
@@ -147,7 +151,7 @@ impl<T: EnvTarget> Applied<T> {
             if standing.is_some_and(|standing| standing != line.value.expose()) {
                 records.push(
                     Reason::new(
-                        Code::EnvChangedExternally,
+                        ReasonCode::EnvChangedExternally,
                         format!("{name} was changed by somebody else and is left alone"),
                     )
                     .key(name.as_str())
@@ -160,7 +164,7 @@ impl<T: EnvTarget> Applied<T> {
     }
 }
 
-impl<T: EnvTarget> Drop for Applied<T> {
+impl<T: EnvTarget> Drop for AppliedEnv<T> {
     fn drop(&mut self) {
         self.release();
     }

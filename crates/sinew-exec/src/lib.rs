@@ -1,7 +1,7 @@
 //! Running programs for skills: the only crate that starts one.
 //!
-//! - [`Plan`] collects and sanitises the variables that the user configured for a skill; [`Leases`]
-//!   hand them to one run, and [`Ledger`] writes them into a host's own table and puts that back.
+//! - [`EnvPlan`] collects and sanitises the variables that the user configured for a skill; [`EnvLeases`]
+//!   hand them to one run, and [`EnvLedger`] writes them into a host's own table and puts that back.
 //! - [`child`] starts a program from an argument vector, with an explicit environment, in a group of
 //!   its own, under limits; [`run`] adds the one retry; [`classify`] says what became of it.
 //! - [`install`] runs installers and downloads, and asks the operator's policy first.
@@ -25,23 +25,23 @@
 
 pub mod child;
 pub mod classify;
-mod group;
+mod env_plan;
+mod env_states;
+mod env_value;
 pub mod install;
-mod kept;
 mod lease;
 mod ledger;
-mod plan;
+mod output_excerpt;
+mod process_group;
 pub mod run;
 pub mod secret;
-mod states;
 mod supervise;
 mod terminal;
-mod value;
 
-pub use group::Signal;
-pub use kept::{KEPT_BYTES, Kept, plain};
-pub use lease::{EnvLease, Leases};
-pub use ledger::{Applied, EnvTarget, Ledger};
-pub use plan::{Covered, Plan, Planned, Rules};
-pub use states::{EnvState, From, env_states};
-pub use value::{Masker, Value};
+pub use env_plan::{CoveredSkill, EnvPlan, EnvRules, PlannedVar};
+pub use env_states::{EnvState, EnvValueSource, env_states};
+pub use env_value::{EnvValue, SecretMasker};
+pub use lease::{EnvLease, EnvLeases};
+pub use ledger::{AppliedEnv, EnvLedger, EnvTarget};
+pub use output_excerpt::{KEPT_BYTES, OutputExcerpt, plain_text};
+pub use process_group::ProcessSignal;

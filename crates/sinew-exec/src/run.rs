@@ -11,12 +11,15 @@ use sinew_cortex::failure::FailureKind;
 use sinew_guard::env;
 use sinew_skill::Reason;
 
-use crate::child::{self, Control, Ended, How, Limits, Program, StartError, Stdin, Stdout, Stream};
-use crate::classify::{Classified, Evidence, Outcome, classify};
-use crate::group::Signal;
+use crate::child::{
+    self, ExitCause, FinishedProgram, OutputStream, ProcessControl, ProgramLimits, ProgramSpec,
+    ProgramStartError, StdinMode, StdoutMode,
+};
+use crate::classify::{FailureEvidence, RunClassification, RunOutcome, classify};
+use crate::env_plan::{CoveredSkill, EnvRules, withheld_reason};
+use crate::env_value::SecretMasker;
 use crate::lease::EnvLease;
-use crate::plan::{Covered, Rules, withheld};
-use crate::value::Masker;
+use crate::process_group::ProcessSignal;
 
 /// How long to wait before the one retry of an [`FailureKind::ApiError`].
 pub const RETRY_AFTER: Duration = Duration::from_secs(3);
@@ -36,13 +39,14 @@ impl RunEnv {
     /// What a run for `skill` gets: of the host what the guard lets through, of the lease
     /// everything, and programs that were installed for the skill after those of PATH.
     pub fn of(
-        skill: &Covered<'_>,
+        skill: &CoveredSkill<'_>,
         lease: &EnvLease,
-        rules: &Rules<'_>,
+        rules: &EnvRules<'_>,
         host: &Environment,
     ) -> Self {
-        let declared = skill.declared();
-        let (mut vars, kept_back) = env::inherited_by(&skill.judged(&declared, rules), &host.vars);
+        let declared = skill.declared_names();
+        let (mut vars, kept_back) =
+            env::inherited_by_skill(&skill.guard_view(&declared, rules), &host.vars);
         for (name, value) in lease.vars() {
             vars.insert(name.to_owned(), value.expose().to_owned());
         }
@@ -53,7 +57,7 @@ impl RunEnv {
         let required = skill.entry.primary_env.iter().chain(&skill.entry.requirements.env);
         let mut missing: Vec<String> = required.filter(blank).cloned().collect();
         missing.dedup();
-        Self { vars, withheld: kept_back.iter().map(withheld).collect(), missing }
+        Self { vars, withheld: kept_back.iter().map(withheld_reason).collect(), missing }
     }
 }
 
@@ -62,7 +66,9 @@ fn extended_path(host: &Environment, key: &str) -> Option<String> {
     let path = host.vars.get("PATH").map(String::as_str).unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(path).collect();
     let before = folders.len();
-    for folder in tools::shared_folders(host).into_iter().chain(tools::own_folders(host, key)) {
+    for folder in
+        tools::shared_folders(host).into_iter().chain(tools::skill_tools_folders(host, key))
+    {
         if folder.is_dir() && !folders.contains(&folder) {
             folders.push(folder);
         }
@@ -74,7 +80,7 @@ fn extended_path(host: &Environment, key: &str) -> Option<String> {
 }
 
 /// A command to run.
-pub struct Request<'a, 'r> {
+pub struct RunRequest<'a, 'r> {
     /// The command and its arguments.
     pub argv: &'a [OsString],
     /// Where it starts.
@@ -82,15 +88,15 @@ pub struct Request<'a, 'r> {
     /// How long it may take.
     pub timeout: Option<Duration>,
     /// What it reads.
-    pub stdin: Stdin,
+    pub stdin: StdinMode,
     /// What becomes of its standard output.
-    pub stdout: Stdout,
+    pub stdout: StdoutMode,
     /// Whether and how an [`FailureKind::ApiError`] is tried again.
-    pub retry: Retry<'r>,
+    pub retry: RetryPolicy<'r>,
 }
 
 /// Whether a run is tried again.
-pub enum Retry<'a> {
+pub enum RetryPolicy<'a> {
     /// Never.
     Never,
     /// Once, after a while, if its input can be read again.
@@ -105,9 +111,9 @@ pub enum Retry<'a> {
 /// What became of a command.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Report {
+pub struct RunReport {
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: RunOutcome,
     /// The rule that decided.
     pub rule: &'static str,
     /// The line that decided, without secrets.
@@ -133,23 +139,23 @@ pub struct Report {
 
 /// Runs the command; `observe` sees its standard error, and its standard output where that is kept.
 pub fn run(
-    mut request: Request<'_, '_>,
+    mut request: RunRequest<'_, '_>,
     env: &RunEnv,
-    masker: &Masker,
+    masker: &SecretMasker,
     host: &Environment,
-    control: &Control,
-    observe: &mut dyn FnMut(Stream, &[u8]),
-) -> Result<Report, StartError> {
+    control: &ProcessControl,
+    observe: &mut dyn FnMut(OutputStream, &[u8]),
+) -> Result<RunReport, ProgramStartError> {
     let started = Instant::now();
     let mut attempts = 1;
     let (mut ended, mut classified) = attempt(&request, env, masker, host, control, observe)?;
     let mut not_retried = None;
-    if classified.outcome == Outcome::Failure(FailureKind::ApiError)
+    if classified.outcome == RunOutcome::Failure(FailureKind::ApiError)
         && !was_interrupted(ended.as_ref(), control)
     {
         match &mut request.retry {
-            Retry::Never => {}
-            Retry::Once { after, rewind } => {
+            RetryPolicy::Never => {}
+            RetryPolicy::Once { after, rewind } => {
                 if !rewind() {
                     not_retried = Some("its input cannot be read a second time");
                 } else if wait(*after, control) {
@@ -161,17 +167,17 @@ pub fn run(
     }
     let interrupted = was_interrupted(ended.as_ref(), control);
     let how = ended.map(|ended| ended.how);
-    Ok(Report {
+    Ok(RunReport {
         outcome: classified.outcome,
         rule: classified.rule,
         detail: classified.line,
         missing: classified.key,
         exit_code: match how {
-            Some(How::Exit(code)) => Some(code),
+            Some(ExitCause::Exit(code)) => Some(code),
             _ => None,
         },
         signal: match how {
-            Some(How::Signal(signal)) => Some(signal),
+            Some(ExitCause::Signal(signal)) => Some(signal),
             _ => None,
         },
         attempts,
@@ -183,60 +189,62 @@ pub fn run(
 
 /// One start. A program that is missing is an outcome; one that cannot be started is an error.
 fn attempt(
-    request: &Request<'_, '_>,
+    request: &RunRequest<'_, '_>,
     env: &RunEnv,
-    masker: &Masker,
+    masker: &SecretMasker,
     host: &Environment,
-    control: &Control,
-    observe: &mut dyn FnMut(Stream, &[u8]),
-) -> Result<(Option<Ended>, Classified), StartError> {
+    control: &ProcessControl,
+    observe: &mut dyn FnMut(OutputStream, &[u8]),
+) -> Result<(Option<FinishedProgram>, RunClassification), ProgramStartError> {
     let word = request.argv.first().map_or(OsStr::new(""), OsString::as_os_str);
     let name = Path::new(word).file_name().unwrap_or(word).to_string_lossy().into_owned();
     let started = child::locate(word, &env.vars, request.cwd, host).and_then(|file| {
-        let program = Program {
+        let program = ProgramSpec {
             file,
             args: request.argv.get(1..).unwrap_or_default().to_vec(),
             env: env.vars.clone(),
             cwd: request.cwd.to_owned(),
             stdin: request.stdin.clone(),
             stdout: request.stdout,
-            limits: Limits { time: request.timeout, ..Limits::default() },
+            limits: ProgramLimits { time: request.timeout, ..ProgramLimits::default() },
         };
         child::run(program, control, observe)
     });
     let ended = match started {
         Ok(ended) => Some(ended),
-        Err(StartError::NotFound(_)) => None,
+        Err(ProgramStartError::NotFound(_)) => None,
         Err(error) => return Err(error),
     };
     let how = ended.as_ref().map(|ended| ended.how);
     let text = match &ended {
         // Most runs work, and then nobody reads this.
-        Some(ended) if ended.how != How::Exit(0) => ended.stderr.text(masker),
+        Some(ended) if ended.how != ExitCause::Exit(0) => ended.stderr.text(masker),
         _ => String::new(),
     };
-    let evidence = Evidence { how, program: &name, text: &text, missing: &env.missing };
+    let evidence = FailureEvidence { how, program: &name, text: &text, missing: &env.missing };
     Ok((ended, classify(&evidence)))
 }
 
 /// Ctrl-C reaches a child that holds the terminal without passing us.
 const SIGINT: i32 = 2;
 
-fn was_interrupted(ended: Option<&Ended>, control: &Control) -> bool {
+fn was_interrupted(ended: Option<&FinishedProgram>, control: &ProcessControl) -> bool {
     let by_terminal = ended.is_some_and(|ended| {
-        matches!(ended.how, How::Signal(SIGINT)) || ended.how == How::Exit(128 + SIGINT)
+        matches!(ended.how, ExitCause::Signal(SIGINT)) || ended.how == ExitCause::Exit(128 + SIGINT)
     });
-    by_terminal || ended.is_some_and(|ended| ended.forwarded.is_some()) || control.last().is_some()
+    by_terminal
+        || ended.is_some_and(|ended| ended.forwarded.is_some())
+        || control.last_signal().is_some()
 }
 
 /// How often a wait looks up whether it is still wanted.
 const STEP: Duration = Duration::from_millis(50);
 
 /// Waits, unless somebody ends it.
-fn wait(time: Duration, control: &Control) -> bool {
+fn wait(time: Duration, control: &ProcessControl) -> bool {
     let until = Instant::now() + time;
     loop {
-        if control.last().is_some_and(|signal| signal != Signal::Kill) {
+        if control.last_signal().is_some_and(|signal| signal != ProcessSignal::Kill) {
             return false;
         }
         let left = until.saturating_duration_since(Instant::now());

@@ -9,11 +9,13 @@ use std::io::Read as _;
 use std::time::Duration;
 
 use sinew_catalog::Environment;
-use sinew_catalog::config::Secret;
+use sinew_catalog::config::SecretSetting;
 
-use crate::child::{self, Control, How, Limits, Program, Stdin, Stdout};
-use crate::lease::Leases;
-use crate::value::Value;
+use crate::child::{
+    self, ExitCause, ProcessControl, ProgramLimits, ProgramSpec, StdinMode, StdoutMode,
+};
+use crate::env_value::EnvValue;
+use crate::lease::EnvLeases;
 
 /// A longer secret is a file that was named by mistake.
 const MAX_SECRET: u64 = 64 * 1024;
@@ -22,36 +24,39 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Whether commands are run to find a secret.
 #[derive(Debug, Clone, Copy)]
-pub enum Commands<'a> {
+pub enum SecretCommands<'a> {
     /// Yes, without the variables that are leased.
-    Run(&'a Leases),
+    Run(&'a EnvLeases),
     /// No: whoever asks cannot wait.
     Skip,
 }
 
 /// The value of a secret, or why there is none.
 pub fn resolve(
-    secret: &Secret,
+    secret: &SecretSetting,
     env: &Environment,
-    commands: Commands<'_>,
-) -> Result<Value, String> {
+    commands: SecretCommands<'_>,
+) -> Result<EnvValue, String> {
     match secret {
-        Secret::Literal(value) => Ok(Value::new(value.as_str())),
-        Secret::Reference { source, id } => match source.as_str() {
-            "env" => {
-                env.var(id).map(Value::new).ok_or_else(|| format!("the variable {id} is not set"))
-            }
+        SecretSetting::Literal(value) => Ok(EnvValue::new(value.as_str())),
+        SecretSetting::Reference { source, id } => match source.as_str() {
+            "env" => env
+                .var(id)
+                .map(EnvValue::new)
+                .ok_or_else(|| format!("the variable {id} is not set")),
             "file" => from_file(id, env),
             "exec" | "command" => match commands {
-                Commands::Run(leases) => from_command(id, env, leases),
-                Commands::Skip => Err("it is kept behind a command, which is not run here".into()),
+                SecretCommands::Run(leases) => from_command(id, env, leases),
+                SecretCommands::Skip => {
+                    Err("it is kept behind a command, which is not run here".into())
+                }
             },
             other => Err(format!("{other} is not a source of secrets")),
         },
     }
 }
 
-fn from_file(id: &str, env: &Environment) -> Result<Value, String> {
+fn from_file(id: &str, env: &Environment) -> Result<EnvValue, String> {
     let path = env.expand_home(id);
     let failed = |error: std::io::Error| format!("the file {id} cannot be read: {error}");
     let metadata = std::fs::metadata(&path).map_err(failed)?;
@@ -67,37 +72,43 @@ fn from_file(id: &str, env: &Environment) -> Result<Value, String> {
     filled(&text).ok_or_else(|| format!("the file {id} is empty"))
 }
 
-fn from_command(id: &str, env: &Environment, leases: &Leases) -> Result<Value, String> {
+fn from_command(id: &str, env: &Environment, leases: &EnvLeases) -> Result<EnvValue, String> {
     let mut words = id.split_whitespace().map(OsString::from);
     let name = words.next().ok_or("the command is empty")?;
     let shown = name.to_string_lossy().into_owned();
-    let vars = leases.bystander(&env.vars);
-    let program = Program {
+    let vars = leases.bystander_env(&env.vars);
+    let program = ProgramSpec {
         file: child::locate(&name, &vars, &env.home, env).map_err(|error| error.to_string())?,
         args: words.collect(),
         env: vars,
         cwd: env.home.clone(),
-        stdin: Stdin::Null,
-        stdout: Stdout::Keep,
-        limits: Limits { time: Some(COMMAND_TIMEOUT), silence: None, output: Some(MAX_SECRET) },
+        stdin: StdinMode::Null,
+        stdout: StdoutMode::Keep,
+        limits: ProgramLimits {
+            time: Some(COMMAND_TIMEOUT),
+            silence: None,
+            output: Some(MAX_SECRET),
+        },
     };
-    let ended = child::run(program, &Control::default(), &mut |_, _| {})
+    let ended = child::run(program, &ProcessControl::default(), &mut |_, _| {})
         .map_err(|error| error.to_string())?;
     match ended.how {
-        How::Exit(0) => {}
-        How::Exit(code) => return Err(format!("the command {shown} failed with code {code}")),
-        How::TimedOut => {
+        ExitCause::Exit(0) => {}
+        ExitCause::Exit(code) => {
+            return Err(format!("the command {shown} failed with code {code}"));
+        }
+        ExitCause::TimedOut => {
             return Err(format!("the command {shown} took longer than {COMMAND_TIMEOUT:?}"));
         }
         _ => return Err(format!("the command {shown} did not end by itself")),
     }
-    let bytes = ended.stdout.whole().unwrap_or_default();
+    let bytes = ended.stdout.complete_bytes().unwrap_or_default();
     let text = String::from_utf8(bytes).map_err(|_| format!("{shown} printed something else"))?;
     filled(&text).ok_or_else(|| format!("the command {shown} printed nothing"))
 }
 
 /// The text without the line end that editors and commands put behind it.
-fn filled(text: &str) -> Option<Value> {
+fn filled(text: &str) -> Option<EnvValue> {
     let value = text.trim_end_matches(['\r', '\n']);
-    (!value.trim().is_empty()).then(|| Value::new(value))
+    (!value.trim().is_empty()).then(|| EnvValue::new(value))
 }

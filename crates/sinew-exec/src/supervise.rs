@@ -4,11 +4,11 @@ use std::process::{Child, ExitStatus};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use crate::child::{Ended, How, Limits, Stream};
-use crate::group::{Group, Seen, Signal};
-use crate::kept::Kept;
+use crate::child::{ExitCause, FinishedProgram, OutputStream, ProgramLimits};
+use crate::output_excerpt::OutputExcerpt;
+use crate::process_group::{LeaderEvent, ProcessGroup, ProcessSignal};
 #[cfg(unix)]
-use crate::terminal::Lent;
+use crate::terminal::TerminalLoan;
 
 /// How long a program that was asked to end may take before it is made to.
 const GRACE: Duration = Duration::from_secs(2);
@@ -20,25 +20,25 @@ const IDLE: Duration =
 
 /// What can happen.
 #[derive(Debug)]
-pub(crate) enum Event {
-    Chunk(Stream, Vec<u8>),
+pub(crate) enum ChildEvent {
+    Chunk(OutputStream, Vec<u8>),
     Closed,
-    Seen(Seen),
-    Signal(Signal),
+    Seen(LeaderEvent),
+    Signal(ProcessSignal),
 }
 
 /// A program that runs. Dropped before it has ended, by a panic or an error, it is made to end.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(crate) struct RunningProgram {
     child: Child,
-    group: Group,
+    group: ProcessGroup,
     reaped: bool,
     #[cfg(unix)]
-    lent: Option<Lent>,
+    lent: Option<TerminalLoan>,
 }
 
-impl Running {
-    pub(crate) fn new(child: Child, group: Group, terminal: bool) -> Self {
+impl RunningProgram {
+    pub(crate) fn new(child: Child, group: ProcessGroup, terminal: bool) -> Self {
         #[cfg(not(unix))]
         let _ = terminal;
         Self {
@@ -46,7 +46,7 @@ impl Running {
             group,
             reaped: false,
             #[cfg(unix)]
-            lent: terminal.then(|| Lent::to(group)).flatten(),
+            lent: terminal.then(|| TerminalLoan::lend(group)).flatten(),
         }
     }
 
@@ -61,7 +61,7 @@ impl Running {
     fn wants_terminal(&self) {
         #[cfg(unix)]
         if let Some(lent) = &self.lent {
-            lent.give();
+            lent.hand_over();
         }
     }
 
@@ -76,35 +76,35 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProgram {
     fn drop(&mut self) {
         if !self.reaped {
-            self.group.signal(Signal::Kill);
+            self.group.signal(ProcessSignal::Kill);
             let _ = self.child.wait();
         }
     }
 }
 
 /// Why and since when a program is being ended.
-struct Ending {
-    how: How,
+struct ProgramEnding {
+    how: ExitCause,
     kill_at: Instant,
     killed: bool,
 }
 
 pub(crate) fn supervise(
-    mut running: Running,
-    events: &Receiver<Event>,
-    limits: Limits,
+    mut running: RunningProgram,
+    events: &Receiver<ChildEvent>,
+    limits: ProgramLimits,
     mut open: usize,
-    observe: &mut dyn FnMut(Stream, &[u8]),
-) -> Ended {
+    observe: &mut dyn FnMut(OutputStream, &[u8]),
+) -> FinishedProgram {
     let started = Instant::now();
     let mut heard = started;
     let mut ended: Option<Instant> = None;
-    let mut ending: Option<Ending> = None;
+    let mut ending: Option<ProgramEnding> = None;
     let mut forwarded = None;
-    let (mut stdout, mut stderr) = (Kept::default(), Kept::default());
+    let (mut stdout, mut stderr) = (OutputExcerpt::default(), OutputExcerpt::default());
     while ended.is_none() || open > 0 {
         let now = Instant::now();
         if ended.is_some_and(|at| at + LINGER <= now) {
@@ -115,13 +115,13 @@ pub(crate) fn supervise(
             && ending.is_none()
             && let Some(how) = exceeded(&limits, now - started, now - heard, loudest)
         {
-            running.group.signal(Signal::Terminate);
-            ending = Some(Ending { how, kill_at: now + GRACE, killed: false });
+            running.group.signal(ProcessSignal::Terminate);
+            ending = Some(ProgramEnding { how, kill_at: now + GRACE, killed: false });
         }
         if let Some(ending) =
             ending.as_mut().filter(|ending| !ending.killed && ending.kill_at <= now)
         {
-            running.group.signal(Signal::Kill);
+            running.group.signal(ProcessSignal::Kill);
             ending.killed = true;
         }
         let due = [
@@ -133,17 +133,17 @@ pub(crate) fn supervise(
         let due = due.into_iter().flatten().min();
         let wait = due.map_or(IDLE, |due| due.saturating_duration_since(now).min(IDLE));
         match events.recv_timeout(wait) {
-            Ok(Event::Chunk(stream, bytes)) => {
+            Ok(ChildEvent::Chunk(stream, bytes)) => {
                 heard = Instant::now();
-                let kept = if stream == Stream::Out { &mut stdout } else { &mut stderr };
+                let kept = if stream == OutputStream::Out { &mut stdout } else { &mut stderr };
                 kept.push(&bytes);
                 observe(stream, &bytes);
             }
-            Ok(Event::Closed) => open -= 1,
-            Ok(Event::Seen(Seen::Ended)) => ended = Some(Instant::now()),
-            Ok(Event::Seen(Seen::Stopped)) => running.stopped(),
-            Ok(Event::Seen(Seen::WantsTerminal)) => running.wants_terminal(),
-            Ok(Event::Signal(signal)) => {
+            Ok(ChildEvent::Closed) => open -= 1,
+            Ok(ChildEvent::Seen(LeaderEvent::Ended)) => ended = Some(Instant::now()),
+            Ok(ChildEvent::Seen(LeaderEvent::Stopped)) => running.stopped(),
+            Ok(ChildEvent::Seen(LeaderEvent::WantsTerminal)) => running.wants_terminal(),
+            Ok(ChildEvent::Signal(signal)) => {
                 running.group.signal(signal);
                 forwarded = Some(signal);
             }
@@ -157,21 +157,26 @@ pub(crate) fn supervise(
     }
     if ending.is_some() {
         // Children that ignored the first request, before the leader's number is given back.
-        running.group.signal(Signal::Kill);
+        running.group.signal(ProcessSignal::Kill);
     }
     let took = started.elapsed();
     let status = running.reap();
     let how = ending.map_or_else(|| how(status), |ending| ending.how);
-    Ended { how, forwarded, stdout, stderr, took }
+    FinishedProgram { how, forwarded, stdout, stderr, took }
 }
 
-fn exceeded(limits: &Limits, ran: Duration, silent: Duration, bytes: u64) -> Option<How> {
+fn exceeded(
+    limits: &ProgramLimits,
+    ran: Duration,
+    silent: Duration,
+    bytes: u64,
+) -> Option<ExitCause> {
     if limits.time.is_some_and(|limit| ran >= limit) {
-        Some(How::TimedOut)
+        Some(ExitCause::TimedOut)
     } else if limits.silence.is_some_and(|limit| silent >= limit) {
-        Some(How::Silent)
+        Some(ExitCause::Silent)
     } else if limits.output.is_some_and(|limit| bytes > limit) {
-        Some(How::TooLoud)
+        Some(ExitCause::TooLoud)
     } else {
         None
     }
@@ -180,14 +185,14 @@ fn exceeded(limits: &Limits, ran: Duration, silent: Duration, bytes: u64) -> Opt
 /// Numbers from this on mean "ended by a signal" where the system only has numbers.
 const UNKNOWN: i32 = 255;
 
-fn how(status: Option<ExitStatus>) -> How {
-    let Some(status) = status else { return How::Exit(UNKNOWN) };
+fn how(status: Option<ExitStatus>) -> ExitCause {
+    let Some(status) = status else { return ExitCause::Exit(UNKNOWN) };
     #[cfg(unix)]
     {
         use std::os::unix::process::ExitStatusExt as _;
         if let Some(signal) = status.signal() {
-            return How::Signal(signal);
+            return ExitCause::Signal(signal);
         }
     }
-    How::Exit(status.code().unwrap_or(UNKNOWN))
+    ExitCause::Exit(status.code().unwrap_or(UNKNOWN))
 }

@@ -5,7 +5,7 @@
 //! the child is only stopped.
 
 #[cfg(unix)]
-pub(crate) use unix::Lent;
+pub(crate) use unix::TerminalLoan;
 
 #[cfg(unix)]
 mod unix {
@@ -15,29 +15,29 @@ mod unix {
     use rustix::process::{self, Pid};
     use rustix::termios::{tcgetpgrp, tcsetpgrp};
 
-    use crate::group::Group;
+    use crate::process_group::ProcessGroup;
 
     /// The terminal, lent to a child until this is dropped.
     #[derive(Debug)]
-    pub(crate) struct Lent {
+    pub(crate) struct TerminalLoan {
         owner: Pid,
         to: Pid,
     }
 
-    impl Lent {
+    impl TerminalLoan {
         /// Lends the terminal of standard input, if we hold it ourselves.
-        pub(crate) fn to(group: Group) -> Option<Self> {
+        pub(crate) fn lend(group: ProcessGroup) -> Option<Self> {
             let owner = tcgetpgrp(io::stdin()).ok()?;
             if owner != process::getpgrp() {
                 return None;
             }
             let lent = Self { owner, to: group.0 };
-            lent.give();
+            lent.hand_over();
             Some(lent)
         }
 
         /// Makes its group the terminal's, and lets it go on if it was stopped for want of that.
-        pub(crate) fn give(&self) {
+        pub(crate) fn hand_over(&self) {
             set_foreground(self.to);
             let _ = process::kill_process_group(self.to, process::Signal::CONT);
         }
@@ -47,11 +47,11 @@ mod unix {
         pub(crate) fn stop_together(&self) {
             set_foreground(self.owner);
             let _ = process::kill_process(process::getpid(), process::Signal::STOP);
-            self.give();
+            self.hand_over();
         }
     }
 
-    impl Drop for Lent {
+    impl Drop for TerminalLoan {
         fn drop(&mut self) {
             set_foreground(self.owner);
         }

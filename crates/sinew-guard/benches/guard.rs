@@ -7,8 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sinew_guard::eval::{Row, read_rows};
-use sinew_guard::scan::{Bundle, Scanner};
+use sinew_guard::eval::{LabelledSkill, read_rows};
+use sinew_guard::scan::{Scanner, SkillBundle};
 
 /// Bytes of each hostile text.
 const HOSTILE: usize = 9_990_000;
@@ -110,7 +110,7 @@ fn main() {
             .map(|(number, part)| (format!("references/{number:03}.md"), part.to_vec()))
             .collect();
         let ms = [one("SKILL.md"), one("run.sh"), many].map(|files| {
-            let bundle = Bundle::from_files(files);
+            let bundle = SkillBundle::from_files(files);
             // The best of three: a cold cache is not what is measured.
             let best = (0..3).map(|_| {
                 let start = now();
@@ -142,7 +142,7 @@ fn main() {
 }
 
 /// What reading the same bytes from files and hashing them costs, once they are in the page cache.
-fn read_and_hash(rows: impl Iterator<Item = Row>) -> Duration {
+fn read_and_hash(rows: impl Iterator<Item = LabelledSkill>) -> Duration {
     let folder = tempfile::tempdir().unwrap();
     let mut paths = Vec::new();
     for row in rows {
@@ -160,7 +160,7 @@ fn read_and_hash(rows: impl Iterator<Item = Row>) -> Duration {
 }
 
 /// The labelled skills, read one by one.
-fn rows() -> Box<dyn Iterator<Item = Row>> {
+fn rows() -> Box<dyn Iterator<Item = LabelledSkill>> {
     let root = std::env::var_os("SINEW_SHARED").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
         PathBuf::from,

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
-use sinew_guard::eval::{Label, Rate, read_rows};
-use sinew_guard::scan::{Bundle, ScanReport, Scanner, Severity, Verdict};
+use sinew_guard::eval::{RateEstimate, ScanLabel, read_rows};
+use sinew_guard::scan::{FindingSeverity, ScanReport, Scanner, SkillBundle, Verdict};
 
 /// Skills that people published and nobody labelled; next to none of them is malicious.
 const PUBLISHED: &[&str] = &["data/skills.jsonl.gz", "data/routing/train-skills.jsonl.gz"];
@@ -23,8 +23,8 @@ fn main() {
         count[report.verdict as usize] += 1;
         let worst = match report.verdict {
             Verdict::Allow => return println!("{group}\t{id}\tallow"),
-            Verdict::Warn => Severity::Warn,
-            Verdict::Block => Severity::Critical,
+            Verdict::Warn => FindingSeverity::Warn,
+            Verdict::Block => FindingSeverity::Critical,
         };
         for finding in report.at_least(worst).take(4) {
             let facts: Vec<String> =
@@ -42,7 +42,7 @@ fn main() {
     };
     for row in read_rows(open("data/guard/guard-dev.jsonl.gz")).unwrap() {
         let row = row.unwrap();
-        let label = if row.label == Label::Malicious { "malicious" } else { "benign" };
+        let label = if row.label == ScanLabel::Malicious { "malicious" } else { "benign" };
         let noisy = if row.noisy { "-noisy" } else { "" };
         let report = scanner.scan_bundle(&row.bundle);
         see(&format!("{label}/{}{noisy}", row.tier), &row.id, &report);
@@ -52,12 +52,12 @@ fn main() {
             let row: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
             let field = |name: &str| row[name].as_str().unwrap().to_owned();
             let files = [("SKILL.md".to_owned(), field("text").into_bytes())];
-            let report = scanner.scan_bundle(&Bundle::from_files(files));
+            let report = scanner.scan_bundle(&SkillBundle::from_files(files));
             see("published", &format!("{} {}", field("repo"), field("path")), &report);
         }
     }
     for (group, [allow, warn, block]) in counts {
-        let rate = Rate::new(block, allow + warn + block);
+        let rate = RateEstimate::new(block, allow + warn + block);
         eprintln!(
             "{group:30} allow {allow:5}  warn {warn:4}  block {block:4}  blocked {:.2} % [{:.2}–{:.2}]",
             rate.rate * 100.0,

@@ -43,7 +43,7 @@ const V6: &[(Ipv6Addr, u32, &str)] = &[
 ];
 
 /// Why an address is not one of the public internet; `None` for one that is.
-pub fn not_public(address: IpAddr) -> Option<&'static str> {
+pub fn non_public_reason(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(address) => not_public_v4(address),
         IpAddr::V6(address) => match embedded(address) {
@@ -119,7 +119,7 @@ mod tests {
             "fec0::1",
             "ff02::1",
         ] {
-            assert!(not_public(private.parse().unwrap()).is_some(), "{private}");
+            assert!(non_public_reason(private.parse().unwrap()).is_some(), "{private}");
         }
         for public in [
             "1.1.1.1",
@@ -131,7 +131,7 @@ mod tests {
             "::ffff:8.8.8.8",
             "64:ff9b::808:808",
         ] {
-            assert_eq!(not_public(public.parse().unwrap()), None, "{public}");
+            assert_eq!(non_public_reason(public.parse().unwrap()), None, "{public}");
         }
     }
 
@@ -140,7 +140,7 @@ mod tests {
         fn a_mapped_address_is_judged_like_the_plain_one(bits in any::<u32>()) {
             let plain = Ipv4Addr::from(bits);
             let mapped = IpAddr::V6(plain.to_ipv6_mapped());
-            prop_assert_eq!(not_public(IpAddr::V4(plain)), not_public(mapped));
+            prop_assert_eq!(non_public_reason(IpAddr::V4(plain)), non_public_reason(mapped));
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A write goes to a temporary file in the same folder, is flushed to the disk, and renamed over
 //! the target; then the folder itself is flushed, so that the rename survives a power cut. Writers
-//! that read before they write hold a [`Lock`].
+//! that read before they write hold a [`FileLock`].
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Who may read a file that is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum FileAccess {
     /// Anyone, by the usual mode.
     Shared,
     /// The owner alone: secrets and state.
@@ -22,7 +22,7 @@ pub enum Access {
 }
 
 /// Replaces `path` with `bytes`.
-pub fn write(path: &Path, bytes: &[u8], access: Access) -> io::Result<()> {
+pub fn write(path: &Path, bytes: &[u8], access: FileAccess) -> io::Result<()> {
     let folder = parent(path);
     fs::create_dir_all(folder)?;
     let mut temporary =
@@ -64,9 +64,9 @@ pub fn backup(path: &Path) -> io::Result<PathBuf> {
 
 /// An advisory lock, held until it is dropped.
 #[derive(Debug)]
-pub struct Lock(File);
+pub struct FileLock(File);
 
-impl Lock {
+impl FileLock {
     /// Waits for the lock at `path`, which is created where it does not exist.
     pub fn acquire(path: &Path) -> io::Result<Self> {
         let file = Self::open(path)?;
@@ -90,7 +90,7 @@ impl Lock {
     }
 }
 
-impl Drop for Lock {
+impl Drop for FileLock {
     fn drop(&mut self) {
         // Closing the file releases it as well; a failure here leaves nothing to do.
         let _ = self.0.unlock();
@@ -102,20 +102,20 @@ fn parent(path: &Path) -> &Path {
 }
 
 #[cfg(unix)]
-fn set_access(file: &File, access: Access, replaced: &Path) -> io::Result<()> {
+fn set_access(file: &File, access: FileAccess, replaced: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = match access {
-        Access::Shared => 0o644,
-        Access::OwnerOnly => 0o600,
-        Access::OwnerRuns => 0o700,
-        Access::Same => fs::metadata(replaced)?.permissions().mode() & 0o777,
+        FileAccess::Shared => 0o644,
+        FileAccess::OwnerOnly => 0o600,
+        FileAccess::OwnerRuns => 0o700,
+        FileAccess::Same => fs::metadata(replaced)?.permissions().mode() & 0o777,
     };
     file.set_permissions(fs::Permissions::from_mode(mode))
 }
 
 /// Windows gives a new file the access rights of its folder, which for a home is the owner's.
 #[cfg(not(unix))]
-fn set_access(_file: &File, _access: Access, _replaced: &Path) -> io::Result<()> {
+fn set_access(_file: &File, _access: FileAccess, _replaced: &Path) -> io::Result<()> {
     Ok(())
 }
 
@@ -138,8 +138,8 @@ mod tests {
     fn a_write_replaces_and_leaves_nothing_else() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("deep/state.json");
-        write(&path, b"one", Access::OwnerOnly)?;
-        write(&path, b"two", Access::OwnerOnly)?;
+        write(&path, b"one", FileAccess::OwnerOnly)?;
+        write(&path, b"two", FileAccess::OwnerOnly)?;
         assert_eq!(fs::read(&path)?, b"two");
         assert_eq!(fs::read_dir(folder.path().join("deep"))?.count(), 1);
         #[cfg(unix)]
@@ -154,10 +154,10 @@ mod tests {
     fn a_lock_that_is_held_is_not_waited_for() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("a.lock");
-        let held = Lock::acquire(&path)?;
-        assert!(Lock::try_acquire(&path)?.is_none());
+        let held = FileLock::acquire(&path)?;
+        assert!(FileLock::try_acquire(&path)?.is_none());
         drop(held);
-        assert!(Lock::try_acquire(&path)?.is_some());
+        assert!(FileLock::try_acquire(&path)?.is_some());
         Ok(())
     }
 

@@ -8,11 +8,11 @@ use sinew_skill::content_hash;
 /// Times, modes and the order of the listing play no part, so that the same files have the same
 /// digest on every machine.
 pub fn tree<'a>(files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> String {
-    tree_of(files.into_iter().map(|(path, bytes)| (path, Sha256::digest(bytes).into())))
+    tree_of_hashes(files.into_iter().map(|(path, bytes)| (path, Sha256::digest(bytes).into())))
 }
 
 /// The digest of a tree whose files were hashed before.
-pub fn tree_of<'a>(files: impl IntoIterator<Item = (&'a str, [u8; 32])>) -> String {
+pub fn tree_of_hashes<'a>(files: impl IntoIterator<Item = (&'a str, [u8; 32])>) -> String {
     let mut files: Vec<_> = files.into_iter().collect();
     files.sort_unstable_by(|a, b| a.0.cmp(b.0));
     let mut whole = Vec::with_capacity(files.iter().map(|(path, _)| 8 + path.len() + 32).sum());
@@ -49,7 +49,7 @@ mod tests {
         assert_ne!(one, tree([("a", b"2".as_slice()), ("b", b"1")]));
         assert_ne!(tree([("ab", b"".as_slice())]), tree([("a", b"b".as_slice())]));
         let known = from_hex(&content_hash(b"1")).unwrap();
-        assert_eq!(tree_of([("a", known)]), tree([("a", b"1".as_slice())]));
+        assert_eq!(tree_of_hashes([("a", known)]), tree([("a", b"1".as_slice())]));
         assert_eq!(from_hex("not hex"), None);
     }
 }

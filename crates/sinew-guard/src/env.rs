@@ -9,14 +9,14 @@ use std::sync::LazyLock;
 
 use regex_lite::Regex;
 use serde::{Deserialize, Serialize};
-use sinew_skill::Code;
+use sinew_skill::ReasonCode;
 
 const POLICY: &str = include_str!("../data/env-policy.json");
 
 /// Why a variable is not handed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Class {
+pub enum EnvRefusal {
     /// Steers loaders, interpreters or compilers; stripped from every child.
     BlockedEverywhere,
     /// Never for a skill, whatever it declares.
@@ -35,17 +35,17 @@ pub enum Class {
     NulValue,
 }
 
-impl Class {
+impl EnvRefusal {
     /// The code of the record.
-    pub fn code(self) -> Code {
+    pub fn code(self) -> ReasonCode {
         match self {
             Self::BlockedEverywhere
             | Self::SkillAlwaysBlocked
             | Self::ExtraBlocked
-            | Self::BlockedOverride => Code::EnvBlocked,
-            Self::Undeclared | Self::Unreviewed => Code::EnvUndeclared,
-            Self::BadName => Code::EnvBadName,
-            Self::NulValue => Code::EnvNul,
+            | Self::BlockedOverride => ReasonCode::EnvBlocked,
+            Self::Undeclared | Self::Unreviewed => ReasonCode::EnvUndeclared,
+            Self::BadName => ReasonCode::EnvBadName,
+            Self::NulValue => ReasonCode::EnvNul,
         }
     }
 
@@ -93,17 +93,17 @@ impl SkillEnv<'_> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EnvRecord {
     /// `env-blocked`, `env-undeclared`, `env-bad-name`, `env-nul` or `env-suspicious`.
-    pub code: Code,
+    pub code: ReasonCode,
     /// The skill.
     pub skill: String,
     /// The variable.
     pub key: String,
     /// The class that decided, where one did.
-    pub class: Option<Class>,
+    pub class: Option<EnvRefusal>,
 }
 
 #[derive(Default, Deserialize)]
-struct List {
+struct NameListRecord {
     #[serde(default)]
     keys: Vec<String>,
     #[serde(default)]
@@ -114,26 +114,26 @@ struct List {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct RawPolicy {
-    blocked_everywhere: List,
-    blocked_override: List,
-    skill_always_blocked: List,
-    allowed_inherited: List,
-    sensitive: List,
-    extra_blocked: List,
-    declarable_credentials: List,
+struct EnvPolicyRecord {
+    blocked_everywhere: NameListRecord,
+    blocked_override: NameListRecord,
+    skill_always_blocked: NameListRecord,
+    allowed_inherited: NameListRecord,
+    sensitive: NameListRecord,
+    extra_blocked: NameListRecord,
+    declarable_credentials: NameListRecord,
     unreviewed_prefixes: Vec<String>,
 }
 
-struct Names {
+struct EnvNameSet {
     keys: BTreeSet<String>,
     prefixes: Vec<String>,
     /// Compiled in a moment, and matched slowly: names are short, and a process sees few of them.
     regexes: Vec<Regex>,
 }
 
-impl Names {
-    fn new(list: List) -> Option<Self> {
+impl EnvNameSet {
+    fn new(list: NameListRecord) -> Option<Self> {
         let upper = |names: Vec<String>| names.into_iter().map(|name| name.to_uppercase());
         Some(Self {
             keys: upper(list.keys).collect(),
@@ -150,27 +150,27 @@ impl Names {
     }
 }
 
-struct Policy {
-    everywhere: Names,
-    always: Names,
-    extra: Names,
-    overridden: Names,
-    inherited: Names,
-    sensitive: Names,
-    declarable: Names,
+struct EnvPolicy {
+    everywhere: EnvNameSet,
+    always: EnvNameSet,
+    extra: EnvNameSet,
+    overridden: EnvNameSet,
+    inherited: EnvNameSet,
+    sensitive: EnvNameSet,
+    declarable: EnvNameSet,
     unreviewed: Vec<String>,
 }
 
-static LISTS: LazyLock<Option<Policy>> = LazyLock::new(|| {
-    let raw: RawPolicy = serde_json::from_str(POLICY).ok()?;
-    Some(Policy {
-        everywhere: Names::new(raw.blocked_everywhere)?,
-        always: Names::new(raw.skill_always_blocked)?,
-        extra: Names::new(raw.extra_blocked)?,
-        overridden: Names::new(raw.blocked_override)?,
-        inherited: Names::new(raw.allowed_inherited)?,
-        sensitive: Names::new(raw.sensitive)?,
-        declarable: Names::new(raw.declarable_credentials)?,
+static LISTS: LazyLock<Option<EnvPolicy>> = LazyLock::new(|| {
+    let raw: EnvPolicyRecord = serde_json::from_str(POLICY).ok()?;
+    Some(EnvPolicy {
+        everywhere: EnvNameSet::new(raw.blocked_everywhere)?,
+        always: EnvNameSet::new(raw.skill_always_blocked)?,
+        extra: EnvNameSet::new(raw.extra_blocked)?,
+        overridden: EnvNameSet::new(raw.blocked_override)?,
+        inherited: EnvNameSet::new(raw.allowed_inherited)?,
+        sensitive: EnvNameSet::new(raw.sensitive)?,
+        declarable: EnvNameSet::new(raw.declarable_credentials)?,
         unreviewed: raw.unreviewed_prefixes,
     })
 });
@@ -197,44 +197,44 @@ pub fn is_sensitive(name: &str) -> bool {
 }
 
 /// Whether the skill may set the variable, and if not, why.
-pub fn check(skill: &SkillEnv<'_>, name: &str, value: &str) -> Result<(), Class> {
+pub fn check_variable(skill: &SkillEnv<'_>, name: &str, value: &str) -> Result<(), EnvRefusal> {
     if !is_name(name) {
-        return Err(Class::BadName);
+        return Err(EnvRefusal::BadName);
     }
     if value.contains('\0') {
-        return Err(Class::NulValue);
+        return Err(EnvRefusal::NulValue);
     }
-    let Some(lists) = LISTS.as_ref() else { return Err(Class::BlockedEverywhere) };
+    let Some(lists) = LISTS.as_ref() else { return Err(EnvRefusal::BlockedEverywhere) };
     let upper = name.to_uppercase();
     if lists.everywhere.holds(&upper) {
-        return Err(Class::BlockedEverywhere);
+        return Err(EnvRefusal::BlockedEverywhere);
     }
     if lists.always.holds(&upper) {
-        return Err(Class::SkillAlwaysBlocked);
+        return Err(EnvRefusal::SkillAlwaysBlocked);
     }
     if lists.extra.holds(&upper) {
-        return Err(Class::ExtraBlocked);
+        return Err(EnvRefusal::ExtraBlocked);
     }
     let declared = skill.declares(name);
     if lists.overridden.holds(&upper) {
         let credential = lists.declarable.holds(&upper);
         if !(credential && declared && skill.allow_declared_credentials && skill.reviewed) {
-            return Err(Class::BlockedOverride);
+            return Err(EnvRefusal::BlockedOverride);
         }
     }
     if (lists.sensitive.holds(&upper) || skill.is_host_credential(name)) && !declared {
-        return Err(Class::Undeclared);
+        return Err(EnvRefusal::Undeclared);
     }
     if !skill.reviewed
         && (!declared || lists.unreviewed.iter().any(|prefix| upper.starts_with(prefix.as_str())))
     {
-        return Err(Class::Unreviewed);
+        return Err(EnvRefusal::Unreviewed);
     }
     Ok(())
 }
 
 /// The variables a skill's configuration puts into a child, and a record for each that it does not.
-pub fn filter(
+pub fn filter_variables(
     skill: &SkillEnv<'_>,
     wanted: &BTreeMap<String, String>,
 ) -> (BTreeMap<String, String>, Vec<EnvRecord>) {
@@ -249,10 +249,10 @@ pub fn filter(
                 class,
             });
         };
-        match check(skill, name, value) {
+        match check_variable(skill, name, value) {
             Ok(()) => {
                 if is_suspicious(value) {
-                    record(Code::EnvSuspicious, None);
+                    record(ReasonCode::EnvSuspicious, None);
                 }
                 given.insert(name.clone(), value.clone());
             }
@@ -264,7 +264,7 @@ pub fn filter(
 
 /// What a child inherits of `host`: nothing that is blocked everywhere, nothing that is blocked from
 /// being set unless it may be inherited.
-pub fn inherited(host: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+pub fn inherited_by_child(host: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let Some(lists) = LISTS.as_ref() else { return BTreeMap::new() };
     host.iter()
         .filter(|(name, _)| {
@@ -278,26 +278,26 @@ pub fn inherited(host: &BTreeMap<String, String>) -> BTreeMap<String, String> {
 
 /// What the run of a skill inherits of `host`: as [`inherited`], without credentials that the skill
 /// does not declare, and with those that it does. What is kept back has a record.
-pub fn inherited_by(
+pub fn inherited_by_skill(
     skill: &SkillEnv<'_>,
     host: &BTreeMap<String, String>,
 ) -> (BTreeMap<String, String>, Vec<EnvRecord>) {
-    let mut kept = inherited(host);
+    let mut kept = inherited_by_child(host);
     let mut records = Vec::new();
     let Some(lists) = LISTS.as_ref() else { return (kept, records) };
     for (name, value) in host {
         let upper = name.to_uppercase();
         let class = if lists.everywhere.holds(&upper) {
-            Some(Class::BlockedEverywhere)
+            Some(EnvRefusal::BlockedEverywhere)
         } else if lists.sensitive.holds(&upper)
             || lists.declarable.holds(&upper)
             || skill.is_host_credential(name)
         {
-            check(skill, name, value).err()
+            check_variable(skill, name, value).err()
         } else if kept.contains_key(name) {
             None
         } else {
-            Some(Class::BlockedOverride)
+            Some(EnvRefusal::BlockedOverride)
         };
         match class {
             None => drop(kept.insert(name.clone(), value.clone())),

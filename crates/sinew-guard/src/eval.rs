@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::scan::{Bundle, Scanner, Severity, Verdict};
+use crate::scan::{FindingSeverity, Scanner, SkillBundle, Verdict};
 
 /// Why an evaluation stopped.
 #[derive(Debug, thiserror::Error)]
-pub enum EvalError {
+pub enum ScanEvalError {
     /// The data cannot be read.
     #[error(transparent)]
     Io(#[from] std::io::Error),
@@ -30,7 +30,7 @@ pub enum EvalError {
 /// What a row is said to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Label {
+pub enum ScanLabel {
     /// Carries an attack.
     Malicious,
     /// Does not.
@@ -38,31 +38,31 @@ pub enum Label {
 }
 
 #[derive(Deserialize)]
-struct RawRow {
+struct LabelledSkillRecord {
     id: String,
-    label: Label,
+    label: ScanLabel,
     #[serde(default)]
     category: String,
     tier: String,
     #[serde(default)]
     noisy: bool,
-    files: BTreeMap<String, RawFile>,
+    files: BTreeMap<String, LabelledFileRecord>,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum RawFile {
+enum LabelledFileRecord {
     Text(String),
     Bytes { base64: String },
 }
 
 /// One labelled skill.
 #[derive(Debug)]
-pub struct Row {
+pub struct LabelledSkill {
     /// Stable id.
     pub id: String,
     /// What it is said to be.
-    pub label: Label,
+    pub label: ScanLabel,
     /// Kind of attack or of skill.
     pub category: String,
     /// Where it comes from.
@@ -70,12 +70,12 @@ pub struct Row {
     /// Labelled by account or report; the text shows no payload.
     pub noisy: bool,
     /// Its files.
-    pub bundle: Bundle,
+    pub bundle: SkillBundle,
 }
 
 /// A share with its 95 % Wilson interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Rate {
+pub struct RateEstimate {
     /// Rows that count.
     pub hits: usize,
     /// All rows.
@@ -88,7 +88,7 @@ pub struct Rate {
     pub high: f64,
 }
 
-impl Rate {
+impl RateEstimate {
     /// The share of `hits` among `of`.
     pub fn new(hits: usize, of: usize) -> Self {
         if of == 0 {
@@ -111,7 +111,7 @@ impl Rate {
 
 /// Verdicts within one tier and label.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct TierReport {
+pub struct ScanTierReport {
     /// Rows.
     pub rows: usize,
     /// Verdict allow.
@@ -121,14 +121,14 @@ pub struct TierReport {
     /// Verdict block.
     pub block: usize,
     /// Share blocked.
-    pub blocked: Rate,
+    pub blocked: RateEstimate,
     /// Share blocked or warned about.
-    pub block_or_warn: Rate,
+    pub block_or_warn: RateEstimate,
 }
 
 /// One row with the wrong verdict.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Wrong {
+pub struct WrongVerdict {
     /// Row id.
     pub id: String,
     /// Its tier.
@@ -143,7 +143,7 @@ pub struct Wrong {
 
 /// Time per skill, in milliseconds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Times {
+pub struct ScanTimes {
     /// Median.
     pub p50_ms: f64,
     /// 95th percentile.
@@ -158,41 +158,41 @@ pub struct Times {
 
 /// The whole evaluation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct EvalReport {
+pub struct ScanEvalReport {
     /// Rows read.
     pub rows: usize,
     /// The rule table that was used.
     pub ruleset: String,
     /// By `label/tier`; noisy rows have a tier of their own.
-    pub tiers: BTreeMap<String, TierReport>,
+    pub tiers: BTreeMap<String, ScanTierReport>,
     /// Malicious rows (noisy and contextual ones aside) that were blocked.
-    pub recall: Rate,
+    pub recall: RateEstimate,
     /// In-the-wild malware with a payload that was blocked.
-    pub wild_payload: Rate,
+    pub wild_payload: RateEstimate,
     /// Ordinary benign rows that were blocked.
-    pub ordinary_blocked: Rate,
+    pub ordinary_blocked: RateEstimate,
     /// Ordinary benign rows with a warning and no block.
-    pub ordinary_warned: Rate,
+    pub ordinary_warned: RateEstimate,
     /// Security tooling that was blocked.
-    pub hard_blocked: Rate,
+    pub hard_blocked: RateEstimate,
     /// Blocked rows that are malicious.
-    pub precision: Rate,
+    pub precision: RateEstimate,
     /// Benign rows that were blocked.
-    pub false_positive_rate: Rate,
+    pub false_positive_rate: RateEstimate,
     /// Payload recall minus ordinary false positives.
     pub youden: f64,
     /// Every benign row that was blocked.
-    pub false_positives: Vec<Wrong>,
+    pub false_positives: Vec<WrongVerdict>,
     /// Every malicious row that was allowed.
-    pub missed: Vec<Wrong>,
+    pub missed: Vec<WrongVerdict>,
     /// Time per skill.
-    pub time: Times,
+    pub time: ScanTimes,
 }
 
 /// The rows of JSON lines, gzipped or plain, one at a time: a data set is larger than a skill.
 pub fn read_rows<R: Read + 'static>(
     mut reader: R,
-) -> Result<impl Iterator<Item = Result<Row, EvalError>>, EvalError> {
+) -> Result<impl Iterator<Item = Result<LabelledSkill, ScanEvalError>>, ScanEvalError> {
     let mut magic = [0u8; 2];
     let got = reader.read(&mut magic)?;
     let whole = std::io::Cursor::new(magic[..got].to_vec()).chain(reader);
@@ -209,35 +209,36 @@ pub fn read_rows<R: Read + 'static>(
     }))
 }
 
-fn read_row(line: &str, number: usize) -> Result<Row, EvalError> {
-    let fail = |error: String| EvalError::Row { line: number, error };
-    let raw: RawRow = serde_json::from_str(line).map_err(|error| fail(error.to_string()))?;
+fn read_row(line: &str, number: usize) -> Result<LabelledSkill, ScanEvalError> {
+    let fail = |error: String| ScanEvalError::Row { line: number, error };
+    let raw: LabelledSkillRecord =
+        serde_json::from_str(line).map_err(|error| fail(error.to_string()))?;
     let mut files = Vec::with_capacity(raw.files.len());
     for (path, file) in raw.files {
         let bytes = match file {
-            RawFile::Text(text) => text.into_bytes(),
-            RawFile::Bytes { base64 } => crate::scan::base64(base64.as_bytes())
+            LabelledFileRecord::Text(text) => text.into_bytes(),
+            LabelledFileRecord::Bytes { base64 } => crate::scan::base64(base64.as_bytes())
                 .ok_or_else(|| fail(format!("{path}: not base64")))?,
         };
         files.push((path, bytes));
     }
-    Ok(Row {
+    Ok(LabelledSkill {
         id: raw.id,
         label: raw.label,
         category: raw.category,
         tier: raw.tier,
         noisy: raw.noisy,
-        bundle: Bundle::from_files(files),
+        bundle: SkillBundle::from_files(files),
     })
 }
 
 /// Scans every row; `clock` gives the time since any fixed moment.
 pub fn evaluate(
     scanner: &Scanner,
-    rows: impl IntoIterator<Item = Result<Row, EvalError>>,
+    rows: impl IntoIterator<Item = Result<LabelledSkill, ScanEvalError>>,
     clock: &dyn Fn() -> Duration,
-) -> Result<EvalReport, EvalError> {
-    let mut tiers: BTreeMap<String, TierReport> = BTreeMap::new();
+) -> Result<ScanEvalReport, ScanEvalError> {
+    let mut tiers: BTreeMap<String, ScanTierReport> = BTreeMap::new();
     let (mut wild, mut recall, mut ordinary, mut hard) = ((0, 0), (0, 0), (0, 0, 0), (0, 0));
     let (mut blocked, mut benign) = ((0, 0), (0, 0));
     let (mut false_positives, mut missed, mut times) = (Vec::new(), Vec::new(), Vec::new());
@@ -247,7 +248,7 @@ pub fn evaluate(
         let report = scanner.scan_bundle(&row.bundle);
         times.push(clock().saturating_sub(start).as_secs_f64() * 1000.0);
         let is_blocked = report.verdict == Verdict::Block;
-        let label = if row.label == Label::Malicious { "malicious" } else { "benign" };
+        let label = if row.label == ScanLabel::Malicious { "malicious" } else { "benign" };
         let noisy = if row.noisy { "-noisy" } else { "" };
         let tier = tiers.entry(format!("{label}/{}{noisy}", row.tier)).or_default();
         tier.rows += 1;
@@ -257,19 +258,23 @@ pub fn evaluate(
             Verdict::Block => tier.block += 1,
         }
         blocked.1 += usize::from(is_blocked);
-        let wrong = || Wrong {
+        let wrong = || WrongVerdict {
             id: row.id.clone(),
             tier: row.tier.clone(),
             category: row.category.clone(),
             verdict: report.verdict,
             findings: report
-                .at_least(if is_blocked { Severity::Critical } else { Severity::Warn })
+                .at_least(if is_blocked {
+                    FindingSeverity::Critical
+                } else {
+                    FindingSeverity::Warn
+                })
                 .take(8)
                 .map(|finding| format!("{} {}:{}", finding.rule, finding.file, finding.line))
                 .collect(),
         };
         match row.label {
-            Label::Malicious => {
+            ScanLabel::Malicious => {
                 blocked.0 += usize::from(is_blocked);
                 if row.tier.starts_with("wild") && !row.noisy {
                     wild.0 += usize::from(is_blocked);
@@ -283,7 +288,7 @@ pub fn evaluate(
                     }
                 }
             }
-            Label::Benign => {
+            ScanLabel::Benign => {
                 benign.0 += usize::from(is_blocked);
                 benign.1 += 1;
                 match row.tier.as_str() {
@@ -305,22 +310,22 @@ pub fn evaluate(
         }
     }
     for tier in tiers.values_mut() {
-        tier.blocked = Rate::new(tier.block, tier.rows);
-        tier.block_or_warn = Rate::new(tier.block + tier.warn, tier.rows);
+        tier.blocked = RateEstimate::new(tier.block, tier.rows);
+        tier.block_or_warn = RateEstimate::new(tier.block + tier.warn, tier.rows);
     }
     let (wild_payload, ordinary_blocked) =
-        (Rate::new(wild.0, wild.1), Rate::new(ordinary.0, ordinary.2));
-    Ok(EvalReport {
+        (RateEstimate::new(wild.0, wild.1), RateEstimate::new(ordinary.0, ordinary.2));
+    Ok(ScanEvalReport {
         rows: times.len(),
         ruleset: scanner.ruleset().to_owned(),
         tiers,
-        recall: Rate::new(recall.0, recall.1),
+        recall: RateEstimate::new(recall.0, recall.1),
         wild_payload,
         ordinary_blocked,
-        ordinary_warned: Rate::new(ordinary.1, ordinary.2),
-        hard_blocked: Rate::new(hard.0, hard.1),
-        precision: Rate::new(blocked.0, blocked.1),
-        false_positive_rate: Rate::new(benign.0, benign.1),
+        ordinary_warned: RateEstimate::new(ordinary.1, ordinary.2),
+        hard_blocked: RateEstimate::new(hard.0, hard.1),
+        precision: RateEstimate::new(blocked.0, blocked.1),
+        false_positive_rate: RateEstimate::new(benign.0, benign.1),
         youden: wild_payload.rate - ordinary_blocked.rate,
         false_positives,
         missed,
@@ -328,13 +333,13 @@ pub fn evaluate(
     })
 }
 
-fn percentiles(mut times: Vec<f64>) -> Times {
+fn percentiles(mut times: Vec<f64>) -> ScanTimes {
     if times.is_empty() {
-        return Times::default();
+        return ScanTimes::default();
     }
     times.sort_by(f64::total_cmp);
     let at = |share: f64| times[((times.len() - 1) as f64 * share).round() as usize];
-    Times {
+    ScanTimes {
         p50_ms: at(0.5),
         p95_ms: at(0.95),
         p99_ms: at(0.99),
@@ -349,9 +354,9 @@ mod tests {
 
     #[test]
     fn intervals_are_wilsons() {
-        let rate = Rate::new(55, 55);
+        let rate = RateEstimate::new(55, 55);
         assert!((rate.low - 0.9347).abs() < 0.001 && rate.high > 0.999);
-        assert_eq!(Rate::new(0, 0), Rate::default());
+        assert_eq!(RateEstimate::new(0, 0), RateEstimate::default());
     }
 
     #[test]

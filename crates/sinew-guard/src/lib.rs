@@ -25,14 +25,14 @@
 pub mod address;
 pub mod archive;
 pub mod atomic;
-pub mod contained;
+pub mod containment;
 pub mod digest;
 pub mod env;
 pub mod eval;
-pub mod mapped;
-pub mod private;
-pub mod record;
+pub mod mapped_file;
+pub mod private_files;
 pub mod scan;
+pub mod scan_records;
 pub mod secrets;
 pub mod staging;
 mod untrusted;

@@ -18,7 +18,7 @@ const TABLE: &str = include_str!("../data/secrets.json");
 pub const REDACTED: &str = "[REDACTED CREDENTIAL]";
 
 #[derive(Deserialize)]
-struct Row {
+struct SecretPattern {
     id: String,
     /// The first group, where there is one, is the value; else the whole match is.
     re: String,
@@ -33,7 +33,7 @@ struct Row {
     recorded: bool,
     /// What kind of thing it is; a key where it does not say.
     #[serde(default)]
-    kind: Kind,
+    kind: SecretKind,
     /// Counts only with a valid check digit.
     #[serde(default)]
     luhn: bool,
@@ -48,7 +48,7 @@ struct Row {
     words: bool,
 }
 
-impl Row {
+impl SecretPattern {
     /// Whether it counts in text that was published, too.
     fn is_published(&self) -> bool {
         !self.strict && !self.recorded
@@ -58,7 +58,7 @@ impl Row {
 /// What kind of thing was found, in the order in which one gives way to another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum SecretKind {
     /// A private key in its armour.
     Pem,
     /// A key that is known by how it starts.
@@ -86,7 +86,7 @@ pub enum Kind {
     Entropy,
 }
 
-impl Kind {
+impl SecretKind {
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -108,8 +108,8 @@ impl Kind {
 
 /// The table. Most processes look at a few short texts, and most texts hold nothing that any row
 /// needs: a row is compiled when a text first does, because compiling them all takes milliseconds.
-struct Secrets {
-    rows: Vec<Row>,
+struct SecretTable {
+    rows: Vec<SecretPattern>,
     compiled: Vec<OnceLock<Option<Regex>>>,
 }
 
@@ -132,13 +132,13 @@ static PUBLISHED: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(needles).ok()
 });
 
-static SECRETS: LazyLock<Option<Secrets>> = LazyLock::new(|| {
-    let rows: Vec<Row> = serde_json::from_str(TABLE).ok()?;
+static SECRETS: LazyLock<Option<SecretTable>> = LazyLock::new(|| {
+    let rows: Vec<SecretPattern> = serde_json::from_str(TABLE).ok()?;
     let compiled = rows.iter().map(|_| OnceLock::new()).collect();
-    Some(Secrets { rows, compiled })
+    Some(SecretTable { rows, compiled })
 });
 
-impl Secrets {
+impl SecretTable {
     /// What rows need, each with its row.
     fn needles(&self) -> impl Iterator<Item = (usize, &str)> {
         let rows = self.rows.iter().enumerate();
@@ -149,8 +149,8 @@ impl Secrets {
     fn for_text(
         &self,
         text: &str,
-        wanted: impl Fn(&Row) -> bool,
-    ) -> impl Iterator<Item = (&Row, &Regex)> {
+        wanted: impl Fn(&SecretPattern) -> bool,
+    ) -> impl Iterator<Item = (&SecretPattern, &Regex)> {
         let mut may: Vec<bool> = self.rows.iter().map(|row| row.needs.is_empty()).collect();
         if text.len() <= SHORT {
             let text = text.to_ascii_lowercase();
@@ -180,7 +180,7 @@ pub struct SecretMatch {
     /// Which pattern: `openai-key`, `private-key` and so on.
     pub id: String,
     /// What kind of thing it is.
-    pub kind: Kind,
+    pub kind: SecretKind,
     /// Where it stands, in bytes.
     pub range: std::ops::Range<usize>,
 }
@@ -195,12 +195,12 @@ pub(crate) fn find_first(text: &str, most: usize) -> Vec<SecretMatch> {
     if PUBLISHED.as_ref().is_none_or(|published| !published.is_match(text)) {
         return Vec::new();
     }
-    matches(text, most, Row::is_published, |_, value, _| !is_example(value))
+    matches(text, most, SecretPattern::is_published, |_, value, _| !is_example(value))
 }
 
 /// All secrets in `text`, in order, for text that is about to be kept or sent.
 pub fn find_strict(text: &str) -> Vec<SecretMatch> {
-    let counts = |row: &Row, value: &str, after: &str| {
+    let counts = |row: &SecretPattern, value: &str, after: &str| {
         !is_placeholder(value)
             && (!row.luhn || has_check_digit(value))
             && (!row.words || !is_prose(value, after))
@@ -211,13 +211,13 @@ pub fn find_strict(text: &str) -> Vec<SecretMatch> {
 /// Everything in `text` that must not be kept of what was recorded, in order; where two overlap, the
 /// surer kind stays.
 pub fn find_recorded(text: &str) -> Vec<SecretMatch> {
-    let counts = |row: &Row, value: &str, after: &str| {
+    let counts = |row: &SecretPattern, value: &str, after: &str| {
         !is_placeholder(value)
             && (!row.luhn || has_check_digit(value))
             && (!row.mod97 || has_remainder(value))
             && (!row.random || looks_random(value))
             && (!row.words || !is_prose(value, after))
-            && !(row.kind == Kind::Email && value.starts_with("git@"))
+            && !(row.kind == SecretKind::Email && value.starts_with("git@"))
     };
     let mut found = matches(text, usize::MAX, |_| true, counts);
     found.sort_by_key(|secret| (secret.kind, secret.range.start));
@@ -249,8 +249,8 @@ pub fn mask_strict(text: &str) -> String {
 fn matches(
     text: &str,
     most: usize,
-    wanted: impl Fn(&Row) -> bool,
-    counts: impl Fn(&Row, &str, &str) -> bool,
+    wanted: impl Fn(&SecretPattern) -> bool,
+    counts: impl Fn(&SecretPattern, &str, &str) -> bool,
 ) -> Vec<SecretMatch> {
     let Some(secrets) = SECRETS.as_ref() else {
         return Vec::new();

@@ -15,8 +15,10 @@ use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, OpenOptions};
 use serde::{Deserialize, Serialize};
 
-use crate::archive::{self, ArchiveError, Format, Limits, NameError, Unpacked, components};
-use crate::atomic::{self, Access, Lock};
+use crate::archive::{
+    self, ArchiveError, ArchiveFormat, ArchiveLimits, EntryNameError, UnpackSummary, components,
+};
+use crate::atomic::{self, FileAccess, FileLock};
 
 /// The folder beside the targets that holds what is in the making.
 pub const STAGING_FOLDER: &str = ".sinew-staging";
@@ -27,14 +29,14 @@ const OLD: &str = "old";
 
 /// Why staging stopped.
 #[derive(Debug, thiserror::Error)]
-pub enum StageError {
+pub enum StagingError {
     /// A file's name.
     #[error("{path:?}: {error}")]
     Name {
         /// The name.
         path: String,
         /// What is wrong with it.
-        error: NameError,
+        error: EntryNameError,
     },
     /// The archive.
     #[error(transparent)]
@@ -46,7 +48,7 @@ pub enum StageError {
 
 /// Whether a file keeps an execute bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum StagedFileMode {
     /// 0644.
     Plain,
     /// 0755, for scripts of an approved skill.
@@ -55,7 +57,7 @@ pub enum Mode {
 
 /// What a start found to clean up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Recovered {
+pub struct StagingRecovery {
     /// A target whose exchange was cut short and has been finished or undone.
     pub target: Option<String>,
     /// Trees that were removed.
@@ -63,27 +65,27 @@ pub struct Recovered {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Journal {
+struct ExchangeJournal {
     target: String,
 }
 
-/// A tree in the making. Dropped without [`Stage::commit`], it disappears.
+/// A tree in the making. Dropped without [`StagedTree::commit`], it disappears.
 #[derive(Debug)]
-pub struct Stage {
+pub struct StagedTree {
     parent: PathBuf,
     work: PathBuf,
     dir: Dir,
-    _lock: Lock,
+    _lock: FileLock,
 }
 
-impl Stage {
+impl StagedTree {
     /// Locks `parent`, cleans up after whoever was cut short there, and starts an empty tree.
     pub fn begin(parent: &Path) -> io::Result<Self> {
         let lock = lock(parent)?;
         recover_locked(parent)?;
         let work = parent.join(STAGING_FOLDER);
         let tree = work.join(NEW);
-        crate::private::create_folder(&tree)?;
+        crate::private_files::create_folder(&tree)?;
         let dir = Dir::open_ambient_dir(&tree, cap_std::ambient_authority())?;
         Ok(Self { parent: parent.to_owned(), work, dir, _lock: lock })
     }
@@ -94,7 +96,12 @@ impl Stage {
     }
 
     /// Adds a file.
-    pub fn write(&self, path: &str, bytes: &[u8], mode: Mode) -> Result<(), StageError> {
+    pub fn write(
+        &self,
+        path: &str,
+        bytes: &[u8],
+        mode: StagedFileMode,
+    ) -> Result<(), StagingError> {
         self.write_from(path, &mut &*bytes, mode)
     }
 
@@ -103,13 +110,14 @@ impl Stage {
         &self,
         path: &str,
         content: &mut dyn Read,
-        mode: Mode,
-    ) -> Result<(), StageError> {
-        let parts =
-            components(path).map_err(|error| StageError::Name { path: path.to_owned(), error })?;
-        let (name, folders) = parts
-            .split_last()
-            .ok_or_else(|| StageError::Name { path: path.to_owned(), error: NameError::Empty })?;
+        mode: StagedFileMode,
+    ) -> Result<(), StagingError> {
+        let parts = components(path)
+            .map_err(|error| StagingError::Name { path: path.to_owned(), error })?;
+        let (name, folders) = parts.split_last().ok_or_else(|| StagingError::Name {
+            path: path.to_owned(),
+            error: EntryNameError::Empty,
+        })?;
         let mut dir = self.dir.try_clone()?;
         for folder in folders {
             match dir.create_dir(folder) {
@@ -128,9 +136,14 @@ impl Stage {
     }
 
     /// Unpacks a skill's archive into the tree. After an error the stage must be dropped.
-    pub fn unpack(&self, bytes: &[u8], limits: &Limits, scripts: Mode) -> Result<(), StageError> {
+    pub fn unpack(
+        &self,
+        bytes: &[u8],
+        limits: &ArchiveLimits,
+        scripts: StagedFileMode,
+    ) -> Result<(), StagingError> {
         let format = archive::format_of(bytes).ok_or(ArchiveError::UnknownFormat)?;
-        let mode = |_: &str, executable| if executable { scripts } else { Mode::Plain };
+        let mode = |_: &str, executable| if executable { scripts } else { StagedFileMode::Plain };
         self.unpack_from(bytes, bytes.len() as u64, format, limits, &mode)?;
         Ok(())
     }
@@ -141,16 +154,16 @@ impl Stage {
         &self,
         reader: impl Read,
         length: u64,
-        format: Format,
-        limits: &Limits,
-        mode: &dyn Fn(&str, bool) -> Mode,
-    ) -> Result<Unpacked, StageError> {
+        format: ArchiveFormat,
+        limits: &ArchiveLimits,
+        mode: &dyn Fn(&str, bool) -> StagedFileMode,
+    ) -> Result<UnpackSummary, StagingError> {
         let mut failed = None;
-        let result = archive::stream(reader, length, format, limits, &mut |file| {
+        let result = archive::stream_files(reader, length, format, limits, &mut |file| {
             let mode = mode(file.path, file.executable);
             match self.write_from(file.path, file.content, mode) {
                 Ok(()) => Ok(()),
-                Err(StageError::Io(error)) => Err(error),
+                Err(StagingError::Io(error)) => Err(error),
                 Err(other) => {
                     failed = Some(other);
                     Err(io::Error::other("refused"))
@@ -165,7 +178,7 @@ impl Stage {
 
     /// Takes over every file of `folder` that the tree does not have yet, so that the commit replaces
     /// files and loses none. The files are shared, not copied.
-    pub fn keep_from(&self, folder: &Path) -> Result<(), StageError> {
+    pub fn carry_over_from(&self, folder: &Path) -> Result<(), StagingError> {
         match Dir::open_ambient_dir(folder, cap_std::ambient_authority()) {
             Ok(from) => Ok(keep(&from, &self.dir)?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -175,11 +188,11 @@ impl Stage {
 
     /// Puts the tree in place of `parent/name`: afterwards that is the new tree, or, after an
     /// error, the old one.
-    pub fn commit(self, name: &str) -> Result<(), StageError> {
-        let single =
-            components(name).map_err(|error| StageError::Name { path: name.to_owned(), error })?;
+    pub fn commit(self, name: &str) -> Result<(), StagingError> {
+        let single = components(name)
+            .map_err(|error| StagingError::Name { path: name.to_owned(), error })?;
         if single.len() != 1 || name == STAGING_FOLDER {
-            return Err(StageError::Name { path: name.to_owned(), error: NameError::Dots });
+            return Err(StagingError::Name { path: name.to_owned(), error: EntryNameError::Dots });
         }
         let (new, target) = (self.work.join(NEW), self.parent.join(name));
         set_folder_mode(&new)?;
@@ -196,9 +209,9 @@ impl Stage {
 
     fn swap_with_journal(&self, name: &str, new: &Path, target: &Path) -> io::Result<()> {
         let journal = self.work.join(JOURNAL);
-        let record =
-            serde_json::to_vec(&Journal { target: name.to_owned() }).map_err(io::Error::other)?;
-        atomic::write(&journal, &record, Access::OwnerOnly)?;
+        let record = serde_json::to_vec(&ExchangeJournal { target: name.to_owned() })
+            .map_err(io::Error::other)?;
+        atomic::write(&journal, &record, FileAccess::OwnerOnly)?;
         fs::rename(target, self.work.join(OLD))?;
         fs::rename(new, target)?;
         sync_folder(&self.parent)?;
@@ -206,7 +219,7 @@ impl Stage {
     }
 }
 
-impl Drop for Stage {
+impl Drop for StagedTree {
     fn drop(&mut self) {
         // What cannot be removed now is removed at the next start.
         let _ = recover_locked(&self.parent);
@@ -214,29 +227,29 @@ impl Drop for Stage {
 }
 
 /// Cleans up below `parent` after whoever was cut short; call it at every start.
-pub fn recover(parent: &Path) -> io::Result<Recovered> {
+pub fn recover(parent: &Path) -> io::Result<StagingRecovery> {
     if fs::symlink_metadata(parent.join(STAGING_FOLDER)).is_err() {
-        return Ok(Recovered::default());
+        return Ok(StagingRecovery::default());
     }
     let _lock = lock(parent)?;
     recover_locked(parent)
 }
 
-fn lock(parent: &Path) -> io::Result<Lock> {
+fn lock(parent: &Path) -> io::Result<FileLock> {
     let work = parent.join(STAGING_FOLDER);
-    crate::private::create_folder(&work)?;
+    crate::private_files::create_folder(&work)?;
     if !fs::symlink_metadata(&work)?.is_dir() {
         return Err(io::Error::other("the staging folder is not a folder"));
     }
-    Lock::acquire(&work.join(LOCK))
+    FileLock::acquire(&work.join(LOCK))
 }
 
-fn recover_locked(parent: &Path) -> io::Result<Recovered> {
+fn recover_locked(parent: &Path) -> io::Result<StagingRecovery> {
     let work = parent.join(STAGING_FOLDER);
-    let mut recovered = Recovered::default();
+    let mut recovered = StagingRecovery::default();
     let journal = work.join(JOURNAL);
     if let Ok(bytes) = fs::read(&journal)
-        && let Ok(record) = serde_json::from_slice::<Journal>(&bytes)
+        && let Ok(record) = serde_json::from_slice::<ExchangeJournal>(&bytes)
         && components(&record.target).is_ok_and(|parts| parts.len() == 1)
     {
         let (target, old, new) = (parent.join(&record.target), work.join(OLD), work.join(NEW));
@@ -341,14 +354,14 @@ fn sync_folder(_folder: &Path) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn set_mode(file: &File, mode: Mode) -> io::Result<()> {
+fn set_mode(file: &File, mode: StagedFileMode) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
-    let bits = if mode == Mode::Script { 0o755 } else { 0o644 };
+    let bits = if mode == StagedFileMode::Script { 0o755 } else { 0o644 };
     file.set_permissions(fs::Permissions::from_mode(bits))
 }
 
 #[cfg(not(unix))]
-fn set_mode(_file: &File, _mode: Mode) -> io::Result<()> {
+fn set_mode(_file: &File, _mode: StagedFileMode) -> io::Result<()> {
     Ok(())
 }
 

@@ -5,27 +5,29 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use sinew_catalog::Config;
-use sinew_guard::archive::{Limits, unpack};
-use sinew_hub::install::{Answer, Ask, Concern, Gate, Proposal};
-use sinew_hub::lock::Method;
-use sinew_hub::reference::{Reading, Reference};
-use sinew_hub::settings::Said;
+use sinew_guard::archive::{ArchiveLimits, unpack};
+use sinew_hub::install::{
+    InstallApprover, InstallConcern, InstallDecision, InstallReview, SkillInstallRequest,
+};
+use sinew_hub::lock::ApprovalMethod;
+use sinew_hub::reference::{ShorthandMeaning, SkillReference};
+use sinew_hub::settings::HubOverrides;
 use sinew_hub::{Hub, Workdir};
-use sinew_testkit::clawhub::zipped;
-use sinew_testkit::{ClawHub, Machine, skill_text};
+use sinew_testkit::clawhub::zip_files;
+use sinew_testkit::{ClawHubDouble, TestMachine, skill_text};
 
 const FILES: usize = 200;
 const ROUNDS: usize = 15;
 
 struct Yes;
 
-impl Gate for Yes {
-    fn concern(&mut self, _: &Concern) -> Answer {
-        Answer::No
+impl InstallApprover for Yes {
+    fn concern(&mut self, _: &InstallConcern) -> InstallDecision {
+        InstallDecision::No
     }
 
-    fn approve(&mut self, _: &Proposal) -> Answer {
-        Answer::Yes { by: "bench".to_owned(), method: Method::Flag, reason: None }
+    fn approve(&mut self, _: &InstallReview) -> InstallDecision {
+        InstallDecision::Yes { by: "bench".to_owned(), method: ApprovalMethod::Flag, reason: None }
     }
 }
 
@@ -37,16 +39,16 @@ fn main() {
             format!("# Note {number}\n\n{}", "Some words about tides and winds.\n".repeat(60));
         files.push((format!("references/part-{}/note-{number}.md", number % 10), text));
     }
-    let clawhub = ClawHub::new();
+    let clawhub = ClawHubDouble::new();
     let shown: Vec<(&str, &str)> = files.iter().map(|(p, t)| (p.as_str(), t.as_str())).collect();
     clawhub.publish("ada", "tides", "1.0.0", &shown);
     let bytes: Vec<(String, Vec<u8>)> =
         files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect();
-    let archive = zipped(&bytes, "");
-    let machine = Machine::new();
+    let archive = zip_files(&bytes, "");
+    let machine = TestMachine::new();
     let mut env = machine.environment();
     env.vars.insert("SINEW_REGISTRY".to_owned(), clawhub.address().to_owned());
-    let hub = Hub::open(env, &Config::default(), &Said::default()).expect("a hub");
+    let hub = Hub::open(env, &Config::default(), &HubOverrides::default()).expect("a hub");
     let (mut plain, mut whole, mut cached) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..ROUNDS {
         plain.push(timed(|| unzip_and_flush(&archive, &machine.path(&format!("plain-{round}")))));
@@ -73,14 +75,14 @@ fn median(mut times: Vec<Duration>) -> Duration {
 }
 
 fn install(hub: &Hub, folder: &Path) {
-    let reference = Reference::parse("tides", Reading::GitHub).expect("a reference");
+    let reference = SkillReference::parse("tides", ShorthandMeaning::GitHub).expect("a reference");
     let workdir = Workdir::workspace(folder);
-    hub.install(&Ask::new(reference, "bench"), &workdir, &mut Yes, &mut |_, _| {})
+    hub.install(&SkillInstallRequest::new(reference, "bench"), &workdir, &mut Yes, &mut |_, _| {})
         .expect("installed");
 }
 
 fn unzip_and_flush(archive: &[u8], folder: &Path) {
-    for entry in unpack(archive, &Limits::SKILL).expect("a sound archive") {
+    for entry in unpack(archive, &ArchiveLimits::SKILL).expect("a sound archive") {
         let path = folder.join(&entry.path);
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
         std::fs::write(&path, &entry.bytes).expect("written");

@@ -7,33 +7,34 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use sinew_guard::atomic::{self, Access};
+use sinew_guard::atomic::{self, FileAccess};
 use sinew_skill::content_hash as sha256_hex;
 
 /// The cache of one machine.
 #[derive(Debug, Clone)]
-pub struct Cache {
+pub struct HubCache {
     folder: PathBuf,
 }
 
 /// What is known of an exact version or commit.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Known<T> {
+pub struct ArchiveRecord<T> {
     /// The archive's digest.
     pub sha256: String,
     /// What the source said of it.
     pub said: T,
 }
 
-impl Cache {
+impl HubCache {
     /// Below sinew's home.
-    pub fn below(home: &Path) -> Self {
+    pub fn in_home(home: &Path) -> Self {
         Self { folder: home.join("cache/hub") }
     }
 
     /// The archive under `key` and what was said of it, if both are here and unharmed.
-    pub fn get<T: DeserializeOwned>(&self, key: &str) -> Option<(Vec<u8>, Known<T>)> {
-        let known: Known<T> = serde_json::from_slice(&std::fs::read(self.key(key)).ok()?).ok()?;
+    pub fn get<T: DeserializeOwned>(&self, key: &str) -> Option<(Vec<u8>, ArchiveRecord<T>)> {
+        let known: ArchiveRecord<T> =
+            serde_json::from_slice(&std::fs::read(self.key(key)).ok()?).ok()?;
         let path = self.blob(&known.sha256)?;
         let bytes = std::fs::read(&path).ok()?;
         if sha256_hex(&bytes) == known.sha256 {
@@ -46,11 +47,11 @@ impl Cache {
 
     /// Remembers an archive. A cache that cannot be written only costs time, so nobody is told.
     pub fn put<T: Serialize>(&self, key: &str, bytes: &[u8], said: T) {
-        let known = Known { sha256: sha256_hex(bytes), said };
+        let known = ArchiveRecord { sha256: sha256_hex(bytes), said };
         let Some(path) = self.blob(&known.sha256) else { return };
-        let stored = path.exists() || atomic::write(&path, bytes, Access::OwnerOnly).is_ok();
+        let stored = path.exists() || atomic::write(&path, bytes, FileAccess::OwnerOnly).is_ok();
         if stored && let Ok(text) = serde_json::to_vec(&known) {
-            let _ = atomic::write(&self.key(key), &text, Access::OwnerOnly);
+            let _ = atomic::write(&self.key(key), &text, FileAccess::OwnerOnly);
         }
     }
 
@@ -62,7 +63,7 @@ impl Cache {
     /// Replaces a document.
     pub fn put_document<T: Serialize>(&self, name: &str, value: &T) {
         if let Ok(text) = serde_json::to_vec(value) {
-            let _ = atomic::write(&self.folder.join(name), &text, Access::OwnerOnly);
+            let _ = atomic::write(&self.folder.join(name), &text, FileAccess::OwnerOnly);
         }
     }
 

@@ -7,15 +7,15 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use sinew_catalog::Environment;
-use sinew_guard::atomic::{self, Access, Lock};
-use sinew_guard::private::{self, PrivateError};
+use sinew_guard::atomic::{self, FileAccess, FileLock};
+use sinew_guard::private_files::{self, PrivateFileError};
 use url::Url;
 
-use crate::error::{HubError, Word};
-use crate::net::{Token, origin};
+use crate::error::{HubError, HubErrorCode};
+use crate::net::{AccessToken, origin};
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Stored {
+struct CredentialsFile {
     #[serde(default)]
     tokens: BTreeMap<String, String>,
 }
@@ -29,11 +29,11 @@ struct ClawhubConfig {
 
 /// Where tokens are found.
 #[derive(Debug)]
-pub struct Credentials<'a> {
+pub struct RegistryCredentials<'a> {
     env: &'a Environment,
 }
 
-impl<'a> Credentials<'a> {
+impl<'a> RegistryCredentials<'a> {
     /// On this machine.
     pub fn new(env: &'a Environment) -> Self {
         Self { env }
@@ -45,22 +45,22 @@ impl<'a> Credentials<'a> {
     }
 
     /// The token for a registry; those of the environment are for the default one alone.
-    pub fn find(&self, base: &Url, is_default: bool) -> Result<Option<Token>, HubError> {
+    pub fn find(&self, base: &Url, is_default: bool) -> Result<Option<AccessToken>, HubError> {
         if is_default {
             for name in ["SINEW_TOKEN", "CLAWHUB_TOKEN", "CLAWHUB_AUTH_TOKEN"] {
-                if let Some(token) = self.env.var(name).and_then(Token::new) {
+                if let Some(token) = self.env.var(name).and_then(AccessToken::new) {
                     return Ok(Some(token));
                 }
             }
         }
         if let Some(token) = self.load()?.tokens.get(&origin(base)) {
-            return Ok(Token::new(token));
+            return Ok(AccessToken::new(token));
         }
         Ok(self.upstream(base))
     }
 
     /// Keeps a token for an origin.
-    pub fn save(&self, base: &Url, token: &Token) -> Result<(), HubError> {
+    pub fn save(&self, base: &Url, token: &AccessToken) -> Result<(), HubError> {
         self.change(|stored| {
             stored.tokens.insert(origin(base), token.expose().to_owned());
         })
@@ -71,39 +71,39 @@ impl<'a> Credentials<'a> {
         self.change(|stored| drop(stored.tokens.remove(&origin(base))))
     }
 
-    fn change(&self, change: impl FnOnce(&mut Stored)) -> Result<(), HubError> {
+    fn change(&self, change: impl FnOnce(&mut CredentialsFile)) -> Result<(), HubError> {
         let path = self.path();
         let failed = |error: std::io::Error| HubError::file("write", &path, &error);
-        private::create_folder(&self.env.sinew_home()).map_err(failed)?;
-        let _lock = Lock::acquire(&path.with_extension("lock")).map_err(failed)?;
+        private_files::create_folder(&self.env.sinew_home()).map_err(failed)?;
+        let _lock = FileLock::acquire(&path.with_extension("lock")).map_err(failed)?;
         let mut stored = self.load()?;
         change(&mut stored);
         let text = serde_json::to_string_pretty(&stored).unwrap_or_default() + "\n";
-        atomic::write(&path, text.as_bytes(), Access::OwnerOnly).map_err(failed)
+        atomic::write(&path, text.as_bytes(), FileAccess::OwnerOnly).map_err(failed)
     }
 
-    fn load(&self) -> Result<Stored, HubError> {
+    fn load(&self) -> Result<CredentialsFile, HubError> {
         let path = self.path();
-        let bytes = match private::read(&path) {
+        let bytes = match private_files::read(&path) {
             Ok(bytes) => bytes,
-            Err(PrivateError::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Stored::default());
+            Err(PrivateFileError::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(CredentialsFile::default());
             }
             Err(error) => {
                 let message = format!("{} is not used: {error}", path.display());
-                return Err(HubError::new(Word::Auth, message)
+                return Err(HubError::new(HubErrorCode::Auth, message)
                     .hint(format!("chmod 600 {}", path.display())));
             }
         };
         serde_json::from_slice(&bytes).map_err(|_| {
             // What the parser says could show a piece of the file, and that is a secret.
-            HubError::new(Word::Auth, format!("{} is not readable JSON", path.display()))
+            HubError::new(HubErrorCode::Auth, format!("{} is not readable JSON", path.display()))
                 .hint("remove it and log in again: sinew registry login")
         })
     }
 
     /// The upstream client's token, where it is for exactly this origin.
-    fn upstream(&self, base: &Url) -> Option<Token> {
+    fn upstream(&self, base: &Url) -> Option<AccessToken> {
         let env = self.env;
         let path = env.var_path("CLAWHUB_CONFIG_PATH").unwrap_or_else(|| {
             let folder = match env.os.as_str() {
@@ -114,6 +114,6 @@ impl<'a> Credentials<'a> {
         });
         let config: ClawhubConfig = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
         let registry = Url::parse(&config.registry?).ok()?;
-        (origin(&registry) == origin(base)).then(|| Token::new(&config.token?)).flatten()
+        (origin(&registry) == origin(base)).then(|| AccessToken::new(&config.token?)).flatten()
     }
 }

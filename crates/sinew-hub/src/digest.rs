@@ -44,14 +44,14 @@ impl FileRecord {
 
 /// The order in which files enter a [`fingerprint`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum FingerprintOrder {
     /// Root collation, as the upstream client sorts in most locales.
     Collation,
     /// Byte order, as it sorts in the `C` locale.
     Bytes,
 }
 
-impl Order {
+impl FingerprintOrder {
     /// Compares two paths; paths that collate equal are told apart by their bytes.
     pub fn compare(self, a: &str, b: &str) -> Ordering {
         match self {
@@ -68,16 +68,22 @@ impl Order {
 }
 
 /// The registry's fingerprint of a version: the hash of its `path:sha256` lines.
-pub fn fingerprint(files: &[FileRecord], order: Order) -> String {
+pub fn fingerprint(files: &[FileRecord], order: FingerprintOrder) -> String {
     joined(files, order, |file| format!("{}:{}", file.path, file.sha256))
 }
 
 /// The registry's hash of a folder of a GitHub repository: as the fingerprint, with sizes.
 pub fn content_hash(files: &[FileRecord]) -> String {
-    joined(files, Order::Collation, |file| format!("{}\0{}\0{}", file.path, file.size, file.sha256))
+    joined(files, FingerprintOrder::Collation, |file| {
+        format!("{}\0{}\0{}", file.path, file.size, file.sha256)
+    })
 }
 
-fn joined(files: &[FileRecord], order: Order, line: impl Fn(&FileRecord) -> String) -> String {
+fn joined(
+    files: &[FileRecord],
+    order: FingerprintOrder,
+    line: impl Fn(&FileRecord) -> String,
+) -> String {
     let lines: Vec<String> = order.sorted(files).into_iter().map(line).collect();
     sha256_hex(lines.join("\n").as_bytes())
 }
@@ -85,7 +91,9 @@ fn joined(files: &[FileRecord], order: Order, line: impl Fn(&FileRecord) -> Stri
 /// sinew's digest of an installed skill, `sha256:` and hex. Tools' own records play no part.
 pub fn tree_sha256(files: &[FileRecord]) -> String {
     let mut whole = Vec::new();
-    for file in Order::Bytes.sorted(files).into_iter().filter(|file| !is_record(&file.path)) {
+    for file in
+        FingerprintOrder::Bytes.sorted(files).into_iter().filter(|file| !is_record(&file.path))
+    {
         let x = if file.executable { 'x' } else { '-' };
         whole.extend(format!("{}\0{x}\0{}\0{}\n", file.path, file.size, file.sha256).into_bytes());
     }
@@ -95,7 +103,7 @@ pub fn tree_sha256(files: &[FileRecord]) -> String {
 /// OpenClaw's digest of an installed skill: the hash of a JSON list of its folders and files.
 pub fn openclaw_tree(files: &[FileRecord]) -> String {
     #[derive(Serialize, PartialEq, Eq, PartialOrd, Ord)]
-    struct Item<'a> {
+    struct OpenclawTreeNode<'a> {
         path: &'a str,
         #[serde(rename = "type")]
         kind: &'static str,
@@ -106,12 +114,20 @@ pub fn openclaw_tree(files: &[FileRecord]) -> String {
     let mut items = BTreeSet::new();
     for file in files.iter().filter(|file| !LEFT_OUT.contains(&top(&file.path))) {
         for (at, _) in file.path.match_indices('/') {
-            items.insert(Item { path: &file.path[..at], kind: "directory", sha256: None });
+            items.insert(OpenclawTreeNode {
+                path: &file.path[..at],
+                kind: "directory",
+                sha256: None,
+            });
         }
-        items.insert(Item { path: &file.path, kind: "file", sha256: Some(&file.sha256) });
+        items.insert(OpenclawTreeNode {
+            path: &file.path,
+            kind: "file",
+            sha256: Some(&file.sha256),
+        });
     }
-    let mut items: Vec<Item<'_>> = items.into_iter().collect();
-    items.sort_by(|a, b| Order::Collation.compare(a.path, b.path));
+    let mut items: Vec<OpenclawTreeNode<'_>> = items.into_iter().collect();
+    items.sort_by(|a, b| FingerprintOrder::Collation.compare(a.path, b.path));
     let json = serde_json::to_string(&items).unwrap_or_default();
     format!("sha256:{}", sha256_hex(json.as_bytes()))
 }

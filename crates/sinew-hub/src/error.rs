@@ -4,14 +4,14 @@ use std::io;
 
 use serde::Serialize;
 use sinew_guard::scan::Finding;
-use sinew_guard::staging::StageError;
+use sinew_guard::staging::StagingError;
 
-use crate::reference::RefError;
+use crate::reference::ReferenceError;
 use crate::tree::TreeError;
 
 /// Whose fault it is, which decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub enum HubErrorKind {
     /// The answer is no.
     No,
     /// The request makes no sense.
@@ -26,7 +26,7 @@ pub enum Class {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs, reason = "each word says what it means, and HubError says the rest")]
-pub enum Word {
+pub enum HubErrorCode {
     BadReference,
     IntegrityMismatch,
     IntegrityUnavailable,
@@ -58,7 +58,7 @@ pub enum Word {
     File,
 }
 
-impl Word {
+impl HubErrorCode {
     /// The word itself.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -95,9 +95,9 @@ impl Word {
     }
 
     /// Whose fault it is.
-    pub fn class(self) -> Class {
+    pub fn class(self) -> HubErrorKind {
         match self {
-            Self::BadReference => Class::Usage,
+            Self::BadReference => HubErrorKind::Usage,
             Self::Exists
             | Self::LocalChanges
             | Self::Ambiguous
@@ -107,7 +107,7 @@ impl Word {
             | Self::Unavailable
             | Self::TooLarge
             | Self::Unsupported
-            | Self::Invalid => Class::No,
+            | Self::Invalid => HubErrorKind::No,
             Self::IntegrityMismatch
             | Self::IntegrityUnavailable
             | Self::BlockedGuard
@@ -119,13 +119,13 @@ impl Word {
             | Self::Rejected
             | Self::Pinned
             | Self::Shadows
-            | Self::OwnerChanged => Class::Refused,
+            | Self::OwnerChanged => HubErrorKind::Refused,
             Self::RateLimited
             | Self::Offline
             | Self::Auth
             | Self::Network
             | Self::Lock
-            | Self::File => Class::Environment,
+            | Self::File => HubErrorKind::Environment,
         }
     }
 }
@@ -135,7 +135,7 @@ impl Word {
 #[error("{message}")]
 pub struct HubError {
     /// The word that records carry.
-    pub word: Word,
+    pub word: HubErrorCode,
     /// What happened, where. Safe to show: no secret, no control character.
     pub message: String,
     /// What to do next.
@@ -152,7 +152,7 @@ pub struct HubError {
 
 impl HubError {
     /// An error without hints.
-    pub fn new(word: Word, message: impl Into<String>) -> Self {
+    pub fn new(word: HubErrorCode, message: impl Into<String>) -> Self {
         Self {
             word,
             message: message.into(),
@@ -173,18 +173,18 @@ impl HubError {
 
     /// A file that could not be read or written.
     pub fn file(doing: &str, path: &std::path::Path, error: &io::Error) -> Self {
-        Self::new(Word::File, format!("cannot {doing} {}: {error}", path.display()))
+        Self::new(HubErrorCode::File, format!("cannot {doing} {}: {error}", path.display()))
     }
 
     /// Whose fault it is.
-    pub fn class(&self) -> Class {
+    pub fn class(&self) -> HubErrorKind {
         self.word.class()
     }
 }
 
-impl From<RefError> for HubError {
-    fn from(error: RefError) -> Self {
-        Self::new(Word::BadReference, error.to_string())
+impl From<ReferenceError> for HubError {
+    fn from(error: ReferenceError) -> Self {
+        Self::new(HubErrorCode::BadReference, error.to_string())
             .hint("write slug, @owner/slug, owner/repo, an address, or a path such as ./folder")
     }
 }
@@ -193,21 +193,23 @@ impl From<TreeError> for HubError {
     fn from(error: TreeError) -> Self {
         match error {
             TreeError::Io { path, error } => {
-                Self::new(Word::File, format!("cannot read {path}: {error}"))
+                Self::new(HubErrorCode::File, format!("cannot read {path}: {error}"))
             }
-            other => Self::new(Word::Invalid, format!("the files cannot be taken: {other}"))
-                .hint("nothing was unpacked; tell the publisher"),
+            other => {
+                Self::new(HubErrorCode::Invalid, format!("the files cannot be taken: {other}"))
+                    .hint("nothing was unpacked; tell the publisher")
+            }
         }
     }
 }
 
-impl From<StageError> for HubError {
-    fn from(error: StageError) -> Self {
+impl From<StagingError> for HubError {
+    fn from(error: StagingError) -> Self {
         match error {
-            StageError::Io(error) => {
-                Self::new(Word::File, format!("the skill cannot be written: {error}"))
+            StagingError::Io(error) => {
+                Self::new(HubErrorCode::File, format!("the skill cannot be written: {error}"))
             }
-            other => Self::new(Word::Invalid, other.to_string()),
+            other => Self::new(HubErrorCode::Invalid, other.to_string()),
         }
     }
 }

@@ -6,35 +6,35 @@ use sinew_guard::Untrusted;
 use sinew_skill::content_hash as sha256_hex;
 
 use crate::digest::{META_FILE, content_hash, is_record};
-use crate::error::{HubError, Word};
+use crate::error::{HubError, HubErrorCode};
 use crate::hub::Hub;
-use crate::lock::Artifact;
-use crate::net::{Network, Progress};
+use crate::lock::ArtifactRecord;
+use crate::net::{DownloadProgress, NetworkAccess};
 use crate::reference::GitHubRef;
-use crate::registry::{Downloaded, Named};
-use crate::resolve::{From, Resolved};
-use crate::settings::address;
-use crate::source::find::{self, FoundSkill};
-use crate::source::github::{GitHub, page_url};
+use crate::registry::{QualifiedSlug, RegistryDownload};
+use crate::resolve::{FetchPlan, ResolvedVersion};
+use crate::settings::parse_address;
+use crate::source::find::{self, RepositorySkill};
+use crate::source::github::{GitHubClient, page_url};
 use crate::source::{git, local, well_known};
-use crate::tree::{Tree, TreeFile};
-use crate::wire::{VersionDocument, WireFile};
+use crate::tree::{SkillTree, TreeFile};
+use crate::wire::{VersionDocumentWire, VersionFileWire};
 
 /// Names under which registries know a skill file, the real one first.
 const MARKERS: &[&str] = &["SKILL.md", "skill.md", "skills.md", "SKILL.MD"];
 
 /// The files of one version, verified as far as its source allows.
 #[derive(Debug)]
-pub(crate) struct Fetched {
-    pub(crate) tree: Tree,
-    pub(crate) artifact: Option<Artifact>,
+pub(crate) struct FetchedVersion {
+    pub(crate) tree: SkillTree,
+    pub(crate) artifact: Option<ArtifactRecord>,
     pub(crate) content_hash: Option<String>,
     /// Nobody said what the files should be.
     pub(crate) unverified: bool,
     /// The host that the bytes come from, where an index sent us elsewhere.
     pub(crate) foreign: Option<(String, String)>,
     /// What the skill calls itself.
-    pub(crate) found: FoundSkill,
+    pub(crate) found: RepositorySkill,
     /// The name that its file had.
     pub(crate) renamed: Option<String>,
 }
@@ -43,44 +43,44 @@ impl Hub {
     /// Fetches what was resolved; what only the files say is added to `resolved`.
     pub(crate) fn fetch(
         &self,
-        resolved: &mut Resolved,
-        progress: Progress<'_>,
-    ) -> Result<Fetched, HubError> {
+        resolved: &mut ResolvedVersion,
+        progress: DownloadProgress<'_>,
+    ) -> Result<FetchedVersion, HubError> {
         match resolved.from.clone() {
-            From::Registry { registry, owner, slug, version } => {
-                let skill = Named { slug: &slug, owner: owner.as_deref() };
+            FetchPlan::Registry { registry, owner, slug, version } => {
+                let skill = QualifiedSlug { slug: &slug, owner: owner.as_deref() };
                 self.fetch_registry(resolved, &registry, skill, &version, progress)
             }
-            From::GitHub { at, commit, content_hash: expected } => {
+            FetchPlan::GitHub { at, commit, content_hash: expected } => {
                 // Where the folder is known, it is the skill, or nothing is.
                 let folder = match expected.is_some() || resolved.version.is_some() {
-                    true => Folder::Known,
-                    false => Folder::Sought,
+                    true => FolderLookup::Known,
+                    false => FolderLookup::Sought,
                 };
-                let taken = self.github().skill(&at, &commit, folder, progress)?;
+                let taken = self.github().pick_skill(&at, &commit, folder, progress)?;
                 if let Some(expected) = expected {
                     taken.check(&expected)?;
                 }
-                let TakenSkill { found, tree, content_hash: hash, archive, .. } = taken;
+                let GitHubSkill { found, tree, content_hash: hash, archive, .. } = taken;
                 resolved.source.path = Some(found.folder.clone());
                 resolved.source.url = Some(page_url(&at.owner, &at.repo, &commit, &found.folder));
                 resolved.version = Some(commit);
                 Ok(fetched(tree, Some(archive), Some(hash), found))
             }
-            From::Git { at, commit } => {
+            FetchPlan::Git { at, commit } => {
                 let checkout = git::fetch(&at, commit.as_deref(), &self.env, self.network())?;
                 let under = resolved.source.path.clone().unwrap_or_default();
-                let take = |folder: &str| checkout.below(folder);
+                let take = |folder: &str| checkout.subtree(folder);
                 let found = pick(&checkout.paths, &under, at.skill.as_deref(), &take)?;
-                let tree = checkout.below(&found.folder)?;
+                let tree = checkout.subtree(&found.folder)?;
                 let hash = content_hash(&tree.records());
                 resolved.source.path = Some(found.folder.clone());
                 resolved.source.commit = Some(checkout.commit.clone());
                 resolved.version = Some(checkout.commit.clone());
                 Ok(fetched(tree, None, Some(hash), found))
             }
-            From::WellKnown(wanted) => {
-                let base = address("the address", &wanted.url)?;
+            FetchPlan::WellKnown(wanted) => {
+                let base = parse_address("the address", &wanted.url)?;
                 let index = well_known::index(&self.http, &base)?;
                 let (offered, foreign) = choose_offered(&index, wanted.skill.as_deref())?;
                 let got = offered.fetch(&self.http, progress)?;
@@ -92,17 +92,21 @@ impl Hub {
                     .map(|(sha256, _)| sha256[..12].to_owned())
                     .or(resolved.version.take());
                 let unverified = got.artifact.is_none();
-                let artifact = digest.map(|(sha256, size)| Artifact {
+                let artifact = digest.map(|(sha256, size)| ArtifactRecord {
                     kind: "artifact".to_owned(),
                     sha256,
                     size,
                 });
-                Ok(Fetched { unverified, foreign, ..fetched(got.tree, artifact, None, found) })
+                Ok(FetchedVersion {
+                    unverified,
+                    foreign,
+                    ..fetched(got.tree, artifact, None, found)
+                })
             }
-            From::Local(path) => {
-                let got = local::take(&path)?;
+            FetchPlan::Local(path) => {
+                let got = local::read_files(&path)?;
                 let found = only("", &got.tree)?;
-                let artifact = got.archive.map(|(sha256, size)| Artifact {
+                let artifact = got.archive.map(|(sha256, size)| ArtifactRecord {
                     kind: "archive".to_owned(),
                     sha256,
                     size,
@@ -114,36 +118,35 @@ impl Hub {
 
     fn fetch_registry(
         &self,
-        resolved: &mut Resolved,
+        resolved: &mut ResolvedVersion,
         registry: &str,
-        skill: Named<'_>,
+        skill: QualifiedSlug<'_>,
         version: &str,
-        progress: Progress<'_>,
-    ) -> Result<Fetched, HubError> {
+        progress: DownloadProgress<'_>,
+    ) -> Result<FetchedVersion, HubError> {
         let registry = self.registry(Some(registry))?;
         let owner = skill.owner.unwrap_or_default();
         let key = format!("{}/@{owner}/{}@{version}", registry.address(), skill.slug);
-        if self.network() == Network::Off {
-            let Some((bytes, known)) = self.cache.get::<Option<Vec<WireFile>>>(&key) else {
+        if self.network() == NetworkAccess::Off {
+            let Some((bytes, known)) = self.cache.get::<Option<Vec<VersionFileWire>>>(&key) else {
                 let message = format!("{}@{version} is not cached", skill.slug);
-                return Err(
-                    HubError::new(Word::Offline, message).hint("run it once with a network")
-                );
+                return Err(HubError::new(HubErrorCode::Offline, message)
+                    .hint("run it once with a network"));
             };
             return verified_archive(&bytes, known.said.as_deref());
         }
-        let document: VersionDocument = registry.version(skill, version)?;
+        let document: VersionDocumentWire = registry.version(skill, version)?;
         let files = document.version.files.filter(|files| !files.is_empty());
-        let cached = self.cache.get::<Option<Vec<WireFile>>>(&key);
+        let cached = self.cache.get::<Option<Vec<VersionFileWire>>>(&key);
         if let Some((bytes, known)) =
             cached.filter(|(_, known)| known.said == files && files.is_some())
         {
             return verified_archive(&bytes, known.said.as_deref());
         }
         let bytes = match registry.download(skill, version, progress)? {
-            Downloaded::Archive(bytes) => bytes,
-            Downloaded::GitHub(source) => {
-                let mut backed = self.backed(&source, &resolved.source.requested)?;
+            RegistryDownload::Archive(bytes) => bytes,
+            RegistryDownload::GitHub(source) => {
+                let mut backed = self.resolve_vouched(&source, &resolved.source.requested)?;
                 let fetched = self.fetch(&mut backed, progress)?;
                 resolved.source.commit = backed.source.commit;
                 resolved.source.repo = backed.source.repo;
@@ -160,7 +163,7 @@ impl Hub {
 
 /// Whether the folder of a skill is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Folder {
+pub enum FolderLookup {
     /// It is the path of the reference.
     Known,
     /// It is somewhere below the path, under the name of the reference where it has one.
@@ -169,62 +172,62 @@ pub enum Folder {
 
 /// A skill of a commit on GitHub.
 #[derive(Debug)]
-pub struct TakenSkill {
+pub struct GitHubSkill {
     /// Where it comes from, as people write it.
     pub from: String,
     /// What it calls itself, and its folder.
-    pub found: FoundSkill,
+    pub found: RepositorySkill,
     /// Its files.
-    pub tree: Tree,
+    pub tree: SkillTree,
     /// What they hash to.
     pub content_hash: String,
     /// The archive of the whole commit.
-    pub archive: Artifact,
+    pub archive: ArtifactRecord,
 }
 
-impl TakenSkill {
+impl GitHubSkill {
     /// Whether the files are those that somebody vouches for.
     pub fn check(&self, expected: &str) -> Result<(), HubError> {
         if self.content_hash == expected {
             return Ok(());
         }
         let message = format!("{} hashes to {}, not to {expected}", self.from, self.content_hash);
-        Err(HubError::new(Word::IntegrityMismatch, message))
+        Err(HubError::new(HubErrorCode::IntegrityMismatch, message))
     }
 }
 
-impl GitHub<'_> {
+impl GitHubClient<'_> {
     /// The one skill of a commit that is meant.
-    pub fn skill(
+    pub fn pick_skill(
         &self,
         at: &GitHubRef,
         commit: &str,
-        folder: Folder,
-        progress: Progress<'_>,
-    ) -> Result<TakenSkill, HubError> {
+        folder: FolderLookup,
+        progress: DownloadProgress<'_>,
+    ) -> Result<GitHubSkill, HubError> {
         let archive = self.fetch(at, commit, progress)?;
         let under = at.path.as_deref().unwrap_or_default();
         let found = match folder {
-            Folder::Known => {
-                let tree = archive.below(under)?;
+            FolderLookup::Known => {
+                let tree = archive.subtree(under)?;
                 if tree.get(MARKERS[0]).is_none() {
                     let message = format!("{}/{} has no skill there any more", at.owner, at.repo);
-                    return Err(HubError::new(Word::NotFound, message));
+                    return Err(HubError::new(HubErrorCode::NotFound, message));
                 }
                 only(under, &tree)?
             }
-            Folder::Sought => {
-                let take = |folder: &str| archive.below(folder);
+            FolderLookup::Sought => {
+                let take = |folder: &str| archive.subtree(folder);
                 pick(&archive.paths()?, under, at.skill.as_deref(), &take)?
             }
         };
-        let tree = archive.below(&found.folder)?;
-        Ok(TakenSkill {
+        let tree = archive.subtree(&found.folder)?;
+        Ok(GitHubSkill {
             from: format!("{}/{} at {commit}", at.owner, at.repo),
             content_hash: content_hash(&tree.records()),
             found,
             tree,
-            archive: Artifact {
+            archive: ArtifactRecord {
                 kind: "zip".to_owned(),
                 sha256: sha256_hex(&archive.bytes),
                 size: archive.bytes.len() as u64,
@@ -234,26 +237,32 @@ impl GitHub<'_> {
 }
 
 /// A registry's archive, each file held against the registry's list.
-fn verified_archive(bytes: &[u8], files: Option<&[WireFile]>) -> Result<Fetched, HubError> {
-    let tree = Tree::from_archive(bytes, 0)?;
+fn verified_archive(
+    bytes: &[u8],
+    files: Option<&[VersionFileWire]>,
+) -> Result<FetchedVersion, HubError> {
+    let tree = SkillTree::from_archive(bytes, 0)?;
     let unverified = files.is_none();
     if let Some(files) = files {
         compare(&tree, files)?;
     }
     let (tree, renamed) = with_skill_file(tree)?;
     let found = only("", &tree)?;
-    let artifact =
-        Artifact { kind: "zip".to_owned(), sha256: sha256_hex(bytes), size: bytes.len() as u64 };
-    Ok(Fetched { unverified, renamed, ..fetched(tree, Some(artifact), None, found) })
+    let artifact = ArtifactRecord {
+        kind: "zip".to_owned(),
+        sha256: sha256_hex(bytes),
+        size: bytes.len() as u64,
+    };
+    Ok(FetchedVersion { unverified, renamed, ..fetched(tree, Some(artifact), None, found) })
 }
 
-fn compare(tree: &Tree, files: &[WireFile]) -> Result<(), HubError> {
+fn compare(tree: &SkillTree, files: &[VersionFileWire]) -> Result<(), HubError> {
     let mismatch = |path: &str, what: &str| {
         let path = Untrusted::new(path).for_terminal();
-        Err(HubError::new(Word::IntegrityMismatch, format!("`{path}` {what}"))
+        Err(HubError::new(HubErrorCode::IntegrityMismatch, format!("`{path}` {what}"))
             .hint("nothing was installed; tell the registry"))
     };
-    let listed: BTreeMap<&str, &WireFile> =
+    let listed: BTreeMap<&str, &VersionFileWire> =
         files.iter().map(|file| (file.path.as_str(), file)).collect();
     for file in tree.records().iter().filter(|file| file.path != META_FILE) {
         match listed.get(file.path.as_str()) {
@@ -273,9 +282,12 @@ fn compare(tree: &Tree, files: &[WireFile]) -> Result<(), HubError> {
 }
 
 /// The tree with its skill file under the one name it has everywhere.
-fn with_skill_file(tree: Tree) -> Result<(Tree, Option<String>), HubError> {
+fn with_skill_file(tree: SkillTree) -> Result<(SkillTree, Option<String>), HubError> {
     let Some(marker) = MARKERS.iter().find(|marker| tree.get(marker).is_some()) else {
-        return Err(HubError::new(Word::Invalid, "the archive holds no SKILL.md at its root"));
+        return Err(HubError::new(
+            HubErrorCode::Invalid,
+            "the archive holds no SKILL.md at its root",
+        ));
     };
     if *marker == MARKERS[0] {
         return Ok((tree, None));
@@ -284,31 +296,39 @@ fn with_skill_file(tree: Tree) -> Result<(Tree, Option<String>), HubError> {
         true => TreeFile { path: MARKERS[0].to_owned(), ..file.clone() },
         false => file.clone(),
     });
-    Ok((Tree::new(files.collect())?, Some((*marker).to_owned())))
+    Ok((SkillTree::new(files.collect())?, Some((*marker).to_owned())))
 }
 
 fn fetched(
-    tree: Tree,
-    artifact: Option<Artifact>,
+    tree: SkillTree,
+    artifact: Option<ArtifactRecord>,
     content_hash: Option<String>,
-    found: FoundSkill,
-) -> Fetched {
+    found: RepositorySkill,
+) -> FetchedVersion {
     // Records that a stranger ships would speak in our name.
     let tree = tree.without(is_record);
-    Fetched { tree, artifact, content_hash, unverified: false, foreign: None, found, renamed: None }
+    FetchedVersion {
+        tree,
+        artifact,
+        content_hash,
+        unverified: false,
+        foreign: None,
+        found,
+        renamed: None,
+    }
 }
 
 /// The skill of a tree that is one.
-fn only(folder: &str, tree: &Tree) -> Result<FoundSkill, HubError> {
+fn only(folder: &str, tree: &SkillTree) -> Result<RepositorySkill, HubError> {
     let Some(file) = tree.get(MARKERS[0]) else {
-        return Err(HubError::new(Word::Invalid, "there is no SKILL.md at its root"));
+        return Err(HubError::new(HubErrorCode::Invalid, "there is no SKILL.md at its root"));
     };
     find::describe(folder, &file.bytes).ok_or_else(|| {
         let reasons =
             sinew_skill::read(&file.bytes, &sinew_skill::ReadOptions::openclaw("")).reasons;
         let why = reasons.first().map(|reason| reason.detail.clone());
         let why = why.unwrap_or_else(|| "it needs a name and a description".to_owned());
-        HubError::new(Word::Invalid, format!("SKILL.md cannot be read: {why}"))
+        HubError::new(HubErrorCode::Invalid, format!("SKILL.md cannot be read: {why}"))
     })
 }
 
@@ -317,8 +337,8 @@ fn pick(
     paths: &[String],
     under: &str,
     named: Option<&str>,
-    take: &dyn Fn(&str) -> Result<Tree, HubError>,
-) -> Result<FoundSkill, HubError> {
+    take: &dyn Fn(&str) -> Result<SkillTree, HubError>,
+) -> Result<RepositorySkill, HubError> {
     let mut found = Vec::new();
     for folder in find::folders(paths, under) {
         // A folder that cannot be taken is no skill; the others still are.
@@ -330,14 +350,14 @@ fn pick(
 }
 
 fn choose_offered(
-    index: &well_known::Index,
+    index: &well_known::WellKnownIndex,
     named: Option<&str>,
-) -> Result<(well_known::Offered, Option<(String, String)>), HubError> {
+) -> Result<(well_known::WellKnownSkill, Option<(String, String)>), HubError> {
     let names = || -> Vec<String> {
         let all = index.entries.iter().map(|offered| Untrusted::new(&offered.name).for_terminal());
         all.take(20).collect()
     };
-    let meant: Vec<&well_known::Offered> = index
+    let meant: Vec<&well_known::WellKnownSkill> = index
         .entries
         .iter()
         .filter(|offered| named.is_none_or(|name| offered.name == name))
@@ -351,13 +371,14 @@ fn choose_offered(
         }
         [] => {
             let what = named.map_or("nothing to install".to_owned(), |name| format!("no `{name}`"));
-            let mut error = HubError::new(Word::NotFound, format!("{} offers {what}", index.url));
+            let mut error =
+                HubError::new(HubErrorCode::NotFound, format!("{} offers {what}", index.url));
             error.hints.extend(index.problems.iter().take(5).cloned());
             Err(error)
         }
         several => {
             let mut error = HubError::new(
-                Word::Ambiguous,
+                HubErrorCode::Ambiguous,
                 format!("{} offers {} skills", index.url, several.len()),
             )
             .hint(format!("name one of them after `#`: {}", names().join(", ")));

@@ -2,17 +2,17 @@
 
 use serde::Serialize;
 
-use crate::error::{HubError, Word};
+use crate::error::{HubError, HubErrorCode};
 use crate::hub::Hub;
-use crate::install::journal::{self, Journal};
-use crate::install::pinned;
-use crate::lock::{ClawhubLock, LockEntry, Retained};
-use crate::workdir::{Entered, Workdir};
+use crate::install::journal::{self, InstallJournal};
+use crate::install::pinned_error;
+use crate::lock::{ClawhubLock, LockEntry, SkillRetention};
+use crate::workdir::{Workdir, WorkdirGuard};
 
 /// A skill that is gone.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Removed {
+pub struct UninstalledSkill {
     /// Its folder below the skills root.
     pub key: String,
     /// The version that was there.
@@ -21,24 +21,27 @@ pub struct Removed {
 
 impl Hub {
     /// Removes an installed skill and its entries in both locks. Nobody is asked over the network.
-    pub fn uninstall(&self, wanted: &str, workdir: &Workdir) -> Result<Removed, HubError> {
-        workdir.settle(&self.env)?;
+    pub fn uninstall(&self, wanted: &str, workdir: &Workdir) -> Result<UninstalledSkill, HubError> {
+        workdir.recover(&self.env)?;
         // Whatever is not installed needs no folder of ours to be told so.
         workdir.lock(&self.env)?.find(wanted)?;
-        let entered = workdir.enter(&self.env)?;
+        let entered = workdir.acquire(&self.env)?;
         let mut lock = workdir.lock(&self.env)?;
         let key = lock.find(wanted)?.to_owned();
         let Some(entry) = lock.skills.remove(&key) else {
-            return Err(HubError::new(Word::NotFound, format!("`{wanted}` is not installed")));
+            return Err(HubError::new(
+                HubErrorCode::NotFound,
+                format!("`{wanted}` is not installed"),
+            ));
         };
         if entry.pinned {
-            return Err(pinned(&key, &entry));
+            return Err(pinned_error(&key, &entry));
         }
         let (target, trash) = (workdir.target(&key), journal::trash(workdir, &key));
         journal::empty_trash(workdir, &key)?;
         journal::begin(
             &entered,
-            &Journal::Uninstall { key: key.clone(), entry: Box::new(entry.clone()) },
+            &InstallJournal::Uninstall { key: key.clone(), entry: Box::new(entry.clone()) },
         )?;
         let moved = match std::fs::symlink_metadata(&target).is_ok() {
             true => {
@@ -65,7 +68,7 @@ impl Hub {
             leave(owner);
         }
         journal::end(&entered)?;
-        Ok(Removed { key, version: entry.version })
+        Ok(UninstalledSkill { key, version: entry.version })
     }
 
     /// Pins a skill so that nothing changes it, or lets go of it.
@@ -84,7 +87,7 @@ impl Hub {
     /// Keeps a skill that was acquired for one task.
     pub fn retain(&self, wanted: &str, workdir: &Workdir) -> Result<(String, LockEntry), HubError> {
         self.change(wanted, workdir, |entry| {
-            entry.retained = Retained::Keep;
+            entry.retained = SkillRetention::Keep;
             entry.run = None;
         })
     }
@@ -97,7 +100,7 @@ impl Hub {
         change: impl FnOnce(&mut LockEntry),
     ) -> Result<(String, LockEntry), HubError> {
         workdir.lock(&self.env)?.find(wanted)?;
-        let entered = workdir.enter(&self.env)?;
+        let entered = workdir.acquire(&self.env)?;
         let lock = workdir.lock(&self.env)?;
         let key = lock.find(wanted)?.to_owned();
         let mut entry = lock.skills[&key].clone();
@@ -107,9 +110,9 @@ impl Hub {
     }
 
     /// Writes what a registry said of a skill.
-    pub(crate) fn note_upstream(
+    pub(crate) fn record_upstream(
         &self,
-        entered: &Entered<'_>,
+        entered: &WorkdirGuard<'_>,
         key: &str,
         verdict: &str,
         gone: bool,
@@ -117,9 +120,9 @@ impl Hub {
         let lock = entered.workdir.lock(&self.env)?;
         let Some(entry) = lock.skills.get(key) else { return Ok(()) };
         let mut entry = entry.clone();
-        entry.upstream = Some(crate::lock::Upstream {
+        entry.upstream = Some(crate::lock::UpstreamRecord {
             verdict: verdict.to_owned(),
-            checked_at: crate::lock::moment(&*self.env.clock),
+            checked_at: crate::lock::timestamp(&*self.env.clock),
             gone,
         });
         journal::record(entered, &self.env, key, &entry)

@@ -4,24 +4,26 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::error::{HubError, Word};
-use crate::net::{Answer, Call, Http, Method, Token, Write, origin};
-use crate::registry::Named;
-use crate::settings::below;
-use crate::tree::Tree;
+use crate::error::{HubError, HubErrorCode};
+use crate::net::{
+    AccessToken, HttpClient, HttpRequest, HttpResponse, HttpWrite, HttpWriteMethod, origin,
+};
+use crate::registry::QualifiedSlug;
+use crate::settings::join_path;
+use crate::tree::SkillTree;
 use crate::wire::read;
 
 /// A registry, and the token to change something there.
 #[derive(Debug)]
-pub struct Publisher<'a> {
+pub struct RegistryPublisher<'a> {
     base: Url,
-    token: Token,
-    http: &'a Http,
+    token: AccessToken,
+    http: &'a HttpClient,
 }
 
 /// Whom a token acts for.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Account {
+pub struct RegistryAccount {
     /// The owner's name.
     pub handle: Option<String>,
     /// What it may do, in the registry's word.
@@ -30,7 +32,7 @@ pub struct Account {
 
 /// A version that is to be published.
 #[derive(Debug, Clone)]
-pub struct Publication<'a> {
+pub struct SkillPublication<'a> {
     /// The skill.
     pub slug: &'a str,
     /// Its name for people.
@@ -44,32 +46,33 @@ pub struct Publication<'a> {
 }
 
 /// How far a publication has come: files sent, and of how many.
-pub type Sent<'a> = &'a mut dyn FnMut(usize, usize);
+pub type PublishProgress<'a> = &'a mut dyn FnMut(usize, usize);
 
-impl<'a> Publisher<'a> {
+impl<'a> RegistryPublisher<'a> {
     /// The registry at `base`.
-    pub fn new(base: Url, token: Token, http: &'a Http) -> Self {
+    pub fn new(base: Url, token: AccessToken, http: &'a HttpClient) -> Self {
         Self { base, token, http }
     }
 
     /// Whom the token acts for.
-    pub fn whoami(&self) -> Result<Account, HubError> {
+    pub fn whoami(&self) -> Result<RegistryAccount, HubError> {
         #[derive(Deserialize)]
-        struct Answered {
-            user: Account,
+        struct WhoamiWire {
+            user: RegistryAccount,
         }
-        let call = Call::get(self.url("/whoami", &[])).with(Some(&self.token));
+        let call = HttpRequest::get(self.url("/whoami", &[])).with_token(Some(&self.token));
         let answer = self.checked(self.http.call(&call, &mut |_, _| {})?)?;
-        let answered: Answered = read(answer.json()?).map_err(|problem| self.strange(&problem))?;
+        let answered: WhoamiWire =
+            read(answer.json()?).map_err(|problem| self.strange(&problem))?;
         Ok(answered.user)
     }
 
     /// Sends every file, then the version that consists of them.
     pub fn publish(
         &self,
-        publication: &Publication<'_>,
-        tree: &Tree,
-        sent: Sent<'_>,
+        publication: &SkillPublication<'_>,
+        tree: &SkillTree,
+        sent: PublishProgress<'_>,
     ) -> Result<(), HubError> {
         let records = tree.records();
         let mut files = Vec::new();
@@ -94,20 +97,21 @@ impl<'a> Publisher<'a> {
     fn upload(&self, path: &str, sha256: &str, bytes: &[u8]) -> Result<Value, HubError> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Ticket {
+        struct UploadTicketWire {
             upload_url: String,
             upload_ticket: String,
         }
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Stored {
+        struct StoredFileWire {
             storage_id: String,
         }
         const KIND: &str = "application/octet-stream";
         let size = bytes.len();
         let wanted = json!({ "path": path, "size": size, "sha256": sha256, "contentType": KIND });
         let answer = self.post("/skills/-/upload-url", &[], &wanted)?;
-        let ticket: Ticket = read(answer.json()?).map_err(|problem| self.strange(&problem))?;
+        let ticket: UploadTicketWire =
+            read(answer.json()?).map_err(|problem| self.strange(&problem))?;
         let url = Url::parse(&ticket.upload_url);
         let url = url.map_err(|_| self.strange("an upload address that is none"))?;
         if url.origin() != self.base.origin() {
@@ -115,9 +119,11 @@ impl<'a> Publisher<'a> {
             return Err(self.strange("an upload address of another server"));
         }
         let token = &self.token;
-        let write = Write { method: Method::Post, url, token, kind: KIND, body: bytes };
+        let write =
+            HttpWrite { method: HttpWriteMethod::Post, url, token, kind: KIND, body: bytes };
         let answer = self.checked(self.http.write(&write)?)?;
-        let stored: Stored = read(answer.json()?).map_err(|problem| self.strange(&problem))?;
+        let stored: StoredFileWire =
+            read(answer.json()?).map_err(|problem| self.strange(&problem))?;
         Ok(json!({
             "path": path,
             "size": size,
@@ -129,50 +135,60 @@ impl<'a> Publisher<'a> {
     }
 
     /// Takes a skill back.
-    pub fn delete(&self, skill: Named<'_>, reason: Option<&str>) -> Result<(), HubError> {
+    pub fn delete(&self, skill: QualifiedSlug<'_>, reason: Option<&str>) -> Result<(), HubError> {
         let body = with_owner(skill, reason.map(|reason| ("reason", reason)));
         let url = self.url(&format!("/skills/{}", skill.slug), &[]);
-        self.change(Method::Delete, url, &body).map(drop)
+        self.change(HttpWriteMethod::Delete, url, &body).map(drop)
     }
 
     /// Brings a skill back that was taken back.
-    pub fn undelete(&self, skill: Named<'_>) -> Result<(), HubError> {
+    pub fn undelete(&self, skill: QualifiedSlug<'_>) -> Result<(), HubError> {
         let body = with_owner(skill, None);
         let url = self.url(&format!("/skills/{}/undelete", skill.slug), &[]);
-        self.change(Method::Post, url, &body).map(drop)
+        self.change(HttpWriteMethod::Post, url, &body).map(drop)
     }
 
     /// Gives a star; says whether it was given before.
-    pub fn star(&self, skill: Named<'_>) -> Result<bool, HubError> {
-        let answer = self.change(Method::Post, self.star_url(skill), &json!({}))?;
+    pub fn star(&self, skill: QualifiedSlug<'_>) -> Result<bool, HubError> {
+        let answer = self.change(HttpWriteMethod::Post, self.star_url(skill), &json!({}))?;
         Ok(answer.json()?["alreadyStarred"] == true)
     }
 
     /// Takes the star back; says whether there was none.
-    pub fn unstar(&self, skill: Named<'_>) -> Result<bool, HubError> {
-        let answer = self.change(Method::Delete, self.star_url(skill), &json!({}))?;
+    pub fn unstar(&self, skill: QualifiedSlug<'_>) -> Result<bool, HubError> {
+        let answer = self.change(HttpWriteMethod::Delete, self.star_url(skill), &json!({}))?;
         Ok(answer.json()?["alreadyUnstarred"] == true)
     }
 
-    fn star_url(&self, skill: Named<'_>) -> Url {
+    fn star_url(&self, skill: QualifiedSlug<'_>) -> Url {
         let owner: Vec<(&str, &str)> =
             skill.owner.map(|owner| ("ownerHandle", owner)).into_iter().collect();
         self.url(&format!("/stars/{}", skill.slug), &owner)
     }
 
-    fn post(&self, path: &str, query: &[(&str, &str)], body: &Value) -> Result<Answer, HubError> {
-        self.change(Method::Post, self.url(path, query), body)
+    fn post(
+        &self,
+        path: &str,
+        query: &[(&str, &str)],
+        body: &Value,
+    ) -> Result<HttpResponse, HubError> {
+        self.change(HttpWriteMethod::Post, self.url(path, query), body)
     }
 
-    fn change(&self, method: Method, url: Url, body: &Value) -> Result<Answer, HubError> {
+    fn change(
+        &self,
+        method: HttpWriteMethod,
+        url: Url,
+        body: &Value,
+    ) -> Result<HttpResponse, HubError> {
         let (token, text) = (&self.token, body.to_string());
         let kind = "application/json";
-        let write = Write { method, url, token, kind, body: text.as_bytes() };
+        let write = HttpWrite { method, url, token, kind, body: text.as_bytes() };
         self.checked(self.http.write(&write)?)
     }
 
     fn url(&self, path: &str, query: &[(&str, &str)]) -> Url {
-        let mut url = below(&self.base, &format!("/api/v1{path}"));
+        let mut url = join_path(&self.base, &format!("/api/v1{path}"));
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
         }
@@ -182,35 +198,38 @@ impl<'a> Publisher<'a> {
     fn strange(&self, problem: &str) -> HubError {
         let problem = sinew_guard::Untrusted::new(problem).for_terminal();
         let text = format!("{} sent what is not its protocol: {problem}", origin(&self.base));
-        HubError::new(Word::Network, text)
+        HubError::new(HubErrorCode::Network, text)
     }
 
-    fn checked(&self, answer: Answer) -> Result<Answer, HubError> {
+    fn checked(&self, answer: HttpResponse) -> Result<HttpResponse, HubError> {
         if answer.is_ok() {
             return Ok(answer);
         }
-        let message = format!("{}: {}", origin(&answer.url), answer.said());
+        let message = format!("{}: {}", origin(&answer.url), answer.server_message());
         Err(match answer.status {
-            400 if answer.said().starts_with("Blocked") => {
-                HubError::new(Word::BlockedGuard, message)
+            400 if answer.server_message().starts_with("Blocked") => {
+                HubError::new(HubErrorCode::BlockedGuard, message)
                     .hint("`sinew scan <folder>` shows each finding and what to do about it")
             }
-            400 => HubError::new(Word::BadRequest, message),
-            401 => {
-                HubError::new(Word::Auth, format!("{} wants a valid token", origin(&answer.url)))
-                    .hint("log in: sinew registry login")
+            400 => HubError::new(HubErrorCode::BadRequest, message),
+            401 => HubError::new(
+                HubErrorCode::Auth,
+                format!("{} wants a valid token", origin(&answer.url)),
+            )
+            .hint("log in: sinew registry login"),
+            403 => HubError::new(HubErrorCode::Unavailable, message),
+            404 => HubError::new(HubErrorCode::NotFound, message),
+            409 => {
+                HubError::new(HubErrorCode::Ambiguous, message).hint("name the owner: @owner/slug")
             }
-            403 => HubError::new(Word::Unavailable, message),
-            404 => HubError::new(Word::NotFound, message),
-            409 => HubError::new(Word::Ambiguous, message).hint("name the owner: @owner/slug"),
-            413 => HubError::new(Word::TooLarge, message),
-            429 => HubError::new(Word::RateLimited, message).hint("try again in a minute"),
-            _ => HubError::new(Word::Network, message).hint("try again later"),
+            413 => HubError::new(HubErrorCode::TooLarge, message),
+            429 => HubError::new(HubErrorCode::RateLimited, message).hint("try again in a minute"),
+            _ => HubError::new(HubErrorCode::Network, message).hint("try again later"),
         })
     }
 }
 
-fn with_owner(skill: Named<'_>, more: Option<(&str, &str)>) -> Value {
+fn with_owner(skill: QualifiedSlug<'_>, more: Option<(&str, &str)>) -> Value {
     let mut body = serde_json::Map::new();
     if let Some(owner) = skill.owner {
         body.insert("ownerHandle".to_owned(), json!(owner));

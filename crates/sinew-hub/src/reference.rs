@@ -18,7 +18,7 @@ const MAX_NAME: usize = 200;
 
 /// A skill somewhere else.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reference {
+pub enum SkillReference {
     /// On a registry.
     Registry(RegistryRef),
     /// In a repository on GitHub.
@@ -43,12 +43,12 @@ pub struct RegistryRef {
     /// The skill.
     pub slug: String,
     /// Which version.
-    pub wanted: Wanted,
+    pub wanted: RequestedVersion,
 }
 
 /// Which version of a skill is meant.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Wanted {
+pub enum RequestedVersion {
     /// The latest.
     #[default]
     Latest,
@@ -108,7 +108,7 @@ pub struct WellKnownRef {
 
 /// How `owner/name` without a prefix is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Reading {
+pub enum ShorthandMeaning {
     /// A repository on GitHub.
     #[default]
     GitHub,
@@ -119,21 +119,21 @@ pub enum Reading {
 /// Why a text is no reference.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no reference: {what}")]
-pub struct RefError {
+pub struct ReferenceError {
     /// What was typed, made safe to show.
     pub text: String,
     /// What is wrong with it.
     pub what: &'static str,
 }
 
-type Parsed<T> = Result<T, &'static str>;
+type ReferenceResult<T> = Result<T, &'static str>;
 
-impl Reference {
+impl SkillReference {
     /// Reads what was typed.
-    pub fn parse(text: &str, reading: Reading) -> Result<Self, RefError> {
+    pub fn parse(text: &str, reading: ShorthandMeaning) -> Result<Self, ReferenceError> {
         parse(text.trim(), reading).map_err(|what| {
             let short: String = text.trim().chars().take(100).collect();
-            RefError { text: sinew_guard::Untrusted::new(&short).for_terminal(), what }
+            ReferenceError { text: sinew_guard::Untrusted::new(&short).for_terminal(), what }
         })
     }
 
@@ -150,7 +150,7 @@ impl Reference {
     }
 }
 
-fn parse(text: &str, reading: Reading) -> Parsed<Reference> {
+fn parse(text: &str, reading: ShorthandMeaning) -> ReferenceResult<SkillReference> {
     if text.is_empty() {
         return Err("it is empty");
     }
@@ -161,7 +161,7 @@ fn parse(text: &str, reading: Reading) -> Parsed<Reference> {
         return Err("it holds a control character");
     }
     if is_local(text) {
-        return Ok(Reference::Local(text.to_owned()));
+        return Ok(SkillReference::Local(text.to_owned()));
     }
     let lower = text.to_ascii_lowercase();
     if text.contains('\\') || lower.contains("%2f") || lower.contains("%5c") {
@@ -186,15 +186,15 @@ fn parse(text: &str, reading: Reading) -> Parsed<Reference> {
         return Err("its scheme is not http, https or ssh");
     }
     match text.split_once(':') {
-        Some(("github", rest)) => github(rest).map(Reference::GitHub),
+        Some(("github", rest)) => github(rest).map(SkillReference::GitHub),
         Some(("git", rest)) => short_git(rest),
-        Some(("skills-sh", rest)) => skills_sh(rest).map(Reference::SkillsSh),
+        Some(("skills-sh", rest)) => skills_sh(rest).map(SkillReference::SkillsSh),
         Some(("gitlab", _)) => Err("GitLab has no short form; name the repository's .git address"),
         Some((name, rest)) if is_registry_name(name) => registry(Some(name), rest),
         Some(_) => Err("what stands before the colon is no source"),
         None if text.starts_with('@') || !text.contains('/') => registry(None, text),
-        None if reading == Reading::Registry => registry(None, &format!("@{text}")),
-        None => github(text).map(Reference::GitHub),
+        None if reading == ShorthandMeaning::Registry => registry(None, &format!("@{text}")),
+        None => github(text).map(SkillReference::GitHub),
     }
 }
 
@@ -212,25 +212,30 @@ pub fn is_registry_name(name: &str) -> bool {
         && name.chars().all(ok)
 }
 
-fn registry(name: Option<&str>, text: &str) -> Parsed<Reference> {
+fn registry(name: Option<&str>, text: &str) -> ReferenceResult<SkillReference> {
     let (owner, rest) = match text.strip_prefix('@') {
         Some(owned) => {
             let (owner, rest) =
                 owned.split_once('/').ok_or("an owner needs a skill: @owner/slug")?;
-            (Some(handle(owner)?), rest)
+            (Some(parse_handle(owner)?), rest)
         }
         None => (None, text),
     };
     let (slug, wanted) = match rest.split_once('@') {
-        Some((slug, wanted)) => (slug, parse_wanted(wanted)?),
-        None => (rest, Wanted::Latest),
+        Some((slug, wanted)) => (slug, parse_requested_version(wanted)?),
+        None => (rest, RequestedVersion::Latest),
     };
     let slug = parse_slug(slug)?;
-    Ok(Reference::Registry(RegistryRef { registry: name.map(str::to_owned), owner, slug, wanted }))
+    Ok(SkillReference::Registry(RegistryRef {
+        registry: name.map(str::to_owned),
+        owner,
+        slug,
+        wanted,
+    }))
 }
 
 /// The handle of an owner: trimmed, in lower case, without its `@`.
-pub fn handle(text: &str) -> Parsed<String> {
+pub fn parse_handle(text: &str) -> ReferenceResult<String> {
     let text = text.trim();
     let handle = text.strip_prefix('@').unwrap_or(text).to_ascii_lowercase();
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
@@ -243,7 +248,7 @@ pub fn handle(text: &str) -> Parsed<String> {
 }
 
 /// A slug as it is read: any case, then lower case.
-pub fn parse_slug(text: &str) -> Parsed<String> {
+pub fn parse_slug(text: &str) -> ReferenceResult<String> {
     let slug = text.to_ascii_lowercase();
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let ok = slug.len() <= MAX_NAME
@@ -254,28 +259,28 @@ pub fn parse_slug(text: &str) -> Parsed<String> {
 }
 
 /// What stands after a slug's `@`.
-pub fn parse_wanted(text: &str) -> Parsed<Wanted> {
+pub fn parse_requested_version(text: &str) -> ReferenceResult<RequestedVersion> {
     if text.len() > MAX_NAME {
         return Err("its version is too long");
     }
     if Version::parse(text).is_ok() {
-        return Ok(Wanted::Version(text.to_owned()));
+        return Ok(RequestedVersion::Version(text.to_owned()));
     }
     let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(word) {
         return Ok(match text {
-            "latest" => Wanted::Latest,
-            tag => Wanted::Tag(tag.to_owned()),
+            "latest" => RequestedVersion::Latest,
+            tag => RequestedVersion::Tag(tag.to_owned()),
         });
     }
     match VersionReq::parse(text) {
-        Ok(_) => Ok(Wanted::Range(text.to_owned())),
+        Ok(_) => Ok(RequestedVersion::Range(text.to_owned())),
         Err(_) => Err("its version is neither a version, a range nor a tag"),
     }
 }
 
 /// `#ref` and `@skill`, which may stand in either order.
-fn selectors(text: &str) -> Parsed<(&str, Option<String>, Option<String>)> {
+fn selectors(text: &str) -> ReferenceResult<(&str, Option<String>, Option<String>)> {
     let end = text.find(['#', '@']).unwrap_or(text.len());
     let (base, mut rest) = text.split_at(end);
     let (mut at, mut skill) = (None, None);
@@ -297,14 +302,14 @@ fn selectors(text: &str) -> Parsed<(&str, Option<String>, Option<String>)> {
     Ok((base, at, skill))
 }
 
-fn git_at(at: &str) -> Parsed<()> {
+fn git_at(at: &str) -> ReferenceResult<()> {
     let ok = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+');
     let parts_ok = at.split('/').all(|part| !part.is_empty() && !part.starts_with(['.', '-']));
     let fits = !at.is_empty() && at.len() <= MAX_NAME && at.chars().all(ok) && parts_ok;
     if fits && !at.contains("..") { Ok(()) } else { Err("its ref is no branch, tag or commit") }
 }
 
-fn skill_name(name: &str) -> Parsed<()> {
+fn skill_name(name: &str) -> ReferenceResult<()> {
     let ok = |c: char| !matches!(c, '/' | '%' | '?' | ':' | '"' | '<' | '>' | '|' | '*');
     let fits = !name.trim().is_empty() && name.trim() == name && name.len() <= MAX_NAME;
     if fits && name.chars().all(ok) && !name.contains("..") {
@@ -314,7 +319,7 @@ fn skill_name(name: &str) -> Parsed<()> {
     }
 }
 
-fn github(text: &str) -> Parsed<GitHubRef> {
+fn github(text: &str) -> ReferenceResult<GitHubRef> {
     let (base, at, skill) = selectors(text)?;
     let mut parts = base.splitn(3, '/');
     let (owner, repo) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -326,7 +331,7 @@ fn github(text: &str) -> Parsed<GitHubRef> {
     Ok(GitHubRef { owner, repo, path, skill, at })
 }
 
-fn account_and_repo(owner: &str, repo: &str) -> Parsed<(String, String)> {
+fn account_and_repo(owner: &str, repo: &str) -> ReferenceResult<(String, String)> {
     let owner_ok = (1..=39).contains(&owner.len())
         && !owner.starts_with('-')
         && owner.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
@@ -340,7 +345,7 @@ fn account_and_repo(owner: &str, repo: &str) -> Parsed<(String, String)> {
     }
 }
 
-fn folder(path: &str) -> Parsed<String> {
+fn folder(path: &str) -> ReferenceResult<String> {
     let plain = !path.contains(['%', '?']) && !path.ends_with('/');
     match components(path) {
         Ok(_) if plain => Ok(path.to_owned()),
@@ -348,7 +353,7 @@ fn folder(path: &str) -> Parsed<String> {
     }
 }
 
-fn skills_sh(text: &str) -> Parsed<SkillsShRef> {
+fn skills_sh(text: &str) -> ReferenceResult<SkillsShRef> {
     let parts: Vec<&str> = text.split('/').collect();
     let [owner, repo, slug] = parts.as_slice() else {
         return Err("it is no skills-sh:owner/repo/slug");
@@ -358,7 +363,7 @@ fn skills_sh(text: &str) -> Parsed<SkillsShRef> {
 }
 
 /// `git:owner/repo[@ref]`, OpenClaw's short form.
-fn short_git(text: &str) -> Parsed<Reference> {
+fn short_git(text: &str) -> ReferenceResult<SkillReference> {
     let (base, at) = match text.split_once(['@', '#']) {
         Some((base, at)) => (base, Some(at.to_owned())),
         None => (text, None),
@@ -369,11 +374,11 @@ fn short_git(text: &str) -> Parsed<Reference> {
         git_at(at)?;
     }
     let url = format!("https://github.com/{owner}/{repo}.git");
-    Ok(Reference::Git(GitRef { url, at, skill: None }))
+    Ok(SkillReference::Git(GitRef { url, at, skill: None }))
 }
 
 /// `git@host:path.git`.
-fn scp(text: &str, after: &str) -> Parsed<Reference> {
+fn scp(text: &str, after: &str) -> ReferenceResult<SkillReference> {
     let end = after.find(['#', '@']).unwrap_or(after.len());
     let (base, selected) = after.split_at(end);
     let (host, path) = base.split_once(':').ok_or("it is no git@host:path")?;
@@ -382,7 +387,7 @@ fn scp(text: &str, after: &str) -> Parsed<Reference> {
     }
     let (_, at, skill) = selectors(selected)?;
     let url = text[..text.len() - selected.len()].to_owned();
-    Ok(Reference::Git(GitRef { url, at, skill }))
+    Ok(SkillReference::Git(GitRef { url, at, skill }))
 }
 
 /// Whether a name can be a host; one that starts with a hyphen would be an option of `ssh`.
@@ -394,7 +399,7 @@ fn is_host(host: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '[' | ']' | ':'))
 }
 
-fn web(text: &str) -> Parsed<Reference> {
+fn web(text: &str) -> ReferenceResult<SkillReference> {
     let (base, fragment) = match text.split_once('#') {
         Some((base, fragment)) => (base, Some(fragment)),
         None => (text, None),
@@ -419,10 +424,10 @@ fn web(text: &str) -> Parsed<Reference> {
         skill_name(skill)?;
     }
     let url = url.as_str().trim_end_matches('/').to_owned();
-    Ok(Reference::WellKnown(WellKnownRef { url, skill }))
+    Ok(SkillReference::WellKnown(WellKnownRef { url, skill }))
 }
 
-fn github_url(path: &str, fragment: Option<&str>) -> Parsed<Reference> {
+fn github_url(path: &str, fragment: Option<&str>) -> ReferenceResult<SkillReference> {
     let parts: Vec<&str> = path.splitn(5, '/').collect();
     let (at, folder_path) = match parts.as_slice() {
         [_, _] => (fragment.map(str::to_owned), None),
@@ -438,10 +443,10 @@ fn github_url(path: &str, fragment: Option<&str>) -> Parsed<Reference> {
         git_at(at)?;
     }
     let path = folder_path.map(folder).transpose()?;
-    Ok(Reference::GitHub(GitHubRef { owner, repo, path, skill: None, at }))
+    Ok(SkillReference::GitHub(GitHubRef { owner, repo, path, skill: None, at }))
 }
 
-fn git_url(text: &str) -> Parsed<Reference> {
+fn git_url(text: &str) -> ReferenceResult<SkillReference> {
     // In `ssh://git@host/…` the first `@` belongs to the address.
     let start = text.find("://").map_or(0, |at| at + 3);
     let path = text[start..].find('/').map_or(text.len(), |at| start + at);
@@ -452,10 +457,10 @@ fn git_url(text: &str) -> Parsed<Reference> {
     if !url.host_str().is_some_and(is_host) || !user_ok || url.query().is_some() {
         return Err("it is no address of a repository");
     }
-    Ok(Reference::Git(GitRef { url: text[..end].to_owned(), at, skill }))
+    Ok(SkillReference::Git(GitRef { url: text[..end].to_owned(), at, skill }))
 }
 
-impl fmt::Display for Reference {
+impl fmt::Display for SkillReference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Registry(reference) => reference.fmt(f),
@@ -495,8 +500,10 @@ impl fmt::Display for RegistryRef {
         }
         f.write_str(&self.slug)?;
         match &self.wanted {
-            Wanted::Latest => Ok(()),
-            Wanted::Version(wanted) | Wanted::Tag(wanted) | Wanted::Range(wanted) => {
+            RequestedVersion::Latest => Ok(()),
+            RequestedVersion::Version(wanted)
+            | RequestedVersion::Tag(wanted)
+            | RequestedVersion::Range(wanted) => {
                 write!(f, "@{wanted}")
             }
         }

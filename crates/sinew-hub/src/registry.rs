@@ -8,15 +8,18 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::{Value, json};
 use sinew_guard::Untrusted;
-use sinew_guard::archive::Limits;
+use sinew_guard::archive::ArchiveLimits;
 use url::Url;
 
-use crate::error::{HubError, Word};
-use crate::net::{Answer, Call, Http, Progress, Purpose, Token, origin};
-use crate::settings::{below, shown};
+use crate::error::{HubError, HubErrorCode};
+use crate::net::{
+    AccessToken, DownloadProgress, HttpClient, HttpRequest, HttpResponse, RequestPurpose, origin,
+};
+use crate::settings::{display_address, join_path};
 use crate::wire::{
-    AmbiguousSlug, Detail, GitHubSource, InstallAnswer, Page, Resolution, SearchRow, SkillInfo,
-    VerdictRow, VersionDocument, VersionRow, page, read,
+    AmbiguousSlugWire, GitHubSourceWire, InstallAnswerWire, ResolutionWire, SearchRowWire,
+    SkillDetailWire, SkillSummaryWire, VerdictWire, VersionDocumentWire, VersionSummaryWire,
+    WirePage, page, read,
 };
 
 /// How long an answer about a skill is good for.
@@ -31,16 +34,16 @@ const MAX_VERDICTS: usize = 100;
 const MAX_PAGES: usize = 20;
 
 /// A registry, and who asks it.
-pub struct Registry {
+pub struct RegistryClient {
     /// Its configured name.
     pub name: String,
     base: Url,
-    token: Option<Token>,
-    http: Arc<Http>,
+    token: Option<AccessToken>,
+    http: Arc<HttpClient>,
     remembered: Mutex<BTreeMap<String, (Instant, Value)>>,
 }
 
-impl fmt::Debug for Registry {
+impl fmt::Debug for RegistryClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Registry({} at {})", self.name, self.address())
     }
@@ -48,7 +51,7 @@ impl fmt::Debug for Registry {
 
 /// A skill on a registry.
 #[derive(Debug, Clone, Copy)]
-pub struct Named<'a> {
+pub struct QualifiedSlug<'a> {
     /// The skill.
     pub slug: &'a str,
     /// Its owner, where that is known.
@@ -57,17 +60,17 @@ pub struct Named<'a> {
 
 /// What a download gave.
 #[derive(Debug)]
-pub enum Downloaded {
+pub enum RegistryDownload {
     /// The archive.
     Archive(Vec<u8>),
     /// Where the files really are.
-    GitHub(GitHubSource),
+    GitHub(GitHubSourceWire),
 }
 
 /// One skill version whose verdict is wanted.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct VerdictItem {
+pub struct VerdictRequest {
     /// The skill.
     pub slug: String,
     /// Which version.
@@ -77,50 +80,58 @@ pub struct VerdictItem {
     pub owner_handle: Option<String>,
 }
 
-impl Registry {
+impl RegistryClient {
     /// The registry at `base`.
-    pub fn new(name: String, base: Url, token: Option<Token>, http: Arc<Http>) -> Self {
+    pub fn new(name: String, base: Url, token: Option<AccessToken>, http: Arc<HttpClient>) -> Self {
         Self { name, base, token, http, remembered: Mutex::default() }
     }
 
     /// Its address, as records carry it.
     pub fn address(&self) -> String {
-        shown(&self.base)
+        display_address(&self.base)
     }
 
     /// Skills that fit some words.
-    pub fn search(&self, words: &str, limit: usize) -> Result<Page<SearchRow>, HubError> {
+    pub fn search(&self, words: &str, limit: usize) -> Result<WirePage<SearchRowWire>, HubError> {
         let url = self.url("/search", &[("q", words), ("limit", &limit.to_string())]);
         self.page(url, "results")
     }
 
     /// Skills of exactly this name.
-    pub fn search_exact(&self, name: &str, limit: usize) -> Result<Page<SearchRow>, HubError> {
+    pub fn search_exact(
+        &self,
+        name: &str,
+        limit: usize,
+    ) -> Result<WirePage<SearchRowWire>, HubError> {
         let limit = limit.to_string();
         let url = self.url("/search", &[("q", name), ("limit", &limit), ("mode", "exact")]);
         self.page(url, "results")
     }
 
     /// Skills whose names start so.
-    pub fn starting(&self, prefix: &str, limit: usize) -> Result<Page<SkillInfo>, HubError> {
+    pub fn search_prefix(
+        &self,
+        prefix: &str,
+        limit: usize,
+    ) -> Result<WirePage<SkillSummaryWire>, HubError> {
         let url = self.url("/skills", &[("prefix", prefix), ("limit", &limit.to_string())]);
         self.page(url, "items")
     }
 
     /// A skill in detail.
-    pub fn detail(&self, skill: Named<'_>) -> Result<Detail, HubError> {
+    pub fn detail(&self, skill: QualifiedSlug<'_>) -> Result<SkillDetailWire, HubError> {
         self.document(self.skill_url(skill, "", &[]))
     }
 
     /// Its versions, newest first.
-    pub fn versions(&self, skill: Named<'_>) -> Result<Vec<VersionRow>, HubError> {
+    pub fn versions(&self, skill: QualifiedSlug<'_>) -> Result<Vec<VersionSummaryWire>, HubError> {
         let (mut rows, mut cursor) = (Vec::new(), None::<String>);
         for _ in 0..MAX_PAGES {
             let mut query = vec![("limit", "100")];
             if let Some(cursor) = &cursor {
                 query.push(("cursor", cursor));
             }
-            let page: Page<VersionRow> =
+            let page: WirePage<VersionSummaryWire> =
                 self.page(self.skill_url(skill, "/versions", &query), "items")?;
             rows.extend(page.rows);
             cursor = page.next;
@@ -132,23 +143,36 @@ impl Registry {
     }
 
     /// One version, with its files.
-    pub fn version(&self, skill: Named<'_>, version: &str) -> Result<VersionDocument, HubError> {
+    pub fn version(
+        &self,
+        skill: QualifiedSlug<'_>,
+        version: &str,
+    ) -> Result<VersionDocumentWire, HubError> {
         let path = format!("/versions/{}", encoded(version));
         self.document(self.skill_url(skill, &path, &[]))
     }
 
     /// One file of a version.
-    pub fn file(&self, skill: Named<'_>, path: &str, version: &str) -> Result<Vec<u8>, HubError> {
+    pub fn file(
+        &self,
+        skill: QualifiedSlug<'_>,
+        path: &str,
+        version: &str,
+    ) -> Result<Vec<u8>, HubError> {
         let query = [("path", path), ("version", version)];
-        let call = Call::get(self.skill_url(skill, "/file", &query))
-            .with(self.token.as_ref())
-            .any(Purpose::Download(MAX_FILE));
+        let call = HttpRequest::get(self.skill_url(skill, "/file", &query))
+            .with_token(self.token.as_ref())
+            .accept_any(RequestPurpose::Download(MAX_FILE));
         let answer = self.http.call(&call, &mut |_, _| {})?;
         self.checked(answer).map(|answer| answer.body)
     }
 
     /// How the registry wants a skill without a version of its own to be installed.
-    pub fn install(&self, skill: Named<'_>, force: bool) -> Result<InstallAnswer, HubError> {
+    pub fn install(
+        &self,
+        skill: QualifiedSlug<'_>,
+        force: bool,
+    ) -> Result<InstallAnswerWire, HubError> {
         let query: &[(&str, &str)] = if force { &[("forceInstall", "1")] } else { &[] };
         self.install_answer(self.skill_url(skill, "/install", query))
     }
@@ -159,7 +183,7 @@ impl Registry {
         owner: &str,
         repo: &str,
         slug: &str,
-    ) -> Result<InstallAnswer, HubError> {
+    ) -> Result<InstallAnswerWire, HubError> {
         let path =
             format!("/skills-sh/{}/{}/{}/install", encoded(owner), encoded(repo), encoded(slug));
         self.install_answer(self.url(&path, &[]))
@@ -168,42 +192,47 @@ impl Registry {
     /// The archive of a version.
     pub fn download(
         &self,
-        skill: Named<'_>,
+        skill: QualifiedSlug<'_>,
         version: &str,
-        progress: Progress<'_>,
-    ) -> Result<Downloaded, HubError> {
+        progress: DownloadProgress<'_>,
+    ) -> Result<RegistryDownload, HubError> {
         let mut query = vec![("slug", skill.slug)];
         query.extend(skill.owner.map(|owner| ("ownerHandle", owner)));
         query.push(("version", version));
-        let call = Call::get(self.url("/download", &query))
-            .with(self.token.as_ref())
-            .any(Purpose::Download(Limits::SKILL.archive));
+        let call = HttpRequest::get(self.url("/download", &query))
+            .with_token(self.token.as_ref())
+            .accept_any(RequestPurpose::Download(ArchiveLimits::SKILL.archive));
         let answer = self.checked(self.http.call(&call, progress)?)?;
         if !answer.is_json() {
-            return Ok(Downloaded::Archive(answer.body));
+            return Ok(RegistryDownload::Archive(answer.body));
         }
-        read(answer.json()?).map(Downloaded::GitHub).map_err(|problem| self.strange(&problem))
+        read(answer.json()?).map(RegistryDownload::GitHub).map_err(|problem| self.strange(&problem))
     }
 
     /// The version with a fingerprint.
-    pub fn resolve(&self, skill: Named<'_>, hash: &str) -> Result<Option<String>, HubError> {
+    pub fn resolve(
+        &self,
+        skill: QualifiedSlug<'_>,
+        hash: &str,
+    ) -> Result<Option<String>, HubError> {
         let mut query = vec![("slug", skill.slug), ("hash", hash)];
         query.extend(skill.owner.map(|owner| ("ownerHandle", owner)));
-        let found: Resolution = self.document(self.url("/resolve", &query))?;
+        let found: ResolutionWire = self.document(self.url("/resolve", &query))?;
         Ok(found.matched.map(|matched| matched.version))
     }
 
     /// Verdicts on many versions at once.
-    pub fn verdicts(&self, items: &[VerdictItem]) -> Result<Vec<VerdictRow>, HubError> {
+    pub fn verdicts(&self, items: &[VerdictRequest]) -> Result<Vec<VerdictWire>, HubError> {
         let mut rows = Vec::new();
         for batch in items.chunks(MAX_VERDICTS) {
             let body = json!({ "items": batch });
-            let call = Call {
+            let call = HttpRequest {
                 post: Some(&body),
-                ..Call::get(self.url("/skills/-/security-verdicts", &[])).with(self.token.as_ref())
+                ..HttpRequest::get(self.url("/skills/-/security-verdicts", &[]))
+                    .with_token(self.token.as_ref())
             };
             let answer = self.checked(self.http.call(&call, &mut |_, _| {})?)?;
-            let page: Page<VerdictRow> =
+            let page: WirePage<VerdictWire> =
                 page(answer.json()?, "items").map_err(|problem| self.strange(&problem))?;
             rows.extend(page.rows);
         }
@@ -211,14 +240,14 @@ impl Registry {
     }
 
     fn url(&self, path: &str, query: &[(&str, &str)]) -> Url {
-        let mut url = below(&self.base, &format!("/api/v1{path}"));
+        let mut url = join_path(&self.base, &format!("/api/v1{path}"));
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
         }
         url
     }
 
-    fn skill_url(&self, skill: Named<'_>, path: &str, query: &[(&str, &str)]) -> Url {
+    fn skill_url(&self, skill: QualifiedSlug<'_>, path: &str, query: &[(&str, &str)]) -> Url {
         let mut all: Vec<(&str, &str)> =
             skill.owner.map(|owner| ("ownerHandle", owner)).into_iter().collect();
         all.extend(query);
@@ -233,7 +262,7 @@ impl Registry {
         &self,
         url: Url,
         field: &str,
-    ) -> Result<Page<T>, HubError> {
+    ) -> Result<WirePage<T>, HubError> {
         page(self.json(url)?, field).map_err(|problem| self.strange(&problem))
     }
 
@@ -244,7 +273,7 @@ impl Registry {
         if let Some((_, value)) = known.filter(|(at, _)| at.elapsed() < FRESH) {
             return Ok(value);
         }
-        let call = Call::get(url).with(self.token.as_ref());
+        let call = HttpRequest::get(url).with_token(self.token.as_ref());
         let value = self.checked(self.http.call(&call, &mut |_, _| {})?)?.json()?;
         let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
         if remembered.len() >= MAX_REMEMBERED {
@@ -254,12 +283,14 @@ impl Registry {
         Ok(value)
     }
 
-    fn install_answer(&self, url: Url) -> Result<InstallAnswer, HubError> {
-        let answer = self.http.call(&Call::get(url).with(self.token.as_ref()), &mut |_, _| {})?;
+    fn install_answer(&self, url: Url) -> Result<InstallAnswerWire, HubError> {
+        let answer = self
+            .http
+            .call(&HttpRequest::get(url).with_token(self.token.as_ref()), &mut |_, _| {})?;
         if answer.is_ok() {
             return read(answer.json()?).map_err(|problem| self.strange(&problem));
         }
-        let refusal: Option<InstallAnswer> = answer
+        let refusal: Option<InstallAnswerWire> = answer
             .is_json()
             .then(|| answer.json().ok().and_then(|value| read(value).ok()))
             .flatten();
@@ -272,43 +303,45 @@ impl Registry {
     fn strange(&self, problem: &str) -> HubError {
         let problem = Untrusted::new(problem).for_terminal();
         HubError::new(
-            Word::Network,
+            HubErrorCode::Network,
             format!("{} sent what is not its protocol: {problem}", self.name),
         )
     }
 
     /// The answer, or the error that its status means.
-    fn checked(&self, answer: Answer) -> Result<Answer, HubError> {
+    fn checked(&self, answer: HttpResponse) -> Result<HttpResponse, HubError> {
         if answer.is_ok() {
             return Ok(answer);
         }
-        let said = answer.said();
+        let said = answer.server_message();
         let told = if said.is_empty() { format!("status {}", answer.status) } else { said };
         let message = format!("{}: {told}", self.name);
         Err(match answer.status {
-            400 => HubError::new(Word::BadRequest, message),
-            401 => {
-                HubError::new(Word::Auth, format!("{} wants a valid token", origin(&answer.url)))
-                    .hint("log in: sinew registry login")
+            400 => HubError::new(HubErrorCode::BadRequest, message),
+            401 => HubError::new(
+                HubErrorCode::Auth,
+                format!("{} wants a valid token", origin(&answer.url)),
+            )
+            .hint("log in: sinew registry login"),
+            403 if told.starts_with("Blocked:") => {
+                HubError::new(HubErrorCode::BlockedUpstream, message)
             }
-            403 if told.starts_with("Blocked:") => HubError::new(Word::BlockedUpstream, message),
-            403 => HubError::new(Word::Unavailable, message),
-            404 => {
-                HubError::new(Word::NotFound, message).hint("`sinew search` shows what there is")
-            }
+            403 => HubError::new(HubErrorCode::Unavailable, message),
+            404 => HubError::new(HubErrorCode::NotFound, message)
+                .hint("`sinew search` shows what there is"),
             409 => ambiguous(&answer, message),
-            410 => HubError::new(Word::Gone, message),
-            413 => HubError::new(Word::TooLarge, message),
-            415 => HubError::new(Word::Unsupported, message),
-            423 => HubError::new(Word::PendingScan, message),
-            _ => HubError::new(Word::Network, message).hint("try again later"),
+            410 => HubError::new(HubErrorCode::Gone, message),
+            413 => HubError::new(HubErrorCode::TooLarge, message),
+            415 => HubError::new(HubErrorCode::Unsupported, message),
+            423 => HubError::new(HubErrorCode::PendingScan, message),
+            _ => HubError::new(HubErrorCode::Network, message).hint("try again later"),
         })
     }
 }
 
-fn ambiguous(answer: &Answer, message: String) -> HubError {
-    let found: Option<AmbiguousSlug> = answer.json().ok().and_then(|value| read(value).ok());
-    let reference = |found: crate::wire::AmbiguousMatch| {
+fn ambiguous(answer: &HttpResponse, message: String) -> HubError {
+    let found: Option<AmbiguousSlugWire> = answer.json().ok().and_then(|value| read(value).ok());
+    let reference = |found: crate::wire::AmbiguousMatchWire| {
         let shown = match (found.owner_handle, found.slug, found.reference) {
             (Some(owner), Some(slug), _) => format!("@{owner}/{slug}"),
             (_, _, Some(reference)) => reference,
@@ -323,7 +356,7 @@ fn ambiguous(answer: &Answer, message: String) -> HubError {
         true => message,
         false => "several owners have a skill of that name".to_owned(),
     };
-    let mut error = HubError::new(Word::Ambiguous, message);
+    let mut error = HubError::new(HubErrorCode::Ambiguous, message);
     if !matches.is_empty() {
         error = error.hint(format!("name one of them: {}", matches.join(", ")));
     }
@@ -336,13 +369,17 @@ fn refused(reason: &str, message: Option<&str>) -> HubError {
     let said = Untrusted::new(message.unwrap_or(reason)).for_terminal();
     let said: String = said.chars().take(500).collect();
     match reason {
-        "github_upstream_removed" | "github_upstream_missing" => HubError::new(Word::Gone, said)
-            .hint("`sinew uninstall --gone` offers to remove what upstream removed"),
-        "github_upstream_unknown" => HubError::new(Word::PendingScan, said).hint("try again later"),
-        "github_verification_pending" => HubError::new(Word::PendingScan, said)
+        "github_upstream_removed" | "github_upstream_missing" => {
+            HubError::new(HubErrorCode::Gone, said)
+                .hint("`sinew uninstall --gone` offers to remove what upstream removed")
+        }
+        "github_upstream_unknown" => {
+            HubError::new(HubErrorCode::PendingScan, said).hint("try again later")
+        }
+        "github_verification_pending" => HubError::new(HubErrorCode::PendingScan, said)
             .hint("wait for the scan, or add --accept-pending"),
-        "github_scan_failed" => HubError::new(Word::BlockedUpstream, said),
-        _ => HubError::new(Word::NotFound, said),
+        "github_scan_failed" => HubError::new(HubErrorCode::BlockedUpstream, said),
+        _ => HubError::new(HubErrorCode::NotFound, said),
     }
 }
 

@@ -2,21 +2,21 @@
 
 use semver::{Version, VersionReq};
 
-use crate::error::{HubError, Word};
+use crate::error::{HubError, HubErrorCode};
 use crate::hub::Hub;
 use crate::lock::{SourceKind, SourceRecord};
-use crate::net::Network;
+use crate::net::NetworkAccess;
 use crate::reference::{
-    GitHubRef, GitRef, Reading, Reference, RegistryRef, SkillsShRef, Wanted, WellKnownRef, handle,
-    parse_slug,
+    GitHubRef, GitRef, RegistryRef, RequestedVersion, ShorthandMeaning, SkillReference,
+    SkillsShRef, WellKnownRef, parse_handle, parse_slug,
 };
-use crate::registry::{Named, Registry};
-use crate::settings::{DEFAULT_NAME, address};
-use crate::wire::{Detail, GitHubSource, Moderation, Setup};
+use crate::registry::{QualifiedSlug, RegistryClient};
+use crate::settings::{DEFAULT_NAME, parse_address};
+use crate::wire::{GitHubSourceWire, ModerationWire, SetupKeyWire, SkillDetailWire};
 
 /// Exactly one version, not fetched yet.
 #[derive(Debug, Clone)]
-pub struct Resolved {
+pub struct ResolvedVersion {
     /// Where it comes from, for the lock.
     pub source: SourceRecord,
     /// The folder it will have below the skills root, where that is known before its files are.
@@ -24,16 +24,16 @@ pub struct Resolved {
     /// The version, where the source has one.
     pub version: Option<String>,
     /// What moderators say.
-    pub moderation: Option<Moderation>,
+    pub moderation: Option<ModerationWire>,
     /// What it needs before it works.
-    pub setup: Vec<Setup>,
+    pub setup: Vec<SetupKeyWire>,
     /// How its files are to be had.
-    pub(crate) from: From,
+    pub(crate) from: FetchPlan,
 }
 
 /// How files are to be had.
 #[derive(Debug, Clone)]
-pub(crate) enum From {
+pub(crate) enum FetchPlan {
     Registry { registry: String, owner: Option<String>, slug: String, version: String },
     GitHub { at: GitHubRef, commit: String, content_hash: Option<String> },
     Git { at: GitRef, commit: Option<String> },
@@ -41,9 +41,9 @@ pub(crate) enum From {
     Local(std::path::PathBuf),
 }
 
-impl Resolved {
+impl ResolvedVersion {
     /// What no registry lists: nobody moderates it, and its folder and version show in its files.
-    fn unlisted(source: SourceRecord, from: From) -> Self {
+    fn unlisted(source: SourceRecord, from: FetchPlan) -> Self {
         Self { source, key: None, version: None, moderation: None, setup: Vec::new(), from }
     }
 
@@ -61,43 +61,43 @@ impl Resolved {
 
 impl Hub {
     /// The one version that a reference means now.
-    pub fn resolve(&self, reference: &Reference) -> Result<Resolved, HubError> {
+    pub fn resolve(&self, reference: &SkillReference) -> Result<ResolvedVersion, HubError> {
         self.resolve_with(reference, false)
     }
 
     /// The same; `force` asks for a version whose scan is not finished.
     pub(crate) fn resolve_with(
         &self,
-        reference: &Reference,
+        reference: &SkillReference,
         force: bool,
-    ) -> Result<Resolved, HubError> {
+    ) -> Result<ResolvedVersion, HubError> {
         let requested = reference.to_string();
         match reference {
-            Reference::Registry(wanted) => self.resolve_registry(wanted, &requested, force),
-            Reference::GitHub(at) => {
+            SkillReference::Registry(wanted) => self.resolve_registry(wanted, &requested, force),
+            SkillReference::GitHub(at) => {
                 let commit = self.github().commit(at)?;
                 Ok(github(at.clone(), commit, None, &requested))
             }
-            Reference::SkillsSh(entry) => self.resolve_skills_sh(entry, &requested),
-            Reference::Git(at) => {
+            SkillReference::SkillsSh(entry) => self.resolve_skills_sh(entry, &requested),
+            SkillReference::Git(at) => {
                 let mut source = SourceRecord::new(SourceKind::Git, &requested);
                 source.url = Some(at.url.clone());
                 source.at = at.at.clone();
-                let from = From::Git { at: at.clone(), commit: None };
-                Ok(Resolved::unlisted(source, from))
+                let from = FetchPlan::Git { at: at.clone(), commit: None };
+                Ok(ResolvedVersion::unlisted(source, from))
             }
-            Reference::WellKnown(index) => {
+            SkillReference::WellKnown(index) => {
                 let mut source = SourceRecord::new(SourceKind::WellKnown, &requested);
                 source.url = Some(index.url.clone());
-                let from = From::WellKnown(index.clone());
-                Ok(Resolved::unlisted(source, from))
+                let from = FetchPlan::WellKnown(index.clone());
+                Ok(ResolvedVersion::unlisted(source, from))
             }
-            Reference::Local(text) => {
+            SkillReference::Local(text) => {
                 let path = self.env.expand_home(text);
                 let mut source = SourceRecord::new(SourceKind::Local, &requested);
                 source.url = Some(path.to_string_lossy().into_owned());
-                let from = From::Local(path);
-                Ok(Resolved::unlisted(source, from))
+                let from = FetchPlan::Local(path);
+                Ok(ResolvedVersion::unlisted(source, from))
             }
         }
     }
@@ -107,10 +107,10 @@ impl Hub {
         wanted: &RegistryRef,
         requested: &str,
         force: bool,
-    ) -> Result<Resolved, HubError> {
+    ) -> Result<ResolvedVersion, HubError> {
         let registry = self.registry(wanted.registry.as_deref())?;
-        if self.network() == Network::Off
-            && let Wanted::Version(version) = &wanted.wanted
+        if self.network() == NetworkAccess::Off
+            && let RequestedVersion::Version(version) = &wanted.wanted
         {
             // An exact version may be in the cache, which knows its owner by what was asked for.
             return Ok(self.hosted(
@@ -123,17 +123,18 @@ impl Hub {
                 requested,
             ));
         }
-        let skill = Named { slug: &wanted.slug, owner: wanted.owner.as_deref() };
+        let skill = QualifiedSlug { slug: &wanted.slug, owner: wanted.owner.as_deref() };
         let detail = registry.detail(skill)?;
         // What an answer names becomes a folder and a path: it is held to the grammar as well.
-        let strange = |what| HubError::new(Word::Network, format!("{}: {what}", registry.name));
+        let strange =
+            |what| HubError::new(HubErrorCode::Network, format!("{}: {what}", registry.name));
         let owner = detail.owner.as_ref().and_then(|owner| owner.handle.as_deref());
         let owner = match (owner, &wanted.owner) {
-            (Some(owner), _) => Some(handle(owner).map_err(strange)?),
+            (Some(owner), _) => Some(parse_handle(owner).map_err(strange)?),
             (None, owner) => owner.clone(),
         };
         let slug = parse_slug(&detail.skill.slug).map_err(strange)?;
-        let named = Named { slug: &slug, owner: owner.as_deref() };
+        let named = QualifiedSlug { slug: &slug, owner: owner.as_deref() };
         match self.version_of(&registry, named, &detail, &wanted.wanted)? {
             Some(version) => Ok(self.hosted(
                 &registry,
@@ -148,9 +149,12 @@ impl Hub {
                 // No version of its own: the registry knows where it is on GitHub.
                 let answer = registry.install(named, force)?;
                 let source = answer.github.filter(|_| answer.ok).ok_or_else(|| {
-                    HubError::new(Word::NotFound, format!("{slug} has no version to install"))
+                    HubError::new(
+                        HubErrorCode::NotFound,
+                        format!("{slug} has no version to install"),
+                    )
                 })?;
-                let mut resolved = self.backed(&source, requested)?;
+                let mut resolved = self.resolve_vouched(&source, requested)?;
                 resolved.source.registry = Some(registry.address());
                 resolved.source.owner.clone_from(&owner);
                 resolved.source.slug = Some(slug.clone());
@@ -165,14 +169,14 @@ impl Hub {
     #[allow(clippy::too_many_arguments, reason = "one place that puts the pieces together")]
     fn hosted(
         &self,
-        registry: &Registry,
+        registry: &RegistryClient,
         wanted: &RegistryRef,
         owner: Option<String>,
         slug: String,
         version: &str,
-        detail: Option<&Detail>,
+        detail: Option<&SkillDetailWire>,
         requested: &str,
-    ) -> Resolved {
+    ) -> ResolvedVersion {
         let kind = match registry.name.as_str() {
             DEFAULT_NAME => SourceKind::Clawhub,
             _ => SourceKind::Registry,
@@ -181,7 +185,7 @@ impl Hub {
         source.registry = Some(registry.address());
         source.owner.clone_from(&owner);
         source.slug = Some(slug.clone());
-        Resolved {
+        ResolvedVersion {
             key: Some(key(wanted.owner.as_deref(), &slug)),
             version: Some(version.to_owned()),
             moderation: detail.and_then(|detail| detail.moderation.clone()),
@@ -189,7 +193,7 @@ impl Hub {
                 .and_then(|detail| detail.metadata.clone())
                 .map(|needs| needs.setup)
                 .unwrap_or_default(),
-            from: From::Registry {
+            from: FetchPlan::Registry {
                 registry: registry.name.clone(),
                 owner,
                 slug,
@@ -200,12 +204,12 @@ impl Hub {
     }
 
     /// A folder on GitHub that a registry vouches for.
-    pub(crate) fn backed(
+    pub(crate) fn resolve_vouched(
         &self,
-        source: &GitHubSource,
+        source: &GitHubSourceWire,
         requested: &str,
-    ) -> Result<Resolved, HubError> {
-        let (at, hash) = vouched(source)?;
+    ) -> Result<ResolvedVersion, HubError> {
+        let (at, hash) = vouched_folder(source)?;
         let commit = self.github().commit(&at)?;
         Ok(github(at, commit, Some(hash), requested))
     }
@@ -214,7 +218,7 @@ impl Hub {
         &self,
         entry: &SkillsShRef,
         requested: &str,
-    ) -> Result<Resolved, HubError> {
+    ) -> Result<ResolvedVersion, HubError> {
         let at = GitHubRef {
             owner: entry.owner.clone(),
             repo: entry.repo.clone(),
@@ -228,13 +232,16 @@ impl Hub {
         // One that has a copy of its own serves it, and GitHub is not needed.
         let here = mirrored.as_ref().filter(|answer| answer.ok && answer.github.is_none());
         if let Some(here) = here.and_then(|answer| answer.canonical_ref.as_deref())
-            && let Reference::Registry(wanted) = Reference::parse(here, Reading::Registry)?
+            && let SkillReference::Registry(wanted) =
+                SkillReference::parse(here, ShorthandMeaning::Registry)?
             && wanted.registry.is_none()
         {
             return self.resolve_registry(&wanted, requested, false);
         }
         let mut resolved = match mirrored.and_then(|answer| answer.github.filter(|_| answer.ok)) {
-            Some(source) if source.content_hash.is_some() => self.backed(&source, requested)?,
+            Some(source) if source.content_hash.is_some() => {
+                self.resolve_vouched(&source, requested)?
+            }
             _ => github(at.clone(), self.github().commit(&at)?, None, requested),
         };
         resolved.source.kind = SourceKind::SkillsSh;
@@ -246,24 +253,24 @@ impl Hub {
 
     fn version_of(
         &self,
-        registry: &Registry,
-        skill: Named<'_>,
-        detail: &Detail,
-        wanted: &Wanted,
+        registry: &RegistryClient,
+        skill: QualifiedSlug<'_>,
+        detail: &SkillDetailWire,
+        wanted: &RequestedVersion,
     ) -> Result<Option<String>, HubError> {
         let none = |what: &str| {
-            HubError::new(Word::NotFound, format!("{} has no version {what}", skill.slug))
+            HubError::new(HubErrorCode::NotFound, format!("{} has no version {what}", skill.slug))
                 .hint(format!("sinew info {} --versions", skill.slug))
         };
         match wanted {
-            Wanted::Latest => {
+            RequestedVersion::Latest => {
                 Ok(detail.latest_version.as_ref().map(|latest| latest.version.clone()))
             }
-            Wanted::Version(version) => Ok(Some(version.clone())),
-            Wanted::Tag(tag) => {
+            RequestedVersion::Version(version) => Ok(Some(version.clone())),
+            RequestedVersion::Tag(tag) => {
                 detail.skill.tags.get(tag).cloned().map(Some).ok_or_else(|| none(tag))
             }
-            Wanted::Range(range) => {
+            RequestedVersion::Range(range) => {
                 let fits = VersionReq::parse(range).map_err(|_| none(range))?;
                 let versions = registry.versions(skill)?;
                 let best = versions
@@ -277,11 +284,15 @@ impl Hub {
     }
 
     /// What a lock entry says to install again: exactly that, nothing newer.
-    pub(crate) fn again(&self, entry: &crate::lock::LockEntry) -> Result<Resolved, HubError> {
+    pub(crate) fn resolve_locked(
+        &self,
+        entry: &crate::lock::LockEntry,
+    ) -> Result<ResolvedVersion, HubError> {
         let source = entry.source.clone();
-        let missing = |what: &str| HubError::new(Word::Lock, format!("the lock names no {what}"));
+        let missing =
+            |what: &str| HubError::new(HubErrorCode::Lock, format!("the lock names no {what}"));
         let from = match source.kind {
-            SourceKind::Clawhub | SourceKind::Registry => From::Registry {
+            SourceKind::Clawhub | SourceKind::Registry => FetchPlan::Registry {
                 registry: self
                     .registry_at(source.registry.as_deref().ok_or_else(|| missing("registry"))?)?
                     .name
@@ -301,23 +312,23 @@ impl Hub {
                     skill: None,
                     at: Some(commit.clone()),
                 };
-                From::GitHub { at, commit, content_hash: entry.content_hash.clone() }
+                FetchPlan::GitHub { at, commit, content_hash: entry.content_hash.clone() }
             }
             SourceKind::Git => {
                 let url = source.url.clone().ok_or_else(|| missing("address"))?;
                 let at = GitRef { url, at: source.at.clone(), skill: None };
-                From::Git { at, commit: source.commit.clone() }
+                FetchPlan::Git { at, commit: source.commit.clone() }
             }
             SourceKind::WellKnown => {
                 let url = source.url.clone().ok_or_else(|| missing("address"))?;
-                address("the lock's address", &url)?;
-                From::WellKnown(WellKnownRef { url, skill: source.slug.clone() })
+                parse_address("the lock's address", &url)?;
+                FetchPlan::WellKnown(WellKnownRef { url, skill: source.slug.clone() })
             }
             SourceKind::Local => {
-                From::Local(source.url.clone().ok_or_else(|| missing("path"))?.into())
+                FetchPlan::Local(source.url.clone().ok_or_else(|| missing("path"))?.into())
             }
         };
-        Ok(Resolved {
+        Ok(ResolvedVersion {
             source,
             key: None,
             version: Some(entry.version.clone()),
@@ -329,13 +340,13 @@ impl Hub {
 }
 
 /// The folder on GitHub that a registry vouches for, and the hash that its files must have.
-pub fn vouched(source: &GitHubSource) -> Result<(GitHubRef, String), HubError> {
+pub fn vouched_folder(source: &GitHubSourceWire) -> Result<(GitHubRef, String), HubError> {
     let hash = source.content_hash.as_deref().unwrap_or_default();
     let usable = sinew_guard::digest::from_hex(hash).is_some_and(|hash| hash != [0; 32]);
     if !usable {
         let message = format!("the registry names no usable hash for {}", source.repo);
         return Err(HubError::new(
-            Word::IntegrityMismatch,
+            HubErrorCode::IntegrityMismatch,
             sinew_guard::Untrusted::new(&message).for_terminal(),
         ));
     }
@@ -344,9 +355,9 @@ pub fn vouched(source: &GitHubSource) -> Result<(GitHubRef, String), HubError> {
         "" | "." => format!("github:{}#{}", source.repo, source.commit),
         path => format!("github:{}/{path}#{}", source.repo, source.commit),
     };
-    match Reference::parse(&text, Reading::GitHub)? {
-        Reference::GitHub(at) => Ok((at, hash.to_ascii_lowercase())),
-        _ => Err(HubError::new(Word::Network, "the registry names no folder on GitHub")),
+    match SkillReference::parse(&text, ShorthandMeaning::GitHub)? {
+        SkillReference::GitHub(at) => Ok((at, hash.to_ascii_lowercase())),
+        _ => Err(HubError::new(HubErrorCode::Network, "the registry names no folder on GitHub")),
     }
 }
 
@@ -355,18 +366,18 @@ fn github(
     commit: String,
     content_hash: Option<String>,
     requested: &str,
-) -> Resolved {
+) -> ResolvedVersion {
     let mut source = SourceRecord::new(SourceKind::Github, requested);
     source.repo = Some(format!("{}/{}", at.owner, at.repo));
     source.at.clone_from(&at.at);
     source.commit = Some(commit.clone());
-    Resolved {
+    ResolvedVersion {
         source,
         key: None,
         version: None,
         moderation: None,
         setup: Vec::new(),
-        from: From::GitHub { at, commit, content_hash },
+        from: FetchPlan::GitHub { at, commit, content_hash },
     }
 }
 

@@ -2,21 +2,21 @@
 
 use serde::Serialize;
 
-use crate::error::{HubError, Word};
+use crate::error::{HubError, HubErrorCode};
 use crate::hub::Hub;
-use crate::install::{Ask, Gate, Occasion, Prepared};
+use crate::install::{InstallApprover, PreparedInstall, ReviewOccasion, SkillInstallRequest};
 use crate::lock::{
-    ClawhubLock, LockEntry, ScanRecord, SkillsLock, SourceKind, SourceRecord, moment,
+    ClawhubLock, LockEntry, ScanRecord, SkillsLock, SourceKind, SourceRecord, timestamp,
 };
-use crate::net::Progress;
-use crate::reference::{Reading, Reference};
-use crate::tree::Tree;
+use crate::net::DownloadProgress;
+use crate::reference::{ShorthandMeaning, SkillReference};
+use crate::tree::SkillTree;
 use crate::verify::{TreeStatus, folders};
 use crate::workdir::Workdir;
 
 /// How strictly a lock is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Strictness {
+pub enum RestoreStrictness {
     /// What nobody approved is asked about.
     Ask,
     /// Any digest, source or approval that would change is a failure.
@@ -26,7 +26,7 @@ pub enum Strictness {
 /// What became of one entry.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Restored {
+pub struct RestoredSkill {
     /// Its folder below the skills root.
     pub key: String,
     /// `ok`, `restored` or `imported`.
@@ -40,45 +40,54 @@ impl Hub {
     /// is put in its place, so that a failure changes nothing.
     pub fn restore(
         &self,
-        strictness: Strictness,
+        strictness: RestoreStrictness,
         by: &str,
         workdir: &Workdir,
-        gate: &mut dyn Gate,
-        progress: Progress<'_>,
-    ) -> Result<Vec<Restored>, HubError> {
+        gate: &mut dyn InstallApprover,
+        progress: DownloadProgress<'_>,
+    ) -> Result<Vec<RestoredSkill>, HubError> {
         let verified = self.verify(&[], workdir)?;
         let lock = workdir.lock(&self.env)?;
         let mut done = Vec::new();
-        let mut waiting: Vec<(Prepared, LockEntry)> = Vec::new();
+        let mut waiting: Vec<(PreparedInstall, LockEntry)> = Vec::new();
         for skill in verified {
             let entry = lock.skills[&skill.key].clone();
-            if strictness == Strictness::Frozen && entry.approval.is_none() {
+            if strictness == RestoreStrictness::Frozen && entry.approval.is_none() {
                 let message = format!("{}: nobody approved what the lock names", skill.key);
-                return Err(HubError::new(Word::NeedsApproval, message));
+                return Err(HubError::new(HubErrorCode::NeedsApproval, message));
             }
             if skill.status == TreeStatus::Ok {
                 let digest = entry.tree_sha256.clone();
-                done.push(Restored { key: skill.key, status: "ok", digest });
+                done.push(RestoredSkill { key: skill.key, status: "ok", digest });
                 continue;
             }
             if skill.status != TreeStatus::Missing || !skill.missing.is_empty() {
                 let message = format!("{} has local changes", skill.key);
-                return Err(HubError::new(Word::LocalChanges, message)
+                return Err(HubError::new(HubErrorCode::LocalChanges, message)
                     .hint("move the folder away, then restore again"));
             }
-            let resolved = self.again(&entry)?;
-            let mut ask = Ask::new(Reference::parse(&entry.source.requested, Reading::GitHub)?, by);
+            let resolved = self.resolve_locked(&entry)?;
+            let mut ask = SkillInstallRequest::new(
+                SkillReference::parse(&entry.source.requested, ShorthandMeaning::GitHub)?,
+                by,
+            );
             ask.name = Some(skill.key.clone());
-            let prepared =
-                self.examine(&ask, workdir, &lock, gate, resolved, Occasion::Restore, progress)?;
+            let prepared = self.examine(
+                &ask,
+                workdir,
+                &lock,
+                gate,
+                resolved,
+                ReviewOccasion::Restore,
+                progress,
+            )?;
             if prepared.proposal.digest != entry.tree_sha256 {
                 let message = format!(
                     "{}: its source gives {}, and the lock names {}",
                     skill.key, prepared.proposal.digest, entry.tree_sha256
                 );
-                return Err(
-                    HubError::new(Word::IntegrityMismatch, message).hint("nothing was changed")
-                );
+                return Err(HubError::new(HubErrorCode::IntegrityMismatch, message)
+                    .hint("nothing was changed"));
             }
             waiting.push((prepared, entry));
         }
@@ -86,13 +95,13 @@ impl Hub {
         for (prepared, entry) in waiting {
             let approval = match entry.approval.clone() {
                 Some(approval) if approval.digest == entry.tree_sha256 => approval,
-                _ => self.ask(&prepared, gate)?,
+                _ => self.request_approval(&prepared, gate)?,
             };
             approved.push((prepared, approval));
         }
         for (prepared, approval) in approved {
             let installed = self.commit(prepared, approval, workdir)?;
-            done.push(Restored {
+            done.push(RestoredSkill {
                 key: installed.key,
                 status: "restored",
                 digest: installed.digest,
@@ -104,11 +113,11 @@ impl Hub {
 
     /// Takes what other tools installed here into the lock. Nobody has approved it, so it is held back
     /// until somebody does.
-    pub fn import(&self, workdir: &Workdir) -> Result<Vec<Restored>, HubError> {
-        workdir.settle(&self.env)?;
+    pub fn import(&self, workdir: &Workdir) -> Result<Vec<RestoredSkill>, HubError> {
+        workdir.recover(&self.env)?;
         let theirs = ClawhubLock::read(&workdir.root).unwrap_or_default();
         let skills = SkillsLock::read(&workdir.root);
-        let entered = workdir.enter(&self.env)?;
+        let entered = workdir.acquire(&self.env)?;
         let lock = workdir.lock(&self.env)?;
         let mut done = Vec::new();
         for key in folders(workdir).into_iter().filter(|key| !lock.skills.contains_key(key)) {
@@ -149,11 +158,11 @@ impl Hub {
                 (false, None) => continue,
             };
             source.slug = Some(text(noted.as_ref(), "slug").unwrap_or(slug));
-            let tree = Tree::from_folder(&folder)?;
+            let tree = SkillTree::from_folder(&folder)?;
             let files = tree.records();
             let report = self.scanner().scan_bundle(&tree.bundle(&key));
             let prints = tree.fingerprints();
-            let now = moment(&*self.env.clock);
+            let now = timestamp(&*self.env.clock);
             let version = text(noted.as_ref(), "installedVersion")
                 .or_else(|| text(locked, "version"))
                 .unwrap_or_else(|| "unknown".to_owned());
@@ -176,11 +185,11 @@ impl Hub {
                 pin_reason: None,
                 installed_at: now.clone(),
                 updated_at: now,
-                retained: crate::lock::Retained::Keep,
+                retained: crate::lock::SkillRetention::Keep,
                 run: None,
                 other: serde_json::Map::new(),
             };
-            done.push(Restored {
+            done.push(RestoredSkill {
                 key: key.clone(),
                 status: "imported",
                 digest: entry.tree_sha256.clone(),

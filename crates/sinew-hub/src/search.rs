@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::error::{HubError, Word};
+use crate::error::{HubError, HubErrorCode};
 use crate::hub::Hub;
-use crate::net::Network;
-use crate::reference::{Reading, Reference, RegistryRef, Wanted};
-use crate::registry::Registry;
+use crate::net::NetworkAccess;
+use crate::reference::{RegistryRef, RequestedVersion, ShorthandMeaning, SkillReference};
+use crate::registry::RegistryClient;
 use crate::settings::DEFAULT_NAME;
 use crate::source::skills_sh;
-use crate::wire::{SearchRow, SkillInfo};
+use crate::wire::{SearchRowWire, SkillSummaryWire};
 
 /// Rows that the cached index remembers.
 const MAX_REMEMBERED: usize = 2_000;
@@ -23,7 +23,7 @@ const INDEX: &str = "index.json";
 /// A skill that a search found.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Candidate {
+pub struct RegistryCandidate {
     /// What to install.
     pub reference: String,
     /// Its name.
@@ -55,7 +55,7 @@ pub struct Candidate {
 
 /// Which sources are asked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Sources {
+pub enum SearchSources {
     /// The default registry, and others where it has too little.
     #[default]
     Usual,
@@ -69,7 +69,7 @@ pub enum Sources {
     SkillsSh,
 }
 
-impl Sources {
+impl SearchSources {
     /// Reads what was said; names of registries are checked when they are asked.
     pub fn parse(text: &str) -> Self {
         match text {
@@ -83,7 +83,7 @@ impl Sources {
 
 /// How names are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Matching {
+pub enum NameMatching {
     /// By meaning and words.
     #[default]
     Words,
@@ -95,13 +95,13 @@ pub enum Matching {
 
 /// What is looked for.
 #[derive(Debug, Clone)]
-pub struct Query {
+pub struct RegistryQuery {
     /// The words.
     pub words: String,
     /// Where.
-    pub sources: Sources,
+    pub sources: SearchSources,
     /// How.
-    pub matching: Matching,
+    pub matching: NameMatching,
     /// How many of each source.
     pub limit: usize,
 }
@@ -109,9 +109,9 @@ pub struct Query {
 /// What a search found.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Found {
+pub struct RegistryHits {
     /// Reviewed ones first.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<RegistryCandidate>,
     /// How many of the reviewed ones are relevant.
     pub relevant: usize,
     /// Whether unreviewed sources were asked because there was too little.
@@ -124,9 +124,9 @@ pub struct Found {
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct CachedIndex {
+struct CachedCandidates {
     at_ms: u64,
-    rows: Vec<Candidate>,
+    rows: Vec<RegistryCandidate>,
 }
 
 impl Hub {
@@ -134,13 +134,13 @@ impl Hub {
     /// answer; an error means that none answered.
     pub fn search(
         &self,
-        query: &Query,
-        relevant: &dyn Fn(&Candidate) -> bool,
-    ) -> Result<Found, HubError> {
-        if self.network() == Network::Off {
+        query: &RegistryQuery,
+        relevant: &dyn Fn(&RegistryCandidate) -> bool,
+    ) -> Result<RegistryHits, HubError> {
+        if self.network() == NetworkAccess::Off {
             return self.search_cached(query, relevant);
         }
-        let mut found = Found {
+        let mut found = RegistryHits {
             candidates: Vec::new(),
             relevant: 0,
             supplemented: false,
@@ -148,10 +148,10 @@ impl Hub {
             age_ms: None,
         };
         let registries: Vec<String> = match &query.sources {
-            Sources::Usual => vec![DEFAULT_NAME.to_owned()],
-            Sources::All => self.registry_names(),
-            Sources::Registry(name) => vec![name.clone()],
-            Sources::GitHub | Sources::SkillsSh => Vec::new(),
+            SearchSources::Usual => vec![DEFAULT_NAME.to_owned()],
+            SearchSources::All => self.registry_names(),
+            SearchSources::Registry(name) => vec![name.clone()],
+            SearchSources::GitHub | SearchSources::SkillsSh => Vec::new(),
         };
         let (mut answered, mut failures) = (false, Vec::new());
         for name in registries {
@@ -167,15 +167,15 @@ impl Hub {
             candidate.relevant = relevant(candidate);
         }
         found.relevant = found.candidates.iter().filter(|candidate| candidate.relevant).count();
-        let too_little = query.sources == Sources::Usual
-            && query.matching == Matching::Words
+        let too_little = query.sources == SearchSources::Usual
+            && query.matching == NameMatching::Words
             && found.relevant < ENOUGH;
         let mut further = Vec::new();
-        if too_little || matches!(query.sources, Sources::All | Sources::GitHub) {
+        if too_little || matches!(query.sources, SearchSources::All | SearchSources::GitHub) {
             found.supplemented = too_little;
             further.push(self.search_github(query, &mut found.diagnostics));
         }
-        if matches!(query.sources, Sources::All | Sources::SkillsSh) {
+        if matches!(query.sources, SearchSources::All | SearchSources::SkillsSh) {
             further.push(self.search_skills_sh(query));
         }
         for rows in further {
@@ -204,17 +204,17 @@ impl Hub {
     fn search_registry(
         &self,
         name: &str,
-        query: &Query,
+        query: &RegistryQuery,
         diagnostics: &mut Vec<String>,
-    ) -> Result<Vec<Candidate>, HubError> {
+    ) -> Result<Vec<RegistryCandidate>, HubError> {
         let registry = self.registry(Some(name))?;
-        if query.matching == Matching::Prefix {
-            let page = registry.starting(&query.words, query.limit)?;
+        if query.matching == NameMatching::Prefix {
+            let page = registry.search_prefix(&query.words, query.limit)?;
             diagnostics.extend(page.problems);
             return Ok(page.rows.iter().filter_map(|info| listed(&registry, info)).collect());
         }
         let page = match query.matching {
-            Matching::Exact => registry.search_exact(&query.words, query.limit)?,
+            NameMatching::Exact => registry.search_exact(&query.words, query.limit)?,
             _ => registry.search(&query.words, query.limit)?,
         };
         diagnostics.extend(page.problems);
@@ -233,11 +233,11 @@ impl Hub {
 
     fn search_github(
         &self,
-        query: &Query,
+        query: &RegistryQuery,
         diagnostics: &mut Vec<String>,
-    ) -> Result<Vec<Candidate>, HubError> {
+    ) -> Result<Vec<RegistryCandidate>, HubError> {
         let github = self.github();
-        if !github.can_search() && query.sources == Sources::Usual {
+        if !github.can_search() && query.sources == SearchSources::Usual {
             return self.search_skills_sh(query);
         }
         if !github.can_search() {
@@ -252,7 +252,7 @@ impl Hub {
             .into_iter()
             .map(|hit| {
                 let name = hit.at.path.as_deref().and_then(|path| path.rsplit('/').next());
-                Candidate {
+                RegistryCandidate {
                     name: name.unwrap_or(&hit.at.repo).to_owned(),
                     summary: hit.description,
                     source: "github".to_owned(),
@@ -263,17 +263,17 @@ impl Hub {
                     downloads: None,
                     verdict: "unknown".to_owned(),
                     relevant: false,
-                    reference: Reference::GitHub(hit.at).to_string(),
+                    reference: SkillReference::GitHub(hit.at).to_string(),
                 }
             })
             .collect())
     }
 
-    fn search_skills_sh(&self, query: &Query) -> Result<Vec<Candidate>, HubError> {
+    fn search_skills_sh(&self, query: &RegistryQuery) -> Result<Vec<RegistryCandidate>, HubError> {
         let rows = skills_sh::search(&self.http, &self.settings, &query.words, query.limit)?;
         Ok(rows
             .into_iter()
-            .map(|row| Candidate {
+            .map(|row| RegistryCandidate {
                 name: row.name.clone(),
                 summary: row.name,
                 source: "skills-sh".to_owned(),
@@ -284,7 +284,7 @@ impl Hub {
                 downloads: Some(row.installs),
                 verdict: "unknown".to_owned(),
                 relevant: false,
-                reference: Reference::SkillsSh(row.at).to_string(),
+                reference: SkillReference::SkillsSh(row.at).to_string(),
             })
             .collect())
     }
@@ -292,34 +292,34 @@ impl Hub {
     /// Answers from what earlier searches found.
     fn search_cached(
         &self,
-        query: &Query,
-        relevant: &dyn Fn(&Candidate) -> bool,
-    ) -> Result<Found, HubError> {
-        let Some(index) = self.cache.document::<CachedIndex>(INDEX) else {
+        query: &RegistryQuery,
+        relevant: &dyn Fn(&RegistryCandidate) -> bool,
+    ) -> Result<RegistryHits, HubError> {
+        let Some(index) = self.cache.document::<CachedCandidates>(INDEX) else {
             return Err(HubError::new(
-                Word::Offline,
+                HubErrorCode::Offline,
                 "sinew is offline, and nothing was searched before",
             )
             .hint("search once with a network"));
         };
         let words: Vec<String> = query.words.split_whitespace().map(str::to_lowercase).collect();
-        let fits = |row: &Candidate| {
+        let fits = |row: &RegistryCandidate| {
             let name = row.name.to_lowercase();
             let text = format!("{name} {} {}", row.reference, row.summary).to_lowercase();
             match query.matching {
-                Matching::Words => words.iter().any(|word| text.contains(word.as_str())),
-                Matching::Exact => words.contains(&name),
-                Matching::Prefix => words.iter().any(|word| name.starts_with(word.as_str())),
+                NameMatching::Words => words.iter().any(|word| text.contains(word.as_str())),
+                NameMatching::Exact => words.contains(&name),
+                NameMatching::Prefix => words.iter().any(|word| name.starts_with(word.as_str())),
             }
         };
-        let mut candidates: Vec<Candidate> = index.rows.into_iter().filter(fits).collect();
+        let mut candidates: Vec<RegistryCandidate> = index.rows.into_iter().filter(fits).collect();
         for candidate in &mut candidates {
             candidate.relevant = relevant(candidate);
         }
         candidates.sort_by_key(|c| (!c.relevant, !c.reviewed));
         candidates.truncate(query.limit);
         let age = self.env.clock.now_ms().saturating_sub(index.at_ms);
-        Ok(Found {
+        Ok(RegistryHits {
             relevant: candidates.iter().filter(|c| c.relevant && c.reviewed).count(),
             candidates,
             supplemented: false,
@@ -328,20 +328,23 @@ impl Hub {
         })
     }
 
-    fn remember_found(&self, rows: &[Candidate]) {
+    fn remember_found(&self, rows: &[RegistryCandidate]) {
         if rows.is_empty() {
             return;
         }
-        let known = self.cache.document::<CachedIndex>(INDEX).unwrap_or_default();
+        let known = self.cache.document::<CachedCandidates>(INDEX).unwrap_or_default();
         let fresh: BTreeSet<&String> = rows.iter().map(|row| &row.reference).collect();
         let older = known.rows.into_iter().filter(|row| !fresh.contains(&row.reference));
         let rows = rows.iter().cloned().chain(older).take(MAX_REMEMBERED).collect();
-        self.cache.put_document(INDEX, &CachedIndex { at_ms: self.env.clock.now_ms(), rows });
+        self.cache.put_document(INDEX, &CachedCandidates { at_ms: self.env.clock.now_ms(), rows });
     }
 }
 
 /// A registry's row as a candidate; what is not known is left out, never guessed.
-fn candidate(registry: &Registry, row: &SearchRow) -> Result<Candidate, &'static str> {
+fn candidate(
+    registry: &RegistryClient,
+    row: &SearchRowWire,
+) -> Result<RegistryCandidate, &'static str> {
     let slug = row.slug.as_deref().ok_or("it has no slug")?;
     let kind = row.install.as_ref().and_then(|install| install.kind.as_deref());
     let from_list = match (row.source.as_deref(), kind) {
@@ -359,8 +362,8 @@ fn candidate(registry: &Registry, row: &SearchRow) -> Result<Candidate, &'static
         true => {
             let written = row.install.as_ref().and_then(|install| install.reference.clone());
             let written = written.ok_or("it names no reference")?;
-            match Reference::parse(&written, Reading::GitHub) {
-                Ok(reference @ Reference::SkillsSh(_)) => reference,
+            match SkillReference::parse(&written, ShorthandMeaning::GitHub) {
+                Ok(reference @ SkillReference::SkillsSh(_)) => reference,
                 _ => return Err("its reference is none of skills.sh"),
             }
         }
@@ -375,7 +378,7 @@ fn candidate(registry: &Registry, row: &SearchRow) -> Result<Candidate, &'static
             .to_owned(),
         _ => "unknown".to_owned(),
     };
-    Ok(Candidate {
+    Ok(RegistryCandidate {
         reference: reference.to_string(),
         name: row.display_name.clone().unwrap_or_else(|| slug.to_owned()),
         summary: row.summary.clone().unwrap_or_default(),
@@ -392,8 +395,8 @@ fn candidate(registry: &Registry, row: &SearchRow) -> Result<Candidate, &'static
     })
 }
 
-fn listed(registry: &Registry, info: &SkillInfo) -> Option<Candidate> {
-    Some(Candidate {
+fn listed(registry: &RegistryClient, info: &SkillSummaryWire) -> Option<RegistryCandidate> {
+    Some(RegistryCandidate {
         reference: reference(registry, info.owner_handle.as_deref(), &info.slug).ok()?.to_string(),
         name: info.display_name.clone().unwrap_or_else(|| info.slug.clone()),
         summary: info.summary.clone().unwrap_or_default(),
@@ -410,12 +413,17 @@ fn listed(registry: &Registry, info: &SkillInfo) -> Option<Candidate> {
 
 /// What a registry names must be a reference like any other.
 fn reference(
-    registry: &Registry,
+    registry: &RegistryClient,
     owner: Option<&str>,
     slug: &str,
-) -> Result<Reference, &'static str> {
-    let owner = owner.map(crate::reference::handle).transpose()?;
+) -> Result<SkillReference, &'static str> {
+    let owner = owner.map(crate::reference::parse_handle).transpose()?;
     let slug = crate::reference::parse_slug(slug)?;
     let name = (registry.name != DEFAULT_NAME).then(|| registry.name.clone());
-    Ok(Reference::Registry(RegistryRef { registry: name, owner, slug, wanted: Wanted::Latest }))
+    Ok(SkillReference::Registry(RegistryRef {
+        registry: name,
+        owner,
+        slug,
+        wanted: RequestedVersion::Latest,
+    }))
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use sinew_catalog::{Config, Environment};
 use url::Url;
 
-use crate::error::{HubError, Word};
-use crate::net::{Network, Token, host_and_port, origin};
+use crate::error::{HubError, HubErrorCode};
+use crate::net::{AccessToken, NetworkAccess, host_and_port, origin};
 use crate::reference::is_registry_name;
 
 /// The public registry.
@@ -22,7 +22,7 @@ pub const DEFAULT_NAME: &str = "clawhub";
 
 /// What a command line may say.
 #[derive(Debug, Clone, Default)]
-pub struct Said {
+pub struct HubOverrides {
     /// `--registry`: an address or a configured name.
     pub registry: Option<String>,
     /// `--offline`.
@@ -31,7 +31,7 @@ pub struct Said {
 
 /// Where a registry's API is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Base {
+pub enum RegistryAddress {
     /// There.
     At(Url),
     /// Where this site's discovery document says.
@@ -40,17 +40,17 @@ pub enum Base {
 
 /// Where things are, and what may be used.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct HubOptions {
     /// The registry that a bare slug means.
-    pub registry: Base,
+    pub registry: RegistryAddress,
     /// Further registries by name.
     pub registries: BTreeMap<String, Url>,
     /// GitHub.
-    pub github: GitHubPlaces,
+    pub github: GitHubEndpoints,
     /// The search of skills.sh.
     pub skills_sh: Url,
     /// Whether the network may be used.
-    pub network: Network,
+    pub network: NetworkAccess,
     /// Hosts that were configured by name.
     pub trusted: Vec<String>,
     /// Whether an update that changes only text is applied without asking.
@@ -59,19 +59,19 @@ pub struct Settings {
 
 /// Where GitHub is, and what may be sent there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GitHubPlaces {
+pub struct GitHubEndpoints {
     /// Its API.
     pub api: Url,
     /// Its archives.
     pub codeload: Url,
     /// What may be sent to its API.
-    pub token: Option<Token>,
+    pub token: Option<AccessToken>,
 }
 
-impl GitHubPlaces {
+impl GitHubEndpoints {
     /// What holds on this machine.
     pub fn read(
-        configured: &sinew_catalog::config::Hub,
+        configured: &sinew_catalog::config::HubSection,
         env: &Environment,
     ) -> Result<Self, HubError> {
         let token = first(env, &["GITHUB_TOKEN", "GH_TOKEN"]).filter(|_| configured.github_token);
@@ -88,7 +88,7 @@ impl GitHubPlaces {
                 "hub.github.codeloadUrl",
                 configured.github_codeload.as_deref().unwrap_or(CODELOAD),
             )?,
-            token: token.and_then(|(_, value)| Token::new(&value)),
+            token: token.and_then(|(_, value)| AccessToken::new(&value)),
         })
     }
 
@@ -114,33 +114,33 @@ fn place(
     configured: &str,
 ) -> Result<Url, HubError> {
     match first(env, vars) {
-        Some((name, value)) => address(name, &value),
-        None => address(key, configured),
+        Some((name, value)) => parse_address(name, &value),
+        None => parse_address(key, configured),
     }
 }
 
 /// Whether something is where it is unless somebody says otherwise; that is in nobody's own network.
 fn is_usual(url: &Url) -> bool {
-    USUAL.iter().any(|usual| shown(url) == *usual)
+    USUAL.iter().any(|usual| display_address(url) == *usual)
 }
 
-impl Settings {
+impl HubOptions {
     /// What holds on this machine.
-    pub fn read(config: &Config, env: &Environment, said: &Said) -> Result<Self, HubError> {
+    pub fn read(config: &Config, env: &Environment, said: &HubOverrides) -> Result<Self, HubError> {
         let hub = &config.hub;
         let mut registries = BTreeMap::new();
         for (name, url) in &hub.registries {
             if !is_registry_name(name) || name == DEFAULT_NAME {
                 return Err(bad(&format!("hub.registries.{name}"), "the name is taken or no name"));
             }
-            registries.insert(name.clone(), address(&format!("hub.registries.{name}"), url)?);
+            registries.insert(name.clone(), parse_address(&format!("hub.registries.{name}"), url)?);
         }
         let registry = default_registry(config, env, said, &registries)?;
-        let github = GitHubPlaces::read(hub, env)?;
+        let github = GitHubEndpoints::read(hub, env)?;
         let configured = hub.skills_sh.as_deref().unwrap_or(SKILLS_SH);
         let skills_sh = place(env, &["SKILLS_API_URL"], "hub.skillsShUrl", configured)?;
         let mut trusted = config.install.allow_private_hosts.clone();
-        let (Base::At(main) | Base::AnnouncedBy(main)) = &registry;
+        let (RegistryAddress::At(main) | RegistryAddress::AnnouncedBy(main)) = &registry;
         let named = registries.values().chain([main, &skills_sh]);
         trusted.extend(named.filter(|url| !is_usual(url)).filter_map(host_and_port));
         trusted.extend(github.trusted());
@@ -150,7 +150,7 @@ impl Settings {
             registries,
             github,
             skills_sh,
-            network: if offline { Network::Off } else { Network::On },
+            network: if offline { NetworkAccess::Off } else { NetworkAccess::On },
             trusted,
             auto_safe: hub.updates.as_deref() == Some("auto-safe"),
         })
@@ -160,36 +160,36 @@ impl Settings {
 fn default_registry(
     config: &Config,
     env: &Environment,
-    said: &Said,
+    said: &HubOverrides,
     registries: &BTreeMap<String, Url>,
-) -> Result<Base, HubError> {
+) -> Result<RegistryAddress, HubError> {
     if let Some(said) = &said.registry {
         return match registries.get(said) {
-            Some(url) => Ok(Base::At(url.clone())),
-            None => address("--registry", said).map(Base::At),
+            Some(url) => Ok(RegistryAddress::At(url.clone())),
+            None => parse_address("--registry", said).map(RegistryAddress::At),
         };
     }
     for name in ["SINEW_REGISTRY", "CLAWHUB_REGISTRY", "CLAWDHUB_REGISTRY"] {
         if let Some(value) = env.var(name) {
-            return address(name, value).map(Base::At);
+            return parse_address(name, value).map(RegistryAddress::At);
         }
     }
     if let Some(site) = env.var("CLAWHUB_SITE") {
-        return address("CLAWHUB_SITE", site).map(Base::AnnouncedBy);
+        return parse_address("CLAWHUB_SITE", site).map(RegistryAddress::AnnouncedBy);
     }
     if let Some(configured) = &config.hub.registry {
-        return address("hub.registry", configured).map(Base::At);
+        return parse_address("hub.registry", configured).map(RegistryAddress::At);
     }
     for name in ["OPENCLAW_CLAWHUB_URL", "CLAWHUB_URL"] {
         if let Some(value) = env.var(name) {
-            return address(name, value).map(Base::At);
+            return parse_address(name, value).map(RegistryAddress::At);
         }
     }
-    address("the default registry", CLAWHUB).map(Base::At)
+    parse_address("the default registry", CLAWHUB).map(RegistryAddress::At)
 }
 
 /// An address that was configured; it must say http or https and carry no secret.
-pub fn address(what: &str, text: &str) -> Result<Url, HubError> {
+pub fn parse_address(what: &str, text: &str) -> Result<Url, HubError> {
     let url = Url::parse(text.trim()).map_err(|error| bad(what, &error.to_string()))?;
     let usable = matches!(url.scheme(), "http" | "https") && url.host_str().is_some();
     if !usable || !url.username().is_empty() || url.password().is_some() {
@@ -199,7 +199,7 @@ pub fn address(what: &str, text: &str) -> Result<Url, HubError> {
 }
 
 /// A path below an address, whose own path prefix stays.
-pub fn below(base: &Url, path: &str) -> Url {
+pub fn join_path(base: &Url, path: &str) -> Url {
     let mut url = base.clone();
     url.set_query(None);
     url.set_fragment(None);
@@ -208,7 +208,7 @@ pub fn below(base: &Url, path: &str) -> Url {
 }
 
 /// An address as records carry it: without a trailing slash.
-pub fn shown(base: &Url) -> String {
+pub fn display_address(base: &Url) -> String {
     match base.path() {
         "" | "/" => origin(base),
         _ => base.as_str().trim_end_matches('/').to_owned(),
@@ -220,5 +220,5 @@ fn is_yes(value: &str) -> bool {
 }
 
 fn bad(what: &str, problem: &str) -> HubError {
-    HubError::new(Word::BadReference, format!("{what} is no usable address: {problem}"))
+    HubError::new(HubErrorCode::BadReference, format!("{what} is no usable address: {problem}"))
 }

@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use sinew_guard::archive::{self, ArchiveError, Limits, NameError, components, twin_key};
-use sinew_guard::contained::{OpenError, ReadError, open_regular};
-use sinew_guard::scan::{Bundle, MAX_FILE, MAX_FILES, MAX_SKILL};
+use sinew_guard::archive::{
+    self, ArchiveError, ArchiveLimits, EntryNameError, collision_key, components,
+};
+use sinew_guard::containment::{FileOpenError, FileReadError, open_regular};
+use sinew_guard::scan::{MAX_FILE, MAX_FILES, MAX_SKILL, SkillBundle};
 
-use crate::digest::{self, FileRecord, META_FILE, Order};
+use crate::digest::{self, FileRecord, FingerprintOrder, META_FILE};
 
 /// Ignore files at a skill's root, in the order in which they are applied.
 const IGNORE_FILES: &[&str] = &[".gitignore", ".clawhubignore", ".clawdhubignore"];
@@ -49,7 +51,7 @@ pub enum TreeError {
         /// The name, as far as it can be shown.
         path: String,
         /// What is wrong with it.
-        error: NameError,
+        error: EntryNameError,
     },
     /// A link, pipe, device or socket.
     #[error("{path:?} is {kind}, and a skill holds regular files only")]
@@ -90,14 +92,14 @@ pub enum TreeError {
 
 /// The files of one skill version, in byte order of their paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tree {
+pub struct SkillTree {
     files: Vec<TreeFile>,
 }
 
-impl Tree {
+impl SkillTree {
     /// A tree of these files, if their names are safe, distinct everywhere, and within the caps.
     pub fn new(files: Vec<TreeFile>) -> Result<Self, TreeError> {
-        let mut tree = Builder::default();
+        let mut tree = TreeBuilder::default();
         for file in files {
             tree.add(file)?;
         }
@@ -106,8 +108,8 @@ impl Tree {
 
     /// The files of a zip, tar or tar.gz, after `strip` leading folders.
     pub fn from_archive(bytes: &[u8], strip: usize) -> Result<Self, TreeError> {
-        let entries = archive::unpack(bytes, &Limits::SKILL.stripping(strip))?;
-        let file = |entry: archive::Entry| TreeFile {
+        let entries = archive::unpack(bytes, &ArchiveLimits::SKILL.with_strip(strip))?;
+        let file = |entry: archive::ArchiveFile| TreeFile {
             path: entry.path,
             bytes: entry.bytes,
             executable: entry.executable,
@@ -118,7 +120,7 @@ impl Tree {
     /// The files of a folder, read through handles that follow no link. Tools' records at its root
     /// and `.git` are left out.
     pub fn from_folder(folder: &Path) -> Result<Self, TreeError> {
-        let mut tree = Builder::default();
+        let mut tree = TreeBuilder::default();
         walk(folder, &mut |file| tree.add(file))?;
         Ok(tree.done())
     }
@@ -139,13 +141,13 @@ impl Tree {
     }
 
     /// The tree as the scanner takes it.
-    pub fn bundle(&self, name: &str) -> Bundle {
+    pub fn bundle(&self, name: &str) -> SkillBundle {
         let files = self.files.iter().map(|file| (file.path.clone(), file.bytes.clone()));
-        Bundle::from_files(files).named(name)
+        SkillBundle::from_files(files).with_name(name)
     }
 
     /// The files below a folder of the tree, as a tree of their own; `""` is the whole.
-    pub fn below(&self, folder: &str) -> Self {
+    pub fn subtree(&self, folder: &str) -> Self {
         let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let files = self.files.iter().filter_map(|file| {
             let path = file.path.strip_prefix(&prefix)?.to_owned();
@@ -170,13 +172,13 @@ impl Tree {
     }
 
     /// The fingerprints of the publishable files: without and with `_meta.json`.
-    pub fn fingerprints(&self) -> Fingerprints {
+    pub fn fingerprints(&self) -> TreeFingerprints {
         let with_meta = self.publishable().records();
         let without_meta: Vec<FileRecord> =
             with_meta.iter().filter(|file| file.path != META_FILE).cloned().collect();
-        Fingerprints {
-            published: digest::fingerprint(&without_meta, Order::Collation),
-            with_meta: digest::fingerprint(&with_meta, Order::Collation),
+        TreeFingerprints {
+            published: digest::fingerprint(&without_meta, FingerprintOrder::Collation),
+            with_meta: digest::fingerprint(&with_meta, FingerprintOrder::Collation),
         }
     }
 
@@ -194,7 +196,7 @@ impl Tree {
 
 /// The two fingerprints of one tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fingerprints {
+pub struct TreeFingerprints {
     /// Of what was published.
     pub published: String,
     /// Of what lies on disk after an install, `_meta.json` included.
@@ -204,7 +206,7 @@ pub struct Fingerprints {
 /// The records of a folder's files, for comparing with a lock; nothing is held in memory for longer
 /// than it takes to hash one file.
 pub fn records_of(folder: &Path) -> Result<Vec<FileRecord>, TreeError> {
-    let mut names = Names::default();
+    let mut names = TreeFileChecks::default();
     let mut records = Vec::new();
     walk(folder, &mut |file| {
         names.take(&file)?;
@@ -216,36 +218,36 @@ pub fn records_of(folder: &Path) -> Result<Vec<FileRecord>, TreeError> {
 }
 
 #[derive(Default)]
-struct Builder {
-    names: Names,
+struct TreeBuilder {
+    names: TreeFileChecks,
     files: Vec<TreeFile>,
 }
 
-impl Builder {
+impl TreeBuilder {
     fn add(&mut self, file: TreeFile) -> Result<(), TreeError> {
         self.names.take(&file)?;
         self.files.push(file);
         Ok(())
     }
 
-    fn done(mut self) -> Tree {
+    fn done(mut self) -> SkillTree {
         self.files.sort_by(|a, b| a.path.cmp(&b.path));
-        Tree { files: self.files }
+        SkillTree { files: self.files }
     }
 }
 
 /// What every file passes on its way into a tree.
 #[derive(Default)]
-struct Names {
+struct TreeFileChecks {
     seen: BTreeMap<String, String>,
     bytes: u64,
 }
 
-impl Names {
+impl TreeFileChecks {
     fn take(&mut self, file: &TreeFile) -> Result<(), TreeError> {
         components(&file.path)
             .map_err(|error| TreeError::Name { path: file.path.clone(), error })?;
-        if let Some(first) = self.seen.insert(twin_key(&file.path), file.path.clone()) {
+        if let Some(first) = self.seen.insert(collision_key(&file.path), file.path.clone()) {
             return Err(TreeError::Twins { first, second: file.path.clone() });
         }
         self.bytes += file.bytes.len() as u64;
@@ -275,7 +277,7 @@ fn walk(
             let relative = at.join(&name);
             let Some(path) = slashed(&relative) else {
                 let path = relative.to_string_lossy().into_owned();
-                return Err(TreeError::Name { path, error: NameError::NotUtf8 });
+                return Err(TreeError::Name { path, error: EntryNameError::NotUtf8 });
             };
             if digest::is_record(&path) || name == ".git" {
                 continue;
@@ -296,12 +298,12 @@ fn walk(
 fn read(dir: &Dir, name: &Path, path: String) -> Result<TreeFile, TreeError> {
     let file = match open_regular(dir, name) {
         Ok(file) => file,
-        Err(OpenError::Link) => return Err(TreeError::Kind { path, kind: "a symbolic link" }),
-        Err(OpenError::NotRegular(kind)) => return Err(TreeError::Kind { path, kind }),
-        Err(OpenError::NotFound) => {
+        Err(FileOpenError::Link) => return Err(TreeError::Kind { path, kind: "a symbolic link" }),
+        Err(FileOpenError::NotRegular(kind)) => return Err(TreeError::Kind { path, kind }),
+        Err(FileOpenError::NotFound) => {
             return Err(TreeError::Io { path, error: io::ErrorKind::NotFound.into() });
         }
-        Err(OpenError::Io(error)) => return Err(TreeError::Io { path, error }),
+        Err(FileOpenError::Io(error)) => return Err(TreeError::Io { path, error }),
     };
     if file.links > 1 {
         return Err(TreeError::Kind { path, kind: "a file with another name elsewhere" });
@@ -309,10 +311,10 @@ fn read(dir: &Dir, name: &Path, path: String) -> Result<TreeFile, TreeError> {
     let executable = file.executable;
     match file.read(MAX_FILE) {
         Ok(bytes) => Ok(TreeFile { path, bytes, executable }),
-        Err(ReadError::TooLarge { limit, .. }) => {
+        Err(FileReadError::TooLarge { limit, .. }) => {
             Err(TreeError::Cap { what: "bytes in one file", limit })
         }
-        Err(ReadError::Io(error)) => Err(TreeError::Io { path, error }),
+        Err(FileReadError::Io(error)) => Err(TreeError::Io { path, error }),
     }
 }
 

@@ -6,41 +6,44 @@ use semver::Version;
 use serde::Serialize;
 
 use crate::digest::{META_FILE, tree_sha256};
-use crate::error::{HubError, Word};
+use crate::error::{HubError, HubErrorCode};
 use crate::hub::Hub;
-use crate::install::{Acceptance, Ask, Diff, Gate, Neighbour, Occasion, Pause, pinned};
-use crate::lock::{LockEntry, Method};
-use crate::net::Progress;
-use crate::reference::{Reading, Reference, RegistryRef, Wanted};
-use crate::registry::Named;
-use crate::resolve::Resolved;
-use crate::tree::Tree;
-use crate::verify::not_found;
+use crate::install::{
+    ExistingSkill, InstallApprover, InstallRisk, ReviewOccasion, RuleAcceptance,
+    SkillInstallRequest, VersionDiff, pinned_error,
+};
+use crate::lock::{ApprovalMethod, LockEntry};
+use crate::net::DownloadProgress;
+use crate::reference::{RegistryRef, RequestedVersion, ShorthandMeaning, SkillReference};
+use crate::registry::QualifiedSlug;
+use crate::resolve::ResolvedVersion;
+use crate::tree::SkillTree;
+use crate::verify::missing_folder_error;
 use crate::workdir::Workdir;
 
 /// How an update is wanted.
 #[derive(Debug, Clone)]
-pub struct UpdateAsk {
+pub struct UpdateRequest {
     /// Only say what would change.
     pub dry_run: bool,
     /// Replace local changes, of which a copy is kept.
     pub overwrite: bool,
     /// What gives pause and was accepted beforehand.
-    pub accepted: BTreeSet<Pause>,
+    pub accepted: BTreeSet<InstallRisk>,
     /// Findings that a person accepted.
-    pub acceptance: Vec<Acceptance>,
+    pub acceptance: Vec<RuleAcceptance>,
     /// Which version; the latest where absent.
-    pub wanted: Wanted,
+    pub wanted: RequestedVersion,
     /// Who asks.
     pub by: String,
     /// The skills that are here already.
-    pub neighbours: Vec<Neighbour>,
+    pub neighbours: Vec<ExistingSkill>,
 }
 
 /// What became of one skill.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Updated {
+pub struct UpdateResult {
     /// Its folder below the skills root.
     pub key: String,
     /// How it ended.
@@ -51,7 +54,7 @@ pub struct Updated {
     pub to: String,
     /// What changed or would change.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub diff: Option<Diff>,
+    pub diff: Option<VersionDiff>,
     /// A copy of what had changes of somebody's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backup: Option<std::path::PathBuf>,
@@ -87,17 +90,17 @@ impl Hub {
     pub fn update(
         &self,
         key: &str,
-        how: &UpdateAsk,
+        how: &UpdateRequest,
         workdir: &Workdir,
-        gate: &mut dyn Gate,
-        progress: Progress<'_>,
-    ) -> Result<Updated, HubError> {
-        workdir.settle(&self.env)?;
+        gate: &mut dyn InstallApprover,
+        progress: DownloadProgress<'_>,
+    ) -> Result<UpdateResult, HubError> {
+        workdir.recover(&self.env)?;
         let lock = workdir.lock(&self.env)?;
         let key = lock.find(key)?.to_owned();
         let entry = lock.skills[&key].clone();
         if entry.pinned {
-            return Err(pinned(&key, &entry));
+            return Err(pinned_error(&key, &entry));
         }
         let ask = self.ask_for(&key, &entry, how)?;
         let resolved = self.resolve(&ask.reference).map_err(|error| self.gone(error))?;
@@ -105,23 +108,23 @@ impl Hub {
         self.moderate(&ask, gate, &resolved)?;
         let target = workdir.target(&key);
         if !target.is_dir() {
-            return Err(not_found(&key));
+            return Err(missing_folder_error(&key));
         }
-        let local = Tree::from_folder(&target)?;
+        let local = SkillTree::from_folder(&target)?;
         let untouched = tree_sha256(&local.records()) == entry.tree_sha256;
         if !untouched && !how.overwrite && !self.is_known(&entry, &local)? {
             let message = format!("{key} has local changes");
-            return Err(HubError::new(Word::LocalChanges, message)
+            return Err(HubError::new(HubErrorCode::LocalChanges, message)
                 .hint(format!("sinew verify {key}"))
                 .hint("--overwrite replaces them and keeps a copy"));
         }
         if untouched && let Some(current) = self.is_current(&key, &entry, &resolved, &how.wanted)? {
             return Ok(current);
         }
-        let occasion = Occasion::Update;
+        let occasion = ReviewOccasion::Update;
         let prepared = self.examine(&ask, workdir, &lock, gate, resolved, occasion, progress)?;
         let same = prepared.proposal.digest == entry.tree_sha256;
-        let mut updated = Updated {
+        let mut updated = UpdateResult {
             key: key.clone(),
             status: UpdateStatus::Current,
             from: entry.version.clone(),
@@ -150,9 +153,9 @@ impl Hub {
             (Some(approval), _) if approval.digest == prepared.proposal.digest => approval.clone(),
             (_, true) => {
                 let why = Some("hub.updates is auto-safe, and only text changed".to_owned());
-                self.approval(&prepared, "sinew".to_owned(), Method::Policy, why)
+                self.approval(&prepared, "sinew".to_owned(), ApprovalMethod::Policy, why)
             }
-            (_, false) => self.ask(&prepared, gate)?,
+            (_, false) => self.request_approval(&prepared, gate)?,
         };
         let installed = self.commit(prepared, approval, workdir)?;
         updated.status = UpdateStatus::Updated;
@@ -160,18 +163,23 @@ impl Hub {
         Ok(updated)
     }
 
-    fn ask_for(&self, key: &str, entry: &LockEntry, how: &UpdateAsk) -> Result<Ask, HubError> {
+    fn ask_for(
+        &self,
+        key: &str,
+        entry: &LockEntry,
+        how: &UpdateRequest,
+    ) -> Result<SkillInstallRequest, HubError> {
         let source = &entry.source;
         let reference = match (source.kind.is_registry(), &source.registry, &source.slug) {
-            (true, Some(address), Some(slug)) => Reference::Registry(RegistryRef {
+            (true, Some(address), Some(slug)) => SkillReference::Registry(RegistryRef {
                 registry: Some(self.registry_at(address)?.name.clone()),
                 owner: source.owner.clone(),
                 slug: slug.clone(),
                 wanted: how.wanted.clone(),
             }),
-            _ => Reference::parse(&source.requested, Reading::GitHub)?,
+            _ => SkillReference::parse(&source.requested, ShorthandMeaning::GitHub)?,
         };
-        let mut ask = Ask::new(reference, &how.by);
+        let mut ask = SkillInstallRequest::new(reference, &how.by);
         ask.name = Some(key.to_owned());
         ask.overwrite = true;
         ask.accepted.clone_from(&how.accepted);
@@ -182,8 +190,8 @@ impl Hub {
 
     fn gone(&self, error: HubError) -> HubError {
         match error.word {
-            Word::NotFound | Word::Gone => {
-                let mut gone = HubError::new(Word::Gone, error.message);
+            HubErrorCode::NotFound | HubErrorCode::Gone => {
+                let mut gone = HubError::new(HubErrorCode::Gone, error.message);
                 gone.hints = error.hints;
                 gone.hint("it stays as it is; `sinew uninstall --gone` offers to remove it")
             }
@@ -197,21 +205,21 @@ impl Hub {
         key: &str,
         entry: &LockEntry,
         workdir: &Workdir,
-        resolved: &Resolved,
-        how: &UpdateAsk,
+        resolved: &ResolvedVersion,
+        how: &UpdateRequest,
     ) -> Result<(), HubError> {
         let verdict = resolved.verdict();
         let known = entry.upstream.as_ref().map(|upstream| upstream.verdict.as_str());
         let matters = entry.source.kind.is_registry() && known != Some(verdict);
         if matters && (verdict == "malicious" || !how.dry_run) {
-            let entered = workdir.enter(&self.env)?;
-            self.note_upstream(&entered, key, verdict, false)?;
+            let entered = workdir.acquire(&self.env)?;
+            self.record_upstream(&entered, key, verdict, false)?;
         }
         Ok(())
     }
 
     /// Whether a changed tree is a version that the registry published.
-    fn is_known(&self, entry: &LockEntry, local: &Tree) -> Result<bool, HubError> {
+    fn is_known(&self, entry: &LockEntry, local: &SkillTree) -> Result<bool, HubError> {
         let source = &entry.source;
         let (true, Some(address), Some(slug)) =
             (source.kind.is_registry(), &source.registry, &source.slug)
@@ -219,7 +227,7 @@ impl Hub {
             return Ok(false);
         };
         let registry = self.registry_at(address)?;
-        let skill = Named { slug, owner: source.owner.as_deref() };
+        let skill = QualifiedSlug { slug, owner: source.owner.as_deref() };
         let prints = local.fingerprints();
         for print in [&prints.published, &prints.with_meta] {
             if registry.resolve(skill, print)?.is_some() {
@@ -234,11 +242,11 @@ impl Hub {
         &self,
         key: &str,
         entry: &LockEntry,
-        resolved: &Resolved,
-        wanted: &Wanted,
-    ) -> Result<Option<Updated>, HubError> {
+        resolved: &ResolvedVersion,
+        wanted: &RequestedVersion,
+    ) -> Result<Option<UpdateResult>, HubError> {
         let current = || {
-            Ok(Some(Updated {
+            Ok(Some(UpdateResult {
                 key: key.to_owned(),
                 status: UpdateStatus::Current,
                 from: entry.version.clone(),
@@ -257,12 +265,12 @@ impl Hub {
         if *now != entry.version {
             let versions = (Version::parse(now), Version::parse(&entry.version));
             let older = matches!(&versions, (Ok(now), Ok(then)) if now < then);
-            return if older && *wanted == Wanted::Latest { current() } else { Ok(None) };
+            return if older && *wanted == RequestedVersion::Latest { current() } else { Ok(None) };
         }
         let registry = self.registry_at(source.registry.as_deref().unwrap_or_default())?;
         let slug = source.slug.as_deref().unwrap_or_default();
-        let document =
-            registry.version(Named { slug, owner: source.owner.as_deref() }, &entry.version)?;
+        let document = registry
+            .version(QualifiedSlug { slug, owner: source.owner.as_deref() }, &entry.version)?;
         let Some(files) = document.version.files else { return current() };
         let differs = files.iter().find(|said| {
             // Registries know a skill file by other names too; it is compared under its own.
@@ -285,7 +293,7 @@ impl Hub {
                     "{key}@{} has other bytes on its registry than it had: {which}",
                     entry.version
                 );
-                Err(HubError::new(Word::IntegrityMismatch, message).hint(
+                Err(HubError::new(HubErrorCode::IntegrityMismatch, message).hint(
                     "a published version never changes: this may be a hijack; nothing was changed",
                 ))
             }

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::digest::{FileRecord, tree_sha256};
-use crate::error::{HubError, Word};
+use crate::error::{HubError, HubErrorCode};
 use crate::hub::Hub;
-use crate::lock::{ClawhubLock, Lock, LockEntry, Retained, Upstream};
-use crate::registry::VerdictItem;
+use crate::lock::{ClawhubLock, LockEntry, LockFile, SkillRetention, UpstreamRecord};
+use crate::registry::VerdictRequest;
 use crate::tree::records_of;
 use crate::workdir::Workdir;
 
@@ -50,7 +50,7 @@ impl TreeStatus {
 /// One skill, held against its lock entry.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Verified {
+pub struct SkillVerification {
     /// Its folder below the skills root.
     pub key: String,
     /// How it stands.
@@ -72,12 +72,12 @@ pub struct Verified {
     pub held: Option<String>,
     /// What its registry said last.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub upstream: Option<Upstream>,
+    pub upstream: Option<UpstreamRecord>,
     /// Whether that is long ago.
     pub stale: bool,
 }
 
-impl Verified {
+impl SkillVerification {
     /// Whether nothing is wrong with it.
     pub fn is_ok(&self) -> bool {
         self.status == TreeStatus::Ok && self.held.is_none()
@@ -87,7 +87,7 @@ impl Verified {
 /// One row of what is installed.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Row {
+pub struct WorkdirSkill {
     /// Its folder below the skills root.
     pub key: String,
     /// `ok`, `missing`, `extraneous`, `modified`, `quarantined`, `pinned` or `upstream-gone`.
@@ -108,10 +108,10 @@ pub struct Row {
     pub pin_reason: Option<String>,
     /// For how long it is meant to stay.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub retained: Option<Retained>,
+    pub retained: Option<SkillRetention>,
     /// What its registry said last.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub upstream: Option<Upstream>,
+    pub upstream: Option<UpstreamRecord>,
     /// What else is worth knowing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -121,22 +121,26 @@ pub struct Row {
 
 impl Hub {
     /// Holds installed skills against the lock; all of them where none is named.
-    pub fn verify(&self, wanted: &[String], workdir: &Workdir) -> Result<Vec<Verified>, HubError> {
-        workdir.settle(&self.env)?;
+    pub fn verify(
+        &self,
+        wanted: &[String],
+        workdir: &Workdir,
+    ) -> Result<Vec<SkillVerification>, HubError> {
+        workdir.recover(&self.env)?;
         let lock = workdir.lock(&self.env)?;
-        let keys = keys(&lock, wanted)?;
+        let keys = selected_keys(&lock, wanted)?;
         Ok(keys.iter().map(|key| self.verified(key, &lock.skills[key], workdir)).collect())
     }
 
-    fn verified(&self, key: &str, entry: &LockEntry, workdir: &Workdir) -> Verified {
-        let mut verified = Verified {
+    fn verified(&self, key: &str, entry: &LockEntry, workdir: &Workdir) -> SkillVerification {
+        let mut verified = SkillVerification {
             key: key.to_owned(),
             status: TreeStatus::Ok,
             modified: Vec::new(),
             missing: Vec::new(),
             extra: Vec::new(),
             problem: None,
-            held: entry.held(),
+            held: entry.hold_reason(),
             upstream: entry.upstream.clone(),
             stale: entry.upstream.as_ref().is_some_and(|upstream| self.is_stale(upstream)),
         };
@@ -159,12 +163,12 @@ impl Hub {
         verified
     }
 
-    fn is_stale(&self, upstream: &Upstream) -> bool {
+    fn is_stale(&self, upstream: &UpstreamRecord) -> bool {
         self.age(upstream) > STALE_MS
     }
 
     /// How long ago a registry was asked.
-    fn age(&self, upstream: &Upstream) -> u64 {
+    fn age(&self, upstream: &UpstreamRecord) -> u64 {
         let checked: Option<jiff::Timestamp> = upstream.checked_at.parse().ok();
         let checked = checked.and_then(|at| u64::try_from(at.as_millisecond()).ok()).unwrap_or(0);
         self.env.clock.now_ms().saturating_sub(checked)
@@ -172,7 +176,7 @@ impl Hub {
 
     /// Asks registries again about what they were last asked a day ago. Where nothing is due, nobody
     /// is asked.
-    pub fn ask_again(&self, workdir: &Workdir) -> Result<Vec<HubError>, HubError> {
+    pub fn refresh_verdicts(&self, workdir: &Workdir) -> Result<Vec<HubError>, HubError> {
         let lock = workdir.lock(&self.env)?;
         let is_due = |entry: &LockEntry| {
             let asked = entry.upstream.as_ref();
@@ -191,15 +195,15 @@ impl Hub {
         wanted: &[String],
         workdir: &Workdir,
     ) -> Result<Vec<HubError>, HubError> {
-        workdir.settle(&self.env)?;
+        workdir.recover(&self.env)?;
         let lock = workdir.lock(&self.env)?;
-        let mut by_registry: BTreeMap<String, Vec<(String, VerdictItem)>> = BTreeMap::new();
-        for key in keys(&lock, wanted)? {
+        let mut by_registry: BTreeMap<String, Vec<(String, VerdictRequest)>> = BTreeMap::new();
+        for key in selected_keys(&lock, wanted)? {
             let entry = &lock.skills[&key];
             let source = &entry.source;
             let (Some(registry), Some(slug)) = (&source.registry, &source.slug) else { continue };
             if source.kind.is_registry() {
-                let item = VerdictItem {
+                let item = VerdictRequest {
                     slug: slug.clone(),
                     version: entry.version.clone(),
                     owner_handle: source.owner.clone(),
@@ -209,7 +213,7 @@ impl Hub {
         }
         let mut problems = Vec::new();
         for (address, asked) in by_registry {
-            let items: Vec<VerdictItem> = asked.iter().map(|(_, item)| item.clone()).collect();
+            let items: Vec<VerdictRequest> = asked.iter().map(|(_, item)| item.clone()).collect();
             let rows = match self.registry_at(&address).and_then(|r| r.verdicts(&items)) {
                 Ok(rows) => rows,
                 Err(error) => {
@@ -217,7 +221,7 @@ impl Hub {
                     continue;
                 }
             };
-            let entered = workdir.enter(&self.env)?;
+            let entered = workdir.acquire(&self.env)?;
             for (key, item) in &asked {
                 let row = rows.iter().find(|row| {
                     row.requested_slug.as_ref().or(row.slug.as_ref()) == Some(&item.slug)
@@ -228,15 +232,15 @@ impl Hub {
                 let Some(row) = row else { continue };
                 let gone = row.reasons.iter().any(|reason| reason == "version.not_found");
                 let status = row.security.as_ref().and_then(|security| security.status.as_deref());
-                self.note_upstream(&entered, key, status.unwrap_or("unknown"), gone)?;
+                self.record_upstream(&entered, key, status.unwrap_or("unknown"), gone)?;
             }
         }
         Ok(problems)
     }
 
     /// Everything that is installed here, and everything that lies here and is in no lock of ours.
-    pub fn installed(&self, workdir: &Workdir) -> Result<Vec<Row>, HubError> {
-        workdir.settle(&self.env)?;
+    pub fn installed(&self, workdir: &Workdir) -> Result<Vec<WorkdirSkill>, HubError> {
+        workdir.recover(&self.env)?;
         let lock = workdir.lock(&self.env)?;
         let upstream_lock = ClawhubLock::read(&workdir.root).unwrap_or_default();
         let theirs: BTreeMap<&str, &serde_json::Value> = upstream_lock.entries().collect();
@@ -256,7 +260,7 @@ impl Hub {
             let drift = other.filter(|version| *version != entry.version).map(|version| {
                 format!("clawhub's lock says {version}, sinew's says {}", entry.version)
             });
-            rows.push(Row {
+            rows.push(WorkdirSkill {
                 key: key.clone(),
                 status,
                 version: Some(entry.version.clone()),
@@ -272,7 +276,7 @@ impl Hub {
         }
         for key in folders(workdir).into_iter().filter(|key| !lock.skills.contains_key(key)) {
             let their = theirs.get(key.as_str());
-            rows.push(Row {
+            rows.push(WorkdirSkill {
                 status: "extraneous",
                 version: their.and_then(|entry| Some(entry.get("version")?.as_str()?.to_owned())),
                 source: None,
@@ -292,14 +296,14 @@ impl Hub {
 }
 
 /// The keys that are meant; all where none is named.
-pub(crate) fn keys(lock: &Lock, wanted: &[String]) -> Result<Vec<String>, HubError> {
+pub(crate) fn selected_keys(lock: &LockFile, wanted: &[String]) -> Result<Vec<String>, HubError> {
     match wanted.is_empty() {
         true => Ok(lock.skills.keys().cloned().collect()),
         false => wanted.iter().map(|wanted| lock.find(wanted).map(str::to_owned)).collect(),
     }
 }
 
-fn compare(said: &[FileRecord], found: &[FileRecord], verified: &mut Verified) {
+fn compare(said: &[FileRecord], found: &[FileRecord], verified: &mut SkillVerification) {
     let by_path = |files: &[FileRecord]| -> BTreeMap<String, FileRecord> {
         files.iter().map(|file| (file.path.clone(), file.clone())).collect()
     };
@@ -352,14 +356,14 @@ pub(crate) fn folders(workdir: &Workdir) -> Vec<String> {
 
 /// Why an installed skill's folder must not be loaded as it is; `None` where it may, or where the
 /// lock does not cover it. `scanned` is the digest that the catalog's scan found.
-pub fn hold(
-    lock: &Lock,
+pub fn hold_reason(
+    lock: &LockFile,
     key: &str,
     folder: &std::path::Path,
     scanned: Option<&str>,
 ) -> Option<String> {
     let entry = lock.skills.get(key)?;
-    if let Some(held) = entry.held() {
+    if let Some(held) = entry.hold_reason() {
         return Some(held);
     }
     if scanned.is_some() && scanned == entry.scan_digest.as_deref() {
@@ -374,7 +378,7 @@ pub fn hold(
 }
 
 /// A word for an entry whose source is not a registry, for messages.
-pub(crate) fn not_found(key: &str) -> HubError {
-    HubError::new(Word::NotFound, format!("the folder of {key} is gone"))
+pub(crate) fn missing_folder_error(key: &str) -> HubError {
+    HubError::new(HubErrorCode::NotFound, format!("the folder of {key} is gone"))
         .hint(format!("`sinew restore` brings it back; `sinew uninstall {key}` forgets it"))
 }

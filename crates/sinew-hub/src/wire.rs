@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// Records of one page and what was wrong with others.
 #[derive(Debug, Clone)]
-pub struct Page<T> {
+pub struct WirePage<T> {
     /// The good ones.
     pub rows: Vec<T>,
     /// Where the next page starts; only `None` means the end.
@@ -30,7 +30,7 @@ pub fn read<T: DeserializeOwned>(value: Value) -> Result<T, String> {
 }
 
 /// Reads the records below `field`, each on its own.
-pub fn page<T: DeserializeOwned>(mut value: Value, field: &str) -> Result<Page<T>, String> {
+pub fn page<T: DeserializeOwned>(mut value: Value, field: &str) -> Result<WirePage<T>, String> {
     let next = value.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
     let Some(Value::Array(items)) = value.get_mut(field).map(Value::take) else {
         return Err(format!("{field}: a list is expected"));
@@ -42,13 +42,13 @@ pub fn page<T: DeserializeOwned>(mut value: Value, field: &str) -> Result<Page<T
             Err(problem) => problems.push(format!("{field}[{at}].{problem}")),
         }
     }
-    Ok(Page { rows, next, problems })
+    Ok(WirePage { rows, next, problems })
 }
 
 /// A row of a search.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SearchRow {
+pub struct SearchRowWire {
     /// How well it fits, in the registry's own measure.
     pub score: f64,
     /// The skill.
@@ -62,15 +62,15 @@ pub struct SearchRow {
     /// The owner's handle.
     pub owner_handle: Option<String>,
     /// The owner.
-    pub owner: Option<Owner>,
+    pub owner: Option<UpstreamOwnerWire>,
     /// Who published it.
-    pub publisher: Option<Owner>,
+    pub publisher: Option<UpstreamOwnerWire>,
     /// How it is installed.
-    pub install: Option<InstallHint>,
+    pub install: Option<InstallHintWire>,
     /// What the registry says of its safety.
-    pub trust: Option<Trust>,
+    pub trust: Option<TrustWire>,
     /// How it is used.
-    pub metrics: Option<Metrics>,
+    pub metrics: Option<MetricsWire>,
     /// The latest version.
     pub version: Option<String>,
     /// Downloads so far.
@@ -82,7 +82,7 @@ pub struct SearchRow {
 /// An owner or publisher.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Owner {
+pub struct UpstreamOwnerWire {
     /// The handle.
     pub handle: Option<String>,
     /// The name for people.
@@ -91,7 +91,7 @@ pub struct Owner {
 
 /// How a search row is installed.
 #[derive(Debug, Clone, Deserialize)]
-pub struct InstallHint {
+pub struct InstallHintWire {
     /// `clawhub`, `github` or `skills-sh`.
     pub kind: Option<String>,
     /// What to type.
@@ -101,7 +101,7 @@ pub struct InstallHint {
 /// What a registry says of a row's safety.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Trust {
+pub struct TrustWire {
     /// A word, or an object that holds one.
     #[serde(rename = "clawHubVerdict")]
     pub verdict: Option<Value>,
@@ -110,7 +110,7 @@ pub struct Trust {
 /// How a row is used.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Metrics {
+pub struct MetricsWire {
     /// Installs in the last 60 days.
     #[serde(rename = "rolling60DayInstalls")]
     pub recent_installs: Option<u64>,
@@ -121,7 +121,7 @@ pub struct Metrics {
 /// A skill as lists and details show it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SkillInfo {
+pub struct SkillSummaryWire {
     /// The skill.
     pub slug: String,
     /// Its name for people.
@@ -133,12 +133,12 @@ pub struct SkillInfo {
     pub tags: BTreeMap<String, String>,
     /// Counts.
     #[serde(default)]
-    pub stats: Stats,
+    pub stats: SkillStatsWire,
     /// When it changed last, in milliseconds.
     pub updated_at: Option<f64>,
     /// The latest version, in lists.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub latest_version: Option<VersionRow>,
+    pub latest_version: Option<VersionSummaryWire>,
     /// The owner, in lists that name one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_handle: Option<String>,
@@ -147,7 +147,7 @@ pub struct SkillInfo {
 /// Counts of a skill.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Stats {
+pub struct SkillStatsWire {
     /// Downloads.
     pub downloads: Option<u64>,
     /// Stars.
@@ -157,7 +157,7 @@ pub struct Stats {
 /// A version in a list.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct VersionRow {
+pub struct VersionSummaryWire {
     /// The version.
     pub version: String,
     /// When it was published, in milliseconds.
@@ -169,33 +169,33 @@ pub struct VersionRow {
 /// A skill in detail.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Detail {
+pub struct SkillDetailWire {
     /// The skill.
-    pub skill: SkillInfo,
+    pub skill: SkillSummaryWire,
     /// Its latest version.
-    pub latest_version: Option<VersionRow>,
+    pub latest_version: Option<VersionSummaryWire>,
     /// What it needs.
-    pub metadata: Option<Needs>,
+    pub metadata: Option<SkillNeedsWire>,
     /// Who owns it.
-    pub owner: Option<Owner>,
+    pub owner: Option<UpstreamOwnerWire>,
     /// What the registry's moderators say.
-    pub moderation: Option<Moderation>,
+    pub moderation: Option<ModerationWire>,
 }
 
 /// What a skill needs before it works.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Needs {
+pub struct SkillNeedsWire {
     /// Variables and settings.
     #[serde(default)]
-    pub setup: Vec<Setup>,
+    pub setup: Vec<SetupKeyWire>,
     /// Systems it runs on.
     pub os: Option<Vec<String>>,
 }
 
 /// One thing that a skill needs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Setup {
+pub struct SetupKeyWire {
     /// A variable or a setting.
     pub key: String,
     /// Whether it works without.
@@ -206,7 +206,7 @@ pub struct Setup {
 /// What a registry's moderators say.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Moderation {
+pub struct ModerationWire {
     /// Flagged, and still to be had.
     #[serde(default)]
     pub is_suspicious: bool,
@@ -225,15 +225,15 @@ pub struct Moderation {
 /// One version, with its files.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct VersionDocument {
+pub struct VersionDocumentWire {
     /// The version itself.
-    pub version: VersionDetail,
+    pub version: VersionDetailWire,
 }
 
 /// A version, with its files.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct VersionDetail {
+pub struct VersionDetailWire {
     /// The version.
     pub version: String,
     /// When it was published, in milliseconds.
@@ -241,14 +241,14 @@ pub struct VersionDetail {
     /// What changed.
     pub changelog: Option<String>,
     /// Its files; `None` where the registry does not say.
-    pub files: Option<Vec<WireFile>>,
+    pub files: Option<Vec<VersionFileWire>>,
     /// What scans said.
-    pub security: Option<Security>,
+    pub security: Option<SecurityWire>,
 }
 
 /// A file of a version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WireFile {
+pub struct VersionFileWire {
     /// Relative path.
     pub path: String,
     /// Bytes.
@@ -260,7 +260,7 @@ pub struct WireFile {
 /// What scans said of a version.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Security {
+pub struct SecurityWire {
     /// `clean`, `suspicious`, `malicious`, `pending` or `error`.
     pub status: Option<String>,
     /// Whether something was found that does not block.
@@ -271,19 +271,19 @@ pub struct Security {
 /// How a registry wants a skill to be installed, or why not.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct InstallAnswer {
+pub struct InstallAnswerWire {
     /// Whether it may be.
     pub ok: bool,
     /// `archive` or `github`.
     pub install_kind: Option<String>,
     /// Where it lies on GitHub.
-    pub github: Option<GitHubSource>,
+    pub github: Option<GitHubSourceWire>,
     /// Why not, as a word.
     pub reason: Option<String>,
     /// Why not, for people.
     pub message: Option<String>,
     /// What skills.sh's mirror knows of it.
-    pub trust: Option<MirrorTrust>,
+    pub trust: Option<MirrorTrustWire>,
     /// The name under which the registry itself has it.
     pub canonical_ref: Option<String>,
 }
@@ -291,7 +291,7 @@ pub struct InstallAnswer {
 /// What a registry knows of an entry of skills.sh.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct MirrorTrust {
+pub struct MirrorTrustWire {
     /// `scanned` or `unscanned`.
     #[serde(rename = "clawhubScan")]
     pub scan: Option<String>,
@@ -300,7 +300,7 @@ pub struct MirrorTrust {
 /// A folder of a commit on GitHub.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct GitHubSource {
+pub struct GitHubSourceWire {
     /// `owner/repo`.
     pub repo: String,
     /// The commit.
@@ -314,15 +314,15 @@ pub struct GitHubSource {
 /// What `/resolve` says of a fingerprint.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Resolution {
+pub struct ResolutionWire {
     /// The version with that fingerprint.
     #[serde(rename = "match")]
-    pub matched: Option<VersionOnly>,
+    pub matched: Option<VersionNumberWire>,
 }
 
 /// A version and nothing else.
 #[derive(Debug, Clone, Deserialize)]
-pub struct VersionOnly {
+pub struct VersionNumberWire {
     /// The version.
     pub version: String,
 }
@@ -330,7 +330,7 @@ pub struct VersionOnly {
 /// A verdict on one version of one skill.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct VerdictRow {
+pub struct VerdictWire {
     /// What was asked about.
     pub requested_slug: Option<String>,
     /// Of whom.
@@ -343,21 +343,21 @@ pub struct VerdictRow {
     #[serde(default)]
     pub reasons: Vec<String>,
     /// What scans said.
-    pub security: Option<Security>,
+    pub security: Option<SecurityWire>,
 }
 
 /// A slug that several owners hold.
 #[derive(Debug, Clone, Deserialize)]
-pub struct AmbiguousSlug {
+pub struct AmbiguousSlugWire {
     /// Whose it may be.
     #[serde(default)]
-    pub matches: Vec<AmbiguousMatch>,
+    pub matches: Vec<AmbiguousMatchWire>,
 }
 
 /// One owner of a slug that several hold.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct AmbiguousMatch {
+pub struct AmbiguousMatchWire {
     /// The owner.
     pub owner_handle: Option<String>,
     /// The skill.

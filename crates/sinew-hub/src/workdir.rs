@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use sinew_catalog::Environment;
 use sinew_guard::atomic;
 
-use crate::error::{HubError, Word};
+use crate::error::{HubError, HubErrorCode};
 use crate::install::journal;
-use crate::lock::Lock;
+use crate::lock::LockFile;
 
 /// How long somebody else may keep the workdir.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -45,8 +45,8 @@ impl Workdir {
     }
 
     /// What the lock says now.
-    pub fn lock(&self, env: &Environment) -> Result<Lock, HubError> {
-        Lock::read(&self.lock_path(), &*env.clock)
+    pub fn lock(&self, env: &Environment) -> Result<LockFile, HubError> {
+        LockFile::read(&self.lock_path(), &*env.clock)
     }
 
     /// Where a skill lies.
@@ -55,34 +55,34 @@ impl Workdir {
     }
 
     /// Finishes or undoes what somebody left half done; cheap where nobody did.
-    pub fn settle(&self, env: &Environment) -> Result<(), HubError> {
+    pub fn recover(&self, env: &Environment) -> Result<(), HubError> {
         if journal::path(self).exists() {
-            drop(self.enter(env)?);
+            drop(self.acquire(env)?);
         }
         Ok(())
     }
 
     /// The same for whoever only looks: where somebody is at work, nothing is waited for.
-    pub fn settle_if_free(&self, env: &Environment) -> Result<(), HubError> {
+    pub fn recover_if_free(&self, env: &Environment) -> Result<(), HubError> {
         if !journal::path(self).exists() {
             return Ok(());
         }
         let path = self.state.join("hub.lock");
-        match atomic::Lock::try_acquire(&path) {
-            Ok(Some(held)) => journal::repair(&Entered { workdir: self, _held: held }, env),
+        match atomic::FileLock::try_acquire(&path) {
+            Ok(Some(held)) => journal::repair(&WorkdirGuard { workdir: self, _held: held }, env),
             Ok(None) => Ok(()),
             Err(error) => Err(HubError::file("lock", &path, &error)),
         }
     }
 
     /// The right to change the folder. What was left half done is finished or undone first.
-    pub fn enter(&self, env: &Environment) -> Result<Entered<'_>, HubError> {
+    pub fn acquire(&self, env: &Environment) -> Result<WorkdirGuard<'_>, HubError> {
         let path = self.state.join("hub.lock");
         let failed = |error: std::io::Error| HubError::file("lock", &path, &error);
         let started = Instant::now();
         let pid = self.state.join("hub.pid");
         let held = loop {
-            if let Some(held) = atomic::Lock::try_acquire(&path).map_err(failed)? {
+            if let Some(held) = atomic::FileLock::try_acquire(&path).map_err(failed)? {
                 break held;
             }
             if started.elapsed() > PATIENCE {
@@ -92,13 +92,15 @@ impl Workdir {
                     holder.trim(),
                     self.skills.display()
                 );
-                return Err(HubError::new(Word::Lock, message).hint("wait for it, or end it"));
+                return Err(
+                    HubError::new(HubErrorCode::Lock, message).hint("wait for it, or end it")
+                );
             }
             thread::sleep(ASK_AGAIN);
         };
         // Only for the message above; whoever cannot write it still holds the lock.
         let _ = std::fs::write(&pid, std::process::id().to_string());
-        let entered = Entered { workdir: self, _held: held };
+        let entered = WorkdirGuard { workdir: self, _held: held };
         journal::repair(&entered, env)?;
         Ok(entered)
     }
@@ -106,8 +108,8 @@ impl Workdir {
 
 /// A workdir that nobody else changes, until this is dropped.
 #[derive(Debug)]
-pub struct Entered<'a> {
+pub struct WorkdirGuard<'a> {
     /// The workdir.
     pub workdir: &'a Workdir,
-    _held: atomic::Lock,
+    _held: atomic::FileLock,
 }

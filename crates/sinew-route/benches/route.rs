@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 
 use sinew_route::eval::read_skills;
 use sinew_route::{
-    Config, Context, Document, Embedder, Index, Message, Models, Router, Side, Weights,
+    Embedder, RouteContext, RouteDocument, RouteIndex, Router, RouterConfig, RouterModels,
+    SignalWeights, TextSide, UserMessage,
 };
 
 /// About sixteen tokens each, as real messages have them.
@@ -38,7 +39,7 @@ fn main() {
     rayon::ThreadPoolBuilder::new().num_threads(1).build_global().expect("the first pool");
     let long = std::env::args().any(|argument| argument == "--long");
     let base = skills();
-    let models = Models::embedded();
+    let models = RouterModels::embedded();
     let small = models.clone().without_encoder();
     println!(
         "{} skills to copy, models {:?} {:?}",
@@ -48,13 +49,13 @@ fn main() {
     );
     let sizes: &[usize] = if long { &[1_864, 10_000, 100_000] } else { &[1_864, 10_000] };
     for &size in sizes {
-        let documents: Vec<Document> = (0..size).map(|at| copy(&base, at)).collect();
+        let documents: Vec<RouteDocument> = (0..size).map(|at| copy(&base, at)).collect();
         let start = Instant::now();
-        let index = Index::build(&documents, &models);
+        let index = RouteIndex::build(&documents, &models);
         let built = start.elapsed();
         let bytes = index.to_bytes();
         let start = Instant::now();
-        let index = Index::load(&bytes).expect("what was written");
+        let index = RouteIndex::load(&bytes).expect("what was written");
         let loaded = start.elapsed();
         let mut edited = documents.clone();
         edited[size / 2].hash.push('x');
@@ -67,12 +68,12 @@ fn main() {
             built_again.read
         );
         let index = Arc::new(index);
-        let config = |lexical, table| Config {
-            weights: Some(Weights { lexical, table, encoder: 0.0 }),
-            ..Config::default()
+        let config = |lexical, table| RouterConfig {
+            weights: Some(SignalWeights { lexical, table, encoder: 0.0 }),
+            ..RouterConfig::default()
         };
-        let words = Router::over(Arc::clone(&index), small.clone(), config(1.0, 0.0)).0;
-        let both = Router::over(Arc::clone(&index), small.clone(), Config::default()).0;
+        let words = Router::from_index(Arc::clone(&index), small.clone(), config(1.0, 0.0)).0;
+        let both = Router::from_index(Arc::clone(&index), small.clone(), RouterConfig::default()).0;
         let alone = report("BM25F alone", &words, None);
         report("BM25F + static", &both, Some(alone));
         if let Some(encoder) = models.encoder.clone().filter(|_| size == 1_864) {
@@ -80,11 +81,12 @@ fn main() {
             let mut index = (*index).clone();
             let pending = index.pending();
             index.fill(&Made(Arc::clone(&encoder)), &pending, &|_| ()).expect("made up");
-            let all = Router::over(Arc::new(index), models.clone(), Config::default()).0;
+            let all =
+                Router::from_index(Arc::new(index), models.clone(), RouterConfig::default()).0;
             report("all", &all, Some(alone));
             let start = Instant::now();
             encoder
-                .embed(&[&documents[0].body, &documents[1].body], Side::Document)
+                .embed(&[&documents[0].body, &documents[1].body], TextSide::Document)
                 .expect("a local model");
             println!("  a document through the encoder: {:?}", start.elapsed() / 2);
         }
@@ -104,7 +106,7 @@ impl Embedder for Made {
         self.0.dims()
     }
 
-    fn embed(&self, texts: &[&str], _: Side) -> Result<Vec<Vec<f32>>, sinew_route::EmbedError> {
+    fn embed(&self, texts: &[&str], _: TextSide) -> Result<Vec<Vec<f32>>, sinew_route::EmbedError> {
         let vector = |text: &&str| {
             (0..self.dims()).map(|at| ((at * (text.len() + 3)) % 17) as f32 - 8.0).collect()
         };
@@ -118,7 +120,9 @@ fn report(name: &str, router: &Router, base: Option<Duration>) -> Duration {
     for _ in 0..25 {
         for (text, times) in MESSAGES.iter().zip(&mut times) {
             let start = Instant::now();
-            std::hint::black_box(router.route(&Message::from_user(text), &Context::default()));
+            std::hint::black_box(
+                router.route(&UserMessage::from_user(text), &RouteContext::default()),
+            );
             times.push(start.elapsed());
         }
     }
@@ -135,7 +139,7 @@ fn report(name: &str, router: &Router, base: Option<Duration>) -> Duration {
     best
 }
 
-fn copy(base: &[Document], at: usize) -> Document {
+fn copy(base: &[RouteDocument], at: usize) -> RouteDocument {
     let mut document = base[at % base.len()].clone();
     if at >= base.len() {
         let copy = at / base.len();
@@ -146,7 +150,7 @@ fn copy(base: &[Document], at: usize) -> Document {
     document
 }
 
-fn skills() -> Vec<Document> {
+fn skills() -> Vec<RouteDocument> {
     let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared"));
     let root = std::env::var_os("SINEW_SHARED").map_or_else(beside, PathBuf::from);
     let mut text = String::new();

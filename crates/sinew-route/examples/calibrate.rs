@@ -12,20 +12,21 @@ mod common;
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use sinew_route::eval::{Question, candidates, raw_signals};
+use sinew_route::eval::{EvalQuestion, candidates, raw_signals};
 use sinew_route::{
-    Background, Calibration, Calibrations, Config, Context, Document, Features, Index, Logistic,
-    Models, Router, Sample, Weights, fit,
+    Calibration, CalibrationSample, CalibrationSet, LogisticModel, MatchFeatures, RouteContext,
+    RouteDocument, RouteIndex, Router, RouterConfig, RouterModels, SignalBackground, SignalWeights,
+    fit,
 };
 
 /// Candidates per message that are learned from.
 const TOP: usize = 5;
 
-type Candidates = Vec<(String, Features)>;
+type Candidates = Vec<(String, MatchFeatures)>;
 
 struct Pool {
-    index: Arc<Index>,
-    questions: Vec<Question>,
+    index: Arc<RouteIndex>,
+    questions: Vec<EvalQuestion>,
 }
 
 fn main() {
@@ -35,14 +36,14 @@ fn main() {
     let none = common::none_messages(false);
     let mut sets = Vec::new();
     let without = models.clone().without_encoder();
-    let mut wanted = vec![(without, Weights { lexical: 1.0, table: 1.5, encoder: 0.0 })];
+    let mut wanted = vec![(without, SignalWeights { lexical: 1.0, table: 1.5, encoder: 0.0 })];
     if models.encoder.is_some() {
-        wanted.push((models, Weights { lexical: 1.0, table: 1.5, encoder: 3.0 }));
+        wanted.push((models, SignalWeights { lexical: 1.0, table: 1.5, encoder: 3.0 }));
     }
     for (models, weights) in wanted {
         sets.push(calibration(&models, weights, &pools, &none, &date));
     }
-    let text = serde_json::to_string_pretty(&Calibrations { sets }).expect("plain data");
+    let text = serde_json::to_string_pretty(&CalibrationSet { sets }).expect("plain data");
     let out = concat!(env!("CARGO_MANIFEST_DIR"), "/data/calibration.json");
     std::fs::write(out, text + "\n").expect("a writable crate");
     println!("{out}");
@@ -50,21 +51,22 @@ fn main() {
 
 /// Validation as a whole, in parts of 20 and 60, and with the skills of dev as well; each of the first
 /// three also with nothing but names and descriptions, as many catalogs have it.
-fn pools(models: &Models) -> Vec<Pool> {
+fn pools(models: &RouterModels) -> Vec<Pool> {
     let (validation, dev) = (common::validation(), common::dev());
     let mut joint = validation.documents.clone();
     joint.extend(dev.documents);
     let whole = common::index("validation", &validation.documents, models);
     let joint = common::index("joint", &joint, models);
-    let bare = |one: &Document| Document::from_description(&one.id, &one.name, &one.description);
-    let bare_documents: Vec<Document> = validation.documents.iter().map(bare).collect();
+    let bare =
+        |one: &RouteDocument| RouteDocument::from_description(&one.id, &one.name, &one.description);
+    let bare_documents: Vec<RouteDocument> = validation.documents.iter().map(bare).collect();
     let bare = common::index("bare", &bare_documents, models);
     let mut pools = Vec::new();
     for (documents, whole) in [(&validation.documents, &whole), (&bare_documents, &bare)] {
         for size in [20, 60] {
             for part in documents.chunks(size) {
-                let holds = |question: &&Question| {
-                    part.iter().any(|one: &Document| one.id == question.expected[0])
+                let holds = |question: &&EvalQuestion| {
+                    part.iter().any(|one: &RouteDocument| one.id == question.expected[0])
                 };
                 let questions = validation.questions.iter().filter(holds).cloned().collect();
                 pools.push(Pool { index: Arc::new(whole.update(part, models).0), questions });
@@ -78,10 +80,10 @@ fn pools(models: &Models) -> Vec<Pool> {
 }
 
 fn calibration(
-    models: &Models,
-    weights: Weights,
+    models: &RouterModels,
+    weights: SignalWeights,
     pools: &[Pool],
-    none: &[Question],
+    none: &[EvalQuestion],
     date: &str,
 ) -> Calibration {
     let with_encoder = models.encoder.is_some();
@@ -101,7 +103,7 @@ fn calibration(
     for (at, pool) in pools.iter().enumerate() {
         let router = router(pool, models, Some(&start));
         let share = pool.questions.len() as f64 / whole.questions.len() as f64;
-        let some_none: Vec<&Question> = none
+        let some_none: Vec<&EvalQuestion> = none
             .iter()
             .enumerate()
             .filter(|(i, _)| share > 0.5 || i % 33 == at % 33)
@@ -119,7 +121,7 @@ fn calibration(
     Calibration { right, fit: fits, ..start }
 }
 
-fn describe(name: &str, model: &Logistic) {
+fn describe(name: &str, model: &LogisticModel) {
     let slopes: Vec<String> = sinew_route::FEATURES
         .iter()
         .zip(&model.slopes)
@@ -128,31 +130,35 @@ fn describe(name: &str, model: &Logistic) {
     println!("  {name}: {} + {}", model.bias, slopes.join(", "));
 }
 
-fn router(pool: &Pool, models: &Models, calibration: Option<&Calibration>) -> Router {
-    let calibrations = Calibrations { sets: calibration.into_iter().cloned().collect() };
-    let config = Config { calibrations, ..Config::default() };
-    Router::over(Arc::clone(&pool.index), models.clone(), config).0
+fn router(pool: &Pool, models: &RouterModels, calibration: Option<&Calibration>) -> Router {
+    let calibrations = CalibrationSet { sets: calibration.into_iter().cloned().collect() };
+    let config = RouterConfig { calibrations, ..RouterConfig::default() };
+    Router::from_index(Arc::clone(&pool.index), models.clone(), config).0
 }
 
 /// Each message with its skill there, each with it taken away, and messages that need none.
 fn observe(
     router: &Router,
     pool: &Pool,
-    none: &[&Question],
-    right: &mut Vec<Sample>,
-    fits: &mut Vec<Sample>,
+    none: &[&EvalQuestion],
+    right: &mut Vec<CalibrationSample>,
+    fits: &mut Vec<CalibrationSample>,
 ) {
-    let sample = |features: Features, right: bool, weight: f64| Sample { features, right, weight };
+    let sample = |features: MatchFeatures, right: bool, weight: f64| CalibrationSample {
+        features,
+        right,
+        weight,
+    };
     let asked: Vec<(Candidates, Candidates)> = pool
         .questions
         .par_iter()
         .map(|question| {
             let answer = [question.expected[0].as_str()];
-            let there = candidates(router, &question.query, &Context::default(), TOP);
+            let there = candidates(router, &question.query, &RouteContext::default(), TOP);
             let away = candidates(
                 router,
                 &question.query,
-                &Context { excluded: &answer, prior: None },
+                &RouteContext { excluded: &answer, prior: None },
                 TOP,
             );
             (there, away)
@@ -176,7 +182,7 @@ fn observe(
     let weight = 0.6 * pool.questions.len() as f64 / none.len().max(1) as f64;
     let silent: Vec<_> = none
         .par_iter()
-        .map(|question| candidates(router, &question.query, &Context::default(), TOP))
+        .map(|question| candidates(router, &question.query, &RouteContext::default(), TOP))
         .collect();
     for there in &silent {
         for (place, (_, features)) in there.iter().enumerate() {
@@ -195,7 +201,7 @@ const NEAR_MISS_RIGHT: f64 = 0.3;
 const NEAR_MISS_FIT: f64 = 0.15;
 
 /// Mean and deviation of each signal over documents that are not the right one.
-fn background(router: &Router, questions: &[Question], with_encoder: bool) -> Background {
+fn background(router: &Router, questions: &[EvalQuestion], with_encoder: bool) -> SignalBackground {
     let raw: Vec<_> = questions
         .par_iter()
         .step_by(5)
@@ -214,7 +220,7 @@ fn background(router: &Router, questions: &[Question], with_encoder: bool) -> Ba
         [means, deviations].map(|sum| (1e4 * sum / raw.len() as f64).round() / 1e4)
     };
     let plain = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<_>>();
-    Background {
+    SignalBackground {
         lexical: over(&|at| {
             raw[at]
                 .lexical

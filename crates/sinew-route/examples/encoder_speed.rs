@@ -5,11 +5,11 @@
 
 use std::time::Instant;
 
-use sinew_route::{Encoder, Level};
+use sinew_route::{KernelLevel, TextEncoder};
 
 fn main() {
-    for level in Level::available() {
-        let Some(Ok(encoder)) = Encoder::embedded() else {
+    for level in KernelLevel::available() {
+        let Some(Ok(encoder)) = TextEncoder::embedded() else {
             println!("no encoder in this build");
             return;
         };
@@ -17,7 +17,7 @@ fn main() {
         for tokens in [18, 64, 96] {
             let ids: Vec<u32> = (0..tokens).map(|at| 2000 + 37 * at).collect();
             let _ = encoder.encode_tokens(&ids);
-            let rounds = if level == Level::Scalar { 3 } else { 30 };
+            let rounds = if level == KernelLevel::Scalar { 3 } else { 30 };
             let mut times: Vec<_> = (0..rounds)
                 .map(|_| {
                     let start = Instant::now();

@@ -7,8 +7,8 @@ mod common;
 
 use std::sync::Arc;
 
-use sinew_route::eval::{Options, Question, evaluate, near_misses, triggers};
-use sinew_route::{Config, Decision, Models, Router, Weights};
+use sinew_route::eval::{EvalQuestion, RouteEvalOptions, evaluate, evaluate_triggers, near_misses};
+use sinew_route::{RouteDecision, Router, RouterConfig, RouterModels, SignalWeights};
 
 const SYSTEMS: [(&str, [f64; 3]); 7] = [
     ("BM25F", [1.0, 0.0, 0.0]),
@@ -26,9 +26,9 @@ fn main() {
     let sets = [common::dev(), common::validation()];
     for set in &sets {
         let index = Arc::new(common::index(set.name, &set.documents, &models));
-        let router = |models: &Models, weights: Option<Weights>, bridge: bool| {
-            let config = Config { weights, bridge, ..Config::default() };
-            Router::over(Arc::clone(&index), models.clone(), config).0
+        let router = |models: &RouterModels, weights: Option<SignalWeights>, bridge: bool| {
+            let config = RouterConfig { weights, bridge, ..RouterConfig::default() };
+            Router::from_index(Arc::clone(&index), models.clone(), config).0
         };
         println!(
             "\n{}: {} messages over {} skills",
@@ -40,7 +40,7 @@ fn main() {
             if brief || (encoder > 0.0 && models.encoder.is_none()) {
                 continue;
             }
-            let router = router(&models, Some(Weights { lexical, table, encoder }), true);
+            let router = router(&models, Some(SignalWeights { lexical, table, encoder }), true);
             row(name, &router, &set.questions);
         }
         row(
@@ -67,8 +67,8 @@ fn main() {
         for (which, models) in
             [("static", models.clone().without_encoder()), ("all", models.clone())]
         {
-            let router = Router::over(Arc::clone(&index), models, Config::default()).0;
-            let report = triggers(&router, &rows, None);
+            let router = Router::from_index(Arc::clone(&index), models, RouterConfig::default()).0;
+            let report = evaluate_triggers(&router, &rows, None);
             println!(
                 "  {which:8} hit@1 {:.1}  offered {:.1}  false matches {:.1}  false offers {:.1}",
                 100.0 * report.hit1,
@@ -80,9 +80,13 @@ fn main() {
     }
 }
 
-fn row(name: &str, router: &Router, questions: &[Question]) {
-    let report =
-        evaluate(router, questions, Vec::new(), Options { parallel: false, misses: false });
+fn row(name: &str, router: &Router, questions: &[EvalQuestion]) {
+    let report = evaluate(
+        router,
+        questions,
+        Vec::new(),
+        RouteEvalOptions { parallel: false, misses: false },
+    );
     let f = &report.figures;
     let (one, gain) = (report.intervals["hit@1"], report.intervals["ndcg@10"]);
     let foreign = report.by_kind.get("foreign").or_else(|| report.by_kind.get("multilingual"));
@@ -108,13 +112,17 @@ fn row(name: &str, router: &Router, questions: &[Question]) {
     );
 }
 
-fn decisions(name: &str, router: &Router, questions: &[Question]) {
+fn decisions(name: &str, router: &Router, questions: &[EvalQuestion]) {
     let mut questions = questions.to_vec();
     questions.extend(common::none_messages(true));
-    let report =
-        evaluate(router, &questions, Vec::new(), Options { parallel: true, misses: false });
+    let report = evaluate(
+        router,
+        &questions,
+        Vec::new(),
+        RouteEvalOptions { parallel: true, misses: false },
+    );
     let near = near_misses(router, &questions);
-    let matched = near.iter().filter(|one| one.decision == Decision::Match).count();
+    let matched = near.iter().filter(|one| one.decision == RouteDecision::Match).count();
     println!(
         "  decisions {name}: none kept {:.1} %, wrongly silent {:.1} %, match precision {:.1} % ({} matches), near misses matched {:.1} %  {:?}",
         100.0 * report.abstain.recall,

@@ -7,17 +7,21 @@ mod common;
 
 use std::sync::Arc;
 
-use sinew_route::eval::{Options, evaluate};
-use sinew_route::{Config, Router};
+use sinew_route::eval::{RouteEvalOptions, evaluate};
+use sinew_route::{Router, RouterConfig};
 
 fn main() {
     let models = common::models();
     let mut set = common::dev();
     set.questions.extend(common::none_messages(true));
     let index = Arc::new(common::index("dev", &set.documents, &models));
-    let router = Router::over(index, models, Config::default()).0;
-    let report =
-        evaluate(&router, &set.questions, Vec::new(), Options { parallel: true, misses: true });
+    let router = Router::from_index(index, models, RouterConfig::default()).0;
+    let report = evaluate(
+        &router,
+        &set.questions,
+        Vec::new(),
+        RouteEvalOptions { parallel: true, misses: true },
+    );
     for miss in report.misses {
         let wanted =
             miss.expected.first().and_then(|id| set.documents.iter().find(|one| &one.id == id));

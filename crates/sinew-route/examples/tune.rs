@@ -8,11 +8,13 @@ mod common;
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use sinew_route::eval::{RawSignals, Wants, raw_signals};
-use sinew_route::{Bm25f, Config, Document, Index, Models, Router, Weights};
+use sinew_route::eval::{ExpectedMatch, RawSignals, raw_signals};
+use sinew_route::{
+    Bm25fParams, RouteDocument, RouteIndex, Router, RouterConfig, RouterModels, SignalWeights,
+};
 
 /// A name, skills, and messages with the ids that answer them.
-type Unsignalled = (&'static str, Vec<Document>, Vec<(String, Vec<String>)>);
+type Unsignalled = (&'static str, Vec<RouteDocument>, Vec<(String, Vec<String>)>);
 
 struct Signalled {
     name: &'static str,
@@ -26,7 +28,10 @@ fn main() {
     let (trigger, rows) = common::trigger();
     let mut sets: Vec<Unsignalled> = Vec::new();
     for set in [dev, validation] {
-        let asked = set.questions.iter().filter(|question| question.wants() == Wants::Skill);
+        let asked = set
+            .questions
+            .iter()
+            .filter(|question| question.expected_match() == ExpectedMatch::Skill);
         let asked =
             asked.map(|q| (q.query.clone(), q.expected.iter().chain(&q.also).cloned().collect()));
         let asked: Vec<(String, Vec<String>)> = asked.collect();
@@ -48,9 +53,9 @@ fn main() {
     }
     let should = rows.iter().filter(|row| row.should_trigger);
     // Every second skill with nothing but its description, as in a catalog of many origins.
-    let half = |(at, one): (usize, &Document)| match at % 2 {
+    let half = |(at, one): (usize, &RouteDocument)| match at % 2 {
         0 => one.clone(),
-        _ => Document::from_description(&one.id, &one.name, &one.description),
+        _ => RouteDocument::from_description(&one.id, &one.name, &one.description),
     };
     let half = sets[1].1.iter().enumerate().map(half).collect();
     sets.push(("half bare", half, sets[1].2.clone()));
@@ -92,19 +97,19 @@ fn main() {
 
 fn signals(
     name: &'static str,
-    index: Index,
+    index: RouteIndex,
     asked: &[(String, Vec<String>)],
-    models: &Models,
+    models: &RouterModels,
 ) -> Signalled {
     let right = asked
         .iter()
         .map(|(_, ids)| ids.iter().filter_map(|id| index.position(id)).collect())
         .collect();
-    let config = Config {
-        weights: Some(Weights { lexical: 1.0, table: 1.0, encoder: 1.0 }),
-        ..Config::default()
+    let config = RouterConfig {
+        weights: Some(SignalWeights { lexical: 1.0, table: 1.0, encoder: 1.0 }),
+        ..RouterConfig::default()
     };
-    let router = Router::over(Arc::new(index), models.clone(), config).0;
+    let router = Router::from_index(Arc::new(index), models.clone(), config).0;
     let raw = asked.par_iter().map(|(text, _)| raw_signals(&router, text)).collect();
     Signalled { name, raw, right }
 }
@@ -154,12 +159,12 @@ fn line(sets: &[Signalled], weights: [f64; 3], floor: f64) -> String {
         .join("  ")
 }
 
-fn parameters(sets: &[Unsignalled], models: &Models) {
+fn parameters(sets: &[Unsignalled], models: &RouterModels) {
     let models = models.clone().without_encoder();
-    let start = Bm25f::default();
+    let start = Bm25fParams::default();
     let mut tries = vec![("default", start)];
     for k1 in [1.2, 2.0, 4.0, 6.0] {
-        tries.push(("k1", Bm25f { k1, ..start }));
+        tries.push(("k1", Bm25fParams { k1, ..start }));
     }
     let names = ["name", "triggers", "description", "headings", "body"];
     for (field, name) in names.into_iter().enumerate() {
@@ -176,8 +181,8 @@ fn parameters(sets: &[Unsignalled], models: &Models) {
         params.b[field] = value;
         tries.push(("b", params));
     }
-    let bases: Vec<Index> =
-        sets.iter().map(|(_, documents, _)| Index::build(documents, &models)).collect();
+    let bases: Vec<RouteIndex> =
+        sets.iter().map(|(_, documents, _)| RouteIndex::build(documents, &models)).collect();
     for (what, params) in tries {
         let signalled: Vec<Signalled> = sets
             .iter()

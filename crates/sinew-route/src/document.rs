@@ -1,6 +1,6 @@
 //! A skill as the router reads it.
 
-use sinew_skill::{ReadOptions, Skill, Value, content_hash, read, sections};
+use sinew_skill::{ReadOptions, Skill, YamlValue, content_hash, read, sections};
 
 use crate::text::language::{Language, guess, is_foreign};
 use crate::text::negative::without_negatives;
@@ -19,7 +19,7 @@ const MAX_ENCODER_TEXT: usize = 1_200;
 
 /// A skill as the router reads it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Document {
+pub struct RouteDocument {
     /// Unique in a catalog.
     pub id: String,
     /// The skill's name.
@@ -38,13 +38,13 @@ pub struct Document {
     pub hash: String,
 }
 
-impl Document {
+impl RouteDocument {
     /// A document from a skill that was read; `hash` is that of the file.
     pub fn from_skill(id: &str, skill: &Skill, body: &str, hash: &str) -> Self {
         let mut triggers = skill.triggers.any.clone();
         triggers.extend(skill.triggers.all.iter().cloned());
         for key in ["when_to_use", "when-to-use"] {
-            if let Some(Value::String(text)) = skill.frontmatter.get(key) {
+            if let Some(YamlValue::String(text)) = skill.frontmatter.get(key) {
                 triggers.push(text.clone());
             }
         }
@@ -98,7 +98,7 @@ fn titles(body: &str) -> Vec<String> {
 }
 
 /// The texts of a document, as fields and models read them.
-pub(crate) struct Texts {
+pub(crate) struct DocumentTexts {
     pub(crate) language: Language,
     /// In the order of [`crate::lexical::Field`].
     pub(crate) fields: [String; 5],
@@ -107,9 +107,9 @@ pub(crate) struct Texts {
     pub(crate) encoder: String,
 }
 
-impl Texts {
+impl DocumentTexts {
     /// Cleans, normalises and bridges a document's texts.
-    pub(crate) fn of(document: &Document) -> Self {
+    pub(crate) fn of(document: &RouteDocument) -> Self {
         let kept = without_negatives(&document.description);
         let mut description = normalised(&kept).into_owned();
         let foreign = is_foreign(&description);
@@ -122,7 +122,7 @@ impl Texts {
         }
         let triggers = normalised(&document.triggers.join(" ")).into_owned();
         let body = normalised(head(&document.body, MAX_BODY)).into_owned();
-        let spoken = plain::spoken(&normalised(&document.name));
+        let spoken = plain::spaced_name(&normalised(&document.name));
         let static_head = format!("{spoken}. {description} {triggers}").trim().to_owned();
         let words = plain::plain_body(&body, BODY_WORDS_STATIC);
         let static_body = format!("{spoken}. {words}");

@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 
-use crate::message::Message;
-use crate::result::{Match, RouteResult};
-use crate::router::{Config, Context, Router};
+use crate::message::UserMessage;
+use crate::result::{RouteResult, SkillMatch};
+use crate::router::{RouteContext, Router, RouterConfig};
 
 /// Where a skill stands for a message, and what its score is made of.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Explanation {
+pub struct RankExplanation {
     /// The skill, with every part of its score.
-    pub skill: Match,
+    pub skill: SkillMatch,
     /// Its place among all skills, from 1, as if it were not excluded.
     pub rank: usize,
     /// Whether this call may not match it.
@@ -24,24 +24,25 @@ impl Router {
     /// rank by.
     pub fn explain(
         &self,
-        message: &Message<'_>,
+        message: &UserMessage<'_>,
         id: &str,
-        context: &Context<'_>,
-    ) -> Option<Explanation> {
+        context: &RouteContext<'_>,
+    ) -> Option<RankExplanation> {
         let at = self.index.position(id)?;
         let excluded = context.excluded.contains(&id);
-        let heard = self.hear(message);
-        let result = self.answer(&heard, context);
+        let heard = self.score(message);
+        let result = self.route_scored(&heard, context);
         // Every document in order, and this one among them even if the gate holds it back.
         let others: Vec<&str> =
             context.excluded.iter().copied().filter(|other| *other != id).collect();
         let wide = Self {
-            config: Config { top: self.index.len(), ..self.config.clone() },
+            config: RouterConfig { top: self.index.len(), ..self.config.clone() },
             ..self.clone()
         };
-        let all = wide.answer(&heard, &Context { excluded: &others, prior: context.prior });
+        let all =
+            wide.route_scored(&heard, &RouteContext { excluded: &others, prior: context.prior });
         let rank = all.matches.iter().position(|one| one.id == self.index.id(at))?;
         let skill = all.matches.into_iter().nth(rank)?;
-        Some(Explanation { skill, rank: rank + 1, excluded, result })
+        Some(RankExplanation { skill, rank: rank + 1, excluded, result })
     }
 }

@@ -4,12 +4,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::Document;
-use crate::index::Index;
-use crate::message::Query;
+use crate::document::RouteDocument;
+use crate::index::RouteIndex;
+use crate::message::PreparedQuery;
 use crate::text::language::Language;
 use crate::text::normalised;
-use crate::text::words::Words;
+use crate::text::words::WordExtractor;
 
 /// The score from which the matcher alone would offer a skill.
 pub(crate) const THRESHOLD: f32 = 2.0;
@@ -19,7 +19,7 @@ const PAIR: f32 = 1.5;
 
 /// Declared triggers of a document, as stems.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Phrases {
+pub(crate) struct TriggerPhrases {
     /// Speak for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) any: Vec<Vec<String>>,
@@ -28,10 +28,10 @@ pub(crate) struct Phrases {
     pub(crate) none: Vec<Vec<String>>,
 }
 
-impl Phrases {
+impl TriggerPhrases {
     /// The declared triggers of a document.
-    pub(crate) fn of(document: &Document) -> Self {
-        let words = Words::new(Language::En);
+    pub(crate) fn of(document: &RouteDocument) -> Self {
+        let words = WordExtractor::new(Language::En);
         let stems = |phrases: &[String]| {
             let split = phrases.iter().map(|phrase| words.all(&normalised(phrase)));
             split.filter(|stems: &Vec<String>| !stems.is_empty()).collect()
@@ -54,7 +54,7 @@ impl Phrases {
     }
 
     /// Whether the message holds a phrase that speaks against the document.
-    pub(crate) fn refused(&self, stems: &[String]) -> bool {
+    pub(crate) fn matches_negative(&self, stems: &[String]) -> bool {
         self.none.iter().any(|phrase| stems.windows(phrase.len()).any(|words| words == phrase))
     }
 }
@@ -63,7 +63,7 @@ impl Phrases {
 ///
 /// A word counts 1 when it is in one skill, 0.75 in two, 0.5 in more; only name, triggers and
 /// description count.
-pub(crate) fn word_scores(query: &Query, index: &Index) -> Vec<f32> {
+pub(crate) fn word_scores(query: &PreparedQuery, index: &RouteIndex) -> Vec<f32> {
     let mut scores = vec![0.0; index.len()];
     let mut holders = Vec::new();
     for term in &query.whole.terms {
@@ -97,6 +97,6 @@ pub(crate) fn pair_score(pairs: usize) -> f32 {
 }
 
 /// The stems of a message in their order, for phrases.
-pub(crate) fn stems(query: &Query) -> Vec<String> {
-    Words::new(Language::En).all(&query.whole.prose)
+pub(crate) fn stems(query: &PreparedQuery) -> Vec<String> {
+    WordExtractor::new(Language::En).all(&query.whole.prose)
 }

@@ -1,6 +1,6 @@
 //! BM25F: words in fields, with frequencies that a small catalog borrows from a large one.
 
-use crate::table::Table;
+use crate::sorted_table::SortedTable;
 
 static BACKGROUND: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/background.bin"));
 
@@ -10,7 +10,7 @@ pub(crate) const FIELD_COUNT: usize = 5;
 /// The part of a document a word stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Field {
+pub enum DocumentField {
     /// The name.
     Name,
     /// Triggers, tags and keywords.
@@ -23,7 +23,7 @@ pub enum Field {
     Body,
 }
 
-impl Field {
+impl DocumentField {
     /// All fields, in the order of their counts.
     pub(crate) const ALL: [Self; FIELD_COUNT] =
         [Self::Name, Self::Triggers, Self::Description, Self::Headings, Self::Body];
@@ -31,7 +31,7 @@ impl Field {
 
 /// The parameters of BM25F. The defaults were tuned on dev and validation (see BENCHMARKS.md).
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Bm25f {
+pub struct Bm25fParams {
     /// How fast a word's weight saturates.
     pub k1: f32,
     /// What a word in each field counts.
@@ -40,7 +40,7 @@ pub struct Bm25f {
     pub b: [f32; FIELD_COUNT],
 }
 
-impl Default for Bm25f {
+impl Default for Bm25fParams {
     fn default() -> Self {
         Self { k1: 3.0, weights: [3.0, 2.5, 2.5, 0.8, 0.5], b: [0.3, 0.5, 0.5, 0.6, 0.9] }
     }
@@ -53,7 +53,7 @@ const BARE_BODY: u32 = 40;
 /// Measured where every second skill of validation is bare, on the root of the sum: hence the square.
 const BARE_BOOST: f32 = 1.3 * 1.3;
 
-impl Bm25f {
+impl Bm25fParams {
     /// The saturated weight of a word with these counts in a document of these lengths.
     pub(crate) fn impact(
         &self,
@@ -69,26 +69,27 @@ impl Bm25f {
                 weight += self.weights[field] * f32::from(counts[field]) / norm;
             }
         }
-        let boost = if lengths[Field::Body as usize] < BARE_BODY { BARE_BOOST } else { 1.0 };
+        let boost =
+            if lengths[DocumentField::Body as usize] < BARE_BODY { BARE_BOOST } else { 1.0 };
         boost * weight / (self.k1 + weight)
     }
 }
 
 /// Whether a stem is common enough in skills to be in the background table.
 pub(crate) fn is_background(stem: &str) -> bool {
-    Table::new(BACKGROUND).get(stem.as_bytes()).is_some()
+    SortedTable::new(BACKGROUND).get(stem.as_bytes()).is_some()
 }
 
 /// The rarity of words in a catalog, with the background counted in.
-pub(crate) struct Rarity {
-    background: Table,
+pub(crate) struct TermRarity {
+    background: SortedTable,
     total: f32,
 }
 
-impl Rarity {
+impl TermRarity {
     /// Of words in a catalog of so many documents.
-    pub(crate) fn among(documents: usize) -> Self {
-        let background = Table::new(BACKGROUND);
+    pub(crate) fn for_catalog(documents: usize) -> Self {
+        let background = SortedTable::new(BACKGROUND);
         let total = documents as f32 + background.get_number(b"#").unwrap_or(0) as f32;
         Self { background, total }
     }

@@ -20,19 +20,16 @@
 //! ```
 //!
 //! **Promise:** the same input gives the same bytes on any machine with any number of threads (timings
-//! aside); "nothing fits" is an answer, "a model failed" is another ([`Degraded`]); no input panics.
-//! **Left out on purpose:** files, network and the environment (bytes and a [`Transport`] come in), and
-//! learning, which arrives as a [`Prior`].
+//! aside); "nothing fits" is an answer, "a model failed" is another ([`DegradedSignal`]); no input panics.
+//! **Left out on purpose:** files, network and the environment (bytes and a [`EmbedTransport`] come in), and
+//! learning, which arrives as a [`SkillPrior`].
 
-mod answer;
-mod best;
 mod calibrate;
+mod decision;
 mod document;
 pub mod eval;
 mod explain;
 mod fnv;
-mod fuse;
-mod hear;
 mod index;
 mod kernel;
 mod keyword;
@@ -40,35 +37,44 @@ mod lexical;
 mod mention;
 mod message;
 mod model;
-mod rank;
+mod ranking;
 mod result;
 mod router;
+mod scored_query;
+mod signal_scale;
 mod signals;
-mod table;
+mod sorted_table;
 mod text;
 mod tokens;
+mod top_documents;
 pub mod words;
 
 /// The version of the texts that models read of a document. Models name the one they were trained on.
 pub const TEMPLATE_VERSION: u32 = 1;
 
 pub use calibrate::{
-    Background, Calibration, Calibrations, FEATURES, Features, Logistic, Sample, Weights, fit,
+    Calibration, CalibrationSample, CalibrationSet, FEATURES, LogisticModel, MatchFeatures,
+    SignalBackground, SignalWeights, fit,
 };
-pub use document::Document;
-pub use explain::Explanation;
-pub use hear::Heard;
-pub use index::{Built, DocumentKey, Index, IndexError, Meanings, SharedBytes};
-pub use kernel::Level;
-pub use lexical::{Bm25f, Field};
-pub use message::{MAX_MESSAGE, Message};
-pub use model::embed::{Dialect, EmbedError, Embedder, REMOTE_DEADLINE, Remote, Side, Transport};
-pub use model::encoder::Encoder;
-pub use model::file::ModelError;
-pub use model::set::Models;
+pub use document::RouteDocument;
+pub use explain::RankExplanation;
+pub use index::{
+    DocumentKey, IndexBuildCounts, IndexError, MeaningVectors, RouteIndex, SharedBytes,
+};
+pub use kernel::KernelLevel;
+pub use lexical::{Bm25fParams, DocumentField};
+pub use message::{MAX_MESSAGE, UserMessage};
+pub use model::embed::{
+    EmbedDialect, EmbedError, EmbedTransport, Embedder, REMOTE_DEADLINE, RemoteEmbedder, TextSide,
+};
+pub use model::encoder::TextEncoder;
+pub use model::file::ModelLoadError;
+pub use model::router_models::RouterModels;
 pub use model::static_table::StaticModel;
 pub use result::{
-    Decision, Degraded, DegradedKind, Match, MatchedTerm, Nothing, Part, Parts, RouteResult, Took,
+    AbstainReason, DegradedKind, DegradedSignal, MatchedTerm, RouteDecision, RouteResult,
+    RouteTiming, ScorePart, ScoreParts, SkillMatch,
 };
-pub use router::{Config, Context, Prior, Router};
+pub use router::{RouteContext, Router, RouterConfig, SkillPrior};
+pub use scored_query::ScoredQuery;
 pub use text::language::{Language, guess as guess_language};

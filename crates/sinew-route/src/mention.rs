@@ -3,7 +3,7 @@
 //! A name wins outright, so what counts as naming is narrow: a word that happens to be a skill's
 //! name ("what's the weather") is no mention.
 
-use crate::index::Index;
+use crate::index::RouteIndex;
 
 /// Words around a name that make it a mention.
 const SKILL: [&str; 9] =
@@ -62,7 +62,7 @@ pub(crate) fn key(name: &str) -> String {
 }
 
 /// The documents that a message names, ascending.
-pub(crate) fn mentioned(text: &str, index: &Index) -> Vec<usize> {
+pub(crate) fn mentioned_documents(text: &str, index: &RouteIndex) -> Vec<usize> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut found = Vec::new();
     for at in 0..words.len() {

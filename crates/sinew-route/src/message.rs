@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use crate::text::language::{Language, guess};
 use crate::text::negative::sentences;
-use crate::text::words::{Words, is_generic, raw_words};
-use crate::text::{head, lexicon, machine, normalised, tail};
+use crate::text::words::{WordExtractor, is_generic, raw_words};
+use crate::text::{head, lexicon, normalised, pasted_text, tail};
 
 /// More of a message is not read: its head and its tail are kept, where requests stand.
 pub const MAX_MESSAGE: usize = 8 * 1024;
@@ -34,12 +34,12 @@ const MAX_WINDOWS: usize = 80;
 
 /// What a person typed.
 #[derive(Debug, Clone)]
-pub struct Message<'a> {
+pub struct UserMessage<'a> {
     text: &'a str,
     ignored: Vec<Range<usize>>,
 }
 
-impl<'a> Message<'a> {
+impl<'a> UserMessage<'a> {
     /// A message as the user typed it.
     pub fn from_user(text: &'a str) -> Self {
         Self { text, ignored: Vec::new() }
@@ -77,7 +77,7 @@ fn capped(text: &str) -> Cow<'_, str> {
 
 /// A search word of a message.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Term {
+pub(crate) struct QueryTerm {
     pub(crate) word: String,
     pub(crate) weight: f32,
     pub(crate) pasted: bool,
@@ -85,30 +85,30 @@ pub(crate) struct Term {
 
 /// A message, prepared.
 #[derive(Debug, Clone)]
-pub(crate) struct Query {
+pub(crate) struct PreparedQuery {
     /// The whole text, for mentions and phrases.
     pub(crate) text: String,
     pub(crate) language: Language,
-    pub(crate) whole: Part,
+    pub(crate) whole: QueryPart,
     /// Windows of a long message; none for a short one.
-    pub(crate) windows: Vec<Part>,
+    pub(crate) windows: Vec<QueryPart>,
 }
 
 /// A message or a window of it, as the signals read it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Part {
-    pub(crate) terms: Vec<Term>,
+pub(crate) struct QueryPart {
+    pub(crate) terms: Vec<QueryTerm>,
     /// The user's words (or what was pasted, where there are hardly any).
     pub(crate) prose: String,
     /// English words for it.
     pub(crate) bridge: String,
 }
 
-impl Query {
+impl PreparedQuery {
     /// Prepares a message; `bridge` says whether the bridge lexicon is used.
-    pub(crate) fn new(message: &Message<'_>, bridge: bool) -> Self {
+    pub(crate) fn new(message: &UserMessage<'_>, bridge: bool) -> Self {
         let text = message.clean();
-        let split = machine::split(&text);
+        let split = pasted_text::split_pasted(&text);
         let own_words = raw_words(&split.prose).take(LONG_WORDS + 1).count();
         let (prose, pasted) = if own_words < FEW_WORDS {
             (format!("{} {}", split.prose, split.pasted), "")
@@ -116,7 +116,7 @@ impl Query {
             (split.prose, split.pasted.as_str())
         };
         let language = guess(&prose);
-        let reader = Reader { words: Words::new(language), language, bridge };
+        let reader = QueryReader { words: WordExtractor::new(language), language, bridge };
         let whole = reader.part(&prose, pasted);
         let windows = if own_words > LONG_WORDS { reader.windows(&prose) } else { Vec::new() };
         Self { text: text.into_owned(), language, whole, windows }
@@ -134,7 +134,7 @@ impl Query {
     }
 }
 
-impl Part {
+impl QueryPart {
     /// What the encoder reads: the words, then their English after a bar, as in training.
     pub(crate) fn encoder_text(&self) -> Cow<'_, str> {
         if self.bridge.is_empty() {
@@ -150,38 +150,38 @@ impl Part {
     }
 }
 
-struct Reader {
-    words: Words,
+struct QueryReader {
+    words: WordExtractor,
     language: Language,
     bridge: bool,
 }
 
-impl Reader {
-    fn part(&self, prose: &str, pasted: &str) -> Part {
+impl QueryReader {
+    fn part(&self, prose: &str, pasted: &str) -> QueryPart {
         let bridge = if self.bridge {
             lexicon::english_from(prose, self.language).join(" ")
         } else {
             String::new()
         };
-        let mut terms: Vec<Term> = Vec::new();
+        let mut terms: Vec<QueryTerm> = Vec::new();
         let mut add = |word: &str, weight: f32, pasted: bool| match terms
             .iter_mut()
             .find(|term| term.word == word)
         {
             Some(term) => term.weight = term.weight.max(weight),
-            None => terms.push(Term { word: word.to_owned(), weight, pasted }),
+            None => terms.push(QueryTerm { word: word.to_owned(), weight, pasted }),
         };
         let weight = |word: &str| if is_generic(word) { GENERIC_WEIGHT } else { 1.0 };
         self.words.each(prose, |word| add(word, weight(word), false));
         for whole in hyphenated(prose) {
             add(&whole, 1.0, false);
         }
-        Words::new(Language::En).each(&bridge, |word| add(word, BRIDGE_WEIGHT, false));
+        WordExtractor::new(Language::En).each(&bridge, |word| add(word, BRIDGE_WEIGHT, false));
         self.words.each(pasted, |word| add(word, PASTED_WEIGHT * weight(word), true));
-        Part { terms, prose: prose.to_owned(), bridge }
+        QueryPart { terms, prose: prose.to_owned(), bridge }
     }
 
-    fn windows(&self, prose: &str) -> Vec<Part> {
+    fn windows(&self, prose: &str) -> Vec<QueryPart> {
         let mut windows = Vec::new();
         let mut window = String::new();
         let mut words = 0;

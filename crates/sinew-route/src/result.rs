@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::lexical::Field;
+use crate::lexical::DocumentField;
 
 /// What the router says about a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Decision {
+pub enum RouteDecision {
     /// One skill, with confidence.
     Match,
     /// Some skills worth reading.
@@ -19,7 +19,7 @@ pub enum Decision {
 /// Why nothing was matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Nothing {
+pub enum AbstainReason {
     /// There is no skill to match.
     EmptyCatalog,
     /// The message has no word to go by.
@@ -30,7 +30,7 @@ pub enum Nothing {
 
 /// One signal's share in a score: `weight * normalised` is what it adds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Part {
+pub struct ScorePart {
     /// As measured.
     pub raw: f64,
     /// Made comparable with the other signals.
@@ -39,7 +39,7 @@ pub struct Part {
     pub weight: f64,
 }
 
-impl Part {
+impl ScorePart {
     /// What it adds to the score.
     pub fn value(self) -> f64 {
         self.weight * self.normalised
@@ -48,30 +48,30 @@ impl Part {
 
 /// All signals' shares; they add up to the score.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Parts {
+pub struct ScoreParts {
     /// Words in fields.
-    pub lexical: Part,
+    pub lexical: ScorePart,
     /// The static vectors.
     #[serde(rename = "static")]
-    pub table: Part,
+    pub table: ScorePart,
     /// The encoder's vectors, or a remote model's.
-    pub encoder: Part,
+    pub encoder: ScorePart,
     /// The message names the skill.
-    pub name: Part,
+    pub name: ScorePart,
     /// Declared triggers.
-    pub trigger: Part,
+    pub trigger: ScorePart,
     /// What was learned.
-    pub prior: Part,
+    pub prior: ScorePart,
 }
 
-impl Parts {
+impl ScoreParts {
     /// The score.
     pub fn sum(&self) -> f64 {
         self.each().map(|(_, part)| part.value()).sum()
     }
 
     /// Every part with its name.
-    pub fn each(&self) -> impl Iterator<Item = (&'static str, Part)> {
+    pub fn each(&self) -> impl Iterator<Item = (&'static str, ScorePart)> {
         [
             ("lexical", self.lexical),
             ("static", self.table),
@@ -90,14 +90,14 @@ pub struct MatchedTerm {
     /// The stem.
     pub term: String,
     /// The most important field that holds it.
-    pub field: Field,
+    pub field: DocumentField,
     /// What it adds to the raw lexical score.
     pub weight: f64,
 }
 
 /// One ranked skill.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Match {
+pub struct SkillMatch {
     /// The document's id.
     pub id: String,
     /// The skill's name.
@@ -109,7 +109,7 @@ pub struct Match {
     /// What it was ranked by.
     pub score: f64,
     /// What the score is made of.
-    pub parts: Parts,
+    pub parts: ScoreParts,
     /// Words it shares with the message, best first.
     pub terms: Vec<MatchedTerm>,
 }
@@ -130,7 +130,7 @@ pub enum DegradedKind {
 
 /// A signal that was not available, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Degraded {
+pub struct DegradedSignal {
     /// What kind of trouble.
     pub kind: DegradedKind,
     /// The signal.
@@ -143,7 +143,7 @@ pub struct Degraded {
 
 /// How long each stage took, in microseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Took {
+pub struct RouteTiming {
     /// Reading the message.
     pub text: u64,
     /// Words and static vectors.
@@ -160,14 +160,14 @@ pub struct Took {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RouteResult {
     /// The answer.
-    pub decision: Decision,
+    pub decision: RouteDecision,
     /// Why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<Nothing>,
+    pub reason: Option<AbstainReason>,
     /// How many of the matches are offered: one for a match, none for `none`.
     pub offered: usize,
     /// Ranked skills. With `match` the first is the answer; with `none` they are what came closest.
-    pub matches: Vec<Match>,
+    pub matches: Vec<SkillMatch>,
     /// How sure we are that any skill of the catalog fits.
     pub fit: f64,
     /// The probability a match needed.
@@ -181,19 +181,19 @@ pub struct RouteResult {
     /// The language the message was taken for.
     pub language: &'static str,
     /// Signals that were not available.
-    pub degraded: Vec<Degraded>,
+    pub degraded: Vec<DegradedSignal>,
     /// How long it took.
-    pub took: Took,
+    pub took: RouteTiming,
 }
 
 impl RouteResult {
     /// Whether nothing fits.
     pub fn is_none(&self) -> bool {
-        self.decision == Decision::None
+        self.decision == RouteDecision::None
     }
 
     /// The answer of a `match`.
-    pub fn matched(&self) -> Option<&Match> {
-        self.matches.first().filter(|_| self.decision == Decision::Match)
+    pub fn matched(&self) -> Option<&SkillMatch> {
+        self.matches.first().filter(|_| self.decision == RouteDecision::Match)
     }
 }

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::calibrate::{Calibration, Calibrations, Weights};
-use crate::document::Document;
-use crate::hear::{Heard, micros};
-use crate::index::{Built, Index};
-use crate::kernel::Level;
-use crate::message::{Message, Query};
-use crate::model::set::Models;
-use crate::rank::Ranking;
-use crate::result::{Degraded, DegradedKind, RouteResult};
+use crate::calibrate::{Calibration, CalibrationSet, SignalWeights};
+use crate::document::RouteDocument;
+use crate::index::{IndexBuildCounts, RouteIndex};
+use crate::kernel::KernelLevel;
+use crate::message::{PreparedQuery, UserMessage};
+use crate::model::router_models::RouterModels;
+use crate::ranking::CandidateRanking;
+use crate::result::{DegradedKind, DegradedSignal, RouteResult};
+use crate::scored_query::{ScoredQuery, micros};
 
 /// How a router decides. The defaults are the calibrated ones.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Config {
+pub struct RouterConfig {
     /// `route.threshold`: the probability a match needs.
     pub threshold: f64,
     /// `route.margin`: its lead over the second.
@@ -27,12 +27,12 @@ pub struct Config {
     /// Whether the bridge lexicon is used.
     pub bridge: bool,
     /// Other weights than the calibration's; then no decision is a match.
-    pub weights: Option<Weights>,
+    pub weights: Option<SignalWeights>,
     /// What is known about the models.
-    pub calibrations: Calibrations,
+    pub calibrations: CalibrationSet,
 }
 
-impl Default for Config {
+impl Default for RouterConfig {
     fn default() -> Self {
         Self {
             threshold: 0.75,
@@ -41,76 +41,84 @@ impl Default for Config {
             top: 5,
             bridge: true,
             weights: None,
-            calibrations: Calibrations::embedded(),
+            calibrations: CalibrationSet::embedded(),
         }
     }
 }
 
 /// What was learned about skills.
-pub trait Prior {
+pub trait SkillPrior {
     /// What speaks for a document from earlier outcomes, in deviations; at most ±0.5 counts.
     fn of(&self, id: &str) -> Option<f64>;
 }
 
 /// What is special about one call.
 #[derive(Clone, Copy, Default)]
-pub struct Context<'a> {
+pub struct RouteContext<'a> {
     /// Ids of documents that must not be matched: excluded by the gate.
     pub excluded: &'a [&'a str],
     /// What was learned.
-    pub prior: Option<&'a dyn Prior>,
+    pub prior: Option<&'a dyn SkillPrior>,
 }
 
 /// Ranks the skills of a catalog.
 #[derive(Debug, Clone)]
 pub struct Router {
-    pub(crate) index: Arc<Index>,
-    pub(crate) models: Models,
-    pub(crate) config: Config,
-    pub(crate) level: Level,
+    pub(crate) index: Arc<RouteIndex>,
+    pub(crate) models: RouterModels,
+    pub(crate) config: RouterConfig,
+    pub(crate) level: KernelLevel,
 }
 
 /// Candidates that the second stage re-ranks, that triggers and priors are looked up for.
 pub(crate) const CANDIDATES: usize = 50;
 
 impl Router {
-    /// A router over documents. Encoder vectors are computed later: see [`Index::fill`].
-    pub fn build(documents: &[Document], models: Models, config: Config) -> (Self, Vec<Degraded>) {
-        let index = Index::build(documents, &models);
-        Self::over(Arc::new(index), models, config)
+    /// A router over documents. Encoder vectors are computed later: see [`RouteIndex::fill`].
+    pub fn build(
+        documents: &[RouteDocument],
+        models: RouterModels,
+        config: RouterConfig,
+    ) -> (Self, Vec<DegradedSignal>) {
+        let index = RouteIndex::build(documents, &models);
+        Self::from_index(Arc::new(index), models, config)
     }
 
     /// A router over an index, built now or loaded.
-    pub fn over(index: Arc<Index>, models: Models, config: Config) -> (Self, Vec<Degraded>) {
-        let router = Self { index, models, config, level: Level::detect() };
-        let notices = router.standing();
+    pub fn from_index(
+        index: Arc<RouteIndex>,
+        models: RouterModels,
+        config: RouterConfig,
+    ) -> (Self, Vec<DegradedSignal>) {
+        let router = Self { index, models, config, level: KernelLevel::detect() };
+        let notices = router.initial_degraded();
         (router, notices)
     }
 
     /// The index.
-    pub fn index(&self) -> &Arc<Index> {
+    pub fn index(&self) -> &Arc<RouteIndex> {
         &self.index
     }
 
     /// The configuration.
-    pub fn config(&self) -> &Config {
+    pub fn config(&self) -> &RouterConfig {
         &self.config
     }
 
     /// The same router over other documents; unchanged ones are taken over.
-    pub fn updated(&self, documents: &[Document]) -> (Self, Built) {
+    pub fn updated(&self, documents: &[RouteDocument]) -> (Self, IndexBuildCounts) {
         let (index, built) = self.index.update(documents, &self.models);
         (Self { index: Arc::new(index), ..self.clone() }, built)
     }
 
     /// The same router over another index, such as one with more vectors.
     #[must_use]
-    pub fn with_index(&self, index: Arc<Index>) -> Self {
+    pub fn with_index(&self, index: Arc<RouteIndex>) -> Self {
         Self { index, ..self.clone() }
     }
 
     /// What is wrong before any message comes.
-    fn standing(&self) -> Vec<Degraded> {
+    fn initial_degraded(&self) -> Vec<DegradedSignal> {
         let mut out = self.models.missing.clone();
         if self.models.encoder.is_some() && !self.index.is_empty() && self.index.pending_count() > 0
         {
@@ -119,8 +127,8 @@ impl Router {
         out
     }
 
-    pub(crate) fn vectors_pending(&self) -> Degraded {
-        Degraded {
+    pub(crate) fn vectors_pending(&self) -> DegradedSignal {
+        DegradedSignal {
             kind: DegradedKind::VectorsPending,
             signal: "encoder",
             message: format!(
@@ -135,27 +143,27 @@ impl Router {
     }
 
     /// The right skills for a message.
-    pub fn route(&self, message: &Message<'_>, context: &Context<'_>) -> RouteResult {
-        self.answer(&self.hear(message), context)
+    pub fn route(&self, message: &UserMessage<'_>, context: &RouteContext<'_>) -> RouteResult {
+        self.route_scored(&self.score(message), context)
     }
 
     /// The right skills for a message if these were the documents; unchanged ones are taken over. The
     /// answer is that of [`Router::updated`], for a fraction of its time.
-    pub fn imagine(
+    pub fn route_with_documents(
         &self,
-        documents: &[Document],
-        message: &Message<'_>,
-        context: &Context<'_>,
+        documents: &[RouteDocument],
+        message: &UserMessage<'_>,
+        context: &RouteContext<'_>,
     ) -> RouteResult {
-        let query = Query::new(message, self.config.bridge);
+        let query = PreparedQuery::new(message, self.config.bridge);
         let index = self.index.update_for(documents, &self.models, &query.words());
         self.with_index(Arc::new(index)).route(message, context)
     }
 
     /// The right skills for a message that was heard.
-    pub fn answer(&self, heard: &Heard, context: &Context<'_>) -> RouteResult {
+    pub fn route_scored(&self, heard: &ScoredQuery, context: &RouteContext<'_>) -> RouteResult {
         let start = Instant::now();
-        let ranking = Ranking::of(self, heard, context);
+        let ranking = CandidateRanking::of(self, heard, context);
         let mut result = ranking.into_result(self, heard.took);
         result.took.decide += micros(start);
         result.took.total += micros(start);

@@ -1,10 +1,10 @@
 //! The raw signals of a message over every document.
 
-use crate::index::{Index, Pointer};
-use crate::kernel::Level;
-use crate::lexical::Rarity;
-use crate::message::{Part, Query, Term};
-use crate::model::embed::{EmbedError, Embedder, Side};
+use crate::index::{MessageVector, RouteIndex};
+use crate::kernel::KernelLevel;
+use crate::lexical::TermRarity;
+use crate::message::{PreparedQuery, QueryPart, QueryTerm};
+use crate::model::embed::{EmbedError, Embedder, TextSide};
 use crate::model::math::quantise;
 use crate::model::static_table::StaticModel;
 
@@ -16,7 +16,7 @@ const WINDOW_SHARE: f32 = 0.9;
 
 /// A word of the message, looked up.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Looked {
+pub(crate) struct TermLookup {
     /// Its number in the message's terms.
     pub(crate) term: usize,
     /// Its number in the index, if any document has it.
@@ -27,12 +27,12 @@ pub(crate) struct Looked {
 
 /// Raw scores of every document.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Signals {
+pub(crate) struct DocumentSignals {
     pub(crate) lexical: Vec<f32>,
     pub(crate) table: Vec<f32>,
     pub(crate) encoder: Vec<f32>,
     /// The words of the whole message.
-    pub(crate) looked: Vec<Looked>,
+    pub(crate) looked: Vec<TermLookup>,
     /// What all words weigh together; of a long message, what those of its best window weigh.
     pub(crate) mass: f32,
     /// The window that the encoder reads; `None` for the whole.
@@ -40,15 +40,15 @@ pub(crate) struct Signals {
 }
 
 /// Looks up the words of a message, or of a window of it.
-pub(crate) fn look_up(terms: &[Term], index: &Index) -> Vec<Looked> {
-    let rarity = Rarity::among(index.len());
-    let mut out: Vec<Looked> = terms
+pub(crate) fn look_up(terms: &[QueryTerm], index: &RouteIndex) -> Vec<TermLookup> {
+    let rarity = TermRarity::for_catalog(index.len());
+    let mut out: Vec<TermLookup> = terms
         .iter()
         .enumerate()
         .map(|(at, term)| {
             let found = index.find_term(&term.word);
             let rarity = found.map_or_else(|| rarity.of(&term.word, 0), |found| index.idf(found));
-            Looked { term: at, found, mass: term.weight * rarity }
+            TermLookup { term: at, found, mass: term.weight * rarity }
         })
         .collect();
     let mass = |pasted: bool| -> f32 {
@@ -67,13 +67,13 @@ pub(crate) fn look_up(terms: &[Term], index: &Index) -> Vec<Looked> {
     out
 }
 
-impl Signals {
+impl DocumentSignals {
     /// Words and static vectors.
     pub(crate) fn first_stage(
-        query: &Query,
-        index: &Index,
+        query: &PreparedQuery,
+        index: &RouteIndex,
         table: Option<&StaticModel>,
-        level: Level,
+        level: KernelLevel,
     ) -> Self {
         let looked = look_up(&query.whole.terms, index);
         let mut signals = Self {
@@ -90,10 +90,10 @@ impl Signals {
     /// Lets each window of a long message speak: a document gets the best of what any of them says.
     fn hear_windows(
         &mut self,
-        query: &Query,
-        index: &Index,
+        query: &PreparedQuery,
+        index: &RouteIndex,
         table: Option<&StaticModel>,
-        level: Level,
+        level: KernelLevel,
     ) {
         if query.windows.is_empty() {
             return;
@@ -125,15 +125,15 @@ impl Signals {
     /// The encoder's cosines: of the whole and, for a long message, of its best window.
     pub(crate) fn second_stage(
         &mut self,
-        query: &Query,
-        index: &Index,
+        query: &PreparedQuery,
+        index: &RouteIndex,
         encoder: &dyn Embedder,
-        level: Level,
+        level: KernelLevel,
     ) -> Result<(), EmbedError> {
         let mut texts = vec![query.whole.encoder_text()];
         texts.extend(self.window.map(|at| query.windows[at].encoder_text()));
         for text in &texts {
-            let vectors = encoder.embed(&[text], Side::Message)?;
+            let vectors = encoder.embed(&[text], TextSide::Message)?;
             let Some(vector) = vectors.first().filter(|vector| vector.len() == encoder.dims())
             else {
                 let found = vectors.first().map_or(0, Vec::len);
@@ -141,7 +141,7 @@ impl Signals {
             };
             let mut bytes = vec![0; vector.len()];
             let scale = quantise(vector, &mut bytes);
-            let cosines = index.encoder_cosines(level, Pointer { bytes: &bytes, scale });
+            let cosines = index.encoder_cosines(level, MessageVector { bytes: &bytes, scale });
             if self.encoder.is_empty() {
                 self.encoder = cosines;
             } else {
@@ -155,7 +155,7 @@ impl Signals {
     }
 }
 
-fn lexical(looked: &[Looked], index: &Index) -> Vec<f32> {
+fn lexical(looked: &[TermLookup], index: &RouteIndex) -> Vec<f32> {
     let mut scores = vec![0.0_f32; index.len()];
     for looked in looked {
         let Some(found) = looked.found else { continue };
@@ -172,10 +172,15 @@ fn lexical(looked: &[Looked], index: &Index) -> Vec<f32> {
     scores
 }
 
-fn cosines(part: &Part, index: &Index, table: Option<&StaticModel>, level: Level) -> Vec<f32> {
+fn cosines(
+    part: &QueryPart,
+    index: &RouteIndex,
+    table: Option<&StaticModel>,
+    level: KernelLevel,
+) -> Vec<f32> {
     let Some(table) = table else { return vec![0.0; index.len()] };
     let vector = table.message(&part.static_parts());
     let mut bytes = vec![0; vector.len()];
     let scale = quantise(&vector, &mut bytes);
-    index.static_cosines(level, Pointer { bytes: &bytes, scale })
+    index.static_cosines(level, MessageVector { bytes: &bytes, scale })
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::text::language::Language;
-use crate::text::words::{Words, raw_words};
+use crate::text::words::{WordExtractor, raw_words};
 
 /// Raw words: runs of a dense script, or letters, digits and `_` with apostrophes inside.
 pub fn raw(text: &str) -> impl Iterator<Item = &str> {
@@ -16,7 +16,7 @@ pub fn raw(text: &str) -> impl Iterator<Item = &str> {
 /// assert_eq!(sinew_route::words::search_words("testing"), ["test"]);
 /// ```
 pub fn search_words(text: &str) -> Vec<String> {
-    Words::new(Language::En).all(&crate::text::normalised(text))
+    WordExtractor::new(Language::En).all(&crate::text::normalised(text))
 }
 
 /// A text without the sentences that say what a skill is not for.

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
 use sinew_catalog::{Clock, Config, Environment};
-use sinew_server::registry::{NewToken, Reach, Registry, Role, Settings};
-use sinew_server::{Options, Server};
+use sinew_server::registry::{ListenerReach, NewToken, RegistrySettings, TeamRegistry, TokenRole};
+use sinew_server::{HttpServer, ServerOptions};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -97,19 +97,21 @@ fn main() {
     };
     let database = folder.path().join("registry.db");
     let store =
-        sinew_store::open(database.to_str().expect("text"), &sinew_store::Options::default())
+        sinew_store::open(database.to_str().expect("text"), &sinew_store::StoreOptions::default())
             .expect("a store");
-    let settings = Settings::read(&Config::default(), &env).expect("settings");
-    let registry = Registry::open(&env, store, settings, Reach::Loopback).expect("a registry");
+    let settings = RegistrySettings::read(&Config::default(), &env).expect("settings");
+    let registry =
+        TeamRegistry::open(&env, store, settings, ListenerReach::Loopback).expect("a registry");
     let wanted = NewToken {
         label: "bench".to_owned(),
         handle: "bench".to_owned(),
         owners: Vec::new(),
-        role: Role::Admin,
+        role: TokenRole::Admin,
         expires_at: None,
     };
     let (secret, _) = registry.tokens().create(wanted, Wall.now_ms()).expect("a token");
-    let server = Server::bind(Options::loopback(0)).expect("a port").mount(registry.part());
+    let server =
+        HttpServer::bind(ServerOptions::loopback(0)).expect("a port").mount(registry.part());
     let running = server.start().expect("a server");
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("tokio");

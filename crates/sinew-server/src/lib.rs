@@ -1,6 +1,6 @@
 //! The ways into sinew over a wire: the HTTP API, MCP, and the team registry.
 //!
-//! A [`Server`] is one listener; what it answers is composed of [`Part`]s. What holds for all of
+//! A [`HttpServer`] is one listener; what it answers is composed of [`ServerPart`]s. What holds for all of
 //! them is decided once, in front: which names it is called by, which pages may call it, how large
 //! a request may be, and how long a client may take.
 //!
@@ -19,26 +19,26 @@
 //! *Promises*: thin. A request is parsed, the rules are asked, their answer is rendered. Nothing is
 //! written without a token, no other site's page can use a browser against it, and a slow client
 //! costs one connection for a bounded time.
-//! *Leaves out*: TLS (a proxy in front ends it; see [`Options::public_url`]), and the rules of
+//! *Leaves out*: TLS (a proxy in front ends it; see [`ServerOptions::public_url`]), and the rules of
 //! skills, which are the engine's.
 
 mod access;
 mod api;
 mod app;
 mod blocking;
-mod gate;
 pub mod mcp;
-mod pace;
+mod origin_check;
+mod rate_limit;
 pub mod registry;
-mod serve;
-mod stall;
+mod server;
 mod ui;
+mod write_timeout;
 
-pub use access::{Access, Caller};
-pub use app::App;
-pub use gate::{CalledAs, OriginRule, Peer};
-pub use pace::PER_SECOND;
-pub use serve::{MAX_BODY, Options, Part, Running, ServeError, Server};
+pub use access::{WebAccess, WebCaller};
+pub use app::WebApp;
+pub use origin_check::{OriginRule, PeerAddress, ServerOrigin};
+pub use rate_limit::PER_SECOND;
+pub use server::{HttpServer, MAX_BODY, RunningServer, ServeError, ServerOptions, ServerPart};
 
 /// The description of the HTTP API: OpenAPI 3.1, as `/api/v1/openapi.json` serves it.
 pub fn api_document() -> serde_json::Value {
@@ -47,12 +47,12 @@ pub fn api_document() -> serde_json::Value {
 }
 
 /// The routes of the HTTP API and of the dashboard.
-pub fn router(app: &App) -> axum::Router {
+pub fn router(app: &WebApp) -> axum::Router {
     api::router(app).merge(ui::router(app))
 }
 
 /// The same as a part of a server, which is ready when the catalog is read.
-pub fn part(app: &App) -> Part {
+pub fn part(app: &WebApp) -> ServerPart {
     let ready = app.clone();
-    Part::new("engine", router(app)).ready(move || ready.ready())
+    ServerPart::new("engine", router(app)).ready(move || ready.ready())
 }

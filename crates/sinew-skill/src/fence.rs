@@ -1,10 +1,10 @@
 //! Where the front matter is: whole lines of `---`, and a few tolerated accidents.
 
-use crate::{Code, Reason};
+use crate::{Reason, ReasonCode};
 
 /// A file split into front matter and body.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fenced<'a> {
+pub struct FrontMatterSplit<'a> {
     /// The text between the fences, if there are any.
     pub front: Option<&'a str>,
     /// The line of the file on which `front` starts, from 1.
@@ -21,21 +21,27 @@ pub struct Fenced<'a> {
 ///
 /// Blank lines and HTML comments before the opening fence are tolerated with a reason, and so is a
 /// block that stands as a whole inside a code fence. Prose before the fence is not guessed at.
-pub fn split(text: &str) -> Result<Fenced<'_>, Reason> {
-    let mut lines = Lines::new(text);
+pub fn split_front_matter(text: &str) -> Result<FrontMatterSplit<'_>, Reason> {
+    let mut lines = NumberedLines::new(text);
     let mut reasons = Vec::new();
     let Some(opening) = find_opening(&mut lines, text, &mut reasons) else {
-        return Ok(Fenced { front: None, front_line: 1, body: text, body_line: 1, reasons });
+        return Ok(FrontMatterSplit {
+            front: None,
+            front_line: 1,
+            body: text,
+            body_line: 1,
+            reasons,
+        });
     };
     let front_start = lines.offset;
     let front_line = lines.number + 1;
     while let Some(line) = lines.next() {
         if is_fence(line.text) {
             let front = &text[front_start..line.start];
-            if opening == Opening::InCodeFence {
+            if opening == FenceOpening::InCodeFence {
                 skip_code_fence_end(&mut lines);
             }
-            return Ok(Fenced {
+            return Ok(FrontMatterSplit {
                 front: Some(front),
                 front_line,
                 body: &text[lines.offset..],
@@ -45,7 +51,7 @@ pub fn split(text: &str) -> Result<Fenced<'_>, Reason> {
         }
     }
     Err(Reason::new(
-        Code::FrontmatterUnterminated,
+        ReasonCode::FrontmatterUnterminated,
         "UNTERMINATED_FRONTMATTER: the front matter has no closing `---` line",
     )
     .line(front_line - 1)
@@ -61,23 +67,23 @@ pub(crate) fn is_fence(line: &str) -> bool {
 const CODE_FENCES: &[&str] = &["```", "```yaml", "```yml", "```markdown", "```md"];
 
 #[derive(PartialEq)]
-enum Opening {
+enum FenceOpening {
     Plain,
     InCodeFence,
 }
 
 /// Moves `lines` past the opening fence.
 fn find_opening<'a>(
-    lines: &mut Lines<'a>,
+    lines: &mut NumberedLines<'a>,
     text: &'a str,
     reasons: &mut Vec<Reason>,
-) -> Option<Opening> {
+) -> Option<FenceOpening> {
     if lines.next().is_some_and(|first| is_fence(first.text)) {
-        return Some(Opening::Plain);
+        return Some(FenceOpening::Plain);
     }
-    *lines = Lines::new(text);
+    *lines = NumberedLines::new(text);
     let mut in_comment = false;
-    let mut opening = Opening::Plain;
+    let mut opening = FenceOpening::Plain;
     for line in lines.by_ref() {
         let trimmed = line.text.trim();
         let comment = if in_comment { Some(trimmed) } else { trimmed.strip_prefix("<!--") };
@@ -90,17 +96,17 @@ fn find_opening<'a>(
             in_comment = after.is_none();
         } else if is_fence(line.text) {
             let what = match opening {
-                Opening::Plain => "the front matter does not start on line 1",
-                Opening::InCodeFence => "the front matter stands inside a code fence",
+                FenceOpening::Plain => "the front matter does not start on line 1",
+                FenceOpening::InCodeFence => "the front matter stands inside a code fence",
             };
             reasons.push(
-                Reason::new(Code::FrontmatterRepaired, what)
+                Reason::new(ReasonCode::FrontmatterRepaired, what)
                     .line(line.number)
                     .remedy("make `---` the first line of the file"),
             );
             return Some(opening);
-        } else if opening == Opening::Plain && CODE_FENCES.contains(&trimmed) {
-            opening = Opening::InCodeFence;
+        } else if opening == FenceOpening::Plain && CODE_FENCES.contains(&trimmed) {
+            opening = FenceOpening::InCodeFence;
         } else if !trimmed.is_empty() {
             break;
         }
@@ -109,7 +115,7 @@ fn find_opening<'a>(
     None
 }
 
-fn skip_code_fence_end(lines: &mut Lines<'_>) {
+fn skip_code_fence_end(lines: &mut NumberedLines<'_>) {
     let mut ahead = *lines;
     if let Some(line) = ahead.next()
         && line.text.trim() == "```"
@@ -120,8 +126,8 @@ fn skip_code_fence_end(lines: &mut Lines<'_>) {
 
 /// The reason for a missing block, with a remedy that names a line where one can be named.
 fn missing(text: &str) -> Reason {
-    let reason = Reason::new(Code::FrontmatterMissing, "the file does not start with `---`");
-    let fence = Lines::new(text).find(|line| is_fence(line.text));
+    let reason = Reason::new(ReasonCode::FrontmatterMissing, "the file does not start with `---`");
+    let fence = NumberedLines::new(text).find(|line| is_fence(line.text));
     if let Some(fence) = fence {
         return reason.line(1).remedy(format!(
             "move the block that starts with `---` on line {} to the top of the file",
@@ -132,7 +138,7 @@ fn missing(text: &str) -> Reason {
         let key = line.split(':').next().unwrap_or_default();
         line.contains(':') && matches!(key, "name" | "description")
     };
-    match Lines::new(text).find(|line| looks_like_field(line.text)) {
+    match NumberedLines::new(text).find(|line| looks_like_field(line.text)) {
         Some(field) => reason.line(field.number).remedy(format!(
             "put a line `---` before line {} and another after the last field",
             field.number
@@ -144,32 +150,33 @@ fn missing(text: &str) -> Reason {
 }
 
 #[derive(Clone, Copy)]
-struct Lines<'a> {
+struct NumberedLines<'a> {
     text: &'a str,
     offset: usize,
     /// The number of the line that was returned last.
     number: usize,
 }
 
-struct Line<'a> {
+struct NumberedLine<'a> {
     text: &'a str,
     start: usize,
     number: usize,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> NumberedLines<'a> {
     fn new(text: &'a str) -> Self {
         Self { text, offset: 0, number: 0 }
     }
 }
 
-impl<'a> Iterator for Lines<'a> {
-    type Item = Line<'a>;
+impl<'a> Iterator for NumberedLines<'a> {
+    type Item = NumberedLine<'a>;
 
-    fn next(&mut self) -> Option<Line<'a>> {
+    fn next(&mut self) -> Option<NumberedLine<'a>> {
         let rest = self.text.get(self.offset..).filter(|rest| !rest.is_empty())?;
         let length = rest.find('\n').unwrap_or(rest.len());
-        let line = Line { text: &rest[..length], start: self.offset, number: self.number + 1 };
+        let line =
+            NumberedLine { text: &rest[..length], start: self.offset, number: self.number + 1 };
         self.offset = (self.offset + length + 1).min(self.text.len());
         self.number += 1;
         Some(line)

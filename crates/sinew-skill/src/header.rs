@@ -3,20 +3,20 @@
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
-use crate::value::Value;
-use crate::{Code, Dialect, FrontMatter, Reason};
+use crate::value::YamlValue;
+use crate::{FrontMatter, Reason, ReasonCode, SkillDialect};
 
 /// Who may call the skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Invocation {
+pub struct InvocationPolicy {
     /// It appears as a slash command.
     pub user_invocable: bool,
     /// It is left out of the prompt.
     pub disable_model_invocation: bool,
 }
 
-impl Default for Invocation {
+impl Default for InvocationPolicy {
     fn default() -> Self {
         Self { user_invocable: true, disable_model_invocation: false }
     }
@@ -25,7 +25,7 @@ impl Default for Invocation {
 /// A command that goes to a tool without asking the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Dispatch {
+pub struct ToolDispatch {
     /// The tool that receives the arguments.
     pub tool: String,
     /// How arguments are passed; `raw` is the only way there is.
@@ -34,12 +34,12 @@ pub struct Dispatch {
 
 pub(crate) fn invocation(
     front: &FrontMatter,
-    dialect: Dialect,
+    dialect: SkillDialect,
     reasons: &mut Vec<Reason>,
-) -> Invocation {
+) -> InvocationPolicy {
     let mut boolean = |key, default| boolean(front, dialect, key, default, reasons);
-    let default = Invocation::default();
-    Invocation {
+    let default = InvocationPolicy::default();
+    InvocationPolicy {
         user_invocable: boolean("user-invocable", default.user_invocable),
         disable_model_invocation: boolean(
             "disable-model-invocation",
@@ -50,13 +50,13 @@ pub(crate) fn invocation(
 
 fn boolean(
     front: &FrontMatter,
-    dialect: Dialect,
+    dialect: SkillDialect,
     key: &str,
     default: bool,
     reasons: &mut Vec<Reason>,
 ) -> bool {
     let text = match dialect.get(&front.fields, key) {
-        None | Some(Value::Null) => return default,
+        None | Some(YamlValue::Null) => return default,
         Some(value) => value.flattened().unwrap_or_default(),
     };
     match text.to_ascii_lowercase().as_str() {
@@ -65,10 +65,10 @@ fn boolean(
         _ => {
             reasons.push(
                 Reason::new(
-                    Code::BadBoolean,
+                    ReasonCode::BadBoolean,
                     format!("`{key}` is neither yes nor no, so it counts as {default}"),
                 )
-                .at(front.line_of(key))
+                .at_line(front.line_of(key))
                 .remedy("write true or false"),
             );
             default
@@ -78,9 +78,9 @@ fn boolean(
 
 pub(crate) fn dispatch(
     front: &FrontMatter,
-    dialect: Dialect,
+    dialect: SkillDialect,
     reasons: &mut Vec<Reason>,
-) -> Option<Dispatch> {
+) -> Option<ToolDispatch> {
     let text = |kebab: &str| {
         let value = dialect.get(&front.fields, kebab);
         let value = value.or_else(|| dialect.get(&front.fields, &kebab.replace('-', "_")))?;
@@ -88,11 +88,11 @@ pub(crate) fn dispatch(
     };
     let kind = text("command-dispatch")?;
     let mut note = |code, key: &str, detail: &str, remedy: &str| {
-        reasons.push(Reason::new(code, detail).at(front.line_of(key)).remedy(remedy));
+        reasons.push(Reason::new(code, detail).at_line(front.line_of(key)).remedy(remedy));
     };
     if !kind.eq_ignore_ascii_case("tool") {
         note(
-            Code::DispatchUnknownKind,
+            ReasonCode::DispatchUnknownKind,
             "command-dispatch",
             "`command-dispatch` is not `tool`, so the command goes to the model",
             "write `command-dispatch: tool`, or remove it",
@@ -101,7 +101,7 @@ pub(crate) fn dispatch(
     }
     let Some(tool) = text("command-tool") else {
         note(
-            Code::DispatchMissingTool,
+            ReasonCode::DispatchMissingTool,
             "command-dispatch",
             "there is no `command-tool`, so the command goes to the model",
             "name the tool in `command-tool`",
@@ -110,13 +110,13 @@ pub(crate) fn dispatch(
     };
     if text("command-arg-mode").is_some_and(|mode| !mode.eq_ignore_ascii_case(RAW)) {
         note(
-            Code::DispatchBadArgMode,
+            ReasonCode::DispatchBadArgMode,
             "command-arg-mode",
             "`command-arg-mode` is not `raw`; the arguments are passed as they were typed",
             "write `command-arg-mode: raw`, or remove it",
         );
     }
-    Some(Dispatch { tool, arg_mode: RAW.to_owned() })
+    Some(ToolDispatch { tool, arg_mode: RAW.to_owned() })
 }
 
 /// The only mode there is: everything after the command's name, as it was typed.

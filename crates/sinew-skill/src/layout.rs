@@ -7,7 +7,7 @@ use granit_parser::{Event, Parser, ScalarStyle, Tag};
 
 /// Lines (from 1) of things that StrictYAML, the dialect of the Agent Skills reference, refuses.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Layout {
+pub(crate) struct YamlLayout {
     /// The first tag.
     pub(crate) tag_line: Option<usize>,
     /// The first map that is indented otherwise than the map before it in the same parent.
@@ -17,12 +17,12 @@ pub(crate) struct Layout {
 }
 
 /// Looks at the layout of a text that parses.
-pub(crate) fn layout(text: &str) -> Layout {
+pub(crate) fn layout(text: &str) -> YamlLayout {
     let options = granit_parser::options! { emit_comments: false };
     let mut parser = Parser::new_from_str_with_options(text, options);
-    let mut layout = Layout::default();
+    let mut layout = YamlLayout::default();
     let mut opaque: Vec<Range<usize>> = Vec::new();
-    let mut open: Vec<Frame> = Vec::new();
+    let mut open: Vec<LayoutFrame> = Vec::new();
     while let Some(Ok((event, span))) = parser.next_event() {
         let line = span.start.line();
         let mut note_tag = |tag: Option<&Tag>| {
@@ -36,7 +36,7 @@ pub(crate) fn layout(text: &str) -> Layout {
                 if style != ScalarStyle::Plain {
                     opaque.extend(span.byte_range());
                 }
-                open.last_mut().map(Frame::advance);
+                open.last_mut().map(LayoutFrame::advance);
             }
             Event::MappingStart(_, _, tag) => {
                 note_tag(tag.as_deref());
@@ -46,13 +46,13 @@ pub(crate) fn layout(text: &str) -> Layout {
                 {
                     layout.uneven_line.get_or_insert(line);
                 }
-                open.last_mut().map(Frame::advance);
-                open.push(Frame { is_map: true, children: 0, column: None });
+                open.last_mut().map(LayoutFrame::advance);
+                open.push(LayoutFrame { is_map: true, children: 0, column: None });
             }
             Event::SequenceStart(_, _, tag) => {
                 note_tag(tag.as_deref());
-                open.last_mut().map(Frame::advance);
-                open.push(Frame { is_map: false, children: 0, column: None });
+                open.last_mut().map(LayoutFrame::advance);
+                open.push(LayoutFrame { is_map: false, children: 0, column: None });
             }
             Event::MappingEnd | Event::SequenceEnd => {
                 open.pop();
@@ -65,14 +65,14 @@ pub(crate) fn layout(text: &str) -> Layout {
     layout
 }
 
-struct Frame {
+struct LayoutFrame {
     is_map: bool,
     children: usize,
     /// The column of the first map among the values.
     column: Option<usize>,
 }
 
-impl Frame {
+impl LayoutFrame {
     fn advance(&mut self) {
         self.children += 1;
     }
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn finds_what_a_stricter_dialect_refuses() {
         let lines = |text| {
-            let Layout { tag_line, uneven_line, tab_line } = layout(text);
+            let YamlLayout { tag_line, uneven_line, tab_line } = layout(text);
             (tag_line, uneven_line, tab_line)
         };
         assert_eq!(lines("a: b\nc: |\n  x\ty\nd: \"x\ty\" # \t\n"), (None, None, None));

@@ -23,7 +23,7 @@ mod header;
 mod layout;
 mod metadata;
 pub mod names;
-mod plain;
+mod plain_yaml;
 mod read;
 mod reason;
 mod repair;
@@ -33,16 +33,21 @@ pub mod validate;
 mod value;
 mod yaml;
 
-pub use header::{Dispatch, Invocation};
-pub use metadata::{InstallSpec, Metadata, MetadataHealth, Requires, Triggers};
-pub use read::{Dialect, Outcome, ReadOptions, Repair, Skill, content_hash, content_hash_of, read};
-pub use reason::{Code, Reason, Severity, Stage};
-pub use repair::Repaired;
-pub use sections::{Section, first_heading, first_text_line, sections};
-pub use value::{Mapping, Number, Value};
+pub use header::{InvocationPolicy, ToolDispatch};
+pub use metadata::{
+    DeclaredRequirements, InstallSpec, MetadataHealth, SkillMetadata, TriggerHints,
+};
+pub use read::{
+    ParsedSkillFile, ReadOptions, RepairRecord, Skill, SkillDialect, content_hash, content_hash_of,
+    read,
+};
+pub use reason::{Reason, ReasonCode, ReasonSeverity, ReasonStage};
+pub use repair::FieldRepair;
+pub use sections::{BodySection, first_heading, first_text_line, sections};
+pub use value::{YamlMapping, YamlNumber, YamlValue};
 
 /// The front matter of `text` and where the body starts, without judging either.
 ///
 /// This is the reading step below [`read`], for validators and tools that need the typed map.
-pub use fence::{Fenced, split};
+pub use fence::{FrontMatterSplit, split_front_matter};
 pub use repair::{FrontMatter, parse_front_matter};

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
-use crate::value::{Mapping, Value};
-use crate::{Code, Dialect, Reason};
+use crate::value::{YamlMapping, YamlValue};
+use crate::{Reason, ReasonCode, SkillDialect};
 
 /// Vendor blocks in the order in which the first present one wins.
 const VENDORS: &[&str] = &["sinew", "openclaw", "clawdbot", "clawdis", "moltbot"];
@@ -14,7 +14,7 @@ const VENDORS: &[&str] = &["sinew", "openclaw", "clawdbot", "clawdis", "moltbot"
 /// The vendor block, typed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Metadata {
+pub struct SkillMetadata {
     /// Which vendor's block was read.
     pub vendor: String,
     /// A picture for lists.
@@ -30,17 +30,17 @@ pub struct Metadata {
     /// Operating systems the skill is for; empty means all.
     pub os: Vec<String>,
     /// What the machine must have.
-    pub requires: Requires,
+    pub requires: DeclaredRequirements,
     /// How to get it.
     pub install: Vec<InstallSpec>,
     /// Hints about when to use the skill.
-    pub triggers: Triggers,
+    pub triggers: TriggerHints,
 }
 
 /// What the machine must have before the skill works.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Requires {
+pub struct DeclaredRequirements {
     /// Programs, all of them.
     pub bins: Vec<String>,
     /// Programs, at least one.
@@ -55,7 +55,7 @@ pub struct Requires {
 
 /// Hints about when to use a skill.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
-pub struct Triggers {
+pub struct TriggerHints {
     /// Any of these suggests the skill.
     pub any: Vec<String>,
     /// All of these together suggest it.
@@ -64,10 +64,10 @@ pub struct Triggers {
     pub none: Vec<String>,
 }
 
-impl Triggers {
+impl TriggerHints {
     /// Reads a map with `any`, `all` and `none`; a list or one string counts as `any`.
-    pub(crate) fn from_value(value: &Value) -> Self {
-        let Value::Map(map) = value else {
+    pub(crate) fn from_value(value: &YamlValue) -> Self {
+        let YamlValue::Map(map) = value else {
             return Self { any: loose_list(value), ..Self::default() };
         };
         let list = |key| map.get_ignore_case(key).map(loose_list).unwrap_or_default();
@@ -117,31 +117,31 @@ pub enum MetadataHealth {
 
 /// Everything read from `metadata`.
 #[derive(Debug, Default)]
-pub(crate) struct MetadataOutcome {
-    pub(crate) metadata: Option<Metadata>,
+pub(crate) struct ParsedMetadata {
+    pub(crate) metadata: Option<SkillMetadata>,
     pub(crate) health: MetadataHealth,
     /// `metadata.triggers`, Netclaw's form.
-    pub(crate) triggers: Triggers,
+    pub(crate) triggers: TriggerHints,
     pub(crate) reasons: Vec<Reason>,
 }
 
 /// Reads the vendor block from the front matter's fields.
-pub(crate) fn read_metadata(fields: &Mapping, dialect: Dialect) -> MetadataOutcome {
-    let mut reader = Reader { dialect, outcome: MetadataOutcome::default() };
+pub(crate) fn read_metadata(fields: &YamlMapping, dialect: SkillDialect) -> ParsedMetadata {
+    let mut reader = MetadataReader { dialect, outcome: ParsedMetadata::default() };
     reader.read(fields);
     reader.outcome
 }
 
-struct Reader {
-    dialect: Dialect,
-    outcome: MetadataOutcome,
+struct MetadataReader {
+    dialect: SkillDialect,
+    outcome: ParsedMetadata,
 }
 
-impl Reader {
-    fn read(&mut self, fields: &Mapping) {
+impl MetadataReader {
+    fn read(&mut self, fields: &YamlMapping) {
         let value = match self.field(fields, "metadata") {
             // JSON as text is one of the four forms.
-            Some(Value::String(text)) if text.trim_start().starts_with('{') => {
+            Some(YamlValue::String(text)) if text.trim_start().starts_with('{') => {
                 let parsed = crate::repair::parse_json(text);
                 if parsed.is_none() {
                     self.unreadable("`metadata` is text, but neither JSON nor JSON5");
@@ -151,9 +151,9 @@ impl Reader {
             other => other.map(Cow::Borrowed),
         };
         let map = match value.as_deref() {
-            Some(Value::Map(map)) => Some(map),
-            None | Some(Value::Null) => None,
-            Some(Value::String(text)) if text.trim().is_empty() => None,
+            Some(YamlValue::Map(map)) => Some(map),
+            None | Some(YamlValue::Null) => None,
+            Some(YamlValue::String(text)) if text.trim().is_empty() => None,
             Some(other) => {
                 self.unreadable(format!("`metadata` is {}, not a map", other.kind()));
                 None
@@ -161,7 +161,7 @@ impl Reader {
         };
         if let Some(map) = map {
             let triggers = self.field(map, "triggers");
-            self.outcome.triggers = triggers.map(Triggers::from_value).unwrap_or_default();
+            self.outcome.triggers = triggers.map(TriggerHints::from_value).unwrap_or_default();
             if let Some((vendor, block)) = self.vendor_block(map) {
                 self.block(vendor, block);
                 return;
@@ -176,11 +176,15 @@ impl Reader {
     }
 
     /// The first vendor's map; a block that is no map may have held requirements.
-    fn vendor_block<'a>(&mut self, map: &'a Mapping) -> Option<(&'static str, &'a Mapping)> {
+    fn vendor_block<'a>(
+        &mut self,
+        map: &'a YamlMapping,
+    ) -> Option<(&'static str, &'a YamlMapping)> {
         let vendors = VENDORS.iter().filter_map(|name| Some((*name, self.field(map, name)?)));
-        let found: Vec<(&str, &Value)> = vendors.collect();
+        let found: Vec<(&str, &YamlValue)> = vendors.collect();
         let block = found.iter().find_map(|(name, value)| Some((*name, value.as_map()?)));
-        let odd = found.iter().find(|(_, value)| !matches!(value, Value::Null | Value::Map(_)));
+        let odd =
+            found.iter().find(|(_, value)| !matches!(value, YamlValue::Null | YamlValue::Map(_)));
         if block.is_none()
             && let Some((name, value)) = odd
         {
@@ -190,19 +194,19 @@ impl Reader {
         block
     }
 
-    fn field<'a>(&self, map: &'a Mapping, key: &str) -> Option<&'a Value> {
+    fn field<'a>(&self, map: &'a YamlMapping, key: &str) -> Option<&'a YamlValue> {
         self.dialect.get(map, key)
     }
 
-    fn block(&mut self, vendor: &str, block: &Mapping) {
-        let mut metadata = Metadata { vendor: vendor.to_owned(), ..Metadata::default() };
+    fn block(&mut self, vendor: &str, block: &YamlMapping) {
+        let mut metadata = SkillMetadata { vendor: vendor.to_owned(), ..SkillMetadata::default() };
         metadata.emoji = self.text(block, "emoji");
         metadata.skill_key = self.text(block, "skillKey");
         metadata.primary_env = self.text(block, "primaryEnv");
         metadata.homepage = self.text(block, "homepage");
         metadata.always = match self.field(block, "always") {
-            None | Some(Value::Null) => false,
-            Some(Value::Bool(value)) => *value,
+            None | Some(YamlValue::Null) => false,
+            Some(YamlValue::Bool(value)) => *value,
             Some(other) => {
                 self.bad_field("always", other, "write `always: true` without quotes");
                 false
@@ -210,9 +214,9 @@ impl Reader {
         };
         metadata.os = self.gating_list(block, "os");
         match self.field(block, "requires") {
-            None | Some(Value::Null) => {}
-            Some(Value::Map(requires)) => {
-                metadata.requires = Requires {
+            None | Some(YamlValue::Null) => {}
+            Some(YamlValue::Map(requires)) => {
+                metadata.requires = DeclaredRequirements {
                     bins: self.gating_list(requires, "bins"),
                     any_bins: self.gating_list(requires, "anyBins"),
                     env: self.gating_list(requires, "env"),
@@ -227,14 +231,14 @@ impl Reader {
         }
         metadata.install = self.install(block);
         let triggers = self.field(block, "triggers");
-        metadata.triggers = triggers.map(Triggers::from_value).unwrap_or_default();
+        metadata.triggers = triggers.map(TriggerHints::from_value).unwrap_or_default();
         self.outcome.metadata = Some(metadata);
     }
 
-    fn text(&mut self, block: &Mapping, key: &str) -> Option<String> {
+    fn text(&mut self, block: &YamlMapping, key: &str) -> Option<String> {
         match self.field(block, key)? {
-            Value::Null => None,
-            Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+            YamlValue::Null => None,
+            YamlValue::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
             other => {
                 self.bad_field(key, other, "write text");
                 None
@@ -243,14 +247,14 @@ impl Reader {
     }
 
     /// A list that decides whether the skill may run: what cannot be read closes the gate.
-    fn gating_list(&mut self, block: &Mapping, key: &str) -> Vec<String> {
+    fn gating_list(&mut self, block: &YamlMapping, key: &str) -> Vec<String> {
         let Some(value) = self.field(block, key) else { return Vec::new() };
         match value {
-            Value::Null => Vec::new(),
-            Value::String(text) => self.split(text),
-            Value::List(items) if items.iter().all(|item| item.as_str().is_some()) => items
+            YamlValue::Null => Vec::new(),
+            YamlValue::String(text) => self.split(text),
+            YamlValue::List(items) if items.iter().all(|item| item.as_str().is_some()) => items
                 .iter()
-                .filter_map(Value::as_str)
+                .filter_map(YamlValue::as_str)
                 .map(|item| item.trim().to_owned())
                 .filter(|item| !item.is_empty())
                 .collect(),
@@ -270,11 +274,11 @@ impl Reader {
             .collect()
     }
 
-    fn install(&mut self, block: &Mapping) -> Vec<InstallSpec> {
-        let specs: Vec<&Value> = match self.field(block, "install") {
-            None | Some(Value::Null) => return Vec::new(),
-            Some(Value::List(items)) => items.iter().collect(),
-            Some(single @ Value::Map(_)) => vec![single],
+    fn install(&mut self, block: &YamlMapping) -> Vec<InstallSpec> {
+        let specs: Vec<&YamlValue> = match self.field(block, "install") {
+            None | Some(YamlValue::Null) => return Vec::new(),
+            Some(YamlValue::List(items)) => items.iter().collect(),
+            Some(single @ YamlValue::Map(_)) => vec![single],
             Some(other) => {
                 self.bad_field("install", other, "write a list of maps");
                 return Vec::new();
@@ -283,19 +287,22 @@ impl Reader {
         let mut read = Vec::new();
         for (index, spec) in specs.into_iter().enumerate() {
             match spec {
-                Value::Map(map) => read.extend(self.install_spec(map, index)),
+                YamlValue::Map(map) => read.extend(self.install_spec(map, index)),
                 other => self.bad_field("install", other, "write a list of maps"),
             }
         }
         read
     }
 
-    fn install_spec(&mut self, map: &Mapping, index: usize) -> Option<InstallSpec> {
-        let kind = map.get("kind").or_else(|| map.get("type")).and_then(Value::as_str);
+    fn install_spec(&mut self, map: &YamlMapping, index: usize) -> Option<InstallSpec> {
+        let kind = map.get("kind").or_else(|| map.get("type")).and_then(YamlValue::as_str);
         let Some(kind) = kind.map(|kind| kind.trim().to_ascii_lowercase()) else {
             self.outcome.reasons.push(
-                Reason::new(Code::BadMetadataField, format!("install[{index}] has no `kind`"))
-                    .remedy("name one of brew, node, go, uv, apt, download"),
+                Reason::new(
+                    ReasonCode::BadMetadataField,
+                    format!("install[{index}] has no `kind`"),
+                )
+                .remedy("name one of brew, node, go, uv, apt, download"),
             );
             return None;
         };
@@ -304,11 +311,11 @@ impl Reader {
         Some(InstallSpec {
             id: map
                 .get("id")
-                .and_then(Value::source_text)
+                .and_then(YamlValue::source_text)
                 .map(|id| id.trim().to_owned())
                 .filter(|id| !id.is_empty())
                 .unwrap_or_else(|| format!("{kind}-{index}")),
-            label: map.get("label").and_then(Value::as_str).map(str::to_owned),
+            label: map.get("label").and_then(YamlValue::as_str).map(str::to_owned),
             bins: list("bins"),
             os: list("os"),
             fields: map
@@ -320,9 +327,9 @@ impl Reader {
         })
     }
 
-    fn bad_field(&mut self, key: &str, value: &Value, remedy: &str) {
+    fn bad_field(&mut self, key: &str, value: &YamlValue, remedy: &str) {
         self.outcome.reasons.push(
-            Reason::new(Code::BadMetadataField, format!("`{key}` is {}", value.kind()))
+            Reason::new(ReasonCode::BadMetadataField, format!("`{key}` is {}", value.kind()))
                 .remedy(remedy),
         );
     }
@@ -335,18 +342,18 @@ impl Reader {
 
 /// The reason that closes the gate over unreadable metadata.
 pub(crate) fn metadata_invalid(detail: impl Into<String>) -> Reason {
-    Reason::new(Code::MetadataInvalid, detail.into()).remedy(
+    Reason::new(ReasonCode::MetadataInvalid, detail.into()).remedy(
         "correct the metadata, or set skills.load.tolerateBadMetadata to use the skill without it",
     )
 }
 
 /// A list that only informs: a list of scalars, or one comma-separated string.
-pub(crate) fn loose_list(value: &Value) -> Vec<String> {
+pub(crate) fn loose_list(value: &YamlValue) -> Vec<String> {
     let trim = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     match value {
-        Value::String(text) => text.split(',').filter_map(trim).collect(),
-        Value::List(items) => {
-            items.iter().filter_map(Value::source_text).filter_map(|text| trim(&text)).collect()
+        YamlValue::String(text) => text.split(',').filter_map(trim).collect(),
+        YamlValue::List(items) => {
+            items.iter().filter_map(YamlValue::source_text).filter_map(|text| trim(&text)).collect()
         }
         _ => Vec::new(),
     }

@@ -7,10 +7,10 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::metadata::{MetadataHealth, metadata_invalid, read_metadata};
-use crate::value::{Mapping, Value};
+use crate::value::{YamlMapping, YamlValue};
 use crate::{
-    Code, Dispatch, Invocation, Metadata, Reason, Severity, Triggers, fence, header, names, repair,
-    sections, text,
+    InvocationPolicy, Reason, ReasonCode, ReasonSeverity, SkillMetadata, ToolDispatch,
+    TriggerHints, fence, header, names, repair, sections, text,
 };
 
 /// Whose reading of the format applies.
@@ -18,7 +18,7 @@ use crate::{
     Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, BorshDeserialize, BorshSerialize,
 )]
 #[serde(rename_all = "kebab-case")]
-pub enum Dialect {
+pub enum SkillDialect {
     /// Front matter is required.
     #[default]
     OpenClaw,
@@ -26,13 +26,13 @@ pub enum Dialect {
     OpenPocket,
 }
 
-impl Dialect {
+impl SkillDialect {
     pub(crate) fn is_openpocket(self) -> bool {
         self == Self::OpenPocket
     }
 
     /// A field under its exact name, or in any case where the dialect does not mind.
-    pub(crate) fn get<'a>(self, map: &'a Mapping, key: &str) -> Option<&'a Value> {
+    pub(crate) fn get<'a>(self, map: &'a YamlMapping, key: &str) -> Option<&'a YamlValue> {
         if self.is_openpocket() { map.get_ignore_case(key) } else { map.get(key) }
     }
 }
@@ -43,7 +43,7 @@ pub struct ReadOptions<'a> {
     /// The name a skill takes when its front matter gives none: its folder's.
     pub default_name: &'a str,
     /// Whose reading applies.
-    pub dialect: Dialect,
+    pub dialect: SkillDialect,
     /// Whether this is a generated draft, whose title describes it better than its first bullet.
     pub generated: bool,
 }
@@ -51,12 +51,12 @@ pub struct ReadOptions<'a> {
 impl<'a> ReadOptions<'a> {
     /// The strict reading, with the folder's name as the default name.
     pub fn openclaw(default_name: &'a str) -> Self {
-        Self { default_name, dialect: Dialect::OpenClaw, generated: false }
+        Self { default_name, dialect: SkillDialect::OpenClaw, generated: false }
     }
 
     /// OpenPocket's reading, with body fallbacks.
     pub fn openpocket(default_name: &'a str) -> Self {
-        Self { default_name, dialect: Dialect::OpenPocket, generated: false }
+        Self { default_name, dialect: SkillDialect::OpenPocket, generated: false }
     }
 }
 
@@ -74,29 +74,29 @@ pub struct Skill {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub homepage: Option<String>,
     /// Who may call it.
-    pub invocation: Invocation,
+    pub invocation: InvocationPolicy,
     /// Straight into a tool, where asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub dispatch: Option<Dispatch>,
+    pub dispatch: Option<ToolDispatch>,
     /// The vendor block.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Metadata>,
+    pub metadata: Option<SkillMetadata>,
     /// Whether the metadata could be read.
     pub metadata_health: MetadataHealth,
     /// Trigger phrases, keywords and tags, for the router.
-    pub triggers: Triggers,
+    pub triggers: TriggerHints,
     /// `behavior_fingerprint` of a generated draft.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
     /// Every field, as written.
-    pub frontmatter: Mapping,
+    pub frontmatter: YamlMapping,
     /// Fields that were put right while reading.
-    pub repairs: Vec<Repair>,
+    pub repairs: Vec<RepairRecord>,
 }
 
 /// A field that was put right while reading.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
-pub struct Repair {
+pub struct RepairRecord {
     /// The field.
     pub key: String,
     /// Its line, from 1.
@@ -105,7 +105,7 @@ pub struct Repair {
 
 /// What came of reading a file.
 #[derive(Debug)]
-pub struct Outcome<'a> {
+pub struct ParsedSkillFile<'a> {
     /// The skill, unless something makes it unusable.
     pub skill: Option<Skill>,
     /// The text after the front matter.
@@ -136,14 +136,14 @@ pub fn content_hash_of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String 
 }
 
 /// Reads a skill file.
-pub fn read<'a>(bytes: &'a [u8], options: &ReadOptions<'_>) -> Outcome<'a> {
+pub fn read<'a>(bytes: &'a [u8], options: &ReadOptions<'_>) -> ParsedSkillFile<'a> {
     let text = match text::decode(bytes) {
         Ok(text) => text,
-        Err(reason) => return Outcome::failed(Cow::Borrowed(""), vec![reason]),
+        Err(reason) => return ParsedSkillFile::failed(Cow::Borrowed(""), vec![reason]),
     };
-    let fenced = match fence::split(&text) {
+    let fenced = match fence::split_front_matter(&text) {
         Ok(fenced) => fenced,
-        Err(reason) => return Outcome::failed(text, vec![reason]),
+        Err(reason) => return ParsedSkillFile::failed(text, vec![reason]),
     };
     let body_at = text.len() - fenced.body.len();
     let mut reasons = fenced.reasons;
@@ -152,13 +152,13 @@ pub fn read<'a>(bytes: &'a [u8], options: &ReadOptions<'_>) -> Outcome<'a> {
         Ok(front) => front,
         Err(reason) => {
             reasons.push(reason);
-            return Outcome::failed(tail(text, body_at), reasons);
+            return ParsedSkillFile::failed(tail(text, body_at), reasons);
         }
     };
     for repaired in front.iter().flat_map(|front| &front.repaired) {
         reasons.push(
             Reason::new(
-                Code::FrontmatterRepaired,
+                ReasonCode::FrontmatterRepaired,
                 format!("`{}` was read in spite of {}", repaired.key, repaired.symptom),
             )
             .line(repaired.line)
@@ -166,10 +166,10 @@ pub fn read<'a>(bytes: &'a [u8], options: &ReadOptions<'_>) -> Outcome<'a> {
         );
     }
     let skill = assemble(front, fenced.body, options, &mut reasons);
-    Outcome { skill, body: tail(text, body_at), reasons }
+    ParsedSkillFile { skill, body: tail(text, body_at), reasons }
 }
 
-impl<'a> Outcome<'a> {
+impl<'a> ParsedSkillFile<'a> {
     fn failed(body: Cow<'a, str>, reasons: Vec<Reason>) -> Self {
         Self { skill: None, body, reasons }
     }
@@ -206,7 +206,7 @@ fn assemble(
         outcome.health = MetadataHealth::Unreadable;
     }
     let line = front.line_of("metadata");
-    reasons.extend(outcome.reasons.into_iter().map(|reason| reason.at(line)));
+    reasons.extend(outcome.reasons.into_iter().map(|reason| reason.at_line(line)));
     note_unused(&front, dialect, reasons);
     let invocation = header::invocation(&front, dialect, reasons);
     let dispatch = header::dispatch(&front, dialect, reasons);
@@ -215,8 +215,10 @@ fn assemble(
     let vendor_homepage = outcome.metadata.as_ref().and_then(|metadata| metadata.homepage.clone());
     let triggers =
         gather_triggers(&front.fields, dialect, outcome.metadata.as_ref(), outcome.triggers, body);
-    let repair =
-        |repaired: &repair::Repaired| Repair { key: repaired.key.clone(), line: repaired.line };
+    let repair = |repaired: &repair::FieldRepair| RepairRecord {
+        key: repaired.key.clone(),
+        line: repaired.line,
+    };
     Some(Skill {
         display_name: heading.map_or_else(|| names::display_name(&name), str::to_owned),
         homepage: vendor_homepage.or_else(|| text("homepage")),
@@ -242,22 +244,22 @@ fn read_name(
     let openpocket = options.dialect.is_openpocket();
     let fallback = heading.filter(|_| openpocket).unwrap_or(options.default_name).trim();
     let detail = match options.dialect.get(&front.fields, "name") {
-        None | Some(Value::Null) if fallback.is_empty() => {
+        None | Some(YamlValue::Null) if fallback.is_empty() => {
             "there is no `name` and no folder name".to_owned()
         }
-        None | Some(Value::Null) => return Some(fallback.to_owned()),
+        None | Some(YamlValue::Null) => return Some(fallback.to_owned()),
         Some(value) => match written(front, "name", value) {
             Some(name) if !name.trim().is_empty() => return Some(name.trim().to_owned()),
             Some(_) => "`name` is blank".to_owned(),
             None => format!("`name` is {}, not text", value.kind()),
         },
     };
-    let reason = Reason::new(Code::NameMissing, detail)
-        .at(front.line_of("name"))
+    let reason = Reason::new(ReasonCode::NameMissing, detail)
+        .at_line(front.line_of("name"))
         .remedy("write `name: <the folder's name>`");
     // OpenPocket's permissive modes find a name elsewhere; the author should still know.
     if openpocket && !fallback.is_empty() {
-        reasons.push(reason.severity(Severity::Warn));
+        reasons.push(reason.severity(ReasonSeverity::Warn));
         return Some(fallback.to_owned());
     }
     reasons.push(reason);
@@ -265,8 +267,8 @@ fn read_name(
 }
 
 /// The scalar as its author wrote it, also where YAML takes it for something else.
-fn written(front: &repair::FrontMatter, key: &str, value: &Value) -> Option<String> {
-    front.written(key).map(str::to_owned).or_else(|| value.source_text())
+fn written(front: &repair::FrontMatter, key: &str, value: &YamlValue) -> Option<String> {
+    front.text_as_written(key).map(str::to_owned).or_else(|| value.source_text())
 }
 
 fn read_description(
@@ -280,19 +282,19 @@ fn read_description(
     let line = front.line_of("description");
     let field = options.dialect.get(&front.fields, "description");
     let from_field = match field {
-        Some(Value::List(items)) => {
-            let joined: Vec<String> = items.iter().filter_map(Value::source_text).collect();
+        Some(YamlValue::List(items)) => {
+            let joined: Vec<String> = items.iter().filter_map(YamlValue::source_text).collect();
             reasons.push(
                 Reason::new(
-                    Code::DescriptionJoined,
+                    ReasonCode::DescriptionJoined,
                     format!("`description` is a list of {}; its items were joined", items.len()),
                 )
-                .at(line)
+                .at_line(line)
                 .remedy("write the description as one text"),
             );
             joined.join("; ")
         }
-        None | Some(Value::Null) => String::new(),
+        None | Some(YamlValue::Null) => String::new(),
         Some(value) => written(front, "description", value).unwrap_or_default(),
     };
     let from_field = from_field.trim();
@@ -305,13 +307,13 @@ fn read_description(
         return Some(line.chars().take(MAX_BODY_DESCRIPTION).collect());
     }
     let detail = match field {
-        Some(value @ Value::Map(_)) => format!("`description` is {}, not text", value.kind()),
+        Some(value @ YamlValue::Map(_)) => format!("`description` is {}, not text", value.kind()),
         Some(_) => "`description` is blank".to_owned(),
         None => "there is no `description`".to_owned(),
     };
     reasons.push(
-        Reason::new(Code::DescriptionMissing, detail)
-            .at(line)
+        Reason::new(ReasonCode::DescriptionMissing, detail)
+            .at_line(line)
             .remedy("add `description:` with what the skill does and when to use it"),
     );
     None
@@ -321,13 +323,16 @@ fn read_description(
 const UNUSED: &[(&str, &str)] =
     &[("platforms", "metadata.openclaw.os"), ("requires", "metadata.openclaw.requires")];
 
-fn note_unused(front: &repair::FrontMatter, dialect: Dialect, reasons: &mut Vec<Reason>) {
+fn note_unused(front: &repair::FrontMatter, dialect: SkillDialect, reasons: &mut Vec<Reason>) {
     for (field, instead) in UNUSED {
         if dialect.get(&front.fields, field).is_some() {
             reasons.push(
-                Reason::new(Code::UnusedField, format!("a top-level `{field}` has no effect"))
-                    .at(front.line_of(field))
-                    .remedy(format!("write `{instead}`")),
+                Reason::new(
+                    ReasonCode::UnusedField,
+                    format!("a top-level `{field}` has no effect"),
+                )
+                .at_line(front.line_of(field))
+                .remedy(format!("write `{instead}`")),
             );
         }
     }
@@ -335,16 +340,16 @@ fn note_unused(front: &repair::FrontMatter, dialect: Dialect, reasons: &mut Vec<
 
 /// What the author offers the router: fields, the vendor block, and a *Trigger* section.
 fn gather_triggers(
-    fields: &Mapping,
-    dialect: Dialect,
-    metadata: Option<&Metadata>,
-    from_metadata: Triggers,
+    fields: &YamlMapping,
+    dialect: SkillDialect,
+    metadata: Option<&SkillMetadata>,
+    from_metadata: TriggerHints,
     body: &str,
-) -> Triggers {
+) -> TriggerHints {
     let mut triggers = metadata.map(|metadata| metadata.triggers.clone()).unwrap_or_default();
     for key in ["triggers", "keywords", "tags"] {
         if let Some(value) = dialect.get(fields, key) {
-            triggers.append(Triggers::from_value(value));
+            triggers.append(TriggerHints::from_value(value));
         }
     }
     triggers.append(from_metadata);

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
     BorshSerialize,
 )]
 #[serde(rename_all = "kebab-case")]
-pub enum Stage {
+pub enum ReasonStage {
     /// Walking the roots.
     Discover,
     /// Reading one file.
@@ -65,7 +65,7 @@ pub enum Stage {
     BorshSerialize,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Severity {
+pub enum ReasonSeverity {
     /// Worth knowing.
     Info,
     /// Something is not as its author meant it.
@@ -74,7 +74,7 @@ pub enum Severity {
     Error,
 }
 
-impl fmt::Display for Severity {
+impl fmt::Display for ReasonSeverity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Info => "info",
@@ -90,11 +90,11 @@ macro_rules! codes {
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, BorshDeserialize, BorshSerialize,
         )]
-        pub enum Code {
+        pub enum ReasonCode {
             $($(#[doc = $doc] $variant,)*)*
         }
 
-        impl Code {
+        impl ReasonCode {
             /// Every code, in the order of the stages.
             pub const ALL: &'static [Self] = &[$($(Self::$variant,)*)*];
 
@@ -104,13 +104,13 @@ macro_rules! codes {
             }
 
             /// The stage that raises this code.
-            pub fn stage(self) -> Stage {
-                match self { $($(Self::$variant => Stage::$stage,)*)* }
+            pub fn stage(self) -> ReasonStage {
+                match self { $($(Self::$variant => ReasonStage::$stage,)*)* }
             }
 
             /// How much it matters.
-            pub fn severity(self) -> Severity {
-                match self { $($(Self::$variant => Severity::$severity,)*)* }
+            pub fn severity(self) -> ReasonSeverity {
+                match self { $($(Self::$variant => ReasonSeverity::$severity,)*)* }
             }
 
             /// What it means, in one line.
@@ -243,13 +243,13 @@ codes! {
     }
 }
 
-impl fmt::Display for Code {
+impl fmt::Display for ReasonCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
 }
 
-impl Serialize for Code {
+impl Serialize for ReasonCode {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
     }
@@ -260,11 +260,11 @@ impl Serialize for Code {
 #[serde(rename_all = "camelCase")]
 pub struct Reason {
     /// The stable name.
-    pub code: Code,
+    pub code: ReasonCode,
     /// Where it arose.
-    pub stage: Stage,
+    pub stage: ReasonStage,
     /// How much it matters.
-    pub severity: Severity,
+    pub severity: ReasonSeverity,
     /// The skill concerned, where one is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skill: Option<String>,
@@ -289,7 +289,7 @@ pub struct Reason {
 
 impl Reason {
     /// A reason with its code's own stage and severity.
-    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+    pub fn new(code: ReasonCode, detail: impl Into<String>) -> Self {
         Self {
             code,
             stage: code.stage(),
@@ -341,7 +341,7 @@ impl Reason {
 
     /// Names the line where one is known.
     #[must_use]
-    pub(crate) fn at(self, line: Option<usize>) -> Self {
+    pub(crate) fn at_line(self, line: Option<usize>) -> Self {
         match line {
             Some(line) => self.line(line),
             None => self,
@@ -357,7 +357,7 @@ impl Reason {
 
     /// Raises or lowers the severity where the code's own does not fit the case.
     #[must_use]
-    pub fn severity(mut self, severity: Severity) -> Self {
+    pub fn severity(mut self, severity: ReasonSeverity) -> Self {
         self.severity = severity;
         self
     }

@@ -6,9 +6,9 @@
 //! skill whose needs were misread would look as if it had none.
 
 use crate::fence::is_fence;
-use crate::value::{Mapping, Value, flow};
-use crate::yaml::{self, Place, YamlError, YamlErrorKind};
-use crate::{Code, Reason};
+use crate::value::{YamlMapping, YamlValue, flow};
+use crate::yaml::{self, FieldPosition, YamlError, YamlErrorKind};
+use crate::{Reason, ReasonCode};
 
 /// A front matter larger than this is an attack or a mistake: the longest of 100,000 real ones is
 /// 12 KiB.
@@ -18,16 +18,16 @@ const MAX_FRONT_MATTER: usize = 64 * 1024;
 #[derive(Debug, Clone, Default)]
 pub struct FrontMatter {
     /// The fields in their order.
-    pub fields: Mapping,
+    pub fields: YamlMapping,
     /// Fields that were put right, in their order.
-    pub repaired: Vec<Repaired>,
+    pub repaired: Vec<FieldRepair>,
     /// Set when `metadata` could not be read: what is wrong with it.
     pub unreadable_metadata: Option<String>,
     /// The first line of the file with a flow collection (`[…]` or `{…}`).
     pub flow_line: Option<usize>,
     /// What a strict parser says of the block, where it had to be repaired.
     pub strict_error: Option<Reason>,
-    places: Vec<Place>,
+    places: Vec<FieldPosition>,
 }
 
 impl FrontMatter {
@@ -37,19 +37,19 @@ impl FrontMatter {
     }
 
     /// Fields without a file around them.
-    pub(crate) fn of_fields(fields: Mapping) -> Self {
+    pub(crate) fn of_fields(fields: YamlMapping) -> Self {
         Self { fields, ..Self::default() }
     }
 
     /// The text of a scalar field as its author wrote it: `True` stays `True`.
-    pub(crate) fn written(&self, key: &str) -> Option<&str> {
+    pub(crate) fn text_as_written(&self, key: &str) -> Option<&str> {
         self.places.iter().find(|place| place.key == key)?.written.as_deref()
     }
 }
 
 /// A field that was put right, and how its line would have to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repaired {
+pub struct FieldRepair {
     /// The field.
     pub key: String,
     /// Its line in the file, from 1.
@@ -66,7 +66,7 @@ pub struct Repaired {
 pub fn parse_front_matter(text: &str, first_line: usize) -> Result<FrontMatter, Reason> {
     if text.len() > MAX_FRONT_MATTER {
         return Err(Reason::new(
-            Code::FrontmatterInvalid,
+            ReasonCode::FrontmatterInvalid,
             format!("the front matter has {} bytes, more than {MAX_FRONT_MATTER}", text.len()),
         )
         .line(first_line)
@@ -75,15 +75,15 @@ pub fn parse_front_matter(text: &str, first_line: usize) -> Result<FrontMatter, 
     let in_file = |line: usize| line + first_line - 1;
     match yaml::parse(text) {
         Ok(parsed) => match parsed.value {
-            Value::Null => Ok(FrontMatter::default()),
-            Value::Map(fields) => Ok(FrontMatter {
+            YamlValue::Null => Ok(FrontMatter::default()),
+            YamlValue::Map(fields) => Ok(FrontMatter {
                 fields,
                 flow_line: parsed.flow_line.map(in_file),
                 places: places_in_file(parsed.places, first_line),
                 ..FrontMatter::default()
             }),
             other => Err(Reason::new(
-                Code::RootNotMap,
+                ReasonCode::RootNotMap,
                 format!("INVALID_ROOT: the front matter is {}, not fields", other.kind()),
             )
             .line(first_line)
@@ -105,7 +105,7 @@ pub fn parse_front_matter(text: &str, first_line: usize) -> Result<FrontMatter, 
 }
 
 /// Moves the lines of `places` from the text to the file.
-fn places_in_file(mut places: Vec<Place>, first_line: usize) -> Vec<Place> {
+fn places_in_file(mut places: Vec<FieldPosition>, first_line: usize) -> Vec<FieldPosition> {
     for place in &mut places {
         place.line += first_line - 1;
     }
@@ -114,8 +114,8 @@ fn places_in_file(mut places: Vec<Place>, first_line: usize) -> Vec<Place> {
 
 fn as_reason(error: &YamlError, line: usize) -> Reason {
     let code = match error.kind {
-        YamlErrorKind::DuplicateKey => Code::DuplicateKey,
-        _ => Code::FrontmatterInvalid,
+        YamlErrorKind::DuplicateKey => ReasonCode::DuplicateKey,
+        _ => ReasonCode::FrontmatterInvalid,
     };
     let openclaw = error.kind.openclaw_code(&error.message);
     let remedy = match error.kind {
@@ -132,7 +132,7 @@ fn as_reason(error: &YamlError, line: usize) -> Reason {
 const MAX_FIELDS: usize = 200;
 
 /// One top-level field: its key, and the lines that belong to it.
-struct Field<'a> {
+struct FieldBlock<'a> {
     key: &'a str,
     /// Line within the block, from 0.
     line: usize,
@@ -146,11 +146,11 @@ fn repair(text: &str, first_line: usize) -> Option<FrontMatter> {
         if front.fields.get(field.key).is_some() {
             return None;
         }
-        let place = Place { key: field.key.to_owned(), line, written: None };
+        let place = FieldPosition { key: field.key.to_owned(), line, written: None };
         if let Some(parsed) = strict_field(&field.lines.join("\n"), field.key) {
             front.flow_line = front.flow_line.or(parsed.flow_line.map(|l| l + line - 1));
             front.fields.set(field.key, parsed.value);
-            front.places.push(Place { written: parsed.written, ..place });
+            front.places.push(FieldPosition { written: parsed.written, ..place });
             continue;
         }
         front.places.push(place);
@@ -159,7 +159,7 @@ fn repair(text: &str, first_line: usize) -> Option<FrontMatter> {
             metadata_as_json(&field).map(|value| (value, NOT_YAML))
         } else {
             let (text, symptom) = field.quoted()?;
-            Some((Value::String(text), symptom))
+            Some((YamlValue::String(text), symptom))
         };
         let repair = repair.and_then(|(value, symptom)| {
             let repaired = field.repaired(first_line, &flow(&value), symptom);
@@ -188,7 +188,7 @@ fn repair(text: &str, first_line: usize) -> Option<FrontMatter> {
 const GATING: &[&str] = &["metadata", "openclaw"];
 
 struct StrictField {
-    value: Value,
+    value: YamlValue,
     flow_line: Option<usize>,
     written: Option<String>,
 }
@@ -196,7 +196,7 @@ struct StrictField {
 /// Reads one field alone, strictly.
 fn strict_field(source: &str, key: &str) -> Option<StrictField> {
     let parsed = yaml::parse(source).ok()?;
-    let Value::Map(mut map) = parsed.value else { return None };
+    let YamlValue::Map(mut map) = parsed.value else { return None };
     let written = parsed.places.into_iter().next().and_then(|place| place.written);
     match (map.0.pop(), map.is_empty()) {
         (Some((name, value)), true) if name == key => {
@@ -210,8 +210,8 @@ fn strict_field(source: &str, key: &str) -> Option<StrictField> {
 ///
 /// A line that is neither a key nor a continuation joins the field before it when that is the
 /// description, and otherwise makes the block hopeless.
-fn top_level_fields(text: &str) -> Option<Vec<Field<'_>>> {
-    let mut fields: Vec<Field<'_>> = Vec::new();
+fn top_level_fields(text: &str) -> Option<Vec<FieldBlock<'_>>> {
+    let mut fields: Vec<FieldBlock<'_>> = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let continues = line.starts_with([' ', '\t']) || line.trim().is_empty();
         if continues || line.starts_with('#') {
@@ -224,7 +224,7 @@ fn top_level_fields(text: &str) -> Option<Vec<Field<'_>>> {
             if fields.len() == MAX_FIELDS {
                 return None;
             }
-            fields.push(Field { key, line: number, lines: vec![line] });
+            fields.push(FieldBlock { key, line: number, lines: vec![line] });
         } else {
             let field = fields.last_mut()?;
             // An unindented list, or the closing bracket of a flow collection, is legal YAML.
@@ -246,7 +246,7 @@ fn top_level_key(line: &str) -> Option<&str> {
     (plain && (rest.is_empty() || rest.starts_with([' ', '\t']))).then_some(key)
 }
 
-impl Field<'_> {
+impl FieldBlock<'_> {
     fn first_value(&self) -> &str {
         self.lines[0][self.key.len() + 1..].trim()
     }
@@ -279,7 +279,7 @@ impl Field<'_> {
             return None;
         }
         match strict_field(&self.lines.join("\n "), self.key)?.value {
-            Value::String(text) => Some(text),
+            YamlValue::String(text) => Some(text),
             _ => None,
         }
     }
@@ -289,7 +289,7 @@ impl Field<'_> {
     }
 
     /// The edit that a fix would make. Comments between the lines of the value move below it.
-    fn repaired(&self, first_line: usize, value: &str, symptom: &'static str) -> Repaired {
+    fn repaired(&self, first_line: usize, value: &str, symptom: &'static str) -> FieldRepair {
         let is_comment = |line: &&str| line.trim_start().starts_with('#');
         let trailing = self.lines[1..].iter().rev();
         let trailing = trailing.take_while(|line| line.trim().is_empty() || is_comment(line));
@@ -299,7 +299,7 @@ impl Field<'_> {
             replacement.push('\n');
             replacement.push_str(comment);
         }
-        Repaired {
+        FieldRepair {
             key: self.key.to_owned(),
             line: first_line + self.line,
             lines,
@@ -340,17 +340,17 @@ fn is_block_marker(value: &str) -> bool {
     })
 }
 
-fn metadata_as_json(field: &Field<'_>) -> Option<Value> {
+fn metadata_as_json(field: &FieldBlock<'_>) -> Option<YamlValue> {
     let mut text = field.first_value().to_owned();
     for line in &field.lines[1..] {
         text.push('\n');
         text.push_str(line);
     }
-    parse_json(&text).filter(|value| matches!(value, Value::Map(_)))
+    parse_json(&text).filter(|value| matches!(value, YamlValue::Map(_)))
 }
 
 /// JSON, then JSON5.
-pub(crate) fn parse_json(text: &str) -> Option<Value> {
+pub(crate) fn parse_json(text: &str) -> Option<YamlValue> {
     let text = text.trim();
     // JSON5 has no nesting limit of its own; ours keeps it from exhausting the stack.
     if is_too_deep(text) {
@@ -358,7 +358,7 @@ pub(crate) fn parse_json(text: &str) -> Option<Value> {
     }
     let json: serde_json::Value =
         serde_json::from_str(text).ok().or_else(|| json5::from_str(text).ok())?;
-    Some(Value::from(json))
+    Some(YamlValue::from(json))
 }
 
 /// Brackets inside strings count as well: that only makes the limit stricter for odd texts.

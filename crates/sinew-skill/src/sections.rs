@@ -2,7 +2,7 @@
 
 /// A heading and what follows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Section<'a> {
+pub struct BodySection<'a> {
     /// 1 for `#`, 2 for `##` …
     pub level: usize,
     /// The heading without its marks.
@@ -14,7 +14,7 @@ pub struct Section<'a> {
 }
 
 /// The sections of a body, in order. Text before the first heading belongs to none.
-pub fn sections(body: &str) -> Vec<Section<'_>> {
+pub fn sections(body: &str) -> Vec<BodySection<'_>> {
     let headings: Vec<_> = prose_lines(body)
         .filter_map(|line| heading(line.text).map(|(level, title)| (line, level, title)))
         .collect();
@@ -23,7 +23,7 @@ pub fn sections(body: &str) -> Vec<Section<'_>> {
     headings
         .into_iter()
         .zip(ends)
-        .map(|((line, level, title), end)| Section {
+        .map(|((line, level, title), end)| BodySection {
             level,
             title,
             text: &body[line.end..end],

@@ -2,19 +2,22 @@
 
 use std::borrow::Cow;
 
-use crate::{Code, Reason};
+use crate::{Reason, ReasonCode};
 
 /// Decodes the bytes of a skill file.
 pub(crate) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Reason> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
-        Reason::new(Code::NotUtf8, format!("byte 0x{:02X} at offset {at} is not UTF-8", bytes[at]))
-            .line(line_at(bytes, at))
-            .remedy("save the file as UTF-8")
+        Reason::new(
+            ReasonCode::NotUtf8,
+            format!("byte 0x{:02X} at offset {at} is not UTF-8", bytes[at]),
+        )
+        .line(line_at(bytes, at))
+        .remedy("save the file as UTF-8")
     })?;
     if let Some(at) = memchr::memchr(b'\0', bytes) {
-        return Err(Reason::new(Code::NulByte, format!("NUL byte at offset {at}"))
+        return Err(Reason::new(ReasonCode::NulByte, format!("NUL byte at offset {at}"))
             .line(line_at(bytes, at))
             .remedy("remove the NUL byte; a skill file is plain text"));
     }

@@ -6,30 +6,30 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 
 /// One value of the front matter.
 #[derive(Debug, Clone, PartialEq, borsh::BorshDeserialize, borsh::BorshSerialize)]
-pub enum Value {
+pub enum YamlValue {
     /// Nothing, `null` or `~`.
     Null,
     /// `true` or `false`; YAML 1.2, so `yes` and `no` stay text.
     Bool(bool),
     /// A number, as it was written.
-    Number(Number),
+    Number(YamlNumber),
     /// Text.
     String(String),
     /// A list.
-    List(Vec<Value>),
+    List(Vec<YamlValue>),
     /// A map.
-    Map(Mapping),
+    Map(YamlMapping),
 }
 
 /// A number that remembers how it was written: `1.0` as a name stays `1.0`.
 #[derive(Debug, Clone, PartialEq, Eq, borsh::BorshDeserialize, borsh::BorshSerialize)]
-pub struct Number(pub(crate) String);
+pub struct YamlNumber(pub(crate) String);
 
 /// A map that keeps the order of its keys.
 #[derive(Debug, Clone, PartialEq, Default, borsh::BorshDeserialize, borsh::BorshSerialize)]
-pub struct Mapping(pub(crate) Vec<(String, Value)>);
+pub struct YamlMapping(pub(crate) Vec<(String, YamlValue)>);
 
-impl Value {
+impl YamlValue {
     /// The text of a string value.
     pub fn as_str(&self) -> Option<&str> {
         match self {
@@ -39,7 +39,7 @@ impl Value {
     }
 
     /// The map, if it is one.
-    pub fn as_map(&self) -> Option<&Mapping> {
+    pub fn as_map(&self) -> Option<&YamlMapping> {
         match self {
             Self::Map(map) => Some(map),
             _ => None,
@@ -47,7 +47,7 @@ impl Value {
     }
 
     /// The list, if it is one.
-    pub fn as_list(&self) -> Option<&[Value]> {
+    pub fn as_list(&self) -> Option<&[YamlValue]> {
         match self {
             Self::List(list) => Some(list),
             _ => None,
@@ -89,7 +89,7 @@ impl Value {
     }
 }
 
-impl Number {
+impl YamlNumber {
     /// The number as a float; what does not fit becomes an infinity.
     pub fn as_f64(&self) -> f64 {
         let text = self.0.trim_start_matches('+');
@@ -133,19 +133,19 @@ impl Number {
     }
 }
 
-impl Mapping {
+impl YamlMapping {
     /// The value of `key`.
-    pub fn get(&self, key: &str) -> Option<&Value> {
+    pub fn get(&self, key: &str) -> Option<&YamlValue> {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
     /// The value of `key` in any case, for formats that do not mind it.
-    pub fn get_ignore_case(&self, key: &str) -> Option<&Value> {
+    pub fn get_ignore_case(&self, key: &str) -> Option<&YamlValue> {
         self.0.iter().find(|(name, _)| name.eq_ignore_ascii_case(key)).map(|(_, value)| value)
     }
 
     /// The fields in their order.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &YamlValue)> {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }
 
@@ -159,37 +159,37 @@ impl Mapping {
         self.0.is_empty()
     }
 
-    pub(crate) fn set(&mut self, key: &str, value: Value) {
+    pub(crate) fn set(&mut self, key: &str, value: YamlValue) {
         match self.0.iter_mut().find(|(name, _)| name == key) {
             Some(slot) => slot.1 = value,
             None => self.0.push((key.to_owned(), value)),
         }
     }
 
-    /// OpenClaw's view of the front matter: text for every field, see [`Value::flattened`].
+    /// OpenClaw's view of the front matter: text for every field, see [`YamlValue::flattened`].
     pub fn flattened(&self) -> Vec<(String, String)> {
         self.iter().filter_map(|(key, value)| Some((key.to_owned(), value.flattened()?))).collect()
     }
 }
 
-impl From<serde_json::Value> for Value {
+impl From<serde_json::Value> for YamlValue {
     fn from(json: serde_json::Value) -> Self {
         match json {
             serde_json::Value::Null => Self::Null,
             serde_json::Value::Bool(value) => Self::Bool(value),
-            serde_json::Value::Number(number) => Self::Number(Number(number.to_string())),
+            serde_json::Value::Number(number) => Self::Number(YamlNumber(number.to_string())),
             serde_json::Value::String(text) => Self::String(text),
             serde_json::Value::Array(items) => {
                 Self::List(items.into_iter().map(Self::from).collect())
             }
-            serde_json::Value::Object(fields) => Self::Map(Mapping(
+            serde_json::Value::Object(fields) => Self::Map(YamlMapping(
                 fields.into_iter().map(|(key, value)| (key, Self::from(value))).collect(),
             )),
         }
     }
 }
 
-impl Serialize for Value {
+impl Serialize for YamlValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Null => serializer.serialize_unit(),
@@ -202,7 +202,7 @@ impl Serialize for Value {
     }
 }
 
-impl Serialize for Number {
+impl Serialize for YamlNumber {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let number = self.as_f64();
         if number.fract() == 0.0 && number.abs() < 9e15 {
@@ -215,7 +215,7 @@ impl Serialize for Number {
     }
 }
 
-impl Serialize for Mapping {
+impl Serialize for YamlMapping {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for (key, value) in &self.0 {
@@ -226,19 +226,19 @@ impl Serialize for Mapping {
 }
 
 /// A value as YAML on one line, in a form that JSON readers take as well.
-pub(crate) fn flow(value: &Value) -> String {
+pub(crate) fn flow(value: &YamlValue) -> String {
     let mut text = String::new();
     write_flow(value, &mut text);
     text
 }
 
-fn write_flow(value: &Value, text: &mut String) {
+fn write_flow(value: &YamlValue, text: &mut String) {
     match value {
-        Value::Null => text.push_str("null"),
-        Value::Bool(value) => text.push_str(if *value { "true" } else { "false" }),
-        Value::Number(number) => text.push_str(&number.0),
-        Value::String(string) => text.push_str(&quote(string)),
-        Value::List(items) => {
+        YamlValue::Null => text.push_str("null"),
+        YamlValue::Bool(value) => text.push_str(if *value { "true" } else { "false" }),
+        YamlValue::Number(number) => text.push_str(&number.0),
+        YamlValue::String(string) => text.push_str(&quote(string)),
+        YamlValue::List(items) => {
             text.push('[');
             for (index, item) in items.iter().enumerate() {
                 text.push_str(if index == 0 { "" } else { ", " });
@@ -246,7 +246,7 @@ fn write_flow(value: &Value, text: &mut String) {
             }
             text.push(']');
         }
-        Value::Map(map) => {
+        YamlValue::Map(map) => {
             text.push('{');
             for (index, (key, item)) in map.iter().enumerate() {
                 text.push_str(if index == 0 { "" } else { ", " });

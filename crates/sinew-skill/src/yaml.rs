@@ -7,8 +7,8 @@
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StructureStyle};
 
-use crate::plain;
-use crate::value::{Mapping, Number, Value};
+use crate::plain_yaml;
+use crate::value::{YamlMapping, YamlNumber, YamlValue};
 
 /// Deeper nesting than this is an attack: real metadata has five levels.
 pub(crate) const MAX_DEPTH: usize = 16;
@@ -17,17 +17,17 @@ pub(crate) const MAX_NODES: usize = 2_000;
 
 /// What a YAML text holds.
 #[derive(Debug)]
-pub(crate) struct Parsed {
-    pub(crate) value: Value,
+pub(crate) struct ParsedYaml {
+    pub(crate) value: YamlValue,
     /// The first line (from 1) that opens a flow collection.
     pub(crate) flow_line: Option<usize>,
     /// Where the fields of the root map stand.
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<FieldPosition>,
 }
 
 /// Where a field of the root map stands, and what a value of another kind was written as.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct FieldPosition {
     pub(crate) key: String,
     /// The line of the key within the text, from 1.
     pub(crate) line: usize,
@@ -71,7 +71,7 @@ impl YamlErrorKind {
 }
 
 /// Parses one YAML document.
-pub(crate) fn parse(text: &str) -> Result<Parsed, YamlError> {
+pub(crate) fn parse(text: &str) -> Result<ParsedYaml, YamlError> {
     if let Some((line, c)) = forbidden_control(text) {
         return Err(YamlError {
             kind: YamlErrorKind::Control,
@@ -79,21 +79,21 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, YamlError> {
             message: format!("control character U+{:04X} is not allowed in YAML", c as u32),
         });
     }
-    match plain::parse(text) {
+    match plain_yaml::parse(text) {
         Some(parsed) => Ok(parsed),
         None => parse_whole(text),
     }
 }
 
 /// Parses one YAML document with the parser alone.
-pub(crate) fn parse_whole(text: &str) -> Result<Parsed, YamlError> {
+pub(crate) fn parse_whole(text: &str) -> Result<ParsedYaml, YamlError> {
     let options = granit_parser::options! {
         // Another crate in the build may switch the feature on; comments are no values.
         emit_comments: false,
         flow_nesting_limit: MAX_DEPTH + 1,
         block_nesting_limit: MAX_DEPTH + 1
     };
-    let mut builder = Builder {
+    let mut builder = YamlBuilder {
         parser: Parser::new_from_str_with_options(text, options),
         nodes: 0,
         flow_line: None,
@@ -101,7 +101,7 @@ pub(crate) fn parse_whole(text: &str) -> Result<Parsed, YamlError> {
         is_written: false,
     };
     let value = builder.document()?;
-    Ok(Parsed { value, flow_line: builder.flow_line, places: builder.places })
+    Ok(ParsedYaml { value, flow_line: builder.flow_line, places: builder.places })
 }
 
 /// YAML's printable set leaves out C0 but for tab and line ends, DEL, and C1 but for NEL.
@@ -119,16 +119,16 @@ fn forbidden_control(text: &str) -> Option<(usize, char)> {
     Some((1 + text[..at].matches('\n').count(), c))
 }
 
-struct Builder<'a> {
+struct YamlBuilder<'a> {
     parser: Parser<'a, granit_parser::StrInput<'a>>,
     nodes: usize,
     flow_line: Option<usize>,
-    places: Vec<Place>,
+    places: Vec<FieldPosition>,
     /// Whether the last event stands for text of the file; the parser says `~` for an empty value.
     is_written: bool,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> YamlBuilder<'a> {
     fn next(&mut self) -> Result<Option<(Event<'a>, usize)>, YamlError> {
         match self.parser.next_event() {
             None => Ok(None),
@@ -140,7 +140,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn document(&mut self) -> Result<Value, YamlError> {
+    fn document(&mut self) -> Result<YamlValue, YamlError> {
         let mut root = None;
         while let Some((event, line)) = self.next()? {
             match event {
@@ -156,10 +156,15 @@ impl<'a> Builder<'a> {
                 event => root = Some(self.node(event, line, 1)?),
             }
         }
-        Ok(root.unwrap_or(Value::Null))
+        Ok(root.unwrap_or(YamlValue::Null))
     }
 
-    fn node(&mut self, event: Event<'a>, line: usize, depth: usize) -> Result<Value, YamlError> {
+    fn node(
+        &mut self,
+        event: Event<'a>,
+        line: usize,
+        depth: usize,
+    ) -> Result<YamlValue, YamlError> {
         self.nodes += 1;
         if depth > MAX_DEPTH || self.nodes > MAX_NODES {
             return Err(YamlError {
@@ -175,7 +180,7 @@ impl<'a> Builder<'a> {
                 if style == ScalarStyle::Plain && !is_text {
                     return Ok(resolve_plain(&text));
                 }
-                Ok(Value::String(text.into_owned()))
+                Ok(YamlValue::String(text.into_owned()))
             }
             Event::SequenceStart(style, anchor, tag) => {
                 refuse(line, anchor, tag.as_deref())?;
@@ -187,12 +192,12 @@ impl<'a> Builder<'a> {
                     }
                     items.push(self.node(event, line, depth + 1)?);
                 }
-                Ok(Value::List(items))
+                Ok(YamlValue::List(items))
             }
             Event::MappingStart(style, anchor, tag) => {
                 refuse(line, anchor, tag.as_deref())?;
                 self.note_style(style, line);
-                self.mapping(depth).map(Value::Map)
+                self.mapping(depth).map(YamlValue::Map)
             }
             Event::Alias(_) => Err(alias(line)),
             _ => Err(YamlError {
@@ -203,15 +208,15 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn mapping(&mut self, depth: usize) -> Result<Mapping, YamlError> {
-        let mut map = Mapping::default();
+    fn mapping(&mut self, depth: usize) -> Result<YamlMapping, YamlError> {
+        let mut map = YamlMapping::default();
         while let Some((event, line)) = self.next()? {
             if matches!(event, Event::MappingEnd) {
                 break;
             }
             let key = match self.node(event, line, depth + 1)? {
-                Value::Null => String::new(),
-                Value::List(_) | Value::Map(_) => {
+                YamlValue::Null => String::new(),
+                YamlValue::List(_) | YamlValue::Map(_) => {
                     return Err(YamlError {
                         kind: YamlErrorKind::Syntax,
                         line,
@@ -236,9 +241,10 @@ impl<'a> Builder<'a> {
             };
             let value = self.node(event, value_line, depth + 1)?;
             if depth == 1 {
-                let written = written.filter(|_| matches!(value, Value::Bool(_) | Value::Null));
+                let written =
+                    written.filter(|_| matches!(value, YamlValue::Bool(_) | YamlValue::Null));
                 let written = written.map(std::borrow::Cow::into_owned);
-                self.places.push(Place { key: key.clone(), line, written });
+                self.places.push(FieldPosition { key: key.clone(), line, written });
             }
             map.0.push((key, value));
         }
@@ -287,11 +293,11 @@ fn syntax(error: &ScanError) -> YamlError {
 }
 
 /// The YAML 1.2 core schema.
-pub(crate) fn resolve_plain(text: &str) -> Value {
+pub(crate) fn resolve_plain(text: &str) -> YamlValue {
     match constant(text) {
         Some(constant) => constant,
-        None if is_number(text) => Value::Number(Number(text.to_owned())),
-        None => Value::String(text.to_owned()),
+        None if is_number(text) => YamlValue::Number(YamlNumber(text.to_owned())),
+        None => YamlValue::String(text.to_owned()),
     }
 }
 
@@ -300,11 +306,11 @@ pub(crate) fn is_text(plain: &str) -> bool {
     constant(plain).is_none() && !is_number(plain)
 }
 
-fn constant(text: &str) -> Option<Value> {
+fn constant(text: &str) -> Option<YamlValue> {
     match text {
-        "" | "~" | "null" | "Null" | "NULL" => Some(Value::Null),
-        "true" | "True" | "TRUE" => Some(Value::Bool(true)),
-        "false" | "False" | "FALSE" => Some(Value::Bool(false)),
+        "" | "~" | "null" | "Null" | "NULL" => Some(YamlValue::Null),
+        "true" | "True" | "TRUE" => Some(YamlValue::Bool(true)),
+        "false" | "False" | "FALSE" => Some(YamlValue::Bool(false)),
         _ => None,
     }
 }

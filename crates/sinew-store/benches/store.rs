@@ -9,7 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use divan::Bencher;
-use sinew_store::{Expect, Json, NewRecord, Op, Options, Seq, Snapshot, Store, Tail};
+use sinew_store::{
+    ExpectedVersion, FoldSnapshot, JsonText, NewStreamRecord, RecordSeq, Store, StoreOp,
+    StoreOptions, StreamTail,
+};
 use tempfile::TempDir;
 
 /// A body as long as an outcome's usually is.
@@ -21,22 +24,22 @@ fn main() {
 }
 
 /// A record with an id like a ULID: time in front, chance behind, 26 characters.
-fn record() -> NewRecord {
+fn record() -> NewStreamRecord {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let chance = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    NewRecord {
+    NewStreamRecord {
         id: format!("{:010X}{chance:016X}", 0x18_c3f0_0000 + number * 7),
         ts: 1_700_000_000_000 + i64::try_from(number).unwrap() * 1_000,
         kind: "outcome".to_owned(),
-        body: Json::of(&"x".repeat(BODY - 2)).unwrap(),
+        body: JsonText::of(&"x".repeat(BODY - 2)).unwrap(),
     }
 }
 
 fn sqlite() -> (TempDir, Arc<dyn Store>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sinew.db");
-    let store = sinew_store::open(path.to_str().unwrap(), &Options::default()).unwrap();
+    let store = sinew_store::open(path.to_str().unwrap(), &StoreOptions::default()).unwrap();
     (folder, store)
 }
 
@@ -48,7 +51,7 @@ fn print_room() {
     let size = || fs::metadata(&path).unwrap().len();
     store.append("outcomes", &[record()]).unwrap();
     for _ in 0..RECORDS / 100 {
-        let ops: Vec<Op> = (0..100).map(|_| Op::append("outcomes", [record()])).collect();
+        let ops: Vec<StoreOp> = (0..100).map(|_| StoreOp::append("outcomes", [record()])).collect();
         store.transact(&ops).unwrap();
     }
     drop(store);
@@ -92,25 +95,25 @@ fn transition_sqlite(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn append_postgres(bencher: Bencher<'_, '_>) {
     let Some(server) = sinew_testkit::postgres() else { return };
-    let store = sinew_store::open(&server.url(), &Options::default()).unwrap();
+    let store = sinew_store::open(&server.url(), &StoreOptions::default()).unwrap();
     bencher.with_inputs(record).bench_values(|record| store.append("outcomes", &[record]).unwrap());
 }
 
 #[divan::bench]
 fn transition_postgres(bencher: Bencher<'_, '_>) {
     let Some(server) = sinew_testkit::postgres() else { return };
-    let store = sinew_store::open(&server.url(), &Options::default()).unwrap();
+    let store = sinew_store::open(&server.url(), &StoreOptions::default()).unwrap();
     bencher.with_inputs(record).bench_values(|record| transition(&*store, record));
 }
 
-fn transition(store: &dyn Store, record: NewRecord) {
-    let through = Seq(store.len("audit").unwrap() + 1);
-    let snapshot = Snapshot { through, tag: "v1".to_owned(), body: vec![7; 50_000] };
+fn transition(store: &dyn Store, record: NewStreamRecord) {
+    let through = RecordSeq(store.len("audit").unwrap() + 1);
+    let snapshot = FoldSnapshot { through, tag: "v1".to_owned(), body: vec![7; 50_000] };
     store
         .transact(&[
-            Op::put("runs", "r1", Expect::Any, record.body.clone()),
-            Op::append("audit", [record]),
-            Op::PutSnapshot { name: "audit".to_owned(), snapshot },
+            StoreOp::put("runs", "r1", ExpectedVersion::Any, record.body.clone()),
+            StoreOp::append("audit", [record]),
+            StoreOp::PutSnapshot { name: "audit".to_owned(), snapshot },
         ])
         .unwrap();
 }
@@ -124,7 +127,7 @@ fn read_100_000_sqlite(bencher: Bencher<'_, '_>) {
         store.append("outcomes", &records).unwrap();
     }
     bencher.bench(|| {
-        let tail = Tail::new(&*store, "outcomes", Seq::START);
+        let tail = StreamTail::new(&*store, "outcomes", RecordSeq::START);
         assert_eq!(tail.map(Result::unwrap).count(), 100_000);
     });
 }
@@ -136,5 +139,7 @@ fn open_sqlite(bencher: Bencher<'_, '_>) {
     store.append("outcomes", &[record()]).unwrap();
     let path = folder.path().join("sinew.db");
     let url = path.to_str().unwrap();
-    bencher.bench(|| sinew_store::open(url, &Options::default()).unwrap().len("outcomes").unwrap());
+    bencher.bench(|| {
+        sinew_store::open(url, &StoreOptions::default()).unwrap().len("outcomes").unwrap()
+    });
 }

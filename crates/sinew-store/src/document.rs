@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Json;
+use crate::JsonText;
 
 /// Which state of a document it is.
 ///
@@ -10,21 +10,21 @@ use crate::Json;
 /// the old one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Version(pub u64);
+pub struct DocumentVersion(pub u64);
 
 /// What must be there for a change to happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expect {
+pub enum ExpectedVersion {
     /// Anything, or nothing: the last writer wins.
     Any,
     /// No document.
     Absent,
     /// The document as it was read.
-    Version(Version),
+    Version(DocumentVersion),
 }
 
-impl Expect {
-    pub(crate) fn allows(self, found: Option<Version>) -> bool {
+impl ExpectedVersion {
+    pub(crate) fn allows(self, found: Option<DocumentVersion>) -> bool {
         match self {
             Self::Any => true,
             Self::Absent => found.is_none(),
@@ -35,30 +35,30 @@ impl Expect {
 
 /// A document and the version to name when it is changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Document {
+pub struct StoredDocument {
     /// Its name within the collection.
     pub key: String,
     /// Which state this is.
-    pub version: Version,
+    pub version: DocumentVersion,
     /// The content.
-    pub body: Json,
+    pub body: JsonText,
 }
 
 /// Which keys of a collection to list. Keys are ordered by their bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Keys<'a> {
+pub struct KeyRange<'a> {
     /// Only keys that begin with this.
     pub prefix: &'a str,
     /// Only keys behind this one; empty for all.
     pub after: &'a str,
 }
 
-impl<'a> Keys<'a> {
+impl<'a> KeyRange<'a> {
     /// Every key.
-    pub const ALL: Keys<'static> = Keys { prefix: "", after: "" };
+    pub const ALL: KeyRange<'static> = KeyRange { prefix: "", after: "" };
 
     /// Keys that begin with `prefix`.
-    pub fn under(prefix: &'a str) -> Self {
+    pub fn with_prefix(prefix: &'a str) -> Self {
         Self { prefix, after: "" }
     }
 
@@ -100,7 +100,7 @@ mod tests {
             ("a\u{10ffff}", Some("b")),
             ("\u{10ffff}\u{10ffff}", None),
         ] {
-            assert_eq!(Keys::under(prefix).end().as_deref(), end, "{prefix:?}");
+            assert_eq!(KeyRange::with_prefix(prefix).end().as_deref(), end, "{prefix:?}");
         }
     }
 }

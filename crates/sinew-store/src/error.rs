@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::{Expect, Version};
+use crate::{DocumentVersion, ExpectedVersion};
 
 /// An error of the store. Its text says what and where, [`StoreError::hint`] what to do next.
 ///
@@ -130,9 +130,9 @@ pub enum StoreError {
         /// The key.
         key: String,
         /// What the writer expected.
-        expected: Expect,
+        expected: ExpectedVersion,
         /// What is there.
-        found: Option<Version>,
+        found: Option<DocumentVersion>,
     },
     /// Text that is no JSON, or JSON of another shape than the reader expected.
     #[error("a body is not the JSON that was expected: {detail}")]
@@ -191,9 +191,9 @@ impl StoreError {
 
 /// Where a store keeps its data, for messages and reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct StoreLocation {
     /// Which kind of database it is.
-    pub kind: PlaceKind,
+    pub kind: StoreKind,
     /// Its address, without user and password.
     pub shown: String,
     /// The damaged file that was set aside when this store was opened.
@@ -202,7 +202,7 @@ pub struct Place {
 
 /// Which kind of database it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlaceKind {
+pub enum StoreKind {
     /// A file.
     Sqlite,
     /// A server.

@@ -21,9 +21,9 @@ use crate::StoreError;
 /// # Ok::<(), sinew_store::StoreError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-pub struct Json(Box<str>);
+pub struct JsonText(Box<str>);
 
-impl Json {
+impl JsonText {
     /// The JSON of a value.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, StoreError> {
         match serde_json::to_string(value) {
@@ -41,7 +41,7 @@ impl Json {
         }
     }
 
-    /// Text from a row that was written as [`Json`].
+    /// Text from a row that was written as [`JsonText`].
     pub(crate) fn from_row(text: String) -> Self {
         Self(text.into())
     }
@@ -58,7 +58,7 @@ impl Json {
     }
 }
 
-impl fmt::Debug for Json {
+impl fmt::Debug for JsonText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }

@@ -2,9 +2,9 @@
 //!
 //! Two things are kept, and a third to make them quick:
 //!
-//! - **streams**, logs to which records are only added ([`NewRecord`], [`Seq`], [`Tail`]);
-//! - **documents**, JSON by collection and key, changed by compare-and-set ([`Expect`], [`Version`]);
-//! - **snapshots** of a fold over a stream, a cache that only moves forwards ([`Snapshot`]).
+//! - **streams**, logs to which records are only added ([`NewStreamRecord`], [`RecordSeq`], [`StreamTail`]);
+//! - **documents**, JSON by collection and key, changed by compare-and-set ([`ExpectedVersion`], [`DocumentVersion`]);
+//! - **snapshots** of a fold over a stream, a cache that only moves forwards ([`FoldSnapshot`]).
 //!
 //! Several changes become one with [`Store::transact`].
 //!
@@ -57,27 +57,27 @@ mod stream;
 
 use std::sync::Arc;
 
-pub use document::{Document, Expect, Keys, Version};
-pub use error::{Place, PlaceKind, StoreError};
-pub use json::Json;
+pub use document::{DocumentVersion, ExpectedVersion, KeyRange, StoredDocument};
+pub use error::{StoreError, StoreKind, StoreLocation};
+pub use json::JsonText;
 pub use op::{
-    Done, MAX_BODY, MAX_ID, MAX_KEY, MAX_NAME, MAX_PAGE, MAX_PAGE_BYTES, MAX_SNAPSHOT, MAX_STEPS,
-    MAX_TRANSACTION_BYTES, Op,
+    MAX_BODY, MAX_ID, MAX_KEY, MAX_NAME, MAX_PAGE, MAX_PAGE_BYTES, MAX_SNAPSHOT, MAX_STEPS,
+    MAX_TRANSACTION_BYTES, StoreOp, StoreOpResult,
 };
-pub use options::{OnCorrupt, Options};
-pub use snapshot::{Kept, Snapshot};
+pub use options::{CorruptionPolicy, StoreOptions};
+pub use snapshot::{FoldSnapshot, SnapshotWrite};
 pub use store::Store;
-pub use stream::{NewRecord, Record, Seq, Tail};
+pub use stream::{NewStreamRecord, RecordSeq, StreamRecord, StreamTail};
 
-use options::Address;
+use options::StoreAddress;
 
 /// Opens the store at an address, and brings its schema up to date.
 ///
 /// `sqlite:<path>` or a plain path is a file, made with mode 0600 where there is none;
 /// `postgres://…` is a database on a server.
-pub fn open(url: &str, options: &Options) -> Result<Arc<dyn Store>, StoreError> {
-    match options::address(url)? {
-        Address::File(path) => Ok(Arc::new(sqlite::Sqlite::open(&path, options)?)),
-        Address::Server(url) => Ok(Arc::new(postgres::Postgres::open(url, options)?)),
+pub fn open(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, StoreError> {
+    match options::parse_address(url)? {
+        StoreAddress::File(path) => Ok(Arc::new(sqlite::SqliteStore::open(&path, options)?)),
+        StoreAddress::Server(url) => Ok(Arc::new(postgres::PostgresStore::open(url, options)?)),
     }
 }

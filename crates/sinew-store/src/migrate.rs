@@ -9,12 +9,12 @@ use crate::StoreError;
 /// One step of the schema. Each runs in a transaction of its own, together with its entry in the
 /// record of migrations.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Migration {
+pub(crate) struct SchemaMigration {
     pub(crate) version: u32,
     pub(crate) sql: &'static str,
 }
 
-impl Migration {
+impl SchemaMigration {
     /// The same on every system, whatever line ends a check-out produced.
     pub(crate) fn checksum(&self) -> String {
         content_hash(self.sql.replace('\r', "").as_bytes())
@@ -23,17 +23,17 @@ impl Migration {
 
 /// A migration that ran, as recorded in the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Applied {
+pub(crate) struct AppliedMigration {
     pub(crate) version: u32,
     pub(crate) checksum: String,
 }
 
 /// The next migration to run, if any is left.
 pub(crate) fn next<'m>(
-    applied: &[Applied],
-    known: &'m [Migration],
+    applied: &[AppliedMigration],
+    known: &'m [SchemaMigration],
     place: &str,
-) -> Result<Option<&'m Migration>, StoreError> {
+) -> Result<Option<&'m SchemaMigration>, StoreError> {
     for (index, applied) in applied.iter().enumerate() {
         let Some(migration) = known.get(index) else {
             let newest = known.last().map_or(0, |migration| migration.version);
@@ -54,12 +54,14 @@ pub(crate) fn next<'m>(
 mod tests {
     use super::*;
 
-    const KNOWN: &[Migration] =
-        &[Migration { version: 1, sql: "one" }, Migration { version: 2, sql: "two\n" }];
+    const KNOWN: &[SchemaMigration] =
+        &[SchemaMigration { version: 1, sql: "one" }, SchemaMigration { version: 2, sql: "two\n" }];
 
-    fn applied(count: usize) -> Vec<Applied> {
-        let all = KNOWN.iter().chain(&[Migration { version: 3, sql: "three" }]);
-        all.take(count).map(|m| Applied { version: m.version, checksum: m.checksum() }).collect()
+    fn applied(count: usize) -> Vec<AppliedMigration> {
+        let all = KNOWN.iter().chain(&[SchemaMigration { version: 3, sql: "three" }]);
+        all.take(count)
+            .map(|m| AppliedMigration { version: m.version, checksum: m.checksum() })
+            .collect()
     }
 
     #[test]
@@ -83,7 +85,7 @@ mod tests {
 
     #[test]
     fn line_ends_do_not_change_a_checksum() {
-        let dos = Migration { version: 2, sql: "two\r\n" };
+        let dos = SchemaMigration { version: 2, sql: "two\r\n" };
         assert_eq!(dos.checksum(), KNOWN[1].checksum());
     }
 }

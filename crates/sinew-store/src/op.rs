@@ -2,17 +2,20 @@
 //!
 //! Every change goes through here, on both back ends, before a byte is written.
 
-use crate::{Expect, Json, Kept, NewRecord, Seq, Snapshot, StoreError, Version};
+use crate::{
+    DocumentVersion, ExpectedVersion, FoldSnapshot, JsonText, NewStreamRecord, RecordSeq,
+    SnapshotWrite, StoreError,
+};
 
 /// One step of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Op {
+pub enum StoreOp {
     /// Adds records to a stream.
     Append {
         /// The stream; it begins with its first record.
         stream: String,
         /// The records, in order.
-        records: Vec<NewRecord>,
+        records: Vec<NewStreamRecord>,
     },
     /// Makes or replaces a document.
     Put {
@@ -21,9 +24,9 @@ pub enum Op {
         /// The document's key.
         key: String,
         /// What must be there.
-        expect: Expect,
+        expect: ExpectedVersion,
         /// What will be there.
-        body: Json,
+        body: JsonText,
     },
     /// Removes a document.
     Delete {
@@ -32,14 +35,14 @@ pub enum Op {
         /// The document's key.
         key: String,
         /// What must be there.
-        expect: Expect,
+        expect: ExpectedVersion,
     },
     /// Offers a snapshot; it is kept when it is newer, or made by other rules.
     PutSnapshot {
         /// The fold's name.
         name: String,
         /// The state.
-        snapshot: Snapshot,
+        snapshot: FoldSnapshot,
     },
     /// Forgets a snapshot.
     DropSnapshot {
@@ -48,34 +51,34 @@ pub enum Op {
     },
 }
 
-impl Op {
+impl StoreOp {
     /// An append.
-    pub fn append(stream: &str, records: impl Into<Vec<NewRecord>>) -> Self {
+    pub fn append(stream: &str, records: impl Into<Vec<NewStreamRecord>>) -> Self {
         Self::Append { stream: stream.to_owned(), records: records.into() }
     }
 
     /// A document that is made or replaced.
-    pub fn put(collection: &str, key: &str, expect: Expect, body: Json) -> Self {
+    pub fn put(collection: &str, key: &str, expect: ExpectedVersion, body: JsonText) -> Self {
         Self::Put { collection: collection.to_owned(), key: key.to_owned(), expect, body }
     }
 
     /// A document that is removed.
-    pub fn delete(collection: &str, key: &str, expect: Expect) -> Self {
+    pub fn delete(collection: &str, key: &str, expect: ExpectedVersion) -> Self {
         Self::Delete { collection: collection.to_owned(), key: key.to_owned(), expect }
     }
 }
 
 /// What a step did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Done {
+pub enum StoreOpResult {
     /// The places of the records, in the order in which they were given.
-    Appended(Vec<Seq>),
+    Appended(Vec<RecordSeq>),
     /// The document's new version.
-    Put(Version),
+    Put(DocumentVersion),
     /// The document is gone.
     Deleted,
     /// What became of the snapshot.
-    Snapshot(Kept),
+    Snapshot(SnapshotWrite),
     /// The snapshot is gone.
     SnapshotDropped,
 }
@@ -110,13 +113,13 @@ pub const MAX_PAGE: usize = 10_000;
 pub const MAX_PAGE_BYTES: usize = 16 << 20;
 
 /// Refuses what no back end may be asked to do.
-pub(crate) fn check(ops: &[Op]) -> Result<(), StoreError> {
+pub(crate) fn check(ops: &[StoreOp]) -> Result<(), StoreError> {
     let mut steps = 0;
     let mut bytes = 0;
     for op in ops {
         steps += 1;
         match op {
-            Op::Append { stream, records } => {
+            StoreOp::Append { stream, records } => {
                 check_text("stream name", stream, MAX_NAME)?;
                 steps += records.len();
                 for record in records {
@@ -126,19 +129,19 @@ pub(crate) fn check(ops: &[Op]) -> Result<(), StoreError> {
                     bytes += record.body.as_str().len();
                 }
             }
-            Op::Put { collection, key, body, .. } => {
+            StoreOp::Put { collection, key, body, .. } => {
                 check_document(collection, key)?;
                 check_size("document body", body.as_str().len(), MAX_BODY)?;
                 bytes += body.as_str().len();
             }
-            Op::Delete { collection, key, .. } => check_document(collection, key)?,
-            Op::PutSnapshot { name, snapshot } => {
+            StoreOp::Delete { collection, key, .. } => check_document(collection, key)?,
+            StoreOp::PutSnapshot { name, snapshot } => {
                 check_text("snapshot name", name, MAX_NAME)?;
                 check_text("snapshot tag", &snapshot.tag, MAX_NAME)?;
                 check_size("snapshot", snapshot.body.len(), MAX_SNAPSHOT)?;
                 bytes += snapshot.body.len();
             }
-            Op::DropSnapshot { name } => check_text("snapshot name", name, MAX_NAME)?,
+            StoreOp::DropSnapshot { name } => check_text("snapshot name", name, MAX_NAME)?,
         }
     }
     if steps > MAX_STEPS {
@@ -173,12 +176,12 @@ fn check_size(what: &'static str, found: usize, cap: usize) -> Result<(), StoreE
 
 /// Rows of one answer, within the bounds.
 #[derive(Debug)]
-pub(crate) struct Page<T> {
+pub(crate) struct StorePage<T> {
     rows: Vec<T>,
     bytes: usize,
 }
 
-impl<T> Page<T> {
+impl<T> StorePage<T> {
     pub(crate) fn new() -> Self {
         Self { rows: Vec::new(), bytes: 0 }
     }

@@ -7,24 +7,24 @@ use crate::StoreError;
 
 /// How a store is opened.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct StoreOptions {
     /// How long a call waits for other writers before it gives up with [`StoreError::Locked`].
     pub patience: Duration,
     /// What becomes of a damaged database file.
-    pub on_corrupt: OnCorrupt,
+    pub on_corrupt: CorruptionPolicy,
 }
 
-impl Default for Options {
+impl Default for StoreOptions {
     /// Half a minute of patience, ten thousand commits of others: whoever waits longer waits for
     /// something that hangs.
     fn default() -> Self {
-        Self { patience: Duration::from_secs(30), on_corrupt: OnCorrupt::Refuse }
+        Self { patience: Duration::from_secs(30), on_corrupt: CorruptionPolicy::Refuse }
     }
 }
 
 /// What becomes of a damaged database file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum OnCorrupt {
+pub enum CorruptionPolicy {
     /// It is an error, and the file stays as it is.
     #[default]
     Refuse,
@@ -40,13 +40,13 @@ pub enum OnCorrupt {
 
 /// What an address names.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Address<'u> {
+pub(crate) enum StoreAddress<'u> {
     File(PathBuf),
     Server(&'u str),
 }
 
 /// Reads an address: `sqlite:<path>`, `postgres://…`, or a plain path.
-pub(crate) fn address(url: &str) -> Result<Address<'_>, StoreError> {
+pub(crate) fn parse_address(url: &str) -> Result<StoreAddress<'_>, StoreError> {
     let bad = |shown: &str, why: &str| {
         Err(StoreError::BadUrl { shown: shown.to_owned(), why: why.to_owned() })
     };
@@ -56,16 +56,16 @@ pub(crate) fn address(url: &str) -> Result<Address<'_>, StoreError> {
         return match path {
             "" => bad(url, "the path is missing"),
             ":memory:" => bad(url, "a store is kept in a file"),
-            path => Ok(Address::File(path.into())),
+            path => Ok(StoreAddress::File(path.into())),
         };
     }
     match url.split_once("://") {
-        Some(("postgres" | "postgresql", _)) => Ok(Address::Server(url)),
+        Some(("postgres" | "postgresql", _)) => Ok(StoreAddress::Server(url)),
         // What follows may hold a password.
         Some((scheme, _)) => bad(&format!("{scheme}://…"), "the scheme is not known"),
         None if url.is_empty() => bad(url, "it is empty"),
         None if url.contains('\0') => bad("…", "it holds a NUL byte"),
-        None => Ok(Address::File(url.into())),
+        None => Ok(StoreAddress::File(url.into())),
     }
 }
 
@@ -75,14 +75,14 @@ mod tests {
 
     #[test]
     fn addresses() {
-        let file = |path: &str| Ok(Address::File(path.into()));
-        assert_eq!(address("sqlite:/a/b.db"), file("/a/b.db"));
-        assert_eq!(address("sqlite:///a/b.db"), file("/a/b.db"));
-        assert_eq!(address("sqlite:b.db"), file("b.db"));
-        assert_eq!(address("/a/b c.db"), file("/a/b c.db"));
-        assert_eq!(address("C:\\a\\b.db"), file("C:\\a\\b.db"));
+        let file = |path: &str| Ok(StoreAddress::File(path.into()));
+        assert_eq!(parse_address("sqlite:/a/b.db"), file("/a/b.db"));
+        assert_eq!(parse_address("sqlite:///a/b.db"), file("/a/b.db"));
+        assert_eq!(parse_address("sqlite:b.db"), file("b.db"));
+        assert_eq!(parse_address("/a/b c.db"), file("/a/b c.db"));
+        assert_eq!(parse_address("C:\\a\\b.db"), file("C:\\a\\b.db"));
         let server = "postgresql://u:p@h/d";
-        assert_eq!(address(server), Ok(Address::Server(server)));
+        assert_eq!(parse_address(server), Ok(StoreAddress::Server(server)));
         for (url, message) in [
             ("", "`` is not the address of a store: it is empty"),
             ("sqlite:", "`sqlite:` is not the address of a store: the path is missing"),
@@ -95,7 +95,7 @@ mod tests {
                 "`mysql://…` is not the address of a store: the scheme is not known",
             ),
         ] {
-            assert_eq!(address(url).unwrap_err().to_string(), message);
+            assert_eq!(parse_address(url).unwrap_err().to_string(), message);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Json, Store, StoreError};
+use crate::{JsonText, Store, StoreError};
 
 /// The place of a record in its stream.
 ///
@@ -14,16 +14,16 @@ use crate::{Json, Store, StoreError};
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 #[serde(transparent)]
-pub struct Seq(pub u64);
+pub struct RecordSeq(pub u64);
 
-impl Seq {
+impl RecordSeq {
     /// Before the first record.
     pub const START: Self = Self(0);
 }
 
 /// A record that is to be added.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewRecord {
+pub struct NewStreamRecord {
     /// Its name within the stream. Adding it again changes nothing, so a retry is safe.
     pub id: String,
     /// Milliseconds since 1970 in UTC, as the caller saw them. Stored, never compared.
@@ -31,14 +31,14 @@ pub struct NewRecord {
     /// What the body is.
     pub kind: String,
     /// The content.
-    pub body: Json,
+    pub body: JsonText,
 }
 
 /// A record of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
+pub struct StreamRecord {
     /// Its place in the stream.
-    pub seq: Seq,
+    pub seq: RecordSeq,
     /// Its name within the stream.
     pub id: String,
     /// Milliseconds since 1970 in UTC, as the writer saw them.
@@ -46,33 +46,33 @@ pub struct Record {
     /// What the body is.
     pub kind: String,
     /// The content.
-    pub body: Json,
+    pub body: JsonText,
 }
 
 /// All records after a place, read page by page.
 ///
 /// It ends where the stream ended when its last page was read; after an error it ends too.
 #[derive(Debug)]
-pub struct Tail<'s> {
+pub struct StreamTail<'s> {
     store: &'s dyn Store,
     stream: &'s str,
-    after: Seq,
-    page: vec::IntoIter<Record>,
+    after: RecordSeq,
+    page: vec::IntoIter<StreamRecord>,
     over: bool,
 }
 
-/// Records per page of a [`Tail`]: enough to make a query's own cost vanish, little enough memory.
+/// Records per page of a [`StreamTail`]: enough to make a query's own cost vanish, little enough memory.
 const TAIL_PAGE: usize = 2_000;
 
-impl<'s> Tail<'s> {
+impl<'s> StreamTail<'s> {
     /// The records of `stream` after `after`.
-    pub fn new(store: &'s dyn Store, stream: &'s str, after: Seq) -> Self {
+    pub fn new(store: &'s dyn Store, stream: &'s str, after: RecordSeq) -> Self {
         Self { store, stream, after, page: Vec::new().into_iter(), over: false }
     }
 }
 
-impl Iterator for Tail<'_> {
-    type Item = Result<Record, StoreError>;
+impl Iterator for StreamTail<'_> {
+    type Item = Result<StreamRecord, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.page.len() == 0 && !self.over {

@@ -20,7 +20,7 @@ pub struct AgentModel {
 
 impl AgentModel {
     /// A model that calls the tool whose name ends like this, with these arguments, once a turn.
-    pub fn that_calls(tool: &'static str, arguments: Value) -> Self {
+    pub fn calling_tool(tool: &'static str, arguments: Value) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = format!("http://{}", listener.local_addr().expect("an address"));
         let requests: Arc<Mutex<Vec<Value>>> = Arc::default();

@@ -7,28 +7,28 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sinew_skill::content_hash as sha256_hex;
 
-use crate::site::{Site, SiteAnswer, SiteRequest};
+use crate::site::{SiteAnswer, SiteRequest, TestSite};
 
 /// The key that opens it.
 const KEY: &str = "AKIATEST";
 /// The secret behind the key.
 const SECRET: &str = "a-secret-for-tests";
 
-type Objects = Arc<Mutex<BTreeMap<String, Vec<u8>>>>;
+type BucketObjects = Arc<Mutex<BTreeMap<String, Vec<u8>>>>;
 
 /// A bucket on loopback.
 #[derive(Debug, Clone)]
 pub struct S3Bucket {
-    site: Site,
-    objects: Objects,
+    site: TestSite,
+    objects: BucketObjects,
 }
 
 impl S3Bucket {
     /// An empty bucket.
     pub fn new() -> Self {
-        let objects: Objects = Arc::default();
+        let objects: BucketObjects = Arc::default();
         let kept = Arc::clone(&objects);
-        Self { site: Site::new(move |request| answer(request, &kept)), objects }
+        Self { site: TestSite::new(move |request| answer(request, &kept)), objects }
     }
 
     /// The service's address.
@@ -59,7 +59,7 @@ impl Default for S3Bucket {
     }
 }
 
-fn answer(request: &SiteRequest, objects: &Objects) -> SiteAnswer {
+fn answer(request: &SiteRequest, objects: &BucketObjects) -> SiteAnswer {
     if let Some(problem) = unsigned(request) {
         return error(403, "AccessDenied", problem);
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 use sinew_skill::content_hash as sha256_hex;
 
-use crate::site::{Sending, Site, SiteAnswer, SiteRequest};
+use crate::site::{BodyDelivery, SiteAnswer, SiteRequest, TestSite};
 
 /// How the registry takes its requests from now on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub enum ClawHubManner {
 
 /// What its moderators say of a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flag {
+pub enum ModerationFlag {
     /// Nothing.
     Clean,
     /// Take care.
@@ -54,29 +54,29 @@ pub enum Flag {
 }
 
 #[derive(Debug, Clone)]
-struct Version {
+struct ClawHubVersion {
     version: String,
     files: Vec<(String, Vec<u8>)>,
     at: u64,
 }
 
 #[derive(Debug, Clone)]
-struct Published {
+struct ClawHubSkill {
     owner: String,
     slug: String,
     summary: String,
     stars: u64,
     downloads: u64,
-    flag: Flag,
+    flag: ModerationFlag,
     setup: Vec<(String, bool)>,
     /// Oldest first.
-    versions: Vec<Version>,
+    versions: Vec<ClawHubVersion>,
     tags: Vec<(String, String)>,
 }
 
 #[derive(Debug)]
-struct State {
-    skills: Vec<Published>,
+struct ClawHubState {
+    skills: Vec<ClawHubSkill>,
     manner: ClawHubManner,
     limited: usize,
     clock: u64,
@@ -85,15 +85,15 @@ struct State {
 
 /// A ClawHub on loopback.
 #[derive(Debug, Clone)]
-pub struct ClawHub {
-    site: Site,
-    state: Arc<Mutex<State>>,
+pub struct ClawHubDouble {
+    site: TestSite,
+    state: Arc<Mutex<ClawHubState>>,
 }
 
-impl ClawHub {
+impl ClawHubDouble {
     /// An empty registry.
     pub fn new() -> Self {
-        let state = Arc::new(Mutex::new(State {
+        let state = Arc::new(Mutex::new(ClawHubState {
             skills: Vec::new(),
             manner: ClawHubManner::Clean,
             limited: 0,
@@ -101,13 +101,13 @@ impl ClawHub {
             skills_sh: Vec::new(),
         }));
         let shared = Arc::clone(&state);
-        let site = Site::new(move |request| {
+        let site = TestSite::new(move |request| {
             shared.lock().unwrap_or_else(PoisonError::into_inner).answer(request)
         });
         Self { site, state }
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+    fn change<T>(&self, change: impl FnOnce(&mut ClawHubState) -> T) -> T {
         change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -135,7 +135,7 @@ impl ClawHub {
             let at = state.clock;
             let skill = state.skill_or_new(owner, slug);
             skill.versions.retain(|known| known.version != version);
-            skill.versions.push(Version { version: version.to_owned(), files, at });
+            skill.versions.push(ClawHubVersion { version: version.to_owned(), files, at });
         });
     }
 
@@ -163,7 +163,7 @@ impl ClawHub {
     }
 
     /// What the moderators say from now on.
-    pub fn flag(&self, owner: &str, slug: &str, flag: Flag) {
+    pub fn flag(&self, owner: &str, slug: &str, flag: ModerationFlag) {
         self.change(|state| state.skill_or_new(owner, slug).flag = flag);
     }
 
@@ -178,7 +178,7 @@ impl ClawHub {
     }
 
     /// How requests are taken from now on.
-    pub fn behave(&self, manner: ClawHubManner) {
+    pub fn set_manner(&self, manner: ClawHubManner) {
         self.change(|state| {
             state.limited = 0;
             state.manner = manner;
@@ -186,7 +186,7 @@ impl ClawHub {
     }
 }
 
-impl Default for ClawHub {
+impl Default for ClawHubDouble {
     fn default() -> Self {
         Self::new()
     }
@@ -197,17 +197,17 @@ pub fn skill_text(name: &str, description: &str) -> String {
     format!("---\nname: {name}\ndescription: {description}\n---\n\n# {name}\n\nDo it well.\n")
 }
 
-impl State {
-    fn skill_or_new(&mut self, owner: &str, slug: &str) -> &mut Published {
+impl ClawHubState {
+    fn skill_or_new(&mut self, owner: &str, slug: &str) -> &mut ClawHubSkill {
         let at = self.skills.iter().position(|s| s.owner == owner && s.slug == slug);
         let at = at.unwrap_or_else(|| {
-            self.skills.push(Published {
+            self.skills.push(ClawHubSkill {
                 owner: owner.to_owned(),
                 slug: slug.to_owned(),
                 summary: format!("About {slug}"),
                 stars: 3,
                 downloads: 40,
-                flag: Flag::Clean,
+                flag: ModerationFlag::Clean,
                 setup: Vec::new(),
                 versions: Vec::new(),
                 tags: Vec::new(),
@@ -267,9 +267,9 @@ impl State {
         }
     }
 
-    fn find(&self, slug: &str, request: &SiteRequest) -> Result<&Published, SiteAnswer> {
+    fn find(&self, slug: &str, request: &SiteRequest) -> Result<&ClawHubSkill, SiteAnswer> {
         let owner = request.query("ownerHandle").or(request.query("owner"));
-        let matches: Vec<&Published> = self
+        let matches: Vec<&ClawHubSkill> = self
             .skills
             .iter()
             .filter(|s| s.slug == slug && owner.is_none_or(|owner| owner == s.owner))
@@ -307,7 +307,7 @@ impl State {
                 true => usize::from(words.contains(&skill.slug)),
                 false => words.iter().filter(|word| text.contains(word.as_str())).count(),
             };
-            if hits > 0 && skill.flag != Flag::Malicious {
+            if hits > 0 && skill.flag != ModerationFlag::Malicious {
                 rows.push((hits, skill.search_row(hits)));
             }
         }
@@ -323,16 +323,17 @@ impl State {
             .skills
             .iter()
             .filter(|s| s.slug.starts_with(prefix))
-            .map(Published::item)
+            .map(ClawHubSkill::item)
             .collect();
         SiteAnswer::json(&json!({"items": items, "nextCursor": null}))
     }
 
-    fn about(&self, skill: &Published, rest: &[&str], request: &SiteRequest) -> SiteAnswer {
+    fn about(&self, skill: &ClawHubSkill, rest: &[&str], request: &SiteRequest) -> SiteAnswer {
         match rest {
             [] => SiteAnswer::json(&skill.detail()),
             ["versions"] => {
-                let items: Vec<Value> = skill.versions.iter().rev().map(Version::row).collect();
+                let items: Vec<Value> =
+                    skill.versions.iter().rev().map(ClawHubVersion::row).collect();
                 SiteAnswer::json(&json!({"items": items, "nextCursor": null}))
             }
             ["versions", wanted] => match skill.version(Some(wanted)) {
@@ -380,7 +381,7 @@ impl State {
         };
         let hash = request.query("hash").unwrap_or_default();
         let matched = skill.versions.iter().rev().find(|v| fingerprint(&v.files) == hash);
-        let version = |v: &Version| json!({"version": v.version});
+        let version = |v: &ClawHubVersion| json!({"version": v.version});
         SiteAnswer::json(&json!({"slug": skill.slug, "match": matched.map(version),
             "latestVersion": skill.version(None).map(version)}))
     }
@@ -398,13 +399,13 @@ impl State {
                 });
                 let known = skill.and_then(|s| Some((s, s.version(item["version"].as_str())?)));
                 match known {
-                    Some((skill, version)) => json!({"ok": skill.flag == Flag::Clean,
-                        "decision": if skill.flag == Flag::Clean {"pass"} else {"fail"},
+                    Some((skill, version)) => json!({"ok": skill.flag == ModerationFlag::Clean,
+                        "decision": if skill.flag == ModerationFlag::Clean {"pass"} else {"fail"},
                         "reasons": [], "requestedSlug": item["slug"],
                         "requestedOwnerHandle": item["ownerHandle"],
                         "requestedVersion": item["version"], "slug": skill.slug,
                         "version": version.version,
-                        "security": {"status": skill.flag.word(), "passed": skill.flag == Flag::Clean}}),
+                        "security": {"status": skill.flag.word(), "passed": skill.flag == ModerationFlag::Clean}}),
                     None => json!({"ok": false, "decision": "fail",
                         "reasons": ["version.not_found"], "requestedSlug": item["slug"],
                         "requestedOwnerHandle": item["ownerHandle"],
@@ -423,7 +424,7 @@ impl State {
             Ok(skill) => skill,
             Err(answer) => return answer,
         };
-        if skill.flag == Flag::Malicious {
+        if skill.flag == ModerationFlag::Malicious {
             return SiteAnswer::text(
                 403,
                 "Blocked: this skill has been flagged as malicious by ClawScan and cannot be downloaded.",
@@ -455,19 +456,19 @@ impl State {
         let meta = serde_json::to_vec_pretty(&meta).unwrap_or_default();
         files.push(("_meta.json".to_owned(), meta));
         let name = format!("attachment; filename=\"{}-{}.zip\"", skill.slug, version.version);
-        let mut answer = SiteAnswer::new(200, "application/zip", zipped(&files, ""))
+        let mut answer = SiteAnswer::new(200, "application/zip", zip_files(&files, ""))
             .header("content-disposition", &name);
         answer.sending = match &self.manner {
-            ClawHubManner::Truncated => Sending::Half,
-            ClawHubManner::SlowLoris => Sending::Drip,
-            ClawHubManner::Stalled => Sending::Silence,
-            _ => Sending::Whole,
+            ClawHubManner::Truncated => BodyDelivery::Half,
+            ClawHubManner::SlowLoris => BodyDelivery::Drip,
+            ClawHubManner::Stalled => BodyDelivery::Silence,
+            _ => BodyDelivery::Whole,
         };
         answer
     }
 }
 
-impl Flag {
+impl ModerationFlag {
     fn word(self) -> &'static str {
         match self {
             Self::Clean => "clean",
@@ -487,8 +488,8 @@ impl Flag {
     }
 }
 
-impl Published {
-    fn version(&self, wanted: Option<&str>) -> Option<&Version> {
+impl ClawHubSkill {
+    fn version(&self, wanted: Option<&str>) -> Option<&ClawHubVersion> {
         match wanted {
             Some(wanted) => self.versions.iter().find(|version| version.version == wanted),
             None => self.versions.last(),
@@ -520,7 +521,7 @@ impl Published {
             "stats": {"downloads": self.downloads, "stars": self.stars,
                 "versions": self.versions.len(), "comments": 0},
             "createdAt": 1, "updatedAt": self.version(None).map_or(1, |v| v.at),
-            "latestVersion": self.version(None).map(Version::row), "metadata": null,
+            "latestVersion": self.version(None).map(ClawHubVersion::row), "metadata": null,
         })
     }
 
@@ -532,7 +533,7 @@ impl Published {
             .collect();
         json!({
             "skill": self.item(),
-            "latestVersion": self.version(None).map(Version::row),
+            "latestVersion": self.version(None).map(ClawHubVersion::row),
             "metadata": {"setup": setup, "os": null, "systems": null},
             "owner": {"handle": self.owner, "userId": "u1", "displayName": self.owner, "image": null},
             "moderation": self.flag.moderation(),
@@ -540,13 +541,13 @@ impl Published {
     }
 }
 
-impl Version {
+impl ClawHubVersion {
     fn row(&self) -> Value {
         json!({"version": self.version, "createdAt": self.at, "changelog": "changes",
             "changelogSource": "user", "license": "MIT-0"})
     }
 
-    fn document(&self, flag: Flag) -> Value {
+    fn document(&self, flag: ModerationFlag) -> Value {
         let files: Vec<Value> = self
             .files
             .iter()
@@ -557,7 +558,7 @@ impl Version {
             .collect();
         let mut row = self.row();
         row["files"] = json!(files);
-        row["security"] = json!({"status": flag.word(), "hasWarnings": flag != Flag::Clean,
+        row["security"] = json!({"status": flag.word(), "hasWarnings": flag != ModerationFlag::Clean,
             "checkedAt": 1, "model": null, "hasScanResult": true});
         row
     }
@@ -583,7 +584,7 @@ pub fn folder_hash(files: &[(String, Vec<u8>)]) -> String {
 }
 
 /// A zip of some files, each below `prefix`.
-pub fn zipped(files: &[(String, Vec<u8>)], prefix: &str) -> Vec<u8> {
+pub fn zip_files(files: &[(String, Vec<u8>)], prefix: &str) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     let options = zip::write::SimpleFileOptions::default()
         .compression_method(zip::CompressionMethod::Deflated);

@@ -6,19 +6,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 use sinew_skill::content_hash as sha256_hex;
 
-use crate::clawhub::zipped;
-use crate::site::{Site, SiteAnswer, SiteRequest};
+use crate::clawhub::zip_files;
+use crate::site::{SiteAnswer, SiteRequest, TestSite};
 
 #[derive(Debug, Clone)]
-struct Commit {
+struct GitHubCommit {
     repo: String,
     sha: String,
     files: Vec<(String, Vec<u8>)>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    commits: Vec<Commit>,
+struct GitHubState {
+    commits: Vec<GitHubCommit>,
     /// `(repo, branch or tag, sha)`.
     refs: Vec<(String, String, String)>,
     stars: u64,
@@ -27,17 +27,17 @@ struct State {
 
 /// A GitHub on loopback. Its API, its archives and skills.sh all answer at one address.
 #[derive(Debug, Clone)]
-pub struct GitHub {
-    site: Site,
-    state: Arc<Mutex<State>>,
+pub struct GitHubDouble {
+    site: TestSite,
+    state: Arc<Mutex<GitHubState>>,
 }
 
-impl GitHub {
+impl GitHubDouble {
     /// Without a repository.
     pub fn new() -> Self {
-        let state = Arc::new(Mutex::new(State { stars: 12, ..State::default() }));
+        let state = Arc::new(Mutex::new(GitHubState { stars: 12, ..GitHubState::default() }));
         let shared = Arc::clone(&state);
-        let site = Site::new(move |request| {
+        let site = TestSite::new(move |request| {
             shared.lock().unwrap_or_else(PoisonError::into_inner).answer(request)
         });
         Self { site, state }
@@ -65,7 +65,7 @@ impl GitHub {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let seed = format!("{repo}{branch}{}{files:?}", state.commits.len());
         let sha = sha256_hex(seed.as_bytes())[..40].to_owned();
-        state.commits.push(Commit { repo: repo.to_owned(), sha: sha.clone(), files });
+        state.commits.push(GitHubCommit { repo: repo.to_owned(), sha: sha.clone(), files });
         state.refs.retain(|(known, name, _)| known != repo || (name != branch && name != "HEAD"));
         for name in [branch, "HEAD"] {
             state.refs.push((repo.to_owned(), name.to_owned(), sha.clone()));
@@ -79,13 +79,13 @@ impl GitHub {
     }
 }
 
-impl Default for GitHub {
+impl Default for GitHubDouble {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl State {
+impl GitHubState {
     fn answer(&self, request: &SiteRequest) -> SiteAnswer {
         if let Some(reset) = self.limited {
             return SiteAnswer::text(403, "API rate limit exceeded")
@@ -105,7 +105,7 @@ impl State {
                 let name = format!("{owner}/{repo}");
                 match self.commits.iter().find(|c| c.repo == name && c.sha == *sha) {
                     Some(commit) => {
-                        let zip = zipped(&commit.files, &format!("{repo}-{sha}/"));
+                        let zip = zip_files(&commit.files, &format!("{repo}-{sha}/"));
                         SiteAnswer::new(200, "application/zip", zip)
                     }
                     None => SiteAnswer::text(404, "404: Not Found"),
@@ -121,7 +121,7 @@ impl State {
     }
 
     /// Skill files whose text or path holds one of the words.
-    fn hits(&self, query: &str) -> Vec<(&Commit, &str)> {
+    fn hits(&self, query: &str) -> Vec<(&GitHubCommit, &str)> {
         let words: Vec<String> = query
             .split_whitespace()
             .filter(|word| !word.contains(':'))

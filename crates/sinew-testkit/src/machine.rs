@@ -8,30 +8,30 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sinew_catalog::{
-    Builder, Catalog, Config, Environment, FixedClock, Overrides, Places, Profile, Remote, Request,
-    ScanGate,
+    CallerFolders, Catalog, CatalogBuilder, CatalogRequest, Config, Environment, FixedClock,
+    Profile, RemoteMachines, ScanGate, SessionOverrides,
 };
 use tempfile::TempDir;
 
 /// A hermetic machine. Paths are relative to its own root: `home/…`, `work/…`, `bin/…`.
 #[derive(Debug)]
-pub struct Machine {
+pub struct TestMachine {
     folder: TempDir,
     vars: BTreeMap<String, String>,
     os: String,
     config: Config,
     profile: &'static Profile,
     agent: Option<String>,
-    overrides: Overrides,
+    overrides: SessionOverrides,
     bundled: Option<PathBuf>,
     reserved: Vec<String>,
-    remote: Remote,
-    builder: Builder,
+    remote: RemoteMachines,
+    builder: CatalogBuilder,
     clock: FixedClock,
     scan: Option<ScanGate>,
 }
 
-impl Machine {
+impl TestMachine {
     /// An empty Linux machine whose PATH is its own `bin`.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -46,11 +46,11 @@ impl Machine {
             config: Config::default(),
             profile: Profile::default_profile(),
             agent: None,
-            overrides: Overrides::new(),
+            overrides: SessionOverrides::new(),
             bundled: None,
             reserved: Vec::new(),
-            remote: Remote::default(),
-            builder: Builder::default(),
+            remote: RemoteMachines::default(),
+            builder: CatalogBuilder::default(),
             clock: FixedClock(1_000),
             scan: None,
         }
@@ -200,14 +200,14 @@ impl Machine {
 
     /// Puts the guard at the door.
     #[must_use]
-    pub fn scanned(mut self) -> Self {
-        self.scan = Some(ScanGate::fresh());
+    pub fn with_scanner(mut self) -> Self {
+        self.scan = Some(ScanGate::with_empty_cache());
         self
     }
 
     /// Lets a long time pass, so that everything on the machine has been as it is for a while.
     #[must_use]
-    pub fn long_after(mut self) -> Self {
+    pub fn after_long_time(mut self) -> Self {
         self.clock = FixedClock(u64::MAX / 2);
         self
     }
@@ -225,14 +225,14 @@ impl Machine {
     }
 
     /// Calls `with` with a request for this machine's catalog.
-    pub fn request<T>(&self, with: impl FnOnce(&Request<'_>) -> T) -> T {
+    pub fn request<T>(&self, with: impl FnOnce(&CatalogRequest<'_>) -> T) -> T {
         let env = self.environment();
-        with(&Request {
+        with(&CatalogRequest {
             profile: self.profile,
-            places: Places {
+            places: CallerFolders {
                 workspace: self.path("work"),
                 bundled: self.bundled.clone(),
-                ..Places::default()
+                ..CallerFolders::default()
             },
             config: &self.config,
             env: &env,
@@ -252,7 +252,7 @@ impl Machine {
 
     /// The catalog as a table of small lines: state, name, source, then each reason's code. Missing
     /// roots and where things lie are left out.
-    pub fn shown(&self) -> String {
+    pub fn catalog_table(&self) -> String {
         let catalog = self.catalog();
         let mut text = String::new();
         for entry in &catalog.entries {
@@ -280,7 +280,7 @@ impl Machine {
     }
 }
 
-impl Default for Machine {
+impl Default for TestMachine {
     fn default() -> Self {
         Self::new()
     }

@@ -7,32 +7,32 @@ use std::thread;
 
 use tokio_postgres::NoTls;
 
-use crate::shared::skipped;
+use crate::shared_data::report_skip;
 
 /// A schema that one test has to itself; it goes away with this value.
 #[derive(Debug)]
-pub struct Postgres {
+pub struct PostgresSchema {
     server: String,
     schema: String,
 }
 
 /// A schema of one's own, or a loud `SKIPPED` on stderr.
-pub fn postgres() -> Option<Postgres> {
+pub fn postgres() -> Option<PostgresSchema> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let Some(server) = std::env::var("SINEW_TEST_POSTGRES").ok().filter(|url| !url.is_empty())
     else {
-        skipped("SINEW_TEST_POSTGRES is not set; run the tests through scripts/with-postgres");
+        report_skip("SINEW_TEST_POSTGRES is not set; run the tests through scripts/with-postgres");
         return None;
     };
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let schema = format!("test_{}_{number}", std::process::id());
-    let postgres = Postgres { server, schema };
+    let postgres = PostgresSchema { server, schema };
     // A process of the same number may have died without cleaning up.
     postgres.clear();
     Some(postgres)
 }
 
-impl Postgres {
+impl PostgresSchema {
     /// The address of the schema.
     pub fn url(&self) -> String {
         self.url_with("")
@@ -48,7 +48,7 @@ impl Postgres {
     pub fn authority(&self) -> Option<PathBuf> {
         let path = std::env::var_os("SINEW_TEST_POSTGRES_CA").map(PathBuf::from);
         if path.is_none() {
-            skipped("SINEW_TEST_POSTGRES_CA is not set; the server has no certificate");
+            report_skip("SINEW_TEST_POSTGRES_CA is not set; the server has no certificate");
         }
         path
     }
@@ -66,7 +66,7 @@ impl Postgres {
     }
 
     /// Ends the connections of an application, as a server that restarts does.
-    pub fn hang_up(&self, application: &str) {
+    pub fn drop_connections(&self, application: &str) {
         self.execute(&format!(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
              WHERE pid <> pg_backend_pid() AND application_name = '{application}'"
@@ -74,7 +74,7 @@ impl Postgres {
     }
 }
 
-impl Drop for Postgres {
+impl Drop for PostgresSchema {
     fn drop(&mut self) {
         run(&self.server, &format!("DROP SCHEMA IF EXISTS {} CASCADE", self.schema));
     }

@@ -46,12 +46,12 @@ pub struct SiteAnswer {
     /// The body.
     pub body: Vec<u8>,
     /// How the body is sent.
-    pub sending: Sending,
+    pub sending: BodyDelivery,
 }
 
 /// How a body is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sending {
+pub enum BodyDelivery {
     /// As it should be.
     Whole,
     /// Only half of what was announced.
@@ -76,7 +76,7 @@ impl SiteAnswer {
     /// Bytes of some kind.
     pub fn new(status: u16, kind: &str, body: impl Into<Vec<u8>>) -> Self {
         let headers = vec![("content-type".to_owned(), kind.to_owned())];
-        Self { status, headers, body: body.into(), sending: Sending::Whole }
+        Self { status, headers, body: body.into(), sending: BodyDelivery::Whole }
     }
 
     /// The same with a further header.
@@ -89,12 +89,12 @@ impl SiteAnswer {
 
 /// A web server on loopback.
 #[derive(Debug, Clone)]
-pub struct Site {
+pub struct TestSite {
     address: String,
     requests: Arc<Mutex<Vec<SiteRequest>>>,
 }
 
-impl Site {
+impl TestSite {
     /// A server whose answers come from `answer`.
     pub fn new(answer: impl Fn(&SiteRequest) -> SiteAnswer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
@@ -183,13 +183,13 @@ fn send(mut stream: TcpStream, answer: &SiteAnswer) -> Option<()> {
     head.push_str(&format!("content-length: {}\r\n\r\n", answer.body.len()));
     stream.write_all(head.as_bytes()).ok()?;
     match answer.sending {
-        Sending::Whole => stream.write_all(&answer.body).ok(),
-        Sending::Half => stream.write_all(&answer.body[..answer.body.len() / 2]).ok(),
-        Sending::Silence => {
+        BodyDelivery::Whole => stream.write_all(&answer.body).ok(),
+        BodyDelivery::Half => stream.write_all(&answer.body[..answer.body.len() / 2]).ok(),
+        BodyDelivery::Silence => {
             thread::sleep(Duration::from_secs(600));
             Some(())
         }
-        Sending::Drip => {
+        BodyDelivery::Drip => {
             for byte in answer.body.iter().cycle() {
                 stream.write_all(&[*byte]).ok()?;
                 thread::sleep(Duration::from_millis(100));

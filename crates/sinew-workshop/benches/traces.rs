@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sinew_workshop::traces::{
-    self, Private, Reading, Run, Typed, clean, fingerprint, judge, simhash, tokens,
+    self, AgentRun, PrivateNames, TranscriptOptions, TypedTextMode, clean, fingerprint, judge_run,
+    simhash, tokens,
 };
 
 /// Bytes of each transcript; ten thousand steps over several runs.
@@ -33,10 +34,10 @@ fn main() {
             std::hint::black_box(read(&transcript, &mut |_| {}));
         });
         let learning = best(|| {
-            let private = Private { homes: vec!["/home/robin".to_owned()], hosts: Vec::new() };
+            let private = PrivateNames { homes: vec!["/home/robin".to_owned()], hosts: Vec::new() };
             read(&transcript, &mut |run| {
-                std::hint::black_box(judge(&run));
-                let clean = clean(run, &private, Typed::Parameter);
+                std::hint::black_box(judge_run(&run));
+                let clean = clean(run, &private, TypedTextMode::Parameter);
                 std::hint::black_box(fingerprint(&clean.run.steps));
                 std::hint::black_box(simhash(&tokens(&clean.run.steps)));
             });
@@ -55,8 +56,8 @@ fn main() {
     println!("{}", serde_json::to_string_pretty(&json!({"traces": rows})).unwrap());
 }
 
-fn read(transcript: &str, sink: &mut dyn FnMut(Run)) -> usize {
-    let reading = Reading { agent: None, name: "bench", progress: &|_| {} };
+fn read(transcript: &str, sink: &mut dyn FnMut(AgentRun)) -> usize {
+    let reading = TranscriptOptions { agent: None, name: "bench", progress: &|_| {} };
     let mut runs = 0;
     let mut from = BufReader::with_capacity(64 * 1024, Cursor::new(transcript));
     traces::read(&mut from, &reading, &mut |run| {

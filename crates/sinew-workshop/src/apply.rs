@@ -5,26 +5,26 @@
 
 use sinew_skill::content_hash;
 
-use crate::book::{Entry, Intent};
-use crate::by::By;
-use crate::error::{Error, Result};
-use crate::event::{Event, EventKind};
+use crate::actor::WorkshopActor;
+use crate::error::{Result, WorkshopError};
+use crate::event::{WorkshopEvent, WorkshopEventKind};
 use crate::files;
 use crate::gates::duplicate::pair_key;
-use crate::gates::{Gates, Owner, TriggerVerdict};
-use crate::history::{Action, Version, Written};
+use crate::gates::{GateReport, SkillOwner, TriggerVerdict};
+use crate::history::{SkillVersion, VersionCause, WrittenFile};
 use crate::id;
-use crate::prepare::{Prepared, Wanted};
-use crate::probation::Probation;
-use crate::proposal::{Change, Proposal, Queries, Target};
-use crate::settings::{GateMode, Policy, StaleCheck};
-use crate::status::Life;
-use crate::suggest::Suggested;
+use crate::prepare::{ChangeRequest, PreparedChange};
+use crate::probation::ProbationStatus;
+use crate::proposal::{Proposal, ProposalChange, ProposalTarget, TriggerQueries};
+use crate::records::{RecordsChange, WriteIntent};
+use crate::settings::{ApprovalPolicy, GateMode, StaleCheck};
+use crate::status::ProposalTransition;
+use crate::suggest::ProposalUpdate;
 use crate::workshop::Workshop;
 
 /// What whoever applies a proposal has seen and agrees to.
 #[derive(Debug, Clone, Default)]
-pub struct Consent {
+pub struct ApplyConsent {
     /// SHA-256 of the result that was shown; anything else is not written.
     pub result_sha256: Option<String>,
     /// The messages that other skills would lose were shown, and that is fine.
@@ -35,35 +35,44 @@ pub struct Consent {
 
 impl Workshop<'_> {
     /// Writes a pending proposal.
-    pub fn apply(&self, id: &str, by: &By, consent: &Consent) -> Result<Suggested> {
+    pub fn apply(
+        &self,
+        id: &str,
+        by: &WorkshopActor,
+        consent: &ApplyConsent,
+    ) -> Result<ProposalUpdate> {
         let _lock = self.lock()?;
-        let mut proposal = self.raw_book().proposal(id)?;
+        let mut proposal = self.raw_records().proposal(id)?;
         // Asked for its own sake: what cannot be applied says so before anything else is looked at.
-        proposal.status.clone().after(Life::Apply)?;
+        proposal.status.clone().after(ProposalTransition::Apply)?;
         self.check_policy(&proposal, by)?;
-        if let Change::Retire { of } = &proposal.change {
+        if let ProposalChange::Retire { of } = &proposal.change {
             let of = of.clone();
             return self.retire(proposal, &of, by, consent);
         }
         let prepared = match self.prepare_again(&proposal)? {
             Ok(prepared) => prepared,
-            Err(reason) => return Err(self.goes_stale(proposal, reason, by)?),
+            Err(reason) => return Err(self.mark_stale(proposal, reason, by)?),
         };
         proposal.scan_findings = prepared.findings.clone();
         let critical = proposal.open_criticals().next().map(|finding| finding.message.clone());
         if let Some(message) = critical {
             proposal.advance(
-                Life::Quarantine(message.clone()),
+                ProposalTransition::Quarantine(message.clone()),
                 self.step("quarantined", by, Some(message.clone())),
             )?;
-            let mut entry = self.raw_book().change()?;
+            let mut entry = self.raw_records().change()?;
             entry.put(&proposal)?;
-            entry.event(self.event(EventKind::Quarantined, &proposal, Some(message.clone())));
+            entry.event(self.event(
+                WorkshopEventKind::Quarantined,
+                &proposal,
+                Some(message.clone()),
+            ));
             entry.save()?;
-            return Err(Error::Unsafe(message));
+            return Err(WorkshopError::Unsafe(message));
         }
         if consent.result_sha256.as_ref().is_some_and(|shown| *shown != prepared.result_sha256) {
-            return Err(Error::Changed);
+            return Err(WorkshopError::Changed);
         }
         self.check_gates(&prepared, by, consent)?;
         if consent.not_a_duplicate && by.is_person() {
@@ -73,54 +82,67 @@ impl Workshop<'_> {
     }
 
     /// Whether this actor may write at all.
-    fn check_policy(&self, proposal: &Proposal, by: &By) -> Result<()> {
+    fn check_policy(&self, proposal: &Proposal, by: &WorkshopActor) -> Result<()> {
         if by.is_person() {
             return Ok(());
         }
         match self.settings().policy_for(&proposal.skill_name) {
-            Policy::Never => Err(Error::Never(proposal.skill_name.clone())),
+            ApprovalPolicy::Never => Err(WorkshopError::Never(proposal.skill_name.clone())),
             // What a person had to acknowledge, a person has to apply.
-            Policy::Auto if proposal.acknowledged.is_empty() => Ok(()),
-            _ => Err(Error::NeedsApproval {
+            ApprovalPolicy::Auto if proposal.acknowledged.is_empty() => Ok(()),
+            _ => Err(WorkshopError::NeedsApproval {
                 id: proposal.id.clone(),
                 result_sha256: proposal.result_sha256.clone().unwrap_or_default(),
             }),
         }
     }
 
-    fn check_gates(&self, prepared: &Prepared, by: &By, consent: &Consent) -> Result<()> {
+    fn check_gates(
+        &self,
+        prepared: &PreparedChange,
+        by: &WorkshopActor,
+        consent: &ApplyConsent,
+    ) -> Result<()> {
         let gates = &prepared.gates;
         if !by.is_person()
             && let Some(why) = gates.holds(self.settings())
         {
-            return Err(Error::Held(why));
+            return Err(WorkshopError::Held(why));
         }
         if self.settings().trigger_gate == GateMode::Block
             && !consent.accept_stolen
             && let Some(trigger) = &gates.trigger
             && trigger.verdict == TriggerVerdict::Steals
         {
-            return Err(Error::Steals(trigger.against()));
+            return Err(WorkshopError::Steals(trigger.objections()));
         }
         Ok(())
     }
 
-    fn remember_parted(&self, proposal: &Proposal, prepared: &Prepared, by: &By) -> Result<()> {
+    fn remember_parted(
+        &self,
+        proposal: &Proposal,
+        prepared: &PreparedChange,
+        by: &WorkshopActor,
+    ) -> Result<()> {
         if let Some((own, other)) = self.nearest_pair(prepared, &proposal.skill_name) {
-            let mut entry = self.raw_book().change()?;
-            entry.part(&pair_key(&own, &other), &by.shown())?;
+            let mut entry = self.raw_records().change()?;
+            entry.mark_distinct(&pair_key(&own, &other), &by.display_name())?;
             entry.save()?;
         }
         Ok(())
     }
 
     /// Prepares a stored proposal against the files as they are; the inner error is why it is stale.
-    fn prepare_again(&self, proposal: &Proposal) -> Result<std::result::Result<Prepared, String>> {
+    fn prepare_again(
+        &self,
+        proposal: &Proposal,
+    ) -> Result<std::result::Result<PreparedChange, String>> {
         let (now, _) = self.target(&proposal.skill_name, &proposal.change)?;
         if let Some(reason) = stale_reason(proposal, &now, self.settings().stale_check) {
             return Ok(Err(reason));
         }
-        let wanted = Wanted {
+        let wanted = ChangeRequest {
             name: &proposal.skill_name,
             title: &proposal.title,
             reason: &proposal.reason,
@@ -129,32 +151,32 @@ impl Workshop<'_> {
         };
         match self.prepare(&wanted) {
             Ok(prepared) => Ok(Ok(prepared)),
-            Err(error @ (Error::OldTextNotFound | Error::NoSuchSkill(_))) => {
+            Err(error @ (WorkshopError::OldTextNotFound | WorkshopError::NoSuchSkill(_))) => {
                 Ok(Err(error.to_string()))
             }
             Err(error) => Err(error),
         }
     }
 
-    pub(crate) fn goes_stale(
+    pub(crate) fn mark_stale(
         &self,
         mut proposal: Proposal,
         reason: String,
-        by: &By,
-    ) -> Result<Error> {
+        by: &WorkshopActor,
+    ) -> Result<WorkshopError> {
         let step = self.step("stale", by, Some(reason.clone()));
-        proposal.advance(Life::GoStale(reason.clone()), step)?;
-        let mut entry = self.raw_book().change()?;
+        proposal.advance(ProposalTransition::GoStale(reason.clone()), step)?;
+        let mut entry = self.raw_records().change()?;
         entry.put(&proposal)?;
-        entry.event(self.event(EventKind::Stale, &proposal, Some(reason.clone())));
+        entry.event(self.event(WorkshopEventKind::Stale, &proposal, Some(reason.clone())));
         entry.save()?;
-        Ok(Error::Stale(reason))
+        Ok(WorkshopError::Stale(reason))
     }
 
     /// What would be written, with the present text: for a diff. Nothing is stored.
-    pub fn preview(&self, id: &str) -> Result<Preview> {
+    pub fn preview(&self, id: &str) -> Result<ProposalPreview> {
         let proposal = self.inspect(id)?;
-        if let Change::Retire { of } = &proposal.change {
+        if let ProposalChange::Retire { of } = &proposal.change {
             let of = of.clone();
             return self.preview_retirement(proposal, &of);
         }
@@ -166,23 +188,36 @@ impl Workshop<'_> {
             Err(error) => (before.clone(), Some(error.to_string()), proposal.gates.clone()),
         };
         let result_sha256 = content_hash(after.as_bytes());
-        Ok(Preview { path: target.path, before, after, result_sha256, problem, gates, proposal })
+        Ok(ProposalPreview {
+            path: target.path,
+            before,
+            after,
+            result_sha256,
+            problem,
+            gates,
+            proposal,
+        })
     }
 
     /// Writes what was prepared, and records it.
     pub(crate) fn write_proposal(
         &self,
         mut proposal: Proposal,
-        prepared: &Prepared,
-        by: &By,
-    ) -> Result<Suggested> {
+        prepared: &PreparedChange,
+        by: &WorkshopActor,
+    ) -> Result<ProposalUpdate> {
         proposal.target = prepared.target.clone();
         proposal.result_sha256 = Some(prepared.result_sha256.clone());
         proposal.gates = prepared.gates.clone();
-        proposal.advance(Life::Apply, self.step("applied", by, None))?;
+        proposal.advance(ProposalTransition::Apply, self.step("applied", by, None))?;
         let hidden = proposal.change.generated().is_some_and(|made| made.hidden);
-        if !hidden && matches!(proposal.change, Change::Create { .. } | Change::Append { .. }) {
-            proposal.probation = Some(Probation::Trial { since: self.now() });
+        if !hidden
+            && matches!(
+                proposal.change,
+                ProposalChange::Create { .. } | ProposalChange::Append { .. }
+            )
+        {
+            proposal.probation = Some(ProbationStatus::Trial { since: self.now() });
         }
         let mut wanted: Vec<(String, Option<String>)> =
             prepared.files.iter().map(|(path, text)| (path.clone(), Some(text.clone()))).collect();
@@ -192,12 +227,12 @@ impl Workshop<'_> {
         // Whoever edits by hand holds no lock: what was judged is looked at once more.
         let now = files::read(self.workspace(), &prepared.target.path)?.map(|found| found.sha256);
         if now != prepared.target.sha256 {
-            return Err(Error::Changed);
+            return Err(WorkshopError::Changed);
         }
-        let event = self.event(EventKind::Applied, &proposal, None);
-        let planned = Planned {
+        let event = self.event(WorkshopEventKind::Applied, &proposal, None);
+        let planned = PlannedWrite {
             skill: proposal.skill_name.clone(),
-            action: Action::Apply,
+            action: VersionCause::Apply,
             proposal_id: Some(proposal.id.clone()),
             undoes: None,
             queries: proposal.queries.clone(),
@@ -206,7 +241,7 @@ impl Workshop<'_> {
         };
         let events = self.commit(planned, &wanted, by)?;
         let skill_path = self.workspace().join(&prepared.target.path);
-        Ok(Suggested {
+        Ok(ProposalUpdate {
             proposal,
             skill_path: Some(skill_path.to_string_lossy().into_owned()),
             events,
@@ -240,11 +275,11 @@ impl Workshop<'_> {
     /// Writes files with their history: intent, files, record. The last file decides.
     pub(crate) fn commit(
         &self,
-        planned: Planned,
+        planned: PlannedWrite,
         wanted: &[(String, Option<String>)],
-        by: &By,
-    ) -> Result<Vec<Event>> {
-        let book = self.raw_book();
+        by: &WorkshopActor,
+    ) -> Result<Vec<WorkshopEvent>> {
+        let book = self.raw_records();
         let mut entry = book.change()?;
         let mut written = Vec::with_capacity(wanted.len());
         for (path, content) in wanted {
@@ -258,9 +293,9 @@ impl Workshop<'_> {
                 entry.keep_content(hash, text)?;
             }
             let before = found.map(|found| found.sha256);
-            written.push(Written { path: path.clone(), before, after });
+            written.push(WrittenFile { path: path.clone(), before, after });
         }
-        let version = Version {
+        let version = SkillVersion {
             id: id::uuid()?,
             number: entry.next_number(),
             at: self.now(),
@@ -268,10 +303,10 @@ impl Workshop<'_> {
             action: planned.action,
             proposal_id: planned.proposal_id,
             undoes: planned.undoes,
-            by: by.shown(),
+            by: by.display_name(),
             files: written,
         };
-        let intent = Intent {
+        let intent = WriteIntent {
             version,
             proposals: planned.proposals,
             queries: planned.queries,
@@ -291,7 +326,11 @@ impl Workshop<'_> {
     }
 
     /// Records that a write is done.
-    fn finish(&self, mut entry: Entry<'_>, intent: &Intent) -> Result<Vec<Event>> {
+    fn finish(
+        &self,
+        mut entry: RecordsChange<'_>,
+        intent: &WriteIntent,
+    ) -> Result<Vec<WorkshopEvent>> {
         for proposal in &intent.proposals {
             entry.put(proposal)?;
         }
@@ -305,8 +344,8 @@ impl Workshop<'_> {
     }
 
     /// Puts the first `count` files back, and forgets the intent.
-    fn roll_back(&self, intent: &Intent, count: usize) -> Result<()> {
-        let book = self.raw_book();
+    fn roll_back(&self, intent: &WriteIntent, count: usize) -> Result<()> {
+        let book = self.raw_records();
         for written in intent.version.files.iter().take(count) {
             let now = files::read(self.workspace(), &written.path)?.map(|found| found.sha256);
             if now == written.after && now != written.before {
@@ -329,7 +368,7 @@ impl Workshop<'_> {
 
     /// Finishes or undoes a write that was cut short. Called with the lock held.
     pub(crate) fn recover(&self) -> Result<()> {
-        let book = self.raw_book();
+        let book = self.raw_records();
         let mut entry = book.change()?;
         let Some(intent) = entry.state.intent.take() else { return Ok(()) };
         let Some(last) = intent.version.files.last() else { return Ok(()) };
@@ -350,19 +389,19 @@ impl Workshop<'_> {
 }
 
 /// A write before it has a version.
-pub(crate) struct Planned {
+pub(crate) struct PlannedWrite {
     pub(crate) skill: String,
-    pub(crate) action: Action,
+    pub(crate) action: VersionCause,
     pub(crate) proposal_id: Option<String>,
     pub(crate) undoes: Option<String>,
     pub(crate) proposals: Vec<Proposal>,
-    pub(crate) queries: Queries,
-    pub(crate) events: Vec<Event>,
+    pub(crate) queries: TriggerQueries,
+    pub(crate) events: Vec<WorkshopEvent>,
 }
 
 /// What a proposal would do now.
 #[derive(Debug, Clone)]
-pub struct Preview {
+pub struct ProposalPreview {
     /// The proposal.
     pub proposal: Proposal,
     /// The file, below the workspace.
@@ -376,10 +415,10 @@ pub struct Preview {
     /// Why it cannot be written as it stands.
     pub problem: Option<String>,
     /// What the gates say now.
-    pub gates: Gates,
+    pub gates: GateReport,
 }
 
-impl Preview {
+impl ProposalPreview {
     /// The change as a unified diff.
     pub fn diff(&self) -> String {
         unified(&self.path, &self.before, &self.after)
@@ -396,7 +435,7 @@ pub(crate) fn unified(path: &str, before: &str, after: &str) -> String {
 }
 
 /// Why a proposal no longer fits its target, if it does not.
-fn stale_reason(proposal: &Proposal, now: &Target, check: StaleCheck) -> Option<String> {
+fn stale_reason(proposal: &Proposal, now: &ProposalTarget, check: StaleCheck) -> Option<String> {
     let made = &proposal.target;
     if made.sha256 == now.sha256 && made.path == now.path {
         return None;
@@ -404,19 +443,21 @@ fn stale_reason(proposal: &Proposal, now: &Target, check: StaleCheck) -> Option<
     let path = &now.path;
     let strict = || (check == StaleCheck::Strict).then(|| format!("{path} changed meanwhile"));
     match &proposal.change {
-        Change::Create { .. } | Change::Append { .. }
-            if !made.existed && now.existed && now.owner != Owner::Workshop =>
+        ProposalChange::Create { .. } | ProposalChange::Append { .. }
+            if !made.existed && now.existed && now.owner != SkillOwner::Workshop =>
         {
             Some(format!("{path} exists now and is {}", now.owner.as_str()))
         }
-        Change::Append { .. } if made.existed && !now.existed => {
+        ProposalChange::Append { .. } if made.existed && !now.existed => {
             Some(format!("{path} is not there any more"))
         }
-        Change::Replace { .. } if now.occurrences == 0 => Some(Error::OldTextNotFound.to_string()),
-        Change::Replace { .. } if now.occurrences > made.occurrences => {
+        ProposalChange::Replace { .. } if now.occurrences == 0 => {
+            Some(WorkshopError::OldTextNotFound.to_string())
+        }
+        ProposalChange::Replace { .. } if now.occurrences > made.occurrences => {
             Some(format!("oldText stands {} times in {path} now", now.occurrences))
         }
-        Change::Replace { .. } => strict(),
+        ProposalChange::Replace { .. } => strict(),
         _ if made.existed && made.owner != now.owner => Some(format!("{path} was changed by hand")),
         _ => strict(),
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Why the workshop did not do what was asked.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum WorkshopError {
     /// A required parameter is missing.
     #[error("{0} required")]
     Required(&'static str),
@@ -202,7 +202,7 @@ pub enum Error {
     },
 }
 
-impl Error {
+impl WorkshopError {
     pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |error| Self::Io { path, error }
@@ -210,9 +210,9 @@ impl Error {
 }
 
 /// What operations of the workshop return.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T> = std::result::Result<T, WorkshopError>;
 
-impl Error {
+impl WorkshopError {
     /// Whether it is the store or the machine that is in the way, and not what was proposed.
     pub(crate) fn is_of_machine(&self) -> bool {
         matches!(

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum EventKind {
+pub enum WorkshopEventKind {
     /// A proposal waits.
     Queued,
     /// A proposal was written.
@@ -45,7 +45,7 @@ pub enum EventKind {
 /// How loud a log line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Level {
+pub enum EventLevel {
     /// For whoever looks for the reason of something.
     Debug,
     /// Worth knowing.
@@ -57,11 +57,11 @@ pub enum Level {
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Event {
+pub struct WorkshopEvent {
     /// When, in milliseconds since 1970.
     pub at: u64,
     /// What.
-    pub kind: EventKind,
+    pub kind: WorkshopEventKind,
     /// The skill it is about.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub skill: String,
@@ -73,22 +73,22 @@ pub struct Event {
     pub reason: Option<String>,
 }
 
-impl Event {
+impl WorkshopEvent {
     /// How loud its line is.
-    pub fn level(&self) -> Level {
-        use EventKind as K;
+    pub fn level(&self) -> EventLevel {
+        use WorkshopEventKind as K;
         match self.kind {
             K::Quarantined | K::Stale | K::Pruned | K::CaptureSkipped | K::ReviewerSkipped => {
-                Level::Warn
+                EventLevel::Warn
             }
-            K::ReviewerFoundNothing => Level::Debug,
-            _ => Level::Info,
+            K::ReviewerFoundNothing => EventLevel::Debug,
+            _ => EventLevel::Info,
         }
     }
 
     /// Its line in a log.
     pub fn line(&self) -> String {
-        use EventKind as K;
+        use WorkshopEventKind as K;
         let (what, about) = match self.kind {
             K::Queued => ("queued", &self.skill),
             K::Applied => ("applied", &self.skill),

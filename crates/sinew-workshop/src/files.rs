@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use sinew_guard::atomic::{self, Access};
-use sinew_guard::contained::{OpenError, open_regular};
+use sinew_guard::atomic::{self, FileAccess};
+use sinew_guard::containment::{FileOpenError, open_regular};
 use sinew_skill::content_hash;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, WorkshopError};
 
 /// A skill file larger than this is not the workshop's business.
 const MAX_READ: u64 = 1024 * 1024;
@@ -20,7 +20,7 @@ const MAX_FILES: usize = 200;
 
 /// A file of the workspace, as it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct WorkspaceFile {
     pub(crate) text: String,
     pub(crate) sha256: String,
 }
@@ -36,53 +36,54 @@ pub fn overlay_path(name: &str) -> String {
 }
 
 /// Reads a file by its path below the workspace; `None` where there is none.
-pub(crate) fn read(workspace: &Path, path: &str) -> Result<Option<Found>> {
+pub(crate) fn read(workspace: &Path, path: &str) -> Result<Option<WorkspaceFile>> {
     let full = workspace.join(path);
     let dir = match Dir::open_ambient_dir(workspace, ambient_authority()) {
         Ok(dir) => dir,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Error::Io { path: workspace.to_owned(), error }),
+        Err(error) => return Err(WorkshopError::Io { path: workspace.to_owned(), error }),
     };
     let file = match open_regular(&dir, Path::new(path)) {
         Ok(file) => file,
-        Err(OpenError::NotFound) => return Ok(None),
-        Err(OpenError::Link) => return Err(Error::Escapes(path.to_owned())),
+        Err(FileOpenError::NotFound) => return Ok(None),
+        Err(FileOpenError::Link) => return Err(WorkshopError::Escapes(path.to_owned())),
         // A path with a link that leads out of the workspace ends here.
-        Err(OpenError::Io(error)) if error.kind() == io::ErrorKind::PermissionDenied => {
-            return Err(Error::Escapes(path.to_owned()));
+        Err(FileOpenError::Io(error)) if error.kind() == io::ErrorKind::PermissionDenied => {
+            return Err(WorkshopError::Escapes(path.to_owned()));
         }
-        Err(other) => return Err(Error::Io { path: full, error: io::Error::other(other) }),
+        Err(other) => return Err(WorkshopError::Io { path: full, error: io::Error::other(other) }),
     };
-    let bytes = file
-        .read(MAX_READ)
-        .map_err(|error| Error::Io { path: full.clone(), error: io::Error::other(error) })?;
+    let bytes = file.read(MAX_READ).map_err(|error| WorkshopError::Io {
+        path: full.clone(),
+        error: io::Error::other(error),
+    })?;
     let sha256 = content_hash(&bytes);
     let text = String::from_utf8(bytes)
-        .map_err(|error| Error::Io { path: full, error: io::Error::other(error) })?;
-    Ok(Some(Found { text, sha256 }))
+        .map_err(|error| WorkshopError::Io { path: full, error: io::Error::other(error) })?;
+    Ok(Some(WorkspaceFile { text, sha256 }))
 }
 
 /// Every file below a folder of the workspace, by its path below the workspace. Links are not
 /// followed and stop everything: what they lead to is nobody's to move.
-pub(crate) fn below(workspace: &Path, folder: &str) -> Result<Vec<String>> {
+pub(crate) fn files_below(workspace: &Path, folder: &str) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let mut waiting = vec![folder.to_owned()];
     while let Some(folder) = waiting.pop() {
         let full = workspace.join(&folder);
-        for entry in fs::read_dir(&full).map_err(Error::io(&full))? {
-            let entry = entry.map_err(Error::io(&full))?;
-            let kind = entry.file_type().map_err(Error::io(&full))?;
+        for entry in fs::read_dir(&full).map_err(WorkshopError::io(&full))? {
+            let entry = entry.map_err(WorkshopError::io(&full))?;
+            let kind = entry.file_type().map_err(WorkshopError::io(&full))?;
             let Ok(name) = entry.file_name().into_string() else {
-                return Err(Error::Escapes(entry.path().to_string_lossy().into_owned()));
+                return Err(WorkshopError::Escapes(entry.path().to_string_lossy().into_owned()));
             };
             let path = format!("{folder}/{name}");
             match kind {
                 _ if found.len() + waiting.len() >= MAX_FILES => {
-                    return Err(Error::TooManyFiles(MAX_FILES));
+                    return Err(WorkshopError::TooManyFiles(MAX_FILES));
                 }
                 kind if kind.is_dir() => waiting.push(path),
                 kind if kind.is_file() => found.push(path),
-                _ => return Err(Error::Escapes(path)),
+                _ => return Err(WorkshopError::Escapes(path)),
             }
         }
     }
@@ -92,7 +93,7 @@ pub(crate) fn below(workspace: &Path, folder: &str) -> Result<Vec<String>> {
 
 /// Refuses a path whose folders lead out of the workspace, whatever it says.
 pub(crate) fn check_contained(workspace: &Path, path: &str) -> Result<PathBuf> {
-    let escapes = || Error::Escapes(path.to_owned());
+    let escapes = || WorkshopError::Escapes(path.to_owned());
     let plain = path.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
     if !plain || Path::new(path).is_absolute() {
         return Err(escapes());
@@ -102,7 +103,7 @@ pub(crate) fn check_contained(workspace: &Path, path: &str) -> Result<PathBuf> {
         Ok(real) => real,
         // A workspace that is not there yet is made by the write, and holds no links.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(full),
-        Err(error) => return Err(Error::Io { path: workspace.to_owned(), error }),
+        Err(error) => return Err(WorkshopError::Io { path: workspace.to_owned(), error }),
     };
     for folder in full.ancestors().skip(1).take_while(|folder| folder.starts_with(workspace)) {
         match fs::canonicalize(folder) {
@@ -125,17 +126,17 @@ pub(crate) fn write(workspace: &Path, path: &str, content: Option<&str>) -> Resu
     match content {
         Some(text) => {
             let access = match () {
-                () if full.exists() => Access::Same,
+                () if full.exists() => FileAccess::Same,
                 // A script is for its owner to run, once they have read it.
-                () if text.starts_with("#!") => Access::OwnerRuns,
-                () => Access::Shared,
+                () if text.starts_with("#!") => FileAccess::OwnerRuns,
+                () => FileAccess::Shared,
             };
-            atomic::write(&full, text.as_bytes(), access).map_err(Error::io(&full))
+            atomic::write(&full, text.as_bytes(), access).map_err(WorkshopError::io(&full))
         }
         None => {
             match fs::remove_file(&full) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(Error::Io { path: full, error });
+                    return Err(WorkshopError::Io { path: full, error });
                 }
                 _ => {}
             }

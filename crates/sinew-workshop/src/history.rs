@@ -13,7 +13,7 @@ pub(crate) const KEPT_VERSIONS: usize = 20;
 /// Why a version was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Action {
+pub enum VersionCause {
     /// A proposal was written.
     Apply,
     /// A support file was written.
@@ -33,7 +33,7 @@ pub enum Action {
 /// One file of a version: its content before and after, by SHA-256; absent where there was none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Written {
+pub struct WrittenFile {
     /// Path below the workspace.
     pub path: String,
     /// What was there.
@@ -47,7 +47,7 @@ pub struct Written {
 /// One write to a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Version {
+pub struct SkillVersion {
     /// A UUID.
     pub id: String,
     /// Its place among all writes and proposals of the workspace.
@@ -57,7 +57,7 @@ pub struct Version {
     /// The skill.
     pub skill_name: String,
     /// Why it was made.
-    pub action: Action,
+    pub action: VersionCause,
     /// The proposal that was written or taken back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposal_id: Option<String>,
@@ -67,11 +67,11 @@ pub struct Version {
     /// Who.
     pub by: String,
     /// The files.
-    pub files: Vec<Written>,
+    pub files: Vec<WrittenFile>,
 }
 
 /// Ids of versions that are taken back, of a list with the newest first.
-pub(crate) fn undone(versions: &[Version]) -> BTreeSet<String> {
+pub(crate) fn undone_versions(versions: &[SkillVersion]) -> BTreeSet<String> {
     let mut undone = BTreeSet::new();
     for version in versions.iter().rev() {
         if let Some(undoes) = &version.undoes {
@@ -87,15 +87,19 @@ pub(crate) fn undone(versions: &[Version]) -> BTreeSet<String> {
 }
 
 /// The version that a plain `undo` takes back: the newest write that stands.
-pub(crate) fn newest_standing(versions: &[Version]) -> Option<&Version> {
-    let undone = undone(versions);
+pub(crate) fn newest_standing(versions: &[SkillVersion]) -> Option<&SkillVersion> {
+    let undone = undone_versions(versions);
     versions.iter().find(|version| {
-        !matches!(version.action, Action::Undo | Action::Save) && !undone.contains(&version.id)
+        !matches!(version.action, VersionCause::Undo | VersionCause::Save)
+            && !undone.contains(&version.id)
     })
 }
 
 /// What each file held right after `version`, for files that later versions touched.
-pub(crate) fn contents_at(versions: &[Version], version: &str) -> BTreeMap<String, Option<String>> {
+pub(crate) fn contents_at(
+    versions: &[SkillVersion],
+    version: &str,
+) -> BTreeMap<String, Option<String>> {
     let later = versions.iter().take_while(|later| later.id != version);
     let mut contents = BTreeMap::new();
     for written in later.flat_map(|later| &later.files) {
@@ -106,17 +110,20 @@ pub(crate) fn contents_at(versions: &[Version], version: &str) -> BTreeMap<Strin
 }
 
 /// The hash that a file was left with, if the workshop ever wrote it.
-pub(crate) fn last_written<'v>(versions: &'v [Version], path: &str) -> Option<&'v Written> {
+pub(crate) fn last_written<'v>(
+    versions: &'v [SkillVersion],
+    path: &str,
+) -> Option<&'v WrittenFile> {
     versions
         .iter()
-        .filter(|version| version.action != Action::Save)
+        .filter(|version| version.action != VersionCause::Save)
         .flat_map(|version| &version.files)
         .find(|written| written.path == path)
 }
 
 /// Versions that may go: old, and not among the newest of their skill. The list is newest first.
-pub(crate) fn outdated(versions: &[Version], now: u64) -> Vec<&Version> {
-    let old = |version: &&Version| now.saturating_sub(version.at) > KEPT_MS;
+pub(crate) fn prunable_versions(versions: &[SkillVersion], now: u64) -> Vec<&SkillVersion> {
+    let old = |version: &&SkillVersion| now.saturating_sub(version.at) > KEPT_MS;
     versions.iter().skip(KEPT_VERSIONS).filter(old).collect()
 }
 
@@ -124,9 +131,14 @@ pub(crate) fn outdated(versions: &[Version], now: u64) -> Vec<&Version> {
 mod tests {
     use super::*;
 
-    fn version(number: u64, action: Action, undoes: Option<&str>, hashes: (&str, &str)) -> Version {
+    fn version(
+        number: u64,
+        action: VersionCause,
+        undoes: Option<&str>,
+        hashes: (&str, &str),
+    ) -> SkillVersion {
         let hash = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        Version {
+        SkillVersion {
             id: format!("v{number}"),
             number,
             at: number,
@@ -135,7 +147,7 @@ mod tests {
             proposal_id: None,
             undoes: undoes.map(str::to_owned),
             by: "t".to_owned(),
-            files: vec![Written {
+            files: vec![WrittenFile {
                 path: "f".to_owned(),
                 before: hash(hashes.0),
                 after: hash(hashes.1),
@@ -146,13 +158,13 @@ mod tests {
     #[test]
     fn undo_steps_back_and_an_undo_can_be_undone() {
         let mut versions = vec![
-            version(2, Action::Apply, None, ("a", "b")),
-            version(1, Action::Apply, None, ("", "a")),
+            version(2, VersionCause::Apply, None, ("a", "b")),
+            version(1, VersionCause::Apply, None, ("", "a")),
         ];
         assert_eq!(newest_standing(&versions).map(|v| v.number), Some(2));
-        versions.insert(0, version(3, Action::Undo, Some("v2"), ("b", "a")));
+        versions.insert(0, version(3, VersionCause::Undo, Some("v2"), ("b", "a")));
         assert_eq!(newest_standing(&versions).map(|v| v.number), Some(1));
-        versions.insert(0, version(4, Action::Undo, Some("v3"), ("a", "b")));
+        versions.insert(0, version(4, VersionCause::Undo, Some("v3"), ("a", "b")));
         assert_eq!(newest_standing(&versions).map(|v| v.number), Some(2));
         assert_eq!(contents_at(&versions, "v1")["f"].as_deref(), Some("a"));
         assert_eq!(contents_at(&versions, "v2")["f"].as_deref(), Some("b"));
@@ -160,10 +172,11 @@ mod tests {
 
     #[test]
     fn only_old_versions_beyond_the_newest_go() {
-        let versions: Vec<Version> =
-            (0..30).rev().map(|n| version(n, Action::Apply, None, ("", ""))).collect();
-        assert!(outdated(&versions, KEPT_MS / 2).is_empty());
-        let gone: Vec<u64> = outdated(&versions, KEPT_MS + 5).iter().map(|v| v.number).collect();
+        let versions: Vec<SkillVersion> =
+            (0..30).rev().map(|n| version(n, VersionCause::Apply, None, ("", ""))).collect();
+        assert!(prunable_versions(&versions, KEPT_MS / 2).is_empty());
+        let gone: Vec<u64> =
+            prunable_versions(&versions, KEPT_MS + 5).iter().map(|v| v.number).collect();
         assert_eq!(gone, [4, 3, 2, 1, 0]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, WorkshopError};
 
 /// A random UUID (version 4).
 pub(crate) fn uuid() -> Result<String> {
@@ -26,6 +26,6 @@ pub(crate) fn mark() -> Result<String> {
 
 fn random() -> Result<[u8; 16]> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|error| Error::NoRandomness(error.to_string()))?;
+    getrandom::fill(&mut bytes).map_err(|error| WorkshopError::NoRandomness(error.to_string()))?;
     Ok(bytes)
 }

@@ -8,24 +8,24 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::capture::{self, Guards, Verdict};
+use crate::capture::{self, CaptureGuards, CaptureVerdict};
 use crate::error::Result;
-use crate::event::{Event, EventKind};
+use crate::event::{WorkshopEvent, WorkshopEventKind};
 use crate::proposal::Proposal;
-use crate::publish::Published;
-use crate::status::Status;
+use crate::publish::PublishResult;
+use crate::status::ProposalState;
 use crate::traces::{
-    Clean, Confidence, Evidence, Judgement, KnownRun, MAX_MERGED, Making, Private, Publish,
-    Relation, Run, SkillDraft, TraceSettings, Weak, clean, draft, fingerprint, judge, kept_of,
-    key_of, merge,
+    AgentRun, CleanRun, DraftConfidence, DraftContext, JudgementEvidence, LearnedRun, MAX_MERGED,
+    PrivateNames, PublishMode, RunJudgement, RunRelation, SkillDraft, TraceSettings, WeakRunPolicy,
+    clean, draft, fingerprint, judge_run, kept_of, key_of, merge,
 };
-use crate::turn::Turn;
+use crate::turn::FinishedTurn;
 use crate::workshop::Workshop;
 
 /// What became of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Became {
+pub enum LearnStatus {
     /// A new proposal.
     Proposed,
     /// A new revision of the proposal of an earlier run.
@@ -43,7 +43,7 @@ pub enum Became {
 /// What was learned from a run.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Learned {
+pub struct LearnResult {
     /// Whose run it was.
     pub agent: String,
     /// Its session.
@@ -56,11 +56,11 @@ pub struct Learned {
     pub failed_steps: Vec<usize>,
     /// Whether it succeeded, and by what.
     #[serde(flatten)]
-    pub judgement: Judgement,
+    pub judgement: RunJudgement,
     /// The reference's hash of what was done.
     pub behavior_fingerprint: String,
     /// What became of it.
-    pub became: Became,
+    pub became: LearnStatus,
     /// Why, where it became nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -78,15 +78,15 @@ pub struct Learned {
     pub correction: Option<Proposal>,
     /// What happened, for the log.
     #[serde(skip)]
-    pub events: Vec<Event>,
+    pub events: Vec<WorkshopEvent>,
 }
 
-impl Learned {
+impl LearnResult {
     /// What is known of a run before anything becomes of it.
-    pub(crate) fn nothing_yet(
-        clean: &Clean,
+    pub(crate) fn undecided(
+        clean: &CleanRun,
         failed_steps: Vec<usize>,
-        judgement: Judgement,
+        judgement: RunJudgement,
         fingerprint: &str,
     ) -> Self {
         Self {
@@ -97,7 +97,7 @@ impl Learned {
             failed_steps,
             judgement,
             behavior_fingerprint: fingerprint.to_owned(),
-            became: Became::Skipped,
+            became: LearnStatus::Skipped,
             reason: None,
             draft: None,
             redactions: clean.redactions.clone(),
@@ -109,50 +109,55 @@ impl Learned {
     }
 
     fn skipped(mut self, why: impl Into<String>) -> Self {
-        self.became = Became::Skipped;
+        self.became = LearnStatus::Skipped;
         self.reason = Some(why.into());
         self
     }
 }
 
 /// A run and what the ones before it say about it.
-pub(crate) struct Found<'f> {
-    pub(crate) clean: Clean,
-    pub(crate) known: KnownRun,
+pub(crate) struct LearnContext<'f> {
+    pub(crate) clean: CleanRun,
+    pub(crate) known: LearnedRun,
     pub(crate) settings: &'f TraceSettings,
 }
 
 /// The runs that a draft stands for.
 #[derive(Debug, Clone, Copy)]
-struct Runs {
+struct RunTally {
     count: usize,
     /// How many of them count for trust.
     trusted: usize,
     /// The best that speaks for any of them.
-    evidence: Evidence,
+    evidence: JudgementEvidence,
 }
 
-impl Runs {
-    fn one(found: &Found<'_>) -> Self {
+impl RunTally {
+    fn one(found: &LearnContext<'_>) -> Self {
         Self { count: 1, trusted: 1, evidence: found.known.judgement.evidence }
     }
 }
 
 /// The steps that failed, counted from 1.
-pub(crate) fn failed_steps(run: &Run) -> Vec<usize> {
+pub(crate) fn failed_steps(run: &AgentRun) -> Vec<usize> {
     let failed = run.steps.iter().enumerate().filter(|(_, step)| step.failed);
     failed.map(|(at, _)| at + 1).collect()
 }
 
 impl Workshop<'_> {
     /// Learns from a run.
-    pub fn learn(&self, run: Run, settings: &TraceSettings, private: &Private) -> Result<Learned> {
-        let judgement = judge(&run);
+    pub fn learn(
+        &self,
+        run: AgentRun,
+        settings: &TraceSettings,
+        private: &PrivateNames,
+    ) -> Result<LearnResult> {
+        let judgement = judge_run(&run);
         let failed_steps = failed_steps(&run);
         let key = key_of(&run);
         let clean = clean(run, private, settings.typed);
         let behaviour = fingerprint(&clean.run.steps);
-        let mut learned = Learned::nothing_yet(&clean, failed_steps, judgement, &behaviour);
+        let mut learned = LearnResult::undecided(&clean, failed_steps, judgement, &behaviour);
         if !settings.enabled {
             return Ok(learned.skipped("traces.enabled is false"));
         }
@@ -162,9 +167,9 @@ impl Workshop<'_> {
         if clean.run.steps.len() < settings.min_steps {
             return Ok(learned.skipped("it has fewer steps than traces.min_steps"));
         }
-        let mut known = KnownRun::of(key, &clean, &behaviour, judgement);
-        let runs = self.book()?.runs()?;
-        let before = known.itself(&runs);
+        let mut known = LearnedRun::of(key, &clean, &behaviour, judgement);
+        let runs = self.records()?.runs()?;
+        let before = known.find_same_run(&runs);
         match before {
             Some(before) => known.key.clone_from(&before.key),
             None => self.learn_correction(&clean, &mut learned)?,
@@ -174,9 +179,9 @@ impl Workshop<'_> {
                 "something in it was taken out as it happened; its transcript can be learned from",
             ));
         }
-        let is_weak = judgement.evidence == Evidence::Weak;
+        let is_weak = judgement.evidence == JudgementEvidence::Weak;
         let why_not = match judgement.ok {
-            Some(true) if is_weak && settings.weak == Weak::Skip => {
+            Some(true) if is_weak && settings.weak == WeakRunPolicy::Skip => {
                 Some("nobody said that it worked")
             }
             Some(true) => None,
@@ -189,8 +194,8 @@ impl Workshop<'_> {
         }
         let is_repeated = || succeeded_alike(&known, &runs).next().is_some();
         let waits = match settings.publish {
-            Publish::Off => Some("traces.publish is off"),
-            _ if is_weak && settings.weak == Weak::WhenRepeated && !is_repeated() => {
+            PublishMode::Off => Some("traces.publish is off"),
+            _ if is_weak && settings.weak == WeakRunPolicy::WhenRepeated && !is_repeated() => {
                 Some("nobody said that it worked, and nothing like it was done before")
             }
             _ => None,
@@ -199,26 +204,30 @@ impl Workshop<'_> {
             self.keep(known, Some(&kept_of(&clean)), settings)?;
             return Ok(learned.skipped(why));
         }
-        let same_verdict = |run: &&KnownRun| run.judgement == judgement && run.skill.is_some();
+        let same_verdict = |run: &&LearnedRun| run.judgement == judgement && run.skill.is_some();
         if let Some(before) = before.filter(same_verdict) {
-            return self.known(before, &Found { clean, known: known.clone(), settings }, learned);
+            return self.report_known_run(
+                before,
+                &LearnContext { clean, known: known.clone(), settings },
+                learned,
+            );
         }
-        let found = Found { clean, known, settings };
+        let found = LearnContext { clean, known, settings };
         self.draft_run(&found, &runs, learned)
     }
 
     /// A run that was learned from before: what it led to is said again.
-    pub(crate) fn known(
+    pub(crate) fn report_known_run(
         &self,
-        before: &KnownRun,
-        found: &Found<'_>,
-        mut learned: Learned,
-    ) -> Result<Learned> {
-        learned.became = Became::Known;
+        before: &LearnedRun,
+        found: &LearnContext<'_>,
+        mut learned: LearnResult,
+    ) -> Result<LearnResult> {
+        learned.became = LearnStatus::Known;
         learned.reason = Some("this run was learned from before".to_owned());
         let id = before.proposal.as_deref().unwrap_or_default();
-        learned.proposal = self.book()?.proposal(id).ok();
-        let mut made = self.made(&found.clean, Runs::one(found), found);
+        learned.proposal = self.records()?.proposal(id).ok();
+        let mut made = self.made(&found.clean, RunTally::one(found), found);
         if let Some(skill) = &before.skill {
             made.name.clone_from(skill);
         }
@@ -226,10 +235,10 @@ impl Workshop<'_> {
         Ok(learned)
     }
 
-    fn made(&self, clean: &Clean, runs: Runs, found: &Found<'_>) -> SkillDraft {
-        let making = Making {
+    fn made(&self, clean: &CleanRun, runs: RunTally, found: &LearnContext<'_>) -> SkillDraft {
+        let making = DraftContext {
             runs: runs.count,
-            confidence: Confidence::of(&clean.run.steps, runs.evidence, runs.trusted),
+            confidence: DraftConfidence::of(&clean.run.steps, runs.evidence, runs.trusted),
             now: self.now(),
             exact: found.settings.reference_exact,
             max_script: found.settings.scripts.then(|| self.settings().max_skill_bytes),
@@ -237,7 +246,7 @@ impl Workshop<'_> {
         let scanner = self.parts.scanner;
         let dangerous = |command: &str| {
             let report = scanner.scan_proposal_text(command);
-            report.at_least(sinew_guard::scan::Severity::Warn).next().is_some()
+            report.at_least(sinew_guard::scan::FindingSeverity::Warn).next().is_some()
         };
         draft(clean, &making, &dangerous)
     }
@@ -245,22 +254,23 @@ impl Workshop<'_> {
     /// Drafts a run together with those that went the same way, and proposes it.
     pub(crate) fn draft_run(
         &self,
-        found: &Found<'_>,
-        runs: &[KnownRun],
-        mut learned: Learned,
-    ) -> Result<Learned> {
+        found: &LearnContext<'_>,
+        runs: &[LearnedRun],
+        mut learned: LearnResult,
+    ) -> Result<LearnResult> {
         let others = || runs.iter().rev().filter(|run| run.key != found.known.key);
         let drafted = || others().filter(|run| run.skill.is_some());
-        let relation = |run: &&KnownRun| found.known.relation(run);
-        let is_alike =
-            |run: &&KnownRun| matches!(relation(run), Relation::SameBehaviour | Relation::Near);
+        let relation = |run: &&LearnedRun| found.known.relation(run);
+        let is_alike = |run: &&LearnedRun| {
+            matches!(relation(run), RunRelation::SameBehaviour | RunRelation::Near)
+        };
         let leader = drafted().find(|run| is_alike(run));
-        let group: Vec<&KnownRun> = match leader {
+        let group: Vec<&LearnedRun> = match leader {
             Some(leader) => drafted().filter(|run| run.skill == leader.skill).collect(),
             None => succeeded_alike(&found.known, runs).collect(),
         };
         let mut older = Vec::new();
-        let book = self.book()?;
+        let book = self.records()?;
         for run in group.iter().filter(|run| is_alike(run)).take(MAX_MERGED - 1) {
             older.extend(book.run(&run.key)?);
         }
@@ -275,10 +285,13 @@ impl Workshop<'_> {
         let merged = merged.as_ref().unwrap_or(&found.clean);
         let all = group.iter().filter(|run| is_alike(run)).map(|run| run.judgement.evidence);
         let evidence = all.chain([found.known.judgement.evidence]);
-        let runs_of = Runs {
+        let runs_of = RunTally {
             count,
             trusted: if failed_lately { count.min(2) } else { count },
-            evidence: evidence.into_iter().find(|e| *e != Evidence::Weak).unwrap_or(Evidence::Weak),
+            evidence: evidence
+                .into_iter()
+                .find(|e| *e != JudgementEvidence::Weak)
+                .unwrap_or(JudgementEvidence::Weak),
         };
         let mut made = self.made(merged, runs_of, found);
         if let Some(skill) = leader.and_then(|leader| leader.skill.clone()) {
@@ -299,20 +312,20 @@ impl Workshop<'_> {
         let mut known = found.known.clone();
         known.skill = Some(made.name.clone());
         match done {
-            Published::Done(done, became) => {
+            PublishResult::Done(done, became) => {
                 known.proposal = Some(done.proposal.id.clone());
                 learned.became = match done.proposal.status {
-                    Status::Quarantined { .. } => Became::Quarantined,
-                    Status::Applied => Became::Written,
+                    ProposalState::Quarantined { .. } => LearnStatus::Quarantined,
+                    ProposalState::Applied => LearnStatus::Written,
                     _ => became,
                 };
                 learned.proposal = Some(done.proposal);
                 learned.skill_path = done.skill_path;
                 learned.events.extend(done.events);
             }
-            Published::Nothing(proposal, why) => {
+            PublishResult::Nothing(proposal, why) => {
                 known.proposal = proposal.as_ref().map(|proposal| proposal.id.clone());
-                learned.became = Became::Known;
+                learned.became = LearnStatus::Known;
                 learned.reason = Some(why);
                 learned.proposal = proposal;
             }
@@ -322,17 +335,19 @@ impl Workshop<'_> {
     }
 
     /// A word for the next time, said after a run, is a correction like any other.
-    fn learn_correction(&self, clean: &Clean, learned: &mut Learned) -> Result<()> {
+    fn learn_correction(&self, clean: &CleanRun, learned: &mut LearnResult) -> Result<()> {
         let Some(said) = &clean.run.next_message else { return Ok(()) };
         let profile = self.settings().capture_profile;
-        let Verdict::Captured(found) = capture::judge(said, profile, Guards::On) else {
+        let CaptureVerdict::Captured(found) =
+            capture::judge_message(said, profile, CaptureGuards::On)
+        else {
             return Ok(());
         };
         let messages = [
             json!({"role": "user", "content": clean.run.task}),
             json!({"role": "user", "content": said}),
         ];
-        let turn = Turn {
+        let turn = FinishedTurn {
             messages: &messages,
             succeeded: true,
             agent_id: Some(&clean.run.agent),
@@ -344,7 +359,7 @@ impl Workshop<'_> {
                 learned.correction = Some(made.proposal);
             }
             Err(error) => {
-                let noted = self.note(EventKind::CaptureSkipped, error.to_string())?;
+                let noted = self.note(WorkshopEventKind::CaptureSkipped, error.to_string())?;
                 learned.events.extend(noted);
             }
         }
@@ -353,12 +368,12 @@ impl Workshop<'_> {
 
     fn keep(
         &self,
-        mut known: KnownRun,
-        clean: Option<&Clean>,
+        mut known: LearnedRun,
+        clean: Option<&CleanRun>,
         settings: &TraceSettings,
     ) -> Result<()> {
         let _lock = self.lock()?;
-        let mut entry = self.raw_book().change()?;
+        let mut entry = self.raw_records().change()?;
         known.number = entry.next_number();
         entry.keep_run(&known, clean, settings.keep_runs)?;
         entry.save()?;
@@ -368,12 +383,12 @@ impl Workshop<'_> {
 
 /// Runs that went the same way and well.
 fn succeeded_alike<'k>(
-    known: &'k KnownRun,
-    runs: &'k [KnownRun],
-) -> impl Iterator<Item = &'k KnownRun> {
+    known: &'k LearnedRun,
+    runs: &'k [LearnedRun],
+) -> impl Iterator<Item = &'k LearnedRun> {
     runs.iter().rev().filter(|run| {
         run.key != known.key
             && run.judgement.ok == Some(true)
-            && matches!(known.relation(run), Relation::SameBehaviour | Relation::Near)
+            && matches!(known.relation(run), RunRelation::SameBehaviour | RunRelation::Near)
     })
 }

@@ -1,6 +1,6 @@
 //! The workshop: corrections and finished runs become changes to skills, behind review.
 //!
-//! A change starts as a [`Draft`], from the tool, from a captured correction ([`judge`]) or from a
+//! A change starts as a [`ProposalRequest`], from the tool, from a captured correction ([`judge`]) or from a
 //! reviewer's reply ([`read_reply`]). [`Workshop::suggest`] checks it and makes it a [`Proposal`]:
 //! queued, quarantined, or written where the policy allows it. Whatever is written can be undone.
 //!
@@ -22,12 +22,11 @@
 //! record agrees with it; quarantine has a way out; what a person wrote or installed is never edited
 //! unasked; no literal secret is stored.
 //!
-//! **Invariant:** time, skills around it, store and settings arrive from outside ([`Parts`]). **Left
+//! **Invariant:** time, skills around it, store and settings arrive from outside ([`WorkshopParts`]). **Left
 //! out on purpose:** how a model is reached, who may approve on which channel, and printing.
 
+mod actor;
 mod apply;
-mod book;
-mod by;
 mod capture;
 mod error;
 mod event;
@@ -35,7 +34,6 @@ mod files;
 mod gates;
 mod history;
 mod id;
-mod kept;
 mod learn;
 mod name;
 mod openclaw;
@@ -44,6 +42,8 @@ mod probation;
 mod promote;
 mod proposal;
 mod publish;
+mod records;
+mod remembered_runs;
 mod render;
 mod retire;
 mod reviewer;
@@ -59,41 +59,43 @@ mod turn;
 mod undo;
 mod workshop;
 
-pub use apply::{Consent, Preview};
-pub use book::{ReviewState, workspace_hash};
-pub use by::By;
+pub use actor::WorkshopActor;
+pub use apply::{ApplyConsent, ProposalPreview};
 pub use capture::{
-    Capture, Guards, Skipped, Topic, TranscriptError, Verdict, count_tool_calls, judge, judge_turn,
-    message_text, read_transcript,
+    CaptureGuards, CaptureSkipReason, CaptureTopic, CaptureVerdict, CapturedCorrection,
+    TranscriptError, count_tool_calls, judge_message, judge_turn, message_text, read_transcript,
 };
-pub use error::{Error, Result};
-pub use event::{Event, EventKind, Level};
+pub use error::{Result, WorkshopError};
+pub use event::{EventLevel, WorkshopEvent, WorkshopEventKind};
 pub use files::overlay_path;
 pub use gates::{
-    Duplicate, DuplicateVerdict, Gates, Near, Owner, Stolen, StoredQuery, Trigger, TriggerVerdict,
+    DuplicateGateReport, DuplicateVerdict, GateReport, SimilarSkill, SkillOwner, StolenQuery,
+    StoredQuery, TriggerGateReport, TriggerVerdict,
 };
-pub use history::{Action, Version, Written};
-pub use kept::KeptRun;
-pub use learn::{Became, Learned};
+pub use history::{SkillVersion, VersionCause, WrittenFile};
+pub use learn::{LearnResult, LearnStatus};
 pub use name::normalise_name;
-pub use openclaw::Imported;
-pub use probation::{Probation, Trials};
+pub use openclaw::OpenclawImport;
+pub use probation::{ProbationStatus, TrialRecord};
 pub use proposal::{
-    Acknowledged, Change, Generated, Place, Proposal, Queries, ScanFinding, Source, Step, Target,
+    FindingAcknowledgement, GeneratedDetails, GeneratedLocation, Proposal, ProposalChange,
+    ProposalFinding, ProposalSource, ProposalStep, ProposalTarget, TriggerQueries,
 };
+pub use records::{ReviewState, workspace_hash};
+pub use remembered_runs::RememberedRun;
 pub use reviewer::{
-    KnownSkill, MAX_OUTPUT_TOKENS, MAX_PROMPT, MAX_REPLY, ReviewPrompt, prompt as review_prompt,
+    MAX_OUTPUT_TOKENS, MAX_PROMPT, MAX_REPLY, ReviewPrompt, ReviewerSkill, prompt as review_prompt,
     read_reply, repair_prompt,
 };
-pub use revise::Revision;
+pub use revise::ProposalRevision;
 pub use settings::{
-    ApprovalRule, CaptureProfile, Endpoint, GateMode, Policy, ProbationRule, Provider, ReviewMode,
-    Settings, StaleCheck,
+    ApprovalPolicy, ApprovalRule, CaptureProfile, GateMode, ProbationRule, ReviewMode,
+    ReviewerEndpoint, ReviewerProvider, StaleCheck, WorkshopSettings,
 };
-pub use status::Status;
-pub use suggest::{Apply, Draft, Origin, Suggested};
+pub use status::ProposalState;
+pub use suggest::{ApplyMode, ProposalOrigin, ProposalRequest, ProposalUpdate};
 pub use support::SupportFile;
-pub use tool::{Caller, TOOL, ToolAnswer, guidance, schema};
-pub use turn::{Turn, TurnOutcome};
-pub use undo::{Force, Undone, Wish};
-pub use workshop::{Counts, Neighbour, Parts, Surroundings, Workshop};
+pub use tool::{TOOL, WorkshopCaller, WorkshopToolAnswer, guidance, schema};
+pub use turn::{FinishedTurn, TurnOutcome};
+pub use undo::{UndoForce, UndoReport, UndoTarget};
+pub use workshop::{NeighbourSkill, ProposalCounts, SkillSurroundings, Workshop, WorkshopParts};

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use sinew_guard::archive::is_skill_name;
 
-use crate::error::Error;
+use crate::error::WorkshopError;
 use crate::text;
 
 /// The longest name of a skill.
@@ -38,21 +38,21 @@ pub fn normalise_name(written: &str) -> String {
 }
 
 /// The name to write under, or why there is none.
-pub(crate) fn writable(written: &str) -> Result<String, Error> {
+pub(crate) fn writable_name(written: &str) -> Result<String, WorkshopError> {
     let name = normalise_name(written);
     if is_skill_name(&name) {
         return Ok(name);
     }
-    Err(Error::InvalidName(text::short(written, MAX_NAME)))
+    Err(WorkshopError::InvalidName(text::short(written, MAX_NAME)))
 }
 
 /// The section's heading, if it can be one.
-pub(crate) fn section(written: &str) -> Result<&str, Error> {
+pub(crate) fn section_heading(written: &str) -> Result<&str, WorkshopError> {
     static SECTION: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new("^[A-Za-z0-9][A-Za-z0-9 _./:-]{0,80}$").ok());
     match SECTION.as_ref() {
         Some(section) if section.is_match(written) => Ok(written),
-        _ => Err(Error::InvalidSection(text::short(written, MAX_NAME))),
+        _ => Err(WorkshopError::InvalidSection(text::short(written, MAX_NAME))),
     }
 }
 
@@ -78,9 +78,9 @@ mod tests {
 
     #[test]
     fn sections_are_plain_headings() {
-        assert!(section("Workflow").is_ok() && section("a/b: c-d_e.f").is_ok());
+        assert!(section_heading("Workflow").is_ok() && section_heading("a/b: c-d_e.f").is_ok());
         for bad in ["", " a", "#x", "a\nb", "ü", &"a".repeat(82)] {
-            assert!(section(bad).is_err(), "{bad:?}");
+            assert!(section_heading(bad).is_err(), "{bad:?}");
         }
     }
 }

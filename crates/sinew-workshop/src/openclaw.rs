@@ -5,12 +5,12 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::book::ReviewState;
-use crate::error::{Error, Result};
-use crate::event::{Event, EventKind};
+use crate::error::{Result, WorkshopError};
+use crate::event::{WorkshopEvent, WorkshopEventKind};
 use crate::name;
-use crate::proposal::{Change, Proposal, ScanFinding, Source};
-use crate::status::Status;
+use crate::proposal::{Proposal, ProposalChange, ProposalFinding, ProposalSource};
+use crate::records::ReviewState;
+use crate::status::ProposalState;
 use crate::tool::reference_findings;
 use crate::workshop::Workshop;
 
@@ -19,18 +19,18 @@ const MAX_STORE: usize = 128 * 1024 * 1024;
 
 /// What an import brought.
 #[derive(Debug, Clone, serde::Serialize)]
-pub struct Imported {
+pub struct OpenclawImport {
     /// Proposals that were added.
     pub added: usize,
     /// Proposals that were there already.
     pub known: usize,
     /// What happened, for the log.
     #[serde(skip)]
-    pub events: Vec<Event>,
+    pub events: Vec<WorkshopEvent>,
 }
 
 #[derive(Deserialize)]
-struct StoreFile {
+struct OpenclawStoreFile {
     version: u64,
     proposals: Vec<Value>,
     #[serde(default)]
@@ -40,7 +40,7 @@ struct StoreFile {
 /// A record as the plugin writes it; what it does not know stays in `original`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Record {
+struct OpenclawRecord {
     id: String,
     created_at: u64,
     updated_at: u64,
@@ -50,34 +50,34 @@ struct Record {
     skill_name: String,
     title: String,
     reason: String,
-    source: Source,
+    source: ProposalSource,
     status: String,
-    change: Change,
+    change: ProposalChange,
     #[serde(default)]
-    scan_findings: Vec<ScanFinding>,
+    scan_findings: Vec<ProposalFinding>,
     quarantine_reason: Option<String>,
 }
 
 impl Workshop<'_> {
     /// Takes in OpenClaw's store; `path` names it in errors. All of it comes, or nothing.
-    pub fn import_openclaw(&self, path: &Path, written: &str) -> Result<Imported> {
-        let bad = |detail: String| Error::BadStore { path: path.to_owned(), detail };
+    pub fn import_openclaw(&self, path: &Path, written: &str) -> Result<OpenclawImport> {
+        let bad = |detail: String| WorkshopError::BadStore { path: path.to_owned(), detail };
         if written.len() > MAX_STORE {
             return Err(bad(format!("it has {} bytes", written.len())));
         }
-        let file: StoreFile =
+        let file: OpenclawStoreFile =
             serde_json::from_str(written).map_err(|error| bad(error.to_string()))?;
         if file.version != 1 {
             return Err(bad(format!("version {} is not known", file.version)));
         }
         let _lock = self.lock()?;
-        let book = self.raw_book();
+        let book = self.raw_records();
         let known = book.proposals()?;
         let mut entry = book.change()?;
-        let mut imported = Imported { added: 0, known: 0, events: Vec::new() };
+        let mut imported = OpenclawImport { added: 0, known: 0, events: Vec::new() };
         // The file has the newest first; numbers grow with age turned round.
         for (at, value) in file.proposals.into_iter().enumerate().rev() {
-            let record: Record = serde_json::from_value(value.clone())
+            let record: OpenclawRecord = serde_json::from_value(value.clone())
                 .map_err(|error| bad(format!("proposal {}: {error}", at + 1)))?;
             if known.iter().any(|proposal| proposal.id == record.id) {
                 imported.known += 1;
@@ -92,9 +92,9 @@ impl Workshop<'_> {
         if known.is_empty() {
             entry.state.review = file.review;
         }
-        entry.event(Event {
+        entry.event(WorkshopEvent {
             at: self.now(),
-            kind: EventKind::Imported,
+            kind: WorkshopEventKind::Imported,
             skill: format!("{} proposals", imported.added),
             proposal: None,
             reason: Some(path.to_string_lossy().into_owned()),
@@ -107,40 +107,39 @@ impl Workshop<'_> {
     pub fn export_openclaw(&self) -> Result<String> {
         let known = self.proposals()?;
         // The plugin retires nothing, and could not read a record that does.
-        let theirs = known.iter().filter(|p| !matches!(p.change, Change::Retire { .. }));
+        let theirs = known.iter().filter(|p| !matches!(p.change, ProposalChange::Retire { .. }));
         let proposals: Vec<Value> = theirs.map(as_record).collect();
         let file = json!({
             "version": 1,
             "proposals": proposals,
             "review": self.review_state()?,
         });
-        let text = serde_json::to_string_pretty(&file).map_err(|error| Error::BadRecord {
-            key: self.hash.clone(),
-            detail: error.to_string(),
+        let text = serde_json::to_string_pretty(&file).map_err(|error| {
+            WorkshopError::BadRecord { key: self.hash.clone(), detail: error.to_string() }
         })?;
         Ok(text + "\n")
     }
 }
 
 fn read_record(
-    record: Record,
+    record: OpenclawRecord,
     original: Value,
     number: u64,
 ) -> std::result::Result<Proposal, String> {
     let status = match record.status.as_str() {
-        "pending" => Status::Pending,
-        "applied" => Status::Applied,
-        "rejected" => Status::Rejected { undone: false },
-        "quarantined" => {
-            Status::Quarantined { quarantine_reason: record.quarantine_reason.unwrap_or_default() }
-        }
+        "pending" => ProposalState::Pending,
+        "applied" => ProposalState::Applied,
+        "rejected" => ProposalState::Rejected { undone: false },
+        "quarantined" => ProposalState::Quarantined {
+            quarantine_reason: record.quarantine_reason.unwrap_or_default(),
+        },
         other => return Err(format!("unknown status {}", crate::text::short(other, 40))),
     };
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if record.id.is_empty() || record.id.len() > 100 || !record.id.chars().all(plain) {
         return Err("the id is none".to_owned());
     }
-    name::writable(&record.skill_name).map_err(|error| error.to_string())?;
+    name::writable_name(&record.skill_name).map_err(|error| error.to_string())?;
     Ok(Proposal {
         id: record.id,
         created_at: record.created_at,
@@ -176,7 +175,7 @@ fn as_record(proposal: &Proposal) -> Value {
         return original.clone();
     }
     let status = match &proposal.status {
-        Status::Stale { .. } => "pending",
+        ProposalState::Stale { .. } => "pending",
         status => status.as_str(),
     };
     let mut record = Map::new();
@@ -200,7 +199,7 @@ fn as_record(proposal: &Proposal) -> Value {
     if !proposal.scan_findings.is_empty() {
         put("scanFindings", reference_findings(proposal));
     }
-    if let Status::Quarantined { quarantine_reason } = &proposal.status {
+    if let ProposalState::Quarantined { quarantine_reason } = &proposal.status {
         put("quarantineReason", json!(quarantine_reason));
     }
     Value::Object(record)

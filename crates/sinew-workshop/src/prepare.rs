@@ -2,40 +2,40 @@
 //!
 //! Everything is looked at anew each time, so that a decision is never older than what it is about.
 
-use sinew_route::Document;
+use sinew_route::RouteDocument;
 use sinew_skill::{ReadOptions, content_hash};
 
-use crate::error::{Error, Result};
-use crate::files::{self, Found};
-use crate::gates::duplicate::{self, Body};
-use crate::gates::{DuplicateVerdict, Gates, Owner, content, ownership, shape, trigger};
+use crate::error::{Result, WorkshopError};
+use crate::files::{self, WorkspaceFile};
+use crate::gates::duplicate::{self, SkillBody};
+use crate::gates::{DuplicateVerdict, GateReport, SkillOwner, content, ownership, shape, trigger};
 use crate::history;
-use crate::proposal::{Change, Queries, ScanFinding, Target};
+use crate::proposal::{ProposalChange, ProposalFinding, ProposalTarget, TriggerQueries};
 use crate::render;
 use crate::settings::GateMode;
-use crate::workshop::{Neighbour, Workshop};
+use crate::workshop::{NeighbourSkill, Workshop};
 
 /// A change, ready to be judged or written.
 #[derive(Debug)]
-pub(crate) struct Prepared {
-    pub(crate) target: Target,
+pub(crate) struct PreparedChange {
+    pub(crate) target: ProposalTarget,
     /// What the target would hold.
     pub(crate) result: String,
     pub(crate) result_sha256: String,
     /// Support files by their path below the workspace.
     pub(crate) files: Vec<(String, String)>,
-    pub(crate) findings: Vec<ScanFinding>,
-    pub(crate) gates: Gates,
+    pub(crate) findings: Vec<ProposalFinding>,
+    pub(crate) gates: GateReport,
 }
 
 /// What is to be prepared.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted<'w> {
+pub(crate) struct ChangeRequest<'w> {
     pub(crate) name: &'w str,
     pub(crate) title: &'w str,
     pub(crate) reason: &'w str,
-    pub(crate) change: &'w Change,
-    pub(crate) queries: &'w Queries,
+    pub(crate) change: &'w ProposalChange,
+    pub(crate) queries: &'w TriggerQueries,
 }
 
 /// Support files of one proposal: as many as a reader can look through.
@@ -43,21 +43,25 @@ const MAX_FILES: usize = 10;
 
 impl Workshop<'_> {
     /// The target as it is, and whose it is.
-    pub(crate) fn target(&self, name: &str, change: &Change) -> Result<(Target, Option<Found>)> {
-        let installed = ownership::installed(self.workspace(), name);
+    pub(crate) fn target(
+        &self,
+        name: &str,
+        change: &ProposalChange,
+    ) -> Result<(ProposalTarget, Option<WorkspaceFile>)> {
+        let installed = ownership::installed_owner(self.workspace(), name);
         let skill_path = change
             .generated()
             .map_or_else(|| files::skill_path(name), |made| made.place.skill_path(name));
         let skill = files::read(self.workspace(), &skill_path)?;
         let elsewhere = self.parts.surroundings.owner_elsewhere(name);
         let owner = match (&skill, installed) {
-            (_, Some(Owner::Pinned)) => Owner::Pinned,
+            (_, Some(SkillOwner::Pinned)) => SkillOwner::Pinned,
             (Some(_), Some(owner)) => owner,
             (Some(found), None) => self.owner_of(name, &skill_path, found)?,
-            (None, _) => elsewhere.unwrap_or(Owner::New),
+            (None, _) => elsewhere.unwrap_or(SkillOwner::New),
         };
         let (path, existing) = match owner {
-            Owner::Installed => {
+            SkillOwner::Installed => {
                 let path = files::overlay_path(name);
                 let notes = files::read(self.workspace(), &path)?;
                 (path, notes)
@@ -66,12 +70,12 @@ impl Workshop<'_> {
         };
         files::check_contained(self.workspace(), &path)?;
         let occurrences = match (change, &existing) {
-            (Change::Replace { old_text, .. }, Some(found)) => {
+            (ProposalChange::Replace { old_text, .. }, Some(found)) => {
                 render::occurrences(&found.text, old_text)
             }
             _ => 0,
         };
-        let target = Target {
+        let target = ProposalTarget {
             path,
             existed: existing.is_some(),
             sha256: existing.as_ref().map(|found| found.sha256.clone()),
@@ -82,38 +86,44 @@ impl Workshop<'_> {
     }
 
     /// A file of the workspace is the workshop's while it is as the workshop left it.
-    fn owner_of(&self, name: &str, path: &str, found: &Found) -> Result<Owner> {
-        let versions = self.raw_book().versions(name)?;
+    fn owner_of(&self, name: &str, path: &str, found: &WorkspaceFile) -> Result<SkillOwner> {
+        let versions = self.raw_records().versions(name)?;
         let left =
             history::last_written(&versions, path).and_then(|written| written.after.as_ref());
         Ok(match left {
-            Some(left) if *left == found.sha256 => Owner::Workshop,
-            _ => Owner::HandWritten,
+            Some(left) if *left == found.sha256 => SkillOwner::Workshop,
+            _ => SkillOwner::HandWritten,
         })
     }
 
     /// Prepares a change against the files as they are now.
-    pub(crate) fn prepare(&self, wanted: &Wanted<'_>) -> Result<Prepared> {
-        let Wanted { name, title, reason, change, .. } = *wanted;
+    pub(crate) fn prepare(&self, wanted: &ChangeRequest<'_>) -> Result<PreparedChange> {
+        let ChangeRequest { name, title, reason, change, .. } = *wanted;
         let limit = self.settings().max_skill_bytes;
         let (target, existing) = self.target(name, change)?;
         if target.owner.forbids() {
-            return Err(Error::NotOurs { owner: target.owner.as_str(), name: name.to_owned() });
+            return Err(WorkshopError::NotOurs {
+                owner: target.owner.as_str(),
+                name: name.to_owned(),
+            });
         }
         let text = existing.as_ref().map(|found| found.text.as_str());
         let result = match target.owner {
-            Owner::Installed => render::overlay(name, change, text)?,
+            SkillOwner::Installed => render::overlay(name, change, text)?,
             _ => render::result(name, title, change, text)?,
         };
         if result.len() > limit {
-            return Err(Error::TooLarge(limit));
+            return Err(WorkshopError::TooLarge(limit));
         }
         let files = support_files(name, change, limit)?;
-        if target.owner == Owner::Installed && !files.is_empty() {
-            return Err(Error::NotOurs { owner: target.owner.as_str(), name: name.to_owned() });
+        if target.owner == SkillOwner::Installed && !files.is_empty() {
+            return Err(WorkshopError::NotOurs {
+                owner: target.owner.as_str(),
+                name: name.to_owned(),
+            });
         }
         let is_bare = change.generated().is_some_and(|made| made.metadata.is_none());
-        if target.owner != Owner::Installed && !is_bare {
+        if target.owner != SkillOwner::Installed && !is_bare {
             check_readable(name, &result)?;
         }
         let mut scanned = vec![("SKILL.md".to_owned(), result.clone())];
@@ -127,35 +137,36 @@ impl Workshop<'_> {
         let gates = self.gates(wanted, &target, text, &result)?;
         let result_sha256 = content_hash(result.as_bytes());
         let files = files.into_iter().map(|file| (file.path, file.text)).collect();
-        Ok(Prepared { target, result, result_sha256, files, findings, gates })
+        Ok(PreparedChange { target, result, result_sha256, files, findings, gates })
     }
 
     fn gates(
         &self,
-        wanted: &Wanted<'_>,
-        target: &Target,
+        wanted: &ChangeRequest<'_>,
+        target: &ProposalTarget,
         before: Option<&str>,
         after: &str,
-    ) -> Result<Gates> {
+    ) -> Result<GateReport> {
         let name = wanted.name;
-        let mut gates = Gates {
+        let mut gates = GateReport {
             ownership: (!target.owner.allows_automatic()).then_some(target.owner),
-            ..Gates::default()
+            ..GateReport::default()
         };
-        if let Change::Create { body, .. } | Change::Append { body, .. } = wanted.change
+        if let ProposalChange::Create { body, .. } | ProposalChange::Append { body, .. } =
+            wanted.change
             && shape::is_transcript(body)
         {
             gates.shape.push(shape::TRANSCRIPT.to_owned());
         }
-        if target.owner == Owner::Installed {
+        if target.owner == SkillOwner::Installed {
             return Ok(gates);
         }
-        let changed = Document::from_text(name, name, after);
+        let changed = RouteDocument::from_text(name, name, after);
         let same = before.is_some_and(|before| {
-            let before = Document::from_text(name, name, before);
+            let before = RouteDocument::from_text(name, name, before);
             (before.name, before.description) == (changed.name.clone(), changed.description.clone())
         });
-        let is_new = !target.existed && matches!(wanted.change, Change::Create { .. });
+        let is_new = !target.existed && matches!(wanted.change, ProposalChange::Create { .. });
         let compares = is_new && self.settings().duplicate_gate != GateMode::Off;
         let routes = !same && self.settings().trigger_gate != GateMode::Off;
         if !compares && !routes {
@@ -170,7 +181,7 @@ impl Workshop<'_> {
         }
         gates.prompt_budget = match same {
             true => Vec::new(),
-            false => self.parts.surroundings.pushed_out(name, &changed.description),
+            false => self.parts.surroundings.displaced_skills(name, &changed.description),
         };
         Ok(gates)
     }
@@ -180,21 +191,23 @@ impl Workshop<'_> {
         &self,
         name: &str,
         body: &str,
-        neighbours: &[Neighbour],
-    ) -> Result<duplicate::Duplicate> {
-        let bodies: Vec<Body<'_>> = neighbours
+        neighbours: &[NeighbourSkill],
+    ) -> Result<duplicate::DuplicateGateReport> {
+        let bodies: Vec<SkillBody<'_>> = neighbours
             .iter()
-            .map(|near| Body { name: &near.document.name, body: &near.document.body })
+            .map(|near| SkillBody { name: &near.document.name, body: &near.document.body })
             .collect();
-        let book = self.raw_book();
-        let judged = duplicate::judge(Body { name, body }, &bodies, &|pair| book.is_parted(pair));
+        let book = self.raw_records();
+        let judged = duplicate::judge(SkillBody { name, body }, &bodies, &|pair| {
+            book.is_marked_distinct(pair)
+        });
         let nearest = judged.near.first().map(|near| (near.skill.clone(), near.likeness));
         match (judged.verdict, nearest) {
-            (DuplicateVerdict::Same, Some((skill, _))) => Err(Error::Same(skill)),
+            (DuplicateVerdict::Same, Some((skill, _))) => Err(WorkshopError::Same(skill)),
             (DuplicateVerdict::AppendTo, Some((name, likeness)))
                 if self.settings().duplicate_gate == GateMode::Block =>
             {
-                Err(Error::TooClose { name, likeness })
+                Err(WorkshopError::TooClose { name, likeness })
             }
             _ => Ok(judged),
         }
@@ -202,30 +215,34 @@ impl Workshop<'_> {
 
     fn triggers(
         &self,
-        changed: &Document,
-        own: &Queries,
-        neighbours: &[Neighbour],
-    ) -> Result<trigger::Trigger> {
+        changed: &RouteDocument,
+        own: &TriggerQueries,
+        neighbours: &[NeighbourSkill],
+    ) -> Result<trigger::TriggerGateReport> {
         let mut stored: Vec<_> =
             neighbours.iter().flat_map(|near| near.queries.iter().cloned()).collect();
-        stored.extend(self.raw_book().queries()?);
-        let documents: Vec<Document> =
+        stored.extend(self.raw_records().queries()?);
+        let documents: Vec<RouteDocument> =
             neighbours.iter().map(|near| near.document.clone()).collect();
         Ok(trigger::judge(&documents, changed, &stored, own))
     }
 
     /// The body that the duplicate gate compared, and the one it found nearest.
-    pub(crate) fn nearest_pair(&self, prepared: &Prepared, name: &str) -> Option<(String, String)> {
+    pub(crate) fn nearest_pair(
+        &self,
+        prepared: &PreparedChange,
+        name: &str,
+    ) -> Option<(String, String)> {
         let near = prepared.gates.duplicate.as_ref()?.near.first()?;
         let neighbours = self.parts.surroundings.skills();
         let other = neighbours.iter().find(|other| other.document.name == near.skill)?;
-        let own = Document::from_text(name, name, &prepared.result).body;
+        let own = RouteDocument::from_text(name, name, &prepared.result).body;
         Some((own, other.document.body.clone()))
     }
 }
 
 /// A new skill's support file.
-struct Support {
+struct PreparedSupportFile {
     /// Its path inside the skill.
     inside: String,
     /// Its path below the workspace.
@@ -234,16 +251,20 @@ struct Support {
 }
 
 /// A new skill's support files.
-fn support_files(name: &str, change: &Change, limit: usize) -> Result<Vec<Support>> {
-    let Change::Create { files, generated, .. } = change else { return Ok(Vec::new()) };
+fn support_files(
+    name: &str,
+    change: &ProposalChange,
+    limit: usize,
+) -> Result<Vec<PreparedSupportFile>> {
+    let ProposalChange::Create { files, generated, .. } = change else { return Ok(Vec::new()) };
     if files.len() > MAX_FILES {
-        return Err(Error::TooManyFiles(MAX_FILES));
+        return Err(WorkshopError::TooManyFiles(MAX_FILES));
     }
     let place = generated.as_deref().map(|made| made.place.clone()).unwrap_or_default();
     let mut ready = Vec::with_capacity(files.len());
     for (inside, text) in files {
-        let text = crate::support::checked(inside, text, limit)?;
-        ready.push(Support {
+        let text = crate::support::checked_text(inside, text, limit)?;
+        ready.push(PreparedSupportFile {
             path: place.support_path(name, inside),
             inside: inside.clone(),
             text,
@@ -259,7 +280,7 @@ fn check_readable(name: &str, result: &str) -> Result<()> {
         Some(_) => Ok(()),
         None => {
             let reason = outcome.reasons.iter().max_by_key(|reason| reason.severity);
-            Err(Error::Unreadable(reason.map(ToString::to_string).unwrap_or_default()))
+            Err(WorkshopError::Unreadable(reason.map(ToString::to_string).unwrap_or_default()))
         }
     }
 }

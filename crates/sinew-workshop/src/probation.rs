@@ -9,15 +9,15 @@
 use serde::{Deserialize, Serialize};
 use sinew_cortex::bayes::{Z, wilson};
 
-use crate::book::Entry;
-use crate::by::By;
+use crate::actor::WorkshopActor;
 use crate::error::Result;
-use crate::event::{Event, EventKind};
-use crate::gates::Owner;
-use crate::proposal::{Change, Proposal, Source};
+use crate::event::{WorkshopEvent, WorkshopEventKind};
+use crate::gates::SkillOwner;
+use crate::proposal::{Proposal, ProposalChange, ProposalSource};
+use crate::records::RecordsChange;
 use crate::settings::ProbationRule;
-use crate::status::Status;
-use crate::suggest::{Apply, Draft, Origin};
+use crate::status::ProposalState;
+use crate::suggest::{ApplyMode, ProposalOrigin, ProposalRequest};
 use crate::workshop::Workshop;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
@@ -25,7 +25,7 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 /// Where something that was learned stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case", rename_all_fields = "camelCase")]
-pub enum Probation {
+pub enum ProbationStatus {
     /// It has to prove itself.
     Trial {
         /// Since when, in milliseconds since 1970.
@@ -45,7 +45,7 @@ pub enum Probation {
 
 /// How uses ended since a change was written, and the same tasks without it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Trials {
+pub struct TrialRecord {
     /// Whether it was opened at all, however that ended.
     pub used: bool,
     /// Uses that worked.
@@ -60,7 +60,7 @@ pub struct Trials {
 
 /// What a record comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Judgement {
+enum TrialVerdict {
     /// Nothing yet.
     Open,
     /// It has proved itself.
@@ -70,8 +70,13 @@ enum Judgement {
 }
 
 /// What `trials` say about a change that was written `age_ms` ago.
-fn judge(probation: &Probation, trials: &Trials, age_ms: u64, rule: ProbationRule) -> Judgement {
-    let Trials { success, failure, .. } = *trials;
+fn judge(
+    probation: &ProbationStatus,
+    trials: &TrialRecord,
+    age_ms: u64,
+    rule: ProbationRule,
+) -> TrialVerdict {
+    let TrialRecord { success, failure, .. } = *trials;
     let uses = success + failure;
     let others = trials.success_without + trials.failure_without;
     if uses >= rule.min_trials && others > 0 {
@@ -79,7 +84,7 @@ fn judge(probation: &Probation, trials: &Trials, age_ms: u64, rule: ProbationRul
         // Wilson's bound from above is the bound from below of what failed, turned round.
         let at_most = 1.0 - wilson(failure as f64, uses as f64, Z);
         if at_most < mean {
-            return Judgement::Retire(format!(
+            return TrialVerdict::Retire(format!(
                 "it worked in {success} of {uses} uses, so at most in {:.0} % of all; \
                  {} of {others} uses worked here without it",
                 100.0 * at_most,
@@ -88,11 +93,11 @@ fn judge(probation: &Probation, trials: &Trials, age_ms: u64, rule: ProbationRul
         }
     }
     match probation {
-        Probation::Trial { .. } if success >= rule.uses => Judgement::Promote,
-        Probation::Trial { .. } if !trials.used && age_ms >= rule.idle_days * DAY_MS => {
-            Judgement::Retire(format!("it was not used once in {} days", age_ms / DAY_MS))
+        ProbationStatus::Trial { .. } if success >= rule.uses => TrialVerdict::Promote,
+        ProbationStatus::Trial { .. } if !trials.used && age_ms >= rule.idle_days * DAY_MS => {
+            TrialVerdict::Retire(format!("it was not used once in {} days", age_ms / DAY_MS))
         }
-        _ => Judgement::Open,
+        _ => TrialVerdict::Open,
     }
 }
 
@@ -100,9 +105,10 @@ impl Proposal {
     /// When its trial began, while there is something left to find out.
     fn tried_since(&self) -> Option<u64> {
         match (&self.status, &self.probation) {
-            (Status::Applied, Some(Probation::Trial { since } | Probation::Promoted { since })) => {
-                Some(*since)
-            }
+            (
+                ProposalState::Applied,
+                Some(ProbationStatus::Trial { since } | ProbationStatus::Promoted { since }),
+            ) => Some(*since),
             _ => None,
         }
     }
@@ -111,9 +117,9 @@ impl Proposal {
 impl Workshop<'_> {
     /// Looks at everything that is on trial: promotes what has proved itself, and asks a person about
     /// what should go.
-    pub fn check_probation(&self) -> Result<Vec<Event>> {
+    pub fn check_probation(&self) -> Result<Vec<WorkshopEvent>> {
         let mut decided = Vec::new();
-        for proposal in self.book()?.proposals()? {
+        for proposal in self.records()?.proposals()? {
             if let Some(judgement) = self.judged(&proposal) {
                 decided.push((proposal.id, judgement));
             }
@@ -124,7 +130,7 @@ impl Workshop<'_> {
         let _lock = self.lock()?;
         let mut events = Vec::new();
         for (id, judgement) in decided {
-            let proposal = self.raw_book().proposal(&id)?;
+            let proposal = self.raw_records().proposal(&id)?;
             // Somebody else may have looked meanwhile.
             if proposal.tried_since().is_some() {
                 events.extend(self.settle_probation(proposal, judgement)?);
@@ -133,33 +139,37 @@ impl Workshop<'_> {
         Ok(events)
     }
 
-    fn judged(&self, proposal: &Proposal) -> Option<Judgement> {
+    fn judged(&self, proposal: &Proposal) -> Option<TrialVerdict> {
         let since = proposal.tried_since()?;
         let probation = proposal.probation.as_ref()?;
         let trials = self.parts.surroundings.trials(&proposal.skill_name, since)?;
         let age = self.now().saturating_sub(since);
         match judge(probation, &trials, age, self.settings().probation) {
-            Judgement::Open => None,
+            TrialVerdict::Open => None,
             decided => Some(decided),
         }
     }
 
-    fn settle_probation(&self, mut tried: Proposal, judgement: Judgement) -> Result<Vec<Event>> {
-        let book = self.raw_book();
+    fn settle_probation(
+        &self,
+        mut tried: Proposal,
+        judgement: TrialVerdict,
+    ) -> Result<Vec<WorkshopEvent>> {
+        let book = self.raw_records();
         let mut entry = book.change()?;
         let target = self.target(&tried.skill_name, &tried.change);
-        let is_ours =
-            target.is_ok_and(|(it, _)| matches!(it.owner, Owner::Workshop | Owner::Installed));
+        let is_ours = target
+            .is_ok_and(|(it, _)| matches!(it.owner, SkillOwner::Workshop | SkillOwner::Installed));
         match (judgement, tried.probation.clone()) {
             // What a person changed or removed is theirs to judge.
             _ if !is_ours => tried.probation = None,
-            (Judgement::Promote, Some(Probation::Trial { since })) => {
-                tried.probation = Some(Probation::Promoted { since });
-                entry.event(self.event(EventKind::Promoted, &tried, None));
+            (TrialVerdict::Promote, Some(ProbationStatus::Trial { since })) => {
+                tried.probation = Some(ProbationStatus::Promoted { since });
+                entry.event(self.event(WorkshopEventKind::Promoted, &tried, None));
             }
-            (Judgement::Retire(why), Some(_)) => {
+            (TrialVerdict::Retire(why), Some(_)) => {
                 let asked = self.ask_to_retire(&mut entry, &tried, &why)?;
-                tried.probation = Some(Probation::Questioned { proposal: asked.id });
+                tried.probation = Some(ProbationStatus::Questioned { proposal: asked.id });
             }
             _ => return Ok(Vec::new()),
         }
@@ -169,43 +179,43 @@ impl Workshop<'_> {
 
     fn ask_to_retire(
         &self,
-        entry: &mut Entry<'_>,
+        entry: &mut RecordsChange<'_>,
         tried: &Proposal,
         why: &str,
     ) -> Result<Proposal> {
         let name = &tried.skill_name;
-        let draft = Draft {
+        let draft = ProposalRequest {
             skill_name: name.clone(),
             title: match self.is_whole_skill(tried) {
                 true => format!("Retire {name}"),
                 false => format!("Take back what was added to {name}: {}", tried.title),
             },
             reason: why.to_owned(),
-            change: Change::Retire { of: tried.id.clone() },
+            change: ProposalChange::Retire { of: tried.id.clone() },
             evidence: Vec::new(),
             queries: Default::default(),
         };
-        let origin = Origin {
-            by: By::Automatic,
-            source: Source::Probation,
+        let origin = ProposalOrigin {
+            by: WorkshopActor::Automatic,
+            source: ProposalSource::Probation,
             agent_id: None,
             session_id: None,
-            apply: Apply::Never,
+            apply: ApplyMode::Never,
         };
-        let before = self.raw_book().proposals()?;
+        let before = self.raw_records().proposals()?;
         let mut asked = self.new_proposal(entry, name, &draft, &origin)?;
-        asked.note(self.step("queued", &By::Automatic, Some(why.to_owned())));
+        asked.note(self.step("queued", &WorkshopActor::Automatic, Some(why.to_owned())));
         entry.put(&asked)?;
-        entry.event(self.event(EventKind::Queued, &asked, Some(why.to_owned())));
+        entry.event(self.event(WorkshopEventKind::Queued, &asked, Some(why.to_owned())));
         self.prune(entry, &before)?;
         Ok(asked)
     }
 
     /// Whether a proposal made the skill, and did not add to one.
     pub(crate) fn is_whole_skill(&self, tried: &Proposal) -> bool {
-        matches!(tried.change, Change::Create { .. })
+        matches!(tried.change, ProposalChange::Create { .. })
             && !tried.target.existed
-            && tried.target.owner != Owner::Installed
+            && tried.target.owner != SkillOwner::Installed
     }
 }
 
@@ -213,28 +223,28 @@ impl Workshop<'_> {
 mod tests {
     use super::*;
 
-    const TRIAL: Probation = Probation::Trial { since: 0 };
+    const TRIAL: ProbationStatus = ProbationStatus::Trial { since: 0 };
 
-    fn trials(success: u64, failure: u64, without: (u64, u64)) -> Trials {
+    fn trials(success: u64, failure: u64, without: (u64, u64)) -> TrialRecord {
         let used = success + failure > 0;
         let (success_without, failure_without) = without;
-        Trials { used, success, failure, success_without, failure_without }
+        TrialRecord { used, success, failure, success_without, failure_without }
     }
 
     /// Case 38.
     #[test]
     fn three_successes_promote_and_a_worse_record_retires() {
-        let check = |trials: Trials| judge(&TRIAL, &trials, 0, ProbationRule::default());
-        assert_eq!(check(trials(2, 0, (0, 0))), Judgement::Open);
-        assert_eq!(check(trials(3, 0, (0, 0))), Judgement::Promote);
-        assert_eq!(check(trials(3, 4, (70, 30))), Judgement::Promote, "seven uses are too few");
-        let Judgement::Retire(why) = check(trials(3, 5, (70, 30))) else { panic!("it goes") };
+        let check = |trials: TrialRecord| judge(&TRIAL, &trials, 0, ProbationRule::default());
+        assert_eq!(check(trials(2, 0, (0, 0))), TrialVerdict::Open);
+        assert_eq!(check(trials(3, 0, (0, 0))), TrialVerdict::Promote);
+        assert_eq!(check(trials(3, 4, (70, 30))), TrialVerdict::Promote, "seven uses are too few");
+        let TrialVerdict::Retire(why) = check(trials(3, 5, (70, 30))) else { panic!("it goes") };
         assert!(why.starts_with("it worked in 3 of 8 uses, so at most in 65 % of all"), "{why}");
-        assert_eq!(check(trials(5, 3, (70, 30))), Judgement::Promote);
-        assert_eq!(check(trials(0, 8, (0, 0))), Judgement::Open, "nothing to compare with");
-        let promoted = Probation::Promoted { since: 0 };
+        assert_eq!(check(trials(5, 3, (70, 30))), TrialVerdict::Promote);
+        assert_eq!(check(trials(0, 8, (0, 0))), TrialVerdict::Open, "nothing to compare with");
+        let promoted = ProbationStatus::Promoted { since: 0 };
         let later = judge(&promoted, &trials(3, 5, (70, 30)), 0, ProbationRule::default());
-        assert!(matches!(later, Judgement::Retire(_)));
+        assert!(matches!(later, TrialVerdict::Retire(_)));
     }
 
     #[test]
@@ -247,16 +257,16 @@ mod tests {
     #[test]
     fn what_nobody_uses_goes_after_a_month_and_what_was_promoted_stays() {
         let rule = ProbationRule::default();
-        let idle = |probation: &Probation, days: u64| {
-            judge(probation, &Trials::default(), days * DAY_MS, rule)
+        let idle = |probation: &ProbationStatus, days: u64| {
+            judge(probation, &TrialRecord::default(), days * DAY_MS, rule)
         };
-        assert_eq!(idle(&TRIAL, 29), Judgement::Open);
+        assert_eq!(idle(&TRIAL, 29), TrialVerdict::Open);
         assert_eq!(
             idle(&TRIAL, 30),
-            Judgement::Retire("it was not used once in 30 days".to_owned())
+            TrialVerdict::Retire("it was not used once in 30 days".to_owned())
         );
-        assert_eq!(idle(&Probation::Promoted { since: 0 }, 300), Judgement::Open);
-        let used = Trials { used: true, ..Trials::default() };
-        assert_eq!(judge(&TRIAL, &used, 30 * DAY_MS, rule), Judgement::Open);
+        assert_eq!(idle(&ProbationStatus::Promoted { since: 0 }, 300), TrialVerdict::Open);
+        let used = TrialRecord { used: true, ..TrialRecord::default() };
+        assert_eq!(judge(&TRIAL, &used, 30 * DAY_MS, rule), TrialVerdict::Open);
     }
 }

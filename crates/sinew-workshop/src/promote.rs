@@ -4,20 +4,22 @@
 //! a person's word: from then on no finished run takes the skill's place.
 
 use sinew_skill::content_hash;
-use sinew_skill::validate::{Target, validate_draft};
+use sinew_skill::validate::{ValidationFile, validate_draft};
 
-use crate::apply::Planned;
-use crate::by::By;
-use crate::error::{Error, Result};
-use crate::event::EventKind;
+use crate::actor::WorkshopActor;
+use crate::apply::PlannedWrite;
+use crate::error::{Result, WorkshopError};
+use crate::event::WorkshopEventKind;
 use crate::files;
 use crate::gates::content;
-use crate::history::{Action, Version};
-use crate::probation::Probation;
-use crate::proposal::{Change, Generated, Place, Proposal, Queries};
+use crate::history::{SkillVersion, VersionCause};
+use crate::probation::ProbationStatus;
+use crate::proposal::{
+    GeneratedDetails, GeneratedLocation, Proposal, ProposalChange, TriggerQueries,
+};
 use crate::render;
-use crate::status::Status;
-use crate::suggest::Suggested;
+use crate::status::ProposalState;
+use crate::suggest::ProposalUpdate;
 use crate::workshop::Workshop;
 
 /// What a draft says about itself, below its heading.
@@ -39,18 +41,18 @@ const OUTCOME: &str = "\n## Last Known Outcome\n";
 impl Workshop<'_> {
     /// Makes a skill of a draft that was written: by its proposal's id, its skill's name, its file, or
     /// the file's name without its ending.
-    pub fn promote(&self, draft: &str, by: &By) -> Result<Suggested> {
+    pub fn promote(&self, draft: &str, by: &WorkshopActor) -> Result<ProposalUpdate> {
         if !by.is_person() {
-            return Err(Error::NeedsPerson("promote a draft"));
+            return Err(WorkshopError::NeedsPerson("promote a draft"));
         }
         let _lock = self.lock()?;
         let mut proposal = self.draft_named(draft)?;
         let name = proposal.skill_name.clone();
         let (old, new) = (proposal.target.path.clone(), files::skill_path(&name));
         let found = files::read(self.workspace(), &old)?;
-        let found = found.ok_or_else(|| Error::NoSuchSkill(name.clone()))?;
+        let found = found.ok_or_else(|| WorkshopError::NoSuchSkill(name.clone()))?;
         if old != new && files::read(self.workspace(), &new)?.is_some() {
-            return Err(Error::Exists(new));
+            return Err(WorkshopError::Exists(new));
         }
         let text = self.promoted_text(&proposal, &found.text)?;
         let mut wanted = self.moved_scripts(&proposal)?;
@@ -60,21 +62,21 @@ impl Workshop<'_> {
         wanted.push((new.clone(), Some(text.clone())));
         proposal.target.path = new.clone();
         proposal.result_sha256 = Some(content_hash(text.as_bytes()));
-        proposal.probation = Some(Probation::Trial { since: self.now() });
-        place(&mut proposal, Place::Skill);
+        proposal.probation = Some(ProbationStatus::Trial { since: self.now() });
+        place(&mut proposal, GeneratedLocation::Skill);
         proposal.note(self.step("promoted", by, None));
-        let planned = Planned {
+        let planned = PlannedWrite {
             skill: name,
-            action: Action::Promote,
+            action: VersionCause::Promote,
             proposal_id: Some(proposal.id.clone()),
             undoes: None,
-            queries: Queries::default(),
-            events: vec![self.event(EventKind::Promoted, &proposal, None)],
+            queries: TriggerQueries::default(),
+            events: vec![self.event(WorkshopEventKind::Promoted, &proposal, None)],
             proposals: vec![proposal.clone()],
         };
         let events = self.commit(planned, &wanted, by)?;
         let skill_path = Some(self.workspace().join(new).to_string_lossy().into_owned());
-        Ok(Suggested { proposal, skill_path, events })
+        Ok(ProposalUpdate { proposal, skill_path, events })
     }
 
     /// The newest draft that is written under this name.
@@ -83,46 +85,47 @@ impl Workshop<'_> {
         let is_it = |proposal: &Proposal| {
             let Some(made) = proposal.change.generated() else { return false };
             let file = proposal.target.path.trim_end_matches("/SKILL.md");
-            proposal.status == Status::Applied
+            proposal.status == ProposalState::Applied
                 && made.promoted_from.is_none()
                 && (proposal.id == draft
                     || proposal.skill_name == wanted
                     || file == wanted
                     || made.place.stem() == Some(wanted))
         };
-        let mut proposals = self.raw_book().proposals()?.into_iter();
-        proposals.find(is_it).ok_or_else(|| Error::NotFound(crate::text::short(draft, 80)))
+        let mut proposals = self.raw_records().proposals()?.into_iter();
+        proposals.find(is_it).ok_or_else(|| WorkshopError::NotFound(crate::text::short(draft, 80)))
     }
 
     /// The draft's text as a skill, scanned and valid.
     fn promoted_text(&self, proposal: &Proposal, found: &str) -> Result<String> {
         let name = &proposal.skill_name;
         let mut text = stripped(found);
-        if let Err(Error::Unreadable(_)) = check_valid(name, &text) {
+        if let Err(WorkshopError::Unreadable(_)) = check_valid(name, &text) {
             text = refined(proposal, &text)?;
         }
         check_valid(name, &text)?;
         let limit = self.settings().max_skill_bytes;
         if text.len() > limit {
-            return Err(Error::TooLarge(limit));
+            return Err(WorkshopError::TooLarge(limit));
         }
         let scanned = [("SKILL.md".to_owned(), text.clone())];
         let findings = content::scan(self.parts.scanner, name, &scanned, &[]);
         match findings.iter().find(|finding| finding.is_critical()) {
-            Some(finding) => Err(Error::Unsafe(finding.message.clone())),
+            Some(finding) => Err(WorkshopError::Unsafe(finding.message.clone())),
             None => Ok(text),
         }
     }
 
     /// The draft's files besides its text, into the skill's folder.
     fn moved_scripts(&self, proposal: &Proposal) -> Result<Vec<(String, Option<String>)>> {
-        let Change::Create { files: own, generated: Some(made), .. } = &proposal.change else {
+        let ProposalChange::Create { files: own, generated: Some(made), .. } = &proposal.change
+        else {
             return Ok(Vec::new());
         };
         let mut wanted = Vec::new();
         for inside in own.keys() {
             let old = made.place.support_path(&proposal.skill_name, inside);
-            let new = Place::Skill.support_path(&proposal.skill_name, inside);
+            let new = GeneratedLocation::Skill.support_path(&proposal.skill_name, inside);
             if old == new {
                 continue;
             }
@@ -135,13 +138,17 @@ impl Workshop<'_> {
     }
 
     /// The record of a draft whose promotion is taken back, or made again.
-    pub(crate) fn placed_again(&self, version: &Version, by: &By) -> Result<Vec<Proposal>> {
+    pub(crate) fn toggle_promotion(
+        &self,
+        version: &SkillVersion,
+        by: &WorkshopActor,
+    ) -> Result<Vec<Proposal>> {
         let Some(id) = &version.proposal_id else { return Ok(Vec::new()) };
-        let mut proposal = self.raw_book().proposal(id)?;
+        let mut proposal = self.raw_records().proposal(id)?;
         let from = proposal.change.generated().and_then(|made| made.promoted_from.clone());
         let (what, to) = match from {
             Some(from) => ("demoted", from),
-            None => ("promoted", Place::Skill),
+            None => ("promoted", GeneratedLocation::Skill),
         };
         proposal.target.path = to.skill_path(&proposal.skill_name);
         place(&mut proposal, to);
@@ -154,8 +161,8 @@ impl Workshop<'_> {
 }
 
 /// Puts a draft in another place, and notes or forgets where it came from.
-fn place(proposal: &mut Proposal, to: Place) {
-    if let Change::Create { generated: Some(made), .. } = &mut proposal.change {
+fn place(proposal: &mut Proposal, to: GeneratedLocation) {
+    if let ProposalChange::Create { generated: Some(made), .. } = &mut proposal.change {
         made.promoted_from = match made.promoted_from {
             None => Some(made.place.clone()),
             Some(_) => None,
@@ -165,13 +172,13 @@ fn place(proposal: &mut Proposal, to: Place) {
 }
 
 fn check_valid(name: &str, text: &str) -> Result<()> {
-    let target = Target { directory: name, file_name: "SKILL.md", bytes: text.as_bytes() };
+    let target = ValidationFile { directory: name, file_name: "SKILL.md", bytes: text.as_bytes() };
     let found = validate_draft(Some(&target));
     if found.passed() {
         return Ok(());
     }
     let told: Vec<String> = found.issues.iter().map(|issue| issue.message.clone()).collect();
-    Err(Error::Unreadable(told.join("; ")))
+    Err(WorkshopError::Unreadable(told.join("; ")))
 }
 
 /// A draft without what only a draft says.
@@ -204,8 +211,8 @@ fn stripped(text: &str) -> String {
 
 /// A draft that is no valid skill, with the front matter that its record gives it.
 fn refined(proposal: &Proposal, text: &str) -> Result<String> {
-    let Change::Create { description, generated, .. } = &proposal.change else {
-        return Err(Error::OnlyAsItIs);
+    let ProposalChange::Create { description, generated, .. } = &proposal.change else {
+        return Err(WorkshopError::OnlyAsItIs);
     };
     let body = match text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")) {
         Some((_, body)) => body,
@@ -217,6 +224,7 @@ fn refined(proposal: &Proposal, text: &str) -> Result<String> {
     let body = format!("{}\n\n## Refined Outcome\n\n{}\n", body.trim_end(), outcome.trim());
     let kept = generated.as_deref().and_then(|made| made.metadata.clone());
     let plain = serde_json::json!({"openclaw": {"generated": {"kind": "auto_skill_draft"}}});
-    let generated = Generated { metadata: Some(kept.unwrap_or(plain)), ..Generated::default() };
+    let generated =
+        GeneratedDetails { metadata: Some(kept.unwrap_or(plain)), ..GeneratedDetails::default() };
     render::generated_skill(&proposal.skill_name, description, &body, &generated)
 }

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::gates::{Gates, Owner};
-use crate::probation::Probation;
-use crate::status::{Life, Status};
+use crate::gates::{GateReport, SkillOwner};
+use crate::probation::ProbationStatus;
+use crate::status::{ProposalState, ProposalTransition};
 
 /// Where a proposal came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum ProposalSource {
     /// The `skill_workshop` tool, or a person's own words.
     Tool,
     /// A correction at the end of a turn.
@@ -28,7 +28,7 @@ pub enum Source {
 /// What a proposal changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Change {
+pub enum ProposalChange {
     /// A new skill; where one exists, its body goes under `## Workflow`.
     Create {
         /// The front matter's description.
@@ -40,7 +40,7 @@ pub enum Change {
         files: BTreeMap<String, String>,
         /// What it has besides, where it was made from a finished run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        generated: Option<Box<Generated>>,
+        generated: Option<Box<GeneratedDetails>>,
     },
     /// Text under a heading.
     Append {
@@ -69,19 +69,19 @@ pub enum Change {
 /// What a skill that was made from a finished run has besides.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Generated {
+pub struct GeneratedDetails {
     /// Its front matter's `metadata`; without it there is no front matter, as in the reference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<serde_json::Value>,
     /// Where it lies.
     #[serde(default)]
-    pub place: Place,
+    pub place: GeneratedLocation,
     /// Whether models may see it before somebody has.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
     /// Where it lay before a person made a skill of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub promoted_from: Option<Place>,
+    pub promoted_from: Option<GeneratedLocation>,
     /// Files of an older draft that it takes the place of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<String>,
@@ -93,7 +93,7 @@ pub struct Generated {
 /// Where a skill that was made from a finished run lies.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Place {
+pub enum GeneratedLocation {
     /// In its own folder, as any skill.
     #[default]
     Skill,
@@ -109,7 +109,7 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl GeneratedLocation {
     /// The file of a skill of this name.
     pub(crate) fn skill_path(&self, name: &str) -> String {
         match self {
@@ -138,9 +138,9 @@ impl Place {
     }
 }
 
-impl Change {
+impl ProposalChange {
     /// What it has besides, where it was made from a finished run.
-    pub(crate) fn generated(&self) -> Option<&Generated> {
+    pub(crate) fn generated(&self) -> Option<&GeneratedDetails> {
         match self {
             Self::Create { generated, .. } => generated.as_deref(),
             _ => None,
@@ -179,7 +179,7 @@ impl Change {
 /// One scanner hit, with what people need to act on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ScanFinding {
+pub struct ProposalFinding {
     /// `warn` or `critical`.
     pub severity: String,
     /// The rule.
@@ -203,7 +203,7 @@ pub struct ScanFinding {
     pub suggestion: String,
 }
 
-impl ScanFinding {
+impl ProposalFinding {
     /// Whether it quarantines.
     pub fn is_critical(&self) -> bool {
         self.severity == "critical"
@@ -217,7 +217,7 @@ fn is_zero(number: &usize) -> bool {
 /// The file a proposal is about, as it was when the proposal was made.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Target {
+pub struct ProposalTarget {
     /// Path below the workspace.
     pub path: String,
     /// Whether it was there.
@@ -226,7 +226,7 @@ pub struct Target {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     /// Whose it was.
-    pub owner: Owner,
+    pub owner: SkillOwner,
     /// How often a replacement's old text stood in it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub occurrences: usize,
@@ -235,7 +235,7 @@ pub struct Target {
 /// One thing that happened to a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Step {
+pub struct ProposalStep {
     /// When, in milliseconds since 1970.
     pub at: u64,
     /// What: `queued`, `revised`, `applied` and so on.
@@ -250,7 +250,7 @@ pub struct Step {
 /// A rule whose finding a person has seen and accepts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Acknowledged {
+pub struct FindingAcknowledgement {
     /// The rule.
     pub rule: String,
     /// Why it is fine.
@@ -264,7 +264,7 @@ pub struct Acknowledged {
 /// Messages that a new description should win, and such that it should leave alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Queries {
+pub struct TriggerQueries {
     /// Messages that the skill is for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub positive: Vec<String>,
@@ -273,7 +273,7 @@ pub struct Queries {
     pub near_miss: Vec<String>,
 }
 
-impl Queries {
+impl TriggerQueries {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.positive.is_empty() && self.near_miss.is_empty()
@@ -305,18 +305,18 @@ pub struct Proposal {
     /// Why it was proposed.
     pub reason: String,
     /// Where it came from.
-    pub source: Source,
+    pub source: ProposalSource,
     /// Where it stands.
     #[serde(flatten)]
-    pub status: Status,
+    pub status: ProposalState,
     /// What it changes.
-    pub change: Change,
+    pub change: ProposalChange,
     /// What the scanner says.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub scan_findings: Vec<ScanFinding>,
+    pub scan_findings: Vec<ProposalFinding>,
     /// The file it is about.
     #[serde(default)]
-    pub target: Target,
+    pub target: ProposalTarget,
     /// Grows with every revision, from 1.
     #[serde(default = "first")]
     pub revision: u32,
@@ -325,22 +325,22 @@ pub struct Proposal {
     pub result_sha256: Option<String>,
     /// What the gates say.
     #[serde(default)]
-    pub gates: Gates,
+    pub gates: GateReport,
     /// Short quotes that led to it, secrets masked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
     /// Messages it brings for the trigger gate.
-    #[serde(default, skip_serializing_if = "Queries::is_empty")]
-    pub queries: Queries,
+    #[serde(default, skip_serializing_if = "TriggerQueries::is_empty")]
+    pub queries: TriggerQueries,
     /// Rules that a person acknowledged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub acknowledged: Vec<Acknowledged>,
+    pub acknowledged: Vec<FindingAcknowledgement>,
     /// How it does since it was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub probation: Option<Probation>,
+    pub probation: Option<ProbationStatus>,
     /// What happened to it, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub history: Vec<Step>,
+    pub history: Vec<ProposalStep>,
     /// The place among all proposals of the workspace; later ones are newer.
     #[serde(default)]
     pub number: u64,
@@ -355,21 +355,21 @@ fn first() -> u32 {
 
 impl Proposal {
     /// Moves on, and notes who did it and why.
-    pub(crate) fn advance(&mut self, event: Life, step: Step) -> Result<()> {
+    pub(crate) fn advance(&mut self, event: ProposalTransition, step: ProposalStep) -> Result<()> {
         self.status = self.status.clone().after(event)?;
         self.note(step);
         Ok(())
     }
 
     /// Notes something that happened.
-    pub(crate) fn note(&mut self, step: Step) {
+    pub(crate) fn note(&mut self, step: ProposalStep) {
         self.updated_at = step.at;
         self.history.push(step);
         self.original = None;
     }
 
     /// The critical findings that nobody has acknowledged for this revision.
-    pub fn open_criticals(&self) -> impl Iterator<Item = &ScanFinding> {
+    pub fn open_criticals(&self) -> impl Iterator<Item = &ProposalFinding> {
         self.scan_findings
             .iter()
             .filter(|finding| finding.is_critical() && !self.is_acknowledged(&finding.rule_id))

@@ -3,20 +3,22 @@
 
 use std::collections::BTreeMap;
 
-use crate::by::By;
-use crate::error::{Error, Result};
+use crate::actor::WorkshopActor;
+use crate::error::{Result, WorkshopError};
 use crate::files;
-use crate::learn::{Became, Found};
-use crate::proposal::{Change, Generated, Place, Proposal, Queries, Source};
-use crate::status::{Life, Status};
-use crate::suggest::{Apply, Draft, Origin, Suggested};
-use crate::traces::{KnownRun, Publish, REPLAY_FILE, SkillDraft, TraceSettings, replay_stem};
+use crate::learn::{LearnContext, LearnStatus};
+use crate::proposal::{
+    GeneratedDetails, GeneratedLocation, Proposal, ProposalChange, ProposalSource, TriggerQueries,
+};
+use crate::status::{ProposalState, ProposalTransition};
+use crate::suggest::{ApplyMode, ProposalOrigin, ProposalRequest, ProposalUpdate};
+use crate::traces::{LearnedRun, PublishMode, REPLAY_FILE, SkillDraft, TraceSettings, replay_stem};
 use crate::workshop::Workshop;
 
 /// What became of a draft.
-pub(crate) enum Published {
+pub(crate) enum PublishResult {
     /// A proposal was made or revised.
-    Done(Suggested, Became),
+    Done(ProposalUpdate, LearnStatus),
     /// Nothing new is said by it, for a reason.
     Nothing(Option<Proposal>, String),
 }
@@ -26,10 +28,10 @@ impl Workshop<'_> {
     pub(crate) fn free_name(
         &self,
         wanted: &str,
-        found: &Found<'_>,
-        runs: &[KnownRun],
+        found: &LearnContext<'_>,
+        runs: &[LearnedRun],
     ) -> Result<String> {
-        let proposals = self.book()?.proposals()?;
+        let proposals = self.records()?.proposals()?;
         let is_taken = |name: &str| -> Result<bool> {
             let other = runs
                 .iter()
@@ -48,51 +50,58 @@ impl Workshop<'_> {
                 return Ok(name);
             }
         }
-        Err(Error::InvalidName(wanted.to_owned()))
+        Err(WorkshopError::InvalidName(wanted.to_owned()))
     }
 
     /// Proposes a draft, or writes it, in the place of what earlier runs led to.
     pub(crate) fn publish(
         &self,
         made: &SkillDraft,
-        found: &Found<'_>,
-        group: &[&KnownRun],
-    ) -> Result<Published> {
-        let book = self.book()?;
+        found: &LearnContext<'_>,
+        group: &[&LearnedRun],
+    ) -> Result<PublishResult> {
+        let book = self.records()?;
         let earlier: Vec<Proposal> =
             group.iter().filter_map(|run| book.proposal(run.proposal.as_deref()?).ok()).collect();
         let newest = earlier.iter().max_by_key(|proposal| proposal.number).cloned();
-        if found.settings.publish == Publish::Auto {
+        if found.settings.publish == PublishMode::Auto {
             return self.publish_auto(made, found, newest.as_ref());
         }
         let draft = to_propose(
             made,
             found,
-            Generated { metadata: Some(made.metadata.clone()), ..Generated::default() },
+            GeneratedDetails {
+                metadata: Some(made.metadata.clone()),
+                ..GeneratedDetails::default()
+            },
         );
         match newest {
             Some(open) if open.status.is_open() => {
                 let done = self.redraft(&open.id, &draft)?;
-                Ok(Published::Done(done, Became::Revised))
+                Ok(PublishResult::Done(done, LearnStatus::Revised))
             }
-            Some(closed) if closed.status == (Status::Rejected { undone: false }) => {
+            Some(closed) if closed.status == (ProposalState::Rejected { undone: false }) => {
                 let why = "a person turned this down before".to_owned();
-                Ok(Published::Nothing(Some(closed), why))
+                Ok(PublishResult::Nothing(Some(closed), why))
             }
-            Some(applied) if applied.status == Status::Applied && !says_more(&applied, made) => {
+            Some(applied)
+                if applied.status == ProposalState::Applied && !says_more(&applied, made) =>
+            {
                 let why = format!("the skill {} says so already", made.name);
-                Ok(Published::Nothing(Some(applied), why))
+                Ok(PublishResult::Nothing(Some(applied), why))
             }
-            Some(applied) if applied.status == Status::Applied && self.was_edited(&applied)? => {
+            Some(applied)
+                if applied.status == ProposalState::Applied && self.was_edited(&applied)? =>
+            {
                 // What a person changed is theirs: the new draft stands beside it.
                 let mut draft = draft;
                 draft.skill_name = self.free_name(&made.name, found, &[])?;
-                let done = self.suggest(&draft, &origin(found, Apply::Never))?;
-                Ok(Published::Done(done, Became::Proposed))
+                let done = self.suggest(&draft, &origin(found, ApplyMode::Never))?;
+                Ok(PublishResult::Done(done, LearnStatus::Proposed))
             }
             _ => {
-                let done = self.suggest(&draft, &origin(found, Apply::ByPolicy))?;
-                Ok(Published::Done(done, Became::Proposed))
+                let done = self.suggest(&draft, &origin(found, ApplyMode::ByPolicy))?;
+                Ok(PublishResult::Done(done, LearnStatus::Proposed))
             }
         }
     }
@@ -101,24 +110,24 @@ impl Workshop<'_> {
     fn publish_auto(
         &self,
         made: &SkillDraft,
-        found: &Found<'_>,
+        found: &LearnContext<'_>,
         newest: Option<&Proposal>,
-    ) -> Result<Published> {
+    ) -> Result<PublishResult> {
         let TraceSettings { strict, front_matter, hidden, archive, .. } = *found.settings;
         let stem =
             replay_stem(&found.clean.run.task, &made.behavior_fingerprint, strict, self.now());
         let place = match strict {
-            true => Place::AutoFolder { stem },
-            false => Place::AutoFile { stem },
+            true => GeneratedLocation::AutoFolder { stem },
+            false => GeneratedLocation::AutoFile { stem },
         };
-        let mut generated = Generated {
+        let mut generated = GeneratedDetails {
             metadata: (strict || front_matter).then(|| made.metadata.clone()),
             place,
             hidden,
-            ..Generated::default()
+            ..GeneratedDetails::default()
         };
         let mut edited = false;
-        let superseded = newest.filter(|proposal| proposal.status == Status::Applied);
+        let superseded = newest.filter(|proposal| proposal.status == ProposalState::Applied);
         if let Some(old) = superseded {
             edited = self.was_edited(old)?;
             if !edited {
@@ -127,12 +136,13 @@ impl Workshop<'_> {
             }
         }
         let apply = match made.risk.is_some() || edited {
-            true => Apply::Never,
-            false => Apply::AtOnce,
+            true => ApplyMode::Never,
+            false => ApplyMode::AtOnce,
         };
         let done = self.suggest(&to_propose(made, found, generated), &origin(found, apply))?;
-        let became = if superseded.is_some() { Became::Revised } else { Became::Proposed };
-        Ok(Published::Done(done, became))
+        let became =
+            if superseded.is_some() { LearnStatus::Revised } else { LearnStatus::Proposed };
+        Ok(PublishResult::Done(done, became))
     }
 
     /// Whether a person changed what a proposal wrote, or made a skill of it.
@@ -146,59 +156,66 @@ impl Workshop<'_> {
     }
 
     /// Gives an open proposal the draft of more runs.
-    fn redraft(&self, id: &str, draft: &Draft) -> Result<Suggested> {
+    fn redraft(&self, id: &str, draft: &ProposalRequest) -> Result<ProposalUpdate> {
         let _lock = self.lock()?;
-        let mut proposal = self.raw_book().proposal(id)?;
-        proposal.status.clone().after(Life::Revise)?;
+        let mut proposal = self.raw_records().proposal(id)?;
+        proposal.status.clone().after(ProposalTransition::Revise)?;
         proposal.title.clone_from(&draft.title);
         proposal.reason.clone_from(&draft.reason);
         proposal.change.clone_from(&draft.change);
-        self.judge_anew(proposal, &By::Automatic)
+        self.reassess(proposal, &WorkshopActor::Automatic)
     }
 }
 
-fn is_closed(status: &Status) -> bool {
-    matches!(status, Status::Rejected { .. })
+fn is_closed(status: &ProposalState) -> bool {
+    matches!(status, ProposalState::Rejected { .. })
 }
 
-fn origin(found: &Found<'_>, apply: Apply) -> Origin {
-    Origin {
-        by: By::Automatic,
-        source: Source::Trace,
+fn origin(found: &LearnContext<'_>, apply: ApplyMode) -> ProposalOrigin {
+    ProposalOrigin {
+        by: WorkshopActor::Automatic,
+        source: ProposalSource::Trace,
         agent_id: Some(found.clean.run.agent.clone()),
         session_id: Some(found.clean.run.session.clone()),
         apply,
     }
 }
 
-fn to_propose(made: &SkillDraft, found: &Found<'_>, generated: Generated) -> Draft {
+fn to_propose(
+    made: &SkillDraft,
+    found: &LearnContext<'_>,
+    generated: GeneratedDetails,
+) -> ProposalRequest {
     let mut files = BTreeMap::new();
     if let Some(script) = &made.script {
         files.insert(REPLAY_FILE.to_owned(), script.clone());
     }
     let task = crate::text::short(&found.clean.run.task, 160);
-    Draft {
+    ProposalRequest {
         skill_name: made.name.clone(),
         title: format!("Skill from a finished run: {task}"),
         reason: match made.runs {
             1 => format!("A run of {} succeeded", found.clean.run.agent),
             n => format!("{n} runs of {} went the same way", found.clean.run.agent),
         },
-        change: Change::Create {
+        change: ProposalChange::Create {
             description: made.description.clone(),
             body: made.body.clone(),
             files,
             generated: Some(Box::new(generated)),
         },
         evidence: Vec::new(),
-        queries: Queries { positive: vec![found.clean.run.task.clone()], near_miss: Vec::new() },
+        queries: TriggerQueries {
+            positive: vec![found.clean.run.task.clone()],
+            near_miss: Vec::new(),
+        },
     }
 }
 
 /// Whether a draft holds more than the proposal that was applied: other steps or parameters, or more
 /// confidence. When it was generated and how many runs there were does not count.
 fn says_more(applied: &Proposal, made: &SkillDraft) -> bool {
-    let Change::Create { body, .. } = &applied.change else { return true };
+    let ProposalChange::Create { body, .. } = &applied.change else { return true };
     let told = |body: &str| -> Vec<String> {
         let from = body.find("\n## Preconditions").unwrap_or(0);
         let to = body.find("\n## Completion Criteria").unwrap_or(body.len());
@@ -216,7 +233,7 @@ fn says_more(applied: &Proposal, made: &SkillDraft) -> bool {
 /// The files that a proposal wrote.
 pub(crate) fn written_paths(proposal: &Proposal) -> Vec<String> {
     let mut paths = vec![proposal.target.path.clone()];
-    if let Change::Create { files, generated: Some(made), .. } = &proposal.change {
+    if let ProposalChange::Create { files, generated: Some(made), .. } = &proposal.change {
         paths.extend(files.keys().map(|path| made.place.support_path(&proposal.skill_name, path)));
     }
     paths
@@ -224,7 +241,9 @@ pub(crate) fn written_paths(proposal: &Proposal) -> Vec<String> {
 
 fn archive_of(proposal: &Proposal) -> String {
     let stem = match proposal.change.generated().map(|made| &made.place) {
-        Some(Place::AutoFile { stem } | Place::AutoFolder { stem }) => stem.as_str(),
+        Some(GeneratedLocation::AutoFile { stem } | GeneratedLocation::AutoFolder { stem }) => {
+            stem.as_str()
+        }
         _ => proposal.skill_name.as_str(),
     };
     format!("skills/.archive/auto/{stem}")

@@ -4,10 +4,10 @@
 //! would have been wrong: headings are whole lines outside code, `$` is only a `$`, a description
 //! that YAML would misread is quoted, and a file keeps its line ends.
 
-use sinew_skill::{Value, parse_front_matter, sections};
+use sinew_skill::{YamlValue, parse_front_matter, sections};
 
-use crate::error::{Error, Result};
-use crate::proposal::{Change, Generated};
+use crate::error::{Result, WorkshopError};
+use crate::proposal::{GeneratedDetails, ProposalChange};
 use crate::text;
 
 /// The section that a new skill's steps stand under.
@@ -20,41 +20,51 @@ pub(crate) const HIDDEN: &str = "disable-model-invocation: true";
 pub(crate) fn result(
     name: &str,
     title: &str,
-    change: &Change,
+    change: &ProposalChange,
     existing: Option<&str>,
 ) -> Result<String> {
     match (change, existing) {
         // What was made from runs takes the place of what was made from fewer.
-        (Change::Create { description, body, generated: Some(generated), .. }, _) => {
+        (ProposalChange::Create { description, body, generated: Some(generated), .. }, _) => {
             generated_skill(name, description, body, generated)
         }
-        (Change::Create { description, body, .. }, None) => new_skill(name, description, body),
-        (Change::Create { body, .. }, Some(file)) => Ok(append(file, WORKFLOW, body)),
-        (Change::Append { section, body, description }, None) => {
+        (ProposalChange::Create { description, body, .. }, None) => {
+            new_skill(name, description, body)
+        }
+        (ProposalChange::Create { body, .. }, Some(file)) => Ok(append(file, WORKFLOW, body)),
+        (ProposalChange::Append { section, body, description }, None) => {
             let described = [description.as_str(), title].into_iter().find(|d| !is_blank(d));
             let minimal = new_skill(name, described.unwrap_or_default(), "# Workflow")?;
             Ok(append(&minimal, section, body))
         }
-        (Change::Append { section, body, .. }, Some(file)) => Ok(append(file, section, body)),
-        (Change::Replace { .. }, None) => Err(Error::NoSuchSkill(name.to_owned())),
-        (Change::Replace { old_text, new_text }, Some(file)) => {
+        (ProposalChange::Append { section, body, .. }, Some(file)) => {
+            Ok(append(file, section, body))
+        }
+        (ProposalChange::Replace { .. }, None) => Err(WorkshopError::NoSuchSkill(name.to_owned())),
+        (ProposalChange::Replace { old_text, new_text }, Some(file)) => {
             if old_text.is_empty() || !file.contains(old_text.as_str()) {
-                return Err(Error::OldTextNotFound);
+                return Err(WorkshopError::OldTextNotFound);
             }
             Ok(file.replacen(old_text.as_str(), new_text, 1))
         }
-        (Change::Retire { .. }, _) => Err(Error::OnlyAsItIs),
+        (ProposalChange::Retire { .. }, _) => Err(WorkshopError::OnlyAsItIs),
     }
 }
 
 /// What `change` makes of the notes that were learned about an installed skill.
-pub(crate) fn overlay(name: &str, change: &Change, existing: Option<&str>) -> Result<String> {
+pub(crate) fn overlay(
+    name: &str,
+    change: &ProposalChange,
+    existing: Option<&str>,
+) -> Result<String> {
     let file = existing.unwrap_or_default();
     match change {
-        Change::Create { body, .. } => Ok(append(file, WORKFLOW, body)),
-        Change::Append { section, body, .. } => Ok(append(file, section, body)),
-        Change::Replace { .. } => Err(Error::NotOurs { owner: "installed", name: name.to_owned() }),
-        Change::Retire { .. } => Err(Error::OnlyAsItIs),
+        ProposalChange::Create { body, .. } => Ok(append(file, WORKFLOW, body)),
+        ProposalChange::Append { section, body, .. } => Ok(append(file, section, body)),
+        ProposalChange::Replace { .. } => {
+            Err(WorkshopError::NotOurs { owner: "installed", name: name.to_owned() })
+        }
+        ProposalChange::Retire { .. } => Err(WorkshopError::OnlyAsItIs),
     }
 }
 
@@ -67,7 +77,7 @@ pub(crate) fn generated_skill(
     name: &str,
     description: &str,
     body: &str,
-    generated: &Generated,
+    generated: &GeneratedDetails,
 ) -> Result<String> {
     let Some(metadata) = &generated.metadata else {
         return Ok(format!("{}\n", text::trim(body)));
@@ -82,7 +92,7 @@ pub(crate) fn generated_skill(
 fn new_skill(name: &str, description: &str, body: &str) -> Result<String> {
     let description = text::collapse(description);
     if description.is_empty() {
-        return Err(Error::EmptyDescription);
+        return Err(WorkshopError::EmptyDescription);
     }
     let description = scalar(&description);
     Ok(format!("---\nname: {name}\ndescription: {description}\n---\n\n{}\n", text::trim(body)))
@@ -101,7 +111,7 @@ fn is_plain(line: &str) -> bool {
     let reads_back = parse_front_matter(&block, 1).is_ok_and(|front| {
         front.repaired.is_empty()
             && front.fields.len() == 1
-            && matches!(front.fields.get("description"), Some(Value::String(text)) if text == line)
+            && matches!(front.fields.get("description"), Some(YamlValue::String(text)) if text == line)
     });
     let is_word = NOT_TEXT.iter().any(|word| line.eq_ignore_ascii_case(word));
     // Dates, times and underscored numbers are texts in YAML 1.2 and others in 1.1.
@@ -164,7 +174,7 @@ pub(crate) fn append(file: &str, section: &str, body: &str) -> String {
 
 /// Where the line of the first heading `## section` ends, outside front matter and code.
 fn heading_end(file: &str, section: &str) -> Option<usize> {
-    let body = match sinew_skill::split(file) {
+    let body = match sinew_skill::split_front_matter(file) {
         Ok(fenced) => fenced.body,
         Err(_) => file,
     };
@@ -184,8 +194,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn create(description: &str, body: &str) -> Change {
-        Change::Create {
+    fn create(description: &str, body: &str) -> ProposalChange {
+        ProposalChange::Create {
             description: description.to_owned(),
             body: body.to_owned(),
             files: Default::default(),
@@ -193,15 +203,15 @@ mod tests {
         }
     }
 
-    fn append_of(section: &str, body: &str) -> Change {
-        Change::Append {
+    fn append_of(section: &str, body: &str) -> ProposalChange {
+        ProposalChange::Append {
             section: section.to_owned(),
             body: body.to_owned(),
             description: "d".to_owned(),
         }
     }
 
-    fn made(change: &Change, existing: Option<&str>) -> String {
+    fn made(change: &ProposalChange, existing: Option<&str>) -> String {
         result("n", "t", change, existing).unwrap_or_else(|error| format!("error: {error}"))
     }
 
@@ -258,7 +268,7 @@ mod tests {
     /// Case 19.
     #[test]
     fn a_replacement_is_literal_and_touches_the_first_place() {
-        let replace = |old: &str, new: &str| Change::Replace {
+        let replace = |old: &str, new: &str| ProposalChange::Replace {
             old_text: old.to_owned(),
             new_text: new.to_owned(),
         };
@@ -273,12 +283,12 @@ mod tests {
         fn no_description_breaks_out_of_its_line(description in "\\PC{1,80}") {
             let skill = made(&create(&description, "b"), None);
             prop_assume!(!text::collapse(&description).is_empty());
-            let fenced = sinew_skill::split(&skill).expect("closed front matter");
+            let fenced = sinew_skill::split_front_matter(&skill).expect("closed front matter");
             let front = parse_front_matter(fenced.front.expect("front matter"), 2).expect("valid");
             prop_assert!(front.repaired.is_empty());
             let fields: Vec<&str> = front.fields.iter().map(|(key, _)| key).collect();
             prop_assert_eq!(fields, ["name", "description"]);
-            let read = front.fields.get("description").and_then(Value::as_str);
+            let read = front.fields.get("description").and_then(YamlValue::as_str);
             let given = text::collapse(&description);
             prop_assert_eq!(read, Some(given.as_str()));
         }

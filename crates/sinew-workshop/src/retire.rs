@@ -5,21 +5,21 @@
 
 use sinew_skill::content_hash;
 
-use crate::apply::{Consent, Planned, Preview};
-use crate::by::By;
-use crate::error::{Error, Result};
-use crate::event::EventKind;
+use crate::actor::WorkshopActor;
+use crate::apply::{ApplyConsent, PlannedWrite, ProposalPreview};
+use crate::error::{Result, WorkshopError};
+use crate::event::WorkshopEventKind;
 use crate::files;
-use crate::gates::Owner;
-use crate::history::Action;
-use crate::proposal::{Place, Proposal, Queries};
+use crate::gates::SkillOwner;
+use crate::history::VersionCause;
+use crate::proposal::{GeneratedLocation, Proposal, TriggerQueries};
 use crate::publish::written_paths;
-use crate::status::{Life, Status};
-use crate::suggest::Suggested;
+use crate::status::{ProposalState, ProposalTransition};
+use crate::suggest::ProposalUpdate;
 use crate::workshop::Workshop;
 
 /// What a retirement would do.
-struct Retirement {
+struct RetirementPlan {
     /// What was tried.
     tried: Proposal,
     /// The files as they are to be; the last one decides.
@@ -38,40 +38,44 @@ impl Workshop<'_> {
         &self,
         mut proposal: Proposal,
         of: &str,
-        by: &By,
-        consent: &Consent,
-    ) -> Result<Suggested> {
+        by: &WorkshopActor,
+        consent: &ApplyConsent,
+    ) -> Result<ProposalUpdate> {
         let retirement = match self.retirement(of)? {
             Ok(retirement) => retirement,
-            Err(reason) => return Err(self.goes_stale(proposal, reason, by)?),
+            Err(reason) => return Err(self.mark_stale(proposal, reason, by)?),
         };
         let result_sha256 = content_hash(retirement.after.as_bytes());
         if !by.is_person() {
-            return Err(Error::NeedsApproval { id: proposal.id, result_sha256 });
+            return Err(WorkshopError::NeedsApproval { id: proposal.id, result_sha256 });
         }
         if consent.result_sha256.as_ref().is_some_and(|shown| *shown != result_sha256) {
-            return Err(Error::Changed);
+            return Err(WorkshopError::Changed);
         }
         proposal.result_sha256 = Some(result_sha256);
-        proposal.advance(Life::Apply, self.step("applied", by, None))?;
+        proposal.advance(ProposalTransition::Apply, self.step("applied", by, None))?;
         let mut tried = retirement.tried;
         let step = self.step("retired", by, Some(proposal.reason.clone()));
         match retirement.undoes {
-            Some(_) => tried.advance(Life::Undo, step)?,
+            Some(_) => tried.advance(ProposalTransition::Undo, step)?,
             None => tried.note(step),
         }
-        let planned = Planned {
+        let planned = PlannedWrite {
             skill: proposal.skill_name.clone(),
-            action: Action::Retire,
+            action: VersionCause::Retire,
             proposal_id: Some(proposal.id.clone()),
             undoes: retirement.undoes,
-            queries: Queries::default(),
-            events: vec![self.event(EventKind::Retired, &proposal, Some(proposal.reason.clone()))],
+            queries: TriggerQueries::default(),
+            events: vec![self.event(
+                WorkshopEventKind::Retired,
+                &proposal,
+                Some(proposal.reason.clone()),
+            )],
             proposals: vec![proposal.clone(), tried],
         };
         let events = self.commit(planned, &retirement.wanted, by)?;
         let skill_path = self.workspace().join(&retirement.path);
-        Ok(Suggested {
+        Ok(ProposalUpdate {
             proposal,
             skill_path: Some(skill_path.to_string_lossy().into_owned()),
             events,
@@ -79,7 +83,11 @@ impl Workshop<'_> {
     }
 
     /// What a retirement would do, for a diff.
-    pub(crate) fn preview_retirement(&self, proposal: Proposal, of: &str) -> Result<Preview> {
+    pub(crate) fn preview_retirement(
+        &self,
+        proposal: Proposal,
+        of: &str,
+    ) -> Result<ProposalPreview> {
         let (path, before, after, problem) = match self.retirement(of) {
             Ok(Ok(found)) => (found.path, found.before, found.after, None),
             Ok(Err(reason)) => {
@@ -94,13 +102,13 @@ impl Workshop<'_> {
         };
         let result_sha256 = content_hash(after.as_bytes());
         let gates = proposal.gates.clone();
-        Ok(Preview { proposal, path, before, after, result_sha256, problem, gates })
+        Ok(ProposalPreview { proposal, path, before, after, result_sha256, problem, gates })
     }
 
     /// The files of a retirement; the inner error is why there is nothing to retire any more.
-    fn retirement(&self, of: &str) -> Result<std::result::Result<Retirement, String>> {
-        let tried = self.raw_book().proposal(of)?;
-        if tried.status != Status::Applied {
+    fn retirement(&self, of: &str) -> Result<std::result::Result<RetirementPlan, String>> {
+        let tried = self.raw_records().proposal(of)?;
+        if tried.status != ProposalState::Applied {
             return Ok(Err("it was taken back meanwhile".to_owned()));
         }
         let (target, existing) = self.target(&tried.skill_name, &tried.change)?;
@@ -108,7 +116,7 @@ impl Workshop<'_> {
         let Some(existing) = existing else {
             return Ok(Err(format!("{path} is not there any more")));
         };
-        if !matches!(target.owner, Owner::Workshop | Owner::Installed) {
+        if !matches!(target.owner, SkillOwner::Workshop | SkillOwner::Installed) {
             return Ok(Err(format!("{path} was changed by hand")));
         }
         let before = existing.text;
@@ -117,8 +125,8 @@ impl Workshop<'_> {
         }
         let place = tried.change.generated().map(|made| made.place.clone()).unwrap_or_default();
         let mut paths = match place {
-            Place::Skill => {
-                files::below(self.workspace(), &format!("skills/{}", tried.skill_name))?
+            GeneratedLocation::Skill => {
+                files::files_below(self.workspace(), &format!("skills/{}", tried.skill_name))?
             }
             _ => written_paths(&tried),
         };
@@ -126,7 +134,7 @@ impl Workshop<'_> {
         // The skill's own file goes last: while it is there, so is all the rest.
         paths.push(path.clone());
         let wanted = paths.into_iter().map(|path| (path, None)).collect();
-        Ok(Ok(Retirement { tried, wanted, undoes: None, path, before, after: String::new() }))
+        Ok(Ok(RetirementPlan { tried, wanted, undoes: None, path, before, after: String::new() }))
     }
 
     /// An addition is taken back while its file is as it left it.
@@ -135,11 +143,11 @@ impl Workshop<'_> {
         tried: Proposal,
         path: String,
         before: String,
-    ) -> Result<std::result::Result<Retirement, String>> {
-        let book = self.raw_book();
+    ) -> Result<std::result::Result<RetirementPlan, String>> {
+        let book = self.raw_records();
         let version = match self.version_of(&tried.id) {
             Ok(version) => version,
-            Err(error @ Error::NothingToUndo(_)) => return Ok(Err(error.to_string())),
+            Err(error @ WorkshopError::NothingToUndo(_)) => return Ok(Err(error.to_string())),
             Err(error) => return Err(error),
         };
         let mut wanted = Vec::with_capacity(version.files.len());
@@ -153,6 +161,6 @@ impl Workshop<'_> {
         }
         let left = wanted.iter().find(|(other, _)| *other == path);
         let after = left.and_then(|(_, content)| content.clone()).unwrap_or_default();
-        Ok(Ok(Retirement { tried, wanted, undoes: Some(version.id), path, before, after }))
+        Ok(Ok(RetirementPlan { tried, wanted, undoes: Some(version.id), path, before, after }))
     }
 }

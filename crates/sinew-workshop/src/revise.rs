@@ -1,21 +1,21 @@
 //! The ways out: new content, a person's acknowledgement, or no.
 
-use crate::by::By;
-use crate::error::{Error, Result};
-use crate::event::{Event, EventKind};
+use crate::actor::WorkshopActor;
+use crate::error::{Result, WorkshopError};
+use crate::event::{WorkshopEvent, WorkshopEventKind};
 use crate::gates::content;
 use crate::name;
-use crate::prepare::Wanted;
-use crate::proposal::{Acknowledged, Change, Proposal, ScanFinding};
+use crate::prepare::ChangeRequest;
+use crate::proposal::{FindingAcknowledgement, Proposal, ProposalChange, ProposalFinding};
 use crate::render::WORKFLOW;
-use crate::status::{Life, Status};
-use crate::suggest::{Suggested, require};
+use crate::status::{ProposalState, ProposalTransition};
+use crate::suggest::{ProposalUpdate, require};
 use crate::text;
 use crate::workshop::Workshop;
 
 /// New content for a proposal; what is absent stays.
 #[derive(Debug, Clone, Default)]
-pub struct Revision {
+pub struct ProposalRevision {
     /// Another skill.
     pub skill_name: Option<String>,
     /// Another title.
@@ -43,12 +43,17 @@ const MAX_ROUNDS: usize = 5;
 
 impl Workshop<'_> {
     /// Gives a proposal new content, which is scanned again.
-    pub fn revise(&self, id: &str, revision: &Revision, by: &By) -> Result<Suggested> {
+    pub fn revise(
+        &self,
+        id: &str,
+        revision: &ProposalRevision,
+        by: &WorkshopActor,
+    ) -> Result<ProposalUpdate> {
         let _lock = self.lock()?;
-        let mut proposal = self.raw_book().proposal(id)?;
-        proposal.status.clone().after(Life::Revise)?;
+        let mut proposal = self.raw_records().proposal(id)?;
+        proposal.status.clone().after(ProposalTransition::Revise)?;
         if let Some(name) = &revision.skill_name {
-            proposal.skill_name = name::writable(name)?;
+            proposal.skill_name = name::writable_name(name)?;
         }
         if let Some(title) = &revision.title {
             proposal.title = text::trim(title).to_owned();
@@ -57,15 +62,19 @@ impl Workshop<'_> {
         if revision.redact {
             self.redact(&mut proposal)?;
         }
-        self.judge_anew(proposal, by)
+        self.reassess(proposal, by)
     }
 
     /// Weighs and keeps a proposal whose content was changed.
-    pub(crate) fn judge_anew(&self, mut proposal: Proposal, by: &By) -> Result<Suggested> {
+    pub(crate) fn reassess(
+        &self,
+        mut proposal: Proposal,
+        by: &WorkshopActor,
+    ) -> Result<ProposalUpdate> {
         let limit = self.settings().max_skill_bytes;
         let fields = content::fields(&proposal.title, &proposal.reason, &proposal.change);
         content::check_fields(&fields, limit)?;
-        let prepared = self.prepare(&Wanted {
+        let prepared = self.prepare(&ChangeRequest {
             name: &proposal.skill_name,
             title: &proposal.title,
             reason: &proposal.reason,
@@ -73,38 +82,53 @@ impl Workshop<'_> {
             queries: &proposal.queries,
         })?;
         proposal.revision += 1;
-        proposal.advance(Life::Revise, self.step("revised", by, None))?;
+        proposal.advance(ProposalTransition::Revise, self.step("revised", by, None))?;
         self.judge(&mut proposal, &prepared);
         let held = match &proposal.status {
-            Status::Quarantined { quarantine_reason } => Some(quarantine_reason.clone()),
+            ProposalState::Quarantined { quarantine_reason } => Some(quarantine_reason.clone()),
             _ => None,
         };
-        let kind = if held.is_some() { EventKind::Quarantined } else { EventKind::Revised };
+        let kind = if held.is_some() {
+            WorkshopEventKind::Quarantined
+        } else {
+            WorkshopEventKind::Revised
+        };
         let event = self.event(kind, &proposal, held);
         self.save(proposal, event)
     }
 
     /// Turns a proposal down.
-    pub fn reject(&self, id: &str, why: Option<&str>, by: &By) -> Result<Suggested> {
+    pub fn reject(
+        &self,
+        id: &str,
+        why: Option<&str>,
+        by: &WorkshopActor,
+    ) -> Result<ProposalUpdate> {
         let _lock = self.lock()?;
-        let mut proposal = self.raw_book().proposal(id)?;
+        let mut proposal = self.raw_records().proposal(id)?;
         let why = why.map(|why| text::short(why, 300));
-        proposal.advance(Life::Reject, self.step("rejected", by, why.clone()))?;
-        let event = self.event(EventKind::Rejected, &proposal, why);
+        proposal.advance(ProposalTransition::Reject, self.step("rejected", by, why.clone()))?;
+        let event = self.event(WorkshopEventKind::Rejected, &proposal, why);
         self.save(proposal, event)
     }
 
     /// A person acknowledges the rules that hold a proposal; it waits again, and only a person can
     /// apply it.
-    pub fn restore(&self, id: &str, rules: &[String], reason: &str, by: &By) -> Result<Suggested> {
+    pub fn restore(
+        &self,
+        id: &str,
+        rules: &[String],
+        reason: &str,
+        by: &WorkshopActor,
+    ) -> Result<ProposalUpdate> {
         if !by.is_person() {
-            return Err(Error::NeedsPerson("acknowledge a finding"));
+            return Err(WorkshopError::NeedsPerson("acknowledge a finding"));
         }
         require("reason", reason)?;
         let _lock = self.lock()?;
-        let mut proposal = self.raw_book().proposal(id)?;
-        proposal.status.clone().after(Life::Restore)?;
-        let refused = |detail: String| Err(Error::CannotAcknowledge(detail));
+        let mut proposal = self.raw_records().proposal(id)?;
+        proposal.status.clone().after(ProposalTransition::Restore)?;
+        let refused = |detail: String| Err(WorkshopError::CannotAcknowledge(detail));
         for rule in rules {
             if NEVER.contains(&rule.as_str()) {
                 return refused(format!("`{rule}` cannot be acknowledged"));
@@ -112,10 +136,10 @@ impl Workshop<'_> {
             if !proposal.scan_findings.iter().any(|finding| finding.rule_id == *rule) {
                 return refused(format!("there is no finding of `{rule}`"));
             }
-            proposal.acknowledged.push(Acknowledged {
+            proposal.acknowledged.push(FindingAcknowledgement {
                 rule: rule.clone(),
                 reason: text::short(reason, 300),
-                by: by.shown(),
+                by: by.display_name(),
                 revision: proposal.revision,
             });
         }
@@ -125,24 +149,24 @@ impl Workshop<'_> {
             return refused(format!("these findings hold it too: {}", left.join(", ")));
         }
         let why = Some(format!("{}: {}", rules.join(", "), text::short(reason, 300)));
-        proposal.advance(Life::Restore, self.step("restored", by, why.clone()))?;
-        let event = self.event(EventKind::Restored, &proposal, why);
+        proposal.advance(ProposalTransition::Restore, self.step("restored", by, why.clone()))?;
+        let event = self.event(WorkshopEventKind::Restored, &proposal, why);
         self.save(proposal, event)
     }
 
-    fn save(&self, proposal: Proposal, event: Event) -> Result<Suggested> {
-        let mut entry = self.raw_book().change()?;
+    fn save(&self, proposal: Proposal, event: WorkshopEvent) -> Result<ProposalUpdate> {
+        let mut entry = self.raw_records().change()?;
         entry.put(&proposal)?;
         entry.event(event);
         let events = entry.save()?;
-        Ok(Suggested { proposal, skill_path: None, events })
+        Ok(ProposalUpdate { proposal, skill_path: None, events })
     }
 
     /// Cuts flagged lines out of a proposal's texts until nothing critical is left, or nothing more
     /// can be cut.
     fn redact(&self, proposal: &mut Proposal) -> Result<()> {
         for _ in 0..MAX_ROUNDS {
-            let wanted = Wanted {
+            let wanted = ChangeRequest {
                 name: &proposal.skill_name,
                 title: &proposal.title,
                 reason: &proposal.reason,
@@ -150,7 +174,7 @@ impl Workshop<'_> {
                 queries: &proposal.queries,
             };
             let prepared = self.prepare(&wanted)?;
-            let critical: Vec<&ScanFinding> =
+            let critical: Vec<&ProposalFinding> =
                 prepared.findings.iter().filter(|finding| finding.is_critical()).collect();
             let mut cut = false;
             for finding in critical {
@@ -166,7 +190,7 @@ impl Workshop<'_> {
 }
 
 /// Cuts what a finding points at; whether something was cut.
-fn cut_finding(proposal: &mut Proposal, finding: &ScanFinding, line: Option<&str>) -> bool {
+fn cut_finding(proposal: &mut Proposal, finding: &ProposalFinding, line: Option<&str>) -> bool {
     let placeholder = format!("[removed: {}]", finding.rule_id);
     match finding.file.as_str() {
         "title" => {
@@ -180,11 +204,12 @@ fn cut_finding(proposal: &mut Proposal, finding: &ScanFinding, line: Option<&str
         "description" => {
             let title = proposal.title.clone();
             match &mut proposal.change {
-                Change::Create { description, .. } | Change::Append { description, .. } => {
+                ProposalChange::Create { description, .. }
+                | ProposalChange::Append { description, .. } => {
                     *description = title;
                     true
                 }
-                Change::Replace { .. } | Change::Retire { .. } => false,
+                ProposalChange::Replace { .. } | ProposalChange::Retire { .. } => false,
             }
         }
         "SKILL.md" => {
@@ -192,9 +217,9 @@ fn cut_finding(proposal: &mut Proposal, finding: &ScanFinding, line: Option<&str
                 return false;
             };
             let text = match &mut proposal.change {
-                Change::Create { body, .. } | Change::Append { body, .. } => body,
-                Change::Replace { new_text, .. } => new_text,
-                Change::Retire { .. } => return false,
+                ProposalChange::Create { body, .. } | ProposalChange::Append { body, .. } => body,
+                ProposalChange::Replace { new_text, .. } => new_text,
+                ProposalChange::Retire { .. } => return false,
             };
             let kept: Vec<String> = text
                 .split('\n')
@@ -213,49 +238,49 @@ fn cut_finding(proposal: &mut Proposal, finding: &ScanFinding, line: Option<&str
 }
 
 /// The change with its new content; a section makes it an addition, old and new text a replacement.
-fn revised(change: &Change, revision: &Revision) -> Result<Change> {
+fn revised(change: &ProposalChange, revision: &ProposalRevision) -> Result<ProposalChange> {
     let given = |new: &Option<String>, old: &str| new.clone().unwrap_or_else(|| old.to_owned());
     if revision.old_text.is_some() || revision.new_text.is_some() {
         let (old, new) = match change {
-            Change::Replace { old_text, new_text } => (Some(old_text), Some(new_text)),
-            Change::Retire { .. } => return Err(Error::OnlyAsItIs),
+            ProposalChange::Replace { old_text, new_text } => (Some(old_text), Some(new_text)),
+            ProposalChange::Retire { .. } => return Err(WorkshopError::OnlyAsItIs),
             _ => (None, None),
         };
         let old_text = revision.old_text.as_ref().or(old);
         let new_text = revision.new_text.as_ref().or(new);
         return match (old_text, new_text) {
             (Some(old), Some(new)) if !old.is_empty() => {
-                Ok(Change::Replace { old_text: old.clone(), new_text: new.clone() })
+                Ok(ProposalChange::Replace { old_text: old.clone(), new_text: new.clone() })
             }
-            _ => Err(Error::ReplaceNeedsBoth),
+            _ => Err(WorkshopError::ReplaceNeedsBoth),
         };
     }
     let (old_description, old_body, files, old_section) = match change {
-        Change::Create { description, body, files, .. } => {
+        ProposalChange::Create { description, body, files, .. } => {
             (description.as_str(), body.as_str(), files.clone(), None)
         }
-        Change::Append { section, body, description } => {
+        ProposalChange::Append { section, body, description } => {
             (description.as_str(), body.as_str(), Default::default(), Some(section.as_str()))
         }
-        Change::Replace { .. } => {
+        ProposalChange::Replace { .. } => {
             if revision.body.is_none() {
                 return Ok(change.clone());
             }
             ("", "", Default::default(), Some(WORKFLOW))
         }
-        Change::Retire { .. } => return Err(Error::OnlyAsItIs),
+        ProposalChange::Retire { .. } => return Err(WorkshopError::OnlyAsItIs),
     };
     let body = given(&revision.body, old_body);
     require("body", &body)?;
     let description = given(&revision.description, old_description);
     match revision.section.as_deref().or(old_section) {
         Some(section) => {
-            let section = name::section(section)?.to_owned();
-            Ok(Change::Append { section, body, description })
+            let section = name::section_heading(section)?.to_owned();
+            Ok(ProposalChange::Append { section, body, description })
         }
         None => {
             let generated = change.generated().cloned().map(Box::new);
-            Ok(Change::Create { description, body, files, generated })
+            Ok(ProposalChange::Create { description, body, files, generated })
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, WorkshopError};
 
 /// Where a proposal stands, with what belongs to that.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "lowercase", rename_all_fields = "camelCase")]
-pub enum Status {
+pub enum ProposalState {
     /// It waits for a decision.
     Pending,
     /// It was written.
@@ -32,7 +32,7 @@ pub enum Status {
 
 /// What can happen to a proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Life {
+pub(crate) enum ProposalTransition {
     Apply,
     Reject,
     /// New content, which was scanned.
@@ -46,7 +46,7 @@ pub(crate) enum Life {
     Redo,
 }
 
-impl Status {
+impl ProposalState {
     /// The word for it.
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -64,11 +64,11 @@ impl Status {
     }
 
     /// The state after an event, or why it cannot happen.
-    pub(crate) fn after(self, event: Life) -> Result<Self> {
-        use Life as E;
+    pub(crate) fn after(self, event: ProposalTransition) -> Result<Self> {
+        use ProposalTransition as E;
         match (self, event) {
             (Self::Pending, E::Apply) => Ok(Self::Applied),
-            (Self::Quarantined { .. }, E::Apply) => Err(Error::Quarantined),
+            (Self::Quarantined { .. }, E::Apply) => Err(WorkshopError::Quarantined),
             (Self::Pending | Self::Quarantined { .. } | Self::Stale { .. }, E::Reject) => {
                 Ok(Self::Rejected { undone: false })
             }
@@ -82,7 +82,7 @@ impl Status {
             (Self::Quarantined { .. }, E::Restore) => Ok(Self::Pending),
             (Self::Applied, E::Undo) => Ok(Self::Rejected { undone: true }),
             (Self::Rejected { undone: true }, E::Redo) => Ok(Self::Applied),
-            (status, _) => Err(Error::WrongStatus(status.as_str())),
+            (status, _) => Err(WorkshopError::WrongStatus(status.as_str())),
         }
     }
 }
@@ -90,23 +90,23 @@ impl Status {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proposal::Change;
+    use crate::proposal::ProposalChange;
     use proptest::prelude::*;
 
-    fn every_status() -> Vec<Status> {
+    fn every_status() -> Vec<ProposalState> {
         vec![
-            Status::Pending,
-            Status::Applied,
-            Status::Rejected { undone: false },
-            Status::Rejected { undone: true },
-            Status::Quarantined { quarantine_reason: "r".to_owned() },
-            Status::Stale { stale_reason: "r".to_owned() },
+            ProposalState::Pending,
+            ProposalState::Applied,
+            ProposalState::Rejected { undone: false },
+            ProposalState::Rejected { undone: true },
+            ProposalState::Quarantined { quarantine_reason: "r".to_owned() },
+            ProposalState::Stale { stale_reason: "r".to_owned() },
         ]
     }
 
     #[test]
     fn the_table_of_lives_is_the_specs() {
-        let names = |event: &Life| -> Vec<String> {
+        let names = |event: &ProposalTransition| -> Vec<String> {
             let lives = every_status().into_iter().map(|from| {
                 let word = from.as_str();
                 match from.after(event.clone()) {
@@ -117,41 +117,45 @@ mod tests {
             lives.filter(|life| !life.contains("!proposal is")).collect()
         };
         assert_eq!(
-            names(&Life::Apply),
+            names(&ProposalTransition::Apply),
             ["pending>applied", "quarantined!quarantined proposal cannot be applied"]
         );
         let open = ["pending>rejected", "quarantined>rejected", "stale>rejected"];
-        assert_eq!(names(&Life::Reject), open);
+        assert_eq!(names(&ProposalTransition::Reject), open);
         let open = ["pending>pending", "quarantined>pending", "stale>pending"];
-        assert_eq!(names(&Life::Revise), open);
-        assert_eq!(names(&Life::Restore), ["quarantined>pending"]);
-        assert_eq!(names(&Life::Undo), ["applied>rejected"]);
-        assert_eq!(names(&Life::Redo), ["rejected>applied"]);
+        assert_eq!(names(&ProposalTransition::Revise), open);
+        assert_eq!(names(&ProposalTransition::Restore), ["quarantined>pending"]);
+        assert_eq!(names(&ProposalTransition::Undo), ["applied>rejected"]);
+        assert_eq!(names(&ProposalTransition::Redo), ["rejected>applied"]);
     }
 
     #[test]
     fn a_record_reads_back_as_it_was_written() {
         for status in every_status() {
             let text = serde_json::to_string(&status).expect("JSON");
-            assert_eq!(serde_json::from_str::<Status>(&text).expect("a status"), status, "{text}");
+            assert_eq!(
+                serde_json::from_str::<ProposalState>(&text).expect("a status"),
+                status,
+                "{text}"
+            );
         }
-        let change = Change::Replace { old_text: "a".to_owned(), new_text: "b".to_owned() };
+        let change = ProposalChange::Replace { old_text: "a".to_owned(), new_text: "b".to_owned() };
         assert_eq!(
             serde_json::to_string(&change).expect("JSON"),
             r#"{"kind":"replace","oldText":"a","newText":"b"}"#
         );
     }
 
-    fn any_event() -> impl Strategy<Value = Life> {
+    fn any_event() -> impl Strategy<Value = ProposalTransition> {
         prop_oneof![
-            Just(Life::Apply),
-            Just(Life::Reject),
-            Just(Life::Revise),
-            Just(Life::Quarantine("q".to_owned())),
-            Just(Life::GoStale("s".to_owned())),
-            Just(Life::Restore),
-            Just(Life::Undo),
-            Just(Life::Redo),
+            Just(ProposalTransition::Apply),
+            Just(ProposalTransition::Reject),
+            Just(ProposalTransition::Revise),
+            Just(ProposalTransition::Quarantine("q".to_owned())),
+            Just(ProposalTransition::GoStale("s".to_owned())),
+            Just(ProposalTransition::Restore),
+            Just(ProposalTransition::Undo),
+            Just(ProposalTransition::Redo),
         ]
     }
 
@@ -162,15 +166,15 @@ mod tests {
         fn no_order_of_events_writes_what_is_not_pending(
             events in proptest::collection::vec(any_event(), 0..40)
         ) {
-            let mut status = Status::Pending;
+            let mut status = ProposalState::Pending;
             for event in events {
                 let before = status.clone();
                 if let Ok(after) = before.clone().after(event.clone()) {
-                    if after == Status::Applied {
-                        let taken_back = Status::Rejected { undone: true };
-                        prop_assert!(before == Status::Pending || before == taken_back);
+                    if after == ProposalState::Applied {
+                        let taken_back = ProposalState::Rejected { undone: true };
+                        prop_assert!(before == ProposalState::Pending || before == taken_back);
                     }
-                    let turned_down = Status::Rejected { undone: false };
+                    let turned_down = ProposalState::Rejected { undone: false };
                     prop_assert!(before != turned_down);
                     status = after;
                 }

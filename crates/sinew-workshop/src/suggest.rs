@@ -1,22 +1,22 @@
 //! A change is proposed: checked, compared, and queued, held or written.
 
-use crate::book::Entry;
-use crate::by::By;
-use crate::error::{Error, Result};
-use crate::event::{Event, EventKind};
+use crate::actor::WorkshopActor;
+use crate::error::{Result, WorkshopError};
+use crate::event::{WorkshopEvent, WorkshopEventKind};
 use crate::gates::content;
 use crate::id;
 use crate::name;
-use crate::prepare::{Prepared, Wanted};
-use crate::proposal::{Change, Proposal, Queries, Source};
-use crate::settings::Policy;
-use crate::status::Status;
+use crate::prepare::{ChangeRequest, PreparedChange};
+use crate::proposal::{Proposal, ProposalChange, ProposalSource, TriggerQueries};
+use crate::records::RecordsChange;
+use crate::settings::ApprovalPolicy;
+use crate::status::ProposalState;
 use crate::text;
 use crate::workshop::Workshop;
 
 /// What is proposed.
 #[derive(Debug, Clone)]
-pub struct Draft {
+pub struct ProposalRequest {
     /// The skill, as written; it is normalised.
     pub skill_name: String,
     /// A line for lists; a default where empty.
@@ -24,31 +24,31 @@ pub struct Draft {
     /// Why; a default where empty.
     pub reason: String,
     /// What changes.
-    pub change: Change,
+    pub change: ProposalChange,
     /// Short quotes that led to it.
     pub evidence: Vec<String>,
     /// Messages for the trigger gate.
-    pub queries: Queries,
+    pub queries: TriggerQueries,
 }
 
 /// Who proposes, and what may follow.
 #[derive(Debug, Clone)]
-pub struct Origin {
+pub struct ProposalOrigin {
     /// Who.
-    pub by: By,
+    pub by: WorkshopActor,
     /// How it came about.
-    pub source: Source,
+    pub source: ProposalSource,
     /// The agent, where known.
     pub agent_id: Option<String>,
     /// The session, where known.
     pub session_id: Option<String>,
     /// Whether the policy may write it at once.
-    pub apply: Apply,
+    pub apply: ApplyMode,
 }
 
 /// Whether the policy may write a proposal at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Apply {
+pub enum ApplyMode {
     /// As the policy says.
     #[default]
     ByPolicy,
@@ -60,13 +60,13 @@ pub enum Apply {
 
 /// What became of a proposal.
 #[derive(Debug, Clone)]
-pub struct Suggested {
+pub struct ProposalUpdate {
     /// The record.
     pub proposal: Proposal,
     /// The file that was written, if one was.
     pub skill_path: Option<String>,
     /// What happened, for the log.
-    pub events: Vec<Event>,
+    pub events: Vec<WorkshopEvent>,
 }
 
 /// Quotes kept with a proposal, and the length of each.
@@ -79,15 +79,19 @@ const MAX_QUERY: usize = 400;
 
 impl Workshop<'_> {
     /// Proposes a change.
-    pub fn suggest(&self, draft: &Draft, origin: &Origin) -> Result<Suggested> {
-        let name = name::writable(&draft.skill_name)?;
+    pub fn suggest(
+        &self,
+        draft: &ProposalRequest,
+        origin: &ProposalOrigin,
+    ) -> Result<ProposalUpdate> {
+        let name = name::writable_name(&draft.skill_name)?;
         let policy = self.settings().policy_for(&name);
-        if policy == Policy::Never && !origin.by.is_person() {
-            return Err(Error::Never(name));
+        if policy == ApprovalPolicy::Never && !origin.by.is_person() {
+            return Err(WorkshopError::Never(name));
         }
         let draft = self.completed(draft, &name)?;
         let _lock = self.lock()?;
-        let wanted = Wanted {
+        let wanted = ChangeRequest {
             name: &name,
             title: &draft.title,
             reason: &draft.reason,
@@ -95,7 +99,7 @@ impl Workshop<'_> {
             queries: &draft.queries,
         };
         let prepared = self.prepare(&wanted)?;
-        let book = self.raw_book();
+        let book = self.raw_records();
         let proposals = book.proposals()?;
         let twin = proposals
             .iter()
@@ -107,12 +111,12 @@ impl Workshop<'_> {
         };
         self.judge(&mut proposal, &prepared);
         let allowed = match origin.apply {
-            Apply::ByPolicy => policy == Policy::Auto,
-            Apply::AtOnce => policy != Policy::Never,
-            Apply::Never => false,
+            ApplyMode::ByPolicy => policy == ApprovalPolicy::Auto,
+            ApplyMode::AtOnce => policy != ApprovalPolicy::Never,
+            ApplyMode::Never => false,
         };
         let at_once = allowed
-            && proposal.status == Status::Pending
+            && proposal.status == ProposalState::Pending
             && proposal.acknowledged.is_empty()
             && prepared.gates.holds(self.settings()).is_none();
         if at_once {
@@ -123,27 +127,31 @@ impl Workshop<'_> {
         }
         if let Some(twin) = twin {
             // The same thing said twice is one proposal.
-            return Ok(Suggested { proposal: twin.clone(), skill_path: None, events: Vec::new() });
+            return Ok(ProposalUpdate {
+                proposal: twin.clone(),
+                skill_path: None,
+                events: Vec::new(),
+            });
         }
         let kind = match proposal.status {
-            Status::Quarantined { .. } => EventKind::Quarantined,
-            _ => EventKind::Queued,
+            ProposalState::Quarantined { .. } => WorkshopEventKind::Quarantined,
+            _ => WorkshopEventKind::Queued,
         };
         let why = match &proposal.status {
-            Status::Quarantined { quarantine_reason } => Some(quarantine_reason.clone()),
-            _ => prepared.gates.holds(self.settings()).filter(|_| policy == Policy::Auto),
+            ProposalState::Quarantined { quarantine_reason } => Some(quarantine_reason.clone()),
+            _ => prepared.gates.holds(self.settings()).filter(|_| policy == ApprovalPolicy::Auto),
         };
-        let what = if kind == EventKind::Queued { "queued" } else { "quarantined" };
+        let what = if kind == WorkshopEventKind::Queued { "queued" } else { "quarantined" };
         proposal.note(self.step(what, &origin.by, why.clone()));
         entry.put(&proposal)?;
         entry.event(self.event(kind, &proposal, why));
         self.prune(&mut entry, &proposals)?;
         let events = entry.save()?;
-        Ok(Suggested { proposal, skill_path: None, events })
+        Ok(ProposalUpdate { proposal, skill_path: None, events })
     }
 
     /// The draft with its defaults, checked for what must never be stored.
-    fn completed(&self, draft: &Draft, name: &str) -> Result<Draft> {
+    fn completed(&self, draft: &ProposalRequest, name: &str) -> Result<ProposalRequest> {
         let or = |given: &str, default: String| match text::trim(given) {
             "" => default,
             given => given.to_owned(),
@@ -152,21 +160,21 @@ impl Workshop<'_> {
         let reason = or(&draft.reason, "Tool-created skill update".to_owned());
         let mut change = draft.change.clone();
         match &mut change {
-            Change::Create { description, body, .. } => {
+            ProposalChange::Create { description, body, .. } => {
                 *description = or(description, title.clone());
                 require("body", body)?;
             }
-            Change::Append { section, body, description } => {
+            ProposalChange::Append { section, body, description } => {
                 *description = or(description, title.clone());
-                name::section(section)?;
+                name::section_heading(section)?;
                 require("body", body)?;
             }
-            Change::Replace { old_text, .. } => {
+            ProposalChange::Replace { old_text, .. } => {
                 if old_text.is_empty() {
-                    return Err(Error::ReplaceNeedsBoth);
+                    return Err(WorkshopError::ReplaceNeedsBoth);
                 }
             }
-            Change::Retire { .. } => return Err(Error::OnlyAsItIs),
+            ProposalChange::Retire { .. } => return Err(WorkshopError::OnlyAsItIs),
         }
         let limit = self.settings().max_skill_bytes;
         content::check_fields(&content::fields(&title, &reason, &change), limit)?;
@@ -175,19 +183,26 @@ impl Workshop<'_> {
         let messages = |messages: &[String]| {
             messages.iter().take(MAX_QUERIES).map(|query| masked(query, MAX_QUERY)).collect()
         };
-        let queries = Queries {
+        let queries = TriggerQueries {
             positive: messages(&draft.queries.positive),
             near_miss: messages(&draft.queries.near_miss),
         };
-        Ok(Draft { skill_name: name.to_owned(), title, reason, change, evidence, queries })
+        Ok(ProposalRequest {
+            skill_name: name.to_owned(),
+            title,
+            reason,
+            change,
+            evidence,
+            queries,
+        })
     }
 
     pub(crate) fn new_proposal(
         &self,
-        entry: &mut Entry<'_>,
+        entry: &mut RecordsChange<'_>,
         name: &str,
-        draft: &Draft,
-        origin: &Origin,
+        draft: &ProposalRequest,
+        origin: &ProposalOrigin,
     ) -> Result<Proposal> {
         Ok(Proposal {
             id: id::uuid()?,
@@ -200,7 +215,7 @@ impl Workshop<'_> {
             title: draft.title.clone(),
             reason: draft.reason.clone(),
             source: origin.source,
-            status: Status::Pending,
+            status: ProposalState::Pending,
             change: draft.change.clone(),
             scan_findings: Vec::new(),
             target: Default::default(),
@@ -218,32 +233,32 @@ impl Workshop<'_> {
     }
 
     /// Records what was found; a critical finding that nobody acknowledged holds the proposal.
-    pub(crate) fn judge(&self, proposal: &mut Proposal, prepared: &Prepared) {
+    pub(crate) fn judge(&self, proposal: &mut Proposal, prepared: &PreparedChange) {
         proposal.scan_findings = prepared.findings.clone();
         proposal.target = prepared.target.clone();
         proposal.result_sha256 = Some(prepared.result_sha256.clone());
         proposal.gates = prepared.gates.clone();
         let critical = proposal.open_criticals().next().map(|finding| finding.message.clone());
         if let Some(reason) = critical {
-            proposal.status = Status::Quarantined { quarantine_reason: reason };
+            proposal.status = ProposalState::Quarantined { quarantine_reason: reason };
         }
     }
 
     /// Lets the oldest open proposals go once there are too many; one more is about to be stored.
-    pub(crate) fn prune(&self, entry: &mut Entry<'_>, before: &[Proposal]) -> Result<()> {
+    pub(crate) fn prune(&self, entry: &mut RecordsChange<'_>, before: &[Proposal]) -> Result<()> {
         let kept = self.settings().max_pending.saturating_sub(1);
         let open = before.iter().filter(|proposal| proposal.status.is_open());
         for proposal in open.skip(kept) {
             entry.prune(proposal, self.now())?;
             let why = format!("more than {} proposals are open", kept + 1);
-            entry.event(self.event(EventKind::Pruned, proposal, Some(why)));
+            entry.event(self.event(WorkshopEventKind::Pruned, proposal, Some(why)));
         }
         Ok(())
     }
 }
 
 pub(crate) fn require(what: &'static str, given: &str) -> Result<()> {
-    if text::trim(given).is_empty() { Err(Error::Required(what)) } else { Ok(()) }
+    if text::trim(given).is_empty() { Err(WorkshopError::Required(what)) } else { Ok(()) }
 }
 
 /// A quote for the record: one line, cut, secrets masked.

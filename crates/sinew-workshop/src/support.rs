@@ -1,17 +1,17 @@
 //! Support files: what lies beside a skill's own file, in one of four folders.
 
-use sinew_guard::archive::support_file;
+use sinew_guard::archive::support_file_components;
 
-use crate::apply::Planned;
-use crate::by::By;
-use crate::error::{Error, Result};
-use crate::event::{Event, EventKind};
+use crate::actor::WorkshopActor;
+use crate::apply::PlannedWrite;
+use crate::error::{Result, WorkshopError};
+use crate::event::{WorkshopEvent, WorkshopEventKind};
 use crate::files;
-use crate::gates::{Owner, content, ownership};
-use crate::history::{self, Action};
+use crate::gates::{SkillOwner, content, ownership};
+use crate::history::{self, VersionCause};
 use crate::name;
-use crate::proposal::Queries;
-use crate::settings::Policy;
+use crate::proposal::TriggerQueries;
+use crate::settings::ApprovalPolicy;
 use crate::text;
 use crate::workshop::Workshop;
 
@@ -21,18 +21,18 @@ pub struct SupportFile {
     /// Where it lies.
     pub file_path: String,
     /// What happened, for the log.
-    pub events: Vec<Event>,
+    pub events: Vec<WorkshopEvent>,
 }
 
 /// The text of a support file as it is written, if path, size and content allow it.
-pub(crate) fn checked(path: &str, body: &str, limit: usize) -> Result<String> {
-    if support_file(path).is_none() {
-        return Err(Error::SupportPath(text::short(path, 120)));
+pub(crate) fn checked_text(path: &str, body: &str, limit: usize) -> Result<String> {
+    if support_file_components(path).is_none() {
+        return Err(WorkshopError::SupportPath(text::short(path, 120)));
     }
     content::check_fields(&[(path, body)], limit)?;
     let ready = format!("{}\n", text::trim_end(body));
     if ready.len() > limit {
-        return Err(Error::TooLarge(limit));
+        return Err(WorkshopError::TooLarge(limit));
     }
     Ok(ready)
 }
@@ -44,35 +44,35 @@ impl Workshop<'_> {
         skill: &str,
         path: &str,
         body: &str,
-        by: &By,
+        by: &WorkshopActor,
     ) -> Result<SupportFile> {
-        let name = name::writable(skill)?;
-        if !by.is_person() && self.settings().policy_for(&name) == Policy::Never {
-            return Err(Error::Never(name));
+        let name = name::writable_name(skill)?;
+        if !by.is_person() && self.settings().policy_for(&name) == ApprovalPolicy::Never {
+            return Err(WorkshopError::Never(name));
         }
-        let ready = checked(path, body, self.settings().max_skill_bytes)?;
+        let ready = checked_text(path, body, self.settings().max_skill_bytes)?;
         let scanned = [(path.to_owned(), ready.clone())];
         let findings = content::scan(self.parts.scanner, &name, &scanned, &[]);
         if let Some(critical) = findings.iter().find(|finding| finding.is_critical()) {
-            return Err(Error::Unsafe(critical.message.clone()));
+            return Err(WorkshopError::Unsafe(critical.message.clone()));
         }
         let _lock = self.lock()?;
         let relative = format!("skills/{name}/{path}");
         self.check_owner(&name, &relative, by)?;
-        let event = Event {
+        let event = WorkshopEvent {
             at: self.now(),
-            kind: EventKind::SupportFile,
+            kind: WorkshopEventKind::SupportFile,
             skill: name.clone(),
             proposal: None,
             reason: Some(path.to_owned()),
         };
-        let planned = Planned {
+        let planned = PlannedWrite {
             skill: name,
-            action: Action::SupportFile,
+            action: VersionCause::SupportFile,
             proposal_id: None,
             undoes: None,
             proposals: Vec::new(),
-            queries: Queries::default(),
+            queries: TriggerQueries::default(),
             events: vec![event],
         };
         let events = self.commit(planned, &[(relative.clone(), Some(ready))], by)?;
@@ -81,10 +81,12 @@ impl Workshop<'_> {
     }
 
     /// An installed skill stays what was installed, and nobody's file is overwritten unasked.
-    fn check_owner(&self, name: &str, path: &str, by: &By) -> Result<()> {
-        let not_ours =
-            |owner: Owner| Error::NotOurs { owner: owner.as_str(), name: name.to_owned() };
-        if let Some(owner) = ownership::installed(self.workspace(), name) {
+    fn check_owner(&self, name: &str, path: &str, by: &WorkshopActor) -> Result<()> {
+        let not_ours = |owner: SkillOwner| WorkshopError::NotOurs {
+            owner: owner.as_str(),
+            name: name.to_owned(),
+        };
+        if let Some(owner) = ownership::installed_owner(self.workspace(), name) {
             return Err(not_ours(owner));
         }
         let skill = files::read(self.workspace(), &files::skill_path(name))?;
@@ -93,10 +95,10 @@ impl Workshop<'_> {
         }
         let found = files::read(self.workspace(), path)?;
         if let (Some(found), false) = (found, by.is_person()) {
-            let versions = self.raw_book().versions(name)?;
+            let versions = self.raw_records().versions(name)?;
             let left = history::last_written(&versions, path).and_then(|w| w.after.clone());
             if left.as_deref() != Some(&found.sha256) {
-                return Err(not_ours(Owner::HandWritten));
+                return Err(not_ours(SkillOwner::HandWritten));
             }
         }
         Ok(())

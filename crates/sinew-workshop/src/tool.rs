@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::apply::Consent;
-use crate::by::By;
-use crate::error::{Error, Result};
-use crate::event::Event;
-use crate::proposal::{Change, Proposal, Queries, Source};
-use crate::revise::Revision;
-use crate::suggest::{Apply, Draft, Origin, Suggested};
-use crate::undo::{Force, Wish};
+use crate::actor::WorkshopActor;
+use crate::apply::ApplyConsent;
+use crate::error::{Result, WorkshopError};
+use crate::event::WorkshopEvent;
+use crate::proposal::{Proposal, ProposalChange, ProposalSource, TriggerQueries};
+use crate::revise::ProposalRevision;
+use crate::suggest::{ApplyMode, ProposalOrigin, ProposalRequest, ProposalUpdate};
+use crate::undo::{UndoForce, UndoTarget};
 use crate::workshop::Workshop;
 
 /// The tool's name.
@@ -48,18 +48,18 @@ const TEXTS: [(&str, &str); 12] = [
 
 /// What a call to the tool brought.
 #[derive(Debug, Clone)]
-pub struct ToolAnswer {
+pub struct WorkshopToolAnswer {
     /// The answer.
     pub value: Value,
     /// What happened, for the log.
-    pub events: Vec<Event>,
+    pub events: Vec<WorkshopEvent>,
 }
 
 /// Who calls the tool.
 #[derive(Debug, Clone)]
-pub struct Caller {
+pub struct WorkshopCaller {
     /// Who.
-    pub by: By,
+    pub by: WorkshopActor,
     /// The agent, where known.
     pub agent_id: Option<String>,
     /// The session, where known.
@@ -85,9 +85,9 @@ pub fn schema() -> Value {
 }
 
 /// The guidance that goes before an agent's system context while the workshop is on.
-pub fn guidance(policy: crate::settings::Policy) -> String {
+pub fn guidance(policy: crate::settings::ApprovalPolicy) -> String {
     let last = match policy {
-        crate::settings::Policy::Auto => {
+        crate::settings::ApprovalPolicy::Auto => {
             "Safe updates that are clearly reusable are applied; `apply: false` queues."
         }
         _ => "Proposals are queued; apply one only after the user's explicit approval.",
@@ -102,19 +102,26 @@ pub fn guidance(policy: crate::settings::Policy) -> String {
     )
 }
 
-impl Draft {
+impl ProposalRequest {
     /// What the parameters of `suggest` propose, and how it is to be taken.
-    pub fn from_parameters(parameters: &Value, caller: &Caller) -> Result<(Self, Origin)> {
-        let call = Call::read(parameters)?;
+    pub fn from_parameters(
+        parameters: &Value,
+        caller: &WorkshopCaller,
+    ) -> Result<(Self, ProposalOrigin)> {
+        let call = WorkshopToolParameters::read(parameters)?;
         Ok((call.draft()?, call.origin(caller)))
     }
 }
 
 impl Workshop<'_> {
     /// Calls the tool.
-    pub fn call_tool(&self, parameters: &Value, caller: &Caller) -> Result<ToolAnswer> {
-        let call = Call::read(parameters)?;
-        let plain = |value: Value| Ok(ToolAnswer { value, events: Vec::new() });
+    pub fn call_tool(
+        &self,
+        parameters: &Value,
+        caller: &WorkshopCaller,
+    ) -> Result<WorkshopToolAnswer> {
+        let call = WorkshopToolParameters::read(parameters)?;
+        let plain = |value: Value| Ok(WorkshopToolAnswer { value, events: Vec::new() });
         match call.text("action").unwrap_or("status") {
             "status" => plain(json!(self.status()?)),
             "list_pending" => {
@@ -127,50 +134,54 @@ impl Workshop<'_> {
                 let (draft, origin) = (call.draft()?, call.origin(caller));
                 Ok(decided(self.suggest(&draft, &origin)?))
             }
-            "apply" => Ok(decided(self.apply(call.id()?, &caller.by, &Consent::default())?)),
+            "apply" => Ok(decided(self.apply(call.id()?, &caller.by, &ApplyConsent::default())?)),
             "reject" => {
                 let done = self.reject(call.id()?, call.text("reason"), &caller.by)?;
-                Ok(ToolAnswer { value: record(&done.proposal), events: done.events })
+                Ok(WorkshopToolAnswer { value: record(&done.proposal), events: done.events })
             }
             "write_support_file" => {
                 let all = (call.text("skillName"), call.text("relativePath"), call.text("body"));
                 let (Some(skill), Some(path), Some(body)) = all else {
-                    return Err(Error::Required("skillName, relativePath, and body"));
+                    return Err(WorkshopError::Required("skillName, relativePath, and body"));
                 };
                 let done = self.write_support_file(skill, path, body, &caller.by)?;
                 let value = json!({"status": "written", "filePath": done.file_path});
-                Ok(ToolAnswer { value, events: done.events })
+                Ok(WorkshopToolAnswer { value, events: done.events })
             }
             "revise" => {
                 let done = self.revise(call.id()?, &call.revision(), &caller.by)?;
                 let status = done.proposal.status.as_str();
                 let value = json!({"status": status, "proposal": record(&done.proposal)});
-                Ok(ToolAnswer { value, events: done.events })
+                Ok(WorkshopToolAnswer { value, events: done.events })
             }
             "history" => plain(json!(self.history(call.skill()?)?)),
             "undo" => {
                 self.check_may_undo(&caller.by)?;
-                let done = self.undo(&call.wish()?, Force::No, &caller.by)?;
-                Ok(ToolAnswer { value: json!(done), events: done.events })
+                let done = self.undo(&call.wish()?, UndoForce::No, &caller.by)?;
+                Ok(WorkshopToolAnswer { value: json!(done), events: done.events })
             }
-            other => Err(Error::UnknownAction(crate::text::short(other, 40))),
+            other => Err(WorkshopError::UnknownAction(crate::text::short(other, 40))),
         }
     }
 
     /// What a person has to approve to be written, a person has to approve to be taken back.
-    fn check_may_undo(&self, by: &By) -> Result<()> {
-        let auto = self.settings().approval_policy == crate::settings::Policy::Auto;
-        if by.is_person() || auto { Ok(()) } else { Err(Error::NeedsPerson("undo a write")) }
+    fn check_may_undo(&self, by: &WorkshopActor) -> Result<()> {
+        let auto = self.settings().approval_policy == crate::settings::ApprovalPolicy::Auto;
+        if by.is_person() || auto {
+            Ok(())
+        } else {
+            Err(WorkshopError::NeedsPerson("undo a write"))
+        }
     }
 }
 
-fn decided(done: Suggested) -> ToolAnswer {
+fn decided(done: ProposalUpdate) -> WorkshopToolAnswer {
     let mut value = json!({"status": done.proposal.status.as_str()});
     if let Some(path) = &done.skill_path {
         value["skillPath"] = json!(path);
     }
     value["proposal"] = record(&done.proposal);
-    ToolAnswer { value, events: done.events }
+    WorkshopToolAnswer { value, events: done.events }
 }
 
 fn records(proposals: &[Proposal]) -> Value {
@@ -210,13 +221,14 @@ pub(crate) fn reference_findings(proposal: &Proposal) -> Value {
 }
 
 /// The parameters of a call, checked.
-struct Call<'p> {
+struct WorkshopToolParameters<'p> {
     parameters: &'p Map<String, Value>,
 }
 
-impl<'p> Call<'p> {
+impl<'p> WorkshopToolParameters<'p> {
     fn read(parameters: &'p Value) -> Result<Self> {
-        let wrong = |name: &str, expected| Error::BadParameter { name: name.to_owned(), expected };
+        let wrong =
+            |name: &str, expected| WorkshopError::BadParameter { name: name.to_owned(), expected };
         let Value::Object(parameters) = parameters else {
             return Err(wrong("the parameters", "an object"));
         };
@@ -243,61 +255,61 @@ impl<'p> Call<'p> {
     }
 
     fn id(&self) -> Result<&'p str> {
-        self.filled("id").ok_or(Error::Required("id"))
+        self.filled("id").ok_or(WorkshopError::Required("id"))
     }
 
     fn skill(&self) -> Result<&'p str> {
-        self.filled("skillName").ok_or(Error::Required("skillName"))
+        self.filled("skillName").ok_or(WorkshopError::Required("skillName"))
     }
 
     /// What `suggest` proposes: both texts make a replacement, a section an addition.
-    fn draft(&self) -> Result<Draft> {
+    fn draft(&self) -> Result<ProposalRequest> {
         let skill_name = self.skill()?.to_owned();
         let owned = |name: &str| self.text(name).unwrap_or_default().to_owned();
         let (old_text, new_text) = (self.text("oldText"), self.text("newText"));
-        let body = || self.filled("body").map(str::to_owned).ok_or(Error::Required("body"));
+        let body = || self.filled("body").map(str::to_owned).ok_or(WorkshopError::Required("body"));
         let change = if old_text.is_some() || new_text.is_some() {
             match (old_text.filter(|old| !old.is_empty()), new_text) {
                 (Some(old), Some(new)) => {
-                    Change::Replace { old_text: old.to_owned(), new_text: new.to_owned() }
+                    ProposalChange::Replace { old_text: old.to_owned(), new_text: new.to_owned() }
                 }
-                _ => return Err(Error::ReplaceNeedsBoth),
+                _ => return Err(WorkshopError::ReplaceNeedsBoth),
             }
         } else if let Some(section) = self.filled("section") {
             let (body, description) = (body()?, owned("description"));
-            Change::Append { section: section.to_owned(), body, description }
+            ProposalChange::Append { section: section.to_owned(), body, description }
         } else {
-            Change::Create {
+            ProposalChange::Create {
                 description: owned("description"),
                 body: body()?,
                 files: Default::default(),
                 generated: None,
             }
         };
-        Ok(Draft {
+        Ok(ProposalRequest {
             skill_name,
             title: owned("title"),
             reason: owned("reason"),
             change,
             evidence: Vec::new(),
-            queries: Queries::default(),
+            queries: TriggerQueries::default(),
         })
     }
 
-    fn origin(&self, caller: &Caller) -> Origin {
+    fn origin(&self, caller: &WorkshopCaller) -> ProposalOrigin {
         let queued = self.parameters.get("apply") == Some(&Value::Bool(false));
-        Origin {
+        ProposalOrigin {
             by: caller.by.clone(),
-            source: Source::Tool,
+            source: ProposalSource::Tool,
             agent_id: caller.agent_id.clone(),
             session_id: caller.session_id.clone(),
-            apply: if queued { Apply::Never } else { Apply::ByPolicy },
+            apply: if queued { ApplyMode::Never } else { ApplyMode::ByPolicy },
         }
     }
 
-    fn revision(&self) -> Revision {
+    fn revision(&self) -> ProposalRevision {
         let owned = |name: &str| self.text(name).map(str::to_owned);
-        Revision {
+        ProposalRevision {
             skill_name: owned("skillName"),
             title: owned("title"),
             description: owned("description"),
@@ -309,14 +321,14 @@ impl<'p> Call<'p> {
         }
     }
 
-    fn wish(&self) -> Result<Wish> {
+    fn wish(&self) -> Result<UndoTarget> {
         match (self.filled("id"), self.filled("skillName"), self.filled("version")) {
             (_, Some(skill), Some(version)) => {
-                Ok(Wish::BackTo { skill: skill.to_owned(), version: version.to_owned() })
+                Ok(UndoTarget::BackTo { skill: skill.to_owned(), version: version.to_owned() })
             }
-            (Some(id), ..) => Ok(Wish::Id(id.to_owned())),
-            (None, Some(skill), _) => Ok(Wish::Skill(skill.to_owned())),
-            (None, None, _) => Err(Error::Required("id or skillName")),
+            (Some(id), ..) => Ok(UndoTarget::Id(id.to_owned())),
+            (None, Some(skill), _) => Ok(UndoTarget::Skill(skill.to_owned())),
+            (None, None, _) => Err(WorkshopError::Required("id or skillName")),
         }
     }
 }

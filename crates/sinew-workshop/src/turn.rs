@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use crate::by::By;
-use crate::capture::{self, Capture, count_tool_calls};
+use crate::actor::WorkshopActor;
+use crate::capture::{self, CapturedCorrection, count_tool_calls};
 use crate::error::Result;
-use crate::event::{Event, EventKind};
-use crate::proposal::{Queries, Source};
+use crate::event::{WorkshopEvent, WorkshopEventKind};
+use crate::proposal::{ProposalSource, TriggerQueries};
 use crate::settings::{CaptureProfile, ReviewMode};
-use crate::suggest::{Apply, Draft, Origin, Suggested};
+use crate::suggest::{ApplyMode, ProposalOrigin, ProposalRequest, ProposalUpdate};
 use crate::workshop::Workshop;
 
 /// Sessions of the reviewer itself; they are never captured.
@@ -20,7 +20,7 @@ const RECENT: usize = 3;
 
 /// A finished turn.
 #[derive(Debug, Clone, Copy)]
-pub struct Turn<'t> {
+pub struct FinishedTurn<'t> {
     /// Its messages.
     pub messages: &'t [Value],
     /// Whether it succeeded.
@@ -35,16 +35,16 @@ pub struct Turn<'t> {
 #[derive(Debug, Clone, Default)]
 pub struct TurnOutcome {
     /// The proposal that the patterns made.
-    pub suggested: Option<Suggested>,
+    pub suggested: Option<ProposalUpdate>,
     /// Whether the reviewer is to run now; its counters are reset already.
     pub review: bool,
     /// What happened, for the log.
-    pub events: Vec<Event>,
+    pub events: Vec<WorkshopEvent>,
 }
 
 impl Workshop<'_> {
     /// Whether a turn is looked at at all.
-    pub fn is_eligible(&self, turn: &Turn<'_>) -> bool {
+    pub fn is_eligible(&self, turn: &FinishedTurn<'_>) -> bool {
         let settings = self.settings();
         settings.is_on()
             && settings.auto_capture
@@ -54,7 +54,7 @@ impl Workshop<'_> {
     }
 
     /// Looks at a finished turn. Trouble with one correction is an event, never an error of the turn.
-    pub fn end_of_turn(&self, turn: &Turn<'_>) -> Result<TurnOutcome> {
+    pub fn end_of_turn(&self, turn: &FinishedTurn<'_>) -> Result<TurnOutcome> {
         let mut outcome = TurnOutcome::default();
         if !self.is_eligible(turn) {
             return Ok(outcome);
@@ -62,7 +62,7 @@ impl Workshop<'_> {
         let settings = self.settings();
         let (found, skipped) = capture::judge_turn(turn.messages, settings.capture_profile);
         for why in skipped {
-            outcome.events.extend(self.note(EventKind::CaptureSkipped, why.as_str())?);
+            outcome.events.extend(self.note(WorkshopEventKind::CaptureSkipped, why.as_str())?);
         }
         let matched = found.is_some();
         if let Some(found) = found.filter(|_| settings.review_mode.has_heuristic()) {
@@ -72,7 +72,9 @@ impl Workshop<'_> {
                     outcome.suggested = Some(suggested);
                 }
                 Err(error) => {
-                    outcome.events.extend(self.note(EventKind::CaptureSkipped, error.to_string())?);
+                    outcome
+                        .events
+                        .extend(self.note(WorkshopEventKind::CaptureSkipped, error.to_string())?);
                 }
             }
         }
@@ -85,29 +87,29 @@ impl Workshop<'_> {
     /// Proposes what was captured.
     pub fn propose_capture(
         &self,
-        found: &Capture,
+        found: &CapturedCorrection,
         profile: CaptureProfile,
-        turn: &Turn<'_>,
-    ) -> Result<Suggested> {
+        turn: &FinishedTurn<'_>,
+    ) -> Result<ProposalUpdate> {
         let mut said: Vec<String> = capture::user_texts(turn.messages).collect();
         said.drain(..said.len().saturating_sub(RECENT));
-        let draft = Draft {
+        let draft = ProposalRequest {
             skill_name: found.topic.skill.to_owned(),
             title: found.topic.title.to_owned(),
             reason: found.reason(),
             change: found.change(),
             evidence: vec![found.instruction.clone()],
-            queries: Queries { positive: said, near_miss: Vec::new() },
+            queries: TriggerQueries { positive: said, near_miss: Vec::new() },
         };
         if profile == CaptureProfile::Extended {
             self.refuse_injection(&found.instruction)?;
         }
-        let origin = Origin {
-            by: By::Automatic,
-            source: Source::AgentEnd,
+        let origin = ProposalOrigin {
+            by: WorkshopActor::Automatic,
+            source: ProposalSource::AgentEnd,
             agent_id: turn.agent_id.map(str::to_owned),
             session_id: turn.session_id.map(str::to_owned),
-            apply: Apply::ByPolicy,
+            apply: ApplyMode::ByPolicy,
         };
         self.suggest(&draft, &origin)
     }
@@ -116,19 +118,19 @@ impl Workshop<'_> {
     /// reference keeps such a proposal in quarantine.
     pub fn refuse_injection(&self, instruction: &str) -> Result<()> {
         let report = self.parts.scanner.scan_proposal_text(instruction);
-        let critical = report.at_least(sinew_guard::scan::Severity::Critical).next();
+        let critical = report.at_least(sinew_guard::scan::FindingSeverity::Critical).next();
         match critical {
-            Some(finding) => Err(crate::error::Error::Unsafe(finding.message.clone())),
+            Some(finding) => Err(crate::error::WorkshopError::Unsafe(finding.message.clone())),
             None => Ok(()),
         }
     }
 
     /// Counts a turn; whether the reviewer is due. The counters go to zero before it runs, so that a
     /// review that hangs or fails is not tried again at once.
-    fn count_turn(&self, turn: &Turn<'_>, matched: bool) -> Result<bool> {
+    fn count_turn(&self, turn: &FinishedTurn<'_>, matched: bool) -> Result<bool> {
         let _lock = self.lock()?;
         let settings = self.settings();
-        let mut entry = self.raw_book().change()?;
+        let mut entry = self.raw_records().change()?;
         let review = &mut entry.state.review;
         review.turns_since_review += 1;
         review.tool_calls_since_review += count_tool_calls(turn.messages);

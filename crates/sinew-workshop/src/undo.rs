@@ -1,19 +1,19 @@
 //! Taking a write back, and going back to an earlier version.
 
-use crate::apply::{Planned, unified};
-use crate::by::By;
-use crate::error::{Error, Result};
-use crate::event::{Event, EventKind};
+use crate::actor::WorkshopActor;
+use crate::apply::{PlannedWrite, unified};
+use crate::error::{Result, WorkshopError};
+use crate::event::{WorkshopEvent, WorkshopEventKind};
 use crate::files;
-use crate::history::{self, Action, Version, Written};
+use crate::history::{self, SkillVersion, VersionCause, WrittenFile};
 use crate::name;
-use crate::proposal::{Change, Proposal, Queries};
-use crate::status::{Life, Status};
+use crate::proposal::{Proposal, ProposalChange, TriggerQueries};
+use crate::status::{ProposalState, ProposalTransition};
 use crate::workshop::Workshop;
 
 /// What is to be taken back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wish {
+pub enum UndoTarget {
     /// The newest write to a skill that stands.
     Skill(String),
     /// The write of a proposal, or a version, by its id.
@@ -29,7 +29,7 @@ pub enum Wish {
 
 /// Whether a file that was changed by hand is overwritten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Force {
+pub enum UndoForce {
     /// It is not.
     #[default]
     No,
@@ -40,7 +40,7 @@ pub enum Force {
 /// What was taken back.
 #[derive(Debug, Clone, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Undone {
+pub struct UndoReport {
     /// Always `undone`.
     pub status: &'static str,
     /// The skill's file.
@@ -49,70 +49,82 @@ pub struct Undone {
     pub restored: String,
     /// What happened, for the log.
     #[serde(skip)]
-    pub events: Vec<Event>,
+    pub events: Vec<WorkshopEvent>,
 }
 
 impl Workshop<'_> {
     /// Takes a write back, or goes back to a version.
-    pub fn undo(&self, wish: &Wish, force: Force, by: &By) -> Result<Undone> {
+    pub fn undo(
+        &self,
+        wish: &UndoTarget,
+        force: UndoForce,
+        by: &WorkshopActor,
+    ) -> Result<UndoReport> {
         let _lock = self.lock()?;
         match wish {
-            Wish::Skill(skill) => {
-                let name = name::writable(skill)?;
-                let versions = self.raw_book().versions(&name)?;
+            UndoTarget::Skill(skill) => {
+                let name = name::writable_name(skill)?;
+                let versions = self.raw_records().versions(&name)?;
                 let version = history::newest_standing(&versions)
-                    .ok_or_else(|| Error::NothingToUndo(name.clone()))?;
+                    .ok_or_else(|| WorkshopError::NothingToUndo(name.clone()))?;
                 self.take_back(version, force, by)
             }
-            Wish::Id(id) => {
+            UndoTarget::Id(id) => {
                 let version = self.version_of(id)?;
                 self.take_back(&version, force, by)
             }
-            Wish::BackTo { skill, version } => self.roll_to(skill, version, force, by),
+            UndoTarget::BackTo { skill, version } => self.roll_to(skill, version, force, by),
         }
     }
 
     /// The standing write of a proposal, or the version of this id.
-    pub(crate) fn version_of(&self, id: &str) -> Result<Version> {
-        let book = self.raw_book();
+    pub(crate) fn version_of(&self, id: &str) -> Result<SkillVersion> {
+        let book = self.raw_records();
         match book.proposal(id) {
             Ok(proposal) => {
-                proposal.status.clone().after(Life::Undo)?;
+                proposal.status.clone().after(ProposalTransition::Undo)?;
                 let versions = book.versions(&proposal.skill_name)?;
-                let undone = history::undone(&versions);
+                let undone = history::undone_versions(&versions);
                 let written = versions.into_iter().find(|version| {
-                    matches!(version.action, Action::Apply | Action::Retire | Action::Promote)
-                        && version.proposal_id.as_deref() == Some(id)
+                    matches!(
+                        version.action,
+                        VersionCause::Apply | VersionCause::Retire | VersionCause::Promote
+                    ) && version.proposal_id.as_deref() == Some(id)
                         && !undone.contains(&version.id)
                 });
-                written.ok_or(Error::NothingToUndo(proposal.skill_name))
+                written.ok_or(WorkshopError::NothingToUndo(proposal.skill_name))
             }
-            Err(Error::NotFound(shown)) => {
+            Err(WorkshopError::NotFound(shown)) => {
                 let versions = book.versions("")?;
-                let undone = history::undone(&versions);
+                let undone = history::undone_versions(&versions);
                 let found = versions.into_iter().find(|version| version.id == id);
                 match found {
                     Some(version) if undone.contains(&version.id) => {
-                        Err(Error::NothingToUndo(version.skill_name))
+                        Err(WorkshopError::NothingToUndo(version.skill_name))
                     }
                     Some(version) => Ok(version),
-                    None => Err(Error::NotFound(shown)),
+                    None => Err(WorkshopError::NotFound(shown)),
                 }
             }
             Err(error) => Err(error),
         }
     }
 
-    fn take_back(&self, version: &Version, force: Force, by: &By) -> Result<Undone> {
+    fn take_back(
+        &self,
+        version: &SkillVersion,
+        force: UndoForce,
+        by: &WorkshopActor,
+    ) -> Result<UndoReport> {
         self.check_unchanged(&version.files, force, by, &version.skill_name)?;
-        let undone_again = version.action == Action::Undo;
+        let undone_again = version.action == VersionCause::Undo;
         let (life, kind) = match undone_again {
-            true => (Life::Redo, EventKind::Redone),
-            false => (Life::Undo, EventKind::Undone),
+            true => (ProposalTransition::Redo, WorkshopEventKind::Redone),
+            false => (ProposalTransition::Undo, WorkshopEventKind::Undone),
         };
         let ids = version.proposal_id.iter().cloned().collect();
         let proposals = match self.is_promotion(version)? {
-            true => self.placed_again(version, by)?,
+            true => self.toggle_promotion(version, by)?,
             false => {
                 let mut proposals = self.moved(ids, &life, by)?;
                 proposals.extend(self.unretired(&proposals, by)?);
@@ -121,55 +133,67 @@ impl Workshop<'_> {
         };
         let back: Vec<(String, Option<String>)> =
             version.files.iter().map(|w| (w.path.clone(), w.before.clone())).collect();
-        let planned = Planned {
+        let planned = PlannedWrite {
             skill: version.skill_name.clone(),
-            action: Action::Undo,
+            action: VersionCause::Undo,
             proposal_id: version.proposal_id.clone(),
             undoes: Some(version.id.clone()),
             events: vec![self.said(kind, &version.skill_name, version.proposal_id.clone(), None)],
-            queries: Queries::default(),
+            queries: TriggerQueries::default(),
             proposals,
         };
         self.put_back(planned, back, by)
     }
 
-    fn roll_to(&self, skill: &str, version: &str, force: Force, by: &By) -> Result<Undone> {
-        let name = name::writable(skill)?;
-        let versions = self.raw_book().versions(&name)?;
+    fn roll_to(
+        &self,
+        skill: &str,
+        version: &str,
+        force: UndoForce,
+        by: &WorkshopActor,
+    ) -> Result<UndoReport> {
+        let name = name::writable_name(skill)?;
+        let versions = self.raw_records().versions(&name)?;
         if !versions.iter().any(|known| known.id == version) {
-            return Err(Error::NoSuchVersion(version.to_owned()));
+            return Err(WorkshopError::NoSuchVersion(version.to_owned()));
         }
         let back = history::contents_at(&versions, version);
         if back.is_empty() {
-            return Err(Error::NothingToUndo(name));
+            return Err(WorkshopError::NothingToUndo(name));
         }
-        let left: Vec<Written> = back
+        let left: Vec<WrittenFile> = back
             .keys()
             .filter_map(|path| history::last_written(&versions, path).cloned())
             .collect();
         self.check_unchanged(&left, force, by, &name)?;
-        let undone = history::undone(&versions);
+        let undone = history::undone_versions(&versions);
         let later = versions.iter().take_while(|later| later.id != version);
         let ids = later
-            .filter(|later| later.action == Action::Apply && !undone.contains(&later.id))
+            .filter(|later| later.action == VersionCause::Apply && !undone.contains(&later.id))
             .filter_map(|later| later.proposal_id.clone())
             .collect();
         let why = Some(format!("back to version {version}"));
-        let planned = Planned {
+        let planned = PlannedWrite {
             skill: name.clone(),
-            action: Action::Rollback,
+            action: VersionCause::Rollback,
             proposal_id: None,
             undoes: None,
-            events: vec![self.said(EventKind::Undone, &name, None, why)],
-            queries: Queries::default(),
-            proposals: self.moved(ids, &Life::Undo, by)?,
+            events: vec![self.said(WorkshopEventKind::Undone, &name, None, why)],
+            queries: TriggerQueries::default(),
+            proposals: self.moved(ids, &ProposalTransition::Undo, by)?,
         };
         self.put_back(planned, back.into_iter().collect(), by)
     }
 
     /// Refuses where a file is not what the workshop left, or keeps what it holds first.
-    fn check_unchanged(&self, left: &[Written], force: Force, by: &By, skill: &str) -> Result<()> {
-        let book = self.raw_book();
+    fn check_unchanged(
+        &self,
+        left: &[WrittenFile],
+        force: UndoForce,
+        by: &WorkshopActor,
+        skill: &str,
+    ) -> Result<()> {
+        let book = self.raw_records();
         for written in left {
             let found = files::read(self.workspace(), &written.path)?;
             let now = found.as_ref().map(|found| found.sha256.clone());
@@ -181,25 +205,25 @@ impl Workshop<'_> {
                 None => String::new(),
             };
             let is = found.map(|found| found.text).unwrap_or_default();
-            if force == Force::No {
+            if force == UndoForce::No {
                 let diff = unified(&written.path, &was, &is);
-                return Err(Error::ChangedSince { path: written.path.clone(), diff });
+                return Err(WorkshopError::ChangedSince { path: written.path.clone(), diff });
             }
             let mut entry = book.change()?;
             if let Some(hash) = &now {
                 entry.keep_content(hash, &is)?;
             }
             let number = entry.next_number();
-            entry.add_version(&Version {
+            entry.add_version(&SkillVersion {
                 id: crate::id::uuid()?,
                 number,
                 at: self.now(),
                 skill_name: skill.to_owned(),
-                action: Action::Save,
+                action: VersionCause::Save,
                 proposal_id: None,
                 undoes: None,
-                by: by.shown(),
-                files: vec![Written {
+                by: by.display_name(),
+                files: vec![WrittenFile {
                     path: written.path.clone(),
                     before: written.after.clone(),
                     after: now,
@@ -211,15 +235,22 @@ impl Workshop<'_> {
     }
 
     /// Proposals as they are once their writes are taken back, or made again.
-    fn moved(&self, ids: Vec<String>, life: &Life, by: &By) -> Result<Vec<Proposal>> {
-        let book = self.raw_book();
-        let what = if *life == Life::Redo { "redone" } else { "undone" };
+    fn moved(
+        &self,
+        ids: Vec<String>,
+        life: &ProposalTransition,
+        by: &WorkshopActor,
+    ) -> Result<Vec<Proposal>> {
+        let book = self.raw_records();
+        let what = if *life == ProposalTransition::Redo { "redone" } else { "undone" };
         let mut moved = Vec::new();
         for id in ids {
             let mut proposal = book.proposal(&id)?;
             let fits = match life {
-                Life::Redo => proposal.status == Status::Rejected { undone: true },
-                _ => proposal.status == Status::Applied,
+                ProposalTransition::Redo => {
+                    proposal.status == ProposalState::Rejected { undone: true }
+                }
+                _ => proposal.status == ProposalState::Applied,
             };
             if fits {
                 proposal.advance(life.clone(), self.step(what, by, None))?;
@@ -230,29 +261,29 @@ impl Workshop<'_> {
     }
 
     /// Whether a version moved a draft: a promotion, or one that was taken back.
-    fn is_promotion(&self, version: &Version) -> Result<bool> {
-        let undoes = version.undoes.as_deref().filter(|_| version.action == Action::Undo);
-        let Some(undoes) = undoes else { return Ok(version.action == Action::Promote) };
-        let versions = self.raw_book().versions(&version.skill_name)?;
-        Ok(versions.iter().any(|known| known.id == undoes && known.action == Action::Promote))
+    fn is_promotion(&self, version: &SkillVersion) -> Result<bool> {
+        let undoes = version.undoes.as_deref().filter(|_| version.action == VersionCause::Undo);
+        let Some(undoes) = undoes else { return Ok(version.action == VersionCause::Promote) };
+        let versions = self.raw_records().versions(&version.skill_name)?;
+        Ok(versions.iter().any(|known| known.id == undoes && known.action == VersionCause::Promote))
     }
 
     /// What was retired by proposals that are taken back stands again.
-    fn unretired(&self, taken_back: &[Proposal], by: &By) -> Result<Vec<Proposal>> {
+    fn unretired(&self, taken_back: &[Proposal], by: &WorkshopActor) -> Result<Vec<Proposal>> {
         let tried = taken_back.iter().filter_map(|proposal| match &proposal.change {
-            Change::Retire { of } => Some(of.clone()),
+            ProposalChange::Retire { of } => Some(of.clone()),
             _ => None,
         });
-        self.moved(tried.collect(), &Life::Redo, by)
+        self.moved(tried.collect(), &ProposalTransition::Redo, by)
     }
 
     fn put_back(
         &self,
-        planned: Planned,
+        planned: PlannedWrite,
         back: Vec<(String, Option<String>)>,
-        by: &By,
-    ) -> Result<Undone> {
-        let book = self.raw_book();
+        by: &WorkshopActor,
+    ) -> Result<UndoReport> {
+        let book = self.raw_records();
         let skill = planned.skill.clone();
         // What the user looks at is the skill's own file, where it is among them.
         let shown = back
@@ -267,7 +298,7 @@ impl Workshop<'_> {
         }
         let events = self.commit(planned, &wanted, by)?;
         let (path, hash) = shown.unwrap_or_else(|| (files::skill_path(&skill), None));
-        Ok(Undone {
+        Ok(UndoReport {
             status: "undone",
             skill_path: self.workspace().join(path).to_string_lossy().into_owned(),
             restored: hash.unwrap_or_else(|| "absent".to_owned()),
@@ -277,11 +308,11 @@ impl Workshop<'_> {
 
     fn said(
         &self,
-        kind: EventKind,
+        kind: WorkshopEventKind,
         skill: &str,
         proposal: Option<String>,
         reason: Option<String>,
-    ) -> Event {
-        Event { at: self.now(), kind, skill: skill.to_owned(), proposal, reason }
+    ) -> WorkshopEvent {
+        WorkshopEvent { at: self.now(), kind, skill: skill.to_owned(), proposal, reason }
     }
 }

@@ -3,48 +3,48 @@
 use std::path::{Path, PathBuf};
 
 use sinew_catalog::Clock;
-use sinew_guard::atomic::Lock;
+use sinew_guard::atomic::FileLock;
 use sinew_guard::scan::Scanner;
-use sinew_route::Document;
+use sinew_route::RouteDocument;
 use sinew_store::Store;
 
-use crate::book::{Book, ReviewState, workspace_hash};
-use crate::by::By;
-use crate::error::{Error, Result};
-use crate::event::{Event, EventKind};
-use crate::gates::{Owner, StoredQuery};
-use crate::history::Version;
-use crate::probation::Trials;
-use crate::proposal::{Proposal, Step};
-use crate::settings::Settings;
-use crate::status::Status;
+use crate::actor::WorkshopActor;
+use crate::error::{Result, WorkshopError};
+use crate::event::{WorkshopEvent, WorkshopEventKind};
+use crate::gates::{SkillOwner, StoredQuery};
+use crate::history::SkillVersion;
+use crate::probation::TrialRecord;
+use crate::proposal::{Proposal, ProposalStep};
+use crate::records::{ReviewState, WorkshopRecords, workspace_hash};
+use crate::settings::WorkshopSettings;
+use crate::status::ProposalState;
 
 /// A skill that exists already.
 #[derive(Debug, Clone)]
-pub struct Neighbour {
+pub struct NeighbourSkill {
     /// As the router reads it.
-    pub document: Document,
+    pub document: RouteDocument,
     /// Messages whose right answer its author knows.
     pub queries: Vec<StoredQuery>,
 }
 
 /// What the workshop has to know of the skills around it. The engine answers from its catalog.
-pub trait Surroundings {
+pub trait SkillSurroundings {
     /// Where a skill of this name lies, if it lies anywhere else than in the workspace's own folder.
-    fn owner_elsewhere(&self, name: &str) -> Option<Owner>;
+    fn owner_elsewhere(&self, name: &str) -> Option<SkillOwner>;
     /// Every skill there is.
-    fn skills(&self) -> Vec<Neighbour>;
+    fn skills(&self) -> Vec<NeighbourSkill>;
     /// Skills that would lose their place in the prompt if this one were there.
-    fn pushed_out(&self, name: &str, description: &str) -> Vec<String>;
+    fn displaced_skills(&self, name: &str, description: &str) -> Vec<String>;
     /// How uses of a skill ended since a moment (milliseconds since 1970); none where nobody keeps
     /// count.
-    fn trials(&self, name: &str, since: u64) -> Option<Trials>;
+    fn trials(&self, name: &str, since: u64) -> Option<TrialRecord>;
     /// A file below the workspace was written: look again.
     fn refresh(&self);
 }
 
 /// What a workshop works with.
-pub struct Parts<'a> {
+pub struct WorkshopParts<'a> {
     /// Where proposals and history are kept.
     pub store: &'a dyn Store,
     /// The workspace, absolute.
@@ -52,18 +52,18 @@ pub struct Parts<'a> {
     /// A folder for locks, outside the workspace: a queued proposal leaves no trace in it.
     pub locks: &'a Path,
     /// How it works.
-    pub settings: &'a Settings,
+    pub settings: &'a WorkshopSettings,
     /// The scanner.
     pub scanner: &'a Scanner,
     /// The skills around it.
-    pub surroundings: &'a dyn Surroundings,
+    pub surroundings: &'a dyn SkillSurroundings,
     /// The time.
     pub clock: &'a dyn Clock,
 }
 
 /// The workshop of one workspace.
 pub struct Workshop<'a> {
-    pub(crate) parts: Parts<'a>,
+    pub(crate) parts: WorkshopParts<'a>,
     pub(crate) workspace_text: String,
     pub(crate) hash: String,
 }
@@ -77,7 +77,7 @@ impl std::fmt::Debug for Workshop<'_> {
 /// How many proposals stand where.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Counts {
+pub struct ProposalCounts {
     /// The workspace.
     pub workspace_dir: String,
     /// Waiting.
@@ -99,14 +99,14 @@ fn is_zero(count: &usize) -> bool {
 
 impl<'a> Workshop<'a> {
     /// A workshop from its parts.
-    pub fn new(parts: Parts<'a>) -> Self {
+    pub fn new(parts: WorkshopParts<'a>) -> Self {
         let workspace_text = parts.workspace.to_string_lossy().into_owned();
         let hash = workspace_hash(parts.workspace);
         Self { parts, workspace_text, hash }
     }
 
     /// How it works.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &WorkshopSettings {
         self.parts.settings
     }
 
@@ -120,22 +120,22 @@ impl<'a> Workshop<'a> {
     }
 
     /// The book as it is, without a write that was cut short.
-    pub(crate) fn book(&self) -> Result<Book<'_>> {
-        let book = self.raw_book();
+    pub(crate) fn records(&self) -> Result<WorkshopRecords<'_>> {
+        let book = self.raw_records();
         if book.change()?.state.intent.is_some() {
             drop(self.lock()?);
         }
         Ok(book)
     }
 
-    pub(crate) fn raw_book(&self) -> Book<'_> {
-        Book::new(self.parts.store, &self.workspace_text, &self.hash)
+    pub(crate) fn raw_records(&self) -> WorkshopRecords<'_> {
+        WorkshopRecords::new(self.parts.store, &self.workspace_text, &self.hash)
     }
 
     /// Keeps others from writing to this workspace, and cleans up after whoever was cut short.
-    pub(crate) fn lock(&self) -> Result<Lock> {
+    pub(crate) fn lock(&self) -> Result<FileLock> {
         let path = self.lock_path("lock");
-        let lock = Lock::acquire(&path).map_err(Error::io(&path))?;
+        let lock = FileLock::acquire(&path).map_err(WorkshopError::io(&path))?;
         self.recover()?;
         Ok(lock)
     }
@@ -146,7 +146,7 @@ impl<'a> Workshop<'a> {
 
     /// Every proposal, newest first.
     pub fn proposals(&self) -> Result<Vec<Proposal>> {
-        self.book()?.proposals()
+        self.records()?.proposals()
     }
 
     /// Proposals with this status, newest first.
@@ -158,12 +158,12 @@ impl<'a> Workshop<'a> {
 
     /// One proposal.
     pub fn inspect(&self, id: &str) -> Result<Proposal> {
-        self.book()?.proposal(id)
+        self.records()?.proposal(id)
     }
 
     /// How many proposals stand where.
-    pub fn status(&self) -> Result<Counts> {
-        let mut counts = Counts {
+    pub fn status(&self) -> Result<ProposalCounts> {
+        let mut counts = ProposalCounts {
             workspace_dir: self.workspace_text.clone(),
             pending: 0,
             quarantined: 0,
@@ -173,11 +173,11 @@ impl<'a> Workshop<'a> {
         };
         for proposal in self.proposals()? {
             *match proposal.status {
-                Status::Pending => &mut counts.pending,
-                Status::Quarantined { .. } => &mut counts.quarantined,
-                Status::Applied => &mut counts.applied,
-                Status::Rejected { .. } => &mut counts.rejected,
-                Status::Stale { .. } => &mut counts.stale,
+                ProposalState::Pending => &mut counts.pending,
+                ProposalState::Quarantined { .. } => &mut counts.quarantined,
+                ProposalState::Applied => &mut counts.applied,
+                ProposalState::Rejected { .. } => &mut counts.rejected,
+                ProposalState::Stale { .. } => &mut counts.stale,
             } += 1;
         }
         Ok(counts)
@@ -185,22 +185,22 @@ impl<'a> Workshop<'a> {
 
     /// When the reviewer ran, and what happened since.
     pub fn review_state(&self) -> Result<ReviewState> {
-        Ok(self.raw_book().change()?.state.review)
+        Ok(self.raw_records().change()?.state.review)
     }
 
     /// The versions of a skill, newest first.
-    pub fn history(&self, skill: &str) -> Result<Vec<Version>> {
-        self.book()?.versions(&crate::name::writable(skill)?)
+    pub fn history(&self, skill: &str) -> Result<Vec<SkillVersion>> {
+        self.records()?.versions(&crate::name::writable_name(skill)?)
     }
 
     /// A content that some version speaks of, by its SHA-256.
     pub fn content(&self, sha256: &str) -> Result<String> {
-        self.book()?.content(sha256)
+        self.records()?.content(sha256)
     }
 
     /// What a version changed, as a unified diff of each of its files.
-    pub fn version_diff(&self, version: &Version) -> Result<String> {
-        let book = self.book()?;
+    pub fn version_diff(&self, version: &SkillVersion) -> Result<String> {
+        let book = self.records()?;
         let held = |sha256: &Option<String>| match sha256 {
             Some(sha256) => book.content(sha256),
             None => Ok(String::new()),
@@ -213,14 +213,18 @@ impl<'a> Workshop<'a> {
     }
 
     /// What happened, oldest first.
-    pub fn events(&self) -> Result<Vec<Event>> {
-        self.raw_book().events()
+    pub fn events(&self) -> Result<Vec<WorkshopEvent>> {
+        self.raw_records().events()
     }
 
     /// Records something that happened to no proposal.
-    pub fn note(&self, kind: EventKind, reason: impl Into<String>) -> Result<Vec<Event>> {
-        let mut change = self.raw_book().change()?;
-        change.event(Event {
+    pub fn note(
+        &self,
+        kind: WorkshopEventKind,
+        reason: impl Into<String>,
+    ) -> Result<Vec<WorkshopEvent>> {
+        let mut change = self.raw_records().change()?;
+        change.event(WorkshopEvent {
             at: self.now(),
             kind,
             skill: String::new(),
@@ -230,17 +234,17 @@ impl<'a> Workshop<'a> {
         change.save()
     }
 
-    pub(crate) fn step(&self, what: &str, by: &By, why: Option<String>) -> Step {
-        Step { at: self.now(), what: what.to_owned(), by: by.shown(), why }
+    pub(crate) fn step(&self, what: &str, by: &WorkshopActor, why: Option<String>) -> ProposalStep {
+        ProposalStep { at: self.now(), what: what.to_owned(), by: by.display_name(), why }
     }
 
     pub(crate) fn event(
         &self,
-        kind: EventKind,
+        kind: WorkshopEventKind,
         proposal: &Proposal,
         reason: Option<String>,
-    ) -> Event {
-        Event {
+    ) -> WorkshopEvent {
+        WorkshopEvent {
             at: self.now(),
             kind,
             skill: proposal.skill_name.clone(),

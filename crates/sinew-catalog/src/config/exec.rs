@@ -7,26 +7,26 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Config;
-use super::reader::{Reader, boolean, integer, one_of, strings};
+use super::reader::{ConfigReader, boolean, integer, one_of, strings};
 
 /// `skills.env`: what a run is given.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Env {
+pub struct EnvSection {
     /// Which skills' variables a run gets.
-    pub scope: Scope,
+    pub scope: EnvScope,
     /// Whether a skill's own entry may set a credential that the skill declares.
     pub allow_declared_credentials: bool,
 }
 
-impl Default for Env {
+impl Default for EnvSection {
     fn default() -> Self {
-        Self { scope: Scope::Used, allow_declared_credentials: true }
+        Self { scope: EnvScope::Used, allow_declared_credentials: true }
     }
 }
 
 /// Which skills' variables a run gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Scope {
+pub enum EnvScope {
     /// Those of the skills that are in use.
     #[default]
     Used,
@@ -36,7 +36,7 @@ pub enum Scope {
 
 /// `skills.install`: how a skill's needs are met.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Install {
+pub struct InstallSection {
     /// Offer brew first where it is installed.
     pub prefer_brew: bool,
     /// Who installs what comes from npm's registry.
@@ -45,7 +45,7 @@ pub struct Install {
     pub allow_private_hosts: Vec<String>,
 }
 
-impl Default for Install {
+impl Default for InstallSection {
     fn default() -> Self {
         Self {
             prefer_brew: true,
@@ -97,12 +97,12 @@ pub struct InstallPolicy {
     /// What it is asked about (`skill`, `plugin`); `None` means everything.
     pub targets: Option<Vec<String>>,
     /// What is run.
-    pub exec: PolicyCommand,
+    pub exec: InstallPolicyCommand,
 }
 
 /// `security.installPolicy.exec`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PolicyCommand {
+pub struct InstallPolicyCommand {
     /// The program, by its absolute path.
     pub command: String,
     /// Its arguments.
@@ -121,7 +121,7 @@ pub struct PolicyCommand {
     pub trusted_dirs: Vec<String>,
 }
 
-impl Default for PolicyCommand {
+impl Default for InstallPolicyCommand {
     fn default() -> Self {
         Self {
             command: String::new(),
@@ -136,14 +136,14 @@ impl Default for PolicyCommand {
     }
 }
 
-impl Reader {
+impl ConfigReader {
     pub(super) fn runs(&mut self, skills: &Map<String, Value>, config: &mut Config) {
         if let Some(env) = self.map(skills, "env", "skills.env") {
             let to = &mut config.env;
             self.set(&mut to.scope, env, "skills.env.scope", |value| {
                 match one_of(value, &["used", "snapshot"])?.as_str() {
-                    "snapshot" => Some(Scope::Snapshot),
-                    _ => Some(Scope::Used),
+                    "snapshot" => Some(EnvScope::Snapshot),
+                    _ => Some(EnvScope::Used),
                 }
             });
             let path = "skills.env.allowDeclaredCredentials";

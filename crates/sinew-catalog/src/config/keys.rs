@@ -3,7 +3,7 @@
 
 /// One documented configuration key.
 #[derive(Debug, Clone, Copy)]
-pub struct Key {
+pub struct ConfigKey {
     /// The dotted path; `<…>` stands for any name.
     pub path: &'static str,
     /// What holds when it is absent.
@@ -12,12 +12,12 @@ pub struct Key {
     pub doc: &'static str,
 }
 
-const fn key(path: &'static str, default: &'static str, doc: &'static str) -> Key {
-    Key { path, default, doc }
+const fn key(path: &'static str, default: &'static str, doc: &'static str) -> ConfigKey {
+    ConfigKey { path, default, doc }
 }
 
 /// The keys, grouped as in the file.
-pub const KEYS: &[Key] = &[
+pub const KEYS: &[ConfigKey] = &[
     key("skills.allowBundled", "all", "Bundled skills that may load, by name or skill key."),
     key("skills.load.extraDirs", "[]", "Further folders with skills; `~` is the home."),
     key(

@@ -6,7 +6,7 @@
 mod exec;
 mod keys;
 mod reader;
-mod truthy;
+mod truthiness;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,9 +15,11 @@ use std::path::PathBuf;
 use serde::Serialize;
 use sinew_skill::Reason;
 
-pub use exec::{Env, Install, InstallPolicy, NodeManager, PolicyCommand, Scope};
-pub use keys::{KEYS, Key};
-pub use truthy::is_truthy;
+pub use exec::{
+    EnvScope, EnvSection, InstallPolicy, InstallPolicyCommand, InstallSection, NodeManager,
+};
+pub use keys::{ConfigKey, KEYS};
+pub use truthiness::is_truthy;
 
 /// The configuration that the catalog reads.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -27,44 +29,44 @@ pub struct Config {
     /// Bundled skills that may load; empty means all.
     pub allow_bundled: Vec<String>,
     /// `skills.load`.
-    pub load: Load,
+    pub load: LoadSection,
     /// `skills.limits`.
-    pub limits: Limits,
+    pub limits: SkillLimits,
     /// `skills.prompt`.
-    pub prompt: Prompt,
+    pub prompt: PromptSection,
     /// `skills.env`.
-    pub env: Env,
+    pub env: EnvSection,
     /// `skills.install`.
-    pub install: Install,
+    pub install: InstallSection,
     /// `security.installPolicy`.
     pub install_policy: InstallPolicy,
     /// `skills.entries`.
-    pub entries: BTreeMap<String, Entry>,
+    pub entries: BTreeMap<String, EntrySettings>,
     /// `agents`.
-    pub agents: Agents,
+    pub agents: AgentsSection,
     /// `plugins`.
-    pub plugins: Plugins,
+    pub plugins: PluginsSection,
     /// OpenPocket's own settings.
-    pub openpocket: OpenPocket,
+    pub openpocket: OpenPocketSection,
     /// `route`.
-    pub route: Route,
+    pub route: RouteSection,
     /// `cortex`.
-    pub cortex: Cortex,
+    pub cortex: CortexSection,
     /// `approvals`.
-    pub approvals: Approvals,
+    pub approvals: ApprovalsSection,
     /// `hub`.
-    pub hub: Hub,
+    pub hub: HubSection,
     /// `hook`.
-    pub hook: Hook,
+    pub hook: HookSection,
     /// `mcp`.
-    pub mcp: Mcp,
+    pub mcp: McpSection,
     /// `traces`.
-    pub traces: Traces,
+    pub traces: TracesSection,
 }
 
 /// `hub`: where skills are found that are not here.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Hub {
+pub struct HubSection {
     /// The registry that a bare slug means.
     pub registry: Option<String>,
     /// Further registries by name.
@@ -83,14 +85,14 @@ pub struct Hub {
 
 /// `mcp`: how the MCP server meets its clients.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Mcp {
+pub struct McpSection {
     /// Whether HTTP clients on this machine need the token; others always do.
     pub require_token: bool,
     /// Whether the addresses of skills begin with their tier.
     pub skill_prefix: bool,
 }
 
-impl Default for Mcp {
+impl Default for McpSection {
     fn default() -> Self {
         Self { require_token: true, skill_prefix: false }
     }
@@ -98,7 +100,7 @@ impl Default for Mcp {
 
 /// `skills.load`: where skills come from and how they are watched.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Load {
+pub struct LoadSection {
     /// Further folders with skills, lowest tier.
     pub extra_dirs: Vec<String>,
     /// Real paths that links in a workspace may lead to.
@@ -110,7 +112,7 @@ pub struct Load {
     /// How long costly follow-ups of a change are gathered.
     pub reload_window_ms: u64,
     /// Whether `~/.agents/skills` is read.
-    pub personal: Personal,
+    pub personal: PersonalRootMode,
     /// Whether other agents' skill folders are read.
     pub agents: bool,
     /// How deep a root is walked; the profile's own number where absent.
@@ -119,7 +121,7 @@ pub struct Load {
     pub tolerate_bad_metadata: bool,
 }
 
-impl Default for Load {
+impl Default for LoadSection {
     fn default() -> Self {
         Self {
             extra_dirs: Vec::new(),
@@ -127,7 +129,7 @@ impl Default for Load {
             watch: true,
             debounce_ms: 250,
             reload_window_ms: 30_000,
-            personal: Personal::Auto,
+            personal: PersonalRootMode::Auto,
             agents: true,
             max_depth: None,
             tolerate_bad_metadata: false,
@@ -137,7 +139,7 @@ impl Default for Load {
 
 /// Whether `~/.agents/skills` is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Personal {
+pub enum PersonalRootMode {
     /// Unless the state folder was moved from its default place.
     #[default]
     Auto,
@@ -149,7 +151,7 @@ pub enum Personal {
 
 /// `skills.limits`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
+pub struct SkillLimits {
     /// Skill folders considered per root; the profile's number where absent.
     pub max_candidates_per_root: Option<usize>,
     /// Skills loaded per root; the profile's number where absent.
@@ -162,7 +164,7 @@ pub struct Limits {
     pub max_skill_file_bytes: u64,
 }
 
-impl Default for Limits {
+impl Default for SkillLimits {
     fn default() -> Self {
         Self {
             max_candidates_per_root: None,
@@ -176,7 +178,7 @@ impl Default for Limits {
 
 /// `skills.prompt`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Prompt {
+pub struct PromptSection {
     /// `graded`, `openclaw` or `prefix`.
     pub planner: String,
     /// `name` or `rank`.
@@ -189,7 +191,7 @@ pub struct Prompt {
     pub template: Option<String>,
 }
 
-impl Default for Prompt {
+impl Default for PromptSection {
     fn default() -> Self {
         Self {
             planner: "graded".to_owned(),
@@ -203,20 +205,20 @@ impl Default for Prompt {
 
 /// `skills.entries.<key>`.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Entry {
+pub struct EntrySettings {
     /// `false` switches the skill off.
     pub enabled: Option<bool>,
     /// The API key, for `primaryEnv`.
-    pub api_key: Option<Secret>,
+    pub api_key: Option<SecretSetting>,
     /// Variables for the skill's runs.
-    pub env: BTreeMap<String, Secret>,
+    pub env: BTreeMap<String, SecretSetting>,
     /// Passed through to the skill.
     pub config: serde_json::Value,
 }
 
 /// A secret: a value, or where to find it. It never shows itself.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Secret {
+pub enum SecretSetting {
     /// The value itself.
     Literal(String),
     /// Kept elsewhere.
@@ -228,7 +230,7 @@ pub enum Secret {
     },
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for SecretSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Literal(_) => f.write_str("Secret(set)"),
@@ -237,7 +239,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-impl Secret {
+impl SecretSetting {
     /// Whether there is anything in it.
     pub fn is_blank(&self) -> bool {
         match self {
@@ -249,16 +251,16 @@ impl Secret {
 
 /// `agents`: which skills each agent sees.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Agents {
+pub struct AgentsSection {
     /// `agents.defaults.skills`.
     pub defaults: Option<Vec<String>>,
     /// `agents.entries.<id>`.
-    pub entries: BTreeMap<String, Agent>,
+    pub entries: BTreeMap<String, AgentSettings>,
 }
 
 /// One agent's settings.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Agent {
+pub struct AgentSettings {
     /// The skills it sees; `None` leaves it to the defaults.
     pub skills: Option<Vec<String>>,
     /// Its own prompt budget.
@@ -267,7 +269,7 @@ pub struct Agent {
 
 /// `plugins`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plugins {
+pub struct PluginsSection {
     /// `false` silences all plugins.
     pub enabled: bool,
     /// Folders of plugins, in order.
@@ -278,7 +280,7 @@ pub struct Plugins {
     pub memory_slot: Option<String>,
 }
 
-impl Default for Plugins {
+impl Default for PluginsSection {
     fn default() -> Self {
         Self { enabled: true, paths: Vec::new(), disabled: Vec::new(), memory_slot: None }
     }
@@ -286,7 +288,7 @@ impl Default for Plugins {
 
 /// `route`: how the right skill is found.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Route {
+pub struct RouteSection {
     /// `default`, `static`, `words`, `file` or `remote`.
     pub model: Option<String>,
     /// The probability a match needs.
@@ -298,12 +300,12 @@ pub struct Route {
     /// The folder of the model, for `file`.
     pub file: Option<String>,
     /// The model behind an address, for `remote`.
-    pub remote: RemoteModel,
+    pub remote: RemoteModelSection,
 }
 
 /// `route.remote`: an embedding model behind an address.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct RemoteModel {
+pub struct RemoteModelSection {
     /// Its base address.
     pub url: Option<String>,
     /// Its name there.
@@ -313,14 +315,14 @@ pub struct RemoteModel {
     /// `openai` or `ollama`.
     pub dialect: Option<String>,
     /// The key it wants.
-    pub api_key: Option<Secret>,
+    pub api_key: Option<SecretSetting>,
     /// How long it may take for a message.
     pub timeout_ms: Option<usize>,
 }
 
 /// `cortex`: what is remembered, and how.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cortex {
+pub struct CortexSection {
     /// Whether outcomes are remembered and recalled.
     pub enabled: bool,
     /// `cortex` or `bayes`.
@@ -345,7 +347,7 @@ pub struct Cortex {
     pub mirror: Option<String>,
 }
 
-impl Default for Cortex {
+impl Default for CortexSection {
     fn default() -> Self {
         Self {
             enabled: true,
@@ -365,21 +367,21 @@ impl Default for Cortex {
 
 /// `approvals`: whose answers count.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Approvals {
+pub struct ApprovalsSection {
     /// `limited`, `allow` or `never`.
     pub relay: Option<String>,
 }
 
 /// `hook`: what agents are told in passing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hook {
+pub struct HookSection {
     /// The longest text that is added to a message, in characters.
     pub max_chars: usize,
     /// How long a message or the end of a turn may wait.
     pub deadline_ms: u32,
 }
 
-impl Default for Hook {
+impl Default for HookSection {
     fn default() -> Self {
         Self { max_chars: 6_000, deadline_ms: 300 }
     }
@@ -387,7 +389,7 @@ impl Default for Hook {
 
 /// `traces`: what is learned from finished runs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Traces {
+pub struct TracesSection {
     /// Whether anything is.
     pub enabled: bool,
     /// `proposal`, `auto` or `off`.
@@ -417,7 +419,7 @@ pub struct Traces {
     pub scripts: bool,
 }
 
-impl Default for Traces {
+impl Default for TracesSection {
     fn default() -> Self {
         Self {
             enabled: true,
@@ -440,18 +442,18 @@ impl Default for Traces {
 /// The source of runs that hooks tell of while an agent works.
 const LIVE: &str = "live";
 
-impl Traces {
+impl TracesSection {
     /// Whether what hooks tell is learned from.
-    pub fn is_live(&self) -> bool {
+    pub fn learns_from_hooks(&self) -> bool {
         self.enabled && self.sources.iter().any(|source| source == LIVE)
     }
 }
 
 /// OpenPocket's own settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct OpenPocket {
+pub struct OpenPocketSection {
     /// What counts as a skill.
-    pub mode: SpecMode,
+    pub mode: OpenPocketMode,
     /// Whether the user's copy wins over the bundled one.
     pub user_first: bool,
 }
@@ -459,7 +461,7 @@ pub struct OpenPocket {
 /// What counts as a skill in OpenPocket's profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum SpecMode {
+pub enum OpenPocketMode {
     /// Any Markdown file.
     Legacy,
     /// Legacy files and strict skills.
@@ -469,7 +471,7 @@ pub enum SpecMode {
     Strict,
 }
 
-impl SpecMode {
+impl OpenPocketMode {
     /// Reads a mode; case and surrounding blanks do not matter.
     pub fn parse(text: &str) -> Option<Self> {
         match text.trim().to_ascii_lowercase().as_str() {

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
-use sinew_skill::{Code, Reason, names};
+use sinew_skill::{Reason, ReasonCode, names};
 
-use super::{Agent, Agents, Config, Entry, Mcp, OpenPocket, Personal, Secret, SpecMode, keys};
+use super::{
+    AgentSettings, AgentsSection, Config, EntrySettings, McpSection, OpenPocketMode,
+    OpenPocketSection, PersonalRootMode, SecretSetting, keys,
+};
 
 pub(super) fn read_text(text: &str) -> (Config, Vec<Reason>) {
     if text.trim().is_empty() {
@@ -16,7 +19,7 @@ pub(super) fn read_text(text: &str) -> (Config, Vec<Reason>) {
         Err(error) => (
             Config::default(),
             vec![
-                Reason::new(Code::BadConfigValue, format!("the file is not JSON5: {error}"))
+                Reason::new(ReasonCode::BadConfigValue, format!("the file is not JSON5: {error}"))
                     .remedy("correct the file; until then every default holds"),
             ],
         ),
@@ -24,7 +27,7 @@ pub(super) fn read_text(text: &str) -> (Config, Vec<Reason>) {
 }
 
 pub(super) fn read_tree(tree: Value) -> (Config, Vec<Reason>) {
-    let mut reader = Reader { reasons: Vec::new() };
+    let mut reader = ConfigReader { reasons: Vec::new() };
     let mut config = Config::default();
     if let Value::Object(root) = &tree {
         reader.root(root, &mut config);
@@ -35,11 +38,11 @@ pub(super) fn read_tree(tree: Value) -> (Config, Vec<Reason>) {
     (config, reader.reasons)
 }
 
-pub(super) struct Reader {
+pub(super) struct ConfigReader {
     reasons: Vec<Reason>,
 }
 
-impl Reader {
+impl ConfigReader {
     fn root(&mut self, root: &Map<String, Value>, config: &mut Config) {
         if let Some(skills) = self.map(root, "skills", "skills") {
             self.unknown_keys(skills, "skills");
@@ -180,7 +183,7 @@ impl Reader {
         }
     }
 
-    fn entries(&mut self, entries: &Map<String, Value>) -> BTreeMap<String, Entry> {
+    fn entries(&mut self, entries: &Map<String, Value>) -> BTreeMap<String, EntrySettings> {
         let mut read = BTreeMap::new();
         for (key, value) in entries {
             let path = format!("skills.entries.{key}");
@@ -189,7 +192,7 @@ impl Reader {
                 continue;
             };
             self.unknown_below(map, &path, &keys::children("skills.entries.<key>"));
-            let mut entry = Entry::default();
+            let mut entry = EntrySettings::default();
             self.set(&mut entry.enabled, map, &format!("{path}.enabled"), |value| {
                 boolean(value).map(Some)
             });
@@ -210,8 +213,8 @@ impl Reader {
         read
     }
 
-    fn agents(&mut self, agents: &Map<String, Value>) -> Agents {
-        let mut read = Agents::default();
+    fn agents(&mut self, agents: &Map<String, Value>) -> AgentsSection {
+        let mut read = AgentsSection::default();
         if let Some(defaults) = self.map(agents, "defaults", "agents.defaults") {
             self.set(&mut read.defaults, defaults, "agents.defaults.skills", |v| {
                 strings(v).map(Some)
@@ -239,12 +242,12 @@ impl Reader {
         read
     }
 
-    fn agent(&mut self, value: &Value, path: &str) -> Option<Agent> {
+    fn agent(&mut self, value: &Value, path: &str) -> Option<AgentSettings> {
         let Value::Object(map) = value else {
             self.bad(path, "a map");
             return None;
         };
-        let mut agent = Agent::default();
+        let mut agent = AgentSettings::default();
         self.set(&mut agent.skills, map, &format!("{path}.skills"), |v| strings(v).map(Some));
         let limits = format!("{path}.skillsLimits");
         if let Some(map) = self.map(map, "skillsLimits", &limits) {
@@ -275,7 +278,7 @@ impl Reader {
         }
     }
 
-    fn mcp(&mut self, mcp: &Map<String, Value>, to: &mut Mcp) {
+    fn mcp(&mut self, mcp: &Map<String, Value>, to: &mut McpSection) {
         let prefix = |value: &Value| one_of(value, &["none", "tier"]).map(|word| word == "tier");
         self.set(&mut to.require_token, mcp, "mcp.require_token", boolean);
         self.set(&mut to.skill_prefix, mcp, "mcp.skill_prefix", prefix);
@@ -375,11 +378,11 @@ impl Reader {
         }
     }
 
-    fn openpocket_mode(&mut self, agent: &Map<String, Value>, to: &mut OpenPocket) {
+    fn openpocket_mode(&mut self, agent: &Map<String, Value>, to: &mut OpenPocketSection) {
         let key =
             ["skillsSpecMode", "skills_spec_mode"].into_iter().find(|key| agent.contains_key(*key));
         let Some(key) = key else { return };
-        match agent[key].as_str().and_then(SpecMode::parse) {
+        match agent[key].as_str().and_then(OpenPocketMode::parse) {
             Some(mode) => to.mode = mode,
             None => self.bad(&format!("agent.{key}"), "legacy, mixed or strict; mixed holds"),
         }
@@ -424,7 +427,8 @@ impl Reader {
             None => format!("write {expected}"),
         };
         self.reasons.push(
-            Reason::new(Code::BadConfigValue, format!("{path} is not {expected}")).remedy(remedy),
+            Reason::new(ReasonCode::BadConfigValue, format!("{path} is not {expected}"))
+                .remedy(remedy),
         );
     }
 
@@ -447,8 +451,10 @@ impl Reader {
         for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
             let nearest =
                 names::nearest(key, known.iter().copied()).first().map(|name| (*name).to_owned());
-            let reason =
-                Reason::new(Code::UnknownConfigKey, format!("{path}.{key} means nothing here"));
+            let reason = Reason::new(
+                ReasonCode::UnknownConfigKey,
+                format!("{path}.{key} means nothing here"),
+            );
             self.reasons.push(match nearest {
                 Some(nearest) => reason.remedy(format!("did you mean {path}.{nearest}?")),
                 None => reason.remedy(format!("remove it, or use one of {}", known.join(", "))),
@@ -508,19 +514,21 @@ pub(super) fn one_of(value: &Value, allowed: &[&str]) -> Option<String> {
     allowed.contains(&text.as_str()).then_some(text)
 }
 
-fn personal(value: &Value) -> Option<Personal> {
+fn personal(value: &Value) -> Option<PersonalRootMode> {
     match value {
-        Value::Bool(true) => Some(Personal::Yes),
-        Value::Bool(false) => Some(Personal::No),
-        Value::String(text) if text.trim().eq_ignore_ascii_case("auto") => Some(Personal::Auto),
+        Value::Bool(true) => Some(PersonalRootMode::Yes),
+        Value::Bool(false) => Some(PersonalRootMode::No),
+        Value::String(text) if text.trim().eq_ignore_ascii_case("auto") => {
+            Some(PersonalRootMode::Auto)
+        }
         _ => None,
     }
 }
 
-fn secret(value: &Value) -> Option<Secret> {
+fn secret(value: &Value) -> Option<SecretSetting> {
     match value {
-        Value::String(text) => Some(Secret::Literal(text.clone())),
-        Value::Object(map) => Some(Secret::Reference {
+        Value::String(text) => Some(SecretSetting::Literal(text.clone())),
+        Value::Object(map) => Some(SecretSetting::Reference {
             source: map.get("source")?.as_str()?.trim().to_ascii_lowercase(),
             id: map.get("id")?.as_str()?.trim().to_owned(),
         }),

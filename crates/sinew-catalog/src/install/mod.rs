@@ -12,16 +12,16 @@ mod rules;
 mod vector;
 
 use serde::Serialize;
-use sinew_skill::{Code, InstallSpec, Reason};
+use sinew_skill::{InstallSpec, Reason, ReasonCode};
 use url::Url;
 
-pub use options::{InstallOption, Offer, options, remedy};
-pub use vector::Setup;
+pub use options::{InstallOption, OfferContext, offered_options, remedy_for_program};
+pub use vector::InstallerSetup;
 
 /// What installs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum InstallerKind {
     /// Homebrew.
     Brew,
     /// npm, pnpm, yarn or bun.
@@ -36,7 +36,7 @@ pub enum Kind {
     Download,
 }
 
-impl Kind {
+impl InstallerKind {
     /// Every kind.
     pub const ALL: [Self; 6] =
         [Self::Brew, Self::Node, Self::Go, Self::Uv, Self::Apt, Self::Download];
@@ -56,11 +56,11 @@ impl Kind {
 
 /// A declared installer that passed the first stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Installer {
+pub struct CheckedInstaller {
     /// The declaration.
     pub spec: InstallSpec,
     /// What installs it.
-    pub kind: Kind,
+    pub kind: InstallerKind,
     /// What is installed: a formula, a package or a module; a download's address.
     pub what: String,
     /// Brew's: a cask rather than a formula.
@@ -68,12 +68,12 @@ pub struct Installer {
     /// Brew's: a tap that has to be added first, with a consent of its own.
     pub tap: Option<String>,
     /// A download's particulars.
-    pub download: Option<Download>,
+    pub download: Option<DownloadSpec>,
 }
 
 /// A file to fetch, and what to do with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Download {
+pub struct DownloadSpec {
     /// Where it is.
     pub url: Url,
     /// What it must hash to, in lower case.
@@ -92,33 +92,36 @@ pub struct Download {
 const MAX_STRIP: usize = 16;
 
 /// The first stage: whether a declaration is one of the known kinds and well written.
-pub fn check(spec: &InstallSpec) -> Result<Installer, Reason> {
-    let kind = Kind::ALL.into_iter().find(|kind| kind.as_str() == spec.kind);
+pub fn check_spec(spec: &InstallSpec) -> Result<CheckedInstaller, Reason> {
+    let kind = InstallerKind::ALL.into_iter().find(|kind| kind.as_str() == spec.kind);
     let kind = kind.ok_or_else(|| {
         invalid(spec, &format!("{} is no known kind of installer", shown(&spec.kind)))
     })?;
     let (field, text) = named(spec, kind).ok_or_else(|| {
         invalid(spec, &format!("it names no {}", rules::fields(kind).join(" or ")))
     })?;
-    rules::first(kind, text).map_err(|problem| invalid(spec, &format!("`{field}` {problem}")))?;
+    rules::check_first_stage(kind, text)
+        .map_err(|problem| invalid(spec, &format!("`{field}` {problem}")))?;
     let field = |name: &str| spec.fields.get(name).map(|text| text.trim());
-    let tap = match field("tap").filter(|_| kind == Kind::Brew) {
+    let tap = match field("tap").filter(|_| kind == InstallerKind::Brew) {
         Some(tap) => {
-            rules::tap(tap).map_err(|problem| invalid(spec, &format!("`tap` {problem}")))?;
+            rules::check_tap(tap).map_err(|problem| invalid(spec, &format!("`tap` {problem}")))?;
             Some(tap.to_owned())
         }
         None => None,
     };
     let download = match kind {
-        Kind::Download => Some(download(text, &field).map_err(|text| invalid(spec, &text))?),
+        InstallerKind::Download => {
+            Some(download(text, &field).map_err(|text| invalid(spec, &text))?)
+        }
         _ => None,
     };
-    let cask = kind == Kind::Brew && field("formula").is_none_or(str::is_empty);
-    Ok(Installer { spec: spec.clone(), kind, what: text.to_owned(), cask, tap, download })
+    let cask = kind == InstallerKind::Brew && field("formula").is_none_or(str::is_empty);
+    Ok(CheckedInstaller { spec: spec.clone(), kind, what: text.to_owned(), cask, tap, download })
 }
 
 /// The field that says what to install, and its text.
-fn named(spec: &InstallSpec, kind: Kind) -> Option<(&'static str, &str)> {
+fn named(spec: &InstallSpec, kind: InstallerKind) -> Option<(&'static str, &str)> {
     rules::fields(kind).iter().find_map(|field| {
         let text = spec.fields.get(*field)?.trim();
         (!text.is_empty()).then_some((*field, text))
@@ -128,10 +131,10 @@ fn named(spec: &InstallSpec, kind: Kind) -> Option<(&'static str, &str)> {
 fn download<'a>(
     address: &str,
     field: &dyn Fn(&str) -> Option<&'a str>,
-) -> Result<Download, String> {
-    let url = rules::address(address)?;
+) -> Result<DownloadSpec, String> {
+    let url = rules::parse_download_url(address)?;
     let sha256 = match field("sha256") {
-        Some(text) => Some(rules::sha256(text)?),
+        Some(text) => Some(rules::parse_sha256(text)?),
         None => None,
     };
     let strip = match field("stripComponents") {
@@ -148,7 +151,7 @@ fn download<'a>(
         Some("false") => Some(false),
         Some(_) => return Err("`extract` is neither true nor false".to_owned()),
     };
-    Ok(Download {
+    Ok(DownloadSpec {
         url,
         sha256,
         archive: field("archive").map(str::to_ascii_lowercase).filter(|text| !text.is_empty()),
@@ -158,14 +161,14 @@ fn download<'a>(
     })
 }
 
-impl Installer {
+impl CheckedInstaller {
     /// What people see, as the configuration's manager would do it.
-    pub fn label(&self, setup: &Setup) -> String {
+    pub fn label(&self, setup: &InstallerSetup) -> String {
         let manager = setup.manager(self.kind);
         let given = self.spec.label.as_deref().map(clean).filter(|label| !label.is_empty());
         match (self.kind, given) {
             // The skill's author cannot know which manager is used here.
-            (Kind::Node, _) | (_, None) => match &self.download {
+            (InstallerKind::Node, _) | (_, None) => match &self.download {
                 Some(download) => format!("Download {}", file_name(&download.url)),
                 None => format!("Install {} ({manager})", self.what),
             },
@@ -189,7 +192,7 @@ pub fn file_name(url: &Url) -> String {
 
 /// A declaration that is dropped, with its reason.
 pub(crate) fn invalid(spec: &InstallSpec, detail: &str) -> Reason {
-    Reason::new(Code::InstallSpecInvalid, format!("{}: {detail}", shown(&spec.id)))
+    Reason::new(ReasonCode::InstallSpecInvalid, format!("{}: {detail}", shown(&spec.id)))
         .key(shown(&spec.id))
         .remedy("correct the skill's `install` entry; its other entries still work")
 }

@@ -1,13 +1,13 @@
 //! Which of the declared installers are offered here, and which one first.
 
 use serde::Serialize;
-use sinew_skill::{Code, InstallSpec, Reason};
+use sinew_skill::{InstallSpec, Reason, ReasonCode};
 
-use super::{Installer, Kind, Setup, check};
+use super::{CheckedInstaller, InstallerKind, InstallerSetup, check_spec};
 use crate::environment::platform_alias;
 
 /// What decides about an offer.
-pub struct Offer<'a> {
+pub struct OfferContext<'a> {
     /// The platform in OpenClaw's words.
     pub os: &'a str,
     /// Offer brew first where it is installed.
@@ -15,7 +15,7 @@ pub struct Offer<'a> {
     /// Whether a program can be run here.
     pub has: &'a dyn Fn(&str) -> bool,
     /// How vectors are built.
-    pub setup: Setup,
+    pub setup: InstallerSetup,
 }
 
 /// One way to get what a skill needs.
@@ -25,7 +25,7 @@ pub struct InstallOption {
     /// Its name within the skill.
     pub id: String,
     /// What installs it.
-    pub kind: Kind,
+    pub kind: InstallerKind,
     /// What people see.
     pub label: String,
     /// Programs that are there afterwards.
@@ -49,15 +49,15 @@ pub struct InstallOption {
     pub problem: Option<Reason>,
     /// The installer itself.
     #[serde(skip)]
-    pub installer: Installer,
+    pub installer: CheckedInstaller,
 }
 
 /// The offers of a skill that is for `skill_os`, the declared order kept. Nothing where the skill is
 /// for another platform.
-pub fn options(
+pub fn offered_options(
     skill_os: &[String],
     specs: &[InstallSpec],
-    offer: &Offer<'_>,
+    offer: &OfferContext<'_>,
 ) -> Vec<InstallOption> {
     let serves = |os: &[String]| {
         let here = platform_alias(offer.os);
@@ -66,17 +66,17 @@ pub fn options(
     if !serves(skill_os) {
         return Vec::new();
     }
-    let offered = |installer: &Installer| {
+    let offered = |installer: &CheckedInstaller| {
         // apt is Debian's; elsewhere it cannot be installed either.
-        serves(&installer.spec.os) && (installer.kind != Kind::Apt || offer.os == "linux")
+        serves(&installer.spec.os) && (installer.kind != InstallerKind::Apt || offer.os == "linux")
     };
     let mut options: Vec<InstallOption> = specs
         .iter()
-        .filter_map(|spec| check(spec).ok())
+        .filter_map(|spec| check_spec(spec).ok())
         .filter(offered)
         .map(|installer| option(installer, offer))
         .collect();
-    let all_downloads = options.iter().all(|option| option.kind == Kind::Download);
+    let all_downloads = options.iter().all(|option| option.kind == InstallerKind::Download);
     let first = preferred(&options, offer);
     for (at, option) in options.iter_mut().enumerate() {
         option.preferred = all_downloads || first == Some(at);
@@ -85,31 +85,32 @@ pub fn options(
 }
 
 /// The first that fits, in this order; inside a kind the declared order decides.
-fn preferred(options: &[InstallOption], offer: &Offer<'_>) -> Option<usize> {
+fn preferred(options: &[InstallOption], offer: &OfferContext<'_>) -> Option<usize> {
     let has = |program| (offer.has)(program);
     let order = [
-        (Kind::Brew, offer.prefer_brew && has("brew")),
-        (Kind::Uv, true),
-        (Kind::Node, true),
-        (Kind::Brew, has("brew")),
-        (Kind::Apt, has("apt-get")),
-        (Kind::Go, true),
-        (Kind::Download, true),
-        (Kind::Brew, true),
+        (InstallerKind::Brew, offer.prefer_brew && has("brew")),
+        (InstallerKind::Uv, true),
+        (InstallerKind::Node, true),
+        (InstallerKind::Brew, has("brew")),
+        (InstallerKind::Apt, has("apt-get")),
+        (InstallerKind::Go, true),
+        (InstallerKind::Download, true),
+        (InstallerKind::Brew, true),
     ];
     let of = |kind| options.iter().position(|option| option.kind == kind);
     let fitting = order.into_iter().filter(|(_, fits)| *fits).find_map(|(kind, _)| of(kind));
     fitting.or(if options.is_empty() { None } else { Some(0) })
 }
 
-fn option(installer: Installer, offer: &Offer<'_>) -> InstallOption {
+fn option(installer: CheckedInstaller, offer: &OfferContext<'_>) -> InstallOption {
     let setup = &offer.setup;
-    let (argv, problem) = match installer.vector(setup) {
+    let (argv, problem) = match installer.argument_vector(setup) {
         Ok(argv) => (argv, None),
         // The proposal is shown; it runs only once a person has confirmed it.
-        Err(reason) if reason.code == Code::NeedsVersion => {
-            (installer.clone().latest().vector(setup).unwrap_or_default(), Some(reason))
-        }
+        Err(reason) if reason.code == ReasonCode::NeedsVersion => (
+            installer.clone().with_latest_version().argument_vector(setup).unwrap_or_default(),
+            Some(reason),
+        ),
         Err(reason) => (Vec::new(), Some(reason)),
     };
     let manager = setup.manager(installer.kind);
@@ -120,7 +121,7 @@ fn option(installer: Installer, offer: &Offer<'_>) -> InstallOption {
         bins: installer.spec.bins.clone(),
         argv,
         manager,
-        manager_present: installer.kind == Kind::Download || (offer.has)(manager),
+        manager_present: installer.kind == InstallerKind::Download || (offer.has)(manager),
         preferred: false,
         tap: installer.tap.clone(),
         verified: installer.download.as_ref().map(|download| download.sha256.is_some()),
@@ -130,13 +131,20 @@ fn option(installer: Installer, offer: &Offer<'_>) -> InstallOption {
 }
 
 /// The next step for a missing program: what the best installer that brings it would run.
-pub fn remedy(bin: &str, skill_os: &[String], specs: &[InstallSpec], offer: &Offer<'_>) -> String {
+pub fn remedy_for_program(
+    bin: &str,
+    skill_os: &[String],
+    specs: &[InstallSpec],
+    offer: &OfferContext<'_>,
+) -> String {
     let brings = |spec: &&InstallSpec| spec.bins.is_empty() || spec.bins.iter().any(|b| b == bin);
     let specs: Vec<InstallSpec> = specs.iter().filter(brings).cloned().collect();
-    let options = options(skill_os, &specs, offer);
+    let options = offered_options(skill_os, &specs, offer);
     let best = options.iter().find(|option| option.preferred && !option.argv.is_empty());
     match best {
-        Some(option) if option.kind == Kind::Download => format!("install {bin}: {}", option.label),
+        Some(option) if option.kind == InstallerKind::Download => {
+            format!("install {bin}: {}", option.label)
+        }
         Some(option) => format!("install {bin}: {}", option.argv.join(" ")),
         None => format!("install {bin} and make sure it is on PATH"),
     }

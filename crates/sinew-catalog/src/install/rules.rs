@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use regex::Regex;
 use url::Url;
 
-use super::Kind;
+use super::InstallerKind;
 
 /// Longest name of a package.
 const MAX_NAME: usize = 256;
@@ -16,8 +16,8 @@ const MAX_NAME: usize = 256;
 const MAX_URL: usize = 2_048;
 
 /// What one kind of installer accepts.
-struct Rule {
-    kind: Kind,
+struct InstallerRule {
+    kind: InstallerKind,
     /// The fields that may say what to install; the first that is there counts.
     fields: &'static [&'static str],
     max: usize,
@@ -31,9 +31,9 @@ struct Rule {
     second: &'static str,
 }
 
-const RULES: &[Rule] = &[
-    Rule {
-        kind: Kind::Brew,
+const RULES: &[InstallerRule] = &[
+    InstallerRule {
+        kind: InstallerKind::Brew,
         fields: &["formula", "cask"],
         max: MAX_NAME,
         first: r"^[A-Za-z0-9][A-Za-z0-9@+._/-]*$",
@@ -41,8 +41,8 @@ const RULES: &[Rule] = &[
         endings: &[],
         second: r"^[a-z0-9][a-z0-9+._@-]*(/[a-z0-9][a-z0-9+._@-]*){0,2}$",
     },
-    Rule {
-        kind: Kind::Node,
+    InstallerRule {
+        kind: InstallerKind::Node,
         fields: &["package"],
         max: MAX_NAME,
         // A name, perhaps scoped; then perhaps an exact version or a tag. Ranges, addresses and
@@ -53,8 +53,8 @@ const RULES: &[Rule] = &[
         endings: &[".tgz", ".tar", ".tar.gz"],
         second: r"^(@[a-z0-9._-]+/)?[a-z0-9._-]+(@[a-z0-9^~>=<.*|-]+)?$",
     },
-    Rule {
-        kind: Kind::Go,
+    InstallerRule {
+        kind: InstallerKind::Go,
         fields: &["module"],
         max: MAX_NAME,
         first: r"^[A-Za-z0-9][A-Za-z0-9._~+\-/]*(?:@[A-Za-z0-9][A-Za-z0-9._~+\-/]*)?$",
@@ -62,8 +62,8 @@ const RULES: &[Rule] = &[
         endings: &[],
         second: r"^[a-zA-Z0-9][a-zA-Z0-9._/-]*@[a-z0-9v._-]+$",
     },
-    Rule {
-        kind: Kind::Uv,
+    InstallerRule {
+        kind: InstallerKind::Uv,
         fields: &["package"],
         max: MAX_NAME,
         first: r"^[A-Za-z0-9][A-Za-z0-9._\-\[\]=<>!~+,]*$",
@@ -71,8 +71,8 @@ const RULES: &[Rule] = &[
         endings: &[],
         second: r"^(?i)[a-z0-9][a-z0-9._-]*(\[[a-z0-9,._-]+\])?(([><=!~]=?|===?)[a-z0-9.*_-]+)?$",
     },
-    Rule {
-        kind: Kind::Apt,
+    InstallerRule {
+        kind: InstallerKind::Apt,
         fields: &["package"],
         max: MAX_NAME,
         first: r"^[a-z0-9][a-z0-9+.-]+(=[A-Za-z0-9.+:~-]+)?$",
@@ -81,8 +81,8 @@ const RULES: &[Rule] = &[
         endings: &["-"],
         second: r"^[a-z0-9][a-z0-9+.-]*[a-z0-9+.](=[A-Za-z0-9.+:~-]+)?$",
     },
-    Rule {
-        kind: Kind::Download,
+    InstallerRule {
+        kind: InstallerKind::Download,
         fields: &["url"],
         max: MAX_URL,
         first: r"^(?i)https?://[^\s]+$",
@@ -97,22 +97,22 @@ static PATTERNS: [OnceLock<Option<[Regex; 2]>>; RULES.len()] =
     [const { OnceLock::new() }; RULES.len()];
 
 fn patterns(rule: usize) -> Option<&'static [Regex; 2]> {
-    let Rule { first, second, .. } = &RULES[rule];
+    let InstallerRule { first, second, .. } = &RULES[rule];
     let compile = || Some([Regex::new(first).ok()?, Regex::new(second).ok()?]);
     PATTERNS[rule].get_or_init(compile).as_ref()
 }
 
-fn at(kind: Kind) -> usize {
+fn at(kind: InstallerKind) -> usize {
     RULES.iter().position(|rule| rule.kind == kind).unwrap_or_default()
 }
 
 /// The fields that say what a kind installs.
-pub(super) fn fields(kind: Kind) -> &'static [&'static str] {
+pub(super) fn fields(kind: InstallerKind) -> &'static [&'static str] {
     RULES[at(kind)].fields
 }
 
 /// The first stage.
-pub(super) fn first(kind: Kind, text: &str) -> Result<(), String> {
+pub(super) fn check_first_stage(kind: InstallerKind, text: &str) -> Result<(), String> {
     let rule = &RULES[at(kind)];
     common(text, rule.max)?;
     if let Some(refused) = rule.refused.iter().find(|refused| text.contains(**refused)) {
@@ -125,19 +125,19 @@ pub(super) fn first(kind: Kind, text: &str) -> Result<(), String> {
 }
 
 /// The second stage.
-pub(super) fn second(kind: Kind, text: &str) -> Result<(), String> {
+pub(super) fn check_second_stage(kind: InstallerKind, text: &str) -> Result<(), String> {
     common(text, RULES[at(kind)].max)?;
     matches(kind, 1, text)
 }
 
 /// A tap is a user and a name.
-pub(super) fn tap(text: &str) -> Result<(), String> {
-    second(Kind::Brew, text)?;
+pub(super) fn check_tap(text: &str) -> Result<(), String> {
+    check_second_stage(InstallerKind::Brew, text)?;
     if text.matches('/').count() == 1 { Ok(()) } else { Err("is not `user/name`".to_owned()) }
 }
 
 /// The address of a download: fetched by us, and read by nobody else.
-pub(super) fn address(text: &str) -> Result<Url, String> {
+pub(super) fn parse_download_url(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| format!("`url` cannot be read: {error}"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
         return Err("`url` is neither http nor https".to_owned());
@@ -149,7 +149,7 @@ pub(super) fn address(text: &str) -> Result<Url, String> {
 }
 
 /// A digest, in lower case.
-pub(super) fn sha256(text: &str) -> Result<String, String> {
+pub(super) fn parse_sha256(text: &str) -> Result<String, String> {
     let lower = text.trim().to_ascii_lowercase();
     let ok = lower.len() == 64 && lower.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     if ok { Ok(lower) } else { Err("`sha256` is not 64 hexadecimal digits".to_owned()) }
@@ -171,7 +171,7 @@ fn common(text: &str, max: usize) -> Result<(), String> {
     Ok(())
 }
 
-fn matches(kind: Kind, stage: usize, text: &str) -> Result<(), String> {
+fn matches(kind: InstallerKind, stage: usize, text: &str) -> Result<(), String> {
     let pattern = patterns(at(kind)).map(|patterns| &patterns[stage]);
     // Without its pattern a rule refuses everything.
     if pattern.is_some_and(|pattern| pattern.is_match(text)) {
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn every_pattern_compiles_and_every_kind_has_a_rule() {
         assert!((0..RULES.len()).all(|rule| patterns(rule).is_some()));
-        for kind in Kind::ALL {
+        for kind in InstallerKind::ALL {
             assert_eq!(RULES[at(kind)].kind, kind);
         }
     }

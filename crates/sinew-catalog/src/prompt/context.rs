@@ -1,8 +1,8 @@
 //! A last pass for small context windows: shorter descriptions, the same skills.
 
-use super::sheet::{Plan, Sheet, Shown, largest};
+use super::cost_sheet::{CostSheet, PlannedEntry, PromptPlan, largest};
 use super::text::OMITTED;
-use super::wording::Form;
+use super::wording::DescriptionForm;
 
 /// Below this a description no longer says what a skill is for, whatever the window.
 const SHORTEST: usize = 64;
@@ -11,9 +11,9 @@ const LONGEST: usize = 220;
 
 /// Cuts every description to the longest common cap that meets the target of the context window,
 /// or to the shortest where none does. A plan that already meets it is left alone.
-pub(super) fn fit(sheet: &Sheet<'_>, plan: Plan) -> Plan {
+pub(super) fn fit(sheet: &CostSheet<'_>, plan: PromptPlan) -> PromptPlan {
     let Some(target) = sheet.context_target() else { return plan };
-    if plan.form == Form::NamesOnly || sheet.cost(&plan) <= target {
+    if plan.form == DescriptionForm::NamesOnly || sheet.cost(&plan) <= target {
         return plan;
     }
     let meets = |cap: usize| sheet.cost(&capped(sheet, &plan, cap)) <= target;
@@ -23,13 +23,18 @@ pub(super) fn fit(sheet: &Sheet<'_>, plan: Plan) -> Plan {
     if gains { shorter } else { plan }
 }
 
-fn capped(sheet: &Sheet<'_>, plan: &Plan, cap: usize) -> Plan {
-    let cut = |shown: &Shown| Shown { entry: shown.entry, cap: shown.cap.min(cap) };
-    let shown: Vec<Shown> = plan.shown.iter().map(cut).collect();
-    let is_cut =
-        |shown: &Shown| shown.cap != OMITTED && sheet.entries[shown.entry].text.is_cut(shown.cap);
-    let form = if shown.iter().any(is_cut) { Form::Shortened } else { plan.form };
+fn capped(sheet: &CostSheet<'_>, plan: &PromptPlan, cap: usize) -> PromptPlan {
+    let cut = |shown: &PlannedEntry| PlannedEntry { entry: shown.entry, cap: shown.cap.min(cap) };
+    let shown: Vec<PlannedEntry> = plan.shown.iter().map(cut).collect();
+    let is_cut = |shown: &PlannedEntry| {
+        shown.cap != OMITTED && sheet.entries[shown.entry].text.is_cut(shown.cap)
+    };
+    let form = if shown.iter().any(is_cut) { DescriptionForm::Shortened } else { plan.form };
     let notice = sheet.owes_notice(form, shown.len());
-    let capped = Plan { shown, form, notice };
-    if sheet.cost(&capped) <= sheet.budget { capped } else { Plan { notice: false, ..capped } }
+    let capped = PromptPlan { shown, form, notice };
+    if sheet.cost(&capped) <= sheet.budget {
+        capped
+    } else {
+        PromptPlan { notice: false, ..capped }
+    }
 }

@@ -24,27 +24,27 @@
 //! a skill (the gate).
 
 mod context;
-mod graded;
-mod openclaw;
-mod prefix;
+mod cost_sheet;
+mod graded_planner;
+mod openclaw_planner;
+mod prefix_planner;
 mod rank;
 mod render;
 mod report;
 mod request;
-mod sheet;
 mod text;
 mod wording;
 
-use sinew_skill::{Code, Reason};
+use sinew_skill::{Reason, ReasonCode};
 
 pub use report::{OmittedSkill, PromptReport, ShortenedSkill};
 pub use request::{
-    Escapes, Limits, OPENPOCKET_MAX_CHARS, OPENPOCKET_MIN_CHARS, Order, Planner, PromptMode,
-    PromptRequest, PromptSkill, trigger_hints,
+    OPENPOCKET_MAX_CHARS, OPENPOCKET_MIN_CHARS, PromptEscapes, PromptLimits, PromptMode,
+    PromptOrder, PromptPlanner, PromptRequest, PromptSkill, trigger_hints,
 };
-pub use wording::{Form, NoticeLength, Overhead, Wording};
+pub use wording::{DescriptionForm, NoticeLength, PromptOverhead, PromptWording};
 
-use sheet::{Plan, Sheet};
+use cost_sheet::{CostSheet, PromptPlan};
 
 /// What goes into the system prompt, and what became of each skill.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,7 +65,7 @@ pub fn build(request: &PromptRequest<'_>) -> PromptBlock {
         return build_section(request);
     };
     let reason = match code {
-        Code::PromptMode => Reason::new(code, "this prompt mode carries no skills section")
+        ReasonCode::PromptMode => Reason::new(code, "this prompt mode carries no skills section")
             .remedy("use prompt mode `full` where the agent should see skills"),
         _ => Reason::new(code, "no `read` tool is active, so no skill could be opened")
             .remedy("give the agent a `read` tool"),
@@ -78,21 +78,21 @@ pub fn build(request: &PromptRequest<'_>) -> PromptBlock {
     }
 }
 
-fn refusal(request: &PromptRequest<'_>) -> Option<Code> {
+fn refusal(request: &PromptRequest<'_>) -> Option<ReasonCode> {
     match request.mode {
-        PromptMode::Minimal | PromptMode::None => Some(Code::PromptMode),
-        PromptMode::Full if !request.read_tool => Some(Code::ReadToolMissing),
+        PromptMode::Minimal | PromptMode::None => Some(ReasonCode::PromptMode),
+        PromptMode::Full if !request.read_tool => Some(ReasonCode::ReadToolMissing),
         PromptMode::Full => None,
     }
 }
 
 fn build_section(request: &PromptRequest<'_>) -> PromptBlock {
-    let ranks = rank::Ranks::of(request);
-    let sheet = Sheet::new(request, &ranks);
+    let ranks = rank::PromptRanks::of(request);
+    let sheet = CostSheet::new(request, &ranks);
     let plan = match request.planner {
-        Planner::Graded => graded::plan(&sheet),
-        Planner::Openclaw => openclaw::plan(&sheet),
-        Planner::Prefix => prefix::plan(&sheet),
+        PromptPlanner::Graded => graded_planner::plan(&sheet),
+        PromptPlanner::Openclaw => openclaw_planner::plan(&sheet),
+        PromptPlanner::Prefix => prefix_planner::plan(&sheet),
     };
     let plan = context::fit(&sheet, plan);
     let note = remote_note(&sheet, &plan);
@@ -106,7 +106,7 @@ fn build_section(request: &PromptRequest<'_>) -> PromptBlock {
 }
 
 /// The note on remote skills, where it fits beside everything else: it is the first thing to go.
-fn remote_note(sheet: &Sheet<'_>, plan: &Plan) -> Option<String> {
+fn remote_note(sheet: &CostSheet<'_>, plan: &PromptPlan) -> Option<String> {
     let note = render::note_line(sheet.request.remote_note?);
     let limit = sheet.context_target().map_or(sheet.budget, |target| target.min(sheet.budget));
     let fits = sheet.cost(plan) + text::units(&note) + "\n".len() <= limit;

@@ -3,11 +3,11 @@
 //! **Invariant:** both are total and depend only on the request, so the same skills always give
 //! the same bytes.
 
-use super::request::{Order, Planner, PromptRequest, PromptSkill};
+use super::request::{PromptOrder, PromptPlanner, PromptRequest, PromptSkill};
 use crate::collate;
 
 /// Two orders over the positions of a request's skills.
-pub(super) struct Ranks {
+pub(super) struct PromptRanks {
     /// As displayed.
     pub(super) display: Vec<usize>,
     /// Best first.
@@ -16,7 +16,7 @@ pub(super) struct Ranks {
     pub(super) rank: Vec<usize>,
 }
 
-impl Ranks {
+impl PromptRanks {
     pub(super) fn of(request: &PromptRequest<'_>) -> Self {
         let skills = request.skills;
         let mut by_name: Vec<usize> = (0..skills.len()).collect();
@@ -44,19 +44,20 @@ impl Ranks {
         for (place, &position) in best.iter().enumerate() {
             rank[position] = place + 1;
         }
-        let by_rank = request.order == Order::Rank && request.planner != Planner::Openclaw;
+        let by_rank =
+            request.order == PromptOrder::Rank && request.planner != PromptPlanner::Openclaw;
         let display = if by_rank { best.clone() } else { by_name };
         Self { display, best, rank }
     }
 
     /// The positions that survive the limit on the number of skills, in display order.
-    pub(super) fn kept(&self, request: &PromptRequest<'_>) -> Vec<usize> {
+    pub(super) fn within_skill_limit(&self, request: &PromptRequest<'_>) -> Vec<usize> {
         let limit = request.limits.max_skills;
         match request.planner {
-            Planner::Graded => {
+            PromptPlanner::Graded => {
                 self.display.iter().copied().filter(|&at| self.rank[at] <= limit).collect()
             }
-            Planner::Openclaw | Planner::Prefix => {
+            PromptPlanner::Openclaw | PromptPlanner::Prefix => {
                 self.display.iter().copied().take(limit).collect()
             }
         }

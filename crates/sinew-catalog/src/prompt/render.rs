@@ -2,17 +2,21 @@
 
 use sinew_guard::Untrusted;
 
-use super::request::Escapes;
-use super::sheet::{
-    DESCRIPTION_TO_LOCATION, ENTRY_OPEN, LOCATION_CLOSE, LOCATION_TO_NOTE, NAME_TO_DESCRIPTION,
-    NAME_TO_LOCATION, NOTE_CLOSE, Plan, Sheet, Shown,
+use super::cost_sheet::{
+    CostSheet, DESCRIPTION_TO_LOCATION, ENTRY_OPEN, LOCATION_CLOSE, LOCATION_TO_NOTE,
+    NAME_TO_DESCRIPTION, NAME_TO_LOCATION, NOTE_CLOSE, PlannedEntry, PromptPlan,
 };
+use super::request::PromptEscapes;
 use super::text::SHORTEST;
 
 pub(super) const BLOCK_OPEN: &str = "<available_skills>\n";
 pub(super) const BLOCK_CLOSE: &str = "</available_skills>";
 
-pub(super) fn render(sheet: &Sheet<'_>, plan: &Plan, remote_note: Option<&str>) -> String {
+pub(super) fn render(
+    sheet: &CostSheet<'_>,
+    plan: &PromptPlan,
+    remote_note: Option<&str>,
+) -> String {
     if plan.shown.is_empty() {
         return String::new();
     }
@@ -41,12 +45,12 @@ pub(super) fn render(sheet: &Sheet<'_>, plan: &Plan, remote_note: Option<&str>) 
     text
 }
 
-fn entry(text: &mut String, sheet: &Sheet<'_>, shown: Shown) {
+fn entry(text: &mut String, sheet: &CostSheet<'_>, shown: PlannedEntry) {
     let entry = &sheet.entries[shown.entry];
     let skill = &sheet.request.skills[entry.position];
     let escape = |field: &str| match sheet.escapes() {
-        Escapes::All => Untrusted::new(field).for_prompt_xml(),
-        Escapes::KeepApostrophe => Untrusted::new(field).for_prompt_xml_keeping_apostrophe(),
+        PromptEscapes::All => Untrusted::new(field).for_prompt_xml(),
+        PromptEscapes::KeepApostrophe => Untrusted::new(field).for_prompt_xml_keeping_apostrophe(),
     };
     text.push_str(ENTRY_OPEN);
     text.push_str(&escape(skill.name));

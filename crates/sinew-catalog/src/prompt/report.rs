@@ -1,11 +1,11 @@
 //! What became of each skill: the record behind `check`, the snapshot and every surface.
 
 use serde::Serialize;
-use sinew_skill::{Code, Reason};
+use sinew_skill::{Reason, ReasonCode};
 
-use super::rank::Ranks;
-use super::request::{Planner, PromptRequest};
-use super::sheet::{Plan, Sheet};
+use super::cost_sheet::{CostSheet, PromptPlan};
+use super::rank::PromptRanks;
+use super::request::{PromptPlanner, PromptRequest};
 use super::text::{SHORTEST, units};
 
 /// How a block was fitted into its budget.
@@ -13,7 +13,7 @@ use super::text::{SHORTEST, units};
 #[serde(rename_all = "camelCase")]
 pub struct PromptReport {
     /// The planner that decided.
-    pub planner: Planner,
+    pub planner: PromptPlanner,
     /// UTF-16 code units that were allowed.
     pub budget: usize,
     /// UTF-16 code units that were used.
@@ -46,7 +46,7 @@ pub struct OmittedSkill {
     /// Its name.
     pub name: String,
     /// `prompt-count` or `prompt-budget`.
-    pub reason: Code,
+    pub reason: ReasonCode,
     /// Its place among all skills, counted from 1.
     pub rank: usize,
 }
@@ -87,7 +87,7 @@ impl PromptReport {
             return None;
         }
         let missing = self.omitted.len();
-        let of_count = self.omitted.iter().filter(|skill| skill.reason == Code::PromptCount);
+        let of_count = self.omitted.iter().filter(|skill| skill.reason == ReasonCode::PromptCount);
         let key = if of_count.count() * 2 >= missing { COUNT_KEY } else { CHARS_KEY };
         Some(format!(
             "the prompt lists {} of {} skills; raise {key} or pin the ones you need",
@@ -101,9 +101,9 @@ const CHARS_KEY: &str = "skills.limits.maxSkillsPromptChars";
 
 /// The report of a plan, and a reason for everything that it does not show whole.
 pub(super) fn describe(
-    sheet: &Sheet<'_>,
-    ranks: &Ranks,
-    plan: &Plan,
+    sheet: &CostSheet<'_>,
+    ranks: &PromptRanks,
+    plan: &PromptPlan,
     remote_note: Option<&str>,
 ) -> (PromptReport, Vec<Reason>) {
     let request = sheet.request;
@@ -133,7 +133,8 @@ pub(super) fn describe(
             report.descriptions_omitted += 1;
             let detail = format!("its description of {from} characters is not in the prompt");
             reasons.push(
-                about(Code::DescriptionOmitted, entry.position, detail).remedy(raise(CHARS_KEY)),
+                about(ReasonCode::DescriptionOmitted, entry.position, detail)
+                    .remedy(raise(CHARS_KEY)),
             );
         } else {
             let to = entry.text.cut_units(shown.cap);
@@ -141,7 +142,8 @@ pub(super) fn describe(
             report.shortened.push(ShortenedSkill { name, from, to });
             let detail = format!("its description was cut from {from} to {to} characters");
             reasons.push(
-                about(Code::DescriptionShortened, entry.position, detail).remedy(raise(CHARS_KEY)),
+                about(ReasonCode::DescriptionShortened, entry.position, detail)
+                    .remedy(raise(CHARS_KEY)),
             );
         }
     }
@@ -150,7 +152,7 @@ pub(super) fn describe(
         let name = request.skills[position].name.to_owned();
         report.omitted.push(OmittedSkill { name, reason: code, rank });
         let (detail, key) = match code {
-            Code::PromptCount => (
+            ReasonCode::PromptCount => (
                 format!("the prompt lists at most {} skills", request.limits.max_skills),
                 COUNT_KEY,
             ),
@@ -161,7 +163,7 @@ pub(super) fn describe(
     }
     if let Some(note) = request.remote_note.filter(|_| remote_note.is_none() && sheet.total > 0) {
         let detail = format!("the note of {} characters did not fit", units(note));
-        reasons.push(Reason::new(Code::RemoteNoteDropped, detail).remedy(raise(CHARS_KEY)));
+        reasons.push(Reason::new(ReasonCode::RemoteNoteDropped, detail).remedy(raise(CHARS_KEY)));
     }
     (report, reasons)
 }
@@ -171,10 +173,14 @@ fn raise(key: &str) -> String {
 }
 
 /// The positions that a plan does not show, best first, and which limit cost them.
-fn omitted(sheet: &Sheet<'_>, ranks: &Ranks, plan: &Plan) -> Vec<(usize, Code)> {
-    let mut fate = vec![Some(Code::PromptCount); sheet.total];
+fn omitted(
+    sheet: &CostSheet<'_>,
+    ranks: &PromptRanks,
+    plan: &PromptPlan,
+) -> Vec<(usize, ReasonCode)> {
+    let mut fate = vec![Some(ReasonCode::PromptCount); sheet.total];
     for entry in &sheet.entries {
-        fate[entry.position] = Some(Code::PromptBudget);
+        fate[entry.position] = Some(ReasonCode::PromptBudget);
     }
     for shown in &plan.shown {
         fate[sheet.entries[shown.entry].position] = None;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::wording::{Overhead, Wording};
+use super::wording::{PromptOverhead, PromptWording};
 
 /// The cap of a prompt in the OpenPocket profile.
 pub const OPENPOCKET_MAX_CHARS: usize = 12_000;
@@ -56,7 +56,7 @@ pub fn trigger_hints<'a>(any: &'a [String], all: &'a [String]) -> Vec<&'a str> {
 /// How skills are fitted into the budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Planner {
+pub enum PromptPlanner {
     /// Shorten by rank before anything is dropped.
     #[default]
     Graded,
@@ -69,7 +69,7 @@ pub enum Planner {
 /// The order of the entries in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Order {
+pub enum PromptOrder {
     /// By name, so that prompt caches stay warm.
     #[default]
     Name,
@@ -93,7 +93,7 @@ pub enum PromptMode {
 /// Which characters are escaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Escapes {
+pub enum PromptEscapes {
     /// All five of XML.
     #[default]
     All,
@@ -104,7 +104,7 @@ pub enum Escapes {
 /// How much room the block may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Limits {
+pub struct PromptLimits {
     /// Skills at most.
     #[serde(rename = "maxSkillsInPrompt")]
     pub max_skills: usize,
@@ -113,7 +113,7 @@ pub struct Limits {
     pub max_chars: usize,
 }
 
-impl Default for Limits {
+impl Default for PromptLimits {
     fn default() -> Self {
         Self { max_skills: 150, max_chars: 30_000 }
     }
@@ -125,11 +125,11 @@ pub struct PromptRequest<'a> {
     /// The skills that the model may see.
     pub skills: &'a [PromptSkill<'a>],
     /// How they are fitted.
-    pub planner: Planner,
+    pub planner: PromptPlanner,
     /// Into how much room.
-    pub limits: Limits,
+    pub limits: PromptLimits,
     /// In which order they stand.
-    pub order: Order,
+    pub order: PromptOrder,
     /// How much of a prompt this agent gets.
     pub mode: PromptMode,
     /// Whether the agent can read files.
@@ -143,15 +143,15 @@ pub struct PromptRequest<'a> {
     /// Whether this block is for a known message; without one, scores do not count.
     pub message_known: bool,
     /// Which characters are escaped.
-    pub escapes: Escapes,
+    pub escapes: PromptEscapes,
     /// The host's tool that finds the skills that are not shown.
     pub search_tool: Option<&'a str>,
     /// The command that shows what was left out.
     pub audit_command: &'a str,
     /// The sentences around the block.
-    pub wording: Wording,
+    pub wording: PromptWording,
     /// Lengths to plan with instead of the wording's own, to compare plans across programs.
-    pub overhead: Option<Overhead>,
+    pub overhead: Option<PromptOverhead>,
     /// Planner `prefix`: show the first entry even where it exceeds the budget (OpenPocket).
     pub keep_first: bool,
 }
@@ -161,19 +161,19 @@ impl<'a> PromptRequest<'a> {
     pub fn new(skills: &'a [PromptSkill<'a>]) -> Self {
         Self {
             skills,
-            planner: Planner::default(),
-            limits: Limits::default(),
-            order: Order::default(),
+            planner: PromptPlanner::default(),
+            limits: PromptLimits::default(),
+            order: PromptOrder::default(),
             mode: PromptMode::default(),
             read_tool: true,
             remote_note: None,
             context_tokens: None,
             full_descriptions: 8,
             message_known: false,
-            escapes: Escapes::default(),
+            escapes: PromptEscapes::default(),
             search_tool: None,
             audit_command: "sinew check",
-            wording: Wording::default(),
+            wording: PromptWording::default(),
             overhead: None,
             keep_first: false,
         }

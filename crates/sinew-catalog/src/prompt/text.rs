@@ -1,6 +1,6 @@
 //! A description as the planner sees it: what each cap would cost, without rendering it.
 //!
-//! **Invariant:** [`Text::cost`] equals the length of what [`Text::cut`] gives, after escaping, and
+//! **Invariant:** [`DescriptionText::cost`] equals the length of what [`DescriptionText::cut`] gives, after escaping, and
 //! never falls as the cap grows.
 
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 
 use sinew_guard::{Untrusted, xml_escape};
 
-use super::request::{Escapes, MAX_HINTS, PromptSkill};
+use super::request::{MAX_HINTS, PromptEscapes, PromptSkill};
 
 /// The cap of a text that is shown whole.
 pub(super) const FULL: usize = usize::MAX;
@@ -25,12 +25,12 @@ pub(super) fn units(text: &str) -> usize {
 }
 
 /// Length of a field in UTF-16 code units once it is cleaned and escaped.
-pub(super) fn escaped_units(text: &str, escapes: Escapes) -> usize {
+pub(super) fn escaped_units(text: &str, escapes: PromptEscapes) -> usize {
     measure(text, escapes).1
 }
 
 /// Units of a cleaned field, before and after escaping.
-fn measure(text: &str, escapes: Escapes) -> (usize, usize) {
+fn measure(text: &str, escapes: PromptEscapes) -> (usize, usize) {
     let (mut units, mut added) = (0, 0);
     if is_printable_ascii(text) {
         units = text.len();
@@ -49,29 +49,29 @@ fn is_printable_ascii(text: &str) -> bool {
 }
 
 /// How many more units a character takes when it is escaped.
-fn extra(c: char, escapes: Escapes) -> usize {
+fn extra(c: char, escapes: PromptEscapes) -> usize {
     match xml_escape(c) {
         // Nearly every character: all that are escaped stand below `?`.
         _ if c > '>' => 0,
-        Some(_) if c == '\'' && escapes == Escapes::KeepApostrophe => 0,
+        Some(_) if c == '\'' && escapes == PromptEscapes::KeepApostrophe => 0,
         Some(escape) => escape.len() - 1,
         None => 0,
     }
 }
 
 /// A skill's description and hints.
-pub(super) struct Text<'a> {
+pub(super) struct DescriptionText<'a> {
     whole: Cow<'a, str>,
     description: &'a str,
-    escapes: Escapes,
+    escapes: PromptEscapes,
     /// Length of the whole text, before escaping.
     pub(super) units: usize,
     cost: usize,
-    body: OnceCell<Body<'a>>,
+    body: OnceCell<DescriptionBody<'a>>,
 }
 
-impl<'a> Text<'a> {
-    pub(super) fn of(skill: &PromptSkill<'a>, escapes: Escapes) -> Self {
+impl<'a> DescriptionText<'a> {
+    pub(super) fn of(skill: &PromptSkill<'a>, escapes: PromptEscapes) -> Self {
         let whole = with_hints(skill);
         let (units, cost) = measure(&whole, escapes);
         let description = skill.description;
@@ -81,45 +81,45 @@ impl<'a> Text<'a> {
     /// Units of the text at this cap, escaped.
     pub(super) fn cost(&self, cap: usize) -> usize {
         match self.piece(cap) {
-            Piece::Nothing => 0,
-            Piece::Whole => self.cost,
-            Piece::Body(body) => body.cost,
-            Piece::Start(body, end) => body.start_cost(end) + DOTS.len(),
+            DescriptionCut::Nothing => 0,
+            DescriptionCut::Whole => self.cost,
+            DescriptionCut::Body(body) => body.cost,
+            DescriptionCut::Start(body, end) => body.start_cost(end) + DOTS.len(),
         }
     }
 
     /// Units of the text at this cap, before escaping.
     pub(super) fn cut_units(&self, cap: usize) -> usize {
         match self.piece(cap) {
-            Piece::Nothing => 0,
-            Piece::Whole => self.units,
-            Piece::Body(body) => body.units,
-            Piece::Start(_, end) => end + DOTS.len(),
+            DescriptionCut::Nothing => 0,
+            DescriptionCut::Whole => self.units,
+            DescriptionCut::Body(body) => body.units,
+            DescriptionCut::Start(_, end) => end + DOTS.len(),
         }
     }
 
     /// The text at this cap, not yet escaped.
     pub(super) fn cut(&self, cap: usize) -> Cow<'_, str> {
         match self.piece(cap) {
-            Piece::Nothing => Cow::Borrowed(""),
-            Piece::Whole => Cow::Borrowed(&self.whole),
-            Piece::Body(body) => Cow::Borrowed(&body.text),
-            Piece::Start(body, end) => Cow::Owned(format!("{}{DOTS}", body.start(end))),
+            DescriptionCut::Nothing => Cow::Borrowed(""),
+            DescriptionCut::Whole => Cow::Borrowed(&self.whole),
+            DescriptionCut::Body(body) => Cow::Borrowed(&body.text),
+            DescriptionCut::Start(body, end) => Cow::Owned(format!("{}{DOTS}", body.start(end))),
         }
     }
 
-    fn piece(&self, cap: usize) -> Piece<'_, 'a> {
+    fn piece(&self, cap: usize) -> DescriptionCut<'_, 'a> {
         if cap < SHORTEST {
-            return Piece::Nothing;
+            return DescriptionCut::Nothing;
         }
         if cap >= self.units {
-            return Piece::Whole;
+            return DescriptionCut::Whole;
         }
-        let body = self.body.get_or_init(|| Body::of(self.description, self.escapes));
+        let body = self.body.get_or_init(|| DescriptionBody::of(self.description, self.escapes));
         if cap >= body.units {
-            return Piece::Body(body);
+            return DescriptionCut::Body(body);
         }
-        Piece::Start(body, body.whole_characters(cap - DOTS.len()))
+        DescriptionCut::Start(body, body.whole_characters(cap - DOTS.len()))
     }
 
     /// Whether this cap shows less than the author wrote.
@@ -129,13 +129,13 @@ impl<'a> Text<'a> {
 }
 
 /// What a cap leaves of a text.
-enum Piece<'t, 'a> {
+enum DescriptionCut<'t, 'a> {
     Nothing,
     Whole,
     /// The description without its hints, on one line.
-    Body(&'t Body<'a>),
+    Body(&'t DescriptionBody<'a>),
     /// As much of it as these units hold, before the dots.
-    Start(&'t Body<'a>, usize),
+    Start(&'t DescriptionBody<'a>, usize),
 }
 
 fn with_hints<'a>(skill: &PromptSkill<'a>) -> Cow<'a, str> {
@@ -148,7 +148,7 @@ fn with_hints<'a>(skill: &PromptSkill<'a>) -> Cow<'a, str> {
 }
 
 /// A description without its hints, on one line: what is left of it when it is cut.
-struct Body<'a> {
+struct DescriptionBody<'a> {
     text: Cow<'a, str>,
     units: usize,
     cost: usize,
@@ -158,9 +158,9 @@ struct Body<'a> {
     splits: Vec<usize>,
 }
 
-impl<'a> Body<'a> {
-    fn of(description: &'a str, escapes: Escapes) -> Self {
-        let mut body = Body {
+impl<'a> DescriptionBody<'a> {
+    fn of(description: &'a str, escapes: PromptEscapes) -> Self {
+        let mut body = DescriptionBody {
             text: on_one_line(description),
             units: 0,
             cost: 0,
@@ -244,7 +244,7 @@ mod tests {
 
     fn check(description: &str, hints: &[&str], cap: usize, expected: &str) {
         let skill = PromptSkill { description, hints: hints.to_vec(), ..PromptSkill::default() };
-        assert_eq!(Text::of(&skill, Escapes::All).cut(cap), expected);
+        assert_eq!(DescriptionText::of(&skill, PromptEscapes::All).cut(cap), expected);
     }
 
     #[test]
@@ -273,7 +273,7 @@ mod tests {
         ) {
             let hints = if hint.is_empty() { vec![] } else { vec![hint.as_str()] };
             let skill = PromptSkill { description: &description, hints, ..PromptSkill::default() };
-            let text = Text::of(&skill, Escapes::All);
+            let text = DescriptionText::of(&skill, PromptEscapes::All);
             let clean: String = Untrusted::new(&text.cut(cap)).prompt_chars().collect();
             prop_assert_eq!(units(&clean), text.cut_units(cap));
             let rendered = Untrusted::new(&text.cut(cap)).for_prompt_xml();

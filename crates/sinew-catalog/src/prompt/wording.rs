@@ -1,19 +1,19 @@
 //! The sentences around the block, and their lengths.
 //!
-//! Planners never see sentences: they see an [`Overhead`], so that a plan can be tested with any
+//! Planners never see sentences: they see an [`PromptOverhead`], so that a plan can be tested with any
 //! wording, also with another program's.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::cost_sheet::block_units;
 use super::render::{BLOCK_CLOSE, BLOCK_OPEN};
-use super::sheet::block_units;
 use super::text::units;
 
 /// What became of the descriptions, which decides the introduction and the notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum DescriptionForm {
     /// All are whole.
     Full,
     /// Some are shortened or left out.
@@ -29,7 +29,7 @@ pub enum Form {
 /// shows more, and `{search}` a sentence on the host's search tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Wording {
+pub struct PromptWording {
     /// Before the block; ends where the block begins.
     pub introduction: Cow<'static, str>,
     /// The notice when skills are missing from the block.
@@ -54,7 +54,7 @@ const SOME_LISTED: &str =
 const ALL_LISTED: &str =
     "(All {total} skills are listed{descriptions}. `{audit}` shows them whole.{search})";
 
-impl Default for Wording {
+impl Default for PromptWording {
     fn default() -> Self {
         Self {
             introduction: INTRODUCTION.into(),
@@ -64,7 +64,7 @@ impl Default for Wording {
     }
 }
 
-impl Wording {
+impl PromptWording {
     /// The usual notices after another introduction.
     pub fn with_introduction(introduction: impl Into<String>) -> Self {
         let introduction = introduction.into();
@@ -72,11 +72,11 @@ impl Wording {
         Self { introduction: format!("{introduction}{gap}").into(), ..Self::default() }
     }
 
-    pub(super) fn introduction(&self, form: Form) -> String {
+    pub(super) fn introduction(&self, form: DescriptionForm) -> String {
         let basis = match form {
-            Form::Full => "description",
-            Form::Shortened => "name and description",
-            Form::NamesOnly => "name",
+            DescriptionForm::Full => "description",
+            DescriptionForm::Shortened => "name and description",
+            DescriptionForm::NamesOnly => "name",
         };
         self.introduction.replace("{basis}", basis)
     }
@@ -84,7 +84,7 @@ impl Wording {
     /// The notice as a line of its own.
     pub(super) fn notice(
         &self,
-        form: Form,
+        form: DescriptionForm,
         counts: (&str, &str),
         complete: bool,
         audit: &str,
@@ -94,9 +94,9 @@ impl Wording {
             .map(|tool| format!(" The tool `{tool}` finds a skill by what it does."))
             .unwrap_or_default();
         let descriptions = match form {
-            Form::Full => "",
-            Form::Shortened => ", with descriptions cut short",
-            Form::NamesOnly => ", without descriptions",
+            DescriptionForm::Full => "",
+            DescriptionForm::Shortened => ", with descriptions cut short",
+            DescriptionForm::NamesOnly => ", without descriptions",
         };
         let template = if complete { &self.all_listed } else { &self.some_listed };
         let notice = template
@@ -109,7 +109,7 @@ impl Wording {
     }
 
     /// The lengths of these sentences.
-    pub fn overhead(&self, audit: &str, search: Option<&str>) -> Overhead {
+    pub fn overhead(&self, audit: &str, search: Option<&str>) -> PromptOverhead {
         let introduction = |form| units(&self.introduction(form));
         let notice = |form, complete: bool| {
             let template = if complete { &self.all_listed } else { &self.some_listed };
@@ -119,16 +119,16 @@ impl Wording {
                 total: template.matches("{total}").count(),
             }
         };
-        Overhead {
-            intro_full: introduction(Form::Full),
-            intro_shortened: introduction(Form::Shortened),
-            intro_names_only: introduction(Form::NamesOnly),
+        PromptOverhead {
+            intro_full: introduction(DescriptionForm::Full),
+            intro_shortened: introduction(DescriptionForm::Shortened),
+            intro_names_only: introduction(DescriptionForm::NamesOnly),
             block: block_units(BLOCK_OPEN, BLOCK_CLOSE),
-            some_full: notice(Form::Full, false),
-            some_shortened: notice(Form::Shortened, false),
-            some_names_only: notice(Form::NamesOnly, false),
-            all_shortened: notice(Form::Shortened, true),
-            all_names_only: notice(Form::NamesOnly, true),
+            some_full: notice(DescriptionForm::Full, false),
+            some_shortened: notice(DescriptionForm::Shortened, false),
+            some_names_only: notice(DescriptionForm::NamesOnly, false),
+            all_shortened: notice(DescriptionForm::Shortened, true),
+            all_names_only: notice(DescriptionForm::NamesOnly, true),
         }
     }
 }
@@ -146,7 +146,7 @@ pub struct NoticeLength {
 
 /// The lengths of everything that is not an entry, in UTF-16 code units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Overhead {
+pub struct PromptOverhead {
     /// The introduction to whole descriptions.
     pub intro_full: usize,
     /// The introduction to shortened descriptions.
@@ -167,23 +167,23 @@ pub struct Overhead {
     pub all_names_only: NoticeLength,
 }
 
-impl Overhead {
-    pub(super) fn introduction(&self, form: Form) -> usize {
+impl PromptOverhead {
+    pub(super) fn introduction(&self, form: DescriptionForm) -> usize {
         match form {
-            Form::Full => self.intro_full,
-            Form::Shortened => self.intro_shortened,
-            Form::NamesOnly => self.intro_names_only,
+            DescriptionForm::Full => self.intro_full,
+            DescriptionForm::Shortened => self.intro_shortened,
+            DescriptionForm::NamesOnly => self.intro_names_only,
         }
     }
 
-    pub(super) fn notice(&self, form: Form, included: usize, total: usize) -> usize {
+    pub(super) fn notice(&self, form: DescriptionForm, included: usize, total: usize) -> usize {
         let length = match (form, included < total) {
-            (Form::Full, true) => self.some_full,
-            (Form::Shortened, true) => self.some_shortened,
-            (Form::NamesOnly, true) => self.some_names_only,
-            (Form::Full, false) => NoticeLength::default(),
-            (Form::Shortened, false) => self.all_shortened,
-            (Form::NamesOnly, false) => self.all_names_only,
+            (DescriptionForm::Full, true) => self.some_full,
+            (DescriptionForm::Shortened, true) => self.some_shortened,
+            (DescriptionForm::NamesOnly, true) => self.some_names_only,
+            (DescriptionForm::Full, false) => NoticeLength::default(),
+            (DescriptionForm::Shortened, false) => self.all_shortened,
+            (DescriptionForm::NamesOnly, false) => self.all_names_only,
         };
         length.fixed + length.included * digits(included) + length.total * digits(total)
     }

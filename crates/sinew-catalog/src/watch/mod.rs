@@ -3,7 +3,7 @@
 //! Folders are watched, not files, through one handle of the system for all of them. When the
 //! system has no more to give, watching stops with a reason and the caller looks at each use.
 
-mod settle;
+mod stable_files;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
-use sinew_skill::{Code, Reason};
+use sinew_skill::{Reason, ReasonCode};
 
 use crate::catalog::Catalog;
 use crate::discover::SKILL_FILE;
@@ -41,7 +41,7 @@ const MAX_GATHERING: Duration = Duration::from_secs(5);
 pub const RETRY: Duration = Duration::from_secs(5 * 60);
 
 /// Asks the system to report changes of a folder.
-pub trait Backend {
+pub trait WatchBackend {
     /// Starts watching one folder, not what lies below it.
     fn watch(&mut self, folder: &Path) -> Result<(), WatchError>;
     /// Stops watching one folder.
@@ -61,9 +61,9 @@ pub enum WatchError {
 
 /// The system's own way of watching.
 #[derive(Debug)]
-pub struct SystemBackend(RecommendedWatcher);
+pub struct SystemWatchBackend(RecommendedWatcher);
 
-impl Backend for SystemBackend {
+impl WatchBackend for SystemWatchBackend {
     fn watch(&mut self, folder: &Path) -> Result<(), WatchError> {
         self.0.watch(folder, RecursiveMode::NonRecursive).map_err(|error| match &error.kind {
             notify::ErrorKind::MaxFilesWatch => WatchError::Exhausted,
@@ -85,9 +85,9 @@ fn is_exhausted(error: &std::io::Error) -> bool {
 
 /// A watch over the folders of a catalog.
 #[derive(Debug)]
-pub struct Watch<B = SystemBackend> {
+pub struct CatalogWatch<B = SystemWatchBackend> {
     backend: B,
-    events: Receiver<Signal>,
+    events: Receiver<WatchSignal>,
     /// What is watched, and which folder that was: one that is replaced must be watched anew.
     folders: BTreeMap<PathBuf, Option<(u64, u64)>>,
     /// Watched folders that something happened to: they may be new ones under the old name, and
@@ -100,7 +100,7 @@ pub struct Watch<B = SystemBackend> {
 
 /// What the system reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Signal {
+pub enum WatchSignal {
     /// Something happened to this path.
     Path(PathBuf),
     /// The system lost count.
@@ -109,7 +109,7 @@ pub enum Signal {
 
 /// What a wait brought.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Waited {
+pub enum WatchWaitResult {
     /// The system lost count; anything may have changed.
     Lost,
     /// These paths changed and hold still now.
@@ -118,7 +118,7 @@ pub enum Waited {
     Quiet,
 }
 
-impl Watch<SystemBackend> {
+impl CatalogWatch<SystemWatchBackend> {
     /// Starts watching through the system.
     pub fn start(debounce: Duration) -> Result<Self, Reason> {
         let (sender, events) = mpsc::channel();
@@ -126,29 +126,29 @@ impl Watch<SystemBackend> {
             forward(&sender, event);
         });
         match watcher {
-            Ok(watcher) => Ok(Self::with_backend(SystemBackend(watcher), events, debounce)),
+            Ok(watcher) => Ok(Self::with_backend(SystemWatchBackend(watcher), events, debounce)),
             Err(error) => Err(unavailable(&error.to_string())),
         }
     }
 }
 
 /// Sending fails only when the watch is gone; then nobody needs the signal.
-fn forward(sender: &Sender<Signal>, event: notify::Result<notify::Event>) {
+fn forward(sender: &Sender<WatchSignal>, event: notify::Result<notify::Event>) {
     match event {
-        Ok(event) if event.need_rescan() => drop(sender.send(Signal::Lost)),
+        Ok(event) if event.need_rescan() => drop(sender.send(WatchSignal::Lost)),
         Ok(event) if matches!(event.kind, EventKind::Access(_)) => {}
         Ok(event) => {
             for path in event.paths {
-                drop(sender.send(Signal::Path(path)));
+                drop(sender.send(WatchSignal::Path(path)));
             }
         }
-        Err(_) => drop(sender.send(Signal::Lost)),
+        Err(_) => drop(sender.send(WatchSignal::Lost)),
     }
 }
 
-impl<B: Backend> Watch<B> {
+impl<B: WatchBackend> CatalogWatch<B> {
     /// A watch over another way to learn of changes.
-    pub fn with_backend(backend: B, events: Receiver<Signal>, debounce: Duration) -> Self {
+    pub fn with_backend(backend: B, events: Receiver<WatchSignal>, debounce: Duration) -> Self {
         Self {
             backend,
             events,
@@ -167,7 +167,7 @@ impl<B: Backend> Watch<B> {
     /// Watches what the catalog consists of now, and nothing else. An exhausted system is the one
     /// error; a single folder that cannot be watched is a reason.
     pub fn follow(&mut self, catalog: &Catalog) -> Result<Vec<Reason>, Reason> {
-        let mut wanted = folders(catalog);
+        let mut wanted = folders_to_watch(catalog);
         wanted.extend(self.files.iter().filter_map(|file| nearest_folder(file.parent()?)));
         let known: Vec<PathBuf> = self.folders.keys().cloned().collect();
         for folder in known {
@@ -189,8 +189,9 @@ impl<B: Backend> Watch<B> {
                 Err(WatchError::Exhausted) => {
                     return Err(unavailable(&WatchError::Exhausted.to_string()));
                 }
-                Err(WatchError::Folder(detail)) => reasons
-                    .push(Reason::new(Code::WatchUnavailable, detail).path(path_text(&folder))),
+                Err(WatchError::Folder(detail)) => reasons.push(
+                    Reason::new(ReasonCode::WatchUnavailable, detail).path(path_text(&folder)),
+                ),
             }
         }
         Ok(reasons)
@@ -198,15 +199,15 @@ impl<B: Backend> Watch<B> {
 
     /// Waits for changes that concern the catalog, gathers what belongs together, and lets files
     /// that are still being written come to rest.
-    pub fn wait(&mut self, timeout: Duration) -> Waited {
+    pub fn wait(&mut self, timeout: Duration) -> WatchWaitResult {
         let deadline = Instant::now() + timeout;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let first = match self.events.recv_timeout(left) {
-                Ok(Signal::Path(path)) => path,
-                Ok(Signal::Lost) => return Waited::Lost,
-                Err(RecvTimeoutError::Timeout) => return Waited::Quiet,
-                Err(RecvTimeoutError::Disconnected) => return Waited::Lost,
+                Ok(WatchSignal::Path(path)) => path,
+                Ok(WatchSignal::Lost) => return WatchWaitResult::Lost,
+                Err(RecvTimeoutError::Timeout) => return WatchWaitResult::Quiet,
+                Err(RecvTimeoutError::Disconnected) => return WatchWaitResult::Lost,
             };
             if !self.concerns(&first) {
                 continue;
@@ -215,16 +216,18 @@ impl<B: Backend> Watch<B> {
             let until = Instant::now() + MAX_GATHERING;
             while Instant::now() < until {
                 match self.events.recv_timeout(self.debounce) {
-                    Ok(Signal::Path(path)) if self.concerns(&path) => drop(changed.insert(path)),
-                    Ok(Signal::Path(_)) => {}
-                    Ok(Signal::Lost) => return Waited::Lost,
+                    Ok(WatchSignal::Path(path)) if self.concerns(&path) => {
+                        changed.insert(path);
+                    }
+                    Ok(WatchSignal::Path(_)) => {}
+                    Ok(WatchSignal::Lost) => return WatchWaitResult::Lost,
                     Err(_) => break,
                 }
             }
-            settle::settle(&changed);
+            stable_files::settle(&changed);
             let touched = changed.iter().filter(|path| self.folders.contains_key(*path));
             self.touched.extend(touched.cloned());
-            return Waited::Changed(changed.into_iter().collect());
+            return WatchWaitResult::Changed(changed.into_iter().collect());
         }
     }
 
@@ -241,11 +244,11 @@ fn nearest_folder(path: &Path) -> Option<PathBuf> {
 /// Which folder a path leads to.
 fn identity(folder: &Path) -> Option<(u64, u64)> {
     let dir = cap_std::fs::Dir::open_ambient_dir(folder, cap_std::ambient_authority()).ok()?;
-    Some(sinew_guard::contained::stamp_of(&dir, Path::new(".")).ok()?.id)
+    Some(sinew_guard::containment::stamp_of(&dir, Path::new(".")).ok()?.id)
 }
 
 fn unavailable(detail: &str) -> Reason {
-    Reason::new(Code::WatchUnavailable, detail.to_owned()).remedy(
+    Reason::new(ReasonCode::WatchUnavailable, detail.to_owned()).remedy(
         "raise fs.inotify.max_user_watches or the open-file limit; until then changes are seen at the next use",
     )
 }
@@ -267,7 +270,7 @@ fn concerns(path: &Path) -> bool {
 
 /// The folders to watch for a catalog: those that decided what was found, the nearest existing
 /// folder above each missing one, where a registry client leaves notes, and the targets of links.
-pub fn folders(catalog: &Catalog) -> BTreeSet<PathBuf> {
+pub fn folders_to_watch(catalog: &Catalog) -> BTreeSet<PathBuf> {
     let missing = catalog.roots.iter().map(|root| &root.path).chain(&catalog.folders);
     let mut folders: BTreeSet<PathBuf> = missing.filter_map(|path| nearest_folder(path)).collect();
     let mut targets = 0;

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use sinew_catalog::commands::{
-    CHANNEL_DESCRIPTION, CommandSkill, Commands, Invocation, SkillSource, clamp, fill_arguments,
+    CHANNEL_DESCRIPTION, CommandInvocation, CommandSkill, CommandSource, SlashCommands,
+    clamp_description, fill_arguments,
 };
 
 fn own(name: &str) -> CommandSkill<'_> {
@@ -10,17 +11,17 @@ fn own(name: &str) -> CommandSkill<'_> {
         name,
         own: true,
         model_visible: true,
-        skill_source: SkillSource::Workspace,
+        skill_source: CommandSource::Workspace,
         ..CommandSkill::default()
     }
 }
 
 fn shipped(name: &str) -> CommandSkill<'_> {
-    CommandSkill { own: false, skill_source: SkillSource::Bundled, ..own(name) }
+    CommandSkill { own: false, skill_source: CommandSource::Bundled, ..own(name) }
 }
 
 fn check(skills: &[CommandSkill<'_>], reserved: &[&str], expected: &str) {
-    let commands = Commands::assign(skills, reserved.iter().copied());
+    let commands = SlashCommands::assign(skills, reserved.iter().copied());
     let named: Vec<String> =
         commands.specs().iter().map(|spec| format!("{}=/{}", spec.skill_name, spec.name)).collect();
     assert_eq!(named.join(" "), expected);
@@ -54,7 +55,7 @@ fn long_names_make_room_for_their_number() {
 #[test]
 fn a_thousand_equal_names_all_get_a_command() {
     let skills: Vec<CommandSkill<'_>> = (0..1_010).map(|_| own("same")).collect();
-    let commands = Commands::assign(&skills, []);
+    let commands = SlashCommands::assign(&skills, []);
     let names: Vec<&str> = commands.specs().iter().map(|spec| spec.name.as_str()).collect();
     assert_eq!((names[0], names[1], names[998]), ("same", "same_2", "same_999"));
     assert_eq!((names[999], names[1000]), ("same_x", "same_x2"));
@@ -63,7 +64,7 @@ fn a_thousand_equal_names_all_get_a_command() {
 #[test]
 fn a_spec_has_the_fields_that_hosts_know() {
     let skill = CommandSkill { file: "/w/mail/SKILL.md", ..own("mail-box") };
-    let commands = Commands::assign(&[skill], []);
+    let commands = SlashCommands::assign(&[skill], []);
     let json = serde_json::to_string(&commands.specs()[0]).expect("a spec is JSON");
     assert_eq!(
         json,
@@ -78,10 +79,10 @@ fn check_invocation(message: &str, expected: &str) {
         CommandSkill { filtered: true, ..own("secret") },
         CommandSkill { template: Some("Deploy $ARGUMENTS now"), ..own("ops:deploy") },
     ];
-    let commands = Commands::assign(&skills, ["help"]);
+    let commands = SlashCommands::assign(&skills, ["help"]);
     let answer = match commands.invocation(message) {
-        Invocation::None => "none".to_owned(),
-        Invocation::Run { command, arguments } => {
+        CommandInvocation::None => "none".to_owned(),
+        CommandInvocation::Run { command, arguments } => {
             format!("{} {:?}", command.skill_name, arguments)
         }
         refused => refused.refusal().expect("only refusals are left"),
@@ -124,10 +125,10 @@ fn plain_commands_take_their_arguments() {
 
 #[test]
 fn channels_get_a_description_that_fits() {
-    assert_eq!(clamp("short", CHANNEL_DESCRIPTION), "short");
-    assert_eq!(clamp("one two three", 8), "one two…");
-    assert_eq!(clamp("ab🙂cd", 4), "ab…");
-    assert_eq!(clamp("ab", 0), "");
+    assert_eq!(clamp_description("short", CHANNEL_DESCRIPTION), "short");
+    assert_eq!(clamp_description("one two three", 8), "one two…");
+    assert_eq!(clamp_description("ab🙂cd", 4), "ab…");
+    assert_eq!(clamp_description("ab", 0), "");
 }
 
 proptest! {
@@ -142,7 +143,7 @@ proptest! {
             .zip(&paths)
             .map(|((name, own), file)| CommandSkill { name, file, own: *own, ..CommandSkill::default() })
             .collect();
-        let commands = Commands::assign(&skills, reserved.iter().map(String::as_str));
+        let commands = SlashCommands::assign(&skills, reserved.iter().map(String::as_str));
         let mut names: Vec<String> = commands.specs().iter().map(|spec| spec.name.clone()).collect();
         for name in &names {
             prop_assert!((1..=32).contains(&name.len()), "{name}");
@@ -150,7 +151,7 @@ proptest! {
             prop_assert!(!reserved.contains(name));
         }
         skills.reverse();
-        let again = Commands::assign(&skills, reserved.iter().map(String::as_str));
+        let again = SlashCommands::assign(&skills, reserved.iter().map(String::as_str));
         prop_assert_eq!(again.specs(), commands.specs());
         names.sort();
         names.dedup();

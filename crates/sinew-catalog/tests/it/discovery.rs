@@ -3,19 +3,19 @@
 use std::fmt::Write as _;
 
 use insta::assert_snapshot;
-use sinew_catalog::State;
-use sinew_testkit::Machine;
+use sinew_catalog::EntryState;
+use sinew_testkit::TestMachine;
 
-fn extra(machine: Machine) -> Machine {
+fn extra(machine: TestMachine) -> TestMachine {
     machine.config("{skills: {load: {extraDirs: ['$ROOT/r']}}}")
 }
 
 #[test]
 fn a_root_that_only_holds_skills_is_one_step_further_down() {
-    let machine = extra(Machine::new()).skill("r/skills/a", "a");
-    assert_snapshot!(machine.shown(), @"ready a [openclaw-extra]");
-    let machine = extra(Machine::new()).skill("r/skills/a", "a").skill("r/b", "b");
-    assert_snapshot!(machine.shown(), @r"
+    let machine = extra(TestMachine::new()).skill("r/skills/a", "a");
+    assert_snapshot!(machine.catalog_table(), @"ready a [openclaw-extra]");
+    let machine = extra(TestMachine::new()).skill("r/skills/a", "a").skill("r/b", "b");
+    assert_snapshot!(machine.catalog_table(), @r"
     ready a [openclaw-extra]
     ready b [openclaw-extra]
     ");
@@ -23,11 +23,11 @@ fn a_root_that_only_holds_skills_is_one_step_further_down() {
 
 #[test]
 fn a_root_with_its_own_file_is_one_skill_and_its_nested_ones_if_that_is_broken() {
-    let machine = extra(Machine::new()).skill("r", "whole").skill("r/skills/a", "a");
-    assert_snapshot!(machine.shown(), @"ready whole [openclaw-extra]");
+    let machine = extra(TestMachine::new()).skill("r", "whole").skill("r/skills/a", "a");
+    assert_snapshot!(machine.catalog_table(), @"ready whole [openclaw-extra]");
     let machine =
-        extra(Machine::new()).file("r/SKILL.md", "no front matter").skill("r/skills/a", "a");
-    assert_snapshot!(machine.shown(), @r"
+        extra(TestMachine::new()).file("r/SKILL.md", "no front matter").skill("r/skills/a", "a");
+    assert_snapshot!(machine.catalog_table(), @r"
     ready a [openclaw-extra]
     broken r [openclaw-extra]
       frontmatter-missing: the file does not start with `---`
@@ -37,28 +37,28 @@ fn a_root_with_its_own_file_is_one_skill_and_its_nested_ones_if_that_is_broken()
 
 #[test]
 fn nothing_below_a_skill_is_a_skill() {
-    let machine = Machine::new().skill("work/skills/a", "a").skill("work/skills/a/b", "b");
-    assert_snapshot!(machine.shown(), @"ready a [openclaw-workspace]");
+    let machine = TestMachine::new().skill("work/skills/a", "a").skill("work/skills/a/b", "b");
+    assert_snapshot!(machine.catalog_table(), @"ready a [openclaw-workspace]");
 }
 
 #[test]
 fn hidden_folders_and_node_modules_are_passed_over() {
     let machine =
-        Machine::new().skill("work/skills/.x/a", "a").skill("work/skills/node_modules/b", "b");
-    assert_snapshot!(machine.shown(), @"");
+        TestMachine::new().skill("work/skills/.x/a", "a").skill("work/skills/node_modules/b", "b");
+    assert_snapshot!(machine.catalog_table(), @"");
 }
 
 #[test]
 fn depth_is_limited_and_what_lies_just_below_is_reported() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .skill("work/skills/1/2/3/4/5/six", "six")
         .skill("work/skills/1/2/3/4/5/6/seven", "seven");
-    assert_snapshot!(machine.shown(), @r"
+    assert_snapshot!(machine.catalog_table(), @r"
     ready six [openclaw-workspace]
     ! depth-capped: the skill lies more than 6 folders deep
     ");
-    let machine = extra(Machine::new()).skill("r/1/two", "two").skill("r/1/2/three", "three");
-    assert_snapshot!(machine.shown(), @r"
+    let machine = extra(TestMachine::new()).skill("r/1/two", "two").skill("r/1/2/three", "three");
+    assert_snapshot!(machine.catalog_table(), @r"
     ready two [openclaw-extra]
     ! depth-capped: the skill lies more than 2 folders deep
     ");
@@ -66,7 +66,7 @@ fn depth_is_limited_and_what_lies_just_below_is_reported() {
 
 #[test]
 fn openclaw_caps_apply_in_order_and_are_reported_with_the_key_to_raise() {
-    let mut machine = Machine::new().profile("openclaw");
+    let mut machine = TestMachine::new().profile("openclaw");
     for number in 0..301 {
         machine = machine.skill(&format!("work/skills/s{number:03}"), &format!("s{number:03}"));
     }
@@ -89,7 +89,7 @@ fn openclaw_caps_apply_in_order_and_are_reported_with_the_key_to_raise() {
 
 #[test]
 fn three_broken_skills_among_a_thousand_are_three_records() {
-    let mut machine = Machine::new();
+    let mut machine = TestMachine::new();
     for number in 0..1_000 {
         machine = machine.skill(&format!("work/skills/s{number}"), &format!("s{number}"));
     }
@@ -98,10 +98,10 @@ fn three_broken_skills_among_a_thousand_are_three_records() {
         .file("work/skills/bad2/SKILL.md", b"---\nname: a\xff\n---\n")
         .file("work/skills/bad3/SKILL.md", "---\nname: a\nname: b\ndescription: d\n---\n");
     let catalog = machine.catalog();
-    let ready = catalog.entries.iter().filter(|entry| entry.state == State::Ready).count();
+    let ready = catalog.entries.iter().filter(|entry| entry.state == EntryState::Ready).count();
     assert_eq!(ready, 1_000);
     let mut broken = String::new();
-    for entry in catalog.entries.iter().filter(|entry| entry.state == State::Broken) {
+    for entry in catalog.entries.iter().filter(|entry| entry.state == EntryState::Broken) {
         let file = machine.without_root(&entry.file_path.to_string_lossy());
         let _ = writeln!(broken, "{file} {}", entry.reasons[0].code);
     }
@@ -118,10 +118,10 @@ fn a_file_over_the_limit_is_refused_and_one_at_the_limit_loads() {
         let head = "---\nname: big\ndescription: d\n---\n";
         format!("{head}{}", "x".repeat(bytes - head.len()))
     };
-    let machine = Machine::new().file("work/skills/big/SKILL.md", sized(256_000));
-    assert_snapshot!(machine.shown(), @"ready big [openclaw-workspace]");
-    let machine = Machine::new().file("work/skills/big/SKILL.md", sized(256_001));
-    assert_snapshot!(machine.shown(), @r"
+    let machine = TestMachine::new().file("work/skills/big/SKILL.md", sized(256_000));
+    assert_snapshot!(machine.catalog_table(), @"ready big [openclaw-workspace]");
+    let machine = TestMachine::new().file("work/skills/big/SKILL.md", sized(256_001));
+    assert_snapshot!(machine.catalog_table(), @r"
     broken big [openclaw-workspace]
       file-too-large: the file has at least 256001 bytes, more than 256000
     ");
@@ -130,39 +130,40 @@ fn a_file_over_the_limit_is_refused_and_one_at_the_limit_loads() {
 #[test]
 fn a_file_in_another_case_is_reported_and_openpocket_reads_it() {
     let text = "---\nname: a\ndescription: d\n---\n";
-    let machine = Machine::new().file("work/skills/a/skill.md", text);
-    assert_snapshot!(machine.shown(), @"! filename-case: skill.md is not named SKILL.md");
-    let machine = Machine::new().profile("openpocket").file("work/skills/a/skill.md", text);
-    assert_snapshot!(machine.shown(), @"ready a [workspace]");
+    let machine = TestMachine::new().file("work/skills/a/skill.md", text);
+    assert_snapshot!(machine.catalog_table(), @"! filename-case: skill.md is not named SKILL.md");
+    let machine = TestMachine::new().profile("openpocket").file("work/skills/a/skill.md", text);
+    assert_snapshot!(machine.catalog_table(), @"ready a [workspace]");
 }
 
 #[test]
 fn a_nested_folder_that_is_itself_a_skill_is_found() {
-    let machine = extra(Machine::new()).skill("r/skills", "inner");
-    assert_snapshot!(machine.shown(), @"ready inner [openclaw-extra]");
+    let machine = extra(TestMachine::new()).skill("r/skills", "inner");
+    assert_snapshot!(machine.catalog_table(), @"ready inner [openclaw-extra]");
 }
 
 #[test]
 fn drafts_below_auto_wait_for_review_in_every_profile() {
-    let machine = Machine::new().skill("work/skills/auto/2026-x", "x").skill("work/skills/b", "b");
-    assert_snapshot!(machine.shown(), @r"
+    let machine =
+        TestMachine::new().skill("work/skills/auto/2026-x", "x").skill("work/skills/b", "b");
+    assert_snapshot!(machine.catalog_table(), @r"
     ready b [openclaw-workspace]
     blocked x [openclaw-workspace]
       draft-unreviewed: a program wrote it and nobody has reviewed it
     ");
-    let skill_named_auto = Machine::new().skill("work/skills/auto", "auto");
-    assert_snapshot!(skill_named_auto.shown(), @"ready auto [openclaw-workspace]");
+    let skill_named_auto = TestMachine::new().skill("work/skills/auto", "auto");
+    assert_snapshot!(skill_named_auto.catalog_table(), @"ready auto [openclaw-workspace]");
 }
 
 #[test]
 fn a_heap_of_files_does_not_push_out_the_skills_among_them() {
-    let mut machine = Machine::new()
+    let mut machine = TestMachine::new()
         .config("{skills: {limits: {maxCandidatesPerRoot: 10}}}")
         .skill("work/skills/zzz", "zzz");
     for number in 0..1_100 {
         machine = machine.file(&format!("work/skills/{number}.txt"), "");
     }
-    assert_snapshot!(machine.shown(), @r"
+    assert_snapshot!(machine.catalog_table(), @r"
     ready zzz [openclaw-workspace]
     ! scan-truncated: 101 entries of $ROOT/work/skills were not looked at
     ");
@@ -170,15 +171,15 @@ fn a_heap_of_files_does_not_push_out_the_skills_among_them() {
 
 #[test]
 fn a_limit_as_large_as_numbers_get_is_a_limit() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .config("{skills: {limits: {maxSkillFileBytes: 9000000000000000, maxCandidatesPerRoot: 9000000000000000}}}")
         .skill("work/skills/a", "a");
-    assert_snapshot!(machine.shown(), @"ready a [openclaw-workspace]");
+    assert_snapshot!(machine.catalog_table(), @"ready a [openclaw-workspace]");
 }
 
 #[test]
 fn a_thousand_look_alikes_are_not_named_a_million_times() {
-    let mut machine = Machine::new();
+    let mut machine = TestMachine::new();
     for number in 0..60 {
         machine =
             machine.skill(&format!("work/skills/s{number}"), &format!("x{}", "!".repeat(number)));
@@ -195,7 +196,7 @@ mod unix {
 
     #[test]
     fn a_library_of_links_needs_no_handle_for_each_skill() {
-        let mut machine = Machine::new();
+        let mut machine = TestMachine::new();
         for number in 0..300 {
             let name = format!("s{number}");
             machine = machine.skill(&format!("store/{name}"), &name);
@@ -209,12 +210,12 @@ mod unix {
 
     #[test]
     fn links_that_lead_nowhere_or_twice_are_records() {
-        let machine = Machine::new()
+        let machine = TestMachine::new()
             .skill("store/a", "a")
             .link("home/.sinew/skills/one", "store/a")
             .link("home/.sinew/skills/two", "store/a")
             .link("home/.sinew/skills/gone", "nowhere");
-        assert_snapshot!(machine.shown(), @r"
+        assert_snapshot!(machine.catalog_table(), @r"
         ready a [openclaw-managed]
         ! unreadable: the link leads nowhere: No such file or directory (os error 2)
         ! shadowed: another link leads to the same folder
@@ -223,26 +224,27 @@ mod unix {
 
     #[test]
     fn an_alias_inside_a_root_does_not_compete_with_what_it_names() {
-        let machine =
-            Machine::new().skill("work/skills/x", "x").link("work/skills/zalias", "work/skills/x");
+        let machine = TestMachine::new()
+            .skill("work/skills/x", "x")
+            .link("work/skills/zalias", "work/skills/x");
         let catalog = machine.catalog();
         assert_eq!(catalog.entries.len(), 1);
         assert!(catalog.entries[0].file_path.ends_with("skills/x/SKILL.md"));
-        let hidden = Machine::new()
+        let hidden = TestMachine::new()
             .skill("work/skills/.store/y", "y")
             .link("work/skills/y", "work/skills/.store/y");
-        assert_snapshot!(hidden.shown(), @"ready y [openclaw-workspace]");
+        assert_snapshot!(hidden.catalog_table(), @"ready y [openclaw-workspace]");
     }
 
     #[test]
     fn a_plugins_skill_file_is_never_a_link() {
-        let machine = Machine::new()
+        let machine = TestMachine::new()
             .config("{plugins: {load: {paths: ['$ROOT/p']}}}")
             .file("p/openclaw.plugin.json", "{id: 'p', skills: ['skills', 'missing']}")
             .file("p/skills/y/real.md", "---\nname: y\ndescription: d\n---\n")
             .link("p/skills/y/SKILL.md", "p/skills/y/real.md")
             .skill("p/skills/z", "z");
-        assert_snapshot!(machine.shown(), @r"
+        assert_snapshot!(machine.catalog_table(), @r"
         broken y [openclaw-extra]
           symlink-escape: SKILL.md is a link to $ROOT/p/skills/y/real.md
         ready z [openclaw-extra]
@@ -252,12 +254,15 @@ mod unix {
 
     #[test]
     fn in_the_home_folder_one_folder_is_one_root() {
-        let machine = Machine::new().skill("store/a", "a").link("home/.agents/skills/a", "store/a");
+        let machine =
+            TestMachine::new().skill("store/a", "a").link("home/.agents/skills/a", "store/a");
         let catalog = machine.request(|request| {
-            let places =
-                sinew_catalog::Places { workspace: machine.path("home"), ..request.places.clone() };
-            sinew_catalog::Builder::default()
-                .build(&sinew_catalog::Request { places, ..request.clone() })
+            let places = sinew_catalog::CallerFolders {
+                workspace: machine.path("home"),
+                ..request.places.clone()
+            };
+            sinew_catalog::CatalogBuilder::default()
+                .build(&sinew_catalog::CatalogRequest { places, ..request.clone() })
         });
         let sources: Vec<&str> =
             catalog.entries.iter().map(|entry| entry.source.as_str()).collect();
@@ -266,15 +271,18 @@ mod unix {
 
     #[test]
     fn links_out_of_a_workspace_need_to_be_listed_and_managed_ones_do_not() {
-        let linked = || Machine::new().skill("out/x", "x").link("work/skills/x", "out/x");
-        assert_snapshot!(linked().shown(), @"! symlink-escape: the link leads to $ROOT/out/x");
+        let linked = || TestMachine::new().skill("out/x", "x").link("work/skills/x", "out/x");
+        assert_snapshot!(linked().catalog_table(), @"! symlink-escape: the link leads to $ROOT/out/x");
         let listed = linked().config("{skills: {load: {allowSymlinkTargets: ['$ROOT/out']}}}");
-        assert_snapshot!(listed.shown(), @"ready x [openclaw-workspace]");
-        let managed = Machine::new().skill("out/x", "x").link("home/.sinew/skills/x", "out/x");
-        assert_snapshot!(managed.shown(), @"ready x [openclaw-managed]");
-        let bundled =
-            Machine::new().skill("out/x", "x").bundled("b").skill("b/y", "y").link("b/x", "out/x");
-        assert_snapshot!(bundled.shown(), @r"
+        assert_snapshot!(listed.catalog_table(), @"ready x [openclaw-workspace]");
+        let managed = TestMachine::new().skill("out/x", "x").link("home/.sinew/skills/x", "out/x");
+        assert_snapshot!(managed.catalog_table(), @"ready x [openclaw-managed]");
+        let bundled = TestMachine::new()
+            .skill("out/x", "x")
+            .bundled("b")
+            .skill("b/y", "y")
+            .link("b/x", "out/x");
+        assert_snapshot!(bundled.catalog_table(), @r"
         ready y [openclaw-bundled]
         ! bundled-root-escape: the link leads to $ROOT/out/x
         ");
@@ -282,24 +290,26 @@ mod unix {
 
     #[test]
     fn a_skill_file_that_is_a_link_must_stay_in_its_folder() {
-        let outside = Machine::new()
+        let outside = TestMachine::new()
             .file("secret.md", "---\nname: s\ndescription: d\n---\n")
             .link("home/.sinew/skills/x/SKILL.md", "secret.md");
-        assert_snapshot!(outside.shown(), @r"
+        assert_snapshot!(outside.catalog_table(), @r"
         broken x [openclaw-managed]
           symlink-escape: SKILL.md is a link to $ROOT/secret.md
         ");
-        let inside = Machine::new()
+        let inside = TestMachine::new()
             .file("work/skills/x/real.md", "---\nname: x\ndescription: d\n---\n")
             .link("work/skills/x/SKILL.md", "work/skills/x/real.md");
-        assert_snapshot!(inside.shown(), @"ready x [openclaw-workspace]");
+        assert_snapshot!(inside.catalog_table(), @"ready x [openclaw-workspace]");
     }
 
     #[test]
     fn a_hard_link_is_refused_but_in_bundled_skills() {
         let linked = |folder: &str| {
-            let machine =
-                Machine::new().bundled("b").skill("out", "x").file(&format!("{folder}/x/note"), "");
+            let machine = TestMachine::new()
+                .bundled("b")
+                .skill("out", "x")
+                .file(&format!("{folder}/x/note"), "");
             std::fs::hard_link(
                 machine.path("out/SKILL.md"),
                 machine.path(&format!("{folder}/x/SKILL.md")),
@@ -307,21 +317,21 @@ mod unix {
             .expect("a hard link");
             machine
         };
-        assert_snapshot!(linked("work/skills").shown(), @r"
+        assert_snapshot!(linked("work/skills").catalog_table(), @r"
         broken x [openclaw-workspace]
           hard-link: the file has 2 names; it may change from outside
         ");
-        assert_snapshot!(linked("b").shown(), @"ready x [openclaw-bundled]");
+        assert_snapshot!(linked("b").catalog_table(), @"ready x [openclaw-bundled]");
     }
 
     #[test]
     fn a_pipe_named_skill_md_is_refused_without_waiting() {
-        let machine = Machine::new().file("work/skills/p/note", "");
+        let machine = TestMachine::new().file("work/skills/p/note", "");
         let made = std::process::Command::new("mkfifo")
             .arg(machine.path("work/skills/p/SKILL.md"))
             .status();
         assert!(made.expect("mkfifo").success());
-        assert_snapshot!(machine.shown(), @r"
+        assert_snapshot!(machine.catalog_table(), @r"
         broken p [openclaw-workspace]
           not-regular-file: SKILL.md is a pipe
         ");
@@ -329,11 +339,11 @@ mod unix {
 
     #[test]
     fn a_knot_of_links_ends() {
-        let machine = Machine::new()
+        let machine = TestMachine::new()
             .skill("work/skills/a", "a")
             .link("work/skills/loop", "work/skills")
             .link("work/skills/deep/loop", "work/skills/deep");
-        assert_snapshot!(machine.shown(), @"ready a [openclaw-workspace]");
+        assert_snapshot!(machine.catalog_table(), @"ready a [openclaw-workspace]");
     }
 
     #[test]
@@ -343,9 +353,9 @@ mod unix {
         {
             return;
         }
-        let machine = Machine::new().skill("work/skills/a", "a").skill("work/skills/b", "b");
+        let machine = TestMachine::new().skill("work/skills/a", "a").skill("work/skills/b", "b");
         machine.chmod("work/skills/b/SKILL.md", 0o000);
-        let shown = machine.shown();
+        let shown = machine.catalog_table();
         assert!(shown.contains("ready a") && shown.contains("broken b"), "{shown}");
     }
 }

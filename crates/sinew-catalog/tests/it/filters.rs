@@ -1,11 +1,15 @@
 //! Per-agent lists and a session's switches (§16).
 
 use insta::assert_snapshot;
-use sinew_catalog::references::expand;
-use sinew_testkit::Machine;
+use sinew_catalog::references::expand_references;
+use sinew_testkit::TestMachine;
 
-fn two(config: &str) -> Machine {
-    Machine::new().skill("work/skills/a", "a").skill("work/skills/b", "b").config(config).agent("w")
+fn two(config: &str) -> TestMachine {
+    TestMachine::new()
+        .skill("work/skills/a", "a")
+        .skill("work/skills/b", "b")
+        .config(config)
+        .agent("w")
 }
 
 #[test]
@@ -16,15 +20,15 @@ fn an_empty_list_means_none_and_an_absent_one_the_defaults() {
         catalog.entries.iter().all(|entry| !entry.model_visible && entry.command_name.is_none())
     );
     assert!(catalog.commands.specs().is_empty());
-    let answer = expand("use $a", &catalog.commands);
+    let answer = expand_references("use $a", &catalog.commands);
     assert!(answer.error.expect("it is hidden").contains("not available"), "{}", answer.body);
     let defaults = two("{agents: {defaults: {skills: ['b']}, entries: {w: {}}}}");
-    assert_snapshot!(defaults.shown(), @r"
+    assert_snapshot!(defaults.catalog_table(), @r"
     excluded a [openclaw-workspace]
       agent-filter: the agent's list of skills leaves it out
     ready b [openclaw-workspace]
     ");
-    assert_snapshot!(two("{agents: {list: [{id: 'w', skills: ['a']}]}}").shown(), @r"
+    assert_snapshot!(two("{agents: {list: [{id: 'w', skills: ['a']}]}}").catalog_table(), @r"
     ready a [openclaw-workspace]
     excluded b [openclaw-workspace]
       agent-filter: the agent's list of skills leaves it out
@@ -35,7 +39,7 @@ fn an_empty_list_means_none_and_an_absent_one_the_defaults() {
 fn lists_take_wildcards_and_denials() {
     let machine = |list: &str| {
         let config = format!("{{agents: {{entries: {{w: {{skills: [{list}]}}}}}}}}");
-        Machine::new()
+        TestMachine::new()
             .skill("work/skills/g1", "github-a")
             .skill("work/skills/g2", "github-b")
             .config(&config)
@@ -52,7 +56,7 @@ fn lists_take_wildcards_and_denials() {
 
 #[test]
 fn a_name_that_matches_nothing_is_reported() {
-    assert_snapshot!(two("{agents: {entries: {w: {skills: ['nope']}}}}").shown(), @r"
+    assert_snapshot!(two("{agents: {entries: {w: {skills: ['nope']}}}}").catalog_table(), @r"
     excluded a [openclaw-workspace]
       agent-filter: the agent's list of skills leaves it out
     excluded b [openclaw-workspace]
@@ -63,7 +67,7 @@ fn a_name_that_matches_nothing_is_reported() {
 
 #[test]
 fn a_session_can_hide_and_show_but_never_lift_what_is_missing() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .skill("work/skills/a", "a")
         .workspace_skill("needy", "metadata: {openclaw: {requires: {bins: [nope]}}}")
         .workspace_skill("off", "")
@@ -72,7 +76,7 @@ fn a_session_can_hide_and_show_but_never_lift_what_is_missing() {
         .switch("a", false)
         .switch("needy", true)
         .switch("off", true);
-    assert_snapshot!(machine.shown(), @r"
+    assert_snapshot!(machine.catalog_table(), @r"
     excluded a [openclaw-workspace]
       session-override: this session hides it
     needs-setup needy [openclaw-workspace]
@@ -83,7 +87,7 @@ fn a_session_can_hide_and_show_but_never_lift_what_is_missing() {
 
 #[test]
 fn who_may_call_a_skill_decides_where_it_appears() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .workspace_skill("quiet", "user-invocable: Off")
         .workspace_skill("odd", "user-invocable: maybe")
         .workspace_skill("hidden", "disable-model-invocation: true");
@@ -98,12 +102,12 @@ fn who_may_call_a_skill_decides_where_it_appears() {
     odd model=true command=Some("odd")
     quiet model=true command=None
     "#);
-    assert!(machine.shown().contains("bad-boolean"));
+    assert!(machine.catalog_table().contains("bad-boolean"));
 }
 
 #[test]
 fn own_skills_get_the_plain_command() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .bundled("b")
         .skill("b/x", "Data Tools")
         .skill("work/skills/y", "data-tools")
@@ -118,11 +122,11 @@ fn own_skills_get_the_plain_command() {
 
 #[test]
 fn a_misspelt_agent_is_told() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .skill("work/skills/a", "a")
         .config("{agents: {entries: {writer: {skills: []}}}}")
         .agent("writr");
-    assert_snapshot!(machine.shown(), @r"
+    assert_snapshot!(machine.catalog_table(), @r"
     ready a [openclaw-workspace]
     ! unknown-agent: the configuration knows no agent writr; the defaults apply
     ");

@@ -1,13 +1,13 @@
 //! The gate (§10): what this machine and this configuration allow.
 
 use insta::assert_snapshot;
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
-fn skill(metadata: &str) -> Machine {
-    Machine::new().workspace_skill("demo", &format!("metadata: {{openclaw: {metadata}}}"))
+fn skill(metadata: &str) -> TestMachine {
+    TestMachine::new().workspace_skill("demo", &format!("metadata: {{openclaw: {metadata}}}"))
 }
 
-fn remedies(machine: &Machine) -> String {
+fn remedies(machine: &TestMachine) -> String {
     let catalog = machine.catalog();
     let entry = &catalog.entries[0];
     let lines = entry
@@ -20,17 +20,17 @@ fn remedies(machine: &Machine) -> String {
 #[test]
 fn always_does_not_lift_the_operating_system() {
     let machine = skill("{os: [win32], always: true}");
-    assert_snapshot!(machine.shown(), @r"
+    assert_snapshot!(machine.catalog_table(), @r"
     needs-setup demo [openclaw-workspace]
       os-mismatch: it is for win32, and this is linux
     ");
-    assert_snapshot!(skill("{os: [macOS]}").os("darwin").shown(), @"ready demo [openclaw-workspace]");
+    assert_snapshot!(skill("{os: [macOS]}").os("darwin").catalog_table(), @"ready demo [openclaw-workspace]");
 }
 
 #[test]
 fn always_lifts_the_requirements_and_only_as_a_real_boolean() {
-    assert_snapshot!(skill("{always: true, requires: {bins: [nope]}}").shown(), @"ready demo [openclaw-workspace]");
-    assert_snapshot!(skill("{always: 'true', requires: {bins: [nope]}}").shown(), @r"
+    assert_snapshot!(skill("{always: true, requires: {bins: [nope]}}").catalog_table(), @"ready demo [openclaw-workspace]");
+    assert_snapshot!(skill("{always: 'true', requires: {bins: [nope]}}").catalog_table(), @r"
     needs-setup demo [openclaw-workspace]
       bad-metadata-field: `always` is text
       missing-bin: nope is not installed
@@ -40,11 +40,11 @@ fn always_lifts_the_requirements_and_only_as_a_real_boolean() {
 #[test]
 fn a_key_can_come_from_the_host_the_entry_or_the_api_key() {
     let needs = "{requires: {env: [K]}, primaryEnv: K}";
-    let with = |config: &str| skill(needs).config(config).shown();
+    let with = |config: &str| skill(needs).config(config).catalog_table();
     assert_snapshot!(with("{skills: {entries: {demo: {apiKey: 's'}}}}"), @"ready demo [openclaw-workspace]");
     assert_snapshot!(with("{skills: {entries: {demo: {env: {K: 's'}}}}}"), @"ready demo [openclaw-workspace]");
-    assert_snapshot!(skill(needs).var("K", "v").shown(), @"ready demo [openclaw-workspace]");
-    assert_snapshot!(skill(needs).var("K", "  ").shown(), @r"
+    assert_snapshot!(skill(needs).var("K", "v").catalog_table(), @"ready demo [openclaw-workspace]");
+    assert_snapshot!(skill(needs).var("K", "  ").catalog_table(), @r"
     needs-setup demo [openclaw-workspace]
       missing-env: K is not set
     ");
@@ -55,17 +55,17 @@ fn a_secret_that_cannot_be_found_closes_the_gate() {
     let with = |secret: &str| {
         skill("{}").config(&format!("{{skills: {{entries: {{demo: {{apiKey: {secret}}}}}}}}}"))
     };
-    assert_snapshot!(with("{source: 'env', id: 'NOT_SET'}").shown(), @r"
+    assert_snapshot!(with("{source: 'env', id: 'NOT_SET'}").catalog_table(), @r"
     needs-setup demo [openclaw-workspace]
       secret-unavailable: skills.entries.demo.apiKey: the variable NOT_SET is not set
     ");
-    assert_snapshot!(with("{source: 'env', id: 'K'}").var("K", "v").shown(), @"ready demo [openclaw-workspace]");
+    assert_snapshot!(with("{source: 'env', id: 'K'}").var("K", "v").catalog_table(), @"ready demo [openclaw-workspace]");
 }
 
 #[test]
 fn configuration_paths_must_be_truthy() {
     let needs = "{requires: {config: [channels.slack]}}";
-    let with = |config: &str| skill(needs).config(config).shown();
+    let with = |config: &str| skill(needs).config(config).catalog_table();
     assert_snapshot!(with("{channels: {slack: {}}}"), @"ready demo [openclaw-workspace]");
     assert_snapshot!(with("{channels: {slack: ''}}"), @r"
     needs-setup demo [openclaw-workspace]
@@ -78,7 +78,7 @@ fn every_failure_is_recorded_and_the_first_in_order_is_primary() {
     let machine = skill(
         "{requires: {bins: [gh], config: [a.b], env: [GH_TOKEN]}, primaryEnv: GH_TOKEN, install: [{kind: brew, formula: gh, bins: [gh]}]}",
     );
-    assert_snapshot!(machine.shown(), @r"
+    assert_snapshot!(machine.catalog_table(), @r"
     needs-setup demo [openclaw-workspace]
       missing-env: GH_TOKEN is not set
       missing-config: a.b is not configured
@@ -107,13 +107,13 @@ fn an_installer_never_reaches_a_remedy_unchecked() {
 #[test]
 fn the_list_of_allowed_bundled_skills_knows_keys_and_leaves_own_skills_alone() {
     let text = "---\nname: github\ndescription: d\nmetadata: {openclaw: {skillKey: gh-key}}\n---\n";
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .bundled("b")
         .file("b/github/SKILL.md", text)
         .skill("b/other", "other")
         .skill("work/skills/mine", "mine")
         .config("{skills: {allowBundled: ['gh-key']}}");
-    assert_snapshot!(machine.shown(), @r"
+    assert_snapshot!(machine.catalog_table(), @r"
     ready github [openclaw-bundled]
     ready mine [openclaw-workspace]
     blocked other [openclaw-bundled]
@@ -124,7 +124,7 @@ fn the_list_of_allowed_bundled_skills_knows_keys_and_leaves_own_skills_alone() {
 #[test]
 fn a_switched_off_skill_stays_visible_with_its_reason() {
     let machine = skill("{}").config("{skills: {entries: {demo: {enabled: false}, gone: {}}}}");
-    assert_snapshot!(machine.shown(), @r"
+    assert_snapshot!(machine.catalog_table(), @r"
     disabled demo [openclaw-workspace]
       disabled: skills.entries.demo.enabled is false
     ! unknown-skill-key: skills.entries.gone matches no skill
@@ -136,13 +136,13 @@ fn a_switched_off_skill_stays_visible_with_its_reason() {
 fn a_program_counts_only_where_it_can_be_run_and_never_in_the_current_folder() {
     let needs = || skill("{requires: {bins: [tool]}}");
     let not_executable = needs().file("bin/tool", "");
-    assert!(not_executable.shown().contains("missing-bin"));
+    assert!(not_executable.catalog_table().contains("missing-bin"));
     let in_cwd = needs().file("work/tool", "").var("PATH", ":.:");
     in_cwd.chmod("work/tool", 0o755);
-    assert!(in_cwd.shown().contains("missing-bin"));
-    assert_snapshot!(needs().bin("tool").shown(), @"ready demo [openclaw-workspace]");
-    assert_snapshot!(skill("{requires: {anyBins: [nope, tool]}}").bin("tool").shown(), @"ready demo [openclaw-workspace]");
-    assert_snapshot!(skill("{requires: {bins: [/bin/sh]}}").shown(), @r"
+    assert!(in_cwd.catalog_table().contains("missing-bin"));
+    assert_snapshot!(needs().bin("tool").catalog_table(), @"ready demo [openclaw-workspace]");
+    assert_snapshot!(skill("{requires: {anyBins: [nope, tool]}}").bin("tool").catalog_table(), @"ready demo [openclaw-workspace]");
+    assert_snapshot!(skill("{requires: {bins: [/bin/sh]}}").catalog_table(), @r"
     needs-setup demo [openclaw-workspace]
       bad-metadata-field: `bins` names a path: /bin/sh
     ");
@@ -151,16 +151,16 @@ fn a_program_counts_only_where_it_can_be_run_and_never_in_the_current_folder() {
 #[test]
 fn unreadable_metadata_closes_the_gate_unless_tolerated() {
     let broken = || {
-        Machine::new()
+        TestMachine::new()
             .workspace_skill("demo", r#"metadata: {"openclaw":{"requires":{"bins":["gh"]}"#)
     };
-    assert_snapshot!(broken().shown(), @r"
+    assert_snapshot!(broken().catalog_table(), @r"
     blocked demo [openclaw-workspace]
       metadata-invalid: `metadata` cannot be read: it is neither YAML nor JSON
       metadata-invalid: its requirements cannot be read, so it stays closed
     ");
     let tolerated = broken().config("{skills: {load: {tolerateBadMetadata: true}}}");
-    assert_snapshot!(tolerated.shown(), @r"
+    assert_snapshot!(tolerated.catalog_table(), @r"
     ready demo [openclaw-workspace]
       metadata-invalid: `metadata` cannot be read: it is neither YAML nor JSON
     ");
@@ -175,13 +175,13 @@ fn what_another_machine_has_counts_while_it_is_connected() {
     assert!(catalog.entries[0].eligible);
     assert_eq!(serde_json::to_value(&catalog.entries[0]).expect("JSON")["via"], "remote");
     let gone = connected.remote(&[], &[]);
-    assert_snapshot!(gone.shown(), @r"
+    assert_snapshot!(gone.catalog_table(), @r"
     needs-setup demo [openclaw-workspace]
       os-mismatch: it is for darwin, and this is linux
       missing-bin: osascript is not installed
     ");
     let variable = skill("{os: [darwin], requires: {env: [K], anyBins: [a, b]}}");
-    assert_snapshot!(variable.remote(&["macOS"], &["b", "K"]).shown(), @r"
+    assert_snapshot!(variable.remote(&["macOS"], &["b", "K"]).catalog_table(), @r"
     needs-setup demo [openclaw-workspace]
       missing-env: K is not set
     ");
@@ -216,5 +216,8 @@ fn hosts_can_ask_which_programs_matter() {
     let machine = skill(
         "{requires: {bins: [b, a], anyBins: [c]}, install: [{kind: uv, package: x, bins: [d, a]}]}",
     );
-    assert_eq!(machine.catalog().bins().into_iter().collect::<Vec<_>>(), ["a", "b", "c", "d"]);
+    assert_eq!(
+        machine.catalog().program_names().into_iter().collect::<Vec<_>>(),
+        ["a", "b", "c", "d"]
+    );
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use sinew_catalog::config::is_truthy;
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 #[test]
 fn eligibility_agrees_with_every_recorded_case() {
@@ -13,7 +13,7 @@ fn eligibility_agrees_with_every_recorded_case() {
         let remote = metadata.as_object_mut().and_then(|map| map.remove("remotePlatforms"));
         let remote: Vec<String> =
             remote.map(|list| serde_json::from_value(list).expect("platforms")).unwrap_or_default();
-        let machine = Machine::new()
+        let machine = TestMachine::new()
             .bin("sh")
             .os(case["platform"].as_str().expect("a platform"))
             .workspace_skill(
@@ -21,9 +21,9 @@ fn eligibility_agrees_with_every_recorded_case() {
                 &format!("metadata: {}", serde_json::json!({ "openclaw": metadata })),
             );
         let catalog = machine.request(|request| {
-            let remote = sinew_catalog::Remote { platforms: remote, ..Default::default() };
-            let request = sinew_catalog::Request { remote, ..request.clone() };
-            sinew_catalog::Builder::default().build(&request)
+            let remote = sinew_catalog::RemoteMachines { platforms: remote, ..Default::default() };
+            let request = sinew_catalog::CatalogRequest { remote, ..request.clone() };
+            sinew_catalog::CatalogBuilder::default().build(&request)
         });
         assert_eq!(catalog.entries[0].eligible, case["eligible"], "{case}");
     }

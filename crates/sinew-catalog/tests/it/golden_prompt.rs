@@ -1,9 +1,10 @@
 //! Recorded outputs of the real OpenClaw, compared as the golden README says.
 
 use serde_json::Value;
-use sinew_catalog::commands::{CommandSpec, Commands};
+use sinew_catalog::commands::{CommandSpec, SlashCommands};
 use sinew_catalog::prompt::{
-    Limits, NoticeLength, Overhead, Planner, PromptBlock, PromptRequest, PromptSkill, build,
+    NoticeLength, PromptBlock, PromptLimits, PromptOverhead, PromptPlanner, PromptRequest,
+    PromptSkill, build,
 };
 use sinew_catalog::references;
 use sinew_skill::names;
@@ -54,7 +55,7 @@ fn skills(case: &Value) -> Vec<Skill> {
         .collect()
 }
 
-fn overhead(golden: &Value) -> Overhead {
+fn overhead(golden: &Value) -> PromptOverhead {
     let wording = &golden["setup"]["prompt"]["wording"];
     let length = |key: &str| number(wording, key).expect("a length");
     let fixed = |key: &str, field: &str| number(&wording[key], field).expect("a length");
@@ -63,7 +64,7 @@ fn overhead(golden: &Value) -> Overhead {
     let (all_shortened, all_names_only) =
         (fixed("noticeShortened", "length"), fixed("noticeNamesOnly", "length"));
     let some_names_only = fixed("noticeNamesOnlyTruncated", "withoutDigits");
-    Overhead {
+    PromptOverhead {
         intro_full: length("introFull"),
         intro_shortened: length("introShortened"),
         intro_names_only: length("introNamesOnly"),
@@ -81,7 +82,7 @@ fn overhead(golden: &Value) -> Overhead {
 fn openclaw(
     golden: &Value,
     skills: &[Skill],
-    limits: Limits,
+    limits: PromptLimits,
     remote_note: Option<&str>,
     context_tokens: Option<u64>,
 ) -> PromptBlock {
@@ -96,7 +97,7 @@ fn openclaw(
         })
         .collect();
     let mut request = PromptRequest::new(&skills);
-    request.planner = Planner::Openclaw;
+    request.planner = PromptPlanner::Openclaw;
     request.limits = limits;
     request.overhead = Some(overhead(golden));
     request.remote_note = remote_note;
@@ -104,10 +105,13 @@ fn openclaw(
     build(&request)
 }
 
-fn limits(golden: &Value, case: &Value) -> Limits {
+fn limits(golden: &Value, case: &Value) -> PromptLimits {
     let defaults = &golden["setup"]["prompt"]["defaults"];
     let limit = |key| number(case, key).or_else(|| number(defaults, key)).expect("a limit");
-    Limits { max_skills: limit("maxSkillsInPrompt"), max_chars: limit("maxSkillsPromptChars") }
+    PromptLimits {
+        max_skills: limit("maxSkillsInPrompt"),
+        max_chars: limit("maxSkillsPromptChars"),
+    }
 }
 
 fn block(text: &str) -> &str {
@@ -138,7 +142,7 @@ fn small_context_windows_give_the_recorded_lengths() {
             path: format!("/skills/skill-{i}/SKILL.md"),
         })
         .collect();
-    let limits = Limits { max_skills: 150, max_chars: 18_000 };
+    let limits = PromptLimits { max_skills: 150, max_chars: 18_000 };
     for case in cases(&golden, "contextCompaction") {
         let name = text(case, "case");
         let before = openclaw(&golden, &skills, limits, None, None);
@@ -170,10 +174,10 @@ fn references_choose_the_recorded_skills() {
         model_visible: command["modelVisible"].as_bool().unwrap_or(true),
         ..CommandSpec::default()
     });
-    let commands = Commands::from_specs(specs.collect(), Vec::new());
+    let commands = SlashCommands::from_specs(specs.collect(), Vec::new());
     for case in cases(&golden, "references") {
         let (name, message) = (text(case, "case"), text(case, "text"));
-        let expanded = references::expand(message, &commands);
+        let expanded = references::expand_references(message, &commands);
         let chosen: Vec<&str> = expanded.skills.iter().map(String::as_str).collect();
         let wanted: Vec<&str> =
             case["skills"].as_array().expect("skills").iter().filter_map(Value::as_str).collect();

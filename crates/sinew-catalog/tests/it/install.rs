@@ -1,9 +1,11 @@
 //! Declared installers: cases 16 to 24 and 32 of the exec specification.
 
 use sinew_catalog::config::NodeManager;
-use sinew_catalog::install::{InstallOption, Kind, Offer, Setup, check, options};
+use sinew_catalog::install::{
+    InstallOption, InstallerKind, InstallerSetup, OfferContext, check_spec, offered_options,
+};
 use sinew_skill::InstallSpec;
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 /// Reads `install: [...]` as a skill would have it.
 fn specs(yaml: &str) -> Vec<InstallSpec> {
@@ -14,15 +16,19 @@ fn specs(yaml: &str) -> Vec<InstallSpec> {
     read.skill.and_then(|skill| skill.metadata).map(|m| m.install).unwrap_or_default()
 }
 
-fn offered(yaml: &str, programs: &[&str], setup: Setup) -> Vec<InstallOption> {
+fn offered(yaml: &str, programs: &[&str], setup: InstallerSetup) -> Vec<InstallOption> {
     let has = |name: &str| programs.contains(&name);
-    options(&[], &specs(yaml), &Offer { os: "linux", prefer_brew: true, has: &has, setup })
+    offered_options(
+        &[],
+        &specs(yaml),
+        &OfferContext { os: "linux", prefer_brew: true, has: &has, setup },
+    )
 }
 
 /// The vector of a single declaration, or the code that stands in its way.
-fn vector(yaml: &str, setup: Setup) -> String {
+fn vector(yaml: &str, setup: InstallerSetup) -> String {
     let spec = specs(&format!("[{yaml}]")).remove(0);
-    match check(&spec).and_then(|installer| installer.vector(&setup)) {
+    match check_spec(&spec).and_then(|installer| installer.argument_vector(&setup)) {
         Ok(argv) => format!("{argv:?}"),
         Err(reason) => reason.code.to_string(),
     }
@@ -30,7 +36,7 @@ fn vector(yaml: &str, setup: Setup) -> String {
 
 #[track_caller]
 fn check_vector(yaml: &str, expected: &str) {
-    assert_eq!(vector(yaml, Setup::default()), expected, "{yaml}");
+    assert_eq!(vector(yaml, InstallerSetup::default()), expected, "{yaml}");
 }
 
 #[track_caller]
@@ -62,7 +68,7 @@ fn a_bad_formula_is_dropped_with_its_reason_and_the_others_stay() {
     check_invalid("{kind: brew}");
     check_invalid(&format!("{{kind: brew, formula: {}}}", "x".repeat(257)));
     check_invalid("{kind: snap, package: gh}");
-    let machine = Machine::new().workspace_skill(
+    let machine = TestMachine::new().workspace_skill(
         "demo",
         "metadata: {openclaw: {install: [{kind: brew, formula: '-v'}, {kind: brew, formula: gh}]}}",
     );
@@ -84,7 +90,7 @@ fn every_node_manager_gets_the_package_as_one_argument() {
         (NodeManager::Bun, r#"["bun", "add", "-g", "--ignore-scripts", "@scope/pkg@1.2.3"]"#),
     ] {
         let spec = "{kind: node, package: '@scope/pkg@1.2.3'}";
-        assert_eq!(vector(spec, Setup { node, root: false }), expected);
+        assert_eq!(vector(spec, InstallerSetup { node, root: false }), expected);
     }
     check_vector(
         "{kind: node, package: left-pad@latest}",
@@ -131,7 +137,8 @@ fn a_go_module_needs_a_version() {
     check_invalid("{kind: go, module: 'https://example.com/x@v1'}");
     check_invalid(r#"{kind: go, module: "a\\b@v1"}"#);
     check_invalid("{kind: go, module: '-x@v1'}");
-    let options = offered("[{kind: go, module: example.com/cmd/x}]", &["go"], Setup::default());
+    let options =
+        offered("[{kind: go, module: example.com/cmd/x}]", &["go"], InstallerSetup::default());
     assert_eq!(options[0].argv, ["go", "install", "example.com/cmd/x@latest"]);
     assert_eq!(options[0].problem.as_ref().map(|p| p.code.as_str()), Some("needs-version"));
 }
@@ -159,20 +166,28 @@ fn apt_asks_for_no_password_and_removes_nothing() {
         r#"["sudo", "-n", "apt-get", "install", "-y", "--no-install-recommends", "gh"]"#,
     );
     assert_eq!(
-        vector("{kind: apt, package: g++=4:12.2}", Setup { root: true, ..Setup::default() }),
+        vector(
+            "{kind: apt, package: g++=4:12.2}",
+            InstallerSetup { root: true, ..InstallerSetup::default() }
+        ),
         r#"["apt-get", "install", "-y", "--no-install-recommends", "g++=4:12.2"]"#
     );
     for bad in ["vim-", "vim=1-", "vim-=1", "-y", "./x.deb", "a b", "Vim", "v"] {
         check_invalid(&format!("{{kind: apt, package: '{bad}'}}"));
     }
     let has = |_: &str| true;
-    let mac = Offer { os: "darwin", prefer_brew: true, has: &has, setup: Setup::default() };
-    assert!(options(&[], &specs("[{kind: apt, package: gh}]"), &mac).is_empty());
+    let mac = OfferContext {
+        os: "darwin",
+        prefer_brew: true,
+        has: &has,
+        setup: InstallerSetup::default(),
+    };
+    assert!(offered_options(&[], &specs("[{kind: apt, package: gh}]"), &mac).is_empty());
 }
 
 #[track_caller]
 fn check_preferred(yaml: &str, programs: &[&str], expected: &[&str]) {
-    let options = offered(yaml, programs, Setup::default());
+    let options = offered(yaml, programs, InstallerSetup::default());
     let preferred: Vec<&str> =
         options.iter().filter(|option| option.preferred).map(|option| option.id.as_str()).collect();
     assert_eq!(preferred, expected, "{yaml} with {programs:?}");
@@ -197,13 +212,18 @@ fn the_best_offer_depends_on_what_is_here() {
         &["uv-1"],
     );
     let has = |name: &str| name == "brew";
-    let plain = Offer { os: "linux", prefer_brew: false, has: &has, setup: Setup::default() };
-    let options_of = |os: &[String]| options(os, &specs(both), &plain);
+    let plain = OfferContext {
+        os: "linux",
+        prefer_brew: false,
+        has: &has,
+        setup: InstallerSetup::default(),
+    };
+    let options_of = |os: &[String]| offered_options(os, &specs(both), &plain);
     assert!(options_of(&["darwin".to_owned()]).is_empty());
     let first = options_of(&[]).into_iter().find(|option| option.preferred);
-    assert_eq!(first.map(|option| option.kind), Some(Kind::Node));
+    assert_eq!(first.map(|option| option.kind), Some(InstallerKind::Node));
     let for_mac = "[{kind: brew, formula: x, os: [macos]}, {kind: uv, package: x}]";
-    assert_eq!(offered(for_mac, &["brew"], Setup::default()).len(), 1);
+    assert_eq!(offered(for_mac, &["brew"], InstallerSetup::default()).len(), 1);
 }
 
 /// Case 24, and labels.
@@ -212,7 +232,7 @@ fn ids_and_labels_have_defaults() {
     let options = offered(
         "[{kind: brew, formula: a}, {kind: brew, formula: b, id: mine, label: 'Get\\x07 it'}, {kind: node, package: p, label: Install p (yarn)}, {kind: download, url: 'https://h/x/t.tar.gz?y'}]",
         &["brew"],
-        Setup::default(),
+        InstallerSetup::default(),
     );
     let shown: Vec<String> =
         options.iter().map(|option| format!("{} {}", option.id, option.label)).collect();
@@ -266,7 +286,8 @@ fn downloads_are_https_or_carry_a_digest() {
 
 #[test]
 fn a_tap_is_a_user_and_a_name() {
-    let options = offered("[{kind: brew, formula: x, tap: a/b}]", &["brew"], Setup::default());
+    let options =
+        offered("[{kind: brew, formula: x, tap: a/b}]", &["brew"], InstallerSetup::default());
     assert_eq!(options[0].tap.as_deref(), Some("a/b"));
     check_invalid("{kind: brew, formula: x, tap: 'https://h/x'}");
     check_invalid("{kind: brew, formula: x, tap: '--x'}");

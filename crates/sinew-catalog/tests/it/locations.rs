@@ -1,8 +1,8 @@
 //! Section 13.7: locations written short, and back.
 
-use sinew_catalog::locations::{Home, Homes, PathStyle};
+use sinew_catalog::locations::{HomeFolder, HomeFolders, PathStyle};
 
-fn check(homes: &Homes, path: &str, location: &str) {
+fn check(homes: &HomeFolders, path: &str, location: &str) {
     assert_eq!(homes.compact(path), location);
     if location.starts_with('~') {
         let back = homes.expand(location).expect("a short location expands");
@@ -10,25 +10,25 @@ fn check(homes: &Homes, path: &str, location: &str) {
     }
 }
 
-fn home(path: &str, real: &str) -> Option<Home> {
-    Some(Home { path: path.to_owned(), real: Some(real.to_owned()) })
+fn home(path: &str, real: &str) -> Option<HomeFolder> {
+    Some(HomeFolder { path: path.to_owned(), real: Some(real.to_owned()) })
 }
 
 #[test]
 fn a_home_ends_at_a_segment() {
-    let homes = Homes::of("/u/ann");
+    let homes = HomeFolders::single("/u/ann");
     check(&homes, "/u/ann/x/SKILL.md", "~/x/SKILL.md");
     check(&homes, "/u/annex/y/SKILL.md", "/u/annex/y/SKILL.md");
     check(&homes, "/u/ann", "~");
     check(&homes, "/v/u/ann/x", "/v/u/ann/x");
-    check(&Homes::of("/u/ann/"), "/u/ann/x", "~/x");
-    check(&Homes::of("/"), "/etc/x", "/etc/x");
-    check(&Homes::default(), "/u/ann/x", "/u/ann/x");
+    check(&HomeFolders::single("/u/ann/"), "/u/ann/x", "~/x");
+    check(&HomeFolders::single("/"), "/etc/x", "/etc/x");
+    check(&HomeFolders::default(), "/u/ann/x", "/u/ann/x");
 }
 
 #[test]
 fn a_short_location_expands_to_the_same_file() {
-    let homes = Homes::of("/u/ann");
+    let homes = HomeFolders::single("/u/ann");
     for path in ["/u/ann/x/SKILL.md", "/u/annex/y/SKILL.md", "/u/ann"] {
         assert_eq!(homes.expand(&homes.compact(path)).expect("absolute or short"), path);
     }
@@ -38,10 +38,10 @@ fn a_short_location_expands_to_the_same_file() {
 
 #[test]
 fn a_home_behind_a_link_is_the_same_home() {
-    let homes = Homes {
+    let homes = HomeFolders {
         effective: home("/home/ann", "/mnt/disk/ann"),
         reader: home("/home/ann", "/mnt/disk/ann"),
-        ..Homes::default()
+        ..HomeFolders::default()
     };
     check(&homes, "/mnt/disk/ann/x", "~/x");
     check(&homes, "/home/ann/x", "~/x");
@@ -49,20 +49,20 @@ fn a_home_behind_a_link_is_the_same_home() {
 
 #[test]
 fn a_moved_home_stays_absolute() {
-    let homes = Homes {
+    let homes = HomeFolders {
         effective: home("/srv/state", "/srv/state"),
         native: home("/home/ann", "/home/ann"),
         reader: home("/home/ann", "/home/ann"),
-        ..Homes::default()
+        ..HomeFolders::default()
     };
     check(&homes, "/srv/state/skills/x", "/srv/state/skills/x");
     check(&homes, "/home/ann/skills/x", "~/skills/x");
-    check(&Homes::of("/data"), "/data/skills/x", "/data/skills/x");
+    check(&HomeFolders::single("/data"), "/data/skills/x", "/data/skills/x");
 }
 
 #[test]
 fn windows_paths_show_slashes() {
-    let homes = Homes { style: PathStyle::Windows, ..Homes::of(r"C:\Users\Ann") };
+    let homes = HomeFolders { style: PathStyle::Windows, ..HomeFolders::single(r"C:\Users\Ann") };
     check(&homes, r"C:\Users\Ann\x\SKILL.md", "~/x/SKILL.md");
     check(&homes, r"c:\users\ann\x\SKILL.md", "~/x/SKILL.md");
     check(&homes, r"D:\skills\x\SKILL.md", "D:/skills/x/SKILL.md");
@@ -71,7 +71,7 @@ fn windows_paths_show_slashes() {
 
 #[test]
 fn readers_stay_inside_the_roots() {
-    let homes = Homes::of("/u/ann");
+    let homes = HomeFolders::single("/u/ann");
     let open = |location: &str| {
         let path = homes.expand_home_relative(location).expect("a location");
         homes.is_inside(&path, ["/u/ann/.openpocket/skills"])

@@ -1,9 +1,9 @@
 //! Finding a skill by what a person typed (§12.3).
 
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 fn check(wanted: &str, expected: &str) {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .skill("work/skills/a", "PDF Tools")
         .skill("work/skills/b", "notes")
         .skill("work/skills/c", "Notes")
@@ -37,7 +37,7 @@ fn several_answers_are_named_instead_of_guessed() {
 
 #[test]
 fn a_broken_copy_does_not_hide_the_good_one() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .skill("home/.sinew/skills/dup", "dup")
         .file("work/skills/dup/SKILL.md", "torn");
     let catalog = machine.catalog();

@@ -1,10 +1,10 @@
 //! OpenPocket's profile (§5.3, §8, §19).
 
 use insta::assert_snapshot;
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
-fn pocket() -> Machine {
-    Machine::new().profile("openpocket")
+fn pocket() -> TestMachine {
+    TestMachine::new().profile("openpocket")
 }
 
 #[test]
@@ -28,10 +28,10 @@ fn the_first_source_wins_by_id_unless_the_user_comes_first() {
             .skill("home/.openpocket/skills/a", "from local")
             .skill("work/skills/a", "from workspace")
     };
-    let winner = |machine: &Machine| {
+    let winner = |machine: &TestMachine| {
         let catalog = machine.catalog();
-        let entry = catalog.active().next().expect("one of three");
-        (catalog.active().count(), entry.source.clone())
+        let entry = catalog.unshadowed().next().expect("one of three");
+        (catalog.unshadowed().count(), entry.source.clone())
     };
     assert_eq!(winner(&three()), (1, "bundled".to_owned()));
     let user_first = three().config("{skills: {profile: {openpocket: {userFirst: true}}}}");
@@ -45,7 +45,7 @@ fn strict_mode_takes_only_what_passes_and_says_why_of_the_rest() {
         .file("work/skills/a.md", "# A\n")
         .skill("work/skills/ok", "ok")
         .skill("work/skills/bad", "other");
-    assert_snapshot!(machine.shown(), @r"
+    assert_snapshot!(machine.catalog_table(), @r"
     broken bad [workspace]
       strict-invalid: NAME_PATH_MISMATCH
     ready ok [workspace]
@@ -56,7 +56,7 @@ fn strict_mode_takes_only_what_passes_and_says_why_of_the_rest() {
 fn support_files_are_no_skills() {
     let machine =
         pocket().skill("work/skills/foo", "foo").file("work/skills/foo/references/x.md", "# X\n");
-    assert_snapshot!(machine.shown(), @"ready foo [workspace]");
+    assert_snapshot!(machine.catalog_table(), @"ready foo [workspace]");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn gates_are_read_from_a_top_level_block_too_and_lists_split_on_blanks() {
         "work/skills/a/SKILL.md",
         "---\nName: a\nDescription: d\nopenclaw: {requires: {bins: 'one two'}}\n---\n",
     );
-    assert_snapshot!(machine.shown(), @r"
+    assert_snapshot!(machine.catalog_table(), @r"
     needs-setup a [workspace]
       missing-bin: one is not installed
       missing-bin: two is not installed
@@ -76,7 +76,7 @@ fn gates_are_read_from_a_top_level_block_too_and_lists_split_on_blanks() {
 fn a_generated_draft_waits_for_review() {
     let draft =
         || pocket().file("work/skills/auto/20260101-open-mail.md", "# Open the mail\n\n- tap\n");
-    assert_snapshot!(draft().shown(), @r"
+    assert_snapshot!(draft().catalog_table(), @r"
     blocked Open the mail [workspace]
       frontmatter-missing: the file does not start with `---`
       draft-unreviewed: a program wrote it and nobody has reviewed it
@@ -84,7 +84,7 @@ fn a_generated_draft_waits_for_review() {
     let catalog = draft().catalog();
     assert_eq!(catalog.entries[0].description, "Open the mail");
     let reviewed = draft().config("{skills: {entries: {'Open the mail': {enabled: true}}}}");
-    assert_snapshot!(reviewed.shown(), @r"
+    assert_snapshot!(reviewed.catalog_table(), @r"
     ready Open the mail [workspace]
       frontmatter-missing: the file does not start with `---`
     ");

@@ -2,12 +2,13 @@
 
 use proptest::prelude::*;
 use sinew_catalog::prompt::{
-    Escapes, Limits, Order, Planner, PromptBlock, PromptMode, PromptRequest, PromptSkill, Wording,
-    build, trigger_hints,
+    PromptBlock, PromptEscapes, PromptLimits, PromptMode, PromptOrder, PromptPlanner,
+    PromptRequest, PromptSkill, PromptWording, build, trigger_hints,
 };
-use sinew_skill::Code;
+use sinew_skill::ReasonCode;
 
-const PLANNERS: [Planner; 3] = [Planner::Graded, Planner::Openclaw, Planner::Prefix];
+const PLANNERS: [PromptPlanner; 3] =
+    [PromptPlanner::Graded, PromptPlanner::Openclaw, PromptPlanner::Prefix];
 
 fn skill<'a>(name: &'a str, description: &'a str) -> PromptSkill<'a> {
     PromptSkill { name, description, location: "~/s/SKILL.md", ..PromptSkill::default() }
@@ -37,8 +38,8 @@ fn units(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-fn chars(max_chars: usize) -> Limits {
-    Limits { max_chars, ..Limits::default() }
+fn chars(max_chars: usize) -> PromptLimits {
+    PromptLimits { max_chars, ..PromptLimits::default() }
 }
 
 /// Forty skills with descriptions of 300: with room for the names and about half of the text.
@@ -69,7 +70,7 @@ fn hostile_fields_stay_text() {
     assert!(block.text.contains("a &amp; b &apos;c&apos; &quot;d&quot;"));
     assert_eq!(block.text.matches("</available_skills>").count(), 1);
     let mut pocket = PromptRequest::new(&skills);
-    pocket.escapes = Escapes::KeepApostrophe;
+    pocket.escapes = PromptEscapes::KeepApostrophe;
     assert!(build(&pocket).text.contains("a &amp; b 'c' &quot;d&quot;"));
 }
 
@@ -155,7 +156,7 @@ fn own_skills_are_not_cut_for_their_first_letter() {
     assert_eq!(names(&block).last().map(String::as_str), Some("zzz-mine"));
     assert_eq!(block.report.omitted.len(), 51);
     for omitted in &block.report.omitted {
-        assert_eq!(omitted.reason, Code::PromptCount);
+        assert_eq!(omitted.reason, ReasonCode::PromptCount);
         assert!(omitted.name.starts_with("bundled-"));
     }
     assert_eq!(block.reasons.len(), 51);
@@ -174,10 +175,11 @@ fn nothing_fits_is_an_empty_string() {
         request.remote_note = Some("n");
         let block = build(&request);
         assert_eq!(block.text, "");
-        let omitted: Vec<Code> = block.report.omitted.iter().map(|skill| skill.reason).collect();
-        assert_eq!(omitted, [Code::PromptBudget; 2]);
+        let omitted: Vec<ReasonCode> =
+            block.report.omitted.iter().map(|skill| skill.reason).collect();
+        assert_eq!(omitted, [ReasonCode::PromptBudget; 2]);
         assert_eq!(block.report.used, 0);
-        request.limits = Limits { max_skills: 0, max_chars: 9_999 };
+        request.limits = PromptLimits { max_skills: 0, max_chars: 9_999 };
         assert_eq!(build(&request).text, "");
     }
 }
@@ -192,12 +194,12 @@ fn some_prompts_have_no_section() {
         block.reasons[0].code
     };
     request.mode = PromptMode::Minimal;
-    assert_eq!(code(&request), Code::PromptMode);
+    assert_eq!(code(&request), ReasonCode::PromptMode);
     request.mode = PromptMode::None;
-    assert_eq!(code(&request), Code::PromptMode);
+    assert_eq!(code(&request), ReasonCode::PromptMode);
     request.mode = PromptMode::Full;
     request.read_tool = false;
-    assert_eq!(code(&request), Code::ReadToolMissing);
+    assert_eq!(code(&request), ReasonCode::ReadToolMissing);
     assert_eq!(build(&PromptRequest::new(&[])).text, "");
 }
 
@@ -230,7 +232,7 @@ fn references_and_pins_rank_before_scores() {
         PromptSkill { score: Some(f64::NAN), ..skill("a-broken-score", "d") },
     ];
     let mut request = PromptRequest::new(&skills);
-    request.order = Order::Rank;
+    request.order = PromptOrder::Rank;
     request.message_known = true;
     assert_eq!(
         names(&build(&request)),
@@ -264,7 +266,7 @@ fn the_prefix_planner_shows_whole_entries() {
     let forty = Forty::new();
     let skills = forty.skills();
     let mut request = PromptRequest::new(&skills);
-    request.planner = Planner::Prefix;
+    request.planner = PromptPlanner::Prefix;
     request.limits = chars(5_000);
     let block = build(&request);
     assert!(block.report.included > 5 && block.report.shortened.is_empty());
@@ -305,7 +307,7 @@ fn the_remote_note_is_the_first_thing_to_go() {
     request.limits = chars(used + 19);
     let block = build(&request);
     assert!(!block.report.remote_note_shown && block.report.shortened.is_empty());
-    assert_eq!(block.reasons[0].code, Code::RemoteNoteDropped);
+    assert_eq!(block.reasons[0].code, ReasonCode::RemoteNoteDropped);
     request.limits = chars(used + 20);
     assert!(build(&request).report.remote_note_shown);
 }
@@ -314,7 +316,7 @@ fn the_remote_note_is_the_first_thing_to_go() {
 fn the_notice_gives_way_before_a_skill_does() {
     let skills = [skill("a", "Does a"), skill("b", "Does b")];
     let mut request = PromptRequest::new(&skills);
-    request.limits = Limits { max_skills: 1, max_chars: 30_000 };
+    request.limits = PromptLimits { max_skills: 1, max_chars: 30_000 };
     let with_notice = build(&request).report.used;
     request.limits.max_chars = with_notice - 1;
     let block = build(&request);
@@ -339,9 +341,9 @@ fn hints_follow_the_description() {
 fn the_wording_can_be_replaced() {
     let skills = [skill("a", "Does a")];
     let mut request = PromptRequest::new(&skills);
-    request.wording = Wording::with_introduction("# My skills");
+    request.wording = PromptWording::with_introduction("# My skills");
     assert!(build(&request).text.starts_with("# My skills\n<available_skills>\n"));
-    let wording: Wording =
+    let wording: PromptWording =
         serde_json::from_str(r#"{"someListed": "{included}/{total} {included}"}"#).expect("valid");
     let skills = [skill("a", "d"), skill("b", "d")];
     let mut request = PromptRequest::new(&skills);
@@ -451,13 +453,13 @@ proptest! {
         full_descriptions in 0_usize..10,
         context_tokens in prop::option::of(0_u64..20_000),
         remote_note in prop::option::of("[a\n</available_skills>]{0,30}"),
-        order in prop::sample::select(&[Order::Name, Order::Rank][..]),
-        escapes in prop::sample::select(&[Escapes::All, Escapes::KeepApostrophe][..]),
+        order in prop::sample::select(&[PromptOrder::Name, PromptOrder::Rank][..]),
+        escapes in prop::sample::select(&[PromptEscapes::All, PromptEscapes::KeepApostrophe][..]),
         search_tool in prop::option::of(Just("find_skill")),
     ) {
         let skills = tame(&wild);
         let mut request = PromptRequest::new(&skills);
-        request.limits = Limits { max_skills, max_chars: budget };
+        request.limits = PromptLimits { max_skills, max_chars: budget };
         request.planner = planner;
         request.message_known = message_known;
         request.full_descriptions = full_descriptions;
@@ -477,7 +479,7 @@ proptest! {
         prop_assert_eq!(report.included + report.omitted.len(), skills.len());
         prop_assert!(report.included <= max_skills);
 
-        if planner == Planner::Graded {
+        if planner == PromptPlanner::Graded {
             // Ranks are 1..=total, so whoever is omitted must be the tail.
             let ranks: Vec<usize> = report.omitted.iter().map(|skill| skill.rank).collect();
             let tail: Vec<usize> = (report.included + 1..=skills.len()).collect();

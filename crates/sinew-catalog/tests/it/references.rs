@@ -1,14 +1,14 @@
 //! Section 15.3: skills that a message names outright.
 
 use proptest::prelude::*;
-use sinew_catalog::commands::{CommandSkill, Commands};
-use sinew_catalog::references::{Expanded, expand};
+use sinew_catalog::commands::{CommandSkill, SlashCommands};
+use sinew_catalog::references::{ExpandedMessage, expand_references};
 
 fn skill(name: &str) -> CommandSkill<'_> {
     CommandSkill { name, own: true, model_visible: true, ..CommandSkill::default() }
 }
 
-fn world() -> Commands {
+fn world() -> SlashCommands {
     let mut skills: Vec<CommandSkill<'_>> =
         ["notes", "todo", "Data Tools", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9"]
             .into_iter()
@@ -17,11 +17,11 @@ fn world() -> Commands {
     skills.push(CommandSkill { model_visible: false, file: "/x/SKILL.md", ..skill("hidden") });
     skills.push(CommandSkill { filtered: true, ..skill("secret") });
     skills.push(CommandSkill { template: Some("Deploy"), ..skill("ops:deploy") });
-    Commands::assign(&skills, [])
+    SlashCommands::assign(&skills, [])
 }
 
-fn expanded(message: &str) -> Expanded {
-    expand(message, &world())
+fn expanded(message: &str) -> ExpandedMessage {
+    expand_references(message, &world())
 }
 
 fn check(message: &str, skills: &[&str]) {
@@ -83,14 +83,14 @@ fn long_paths_are_refused() {
     let (long, middle) = (path(600), path(480));
     let hidden = |name, file| CommandSkill { model_visible: false, file, ..skill(name) };
     let skills = [hidden("long", &long), hidden("one", &middle), hidden("two", &middle)];
-    let commands = Commands::assign(&skills, []);
-    let error = |message| expand(message, &commands).error.expect("too long");
+    let commands = SlashCommands::assign(&skills, []);
+    let error = |message| expand_references(message, &commands).error.expect("too long");
     assert_eq!(error("$long"), "the reference to long exceeds 512 characters");
     assert_eq!(
         error("$one $two"),
         "the references take more than 1000 characters; name fewer skills"
     );
-    assert_eq!(expand("$one", &commands).error, None);
+    assert_eq!(expand_references("$one", &commands).error, None);
 }
 
 proptest! {

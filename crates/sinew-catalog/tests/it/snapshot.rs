@@ -2,26 +2,30 @@
 
 use std::sync::Arc;
 
-use sinew_catalog::{Cause, Change, FixedClock, LiveCatalog, Request};
-use sinew_testkit::Machine;
+use sinew_catalog::{CatalogChange, CatalogRequest, FixedClock, LiveCatalog, RefreshCause};
+use sinew_testkit::TestMachine;
 
-fn refresh(live: &LiveCatalog, machine: &Machine, cause: Cause) -> sinew_catalog::Change {
+fn refresh(
+    live: &LiveCatalog,
+    machine: &TestMachine,
+    cause: RefreshCause,
+) -> sinew_catalog::CatalogChange {
     machine.request(|request| live.refresh(request, cause))
 }
 
 #[test]
 fn a_change_bumps_the_version_and_names_what_changed() {
-    let machine = Machine::new().skill("work/skills/a", "a").skill("work/skills/b", "b");
+    let machine = TestMachine::new().skill("work/skills/a", "a").skill("work/skills/b", "b");
     let live = LiveCatalog::default();
-    let first = refresh(&live, &machine, Cause::Start);
-    let same = refresh(&live, &machine, Cause::Files);
+    let first = refresh(&live, &machine, RefreshCause::Start);
+    let same = refresh(&live, &machine, RefreshCause::Files);
     assert_eq!(same.version, first.version);
     assert!(same.is_empty());
 
     machine.write("work/skills/a/SKILL.md", "---\nname: a\ndescription: Now different\n---\n");
     machine.write("work/skills/c/SKILL.md", "---\nname: c\ndescription: New\n---\n");
     std::fs::remove_dir_all(machine.path("work/skills/b")).expect("b goes");
-    let change = refresh(&live, &machine, Cause::Files);
+    let change = refresh(&live, &machine, RefreshCause::Files);
     assert!(change.version > first.version);
     assert_eq!(
         (change.added, change.removed, change.changed),
@@ -36,18 +40,18 @@ fn a_change_bumps_the_version_and_names_what_changed() {
 
 #[test]
 fn touching_a_file_or_editing_a_reference_changes_nothing() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .skill("work/skills/a", "a")
         .file("work/skills/a/references/r.md", "1")
-        .scanned();
+        .with_scanner();
     let live = LiveCatalog::default();
-    let first = refresh(&live, &machine, Cause::Start);
+    let first = refresh(&live, &machine, RefreshCause::Start);
     let same_text = "---\nname: a\ndescription: About a\n---\n";
     machine.write("work/skills/a/SKILL.md", same_text);
     machine.write("work/skills/a/references/r.md", "2");
-    let second = refresh(&live, &machine, Cause::Files);
+    let second = refresh(&live, &machine, RefreshCause::Files);
     assert_eq!(second.version, first.version);
-    let revision = |change: &Change| {
+    let revision = |change: &CatalogChange| {
         change.snapshot.record().skills[0].support_revision.map(str::to_owned).expect("scanned")
     };
     assert_ne!(revision(&second), revision(&first), "only its support revision tells");
@@ -55,11 +59,11 @@ fn touching_a_file_or_editing_a_reference_changes_nothing() {
 
 #[test]
 fn an_unchanged_machine_gives_the_same_catalog_and_a_changed_one_never_does() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .skill("work/skills/a", "a")
         .skill("work/skills/deep/b", "b")
         .workspace_skill("needy", "metadata: {openclaw: {requires: {bins: [tool]}}}")
-        .long_after();
+        .after_long_time();
     let same = |before: &Arc<sinew_catalog::Catalog>| Arc::ptr_eq(before, &machine.catalog());
     let first = machine.catalog();
     assert!(same(&first));
@@ -81,11 +85,11 @@ fn an_unchanged_machine_gives_the_same_catalog_and_a_changed_one_never_does() {
 #[cfg(unix)]
 #[test]
 fn a_root_that_now_leads_elsewhere_is_looked_at_anew() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .skill("v1/one", "one")
         .skill("v2/two", "two")
         .link("work/skills", "v1")
-        .long_after();
+        .after_long_time();
     assert!(machine.catalog().get("one").is_some());
     std::fs::remove_file(machine.path("work/skills")).expect("the old link goes");
     std::os::unix::fs::symlink(machine.path("v2"), machine.path("work/skills"))
@@ -96,13 +100,13 @@ fn a_root_that_now_leads_elsewhere_is_looked_at_anew() {
 
 #[test]
 fn new_reasons_reach_the_snapshot_even_where_the_version_stays() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .workspace_skill("a", "metadata: {openclaw: {requires: {env: [K], bins: [tool]}}}");
     let live = LiveCatalog::default();
-    let first = refresh(&live, &machine, Cause::Start);
+    let first = refresh(&live, &machine, RefreshCause::Start);
     machine.write("bin/tool", "");
     machine.chmod("bin/tool", 0o755);
-    let after = refresh(&live, &machine, Cause::Files);
+    let after = refresh(&live, &machine, RefreshCause::Files);
     assert_eq!(after.version, first.version);
     #[cfg(unix)]
     assert!(after.snapshot.catalog.get("a").expect("a").missing.bins.is_empty());
@@ -110,37 +114,38 @@ fn new_reasons_reach_the_snapshot_even_where_the_version_stays() {
 
 #[test]
 fn settings_and_a_lost_watch_always_bump() {
-    let machine = Machine::new().skill("work/skills/a", "a");
+    let machine = TestMachine::new().skill("work/skills/a", "a");
     let live = LiveCatalog::default();
-    let first = refresh(&live, &machine, Cause::Start).version;
-    let second = refresh(&live, &machine, Cause::WatchLost).version;
-    let third = refresh(&live, &machine, Cause::Settings).version;
+    let first = refresh(&live, &machine, RefreshCause::Start).version;
+    let second = refresh(&live, &machine, RefreshCause::WatchLost).version;
+    let third = refresh(&live, &machine, RefreshCause::Settings).version;
     assert!(first < second && second < third);
 }
 
 #[test]
 fn what_the_gate_sees_counts_as_a_change() {
     let machine =
-        Machine::new().workspace_skill("a", "metadata: {openclaw: {requires: {bins: [tool]}}}");
+        TestMachine::new().workspace_skill("a", "metadata: {openclaw: {requires: {bins: [tool]}}}");
     let live = LiveCatalog::default();
-    let first = refresh(&live, &machine, Cause::Start);
+    let first = refresh(&live, &machine, RefreshCause::Start);
     machine.write("bin/tool", "");
     machine.chmod("bin/tool", 0o755);
-    let after = refresh(&live, &machine, Cause::Files);
+    let after = refresh(&live, &machine, RefreshCause::Files);
     #[cfg(unix)]
     assert_eq!((after.version > first.version, after.changed), (true, vec!["a".to_owned()]));
 }
 
 #[test]
 fn a_restart_begins_above_every_earlier_version_and_a_clock_that_goes_back_does_not_matter() {
-    let machine = Machine::new().skill("work/skills/a", "a");
+    let machine = TestMachine::new().skill("work/skills/a", "a");
     let at = |live: &LiveCatalog, now: u64| {
         machine.request(|request| {
             let env = sinew_catalog::Environment {
                 clock: Arc::new(FixedClock(now)),
                 ..request.env.clone()
             };
-            live.refresh(&Request { env: &env, ..request.clone() }, Cause::Settings).version
+            live.refresh(&CatalogRequest { env: &env, ..request.clone() }, RefreshCause::Settings)
+                .version
         })
     };
     let live = LiveCatalog::default();
@@ -151,13 +156,13 @@ fn a_restart_begins_above_every_earlier_version_and_a_clock_that_goes_back_does_
 
 #[test]
 fn the_record_holds_what_other_programs_read() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .workspace_skill("a", "metadata: {openclaw: {primaryEnv: K, requires: {env: [K]}}}")
         .var("K", "v")
         .workspace_skill("off", "")
         .config("{skills: {entries: {off: {enabled: false}}}}");
     let live = LiveCatalog::default();
-    let change = refresh(&live, &machine, Cause::Start);
+    let change = refresh(&live, &machine, RefreshCause::Start);
     let record = serde_json::to_value(change.snapshot.record()).expect("JSON");
     assert_eq!(
         record["skills"],

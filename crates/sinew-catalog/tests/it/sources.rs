@@ -2,12 +2,12 @@
 
 use insta::assert_snapshot;
 use proptest::prelude::*;
-use sinew_catalog::State;
-use sinew_testkit::Machine;
+use sinew_catalog::EntryState;
+use sinew_testkit::TestMachine;
 
 #[test]
 fn a_workspace_skill_wins_over_all_other_tiers() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .config("{skills: {load: {extraDirs: ['$ROOT/extra/skills']}}}")
         .bundled("bundled")
         .skill("extra/skills/a", "a")
@@ -35,14 +35,15 @@ fn a_workspace_skill_wins_over_all_other_tiers() {
 
 #[test]
 fn equal_copies_are_shadowed_quietly_and_different_ones_with_a_warning() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .skill("home/.agents/skills/same", "same")
         .skill("work/skills/same", "same")
         .skill("home/.agents/skills/other", "other")
         .file("work/skills/other/SKILL.md", "---\nname: other\ndescription: Not the same\n---\n");
     let catalog = machine.catalog();
     let severity = |name: &str| {
-        let copy = catalog.entries.iter().find(|e| e.name == name && e.state == State::Shadowed);
+        let copy =
+            catalog.entries.iter().find(|e| e.name == name && e.state == EntryState::Shadowed);
         copy.expect("a copy").reasons[0].severity.to_string()
     };
     assert_eq!(severity("same"), "info");
@@ -52,8 +53,8 @@ fn equal_copies_are_shadowed_quietly_and_different_ones_with_a_warning() {
 #[test]
 fn names_that_only_look_alike_stay_apart_and_are_warned_about() {
     let machine =
-        Machine::new().skill("work/skills/a", "PDF Tools").skill("work/skills/b", "pdf-tools");
-    assert_snapshot!(machine.shown(), @r"
+        TestMachine::new().skill("work/skills/a", "PDF Tools").skill("work/skills/b", "pdf-tools");
+    assert_snapshot!(machine.catalog_table(), @r"
     ready PDF Tools [openclaw-workspace]
       confusable-name: its name looks like pdf-tools
     ready pdf-tools [openclaw-workspace]
@@ -64,21 +65,21 @@ fn names_that_only_look_alike_stay_apart_and_are_warned_about() {
 #[test]
 fn other_agents_folders_are_read_unless_switched_off() {
     let machine =
-        Machine::new().skill("home/.claude/skills/c", "c").skill("work/.cursor/skills/d", "d");
-    assert_snapshot!(machine.shown(), @r"
+        TestMachine::new().skill("home/.claude/skills/c", "c").skill("work/.cursor/skills/d", "d");
+    assert_snapshot!(machine.catalog_table(), @r"
     ready c [claude-code-personal]
     ready d [cursor-project]
     ");
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .config("{skills: {load: {agents: false}}}")
         .skill("home/.claude/skills/c", "c");
-    assert_snapshot!(machine.shown(), @"");
+    assert_snapshot!(machine.catalog_table(), @"");
 }
 
 #[test]
 fn each_agents_profile_reads_its_own_folders() {
     let machine = |profile: &str| {
-        Machine::new()
+        TestMachine::new()
             .profile(profile)
             .skill("home/.claude/skills/c", "c")
             .skill("home/.codex/skills/x", "x")
@@ -107,8 +108,8 @@ fn each_agents_profile_reads_its_own_folders() {
 #[test]
 fn the_directory_profile_reads_one_folder() {
     let machine =
-        Machine::new().profile("directory").skill("work/a", "a").skill("work/deep/b", "b");
-    assert_snapshot!(machine.shown(), @r"
+        TestMachine::new().profile("directory").skill("work/a", "a").skill("work/deep/b", "b");
+    assert_snapshot!(machine.catalog_table(), @r"
     ready a [directory]
     ready b [directory]
     ");
@@ -117,28 +118,30 @@ fn the_directory_profile_reads_one_folder() {
 #[test]
 fn personal_skills_are_left_out_when_the_state_folder_was_moved() {
     let moved = || {
-        Machine::new().var("OPENCLAW_STATE_DIR", "/elsewhere").skill("home/.agents/skills/p", "p")
+        TestMachine::new()
+            .var("OPENCLAW_STATE_DIR", "/elsewhere")
+            .skill("home/.agents/skills/p", "p")
     };
-    assert_snapshot!(moved().shown(), @"");
+    assert_snapshot!(moved().catalog_table(), @"");
     let forced = moved().config("{skills: {load: {personal: true}}}");
-    assert_snapshot!(forced.shown(), @"ready p [agents-skills-personal]");
+    assert_snapshot!(forced.catalog_table(), @"ready p [agents-skills-personal]");
 }
 
 #[test]
 fn plugin_skills_are_the_lowest_tier_and_the_first_plugin_wins() {
-    let plugin = |machine: Machine, id: &str, skills: &str| {
+    let plugin = |machine: TestMachine, id: &str, skills: &str| {
         let manifest = format!("{{id: '{id}', skills: [{skills}]}}");
         machine.file(&format!("plugins/{id}/openclaw.plugin.json"), manifest)
     };
     let paths = "{load: {paths: ['$ROOT/plugins/one', '$ROOT/plugins/two', '$ROOT/plugins/bad', '$ROOT/plugins/off']}, entries: {off: {enabled: false}}}";
-    let mut machine = Machine::new().config(&format!("{{plugins: {paths}}}"));
+    let mut machine = TestMachine::new().config(&format!("{{plugins: {paths}}}"));
     machine = plugin(machine, "one", "'skills'").skill("plugins/one/skills/a", "a");
     machine = plugin(machine, "two", "'skills'")
         .skill("plugins/two/skills/a", "a")
         .skill("plugins/two/skills/b", "b");
     machine = plugin(machine, "bad", "'../one/skills'");
     machine = plugin(machine, "off", "'skills'").skill("plugins/off/skills/z", "z");
-    assert_snapshot!(machine.shown(), @r"
+    assert_snapshot!(machine.catalog_table(), @r"
     ready a [openclaw-extra]
     shadowed a [openclaw-extra]
       shadowed: a from openclaw-extra is used instead: $ROOT/plugins/one/skills/a/SKILL.md
@@ -150,7 +153,7 @@ fn plugin_skills_are_the_lowest_tier_and_the_first_plugin_wins() {
 
 #[test]
 fn a_plugins_plain_commands_join_the_namespace() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .config("{plugins: {load: {paths: ['$ROOT/p']}}}")
         .file("p/openclaw.plugin.json", "{id: 'p'}")
         .file("p/commands/deploy.md", "---\ndescription: Ships it\n---\nShip $ARGUMENTS now.\n")
@@ -220,7 +223,7 @@ proptest! {
             ("work/skills", "openclaw-workspace"),
         ];
         const NAMES: [&str; 3] = ["a", "b", "c"];
-        let mut machine = Machine::new();
+        let mut machine = TestMachine::new();
         for &(tier, name) in &places {
             machine = machine.skill(&format!("{}/{}", TIERS[tier].0, NAMES[name]), NAMES[name]);
         }

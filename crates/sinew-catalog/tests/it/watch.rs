@@ -4,15 +4,17 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use sinew_catalog::watch::{Backend, Signal, Waited, Watch, WatchError, folders};
-use sinew_testkit::Machine;
+use sinew_catalog::watch::{
+    CatalogWatch, WatchBackend, WatchError, WatchSignal, WatchWaitResult, folders_to_watch,
+};
+use sinew_testkit::TestMachine;
 
 /// A system with only so many watches.
 struct Scarce {
     left: usize,
 }
 
-impl Backend for Scarce {
+impl WatchBackend for Scarce {
     fn watch(&mut self, _folder: &Path) -> Result<(), WatchError> {
         self.left = self.left.checked_sub(1).ok_or(WatchError::Exhausted)?;
         Ok(())
@@ -25,9 +27,10 @@ impl Backend for Scarce {
 
 #[test]
 fn an_exhausted_system_is_one_reason_and_the_next_look_still_sees_edits() {
-    let machine = Machine::new().skill("work/skills/a", "a").skill("work/skills/b", "b");
+    let machine = TestMachine::new().skill("work/skills/a", "a").skill("work/skills/b", "b");
     let (_sender, events) = mpsc::channel();
-    let mut watch = Watch::with_backend(Scarce { left: 1 }, events, Duration::from_millis(1));
+    let mut watch =
+        CatalogWatch::with_backend(Scarce { left: 1 }, events, Duration::from_millis(1));
     let reason = watch.follow(&machine.catalog()).expect_err("one watch is not enough");
     assert_eq!(reason.code.as_str(), "watch-unavailable");
     machine.write("work/skills/a/SKILL.md", "---\nname: a\ndescription: Edited\n---\n");
@@ -36,8 +39,8 @@ fn an_exhausted_system_is_one_reason_and_the_next_look_still_sees_edits() {
 
 #[test]
 fn missing_roots_are_watched_through_the_nearest_folder_above() {
-    let machine = Machine::new().skill("work/skills/deep/a", "a");
-    let watched: Vec<String> = folders(&machine.catalog())
+    let machine = TestMachine::new().skill("work/skills/deep/a", "a");
+    let watched: Vec<String> = folders_to_watch(&machine.catalog())
         .iter()
         .map(|folder| machine.without_root(&folder.to_string_lossy()))
         .collect();
@@ -56,7 +59,8 @@ fn missing_roots_are_watched_through_the_nearest_folder_above() {
 #[test]
 fn noise_is_passed_over_and_changes_are_gathered() {
     let (sender, events) = mpsc::channel();
-    let mut watch = Watch::with_backend(Scarce { left: 9 }, events, Duration::from_millis(20));
+    let mut watch =
+        CatalogWatch::with_backend(Scarce { left: 9 }, events, Duration::from_millis(20));
     for path in [
         "/w/skills/a/node_modules",
         "/w/skills/a/.git",
@@ -64,37 +68,38 @@ fn noise_is_passed_over_and_changes_are_gathered() {
         "/w/skills/a/SKILL.md",
         "/w/skills/b/SKILL.md",
     ] {
-        sender.send(Signal::Path(PathBuf::from(path))).expect("the watch listens");
+        sender.send(WatchSignal::Path(PathBuf::from(path))).expect("the watch listens");
     }
-    let Waited::Changed(paths) = watch.wait(Duration::from_secs(5)) else {
+    let WatchWaitResult::Changed(paths) = watch.wait(Duration::from_secs(5)) else {
         panic!("two files changed")
     };
     assert_eq!(
         paths,
         [PathBuf::from("/w/skills/a/SKILL.md"), PathBuf::from("/w/skills/b/SKILL.md")]
     );
-    assert_eq!(watch.wait(Duration::from_millis(1)), Waited::Quiet);
+    assert_eq!(watch.wait(Duration::from_millis(1)), WatchWaitResult::Quiet);
 }
 
 #[test]
 fn any_file_name_can_change() {
     let (sender, events) = mpsc::channel();
-    let mut watch = Watch::with_backend(Scarce { left: 9 }, events, Duration::from_millis(5));
+    let mut watch =
+        CatalogWatch::with_backend(Scarce { left: 9 }, events, Duration::from_millis(5));
     for name in ["aéé", "é", "🦀", ".", "a.MD", "x.md", "日本語.md"] {
-        sender.send(Signal::Path(PathBuf::from("/w").join(name))).expect("the watch listens");
+        sender.send(WatchSignal::Path(PathBuf::from("/w").join(name))).expect("the watch listens");
     }
-    assert!(matches!(watch.wait(Duration::from_secs(5)), Waited::Changed(_)));
-    sender.send(Signal::Lost).expect("the watch listens");
-    assert_eq!(watch.wait(Duration::from_secs(5)), Waited::Lost);
+    assert!(matches!(watch.wait(Duration::from_secs(5)), WatchWaitResult::Changed(_)));
+    sender.send(WatchSignal::Lost).expect("the watch listens");
+    assert_eq!(watch.wait(Duration::from_secs(5)), WatchWaitResult::Lost);
 }
 
 #[test]
 fn the_system_reports_an_edit() {
-    let machine = Machine::new().skill("work/skills/a", "a");
-    let mut watch = Watch::start(Duration::from_millis(50)).expect("this machine can watch");
+    let machine = TestMachine::new().skill("work/skills/a", "a");
+    let mut watch = CatalogWatch::start(Duration::from_millis(50)).expect("this machine can watch");
     assert!(watch.follow(&machine.catalog()).expect("few folders").is_empty());
     machine.write("work/skills/a/SKILL.md", "---\nname: a\ndescription: Edited\n---\n");
-    let Waited::Changed(paths) = watch.wait(Duration::from_secs(10)) else {
+    let WatchWaitResult::Changed(paths) = watch.wait(Duration::from_secs(10)) else {
         panic!("the edit was missed")
     };
     assert!(paths.iter().any(|path| path.ends_with("a/SKILL.md")), "{paths:?}");

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 const SKILLS: usize = 1_000;
 const RUNS: usize = 200;
@@ -38,8 +38,9 @@ const THINGS: &[&str] = &[
     "recipes",
 ];
 
-fn machine() -> Machine {
-    let machine = Machine::new().file("home/.sinew/config.json5", "{hook: {deadlineMs: 10000}}");
+fn machine() -> TestMachine {
+    let machine =
+        TestMachine::new().file("home/.sinew/config.json5", "{hook: {deadlineMs: 10000}}");
     for at in 0..SKILLS {
         let (verb, thing, kind) = (VERBS[at % 10], THINGS[at / 10 % 10], at / 100);
         let steps: String =
@@ -52,7 +53,7 @@ fn machine() -> Machine {
     machine
 }
 
-fn send(machine: &Machine, event: &Value) -> Duration {
+fn send(machine: &TestMachine, event: &Value) -> Duration {
     let start = Instant::now();
     let mut child = Command::new(env!("CARGO_BIN_EXE_sinew"))
         .args(["hook", "auto", "--agent", "claude-code"])
@@ -75,7 +76,7 @@ fn send(machine: &Machine, event: &Value) -> Duration {
     took
 }
 
-fn measure(name: &str, machine: &Machine, event: impl Fn(usize) -> Value) {
+fn measure(name: &str, machine: &TestMachine, event: impl Fn(usize) -> Value) {
     let mut took: Vec<Duration> = (0..RUNS).map(|at| send(machine, &event(at))).collect();
     took.sort_unstable();
     let ms = |at: usize| took[at].as_secs_f64() * 1e3;

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::mcp::{DEEDS, THINGS, machine};
 
@@ -74,7 +74,7 @@ struct Server {
 }
 
 impl Server {
-    fn start(machine: &Machine) -> Self {
+    fn start(machine: &TestMachine) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_sinew"))
             .args(["serve", "--listen", "127.0.0.1:0", "--json"])
             .env_clear()

@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 const SKILLS: usize = 1_000;
 const ROUNDS: usize = 301;
@@ -107,8 +107,8 @@ fn measure(name: &str, config: &str, goal: Option<Duration>) {
     );
 }
 
-pub(crate) fn machine() -> Machine {
-    let mut machine = Machine::new();
+pub(crate) fn machine() -> TestMachine {
+    let mut machine = TestMachine::new();
     for at in 0..SKILLS {
         let (deed, thing) = (DEEDS[at % 20], THINGS[at / 20 % 25]);
         let way = WAYS[at / 500];
@@ -131,7 +131,7 @@ struct Server {
 }
 
 impl Server {
-    fn start(machine: &Machine) -> Self {
+    fn start(machine: &TestMachine) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_sinew"))
             .arg("mcp")
             .env_clear()

@@ -1,13 +1,16 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use sinew_engine::approval::{Act, Approval, Decision, Said, ScanVerdict, Scope, State, Subject};
-use sinew_engine::{Actor, Engine, Error, ErrorKind};
+use sinew_engine::approval::{
+    Approval, ApprovalDecision, ApprovalResponse, ApprovalState, ApprovalSubject, CandidateVerdict,
+    ConsentAct, ConsentScope,
+};
+use sinew_engine::{Actor, Engine, EngineError, ErrorKind};
 
 use crate::exit::{CommandResult, Exit};
 use crate::keys;
 use crate::printer::Printer;
-use crate::render::{self, Column, Table, safe};
+use crate::render::{self, TableColumn, TextTable, safe};
 
 /// Decide what waits for a person
 ///
@@ -37,7 +40,7 @@ pub(crate) struct ApproveArgs {
 }
 
 #[derive(Serialize)]
-struct Listing {
+struct ApprovalListing {
     approvals: Vec<Approval>,
     /// Answers that count for the same content again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -54,7 +57,7 @@ pub(crate) fn run(args: &ApproveArgs, engine: &Engine, out: &mut Printer) -> Com
     };
     let approval = engine.approval(id)?;
     if !out.at_terminal() {
-        return Err(Error::new(
+        return Err(EngineError::new(
             ErrorKind::Refused,
             "needs-a-terminal",
             format!("whoever decides about {} must sit at a terminal", approval.id),
@@ -64,24 +67,29 @@ pub(crate) fn run(args: &ApproveArgs, engine: &Engine, out: &mut Printer) -> Com
     }
     if !approval.is_pending() {
         // The engine has the words for what is over.
-        let said = if args.reject { Said::No } else { Said::Yes(Scope::Listed) };
-        let decided = engine.decide_approval(id, &Decision::at_terminal(said, person(engine)))?;
+        let said = if args.reject {
+            ApprovalResponse::No
+        } else {
+            ApprovalResponse::Yes(ConsentScope::Listed)
+        };
+        let decided = engine
+            .decide_approval(id, &ApprovalDecision::at_terminal(said, terminal_person(engine)))?;
         if approval.is_remembered() && !decided.is_remembered() {
             out.note("it is not remembered any more");
         }
-        return told(&decided, out);
+        return print_decision(&decided, out);
     }
     let answer = match args.reject {
-        true => Answer::Said(Said::No),
+        true => ApproveChoice::Said(ApprovalResponse::No),
         false => ask(&approval, out)?,
     };
     match answer {
-        Answer::Said(said) => {
-            let decision = Decision::at_terminal(said, person(engine));
-            let decision = Decision { remember: args.remember, ..decision };
-            told(&engine.decide_approval(id, &decision)?, out)
+        ApproveChoice::Said(said) => {
+            let decision = ApprovalDecision::at_terminal(said, terminal_person(engine));
+            let decision = ApprovalDecision { remember: args.remember, ..decision };
+            print_decision(&engine.decide_approval(id, &decision)?, out)
         }
-        Answer::Later | Answer::Quit => {
+        ApproveChoice::Later | ApproveChoice::Quit => {
             out.note("nothing was decided");
             Ok(Exit::Failed(ErrorKind::Refused))
         }
@@ -89,14 +97,14 @@ pub(crate) fn run(args: &ApproveArgs, engine: &Engine, out: &mut Printer) -> Com
 }
 
 /// Whoever sits at the terminal.
-pub(crate) fn person(engine: &Engine) -> Actor {
+pub(crate) fn terminal_person(engine: &Engine) -> Actor {
     Actor::Person { name: engine.environment().var("USER").map(str::to_owned) }
 }
 
 /// Whoever runs the command: without a terminal nobody knows that it is a person.
-pub(crate) fn whoever(engine: &Engine, out: &Printer) -> Actor {
+pub(crate) fn current_actor(engine: &Engine, out: &Printer) -> Actor {
     if out.can_ask() {
-        person(engine)
+        terminal_person(engine)
     } else {
         Actor::Agent { name: "a program without a terminal".to_owned() }
     }
@@ -106,17 +114,17 @@ fn list(approvals: Vec<Approval>, engine: &Engine, out: &mut Printer) -> Command
     let width = out.width();
     let mut remembered = engine.approvals(false)?;
     remembered.retain(Approval::is_remembered);
-    let listing = Listing { approvals, remembered };
+    let listing = ApprovalListing { approvals, remembered };
     out.data(&listing, |text| {
         if listing.approvals.is_empty() && listing.remembered.is_empty() {
             return writeln!(text, "nothing waits");
         }
-        let mut table = Table::new(vec![
-            Column::fixed("ID"),
-            Column::fixed("KIND"),
-            Column::flexible("ABOUT"),
-            Column::fixed("SCAN"),
-            Column::fixed("UNTIL"),
+        let mut table = TextTable::new(vec![
+            TableColumn::fixed("ID"),
+            TableColumn::fixed("KIND"),
+            TableColumn::flexible("ABOUT"),
+            TableColumn::fixed("SCAN"),
+            TableColumn::fixed("UNTIL"),
         ]);
         for approval in listing.approvals.iter().chain(&listing.remembered) {
             let scan = approval.evidence.scan.map_or("", |scan| verdict(scan.verdict));
@@ -142,15 +150,15 @@ fn go_through(waiting: &[Approval], engine: &Engine, out: &mut Printer) -> Comma
     for (at, approval) in waiting.iter().enumerate() {
         out.ask(&format!("\n[{} of {}]\n", at + 1, waiting.len()));
         let said = match ask(approval, out)? {
-            Answer::Said(said) => said,
-            Answer::Later => continue,
-            Answer::Quit => break,
+            ApproveChoice::Said(said) => said,
+            ApproveChoice::Later => continue,
+            ApproveChoice::Quit => break,
         };
-        let decision = Decision::at_terminal(said, person(engine));
+        let decision = ApprovalDecision::at_terminal(said, terminal_person(engine));
         match engine.decide_approval(&approval.id, &decision) {
             Ok(approval) => {
                 decided += 1;
-                told(&approval, out)?;
+                print_decision(&approval, out)?;
             }
             Err(error) => out.error(&error.message),
         }
@@ -159,14 +167,14 @@ fn go_through(waiting: &[Approval], engine: &Engine, out: &mut Printer) -> Comma
     Ok(Exit::Done)
 }
 
-enum Answer {
-    Said(Said),
+enum ApproveChoice {
+    Said(ApprovalResponse),
     Later,
     Quit,
 }
 
 /// Shows an approval and waits for a key.
-fn ask(approval: &Approval, out: &mut Printer) -> Result<Answer, std::io::Error> {
+fn ask(approval: &Approval, out: &mut Printer) -> Result<ApproveChoice, std::io::Error> {
     let mut text = String::new();
     show(&mut text, approval).map_err(std::io::Error::other)?;
     out.ask(&text);
@@ -175,11 +183,13 @@ fn ask(approval: &Approval, out: &mut Printer) -> Result<Answer, std::io::Error>
     loop {
         let key = keys::next(true)?;
         let answer = match key {
-            Some('a' | 'y') => Answer::Said(Said::Yes(Scope::Listed)),
-            Some('o') if !approval.also.is_empty() => Answer::Said(Said::Yes(Scope::OnlyThis)),
-            Some('r' | 'n') => Answer::Said(Said::No),
-            Some('s') => Answer::Later,
-            None | Some('q') => Answer::Quit,
+            Some('a' | 'y') => ApproveChoice::Said(ApprovalResponse::Yes(ConsentScope::Listed)),
+            Some('o') if !approval.also.is_empty() => {
+                ApproveChoice::Said(ApprovalResponse::Yes(ConsentScope::OnlyThis))
+            }
+            Some('r' | 'n') => ApproveChoice::Said(ApprovalResponse::No),
+            Some('s') => ApproveChoice::Later,
+            None | Some('q') => ApproveChoice::Quit,
             Some(_) => continue,
         };
         out.ask(&format!("{}\n", key.unwrap_or('q')));
@@ -187,7 +197,7 @@ fn ask(approval: &Approval, out: &mut Printer) -> Result<Answer, std::io::Error>
     }
 }
 
-fn told(approval: &Approval, out: &mut Printer) -> CommandResult {
+fn print_decision(approval: &Approval, out: &mut Printer) -> CommandResult {
     out.data(approval, |text| {
         writeln!(
             text,
@@ -197,39 +207,39 @@ fn told(approval: &Approval, out: &mut Printer) -> CommandResult {
             about(&approval.subject)
         )
     })?;
-    if let (State::Approved { .. }, Some(run)) = (&approval.state, &approval.run) {
+    if let (ApprovalState::Approved { .. }, Some(run)) = (&approval.state, &approval.run) {
         out.hint(&format!("`sinew acquire --resume {run}` goes on"));
     }
     Ok(Exit::Done)
 }
 
 /// A subject in one line.
-fn about(subject: &Subject) -> String {
+fn about(subject: &ApprovalSubject) -> String {
     match &subject.version {
         Some(version) => safe(&format!("{}@{version}", subject.name)),
         None => safe(&subject.name),
     }
 }
 
-fn verdict(verdict: ScanVerdict) -> &'static str {
+fn verdict(verdict: CandidateVerdict) -> &'static str {
     match verdict {
-        ScanVerdict::Allow => "allow",
-        ScanVerdict::Warn => "warn",
-        ScanVerdict::Block => "block",
+        CandidateVerdict::Allow => "allow",
+        CandidateVerdict::Warn => "warn",
+        CandidateVerdict::Block => "block",
     }
 }
 
 /// An approval for people: what is asked, about which files, and what is known.
 pub(crate) fn show(text: &mut String, approval: &Approval) -> std::fmt::Result {
     let what = match approval.kind {
-        Act::Install => "Install",
-        Act::Plan => "Carry out the plan of",
-        Act::Dependency => "Run on this system:",
-        Act::SwitchCandidate => "Go on with",
-        Act::Retain => "Keep",
-        Act::ProposalApply => "Write the proposal",
-        Act::QuarantineRestore => "Take out of quarantine:",
-        Act::ConfigWrite => "Change the file",
+        ConsentAct::Install => "Install",
+        ConsentAct::Plan => "Carry out the plan of",
+        ConsentAct::Dependency => "Run on this system:",
+        ConsentAct::SwitchCandidate => "Go on with",
+        ConsentAct::Retain => "Keep",
+        ConsentAct::ProposalApply => "Write the proposal",
+        ConsentAct::QuarantineRestore => "Take out of quarantine:",
+        ConsentAct::ConfigWrite => "Change the file",
     };
     render::heading(text, &format!("{what} {}?", about(&approval.subject)))?;
     write_content(text, &approval.subject)?;
@@ -238,7 +248,7 @@ pub(crate) fn show(text: &mut String, approval: &Approval) -> std::fmt::Result {
         write_content(text, other)?;
     }
     write_evidence(text, approval)?;
-    if let State::Pending { changed } = &approval.state
+    if let ApprovalState::Pending { changed } = &approval.state
         && !changed.is_empty()
     {
         let files = safe(&changed.join(", "));
@@ -247,7 +257,7 @@ pub(crate) fn show(text: &mut String, approval: &Approval) -> std::fmt::Result {
     writeln!(text, "  {}", render::dim(&format!("asked by {}", approval.asked_by)))
 }
 
-fn write_content(text: &mut String, subject: &Subject) -> std::fmt::Result {
+fn write_content(text: &mut String, subject: &ApprovalSubject) -> std::fmt::Result {
     let Some(digest) = &subject.content.digest else { return Ok(()) };
     let files = &subject.content.files;
     let bytes: u64 = files.iter().map(|file| file.size).sum();
@@ -287,7 +297,7 @@ fn write_evidence(text: &mut String, approval: &Approval) -> std::fmt::Result {
         writeln!(text, "  runs: {}", safe(command))?;
     }
     for step in &evidence.steps {
-        writeln!(text, "  {} {}", step.severity.sign(), safe(&step.text))?;
+        writeln!(text, "  {} {}", step.severity.symbol(), safe(&step.text))?;
     }
     for lesson in &evidence.lessons {
         writeln!(text, "  {} {}", render::warning("!"), safe(lesson))?;

@@ -3,13 +3,13 @@ use std::fmt::Write as _;
 use clap::Subcommand;
 use serde::Serialize;
 use sinew_catalog::commands::CommandSpec;
-use sinew_catalog::dispatch::Resolution;
+use sinew_catalog::dispatch::MessageResolution;
 use sinew_engine::{Engine, ErrorKind};
 use sinew_guard::Untrusted;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
-use crate::render::{self, Column, Table};
+use crate::render::{self, TableColumn, TextTable};
 
 /// List the slash commands that the skills give, or resolve a message
 ///
@@ -22,11 +22,11 @@ use crate::render::{self, Column, Table};
 #[command(verbatim_doc_comment)]
 pub(crate) struct CommandsArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<CommandsSubcommand>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum CommandsSubcommand {
     /// Say what a message asks for: a skill, a text, a tool, or nothing special
     ///
     /// A command that goes to a tool is resolved only for tools that the caller may use; the host
@@ -42,13 +42,13 @@ enum Action {
 }
 
 #[derive(Serialize)]
-struct Listing<'a> {
+struct CommandListing<'a> {
     commands: &'a [CommandSpec],
 }
 
 pub(crate) fn run(args: &CommandsArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     match &args.action {
-        Some(Action::Resolve { text, tools }) => resolve(text, tools, engine, out),
+        Some(CommandsSubcommand::Resolve { text, tools }) => resolve(text, tools, engine, out),
         None => list(engine, out),
     }
 }
@@ -56,15 +56,18 @@ pub(crate) fn run(args: &CommandsArgs, engine: &Engine, out: &mut Printer) -> Co
 fn list(engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
     super::tell_issues(engine, &snapshot.catalog, out);
-    let listing = Listing { commands: snapshot.catalog.commands.specs() };
+    let listing = CommandListing { commands: snapshot.catalog.commands.specs() };
     let width = out.width();
     out.data(&listing, |text| {
         if listing.commands.is_empty() {
             return writeln!(text, "no skill gives a command");
         }
-        let columns =
-            vec![Column::fixed("COMMAND"), Column::fixed("SKILL"), Column::flexible("DESCRIPTION")];
-        let mut table = Table::new(columns);
+        let columns = vec![
+            TableColumn::fixed("COMMAND"),
+            TableColumn::fixed("SKILL"),
+            TableColumn::flexible("DESCRIPTION"),
+        ];
+        let mut table = TextTable::new(columns);
         for command in listing.commands {
             table.row(vec![
                 render::plain(&format!("/{}", command.name)),
@@ -87,34 +90,34 @@ fn resolve(message: &str, tools: &[String], engine: &Engine, out: &mut Printer) 
         out.data(&resolution, |text| write_resolution(text, &resolution))?;
     }
     Ok(match &resolution {
-        Resolution::Refused { .. } => Exit::Failed(ErrorKind::Refused),
+        MessageResolution::Refused { .. } => Exit::Failed(ErrorKind::Refused),
         _ => Exit::Done,
     })
 }
 
-fn write_resolution(text: &mut String, resolution: &Resolution) -> std::fmt::Result {
+fn write_resolution(text: &mut String, resolution: &MessageResolution) -> std::fmt::Result {
     let block = |text: &mut String, body: &str| {
         writeln!(text, "{}", Untrusted::new(body).for_terminal_block())
     };
     match resolution {
-        Resolution::Message { message } => {
+        MessageResolution::Message { message } => {
             if let Some(error) = &message.error {
                 writeln!(text, "{}", render::warning(error))?;
             }
             block(text, &message.body)
         }
-        Resolution::Skill { command, body, .. } => {
+        MessageResolution::Skill { command, body, .. } => {
             render::heading(text, &format!("the skill {}", render::safe(&command.skill_name)))?;
             block(text, body)
         }
-        Resolution::Prompt { command, body } => {
+        MessageResolution::Prompt { command, body } => {
             render::heading(text, &format!("the command /{}", render::safe(&command.name)))?;
             block(text, body)
         }
-        Resolution::Dispatch { dispatch, .. } => {
+        MessageResolution::Dispatch { dispatch, .. } => {
             render::heading(text, &format!("the tool {}", render::safe(&dispatch.tool)))?;
             block(text, &dispatch.payload.command)
         }
-        Resolution::Refused { reason, .. } => render::reason(text, reason),
+        MessageResolution::Refused { reason, .. } => render::reason(text, reason),
     }
 }

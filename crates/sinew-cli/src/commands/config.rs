@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use clap::Subcommand;
 use sinew_engine::Engine;
-use sinew_skill::Severity;
+use sinew_skill::ReasonSeverity;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -18,11 +18,11 @@ use crate::render;
 #[command(verbatim_doc_comment)]
 pub(crate) struct ConfigArgs {
     #[command(subcommand)]
-    action: Action,
+    action: ConfigCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum ConfigCommand {
     /// Show each key with its value; secrets are shown as set or unset
     Show,
     /// Print the path of the file that is read
@@ -40,8 +40,8 @@ enum Action {
 
 pub(crate) fn run(args: &ConfigArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     match &args.action {
-        Action::Show => show(engine, out),
-        Action::Path => {
+        ConfigCommand::Show => show(engine, out),
+        ConfigCommand::Path => {
             let source = engine.config_source();
             out.data(source, |text| writeln!(text, "{}", source.path.display()))?;
             if !source.exists {
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ConfigArgs, engine: &Engine, out: &mut Printer) -> Comm
             }
             Ok(Exit::Done)
         }
-        Action::Import { dry_run, .. } => {
+        ConfigCommand::Import { dry_run, .. } => {
             let import = engine.import_openclaw_config(!dry_run)?;
             out.data(&import, |text| {
                 if *dry_run {
@@ -72,8 +72,8 @@ pub(crate) fn run(args: &ConfigArgs, engine: &Engine, out: &mut Printer) -> Comm
 }
 
 fn show(engine: &Engine, out: &mut Printer) -> CommandResult {
-    let shown = engine.shown_config();
-    for reason in shown.issues.iter().filter(|reason| reason.severity > Severity::Info) {
+    let shown = engine.config_view();
+    for reason in shown.issues.iter().filter(|reason| reason.severity > ReasonSeverity::Info) {
         if !out.is_json() {
             out.reason(reason);
         }

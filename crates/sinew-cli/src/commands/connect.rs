@@ -3,8 +3,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use clap::ValueEnum;
-use sinew_engine::connect::{Connecting, Connection, FileChange, Parts, Request, Scope, Status};
-use sinew_engine::{Engine, Error, ErrorKind};
+use sinew_engine::connect::{
+    AgentConnection, ConnectParts, ConnectPlan, ConnectRequest, ConnectScope, FileChange,
+    FileChangeStatus,
+};
+use sinew_engine::{Engine, EngineError, ErrorKind};
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -31,7 +34,7 @@ pub(crate) struct ConnectArgs {
     list: bool,
     /// Whose configuration
     #[arg(long, value_enum, default_value = "user")]
-    scope: ScopeArg,
+    scope: ConnectScopeArg,
     /// Only the parts that are named: the MCP server
     #[arg(long)]
     mcp: bool,
@@ -57,7 +60,7 @@ pub(crate) struct ConnectArgs {
 
 /// Whose configuration, on the command line.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum ScopeArg {
+enum ConnectScopeArg {
     /// Yours, for every project
     User,
     /// The project's, for everybody who works on it
@@ -70,13 +73,13 @@ pub(crate) fn run(args: &ConnectArgs, engine: &Engine, out: &mut Printer) -> Com
         out.data(&connections, |text| write_list(text, &connections))?;
         return Ok(Exit::Done);
     };
-    let request = Request {
+    let request = ConnectRequest {
         agent: name.to_owned(),
         scope: match args.scope {
-            ScopeArg::User => Scope::User,
-            ScopeArg::Project => Scope::Project,
+            ConnectScopeArg::User => ConnectScope::User,
+            ConnectScopeArg::Project => ConnectScope::Project,
         },
-        parts: Parts { mcp: args.mcp, hooks: args.hooks, skills: args.skills },
+        parts: ConnectParts { mcp: args.mcp, hooks: args.hooks, skills: args.skills },
         http: args.http.clone(),
         force: args.force,
     };
@@ -85,8 +88,8 @@ pub(crate) fn run(args: &ConnectArgs, engine: &Engine, out: &mut Printer) -> Com
         out.data(&plan, |text| write_plan(text, &plan))?;
         return Ok(Exit::Done);
     }
-    if request.scope == Scope::Project && !args.yes {
-        for file in plan.files.iter().filter(|file| file.status == Status::Changed) {
+    if request.scope == ConnectScope::Project && !args.yes {
+        for file in plan.files.iter().filter(|file| file.status == FileChangeStatus::Changed) {
             ask(&file.file, out)?;
         }
     }
@@ -96,12 +99,12 @@ pub(crate) fn run(args: &ConnectArgs, engine: &Engine, out: &mut Printer) -> Com
 }
 
 /// A file that others get with the next commit is not changed in passing.
-fn ask(file: &Path, out: &Printer) -> Result<(), Error> {
+fn ask(file: &Path, out: &Printer) -> Result<(), EngineError> {
     if !is_tracked(file) {
         return Ok(());
     }
     let refused = |what: &str| {
-        Error::new(ErrorKind::Refused, "needs-approval", format!("{} {what}", file.display()))
+        EngineError::new(ErrorKind::Refused, "needs-approval", format!("{} {what}", file.display()))
             .hint("look at the change with --dry-run, then repeat it with --yes")
     };
     if !out.can_ask() {
@@ -123,7 +126,7 @@ fn is_tracked(file: &Path) -> bool {
     git.status().is_ok_and(|status| status.success())
 }
 
-fn write_plan(text: &mut String, plan: &Connecting) -> std::fmt::Result {
+fn write_plan(text: &mut String, plan: &ConnectPlan) -> std::fmt::Result {
     for file in &plan.files {
         write_file(text, file, plan.written)?;
     }
@@ -151,17 +154,17 @@ fn write_plan(text: &mut String, plan: &Connecting) -> std::fmt::Result {
 fn write_file(text: &mut String, file: &FileChange, written: bool) -> std::fmt::Result {
     let path = render::safe(&file.file.to_string_lossy());
     let what = match (file.status, written) {
-        (Status::Unchanged, _) => "unchanged",
-        (Status::Created, true) => "made",
-        (Status::Created, false) => "to be made",
-        (Status::Changed, true) => "changed",
-        (Status::Changed, false) => "to be changed",
+        (FileChangeStatus::Unchanged, _) => "unchanged",
+        (FileChangeStatus::Created, true) => "made",
+        (FileChangeStatus::Created, false) => "to be made",
+        (FileChangeStatus::Changed, true) => "changed",
+        (FileChangeStatus::Changed, false) => "to be changed",
     };
     render::heading(text, &format!("{path} ({what})"))?;
     render::diff(text, &file.diff)
 }
 
-fn write_list(text: &mut String, connections: &[Connection]) -> std::fmt::Result {
+fn write_list(text: &mut String, connections: &[AgentConnection]) -> std::fmt::Result {
     for connection in connections {
         let state = match (connection.found, connection.files.is_empty()) {
             (_, false) => render::good("connected"),

@@ -4,7 +4,7 @@ use sinew_engine::Engine;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
-use crate::render::{self, Column, Table};
+use crate::render::{self, TableColumn, TextTable};
 
 /// List pairs of skills that can hardly be told apart
 ///
@@ -25,8 +25,9 @@ pub(crate) fn run(_args: &DedupeArgs, engine: &Engine, out: &mut Printer) -> Com
         if pairs.is_empty() {
             return writeln!(text, "no two skills are hard to tell apart");
         }
-        let columns = ["LIKENESS", "SKILL", "SKILL"].map(Column::fixed).into_iter();
-        let mut table = Table::new(columns.chain([Column::flexible("SHARED WORDS")]).collect());
+        let columns = ["LIKENESS", "SKILL", "SKILL"].map(TableColumn::fixed).into_iter();
+        let mut table =
+            TextTable::new(columns.chain([TableColumn::flexible("SHARED WORDS")]).collect());
         for pair in &pairs {
             table.row(vec![
                 render::plain(&format!("{:.0} %", 100.0 * pair.likeness)),

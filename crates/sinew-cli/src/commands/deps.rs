@@ -3,16 +3,16 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use sinew_catalog::install::InstallOption;
 use sinew_engine::{
-    Answer, Consent, DepsReport, Engine, ErrorKind, InstallRequest, InstallStep, Installation,
-    Person,
+    ApprovalAnswer, ApprovalQuestion, Approver, DepsInstallReport, DepsInstallRequest, DepsReport,
+    Engine, ErrorKind, InstallStep,
 };
-use sinew_exec::child::{Control, Stream};
-use sinew_exec::install::Notice;
-use sinew_exec::plain;
-use sinew_skill::Code;
+use sinew_exec::child::{OutputStream, ProcessControl};
+use sinew_exec::install::PolicyNotice;
+use sinew_exec::plain_text;
+use sinew_skill::ReasonCode;
 
 use crate::exit::{CommandResult, Exit};
-use crate::printer::{Printer, Progress};
+use crate::printer::{Printer, ProgressBar};
 use crate::render;
 use crate::signals;
 
@@ -64,18 +64,18 @@ pub(crate) struct DepsArgs {
 }
 
 #[derive(Serialize)]
-struct Listing {
+struct DepsListing {
     skills: Vec<DepsReport>,
 }
 
 #[derive(Serialize)]
-struct Bins<'a> {
+struct ProgramListing<'a> {
     bins: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct DryRun<'a> {
+struct DepsDryRun<'a> {
     skill: &'a str,
     dry_run: bool,
     options: Vec<InstallOption>,
@@ -85,14 +85,14 @@ pub(crate) fn run(args: &DepsArgs, engine: &Engine, out: &mut Printer) -> Comman
     let snapshot = engine.snapshot();
     let catalog = &snapshot.catalog;
     if args.bins {
-        let bins = Bins { bins: catalog.bins().into_iter().collect() };
+        let bins = ProgramListing { bins: catalog.program_names().into_iter().collect() };
         out.data(&bins, |text| {
             bins.bins.iter().try_for_each(|bin| writeln!(text, "{}", render::safe(bin)))
         })?;
         return Ok(Exit::Done);
     }
     let Some(skill) = &args.skill else {
-        let listing = Listing { skills: engine.all_deps(catalog) };
+        let listing = DepsListing { skills: engine.all_deps(catalog) };
         out.data(&listing, |text| {
             if listing.skills.is_empty() {
                 return writeln!(text, "every skill has what it needs");
@@ -107,18 +107,18 @@ pub(crate) fn run(args: &DepsArgs, engine: &Engine, out: &mut Printer) -> Comman
         out.data(&report, |text| write_report(text, &report, args.all))?;
         return Ok(if report.missing.is_empty() { Exit::Done } else { Exit::No });
     }
-    let request = InstallRequest { option: args.option.clone(), timeout: args.timeout };
+    let request = DepsInstallRequest { option: args.option.clone(), timeout: args.timeout };
     if args.dry_run {
         let options = engine.chosen_options(entry, &request)?;
-        let plan = DryRun { skill: &entry.name, dry_run: true, options };
+        let plan = DepsDryRun { skill: &entry.name, dry_run: true, options };
         out.data(&plan, |text| {
             plan.options.iter().try_for_each(|option| writeln!(text, "{}", shown(&option.argv)))
         })?;
         return Ok(Exit::Done);
     }
-    let control = Control::default();
+    let control = ProcessControl::default();
     signals::forward(&control);
-    let mut person = Asked { args, out, bar: None };
+    let mut person = DepsTerminalApprover { args, out, bar: None };
     let done = engine.install_deps(catalog, entry, &request, &mut person, &control)?;
     if let Some(bar) = person.bar.take() {
         bar.finish();
@@ -128,44 +128,44 @@ pub(crate) fn run(args: &DepsArgs, engine: &Engine, out: &mut Printer) -> Comman
 }
 
 /// The exit code of an installation that did not work says why.
-fn verdict(done: &Installation) -> CommandResult {
+fn verdict(done: &DepsInstallReport) -> CommandResult {
     let Some(failed) = done.results.iter().find(|result| !result.ok) else { return Ok(Exit::Done) };
     let refused = [
-        Code::ConsentRequired,
-        Code::PolicyBlocked,
-        Code::PolicyWarned,
-        Code::PolicyUnavailable,
-        Code::ScanBlocked,
+        ReasonCode::ConsentRequired,
+        ReasonCode::PolicyBlocked,
+        ReasonCode::PolicyWarned,
+        ReasonCode::PolicyUnavailable,
+        ReasonCode::ScanBlocked,
     ];
     let kind = match failed.code {
         Some(code) if refused.contains(&code) => ErrorKind::Refused,
-        Some(Code::InstallSpecInvalid) => ErrorKind::No,
+        Some(ReasonCode::InstallSpecInvalid) => ErrorKind::No,
         _ => ErrorKind::Environment,
     };
     Ok(Exit::Failed(kind))
 }
 
 /// The person at the terminal, and what they said on the command line.
-struct Asked<'a> {
+struct DepsTerminalApprover<'a> {
     args: &'a DepsArgs,
     out: &'a mut Printer,
-    bar: Option<Progress>,
+    bar: Option<ProgressBar>,
 }
 
-impl Asked<'_> {
-    fn confirmed(&mut self) -> Answer {
+impl DepsTerminalApprover<'_> {
+    fn confirmed(&mut self) -> ApprovalAnswer {
         if !self.out.can_ask() {
-            return Answer::Nobody;
+            return ApprovalAnswer::Nobody;
         }
         match inquire::Confirm::new("Go on?").with_default(false).prompt() {
-            Ok(true) => Answer::Yes,
-            _ => Answer::No,
+            Ok(true) => ApprovalAnswer::Yes,
+            _ => ApprovalAnswer::No,
         }
     }
 }
 
-impl Person for Asked<'_> {
-    fn consent(&mut self, question: &Consent<'_>) -> Answer {
+impl Approver for DepsTerminalApprover<'_> {
+    fn consent(&mut self, question: &ApprovalQuestion<'_>) -> ApprovalAnswer {
         self.out.note(&format!("{} for {} ({})", question.label, question.skill, question.source));
         self.out.note(&format!("runs {}", shown(question.argv)));
         self.out.note(&format!("touches {}", question.touches));
@@ -177,27 +177,27 @@ impl Person for Asked<'_> {
             InstallStep::Manager => self.args.with_manager,
             InstallStep::Tap => self.args.with_tap,
         };
-        if said { Answer::Yes } else { self.confirmed() }
+        if said { ApprovalAnswer::Yes } else { self.confirmed() }
     }
 
-    fn acknowledge(&mut self, skill: &str, notice: &Notice) -> Answer {
+    fn acknowledge(&mut self, skill: &str, notice: &PolicyNotice) -> ApprovalAnswer {
         for line in notice.text().lines() {
             self.out.warn(line);
         }
         if self.args.acknowledge {
-            return Answer::Yes;
+            return ApprovalAnswer::Yes;
         }
         if !self.out.can_ask() {
-            return Answer::Nobody;
+            return ApprovalAnswer::Nobody;
         }
         match inquire::Text::new(&format!("Type {} to go on:", render::safe(skill))).prompt() {
-            Ok(typed) if typed.trim() == skill => Answer::Yes,
-            _ => Answer::No,
+            Ok(typed) if typed.trim() == skill => ApprovalAnswer::Yes,
+            _ => ApprovalAnswer::No,
         }
     }
 
-    fn output(&mut self, _stream: Stream, bytes: &[u8]) {
-        let text = plain(&String::from_utf8_lossy(bytes));
+    fn output(&mut self, _stream: OutputStream, bytes: &[u8]) {
+        let text = plain_text(&String::from_utf8_lossy(bytes));
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             self.out.note(&format!("| {line}"));
         }
@@ -286,7 +286,7 @@ fn write_off_path(text: &mut String, report: &DepsReport) -> std::fmt::Result {
     Ok(())
 }
 
-fn write_installation(text: &mut String, done: &Installation) -> std::fmt::Result {
+fn write_installation(text: &mut String, done: &DepsInstallReport) -> std::fmt::Result {
     for result in &done.results {
         let mark = if result.ok { render::good("✓") } else { render::bad("✗") };
         let code = result.code.map(|code| format!("{code}: ")).unwrap_or_default();

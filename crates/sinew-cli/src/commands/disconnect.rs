@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use sinew_engine::Engine;
-use sinew_engine::connect::Disconnected;
+use sinew_engine::connect::DisconnectReport;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &DisconnectArgs, engine: &Engine, out: &mut Printer) -> 
     Ok(Exit::Done)
 }
 
-fn write_done(text: &mut String, done: &Disconnected) -> std::fmt::Result {
+fn write_done(text: &mut String, done: &DisconnectReport) -> std::fmt::Result {
     for file in &done.files {
         let path = render::safe(&file.file.to_string_lossy());
         let what = if file.restored { " (as it was before)" } else { "" };

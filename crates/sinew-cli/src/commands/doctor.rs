@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use sinew_engine::{Diagnosis, Engine, Health};
+use sinew_engine::{DoctorReport, Engine, ProbeHealth};
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -22,7 +22,7 @@ pub(crate) fn run(_args: &DoctorArgs, engine: &Engine, out: &mut Printer) -> Com
     Ok(Exit::Done)
 }
 
-fn write_diagnosis(text: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
+fn write_diagnosis(text: &mut String, diagnosis: &DoctorReport) -> std::fmt::Result {
     render::heading(text, &format!("sinew {}", diagnosis.version))?;
     let mut area = "";
     for probe in &diagnosis.probes {
@@ -31,9 +31,9 @@ fn write_diagnosis(text: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result
             writeln!(text, "\n{area}")?;
         }
         let mark = match probe.health {
-            Health::Good => render::good("✓"),
-            Health::Absent => render::dim("·"),
-            Health::Warn => render::warning("!"),
+            ProbeHealth::Good => render::good("✓"),
+            ProbeHealth::Absent => render::dim("·"),
+            ProbeHealth::Warn => render::warning("!"),
         };
         writeln!(
             text,
@@ -41,12 +41,12 @@ fn write_diagnosis(text: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result
             render::safe(&probe.name),
             render::safe(&probe.detail)
         )?;
-        if let Some(remedy) = probe.remedy.as_ref().filter(|_| probe.health == Health::Warn) {
+        if let Some(remedy) = probe.remedy.as_ref().filter(|_| probe.health == ProbeHealth::Warn) {
             writeln!(text, "      {} {}", render::dim("→"), render::safe(remedy))?;
         }
     }
     let readable_agents =
-        diagnosis.probes.iter().any(|p| p.area == "agents" && p.health == Health::Good);
+        diagnosis.probes.iter().any(|p| p.area == "agents" && p.health == ProbeHealth::Good);
     if readable_agents {
         writeln!(
             text,

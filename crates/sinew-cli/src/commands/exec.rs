@@ -3,16 +3,16 @@ use std::thread;
 use std::time::Duration;
 
 use sinew_cortex::failure::FailureKind;
-use sinew_engine::{Engine, ExecReport, ExecRequest, Recorded};
-use sinew_exec::child::{Control, Stdout, Stream};
-use sinew_exec::classify::Outcome;
-use sinew_exec::run::{RETRY_AFTER, Retry};
-use sinew_skill::Severity;
+use sinew_engine::{Engine, ExecReport, ExecRequest, OutcomeEffect};
+use sinew_exec::child::{OutputStream, ProcessControl, StdoutMode};
+use sinew_exec::classify::RunOutcome;
+use sinew_exec::run::{RETRY_AFTER, RetryPolicy};
+use sinew_skill::ReasonSeverity;
 
 use crate::exit::{CommandResult, Exit};
-use crate::input::{self, Input};
 use crate::printer::Printer;
 use crate::signals;
+use crate::stdin::{self, RewindableStdin};
 
 /// Run a command with a skill's variables, and learn from how it went
 ///
@@ -53,7 +53,7 @@ const TIMED_OUT: u8 = 124;
 pub(crate) fn run(args: &ExecArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     thread::scope(|scope| {
         // Opened beside the catalog and the command, the memory adds little to either's time.
-        scope.spawn(|| engine.open_memory());
+        scope.spawn(|| engine.prepare_cortex());
         execute(args, engine, out)
     })
 }
@@ -61,23 +61,23 @@ pub(crate) fn run(args: &ExecArgs, engine: &Engine, out: &mut Printer) -> Comman
 fn execute(args: &ExecArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
     let entry = engine.find(&snapshot.catalog, &args.skill)?;
-    let control = Control::default();
+    let control = ProcessControl::default();
     signals::forward(&control);
-    let mut stdin = Input::of_process();
+    let mut stdin = RewindableStdin::of_process();
     let mut rewind = || stdin.rewind();
     let request = ExecRequest {
         argv: &args.command,
         region: args.region.as_deref(),
         timeout: args.timeout.map(Duration::from_secs),
-        stdin: input::stdin(),
-        stdout: Stdout::Inherit,
+        stdin: stdin::stdin(),
+        stdout: StdoutMode::Inherit,
         retry: match args.no_retry {
-            true => Retry::Never,
-            false => Retry::Once { after: RETRY_AFTER, rewind: &mut rewind },
+            true => RetryPolicy::Never,
+            false => RetryPolicy::Once { after: RETRY_AFTER, rewind: &mut rewind },
         },
     };
-    let mut pass = |stream: Stream, bytes: &[u8]| {
-        if stream == Stream::Err {
+    let mut pass = |stream: OutputStream, bytes: &[u8]| {
+        if stream == OutputStream::Err {
             out.pass_error(bytes);
         }
     };
@@ -91,7 +91,7 @@ fn execute(args: &ExecArgs, engine: &Engine, out: &mut Printer) -> CommandResult
 }
 
 fn tell(report: &ExecReport, out: &mut Printer) {
-    for record in report.records.iter().filter(|record| record.severity > Severity::Info) {
+    for record in report.records.iter().filter(|record| record.severity > ReasonSeverity::Info) {
         out.warn(&record.detail);
     }
     tell_outcome(report, out);
@@ -103,7 +103,7 @@ fn tell(report: &ExecReport, out: &mut Printer) {
 }
 
 /// What the memory makes of it, in a line.
-fn tell_learned(learned: &Recorded, out: &mut Printer) {
+fn tell_learned(learned: &OutcomeEffect, out: &mut Printer) {
     if let Some(runs) = learned.runs {
         let all = runs.success + runs.fail;
         out.note(&format!(
@@ -121,7 +121,7 @@ fn tell_outcome(report: &ExecReport, out: &mut Printer) {
     if run.attempts > 1 {
         out.note("tried twice: the first time the other side did not answer");
     }
-    if run.outcome == Outcome::Success || run.interrupted {
+    if run.outcome == RunOutcome::Success || run.interrupted {
         return;
     }
     out.warn(&format!("{}: {}", run.outcome.as_str(), run.detail));

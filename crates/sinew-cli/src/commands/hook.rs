@@ -5,8 +5,8 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use sinew_engine::hook::{self, Hook, MAX_EVENT, Reply, Terms};
-use sinew_engine::{Engine, Environment, Error, ErrorKind, Options};
+use sinew_engine::hook::{self, EarlyHookConfig, HookEvent, HookReply, MAX_EVENT};
+use sinew_engine::{Engine, EngineError, EngineOptions, Environment, ErrorKind};
 
 use crate::environment;
 use crate::exit::{CommandResult, Exit};
@@ -29,10 +29,10 @@ pub(crate) struct HookArgs {
 }
 
 /// What the thread that works tells the one that watches the clock.
-enum Told {
+enum HookWorkerMessage {
     /// How long it may take, once that is known.
     Deadline(Duration),
-    Done(Result<Reply, Error>),
+    Done(Result<HookReply, EngineError>),
 }
 
 /// Until it is known how long the agent waits.
@@ -42,13 +42,13 @@ const FIRST_DEADLINE: Duration = Duration::from_millis(300);
 const TOOL_SHARE: u32 = 3;
 
 /// Whether a command line that cannot be understood was meant to be a hook.
-pub(crate) fn is_meant(args: impl Iterator<Item = OsString>) -> bool {
+pub(crate) fn is_hook_command(args: impl Iterator<Item = OsString>) -> bool {
     args.skip(1)
         .find(|arg| !arg.to_string_lossy().starts_with('-'))
         .is_some_and(|arg| arg == "hook")
 }
 
-pub(crate) fn run(args: &HookArgs, options: &Options, out: &mut Printer) -> CommandResult {
+pub(crate) fn run(args: &HookArgs, options: &EngineOptions, out: &mut Printer) -> CommandResult {
     let started = Instant::now();
     let Ok(env) = environment::of_process() else { return Ok(Exit::Done) };
     if args.event == "settle" {
@@ -62,13 +62,13 @@ pub(crate) fn run(args: &HookArgs, options: &Options, out: &mut Printer) -> Comm
         let (event, env, options) = worker;
         let done = work(&event, env, options, started, &tell);
         // Where nobody listens any more, it was too late.
-        let _ = tell.send(Told::Done(done));
+        let _ = tell.send(HookWorkerMessage::Done(done));
     });
     let mut deadline = FIRST_DEADLINE;
     let failure = loop {
         match told.recv_timeout(deadline.saturating_sub(started.elapsed())) {
-            Ok(Told::Deadline(known)) => deadline = known,
-            Ok(Told::Done(Ok(reply))) => {
+            Ok(HookWorkerMessage::Deadline(known)) => deadline = known,
+            Ok(HookWorkerMessage::Done(Ok(reply))) => {
                 if let Some(output) = reply.output {
                     out.raw(&format!("{output}\n"))?;
                 }
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &HookArgs, options: &Options, out: &mut Printer) -> Comm
                 }
                 return Ok(Exit::Done);
             }
-            Ok(Told::Done(Err(error))) => break error.message,
+            Ok(HookWorkerMessage::Done(Err(error))) => break error.message,
             Err(RecvTimeoutError::Timeout) => {
                 settle_in_background(&env, options);
                 break format!("it took longer than {} ms", deadline.as_millis());
@@ -92,30 +92,30 @@ pub(crate) fn run(args: &HookArgs, options: &Options, out: &mut Printer) -> Comm
 fn work(
     event: &str,
     env: Environment,
-    mut options: Options,
+    mut options: EngineOptions,
     started: Instant,
-    tell: &Sender<Told>,
-) -> Result<Reply, Error> {
-    let Terms { deadline, is_live } = hook::terms(&env, &options);
+    tell: &Sender<HookWorkerMessage>,
+) -> Result<HookReply, EngineError> {
+    let EarlyHookConfig { deadline, is_live } = hook::early_config(&env, &options);
     // Where nobody listens any more, it is too late anyway; so also below.
-    let _ = tell.send(Told::Deadline(deadline));
-    let unread = |what: &str| Error::new(ErrorKind::Usage, "unreadable-event", what);
+    let _ = tell.send(HookWorkerMessage::Deadline(deadline));
+    let unread = |what: &str| EngineError::new(ErrorKind::Usage, "unreadable-event", what);
     let bytes = environment::event_input().map_err(|error| unread(&error.to_string()))?;
     if bytes.len() as u64 > MAX_EVENT {
         return Err(unread("the event is too large"));
     }
     let agent = options.agent.clone().unwrap_or_default();
-    let hook = Hook::read(&agent, event, &bytes, started)?;
+    let hook = HookEvent::read(&agent, event, &bytes, started)?;
     if options.workspace.is_none() {
         options.workspace = hook.workspace();
     }
     if !hook.needs_engine() {
         if hook.moment().is_about_a_tool() {
-            let _ = tell.send(Told::Deadline(deadline / TOOL_SHARE));
+            let _ = tell.send(HookWorkerMessage::Deadline(deadline / TOOL_SHARE));
         }
         let workspace = options.workspace.as_deref().unwrap_or(&env.cwd);
-        hook.note(&env, workspace, is_live)?;
-        return Ok(Reply::default());
+        hook.record_event(&env, workspace, is_live)?;
+        return Ok(HookReply::default());
     }
     let engine = std::mem::ManuallyDrop::new(Engine::open(env, options)?);
     hook.answer(&engine)
@@ -123,7 +123,7 @@ fn work(
 
 /// Starts a process that nobody waits for, to do what is late. Where it cannot be started, the next
 /// event tries again.
-fn settle_in_background(env: &Environment, options: &Options) {
+fn settle_in_background(env: &Environment, options: &EngineOptions) {
     let Some(program) = &env.exe else { return };
     let mut command = Command::new(program);
     command

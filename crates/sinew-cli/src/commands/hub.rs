@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 
 use sinew_engine::hub::{
-    Answer, Class, Concern, Gate, Hub, HubError, HubRecord, Method, Occasion, Place, Proposal,
-    Said, Word,
+    ApprovalMethod, Hub, HubError, HubErrorCode, HubErrorKind, HubOverrides, HubRecord,
+    InstallApprover, InstallConcern, InstallDecision, InstallReview, InstallTarget, ReviewOccasion,
 };
-use sinew_engine::{Actor, Engine, Error, ErrorKind};
-use sinew_guard::scan::{Severity, Verdict};
+use sinew_engine::{Actor, Engine, EngineError, ErrorKind};
+use sinew_guard::scan::{FindingSeverity, Verdict};
 
-use super::approve::person;
+use super::approve::terminal_person;
 use crate::exit::{CommandResult, Exit};
-use crate::printer::{Printer, Progress};
+use crate::printer::{Printer, ProgressBar};
 use crate::render;
 
 /// Files that a question lists.
@@ -29,66 +29,74 @@ pub(crate) struct HubArgs {
 }
 
 impl HubArgs {
-    pub(crate) fn open(&self, engine: &Engine) -> Result<Hub, Error> {
-        engine.hub(&Said { registry: self.registry.clone(), offline: self.offline })
+    pub(crate) fn open(&self, engine: &Engine) -> Result<Hub, EngineError> {
+        engine.hub(&HubOverrides { registry: self.registry.clone(), offline: self.offline })
     }
 }
 
 /// Which folder is meant.
 #[derive(Debug, clap::Args)]
-pub(crate) struct PlaceArgs {
+pub(crate) struct InstallTargetArgs {
     /// For every workspace, not for this one
     #[arg(long)]
     pub(crate) global: bool,
 }
 
-impl PlaceArgs {
-    pub(crate) fn place(&self) -> Place {
-        if self.global { Place::Managed } else { Place::Workspace }
+impl InstallTargetArgs {
+    pub(crate) fn place(&self) -> InstallTarget {
+        if self.global { InstallTarget::Managed } else { InstallTarget::Workspace }
     }
 }
 
 /// The person at the terminal, and what they said on the command line.
-pub(crate) struct Asked<'a> {
+pub(crate) struct TerminalApprover<'a> {
     pub(crate) yes: bool,
     pub(crate) engine: &'a Engine,
     pub(crate) out: &'a mut Printer,
 }
 
-impl Asked<'_> {
+impl TerminalApprover<'_> {
     /// Whoever sits here, as records carry it.
-    fn whoever(&self) -> String {
-        person(self.engine).to_string()
+    fn approver_name(&self) -> String {
+        terminal_person(self.engine).to_string()
     }
 
-    fn confirmed(&mut self, question: &str) -> Answer {
+    fn confirmed(&mut self, question: &str) -> InstallDecision {
         if !self.out.can_ask() {
-            return Answer::Nobody { id: None };
+            return InstallDecision::Nobody { id: None };
         }
         match inquire::Confirm::new(question).with_default(false).prompt() {
-            Ok(true) => Answer::Yes { by: self.whoever(), method: Method::Prompt, reason: None },
-            _ => Answer::No,
+            Ok(true) => InstallDecision::Yes {
+                by: self.approver_name(),
+                method: ApprovalMethod::Prompt,
+                reason: None,
+            },
+            _ => InstallDecision::No,
         }
     }
 }
 
-impl Gate for Asked<'_> {
-    fn concern(&mut self, concern: &Concern) -> Answer {
+impl InstallApprover for TerminalApprover<'_> {
+    fn concern(&mut self, concern: &InstallConcern) -> InstallDecision {
         // `--yes` answers the ordinary question; what gives pause has a flag of its own.
         self.out.warn(&concern.to_string());
         self.confirmed("Go on all the same?")
     }
 
-    fn approve(&mut self, proposal: &Proposal) -> Answer {
+    fn approve(&mut self, proposal: &InstallReview) -> InstallDecision {
         if self.yes {
-            return Answer::Yes { by: self.whoever(), method: Method::Flag, reason: None };
+            return InstallDecision::Yes {
+                by: self.approver_name(),
+                method: ApprovalMethod::Flag,
+                reason: None,
+            };
         }
         if !self.out.can_ask() {
             // An answer to exactly these files counts; without one, the question waits for a person.
             let asking = Actor::Agent { name: "sinew install".to_owned() };
-            return self.engine.kept_answer(proposal, &asking).unwrap_or_else(|error| {
+            return self.engine.answer_from_approvals(proposal, &asking).unwrap_or_else(|error| {
                 self.out.warn(&format!("the question was not kept: {}", error.message));
-                Answer::Nobody { id: None }
+                InstallDecision::Nobody { id: None }
             });
         }
         let mut text = String::new();
@@ -96,15 +104,15 @@ impl Gate for Asked<'_> {
         let _ = write_proposal(&mut text, proposal);
         self.out.ask(&text);
         let question = match proposal.occasion {
-            Occasion::Update => "Update it?",
-            Occasion::Install | Occasion::Restore => "Install it?",
+            ReviewOccasion::Update => "Update it?",
+            ReviewOccasion::Install | ReviewOccasion::Restore => "Install it?",
         };
         self.confirmed(question)
     }
 }
 
 /// Everything somebody needs to say yes or no.
-pub(crate) fn write_proposal(text: &mut String, proposal: &Proposal) -> std::fmt::Result {
+pub(crate) fn write_proposal(text: &mut String, proposal: &InstallReview) -> std::fmt::Result {
     render::heading(
         text,
         &format!("{} {}", render::safe(&proposal.name), render::safe(&proposal.version)),
@@ -126,7 +134,7 @@ pub(crate) fn write_proposal(text: &mut String, proposal: &Proposal) -> std::fmt
     writeln!(text, "  guard    {verdict}, registry says {}", render::safe(&proposal.upstream))?;
     for finding in proposal.findings.iter().take(MAX_LISTED) {
         let mark = match finding.severity {
-            Severity::Critical => render::bad("✗"),
+            FindingSeverity::Critical => render::bad("✗"),
             _ => render::warning("!"),
         };
         let (file, line) = (render::safe(&finding.file), finding.line);
@@ -158,7 +166,10 @@ pub(crate) fn write_proposal(text: &mut String, proposal: &Proposal) -> std::fmt
 }
 
 /// What a new version changes.
-pub(crate) fn write_diff(text: &mut String, diff: &sinew_engine::hub::Diff) -> std::fmt::Result {
+pub(crate) fn write_diff(
+    text: &mut String,
+    diff: &sinew_engine::hub::VersionDiff,
+) -> std::fmt::Result {
     writeln!(text, "  changes  {} → {}", render::safe(&diff.from), render::safe(&diff.to))?;
     for (mark, paths) in [("+", &diff.added), ("-", &diff.removed), ("~", &diff.changed)] {
         for path in paths.iter().take(MAX_LISTED) {
@@ -199,8 +210,8 @@ pub(crate) fn write_diff(text: &mut String, diff: &sinew_engine::hub::Diff) -> s
 }
 
 /// A bar for downloads, which appears when the first bytes do.
-pub(crate) fn downloading(out: &Printer) -> impl FnMut(u64, Option<u64>) + use<> {
-    let bar: Progress = out.bytes("downloading");
+pub(crate) fn download_progress(out: &Printer) -> impl FnMut(u64, Option<u64>) + use<> {
+    let bar: ProgressBar = out.bytes("downloading");
     move |bytes, of| {
         let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         bar.set_of(size(bytes), size(of.unwrap_or(bytes)));
@@ -211,7 +222,7 @@ pub(crate) fn downloading(out: &Printer) -> impl FnMut(u64, Option<u64>) + use<>
 }
 
 /// Tells what became of each reference; the exit code is that of the gravest.
-pub(crate) fn tell(records: &[HubRecord], out: &mut Printer) -> CommandResult {
+pub(crate) fn print_records(records: &[HubRecord], out: &mut Printer) -> CommandResult {
     out.data(&records, |text| {
         for record in records {
             write_record(text, record)?;
@@ -228,7 +239,7 @@ pub(crate) fn tell(records: &[HubRecord], out: &mut Printer) -> CommandResult {
             }
         }
     }
-    Ok(HubRecord::gravest(records).map_or(Exit::Done, Exit::Failed))
+    Ok(HubRecord::worst_kind(records).map_or(Exit::Done, Exit::Failed))
 }
 
 fn write_record(text: &mut String, record: &HubRecord) -> std::fmt::Result {
@@ -269,21 +280,21 @@ fn write_record(text: &mut String, record: &HubRecord) -> std::fmt::Result {
 }
 
 /// Whether an error is about one reference, so that the others can go on.
-pub(crate) fn record(reference: &str, error: HubError) -> Result<HubRecord, Error> {
+pub(crate) fn record(reference: &str, error: HubError) -> Result<HubRecord, EngineError> {
     match error.class() {
-        Class::Usage => Err(Error::from(error)),
+        HubErrorKind::Usage => Err(EngineError::from(error)),
         _ => Ok(HubRecord::failed(reference, error)),
     }
 }
 
 /// A question that needs a terminal or `--yes`.
-pub(crate) fn agreed(question: &str, yes: bool, out: &mut Printer) -> Result<(), Error> {
+pub(crate) fn require_yes(question: &str, yes: bool, out: &mut Printer) -> Result<(), EngineError> {
     if yes {
         return Ok(());
     }
     if !out.can_ask() {
-        let word = Word::NeedsApproval.as_str();
-        return Err(Error::new(
+        let word = HubErrorCode::NeedsApproval.as_str();
+        return Err(EngineError::new(
             ErrorKind::Refused,
             word,
             format!("{question} Nobody is here to say so"),
@@ -292,6 +303,10 @@ pub(crate) fn agreed(question: &str, yes: bool, out: &mut Printer) -> Result<(),
     }
     match inquire::Confirm::new(question).with_default(false).prompt() {
         Ok(true) => Ok(()),
-        _ => Err(Error::new(ErrorKind::Refused, Word::Rejected.as_str(), "somebody said no")),
+        _ => Err(EngineError::new(
+            ErrorKind::Refused,
+            HubErrorCode::Rejected.as_str(),
+            "somebody said no",
+        )),
     }
 }

@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use sinew_engine::{Engine, ImportMode, ImportReport, ImportRequest, ImportStatus};
+use sinew_engine::{Engine, ImportReport, ImportRequest, ImportStatus, SkillImportMode};
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -39,9 +39,9 @@ pub(crate) fn run(args: &ImportArgs, engine: &Engine, out: &mut Printer) -> Comm
     let report = engine.import(&ImportRequest {
         agents: args.names.clone(),
         mode: match (args.link, args.copy) {
-            (true, _) => ImportMode::Link,
-            (_, true) => ImportMode::Copy,
-            _ => ImportMode::Register,
+            (true, _) => SkillImportMode::Link,
+            (_, true) => SkillImportMode::Copy,
+            _ => SkillImportMode::Register,
         },
         commands: args.commands,
         write: !args.dry_run,

@@ -16,11 +16,11 @@ use crate::render;
 #[command(verbatim_doc_comment)]
 pub(crate) struct IndexArgs {
     #[command(subcommand)]
-    action: Action,
+    action: IndexCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum IndexCommand {
     /// Show how complete the index is
     Status,
     /// Bring the index up to date, encoder vectors included
@@ -30,9 +30,9 @@ enum Action {
 pub(crate) fn run(args: &IndexArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
     let mut router = engine.router(&snapshot.catalog, ModelChoice::Default);
-    if let Action::Rebuild = args.action {
-        let bar = out.progress("reading skills", router.pending());
-        let filled = router.fill(&|count| bar.add(count));
+    if let IndexCommand::Rebuild = args.action {
+        let bar = out.progress("reading skills", router.pending_vectors());
+        let filled = router.fill_vectors(&|count| bar.add(count));
         bar.finish();
         filled?;
     }

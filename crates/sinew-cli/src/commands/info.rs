@@ -1,8 +1,10 @@
 use std::fmt::Write as _;
 
-use sinew_engine::hub::{About, HubError, Reading, Reference, Want};
-use sinew_engine::{Details, Engine, Error};
-use sinew_exec::{EnvState, From};
+use sinew_engine::hub::{
+    HubError, RemoteSkillDetails, RemoteSkillExtras, ShorthandMeaning, SkillReference,
+};
+use sinew_engine::{Engine, EngineError, SkillDetails};
+use sinew_exec::{EnvState, EnvValueSource};
 
 use super::hub::HubArgs;
 use crate::exit::{CommandResult, Exit};
@@ -68,15 +70,17 @@ pub(crate) fn run(args: &InfoArgs, engine: &Engine, out: &mut Printer) -> Comman
 }
 
 fn remote(args: &InfoArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let reference = Reference::parse(&args.skill, Reading::GitHub).map_err(HubError::from);
-    let reference = reference.map_err(Error::from)?;
-    let want = Want { file: args.file.clone(), versions: args.versions };
-    let about = args.hub.open(engine)?.about(&reference, &want).map_err(Error::from)?;
+    let reference =
+        SkillReference::parse(&args.skill, ShorthandMeaning::GitHub).map_err(HubError::from);
+    let reference = reference.map_err(EngineError::from)?;
+    let want = RemoteSkillExtras { file: args.file.clone(), versions: args.versions };
+    let about =
+        args.hub.open(engine)?.remote_details(&reference, &want).map_err(EngineError::from)?;
     out.data(&about, |text| write_about(text, &about, args))?;
     Ok(Exit::Done)
 }
 
-fn write_about(text: &mut String, about: &About, args: &InfoArgs) -> std::fmt::Result {
+fn write_about(text: &mut String, about: &RemoteSkillDetails, args: &InfoArgs) -> std::fmt::Result {
     if let Some(content) = &about.text {
         return content.lines().try_for_each(|line| writeln!(text, "{}", render::safe(line)));
     }
@@ -117,7 +121,7 @@ fn write_about(text: &mut String, about: &About, args: &InfoArgs) -> std::fmt::R
     Ok(())
 }
 
-fn write_info(text: &mut String, info: &Details<'_>) -> std::fmt::Result {
+fn write_info(text: &mut String, info: &SkillDetails<'_>) -> std::fmt::Result {
     let entry = info.entry;
     let emoji =
         entry.emoji.as_deref().map(|emoji| format!("{} ", render::safe(emoji))).unwrap_or_default();
@@ -174,10 +178,10 @@ fn write_info(text: &mut String, info: &Details<'_>) -> std::fmt::Result {
 fn write_env(text: &mut String, env: &[EnvState]) -> std::fmt::Result {
     for state in env {
         let from = match (state.from, state.blank) {
-            (From::Host, true) => render::warning("set on this machine, but blank"),
-            (From::Host, false) => render::good("set on this machine"),
-            (From::Config, _) => render::good("set in the configuration"),
-            (From::Missing, _) => render::bad("not set"),
+            (EnvValueSource::Host, true) => render::warning("set on this machine, but blank"),
+            (EnvValueSource::Host, false) => render::good("set on this machine"),
+            (EnvValueSource::Config, _) => render::good("set in the configuration"),
+            (EnvValueSource::Missing, _) => render::bad("not set"),
         };
         let blocked = match state.blocked {
             Some(class) => format!("; no skill may set it: {}", class.meaning()),

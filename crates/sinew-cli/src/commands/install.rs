@@ -1,12 +1,15 @@
 use sinew_engine::Engine;
 use sinew_engine::hub::{
-    Acceptance, Answer, Ask, Concern, Gate, Hub, HubError, HubRecord, Installed, Pause, Proposal,
-    Reading, Reference, Wanted, Workdir, parse_wanted,
+    Hub, HubError, HubRecord, InstallApprover, InstallConcern, InstallDecision, InstallReceipt,
+    InstallReview, InstallRisk, RequestedVersion, RuleAcceptance, ShorthandMeaning,
+    SkillInstallRequest, SkillReference, Workdir, parse_requested_version,
 };
-use sinew_engine::{Error, ErrorKind};
+use sinew_engine::{EngineError, ErrorKind};
 
-use super::approve::person;
-use super::hub::{Asked, HubArgs, PlaceArgs, downloading, record, tell};
+use super::approve::terminal_person;
+use super::hub::{
+    HubArgs, InstallTargetArgs, TerminalApprover, download_progress, print_records, record,
+};
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
@@ -44,9 +47,9 @@ pub(crate) struct InstallArgs {
     #[arg(long, conflicts_with_all = ["version", "name", "overwrite", "global"])]
     link: bool,
     #[command(flatten)]
-    place: PlaceArgs,
+    place: InstallTargetArgs,
     #[command(flatten)]
-    accepted: AcceptArgs,
+    accepted: RiskOverrideArgs,
     /// Keep no copy of what the guard blocks
     #[arg(long)]
     no_quarantine: bool,
@@ -63,7 +66,7 @@ pub(crate) struct InstallArgs {
 /// What gives pause, accepted beforehand.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "What gives pause")]
-pub(crate) struct AcceptArgs {
+pub(crate) struct RiskOverrideArgs {
     /// Take what its registry flags as suspicious
     #[arg(long)]
     accept_suspicious: bool,
@@ -96,23 +99,23 @@ pub(crate) struct AcceptArgs {
     reason: Option<String>,
 }
 
-impl AcceptArgs {
-    pub(crate) fn pauses(&self) -> impl Iterator<Item = Pause> {
+impl RiskOverrideArgs {
+    pub(crate) fn accepted_pauses(&self) -> impl Iterator<Item = InstallRisk> {
         let flags = [
-            (self.accept_suspicious, Pause::Suspicious),
-            (self.accept_pending, Pause::Pending),
-            (self.accept_unverified, Pause::Unverified),
-            (self.accept_foreign_host, Pause::ForeignHost),
-            (self.accept_shadowing, Pause::Shadows),
-            (self.accept_owner_change, Pause::OwnerChange),
-            (self.acknowledge, Pause::Policy),
+            (self.accept_suspicious, InstallRisk::Suspicious),
+            (self.accept_pending, InstallRisk::Pending),
+            (self.accept_unverified, InstallRisk::Unverified),
+            (self.accept_foreign_host, InstallRisk::ForeignHost),
+            (self.accept_shadowing, InstallRisk::Shadows),
+            (self.accept_owner_change, InstallRisk::OwnerChange),
+            (self.acknowledge, InstallRisk::Policy),
         ];
         flags.into_iter().filter_map(|(said, pause)| said.then_some(pause))
     }
 
-    pub(crate) fn acceptance(&self) -> Vec<Acceptance> {
+    pub(crate) fn acceptance(&self) -> Vec<RuleAcceptance> {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
-        let given = |rule: &String| Acceptance {
+        let given = |rule: &String| RuleAcceptance {
             rule: rule.clone(),
             digest: text(&self.digest),
             reason: text(&self.reason),
@@ -123,21 +126,22 @@ impl AcceptArgs {
 
 pub(crate) fn run(args: &InstallArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let reading = match args.source.as_str() {
-        "clawhub" => Reading::Registry,
-        "github" => Reading::GitHub,
+        "clawhub" => ShorthandMeaning::Registry,
+        "github" => ShorthandMeaning::GitHub,
         other => {
             let message = format!("--source is github or clawhub, not `{other}`");
-            return Err(Error::new(ErrorKind::Usage, "bad-source", message).into());
+            return Err(EngineError::new(ErrorKind::Usage, "bad-source", message).into());
         }
     };
     let mut references = Vec::new();
     for text in &args.references {
-        let reference = Reference::parse(text, reading).map_err(HubError::from);
-        references.push(with_version(reference.map_err(Error::from)?, args.version.as_deref())?);
+        let reference = SkillReference::parse(text, reading).map_err(HubError::from);
+        references
+            .push(with_version(reference.map_err(EngineError::from)?, args.version.as_deref())?);
     }
     if args.name.is_some() && references.len() > 1 {
         let message = "--as names one folder, and there are several references";
-        return Err(Error::new(ErrorKind::Usage, "one-at-a-time", message).into());
+        return Err(EngineError::new(ErrorKind::Usage, "one-at-a-time", message).into());
     }
     if args.link {
         return link(args, &references, engine, out);
@@ -146,13 +150,13 @@ pub(crate) fn run(args: &InstallArgs, engine: &Engine, out: &mut Printer) -> Com
     let workdir = engine.workdir(args.place.place());
     let mut records = Vec::new();
     for (text, reference) in args.references.iter().zip(references) {
-        if matches!(reference, Reference::GitHub(_)) && !text.contains(':') {
+        if matches!(reference, SkillReference::GitHub(_)) && !text.contains(':') {
             out.note(&format!("{text} is read as {reference}"));
         }
-        let mut ask = Ask::new(reference, &person(engine).to_string());
+        let mut ask = SkillInstallRequest::new(reference, &terminal_person(engine).to_string());
         ask.name.clone_from(&args.name);
         ask.overwrite = args.overwrite;
-        ask.accepted.extend(args.accepted.pauses());
+        ask.accepted.extend(args.accepted.accepted_pauses());
         ask.acceptance = args.accepted.acceptance();
         ask.quarantine = !args.no_quarantine;
         let result = one(args, engine, &hub, &ask, &workdir, out);
@@ -166,21 +170,21 @@ pub(crate) fn run(args: &InstallArgs, engine: &Engine, out: &mut Printer) -> Com
             Err(error) => record(text, error)?,
         });
     }
-    tell(&records, out)
+    print_records(&records, out)
 }
 
 /// Has folders read where they are.
 fn link(
     args: &InstallArgs,
-    references: &[Reference],
+    references: &[SkillReference],
     engine: &Engine,
     out: &mut Printer,
 ) -> CommandResult {
     let mut records = Vec::new();
     for (text, reference) in args.references.iter().zip(references) {
-        let Reference::Local(path) = reference else {
+        let SkillReference::Local(path) = reference else {
             let message = format!("`{text}` is not on this machine");
-            return Err(Error::new(ErrorKind::Usage, "not-local", message)
+            return Err(EngineError::new(ErrorKind::Usage, "not-local", message)
                 .hint("--link is for folders here: ./my-skill")
                 .into());
         };
@@ -192,26 +196,26 @@ fn link(
         };
         records.push(HubRecord::linked(text, status, &folder));
     }
-    tell(&records, out)
+    print_records(&records, out)
 }
 
 fn one(
     args: &InstallArgs,
     engine: &Engine,
     hub: &Hub,
-    ask: &Ask,
+    ask: &SkillInstallRequest,
     workdir: &Workdir,
     out: &mut Printer,
-) -> Result<Installed, HubError> {
-    let mut progress = downloading(out);
-    let mut asked = Asked { yes: args.yes, engine, out };
+) -> Result<InstallReceipt, HubError> {
+    let mut progress = download_progress(out);
+    let mut asked = TerminalApprover { yes: args.yes, engine, out };
     if !args.dry_run {
         return engine.install_skill(hub, ask, workdir, &mut asked, &mut progress);
     }
     let prepared = engine.prepare_skill(hub, ask, workdir, &mut asked, &mut progress)?;
     let proposal = &prepared.proposal;
-    Looked(asked.out).approve(proposal);
-    Ok(Installed {
+    DryRunApprover(asked.out).approve(proposal);
+    Ok(InstallReceipt {
         key: proposal.key.clone(),
         name: proposal.name.clone(),
         version: proposal.version.clone(),
@@ -222,31 +226,35 @@ fn one(
 }
 
 /// Shows the question and answers nothing.
-struct Looked<'a>(&'a mut Printer);
+struct DryRunApprover<'a>(&'a mut Printer);
 
-impl Gate for Looked<'_> {
-    fn concern(&mut self, _concern: &Concern) -> Answer {
-        Answer::Nobody { id: None }
+impl InstallApprover for DryRunApprover<'_> {
+    fn concern(&mut self, _concern: &InstallConcern) -> InstallDecision {
+        InstallDecision::Nobody { id: None }
     }
 
-    fn approve(&mut self, proposal: &Proposal) -> Answer {
+    fn approve(&mut self, proposal: &InstallReview) -> InstallDecision {
         let mut text = String::new();
         // Writing to a text cannot fail.
         let _ = super::hub::write_proposal(&mut text, proposal);
         self.0.ask(&text);
-        Answer::Nobody { id: None }
+        InstallDecision::Nobody { id: None }
     }
 }
 
 /// `--version` for references that can have one.
-fn with_version(reference: Reference, version: Option<&str>) -> Result<Reference, Error> {
+fn with_version(
+    reference: SkillReference,
+    version: Option<&str>,
+) -> Result<SkillReference, EngineError> {
     let Some(version) = version else { return Ok(reference) };
-    let usage = |message: String| Error::new(ErrorKind::Usage, "bad-version", message);
-    let wanted = parse_wanted(version).map_err(|what| usage(format!("`{version}`: {what}")))?;
+    let usage = |message: String| EngineError::new(ErrorKind::Usage, "bad-version", message);
+    let wanted =
+        parse_requested_version(version).map_err(|what| usage(format!("`{version}`: {what}")))?;
     match reference {
-        Reference::Registry(mut registry) if registry.wanted == Wanted::Latest => {
+        SkillReference::Registry(mut registry) if registry.wanted == RequestedVersion::Latest => {
             registry.wanted = wanted;
-            Ok(Reference::Registry(registry))
+            Ok(SkillReference::Registry(registry))
         }
         other => Err(usage(format!("{other} has a version of its own, or can have none"))),
     }

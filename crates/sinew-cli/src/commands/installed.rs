@@ -1,13 +1,13 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use sinew_engine::hub::{Place, Row};
-use sinew_engine::{Engine, Error};
+use sinew_engine::hub::{InstallTarget, WorkdirSkill};
+use sinew_engine::{Engine, EngineError};
 
 use super::hub::HubArgs;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
-use crate::render::{self, Column, Table};
+use crate::render::{self, TableColumn, TextTable};
 
 /// Show what is installed, and how it stands to the lock
 ///
@@ -19,31 +19,34 @@ use crate::render::{self, Column, Table};
 pub(crate) struct InstalledArgs {}
 
 #[derive(Serialize)]
-struct Listing {
-    workspace: Vec<Row>,
-    managed: Vec<Row>,
+struct InstalledListing {
+    workspace: Vec<WorkdirSkill>,
+    managed: Vec<WorkdirSkill>,
 }
 
 pub(crate) fn run(_args: &InstalledArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let hub = HubArgs { registry: None, offline: true }.open(engine)?;
-    let rows = |place| hub.installed(&engine.workdir(place)).map_err(Error::from);
-    let listing = Listing { workspace: rows(Place::Workspace)?, managed: rows(Place::Managed)? };
+    let rows = |place| hub.installed(&engine.workdir(place)).map_err(EngineError::from);
+    let listing = InstalledListing {
+        workspace: rows(InstallTarget::Workspace)?,
+        managed: rows(InstallTarget::Managed)?,
+    };
     let width = out.width();
     out.data(&listing, |text| write_listing(text, &listing, width))?;
     Ok(Exit::Done)
 }
 
-fn write_listing(text: &mut String, listing: &Listing, width: usize) -> std::fmt::Result {
+fn write_listing(text: &mut String, listing: &InstalledListing, width: usize) -> std::fmt::Result {
     if listing.workspace.is_empty() && listing.managed.is_empty() {
         return writeln!(text, "nothing is installed");
     }
-    let mut table = Table::new(vec![
-        Column::fixed("SKILL"),
-        Column::fixed("STATUS"),
-        Column::fixed("VERSION"),
-        Column::fixed("PLACE"),
-        Column::fixed("FROM"),
-        Column::flexible("NOTE"),
+    let mut table = TextTable::new(vec![
+        TableColumn::fixed("SKILL"),
+        TableColumn::fixed("STATUS"),
+        TableColumn::fixed("VERSION"),
+        TableColumn::fixed("PLACE"),
+        TableColumn::fixed("FROM"),
+        TableColumn::flexible("NOTE"),
     ]);
     for (place, rows) in [("workspace", &listing.workspace), ("managed", &listing.managed)] {
         for row in rows {

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use sinew_engine::{Engine, Error, ErrorKind, LearnFrom, LearnReport};
-use sinew_workshop::traces::{Agent, MAX_FILE};
-use sinew_workshop::{Became, Learned, Level};
+use sinew_engine::{Engine, EngineError, ErrorKind, LearnReport, LearnSource};
+use sinew_workshop::traces::{MAX_FILE, TraceAgent};
+use sinew_workshop::{EventLevel, LearnResult, LearnStatus};
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -52,32 +52,36 @@ impl LearnArgs {
         self.agent.is_some()
     }
 
-    fn agent(&self) -> Result<Option<Agent>, Error> {
+    fn agent(&self) -> Result<Option<TraceAgent>, EngineError> {
         let Some(name) = self.agent.as_deref() else { return Ok(None) };
-        match Agent::named(name) {
+        match TraceAgent::from_name(name) {
             Some(agent) => Ok(Some(agent)),
             None => {
-                let known: Vec<&str> = Agent::ALL.iter().map(|(name, _)| *name).collect();
+                let known: Vec<&str> = TraceAgent::ALL.iter().map(|(name, _)| *name).collect();
                 let told = format!("no transcripts of `{name}` are known");
-                Err(Error::new(ErrorKind::Usage, "unknown-agent", told)
+                Err(EngineError::new(ErrorKind::Usage, "unknown-agent", told)
                     .hint(format!("known: {}", known.join(", "))))
             }
         }
     }
 
-    fn from(&self, agent: Option<Agent>, engine: &Engine) -> Result<LearnFrom, Error> {
+    fn from(&self, agent: Option<TraceAgent>, engine: &Engine) -> Result<LearnSource, EngineError> {
         if let (true, Some(agent)) = (self.latest, agent) {
-            return Ok(LearnFrom::Latest(agent));
+            return Ok(LearnSource::Latest(agent));
         }
         if let (Some(since), Some(agent)) = (&self.since, agent) {
             let Some(since) = since else {
-                return Ok(LearnFrom::Since(agent, engine.config().traces.max_age_days));
+                return Ok(LearnSource::Since(agent, engine.config().traces.max_age_days));
             };
             let days = since.trim_end_matches('d').parse().map_err(|_| {
-                Error::new(ErrorKind::Usage, "bad-days", format!("`{since}` is no number of days"))
-                    .hint("write 7d for a week")
+                EngineError::new(
+                    ErrorKind::Usage,
+                    "bad-days",
+                    format!("`{since}` is no number of days"),
+                )
+                .hint("write 7d for a week")
             })?;
-            return Ok(LearnFrom::Since(agent, days));
+            return Ok(LearnSource::Since(agent, days));
         }
         match self.path.as_deref() {
             Some(path) if path == Path::new("-") => {
@@ -85,14 +89,14 @@ impl LearnArgs {
                 std::io::stdin()
                     .take(MAX_FILE + 1)
                     .read_to_end(&mut bytes)
-                    .map_err(|error| Error::file("read", Path::new("standard input"), &error))?;
-                Ok(LearnFrom::Bytes(bytes))
+                    .map_err(|error| EngineError::file("read", Path::new("standard input"), &error))?;
+                Ok(LearnSource::Bytes(bytes))
             }
-            Some(path) => Ok(LearnFrom::Path(path.to_owned())),
-            None if engine.config().traces.sources.iter().any(|name| Agent::named(name).is_some()) => {
-                Ok(LearnFrom::Sources)
+            Some(path) => Ok(LearnSource::Path(path.to_owned())),
+            None if engine.config().traces.sources.iter().any(|name| TraceAgent::from_name(name).is_some()) => {
+                Ok(LearnSource::Sources)
             }
-            None => Err(Error::new(ErrorKind::Usage, "no-transcript", "name a transcript").hint(
+            None => Err(EngineError::new(ErrorKind::Usage, "no-transcript", "name a transcript").hint(
                 "or let traces.sources of the configuration name agents whose sessions are looked through",
             )),
         }
@@ -132,9 +136,9 @@ pub(super) fn run(args: &LearnArgs, engine: &Engine, out: &mut Printer) -> Comma
     }
     for event in report.events() {
         match event.level() {
-            Level::Debug => {}
-            Level::Info => out.note(&event.line()),
-            Level::Warn => out.warn(&event.line()),
+            EventLevel::Debug => {}
+            EventLevel::Info => out.note(&event.line()),
+            EventLevel::Warn => out.warn(&event.line()),
         }
     }
     if let Some(id) = report.runs.iter().find_map(waiting) {
@@ -145,19 +149,19 @@ pub(super) fn run(args: &LearnArgs, engine: &Engine, out: &mut Printer) -> Comma
 }
 
 /// The proposal that waits for somebody.
-fn waiting(run: &Learned) -> Option<&str> {
-    let is_new = matches!(run.became, Became::Proposed | Became::Revised);
+fn waiting(run: &LearnResult) -> Option<&str> {
+    let is_new = matches!(run.became, LearnStatus::Proposed | LearnStatus::Revised);
     run.proposal.as_ref().filter(|_| is_new).map(|proposal| proposal.id.as_str())
 }
 
-fn word(became: Became) -> impl std::fmt::Display {
+fn word(became: LearnStatus) -> impl std::fmt::Display {
     match became {
-        Became::Proposed => render::good("proposed"),
-        Became::Revised => render::good("revised"),
-        Became::Written => render::good("written"),
-        Became::Quarantined => render::bad("quarantined"),
-        Became::Known => render::dim("known"),
-        Became::Skipped => render::warning("skipped"),
+        LearnStatus::Proposed => render::good("proposed"),
+        LearnStatus::Revised => render::good("revised"),
+        LearnStatus::Written => render::good("written"),
+        LearnStatus::Quarantined => render::bad("quarantined"),
+        LearnStatus::Known => render::dim("known"),
+        LearnStatus::Skipped => render::warning("skipped"),
     }
 }
 
@@ -180,7 +184,7 @@ fn write(text: &mut String, report: &LearnReport) -> std::fmt::Result {
             writeln!(text, "  {}", render::safe(reason))?;
         }
         if let Some(draft) = &run.draft {
-            let why = draft.confidence.why();
+            let why = draft.confidence.explanation();
             writeln!(text, "  confidence {} ({})", draft.confidence.as_str(), render::safe(&why))?;
             if !draft.parameters.is_empty() {
                 writeln!(text, "  parameters {}", render::safe(&draft.parameters.join(", ")))?;

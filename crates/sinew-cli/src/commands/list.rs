@@ -1,13 +1,13 @@
 use std::path::Path;
 
 use serde::Serialize;
-use sinew_catalog::{Entry, State};
+use sinew_catalog::{CatalogEntry, EntryState};
 use sinew_engine::Engine;
 use sinew_skill::Reason;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
-use crate::render::{self, Column, Table};
+use crate::render::{self, TableColumn, TextTable};
 
 /// List every skill, whether an agent can use it, and what is missing
 ///
@@ -32,31 +32,31 @@ pub(crate) struct ListArgs {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Listing<'a> {
+struct SkillListing<'a> {
     workspace_dir: &'a Path,
     managed_skills_dir: &'a Path,
-    skills: Vec<&'a Entry>,
+    skills: Vec<&'a CatalogEntry>,
     issues: Vec<Reason>,
 }
 
 pub(crate) fn run(args: &ListArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
     let catalog = &snapshot.catalog;
-    let skills: Vec<&Entry> = catalog
+    let skills: Vec<&CatalogEntry> = catalog
         .entries
         .iter()
-        .filter(|entry| args.all || entry.state != State::Shadowed)
+        .filter(|entry| args.all || entry.state != EntryState::Shadowed)
         .filter(|entry| !args.eligible || entry.eligible)
         .collect();
     super::tell_issues(engine, catalog, out);
     let managed = engine.managed_folder();
-    let listing = Listing {
+    let listing = SkillListing {
         workspace_dir: engine.workspace(),
         managed_skills_dir: &managed,
         skills,
         issues: engine.issues(catalog),
     };
-    let ready = listing.skills.iter().filter(|entry| entry.state == State::Ready).count();
+    let ready = listing.skills.iter().filter(|entry| entry.state == EntryState::Ready).count();
     let heading = format!("{ready} of {} skills are ready", listing.skills.len());
     let width = out.width();
     if width == usize::MAX {
@@ -67,13 +67,13 @@ pub(crate) fn run(args: &ListArgs, engine: &Engine, out: &mut Printer) -> Comman
         if width != usize::MAX {
             render::heading(text, &heading)?;
         }
-        let mut columns = vec![Column::fixed("STATE"), Column::fixed("SKILL")];
-        columns.push(Column::flexible("DESCRIPTION"));
-        columns.push(Column::fixed("SOURCE"));
+        let mut columns = vec![TableColumn::fixed("STATE"), TableColumn::fixed("SKILL")];
+        columns.push(TableColumn::flexible("DESCRIPTION"));
+        columns.push(TableColumn::fixed("SOURCE"));
         if args.verbose {
-            columns.push(Column::flexible("MISSING"));
+            columns.push(TableColumn::flexible("MISSING"));
         }
-        let mut table = Table::new(columns);
+        let mut table = TextTable::new(columns);
         for entry in &listing.skills {
             let mut row = vec![
                 render::state(entry.state),
@@ -90,21 +90,21 @@ pub(crate) fn run(args: &ListArgs, engine: &Engine, out: &mut Printer) -> Comman
     })?;
     if listing.skills.is_empty() {
         out.hint("put a skill into ./skills/<name>/SKILL.md, or see `sinew doctor` for the folders that are read");
-    } else if listing.skills.iter().any(|entry| entry.state != State::Ready) {
+    } else if listing.skills.iter().any(|entry| entry.state != EntryState::Ready) {
         out.note("`sinew why <skill>` says why a skill is not ready, and what to do about it");
     }
     Ok(Exit::Done)
 }
 
 /// A skill that could not be loaded has no description; its error is what people need.
-fn description(entry: &Entry) -> String {
+fn description(entry: &CatalogEntry) -> String {
     match entry.state {
-        State::Broken => entry.primary_reason().map(ToString::to_string).unwrap_or_default(),
+        EntryState::Broken => entry.primary_reason().map(ToString::to_string).unwrap_or_default(),
         _ => entry.description.clone(),
     }
 }
 
-fn missing(entry: &Entry) -> String {
+fn missing(entry: &CatalogEntry) -> String {
     entry
         .primary_reason()
         .map(|reason| {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use clap::CommandFactory as _;
 use clap_mangen::Man;
 use serde_json::json;
-use sinew_engine::Error;
-use sinew_guard::atomic::{self, Access};
+use sinew_engine::EngineError;
+use sinew_guard::atomic::{self, FileAccess};
 
 use crate::cli::Cli;
 use crate::environment;
@@ -39,8 +39,8 @@ pub(crate) fn run(args: &ManArgs, out: &mut Printer) -> CommandResult {
     collect(program, &mut pages)?;
     for (name, text) in &pages {
         let path = folder.join(name);
-        atomic::write(&path, text, Access::Shared)
-            .map_err(|error| Error::file("write", &path, &error))?;
+        atomic::write(&path, text, FileAccess::Shared)
+            .map_err(|error| EngineError::file("write", &path, &error))?;
     }
     let told = json!({"folder": folder, "pages": pages.len()});
     out.data(&told, |text| {

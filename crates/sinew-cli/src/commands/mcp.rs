@@ -1,9 +1,9 @@
 use std::net::SocketAddr;
 
-use sinew_engine::{Engine, Error, Options as EngineOptions};
-use sinew_server::mcp::http::{Access, PATH, part};
-use sinew_server::mcp::{Host, RESERVED_COMMANDS, serve_stdio};
-use sinew_server::{Options, Server};
+use sinew_engine::{Engine, EngineError, EngineOptions};
+use sinew_server::mcp::http::{McpAccess, PATH, part};
+use sinew_server::mcp::{McpHost, RESERVED_COMMANDS, serve_stdio};
+use sinew_server::{HttpServer, ServerOptions};
 
 use super::serve;
 use crate::environment;
@@ -33,13 +33,13 @@ pub(crate) fn run(args: &McpArgs, options: EngineOptions, out: &mut Printer) -> 
     let options = EngineOptions { reserved_commands, ..options };
     let engine = Engine::open(environment::of_process()?, options)?;
     match args.http {
-        None => serve_stdio(&Host::new(engine)?)?,
+        None => serve_stdio(&McpHost::new(engine)?)?,
         Some(listen) => serve_http(engine, listen, out)?,
     }
     Ok(Exit::Done)
 }
 
-fn serve_http(engine: Engine, listen: SocketAddr, out: &mut Printer) -> Result<(), Error> {
+fn serve_http(engine: Engine, listen: SocketAddr, out: &mut Printer) -> Result<(), EngineError> {
     let public_url = serve::public_url_of(&engine)?;
     let alone = listen.ip().is_loopback() && public_url.is_none();
     let token = match engine.config().mcp.require_token || !alone {
@@ -48,12 +48,12 @@ fn serve_http(engine: Engine, listen: SocketAddr, out: &mut Printer) -> Result<(
     };
     let per_second = serve::per_second_of(&engine)?;
     let has_token = token.is_some();
-    let options = Options { listen, public_url: public_url.clone(), has_token, per_second };
-    let server = Server::bind(options).map_err(|error| serve::serve_error(&error))?;
-    let host = Host::new(engine)?;
+    let options = ServerOptions { listen, public_url: public_url.clone(), has_token, per_second };
+    let server = HttpServer::bind(options).map_err(|error| serve::serve_error(&error))?;
+    let host = McpHost::new(engine)?;
     host.watch();
-    let server = server.mount(part(&host, Access { token, public_url }));
+    let server = server.mount(part(&host, McpAccess { token, public_url }));
     out.text(&format!("{}{PATH}\n", server.origin()))
-        .map_err(|error| Error::file("write to", "standard output".as_ref(), &error))?;
+        .map_err(|error| EngineError::file("write to", "standard output".as_ref(), &error))?;
     server.run().map_err(|error| serve::serve_error(&error))
 }

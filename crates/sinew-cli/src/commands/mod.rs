@@ -50,98 +50,98 @@ use std::mem::ManuallyDrop;
 
 use sinew_catalog::Catalog;
 use sinew_engine::Engine;
-use sinew_skill::Severity;
+use sinew_skill::ReasonSeverity;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, CliCommand};
 use crate::environment;
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
 /// Runs the command that was typed.
 pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
-    if let Command::Completions(args) = &cli.command {
+    if let CliCommand::Completions(args) = &cli.command {
         return completions::run(args, out);
     }
-    if let Command::Man(args) = &cli.command {
+    if let CliCommand::Man(args) = &cli.command {
         return man::run(args, out);
     }
-    if let Command::Demo(args) = &cli.command {
+    if let CliCommand::Demo(args) = &cli.command {
         return demo::run(args, out);
     }
     let mut options = cli.global.options();
-    if let Command::Hook(args) = &cli.command {
+    if let CliCommand::Hook(args) = &cli.command {
         // It says itself when it needs an engine, and fails in its own way: silently.
         return hook::run(args, &options, out);
     }
-    if matches!(cli.command, Command::Skills(_)) {
+    if matches!(cli.command, CliCommand::Skills(_)) {
         // These are OpenPocket's own commands; they mean its folders unless told otherwise.
         options.profile.get_or_insert_with(|| "openpocket".to_owned());
     }
-    if let Command::Workshop(args) = &cli.command
+    if let CliCommand::Workshop(args) = &cli.command
         && args.takes_profile()
     {
         options.profile = None;
     }
-    if let Command::Mcp(args) = &cli.command {
+    if let CliCommand::Mcp(args) = &cli.command {
         return mcp::run(args, options, out);
     }
-    if let Command::Serve(args) = &cli.command {
+    if let CliCommand::Serve(args) = &cli.command {
         return serve::run(args, options, out);
     }
-    if let Command::Ui(args) = &cli.command {
+    if let CliCommand::Ui(args) = &cli.command {
         return serve::run_ui(args, options, out);
     }
-    if matches!(&cli.command, Command::Learn(args) if args.takes_agent()) {
+    if matches!(&cli.command, CliCommand::Learn(args) if args.takes_agent()) {
         options.agent = None;
     }
-    sinew_catalog::work_here();
+    sinew_catalog::use_current_thread();
     // The process ends after one command: taking a catalog of thousands apart would be for nothing.
     let engine = ManuallyDrop::new(Engine::open(environment::of_process()?, options)?);
     match &cli.command {
-        Command::Find(args) => find::run(args, &engine, out),
-        Command::Dedupe(args) => dedupe::run(args, &engine, out),
-        Command::Index(args) => index::run(args, &engine, out),
-        Command::List(args) => list::run(args, &engine, out),
-        Command::Info(args) => info::run(args, &engine, out),
-        Command::Why(args) => why::run(args, &engine, out),
-        Command::Check(args) => check::run(args, &engine, out),
-        Command::Prompt(args) => prompt::run(args, &engine, out),
-        Command::Read(args) => read::run(args, &engine, out),
-        Command::Validate(args) => validate::run(args, &engine, out),
-        Command::Scan(args) => scan::run(args, &engine, out),
-        Command::Eval(args) => eval::run(args, &engine, out),
-        Command::Report(args) => report::run(args, &engine, out),
-        Command::Cortex(args) => cortex::run(args, &engine, out),
-        Command::Acquire(args) => acquire::run(args, &engine, out),
-        Command::Search(args) => search::run(args, &engine, out),
-        Command::Install(args) => install::run(args, &engine, out),
-        Command::Installed(args) => installed::run(args, &engine, out),
-        Command::Update(args) => update::run(args, &engine, out),
-        Command::Verify(args) => verify::run(args, &engine, out),
-        Command::Pin(args) => pin::run(args, &engine, out),
-        Command::Restore(args) => restore::run(args, &engine, out),
-        Command::Uninstall(args) => uninstall::run(args, &engine, out),
-        Command::Approve(args) => approve::run(args, &engine, out),
-        Command::Learn(args) => learn::run(args, &engine, out),
-        Command::Exec(args) => exec::run(args, &engine, out),
-        Command::Deps(args) => deps::run(args, &engine, out),
-        Command::Commands(args) => commands::run(args, &engine, out),
-        Command::Connect(args) => connect::run(args, &engine, out),
-        Command::Disconnect(args) => disconnect::run(args, &engine, out),
-        Command::Import(args) => import::run(args, &engine, out),
-        Command::Watch(args) => watch::run(args, &engine, out),
-        Command::Registry(args) => registry::run(args, &engine, out),
-        Command::Doctor(args) => doctor::run(args, &engine, out),
-        Command::Config(args) => config::run(args, &engine, out),
-        Command::Skills(args) => skills::run(args, &engine, out),
-        Command::Workshop(args) => workshop::run(args, &engine, out),
-        Command::Completions(_)
-        | Command::Demo(_)
-        | Command::Hook(_)
-        | Command::Man(_)
-        | Command::Mcp(_)
-        | Command::Serve(_)
-        | Command::Ui(_) => unreachable!("answered above"),
+        CliCommand::Find(args) => find::run(args, &engine, out),
+        CliCommand::Dedupe(args) => dedupe::run(args, &engine, out),
+        CliCommand::Index(args) => index::run(args, &engine, out),
+        CliCommand::List(args) => list::run(args, &engine, out),
+        CliCommand::Info(args) => info::run(args, &engine, out),
+        CliCommand::Why(args) => why::run(args, &engine, out),
+        CliCommand::Check(args) => check::run(args, &engine, out),
+        CliCommand::Prompt(args) => prompt::run(args, &engine, out),
+        CliCommand::Read(args) => read::run(args, &engine, out),
+        CliCommand::Validate(args) => validate::run(args, &engine, out),
+        CliCommand::Scan(args) => scan::run(args, &engine, out),
+        CliCommand::Eval(args) => eval::run(args, &engine, out),
+        CliCommand::Report(args) => report::run(args, &engine, out),
+        CliCommand::Cortex(args) => cortex::run(args, &engine, out),
+        CliCommand::Acquire(args) => acquire::run(args, &engine, out),
+        CliCommand::Search(args) => search::run(args, &engine, out),
+        CliCommand::Install(args) => install::run(args, &engine, out),
+        CliCommand::Installed(args) => installed::run(args, &engine, out),
+        CliCommand::Update(args) => update::run(args, &engine, out),
+        CliCommand::Verify(args) => verify::run(args, &engine, out),
+        CliCommand::Pin(args) => pin::run(args, &engine, out),
+        CliCommand::Restore(args) => restore::run(args, &engine, out),
+        CliCommand::Uninstall(args) => uninstall::run(args, &engine, out),
+        CliCommand::Approve(args) => approve::run(args, &engine, out),
+        CliCommand::Learn(args) => learn::run(args, &engine, out),
+        CliCommand::Exec(args) => exec::run(args, &engine, out),
+        CliCommand::Deps(args) => deps::run(args, &engine, out),
+        CliCommand::Commands(args) => commands::run(args, &engine, out),
+        CliCommand::Connect(args) => connect::run(args, &engine, out),
+        CliCommand::Disconnect(args) => disconnect::run(args, &engine, out),
+        CliCommand::Import(args) => import::run(args, &engine, out),
+        CliCommand::Watch(args) => watch::run(args, &engine, out),
+        CliCommand::Registry(args) => registry::run(args, &engine, out),
+        CliCommand::Doctor(args) => doctor::run(args, &engine, out),
+        CliCommand::Config(args) => config::run(args, &engine, out),
+        CliCommand::Skills(args) => skills::run(args, &engine, out),
+        CliCommand::Workshop(args) => workshop::run(args, &engine, out),
+        CliCommand::Completions(_)
+        | CliCommand::Demo(_)
+        | CliCommand::Hook(_)
+        | CliCommand::Man(_)
+        | CliCommand::Mcp(_)
+        | CliCommand::Serve(_)
+        | CliCommand::Ui(_) => unreachable!("answered above"),
     }
 }
 
@@ -151,7 +151,7 @@ fn tell_issues(engine: &Engine, catalog: &Catalog, out: &mut Printer) {
         return;
     }
     for reason in engine.issues(catalog) {
-        if reason.severity > Severity::Info {
+        if reason.severity > ReasonSeverity::Info {
             out.reason(&reason);
         }
     }

@@ -1,9 +1,9 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use sinew_engine::{Engine, Error};
+use sinew_engine::{Engine, EngineError};
 
-use super::hub::{HubArgs, PlaceArgs};
+use super::hub::{HubArgs, InstallTargetArgs};
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
@@ -28,12 +28,12 @@ pub(crate) struct PinArgs {
     #[arg(long)]
     remove: bool,
     #[command(flatten)]
-    place: PlaceArgs,
+    place: InstallTargetArgs,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Pinned {
+struct PinReport {
     key: String,
     version: String,
     pinned: bool,
@@ -45,11 +45,12 @@ pub(crate) fn run(args: &PinArgs, engine: &Engine, out: &mut Printer) -> Command
     let hub = HubArgs { registry: None, offline: true }.open(engine)?;
     let pin = (!args.remove).then(|| args.reason.clone());
     let workdir = engine.workdir(args.place.place());
-    let actor = super::approve::whoever(engine, out);
-    let (key, entry) =
-        engine.pin_skill(&hub, &args.reference, pin, &workdir, &actor).map_err(Error::from)?;
+    let actor = super::approve::current_actor(engine, out);
+    let (key, entry) = engine
+        .pin_skill(&hub, &args.reference, pin, &workdir, &actor)
+        .map_err(EngineError::from)?;
     let pinned =
-        Pinned { key, version: entry.version, pinned: entry.pinned, reason: entry.pin_reason };
+        PinReport { key, version: entry.version, pinned: entry.pinned, reason: entry.pin_reason };
     out.data(&pinned, |text| {
         let word = if pinned.pinned { "is pinned to" } else { "is free to change from" };
         writeln!(text, "{} {word} {}", render::safe(&pinned.key), render::safe(&pinned.version))

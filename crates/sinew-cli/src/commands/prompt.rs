@@ -1,7 +1,7 @@
 use clap::ValueEnum;
 use serde::Serialize;
 use sinew_catalog::SnapshotRecord;
-use sinew_catalog::prompt::{Planner, PromptMode, PromptReport};
+use sinew_catalog::prompt::{PromptMode, PromptPlanner, PromptReport};
 use sinew_engine::{Engine, ModelChoice, PromptOptions};
 use sinew_skill::Reason;
 
@@ -28,7 +28,7 @@ pub(crate) struct PromptArgs {
     max_chars: Option<usize>,
     /// How much of a prompt this agent gets
     #[arg(long, value_enum, default_value = "full")]
-    mode: ModeArg,
+    mode: PromptModeArg,
     /// The tools the agent has; without `read` among them no skill is listed
     #[arg(long, value_delimiter = ',', value_name = "TOOL,…")]
     tools: Option<Vec<String>>,
@@ -45,14 +45,14 @@ enum PlannerArg {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum ModeArg {
+enum PromptModeArg {
     Full,
     Minimal,
     None,
 }
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct PromptAnswer<'a> {
     prompt: &'a str,
     report: &'a PromptReport,
     reasons: &'a [Reason],
@@ -70,14 +70,14 @@ pub(crate) fn run(args: &PromptArgs, engine: &Engine, out: &mut Printer) -> Comm
     };
     let options = PromptOptions {
         mode: match args.mode {
-            ModeArg::Full => PromptMode::Full,
-            ModeArg::Minimal => PromptMode::Minimal,
-            ModeArg::None => PromptMode::None,
+            PromptModeArg::Full => PromptMode::Full,
+            PromptModeArg::Minimal => PromptMode::Minimal,
+            PromptModeArg::None => PromptMode::None,
         },
         planner: args.planner.map(|planner| match planner {
-            PlannerArg::Graded => Planner::Graded,
-            PlannerArg::Openclaw => Planner::Openclaw,
-            PlannerArg::Prefix => Planner::Prefix,
+            PlannerArg::Graded => PromptPlanner::Graded,
+            PlannerArg::Openclaw => PromptPlanner::Openclaw,
+            PlannerArg::Prefix => PromptPlanner::Prefix,
         }),
         max_chars: args.max_chars,
         tools: args.tools.clone(),
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &PromptArgs, engine: &Engine, out: &mut Printer) -> Comm
     };
     let block = engine.prompt(&snapshot.catalog, &options);
     super::tell_issues(engine, &snapshot.catalog, out);
-    let answer = Answer {
+    let answer = PromptAnswer {
         prompt: &block.text,
         report: &block.report,
         reasons: &block.reasons,

@@ -1,14 +1,14 @@
 use std::fmt::Write as _;
 
 use clap::ValueEnum;
-use sinew_cortex::acquire::{Finish, Step};
+use sinew_cortex::acquire::{AcquireStep, UseReport};
 use sinew_cortex::failure::FailureKind;
-use sinew_cortex::record::{Origin, Verdict};
-use sinew_cortex::{Id, Stamp};
-use sinew_engine::hub::Said;
-use sinew_engine::{Cortex, Engine, NewOutcome, Recorded};
+use sinew_cortex::record::{OutcomeReporter, UseResult};
+use sinew_cortex::{Ulid, UtcInstant};
+use sinew_engine::hub::HubOverrides;
+use sinew_engine::{Cortex, Engine, NewOutcome, OutcomeEffect};
 
-use super::acquire::Terminal;
+use super::acquire::TerminalHost;
 use super::cortex::{self, percent};
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -64,11 +64,11 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "NAME")]
     source: Option<String>,
     /// When it happened [default: now]
-    #[arg(long, value_name = "RFC3339", value_parser = str::parse::<Stamp>)]
-    at: Option<Stamp>,
+    #[arg(long, value_name = "RFC3339", value_parser = str::parse::<UtcInstant>)]
+    at: Option<UtcInstant>,
     /// Take a report back that was wrong
-    #[arg(long, value_name = "ID", value_parser = str::parse::<Id>, exclusive = true)]
-    retract: Option<Id>,
+    #[arg(long, value_name = "ID", value_parser = str::parse::<Ulid>, exclusive = true)]
+    retract: Option<Ulid>,
 }
 
 /// How it went, on the command line.
@@ -86,29 +86,29 @@ pub(crate) fn run(args: &ReportArgs, engine: &Engine, out: &mut Printer) -> Comm
     let cortex = engine.cortex()?;
     if let Some(id) = args.retract {
         cortex.retract(id)?;
-        cortex::tell(&cortex, out);
+        cortex::print_notices(&cortex, out);
         let shown = serde_json::json!({ "retracted": id });
         out.data(&shown, |text| writeln!(text, "taken back: {id}"))?;
         return Ok(Exit::Done);
     }
     // Whoever cannot be asked is a program that speaks for somebody.
-    let origin = if out.can_ask() { Origin::User } else { Origin::Agent };
+    let origin = if out.can_ask() { OutcomeReporter::User } else { OutcomeReporter::Agent };
     if let Some(run) = &args.run {
         // The run goes on from here: to a question, to the next one, or to putting the skill back.
-        let market = engine.market(&Said::default())?;
-        let mut host = Terminal::reporting(engine, out);
+        let market = engine.market(&HubOverrides::default())?;
+        let mut host = TerminalHost::reporting(engine, out);
         let standing = engine.acquisition(&market).report(run, finish(args, origin), &mut host)?;
-        cortex::tell(&cortex, out);
-        let stepped = Step { run: standing.run, effects: Vec::new() };
+        cortex::print_notices(&cortex, out);
+        let stepped = AcquireStep { run: standing.run, effects: Vec::new() };
         return show_run(&cortex, &stepped, out);
     }
     let recorded = cortex.record(&outcome(args, engine, origin))?;
-    cortex::tell(&cortex, out);
+    cortex::print_notices(&cortex, out);
     out.data(&recorded, |text| write_recorded(text, &recorded))?;
     Ok(Exit::Done)
 }
 
-fn outcome(args: &ReportArgs, engine: &Engine, origin: Origin) -> NewOutcome {
+fn outcome(args: &ReportArgs, engine: &Engine, origin: OutcomeReporter) -> NewOutcome {
     NewOutcome {
         region: args.region.clone(),
         task: args.task.clone(),
@@ -132,25 +132,25 @@ fn outcome(args: &ReportArgs, engine: &Engine, origin: Origin) -> NewOutcome {
     }
 }
 
-fn finish(args: &ReportArgs, origin: Origin) -> Finish {
+fn finish(args: &ReportArgs, origin: OutcomeReporter) -> UseReport {
     let result = match args.result {
-        Some(ResultArg::Ok) => Verdict::Success,
-        Some(ResultArg::Fail) => Verdict::Failure,
-        Some(ResultArg::Unknown) | None => Verdict::Unknown,
+        Some(ResultArg::Ok) => UseResult::Success,
+        Some(ResultArg::Fail) => UseResult::Failure,
+        Some(ResultArg::Unknown) | None => UseResult::Unknown,
     };
-    Finish {
+    UseReport {
         result,
         kind: args.kind,
         detail: args.detail.clone(),
         key: args.key.clone(),
         origin,
         side_effects: args.side_effects.clone(),
-        ..Finish::success()
+        ..UseReport::success()
     }
 }
 
-fn show_run(cortex: &Cortex<'_>, stepped: &Step, out: &mut Printer) -> CommandResult {
-    let shown = cortex.reported(stepped)?;
+fn show_run(cortex: &Cortex<'_>, stepped: &AcquireStep, out: &mut Printer) -> CommandResult {
+    let shown = cortex.reported_run(stepped)?;
     out.data(&shown, |text| {
         writeln!(text, "{} is in {}", shown.run, shown.state)?;
         match (&shown.skill, shown.weight, &shown.runs) {
@@ -167,7 +167,7 @@ fn show_run(cortex: &Cortex<'_>, stepped: &Step, out: &mut Printer) -> CommandRe
     Ok(Exit::Done)
 }
 
-fn write_recorded(text: &mut String, recorded: &Recorded) -> std::fmt::Result {
+fn write_recorded(text: &mut String, recorded: &OutcomeEffect) -> std::fmt::Result {
     let (skill, version) = (render::safe(&recorded.skill), render::safe(&recorded.version));
     let heading = format!("{skill} {version} in {}", render::safe(&recorded.region));
     render::heading(text, &heading)?;

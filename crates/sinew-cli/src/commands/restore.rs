@@ -1,8 +1,8 @@
-use sinew_engine::hub::{HubRecord, Strictness};
-use sinew_engine::{Engine, Error};
+use sinew_engine::hub::{HubRecord, RestoreStrictness};
+use sinew_engine::{Engine, EngineError};
 
-use super::approve::person;
-use super::hub::{Asked, HubArgs, PlaceArgs, downloading, tell};
+use super::approve::terminal_person;
+use super::hub::{HubArgs, InstallTargetArgs, TerminalApprover, download_progress, print_records};
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
@@ -25,7 +25,7 @@ pub(crate) struct RestoreArgs {
     #[arg(long, conflicts_with = "frozen")]
     import: bool,
     #[command(flatten)]
-    place: PlaceArgs,
+    place: InstallTargetArgs,
     /// Say yes to what nobody approved yet
     #[arg(long, short, conflicts_with = "frozen")]
     yes: bool,
@@ -37,23 +37,23 @@ pub(crate) fn run(args: &RestoreArgs, engine: &Engine, out: &mut Printer) -> Com
     let hub = args.hub.open(engine)?;
     let workdir = engine.workdir(args.place.place());
     if args.import {
-        let imported = hub.import(&workdir).map_err(Error::from)?;
+        let imported = hub.import(&workdir).map_err(EngineError::from)?;
         let records: Vec<HubRecord> = imported.iter().map(HubRecord::restored).collect();
-        return tell(&records, out);
+        return print_records(&records, out);
     }
-    let strictness = if args.frozen { Strictness::Frozen } else { Strictness::Ask };
-    let mut progress = downloading(out);
-    let mut asked = Asked { yes: args.yes, engine, out };
+    let strictness = if args.frozen { RestoreStrictness::Frozen } else { RestoreStrictness::Ask };
+    let mut progress = download_progress(out);
+    let mut asked = TerminalApprover { yes: args.yes, engine, out };
     let restored = engine
         .restore_skills(
             &hub,
             strictness,
-            &person(engine).to_string(),
+            &terminal_person(engine).to_string(),
             &workdir,
             &mut asked,
             &mut progress,
         )
-        .map_err(Error::from)?;
+        .map_err(EngineError::from)?;
     let records: Vec<HubRecord> = restored.iter().map(HubRecord::restored).collect();
-    tell(&records, out)
+    print_records(&records, out)
 }

@@ -2,13 +2,13 @@ use std::fmt::Write as _;
 
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
-use sinew_engine::{Acceptance, Engine, Error, ErrorKind, Scanned};
-use sinew_guard::record::BINARIES;
-use sinew_guard::scan::{Severity, Verdict, explain, to_sarif};
+use sinew_engine::{Engine, EngineError, ErrorKind, ScanAcceptance, ScannedTarget};
+use sinew_guard::scan::{FindingSeverity, Verdict, explain, to_sarif};
+use sinew_guard::scan_records::BINARIES;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
-use crate::render::{self, Column, Table};
+use crate::render::{self, TableColumn, TextTable};
 
 /// Look for malware, leaks and tricks in a skill's files
 ///
@@ -24,7 +24,7 @@ use crate::render::{self, Column, Table};
 #[command(verbatim_doc_comment, args_conflicts_with_subcommands = true)]
 pub(crate) struct ScanArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<ScanCommand>,
     /// Skills by name, folders, SKILL.md files, or archives (.zip, .tar.gz)
     #[arg(required_unless_present = "all")]
     targets: Vec<String>,
@@ -39,7 +39,7 @@ pub(crate) struct ScanArgs {
     explain: Option<String>,
     /// From which verdict on the answer is no
     #[arg(long, value_enum, default_value = "block")]
-    deny: Deny,
+    deny: DenyLevel,
     /// Accept one rule's findings for exactly these bytes; needs a terminal
     #[arg(long, value_name = "RULE", requires_all = ["digest", "reason"], group = "acceptance")]
     accept: Option<String>,
@@ -55,38 +55,38 @@ pub(crate) struct ScanArgs {
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum ScanCommand {
     /// List the rules
     Rules,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Deny {
+enum DenyLevel {
     Warn,
     Block,
 }
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct ScanAnswer<'a> {
     verdict: Verdict,
-    results: &'a [Scanned],
+    results: &'a [ScannedTarget],
 }
 
 pub(crate) fn run(args: &ScanArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    if let Some(Action::Rules) = args.action {
+    if let Some(ScanCommand::Rules) = args.action {
         return rules(engine, out);
     }
     let snapshot = engine.snapshot();
     let catalog = &snapshot.catalog;
-    let scanned: Vec<Scanned> = if args.all {
-        let total = catalog.active().count();
+    let scanned: Vec<ScannedTarget> = if args.all {
+        let total = catalog.unshadowed().count();
         let bar = out.progress("scanning", total);
         let scanned = engine.scan_all(catalog, |done| bar.set(done))?;
         bar.finish();
         scanned
     } else {
         let each = args.targets.iter().map(|target| engine.scan(catalog, target));
-        each.collect::<Result<_, Error>>()?
+        each.collect::<Result<_, EngineError>>()?
     };
     if args.accept.is_some() || args.allow_binaries {
         return accept(args, &scanned, engine, out);
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &ScanArgs, engine: &Engine, out: &mut Printer) -> Comman
     } else if let [single] = scanned.as_slice() {
         out.data(&single.report, |text| write_scan(text, single, args.explain.as_deref()))?;
     } else {
-        out.data(&Answer { verdict, results: &scanned }, |text| {
+        out.data(&ScanAnswer { verdict, results: &scanned }, |text| {
             for scanned in &scanned {
                 write_scan(text, scanned, args.explain.as_deref())?;
             }
@@ -111,8 +111,8 @@ pub(crate) fn run(args: &ScanArgs, engine: &Engine, out: &mut Printer) -> Comman
         })?;
     }
     let denied = match args.deny {
-        Deny::Warn => verdict >= Verdict::Warn,
-        Deny::Block => verdict >= Verdict::Block,
+        DenyLevel::Warn => verdict >= Verdict::Warn,
+        DenyLevel::Block => verdict >= Verdict::Block,
     };
     if verdict == Verdict::Block && !out.is_json() && !args.sarif {
         out.hint("--explain <RULE> shows why; do not install what you cannot explain");
@@ -120,7 +120,7 @@ pub(crate) fn run(args: &ScanArgs, engine: &Engine, out: &mut Printer) -> Comman
     Ok(if denied { Exit::No } else { Exit::Done })
 }
 
-fn write_scan(text: &mut String, scanned: &Scanned, rule: Option<&str>) -> std::fmt::Result {
+fn write_scan(text: &mut String, scanned: &ScannedTarget, rule: Option<&str>) -> std::fmt::Result {
     let verdict = match scanned.verdict {
         Verdict::Allow => render::good("allow"),
         Verdict::Warn => render::warning("warn"),
@@ -134,7 +134,7 @@ fn write_scan(text: &mut String, scanned: &Scanned, rule: Option<&str>) -> std::
     )?;
     let shown = scanned.report.findings.iter().filter(|finding| match rule {
         Some(rule) => finding.rule == rule,
-        None => finding.severity >= Severity::Warn,
+        None => finding.severity >= FindingSeverity::Warn,
     });
     for finding in shown {
         if rule.is_some() {
@@ -144,9 +144,9 @@ fn write_scan(text: &mut String, scanned: &Scanned, rule: Option<&str>) -> std::
             continue;
         }
         let severity = match finding.severity {
-            Severity::Critical => render::bad("critical"),
-            Severity::Warn => render::warning("warn"),
-            Severity::Info => render::dim("info"),
+            FindingSeverity::Critical => render::bad("critical"),
+            FindingSeverity::Warn => render::warning("warn"),
+            FindingSeverity::Info => render::dim("info"),
         };
         let place = match finding.line {
             0 => finding.file.clone(),
@@ -170,12 +170,12 @@ fn rules(engine: &Engine, out: &mut Printer) -> CommandResult {
     let width = out.width();
     out.data(&rules, |text| {
         let columns = vec![
-            Column::fixed("SEVERITY"),
-            Column::fixed("RULE"),
-            Column::fixed("AST"),
-            Column::flexible("MESSAGE"),
+            TableColumn::fixed("SEVERITY"),
+            TableColumn::fixed("RULE"),
+            TableColumn::fixed("AST"),
+            TableColumn::flexible("MESSAGE"),
         ];
-        let mut table = Table::new(columns);
+        let mut table = TextTable::new(columns);
         for rule in &rules {
             table.row(vec![
                 render::plain(rule.severity.as_str()),
@@ -192,14 +192,17 @@ fn rules(engine: &Engine, out: &mut Printer) -> CommandResult {
 /// Records acceptances. A terminal stands for a person: an agent that runs commands has none.
 fn accept(
     args: &ScanArgs,
-    scanned: &[Scanned],
+    scanned: &[ScannedTarget],
     engine: &Engine,
     out: &mut Printer,
 ) -> CommandResult {
     let [scanned] = scanned else {
-        return Err(
-            Error::new(ErrorKind::Usage, "one-target", "an acceptance is for one skill").into()
-        );
+        return Err(EngineError::new(
+            ErrorKind::Usage,
+            "one-target",
+            "an acceptance is for one skill",
+        )
+        .into());
     };
     let found = |rule: &&str| scanned.report.findings.iter().any(|finding| finding.rule == **rule);
     let rules: Vec<&str> = match &args.accept {
@@ -208,11 +211,11 @@ fn accept(
     };
     if rules.is_empty() {
         let message = "there is no program, library or bytecode in this skill to allow";
-        return Err(Error::new(ErrorKind::Refused, "not-accepted", message).into());
+        return Err(EngineError::new(ErrorKind::Refused, "not-accepted", message).into());
     }
-    let actor = super::approve::whoever(engine, out);
+    let actor = super::approve::current_actor(engine, out);
     for rule in rules {
-        let acceptance = Acceptance {
+        let acceptance = ScanAcceptance {
             rule: rule.to_owned(),
             digest: args.digest.clone().unwrap_or_default(),
             reason: args.reason.clone().unwrap_or_default(),

@@ -1,12 +1,14 @@
 use std::fmt::Write as _;
 
 use sinew_engine::Engine;
-use sinew_engine::hub::{Matching, Query, SearchReport, SearchedRow, Sources};
+use sinew_engine::hub::{
+    NameMatching, RegistryQuery, SearchCandidate, SearchReport, SearchSources,
+};
 
 use super::hub::HubArgs;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
-use crate::render::{self, Column, Table};
+use crate::render::{self, TableColumn, TextTable};
 
 /// Search registries for skills
 ///
@@ -42,13 +44,13 @@ pub(crate) struct SearchArgs {
 
 pub(crate) fn run(args: &SearchArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let hub = args.hub.open(engine)?;
-    let query = Query {
+    let query = RegistryQuery {
         words: args.words.join(" "),
-        sources: args.source.as_deref().map(Sources::parse).unwrap_or_default(),
+        sources: args.source.as_deref().map(SearchSources::parse).unwrap_or_default(),
         matching: match (args.exact, args.prefix) {
-            (true, _) => Matching::Exact,
-            (_, true) => Matching::Prefix,
-            _ => Matching::Words,
+            (true, _) => NameMatching::Exact,
+            (_, true) => NameMatching::Prefix,
+            _ => NameMatching::Words,
         },
         limit: args.limit.clamp(1, 200),
     };
@@ -71,15 +73,15 @@ fn write_report(text: &mut String, report: &SearchReport, width: usize) -> std::
     if report.candidates.is_empty() {
         return writeln!(text, "nothing was found");
     }
-    let mut table = Table::new(vec![
-        Column::fixed("REFERENCE"),
-        Column::fixed("VERSION"),
-        Column::fixed("REVIEW"),
-        Column::fixed("SCAN"),
-        Column::fixed("STARS"),
-        Column::fixed("DOWNLOADS"),
-        Column::fixed("HISTORY"),
-        Column::flexible("WHAT IT IS FOR"),
+    let mut table = TextTable::new(vec![
+        TableColumn::fixed("REFERENCE"),
+        TableColumn::fixed("VERSION"),
+        TableColumn::fixed("REVIEW"),
+        TableColumn::fixed("SCAN"),
+        TableColumn::fixed("STARS"),
+        TableColumn::fixed("DOWNLOADS"),
+        TableColumn::fixed("HISTORY"),
+        TableColumn::flexible("WHAT IT IS FOR"),
     ]);
     for row in &report.candidates {
         table.row(cells(row));
@@ -87,7 +89,7 @@ fn write_report(text: &mut String, report: &SearchReport, width: usize) -> std::
     table.write(text, width)
 }
 
-fn cells(row: &SearchedRow) -> Vec<render::Styled> {
+fn cells(row: &SearchCandidate) -> Vec<render::StyledText> {
     let candidate = &row.candidate;
     let number = |number: Option<u64>| number.map(|n| n.to_string()).unwrap_or_default();
     let history = row.history.as_ref().map(|history| match history.blacklisted {

@@ -3,10 +3,10 @@ use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::sync::Arc;
 
 use serde::Serialize;
-use sinew_engine::{Engine, Error, ErrorKind};
-use sinew_server::mcp::{Host, RESERVED_COMMANDS, http};
-use sinew_server::registry::{PREFIX, Reach, Registry};
-use sinew_server::{App, Options, PER_SECOND, Part, ServeError, Server};
+use sinew_engine::{Engine, EngineError, ErrorKind};
+use sinew_server::mcp::{McpHost, RESERVED_COMMANDS, http};
+use sinew_server::registry::{ListenerReach, PREFIX, TeamRegistry};
+use sinew_server::{HttpServer, PER_SECOND, ServeError, ServerOptions, ServerPart, WebApp};
 use url::Url;
 
 use super::registry as registry_command;
@@ -32,7 +32,7 @@ const LISTEN: &str = "127.0.0.1:7411";
 #[command(verbatim_doc_comment)]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
-    how: How,
+    how: ListenArgs,
     /// Open the dashboard in a browser
     #[arg(long)]
     open: bool,
@@ -47,12 +47,12 @@ pub(crate) struct ServeArgs {
 #[command(verbatim_doc_comment)]
 pub(crate) struct UiArgs {
     #[command(flatten)]
-    how: How,
+    how: ListenArgs,
 }
 
 /// Where a server answers, and as what.
 #[derive(Debug, clap::Args)]
-struct How {
+struct ListenArgs {
     /// Where to listen; port 0 takes a free one [default: serve.listen, else 127.0.0.1:7411]
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
@@ -63,7 +63,7 @@ struct How {
 
 /// Where the server answers.
 #[derive(Serialize)]
-struct Serving<'a> {
+struct ServeAddresses<'a> {
     listening: &'a str,
     address: String,
     registry: Option<String>,
@@ -74,36 +74,41 @@ struct Serving<'a> {
 
 /// Whether a browser is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Browser {
+enum BrowserLaunch {
     Open,
     Leave,
 }
 
 pub(crate) fn run(
     args: &ServeArgs,
-    options: sinew_engine::Options,
+    options: sinew_engine::EngineOptions,
     out: &mut Printer,
 ) -> CommandResult {
-    serve(&args.how, if args.open { Browser::Open } else { Browser::Leave }, options, out)
+    serve(
+        &args.how,
+        if args.open { BrowserLaunch::Open } else { BrowserLaunch::Leave },
+        options,
+        out,
+    )
 }
 
 pub(crate) fn run_ui(
     args: &UiArgs,
-    options: sinew_engine::Options,
+    options: sinew_engine::EngineOptions,
     out: &mut Printer,
 ) -> CommandResult {
-    serve(&args.how, Browser::Open, options, out)
+    serve(&args.how, BrowserLaunch::Open, options, out)
 }
 
 fn serve(
-    how: &How,
-    browser: Browser,
-    options: sinew_engine::Options,
+    how: &ListenArgs,
+    browser: BrowserLaunch,
+    options: sinew_engine::EngineOptions,
     out: &mut Printer,
 ) -> CommandResult {
     let reserved_commands = RESERVED_COMMANDS.map(str::to_owned).to_vec();
-    let options = sinew_engine::Options { reserved_commands, ..options };
-    let host = Host::new(Engine::open(environment::of_process()?, options)?)?;
+    let options = sinew_engine::EngineOptions { reserved_commands, ..options };
+    let host = McpHost::new(Engine::open(environment::of_process()?, options)?)?;
     let engine = &*host.engine();
     let tree = &engine.config().tree;
     let configured = tree.pointer("/serve/listen").and_then(|value| value.as_str());
@@ -129,11 +134,11 @@ fn serve(
     };
     // The engine's own token guards everything but a registry.
     let has_token = has_admin || registry.is_none() || own.is_some();
-    let app = App::new(Arc::clone(&host))?;
+    let app = WebApp::new(Arc::clone(&host))?;
     let mcp = mcp(&host, engine, reach, public_url.clone())?;
     let per_second = per_second_of(engine)?;
-    let options = Options { listen, public_url, has_token, per_second };
-    let mut server = Server::bind(options).map_err(|error| serve_error(&error))?;
+    let options = ServerOptions { listen, public_url, has_token, per_second };
+    let mut server = HttpServer::bind(options).map_err(|error| serve_error(&error))?;
     server = server.mount(sinew_server::part(&app)).mount(mcp);
     let mut alone = None;
     let registry_at = match &registry {
@@ -152,14 +157,16 @@ fn serve(
             }
         },
     };
-    let serving = Serving {
+    let serving = ServeAddresses {
         listening: server.origin(),
         address: server.address().to_string(),
         registry: registry_at,
         dashboard: format!("{}/auth?once={}", server.origin(), app.access().sign_in_code()?),
         mcp: format!("{}{}", server.origin(), http::PATH),
     };
-    if reach == Reach::Others || registry.is_some() && registry_reach == Reach::Others {
+    if reach == ListenerReach::Others
+        || registry.is_some() && registry_reach == ListenerReach::Others
+    {
         out.warn("others can reach this server; whoever has its token can use it");
     }
     match out.is_json() {
@@ -168,10 +175,13 @@ fn serve(
     }
     app.watch();
     host.watch();
-    if browser == Browser::Open && !environment::open_in_browser(&serving.dashboard) {
+    if browser == BrowserLaunch::Open && !environment::open_in_browser(&serving.dashboard) {
         out.hint("no browser could be started; open the link yourself");
     }
-    let keeping = registry.as_ref().map(Arc::clone).map(|registry: Arc<Registry>| registry.keep());
+    let keeping = registry
+        .as_ref()
+        .map(Arc::clone)
+        .map(|registry: Arc<TeamRegistry>| registry.start_upkeep());
     let keeping = keeping.transpose()?;
     server.run().map_err(|error| serve_error(&error))?;
     drop((keeping, alone));
@@ -179,35 +189,39 @@ fn serve(
 }
 
 /// The registry's own address.
-fn listener(engine: &Engine, listen: SocketAddr, has_token: bool) -> Result<Server, Error> {
+fn listener(
+    engine: &Engine,
+    listen: SocketAddr,
+    has_token: bool,
+) -> Result<HttpServer, EngineError> {
     let public_url = origin_of(engine, "registryUrl")?;
-    let options = Options { listen, public_url, has_token, per_second: None };
-    Server::bind(options).map_err(|error| serve_error(&error))
+    let options = ServerOptions { listen, public_url, has_token, per_second: None };
+    HttpServer::bind(options).map_err(|error| serve_error(&error))
 }
 
 /// Who reaches an address that the world may know by another name.
-fn reach_of(listen: SocketAddr, public_url: Option<&Url>) -> Reach {
+fn reach_of(listen: SocketAddr, public_url: Option<&Url>) -> ListenerReach {
     match listen.ip().is_loopback() && public_url.is_none() {
-        true => Reach::Loopback,
-        false => Reach::Others,
+        true => ListenerReach::Loopback,
+        false => ListenerReach::Others,
     }
 }
 
 /// MCP beside the other parts, with the token that they share.
 fn mcp(
-    host: &Arc<Host>,
+    host: &Arc<McpHost>,
     engine: &Engine,
-    reach: Reach,
+    reach: ListenerReach,
     public_url: Option<Url>,
-) -> Result<Part, Error> {
-    let token = match engine.config().mcp.require_token || reach == Reach::Others {
+) -> Result<ServerPart, EngineError> {
+    let token = match engine.config().mcp.require_token || reach == ListenerReach::Others {
         true => Some(engine.access_token()?),
         false => None,
     };
-    Ok(http::part(host, http::Access { token, public_url }))
+    Ok(http::part(host, http::McpAccess { token, public_url }))
 }
 
-fn shown(serving: &Serving<'_>) -> String {
+fn shown(serving: &ServeAddresses<'_>) -> String {
     let mut text = format!("listening on {}\n", serving.listening);
     let _ = writeln!(text, "dashboard at {} (this link works once)", serving.dashboard);
     let _ = writeln!(text, "MCP at {}", serving.mcp);
@@ -217,20 +231,24 @@ fn shown(serving: &Serving<'_>) -> String {
     text
 }
 
-fn address(text: &str) -> Result<SocketAddr, Error> {
+fn address(text: &str) -> Result<SocketAddr, EngineError> {
     let found = text.to_socket_addrs().ok().and_then(|mut all| all.next());
     found.ok_or_else(|| {
-        Error::new(ErrorKind::Usage, "bad-address", format!("`{text}` is no address to listen on"))
-            .hint("write a host and a port, such as 127.0.0.1:7411")
+        EngineError::new(
+            ErrorKind::Usage,
+            "bad-address",
+            format!("`{text}` is no address to listen on"),
+        )
+        .hint("write a host and a port, such as 127.0.0.1:7411")
     })
 }
 
 /// The address by which others know this machine's server, where one is configured.
-pub(crate) fn public_url_of(engine: &Engine) -> Result<Option<Url>, Error> {
+pub(crate) fn public_url_of(engine: &Engine) -> Result<Option<Url>, EngineError> {
     origin_of(engine, "publicUrl")
 }
 
-fn origin_of(engine: &Engine, key: &str) -> Result<Option<Url>, Error> {
+fn origin_of(engine: &Engine, key: &str) -> Result<Option<Url>, EngineError> {
     let configured = engine.config().tree.pointer(&format!("/serve/{key}"));
     match configured.and_then(|value| value.as_str()) {
         None | Some("") => Ok(None),
@@ -239,14 +257,14 @@ fn origin_of(engine: &Engine, key: &str) -> Result<Option<Url>, Error> {
 }
 
 /// Requests that one client of another machine may send in a second.
-pub(crate) fn per_second_of(engine: &Engine) -> Result<Option<u32>, Error> {
+pub(crate) fn per_second_of(engine: &Engine) -> Result<Option<u32>, EngineError> {
     let Some(set) = engine.config().tree.pointer("/serve/ratePerSecond") else {
         return Ok(Some(PER_SECOND));
     };
     match set.as_u64().and_then(|set| u32::try_from(set).ok()) {
         Some(0) => Ok(None),
         Some(set) => Ok(Some(set)),
-        None => Err(Error::new(
+        None => Err(EngineError::new(
             ErrorKind::Usage,
             "bad-setting",
             "serve.ratePerSecond must be a whole number; 0 for any number",
@@ -254,7 +272,7 @@ pub(crate) fn per_second_of(engine: &Engine) -> Result<Option<u32>, Error> {
     }
 }
 
-fn public_url(key: &str, text: &str) -> Result<Url, Error> {
+fn public_url(key: &str, text: &str) -> Result<Url, EngineError> {
     let url = Url::parse(text).ok().filter(|url| {
         matches!(url.scheme(), "http" | "https")
             && url.has_host()
@@ -264,19 +282,21 @@ fn public_url(key: &str, text: &str) -> Result<Url, Error> {
     });
     url.ok_or_else(|| {
         let text = format!("serve.{key} is no origin: {text}");
-        Error::new(ErrorKind::Usage, "bad-public-url", text)
+        EngineError::new(ErrorKind::Usage, "bad-public-url", text)
             .hint("write scheme and host alone, such as https://skills.example.org")
     })
 }
 
-pub(crate) fn serve_error(error: &ServeError) -> Error {
+pub(crate) fn serve_error(error: &ServeError) -> EngineError {
     let message = error.to_string();
     match error {
-        ServeError::Unguarded { .. } => Error::new(ErrorKind::Refused, "unguarded", message)
+        ServeError::Unguarded { .. } => EngineError::new(ErrorKind::Refused, "unguarded", message)
             .hint("make one with `sinew registry token create --role admin --name <you>`")
             .hint("or listen on 127.0.0.1"),
-        ServeError::Bind { .. } => Error::new(ErrorKind::Environment, "cannot-listen", message)
-            .hint("choose another address with --listen"),
-        ServeError::Io(_) => Error::new(ErrorKind::Environment, "server-stopped", message),
+        ServeError::Bind { .. } => {
+            EngineError::new(ErrorKind::Environment, "cannot-listen", message)
+                .hint("choose another address with --listen")
+        }
+        ServeError::Io(_) => EngineError::new(ErrorKind::Environment, "server-stopped", message),
     }
 }

@@ -3,8 +3,8 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use serde::Serialize;
-use sinew_catalog::{Entry, State, Tier};
-use sinew_engine::{Engine, Error, ErrorKind, ValidationTarget};
+use sinew_catalog::{CatalogEntry, EntryState, Tier};
+use sinew_engine::{Engine, EngineError, ErrorKind, ValidationTarget};
 use sinew_skill::validate::RuleSet;
 
 use crate::exit::{CommandResult, Exit};
@@ -21,11 +21,11 @@ use crate::render;
 #[command(verbatim_doc_comment)]
 pub(crate) struct SkillsArgs {
     #[command(subcommand)]
-    action: Action,
+    action: SkillsCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum SkillsCommand {
     /// List the workspace's skills; gates do not count here
     List {
         /// Every source
@@ -49,7 +49,7 @@ enum Action {
 }
 
 #[derive(Serialize)]
-struct Listed<'a> {
+struct OpenPocketListRow<'a> {
     source: &'a str,
     name: &'a str,
     id: &'a str,
@@ -59,37 +59,36 @@ struct Listed<'a> {
 
 pub(crate) fn run(args: &SkillsArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     match args.action {
-        Action::List { all } => list(all, engine, out),
-        Action::Load { all } => load(all, engine, out),
-        Action::Validate { strict } => {
+        SkillsCommand::List { all } => list(all, engine, out),
+        SkillsCommand::Load { all } => load(all, engine, out),
+        SkillsCommand::Validate { strict } => {
             let strict = strict
-                || engine.config().openpocket.mode == sinew_catalog::config::SpecMode::Strict;
+                || engine.config().openpocket.mode == sinew_catalog::config::OpenPocketMode::Strict;
             let rules = if strict { RuleSet::OpenPocketStrict } else { RuleSet::OpenPocket };
             super::validate::validate(&ValidationTarget::Sources, rules, false, engine, out)
         }
-        Action::Migrate => migrate(engine, out),
+        SkillsCommand::Migrate => migrate(engine, out),
     }
 }
 
 fn list(all: bool, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
-    let listed: Vec<Listed<'_>> =
-        snapshot
-            .catalog
-            .entries
-            .iter()
-            .filter(|entry| entry.skill.is_some())
-            .filter(|entry| {
-                if all { entry.state != State::Shadowed } else { entry.tier == Tier::Workspace }
-            })
-            .map(|entry| Listed {
-                source: &entry.source,
-                name: &entry.name,
-                id: &entry.id,
-                description: &entry.description,
-                path: &entry.file_path,
-            })
-            .collect();
+    let listed: Vec<OpenPocketListRow<'_>> = snapshot
+        .catalog
+        .entries
+        .iter()
+        .filter(|entry| entry.skill.is_some())
+        .filter(|entry| {
+            if all { entry.state != EntryState::Shadowed } else { entry.tier == Tier::Workspace }
+        })
+        .map(|entry| OpenPocketListRow {
+            source: &entry.source,
+            name: &entry.name,
+            id: &entry.id,
+            description: &entry.description,
+            path: &entry.file_path,
+        })
+        .collect();
     super::tell_issues(engine, &snapshot.catalog, out);
     out.data(&listed, |text| {
         for skill in &listed {
@@ -113,14 +112,14 @@ fn list(all: bool, engine: &Engine, out: &mut Printer) -> CommandResult {
 
 fn load(all: bool, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
-    let loadable = engine.loadable(&snapshot.catalog);
+    let loadable = engine.loadable_skills(&snapshot.catalog);
     let there_were_none = loadable.is_empty();
-    let chosen: Vec<&Entry> = if all || there_were_none {
+    let chosen: Vec<&CatalogEntry> = if all || there_were_none {
         loadable
     } else if out.can_ask() {
         ask(&loadable)?
     } else {
-        return Err(Error::new(
+        return Err(EngineError::new(
             ErrorKind::No,
             "needs-terminal",
             "there is no terminal to choose skills on",
@@ -144,14 +143,18 @@ fn load(all: bool, engine: &Engine, out: &mut Printer) -> CommandResult {
     Ok(if there_were_none || !report.copied.is_empty() { Exit::Done } else { Exit::No })
 }
 
-fn ask<'a>(loadable: &[&'a Entry]) -> Result<Vec<&'a Entry>, Error> {
+fn ask<'a>(loadable: &[&'a CatalogEntry]) -> Result<Vec<&'a CatalogEntry>, EngineError> {
     let options: Vec<String> = loadable
         .iter()
         .map(|entry| format!("{}: {}", render::safe(&entry.id), render::safe(&entry.description)))
         .collect();
     let chosen =
         inquire::MultiSelect::new("Which skills?", options).raw_prompt().map_err(|error| {
-            Error::new(ErrorKind::Refused, "not-chosen", format!("nothing was chosen: {error}"))
+            EngineError::new(
+                ErrorKind::Refused,
+                "not-chosen",
+                format!("nothing was chosen: {error}"),
+            )
         })?;
     Ok(chosen.into_iter().map(|choice| loadable[choice.index]).collect())
 }

@@ -1,8 +1,8 @@
 use sinew_engine::Engine;
 use sinew_engine::hub::HubRecord;
-use sinew_engine::{Error, ErrorKind};
+use sinew_engine::{EngineError, ErrorKind};
 
-use super::hub::{HubArgs, PlaceArgs, agreed, record, tell};
+use super::hub::{HubArgs, InstallTargetArgs, print_records, record, require_yes};
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
@@ -24,7 +24,7 @@ pub(crate) struct UninstallArgs {
     #[arg(long)]
     gone: bool,
     #[command(flatten)]
-    place: PlaceArgs,
+    place: InstallTargetArgs,
     /// Do not ask
     #[arg(long, short)]
     yes: bool,
@@ -38,18 +38,18 @@ pub(crate) fn run(args: &UninstallArgs, engine: &Engine, out: &mut Printer) -> C
     let workdir = engine.workdir(args.place.place());
     let mut wanted = args.references.clone();
     if args.gone {
-        let rows = hub.installed(&workdir).map_err(Error::from)?;
+        let rows = hub.installed(&workdir).map_err(EngineError::from)?;
         let gone = rows.into_iter().filter(|row| row.status == "upstream-gone" && !row.pinned);
         wanted.extend(gone.map(|row| row.key));
         if wanted.is_empty() {
             let message = "nothing that is installed is known to be gone";
-            return Err(Error::new(ErrorKind::No, "nothing-gone", message)
+            return Err(EngineError::new(ErrorKind::No, "nothing-gone", message)
                 .hint("`sinew verify --online` asks")
                 .into());
         }
     }
     if args.dry_run {
-        let lock = workdir.lock(engine.environment()).map_err(Error::from)?;
+        let lock = workdir.lock(engine.environment()).map_err(EngineError::from)?;
         let mut records = Vec::new();
         for wanted in &wanted {
             records.push(match lock.find(wanted) {
@@ -57,10 +57,10 @@ pub(crate) fn run(args: &UninstallArgs, engine: &Engine, out: &mut Printer) -> C
                 Err(error) => record(wanted, error)?,
             });
         }
-        return tell(&records, out);
+        return print_records(&records, out);
     }
-    agreed(&format!("Remove {}?", wanted.join(", ")), args.yes, out)?;
-    let actor = super::approve::whoever(engine, out);
+    require_yes(&format!("Remove {}?", wanted.join(", ")), args.yes, out)?;
+    let actor = super::approve::current_actor(engine, out);
     let mut records = Vec::new();
     for wanted in &wanted {
         records.push(match engine.uninstall_skill(&hub, wanted, &workdir, &actor) {
@@ -68,5 +68,5 @@ pub(crate) fn run(args: &UninstallArgs, engine: &Engine, out: &mut Printer) -> C
             Err(error) => record(wanted, error)?,
         });
     }
-    tell(&records, out)
+    print_records(&records, out)
 }

@@ -1,9 +1,11 @@
-use sinew_engine::hub::{HubRecord, UpdateAsk, UpdateStatus, parse_wanted};
-use sinew_engine::{Engine, Error, ErrorKind};
+use sinew_engine::hub::{HubRecord, UpdateRequest, UpdateStatus, parse_requested_version};
+use sinew_engine::{Engine, EngineError, ErrorKind};
 
-use super::approve::person;
-use super::hub::{Asked, HubArgs, PlaceArgs, downloading, record, tell};
-use super::install::AcceptArgs;
+use super::approve::terminal_person;
+use super::hub::{
+    HubArgs, InstallTargetArgs, TerminalApprover, download_progress, print_records, record,
+};
+use super::install::RiskOverrideArgs;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 
@@ -36,9 +38,9 @@ pub(crate) struct UpdateArgs {
     #[arg(long)]
     overwrite: bool,
     #[command(flatten)]
-    place: PlaceArgs,
+    place: InstallTargetArgs,
     #[command(flatten)]
-    accepted: AcceptArgs,
+    accepted: RiskOverrideArgs,
     /// Say yes to the update itself
     #[arg(long, short)]
     yes: bool,
@@ -49,18 +51,19 @@ pub(crate) struct UpdateArgs {
 pub(crate) fn run(args: &UpdateArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let hub = args.hub.open(engine)?;
     let workdir = engine.workdir(args.place.place());
-    let usage = |what: &str| Error::new(ErrorKind::Usage, "bad-version", what.to_owned());
-    let wanted = args.version.as_deref().map(|version| parse_wanted(version).map_err(usage));
-    let how = UpdateAsk {
+    let usage = |what: &str| EngineError::new(ErrorKind::Usage, "bad-version", what.to_owned());
+    let wanted =
+        args.version.as_deref().map(|version| parse_requested_version(version).map_err(usage));
+    let how = UpdateRequest {
         dry_run: args.dry_run,
         overwrite: args.overwrite,
-        accepted: args.accepted.pauses().collect(),
+        accepted: args.accepted.accepted_pauses().collect(),
         acceptance: args.accepted.acceptance(),
         wanted: wanted.transpose()?.unwrap_or_default(),
-        by: person(engine).to_string(),
+        by: terminal_person(engine).to_string(),
         neighbours: Vec::new(),
     };
-    let lock = workdir.lock(engine.environment()).map_err(Error::from)?;
+    let lock = workdir.lock(engine.environment()).map_err(EngineError::from)?;
     let keys: Vec<String> = match args.all {
         true => lock.skills.keys().cloned().collect(),
         false => args.references.clone(),
@@ -73,14 +76,16 @@ pub(crate) fn run(args: &UpdateArgs, engine: &Engine, out: &mut Printer) -> Comm
                     out.warn(&format!("verdicts were not checked: {}", problem.message));
                 }
             }
-            Err(error) if keys.len() == 1 => return tell(&[record(&keys[0], error)?], out),
+            Err(error) if keys.len() == 1 => {
+                return print_records(&[record(&keys[0], error)?], out);
+            }
             Err(error) => out.warn(&format!("verdicts were not checked: {}", error.message)),
         }
     }
     let mut records = Vec::new();
     for key in &keys {
-        let mut progress = downloading(out);
-        let mut asked = Asked { yes: args.yes, engine, out };
+        let mut progress = download_progress(out);
+        let mut asked = TerminalApprover { yes: args.yes, engine, out };
         let result = engine.update_skill(&hub, key, &how, &workdir, &mut asked, &mut progress);
         records.push(match result {
             Ok(updated) => HubRecord::updated(&updated),
@@ -89,7 +94,7 @@ pub(crate) fn run(args: &UpdateArgs, engine: &Engine, out: &mut Printer) -> Comm
     }
     let available = UpdateStatus::Available.as_str();
     let waiting = records.iter().any(|record| record.status == available);
-    Ok(match tell(&records, out)? {
+    Ok(match print_records(&records, out)? {
         Exit::Done if waiting => Exit::No,
         other => other,
     })

@@ -3,8 +3,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use sinew_engine::{Engine, ValidationReport, ValidationTarget};
-use sinew_skill::Severity;
-use sinew_skill::validate::{Level, RuleSet};
+use sinew_skill::ReasonSeverity;
+use sinew_skill::validate::{RuleSet, SpecLevel};
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -47,8 +47,8 @@ pub(crate) enum RulesArg {
 
 pub(crate) fn run(args: &ValidateArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let level = match (args.rules, args.lenient, args.parity) {
-        (_, false, true) | (Some(_), false, false) => Level::Strict,
-        _ => Level::Lenient,
+        (_, false, true) | (Some(_), false, false) => SpecLevel::Strict,
+        _ => SpecLevel::Lenient,
     };
     let rules = match args.rules {
         Some(RulesArg::Openclaw) => RuleSet::OpenClaw,
@@ -101,9 +101,9 @@ fn write_report(text: &mut String, report: &ValidationReport) -> std::fmt::Resul
         }
         for issue in &file.issues {
             let severity = match issue.severity {
-                Severity::Error => render::bad("error"),
-                Severity::Warn => render::warning("warn"),
-                Severity::Info => render::dim("info"),
+                ReasonSeverity::Error => render::bad("error"),
+                ReasonSeverity::Warn => render::warning("warn"),
+                ReasonSeverity::Info => render::dim("info"),
             };
             let line = issue.line.map(|line| format!(":{line}")).unwrap_or_default();
             writeln!(text, "  {severity} {}{line} {}", issue.code, render::safe(&issue.message))?;

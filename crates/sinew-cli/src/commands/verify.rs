@@ -1,10 +1,10 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use sinew_engine::hub::{TreeStatus, Verified};
-use sinew_engine::{Engine, Error};
+use sinew_engine::hub::{SkillVerification, TreeStatus};
+use sinew_engine::{Engine, EngineError};
 
-use super::hub::{HubArgs, PlaceArgs};
+use super::hub::{HubArgs, InstallTargetArgs};
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
@@ -28,14 +28,14 @@ pub(crate) struct VerifyArgs {
     #[arg(long)]
     online: bool,
     #[command(flatten)]
-    place: PlaceArgs,
+    place: InstallTargetArgs,
     #[command(flatten)]
     hub: HubArgs,
 }
 
 #[derive(Serialize)]
-struct Report {
-    skills: Vec<Verified>,
+struct VerifyReport {
+    skills: Vec<SkillVerification>,
     diagnostics: Vec<String>,
 }
 
@@ -44,17 +44,17 @@ pub(crate) fn run(args: &VerifyArgs, engine: &Engine, out: &mut Printer) -> Comm
     let workdir = engine.workdir(args.place.place());
     let mut diagnostics = Vec::new();
     if args.online {
-        let problems = hub.check_upstream(&args.references, &workdir).map_err(Error::from)?;
+        let problems = hub.check_upstream(&args.references, &workdir).map_err(EngineError::from)?;
         diagnostics.extend(problems.into_iter().map(|problem| problem.message));
     }
-    let skills = hub.verify(&args.references, &workdir).map_err(Error::from)?;
-    let ok = skills.iter().all(Verified::is_ok) && diagnostics.is_empty();
-    let report = Report { skills, diagnostics };
+    let skills = hub.verify(&args.references, &workdir).map_err(EngineError::from)?;
+    let ok = skills.iter().all(SkillVerification::is_ok) && diagnostics.is_empty();
+    let report = VerifyReport { skills, diagnostics };
     out.data(&report, |text| write_report(text, &report))?;
     Ok(if ok { Exit::Done } else { Exit::No })
 }
 
-fn write_report(text: &mut String, report: &Report) -> std::fmt::Result {
+fn write_report(text: &mut String, report: &VerifyReport) -> std::fmt::Result {
     if report.skills.is_empty() {
         writeln!(text, "nothing is installed here")?;
     }

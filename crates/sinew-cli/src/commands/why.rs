@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use sinew_engine::{Engine, Explanation, Mark, PromptOptions};
+use sinew_engine::{DecisionExplanation, Engine, ExplanationMark, PromptOptions};
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -44,13 +44,13 @@ pub(crate) fn run(args: &WhyArgs, engine: &Engine, out: &mut Printer) -> Command
     Ok(if why.usable { Exit::Done } else { Exit::No })
 }
 
-fn write_explanation(text: &mut String, why: &Explanation) -> std::fmt::Result {
+fn write_explanation(text: &mut String, why: &DecisionExplanation) -> std::fmt::Result {
     render::heading(text, &render::safe(&why.answer))?;
     for step in &why.steps {
         let mark = match step.mark {
-            Mark::Pass => render::good("✓"),
-            Mark::Fail => render::bad("✗"),
-            Mark::Note => render::dim("·"),
+            ExplanationMark::Pass => render::good("✓"),
+            ExplanationMark::Fail => render::bad("✗"),
+            ExplanationMark::Note => render::dim("·"),
         };
         writeln!(text, "  {mark} {:<8} {}", step.stage, render::safe(&step.text))?;
         if let Some(remedy) = &step.remedy {

@@ -12,10 +12,10 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 /// What makes a page.
-type Page = fn() -> String;
+type PageRenderer = fn() -> String;
 
 /// Every page, and what makes it.
-const PAGES: &[(&str, Page)] = &[
+const PAGES: &[(&str, PageRenderer)] = &[
     ("commands.md", commands::page),
     ("configuration.md", tables::configuration),
     ("errors.md", tables::errors),

@@ -8,7 +8,7 @@ use std::path::Path;
 use regex::Regex;
 use sinew_catalog::config::KEYS;
 use sinew_guard::scan::Scanner;
-use sinew_skill::Code;
+use sinew_skill::ReasonCode;
 
 use super::{cell, repository};
 
@@ -38,7 +38,7 @@ pub(super) fn reasons() -> String {
                     so scripts may rely on them.\n"
         .to_owned();
     let mut group = None;
-    for code in Code::ALL {
+    for code in ReasonCode::ALL {
         if group.replace(code.stage()) != Some(code.stage()) {
             let stage = format!("{:?}", code.stage()).to_lowercase();
             let _ =

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use sinew_engine::approval::{Decision, Said, Scope};
-use sinew_engine::{Actor, Engine, Environment, Options};
-use sinew_testkit::{ClawHub, ClawHubManner, GitHub, Machine};
+use sinew_engine::approval::{ApprovalDecision, ApprovalResponse, ConsentScope};
+use sinew_engine::{Actor, Engine, EngineOptions, Environment};
+use sinew_testkit::{ClawHubDouble, ClawHubManner, GitHubDouble, TestMachine};
 
 use crate::support::{command, shown, typed_with};
 
@@ -16,9 +16,9 @@ const WORDED_DIFFERENTLY: &str = "please manage the todo entries of this week";
 
 /// A machine with a registry and a GitHub of its own.
 pub(crate) struct World {
-    pub(crate) machine: Machine,
-    clawhub: ClawHub,
-    github: GitHub,
+    pub(crate) machine: TestMachine,
+    clawhub: ClawHubDouble,
+    github: GitHubDouble,
 }
 
 /// A skill that only reads.
@@ -28,8 +28,11 @@ fn text(name: &str, description: &str, more: &str) -> String {
 
 impl World {
     pub(crate) fn new() -> Self {
-        let world =
-            Self { machine: Machine::new(), clawhub: ClawHub::new(), github: GitHub::new() };
+        let world = Self {
+            machine: TestMachine::new(),
+            clawhub: ClawHubDouble::new(),
+            github: GitHubDouble::new(),
+        };
         world.publish("todoist-cli", "1.2.0", "Manage todo lists, tasks and reminders", "");
         world.publish("task-keeper", "1.0.0", "Keep a todo list and manage your tasks", "");
         world.publish("tide-tables", "1.0.0", "High and low water for harbours", "");
@@ -68,13 +71,13 @@ impl World {
 
     fn engine(&self) -> Engine {
         let env = Environment { clock: std::sync::Arc::new(Now), ..self.machine.environment() };
-        Engine::open(env, Options::default()).expect("an engine")
+        Engine::open(env, EngineOptions::default()).expect("an engine")
     }
 
     /// A person says yes at another terminal.
     pub(crate) fn agree(&self, approval: &str) {
         let by = Actor::Person { name: Some("kim".to_owned()) };
-        let yes = Decision::at_terminal(Said::Yes(Scope::Listed), by);
+        let yes = ApprovalDecision::at_terminal(ApprovalResponse::Yes(ConsentScope::Listed), by);
         self.engine().decide_approval(approval, &yes).expect("a yes");
     }
 
@@ -380,7 +383,7 @@ fn a_kept_skill_stays() {
 fn a_registry_that_lies_leaves_nothing_behind() {
     for manner in [ClawHubManner::WrongDigest, ClawHubManner::ZipSlip, ClawHubManner::Truncated] {
         let world = World::new();
-        world.clawhub.behave(manner.clone());
+        world.clawhub.set_manner(manner.clone());
         let (events, code) = world.events(&["acquire", TASK]);
         assert_eq!(
             (code, event(&events, "closed")["end"].as_str()),

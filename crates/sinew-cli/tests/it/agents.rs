@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use sinew_guard::atomic::Lock;
-use sinew_testkit::{AgentModel, Machine, skipped};
+use sinew_guard::atomic::FileLock;
+use sinew_testkit::{AgentModel, TestMachine, report_skip};
 
 use crate::support::{command, sinew};
 
@@ -25,7 +25,7 @@ fn installed(program: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("agents");
     std::fs::create_dir_all(&folder).expect("a folder below target");
     // Two tests want it; one installs.
-    let _lock = Lock::acquire(&folder.join("install.lock")).expect("a lock");
+    let _lock = FileLock::acquire(&folder.join("install.lock")).expect("a lock");
     let found = folder.join("node_modules/.bin").join(program);
     let done = folder.join("installed");
     if std::fs::read_to_string(&done).ok().as_deref() == Some(&PACKAGES.join(" ")) && found.exists()
@@ -44,7 +44,7 @@ fn installed(program: &str) -> Option<PathBuf> {
     npm.args(PACKAGES).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let is_done = npm.status().is_ok_and(|status| status.success());
     if !is_done || !found.exists() {
-        skipped(&format!("npm cannot install {}", PACKAGES.join(" ")));
+        report_skip(&format!("npm cannot install {}", PACKAGES.join(" ")));
         return None;
     }
     std::fs::write(done, PACKAGES.join(" ")).expect("a note");
@@ -52,19 +52,19 @@ fn installed(program: &str) -> Option<PathBuf> {
 }
 
 /// A machine on which the skill is, with the program's name on PATH and time enough for a slow host.
-fn machine() -> Machine {
-    Machine::new()
+fn machine() -> TestMachine {
+    TestMachine::new()
         .file("work/skills/photo-resizer/SKILL.md", SKILL)
         .file("home/.sinew/config.json5", "{hook: {deadlineMs: 10000}}")
 }
 
 /// Whether this build has a server to call.
-fn serves(machine: &Machine) -> bool {
+fn serves(machine: &TestMachine) -> bool {
     command(machine, &["mcp", "--help"]).output().is_ok_and(|output| output.status.success())
 }
 
 /// Runs an agent in the machine's workspace, with our variables and its own.
-fn run(machine: &Machine, program: &Path, args: &[&str], vars: &[(&str, &str)]) {
+fn run(machine: &TestMachine, program: &Path, args: &[&str], vars: &[(&str, &str)]) {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut agent = Command::new(program);
     agent.args(args).env_clear().env("HOME", machine.path("home")).env("PATH", path);
@@ -81,7 +81,7 @@ fn run(machine: &Machine, program: &Path, args: &[&str], vars: &[(&str, &str)]) 
 }
 
 /// The hook's text stands in the first request, and the tool's answer in the last.
-fn check(machine: &Machine, model: &AgentModel, agent: &str) {
+fn check(machine: &TestMachine, model: &AgentModel, agent: &str) {
     let requests: Vec<String> = model.requests().iter().map(Value::to_string).collect();
     let first = requests.iter().find(|request| request.contains(MESSAGE)).expect("the message");
     assert!(first.contains("<matching_skills>"), "{agent}: the hook's text is not in the request");
@@ -97,7 +97,7 @@ fn check(machine: &Machine, model: &AgentModel, agent: &str) {
         let doctor = sinew(machine, &["doctor"]);
         assert!(doctor.contains(" tools"), "{doctor}");
     } else {
-        skipped("this build has no `sinew mcp`, so find_skill was not called");
+        report_skip("this build has no `sinew mcp`, so find_skill was not called");
     }
     let why = sinew(machine, &["why", "--last"]);
     assert!(why.contains("the message was given photo-resizer"), "{agent}: {why}");
@@ -105,7 +105,7 @@ fn check(machine: &Machine, model: &AgentModel, agent: &str) {
 }
 
 fn find_skill() -> AgentModel {
-    AgentModel::that_calls("find_skill", json!({"message": "resize a photo"}))
+    AgentModel::calling_tool("find_skill", json!({"message": "resize a photo"}))
 }
 
 #[test]

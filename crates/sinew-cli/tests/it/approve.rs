@@ -2,17 +2,18 @@
 
 use insta::assert_snapshot;
 use sinew_engine::approval::{
-    Act, Content, Evidence, NewApproval, PlanStep, Risk, Scan, ScanVerdict, Subject,
+    ApprovalContent, ApprovalEvidence, ApprovalScan, ApprovalSubject, CandidateVerdict, ConsentAct,
+    NewApproval, PlanStep, StepRisk,
 };
-use sinew_engine::{Actor, Engine, Environment, Options};
-use sinew_testkit::Machine;
+use sinew_engine::{Actor, Engine, EngineOptions, Environment};
+use sinew_testkit::TestMachine;
 
 use crate::support::{json, sinew, typed};
 
 /// The engine of the commands, as an agent's server has it: real time, the same home.
-fn engine(machine: &Machine) -> Engine {
+fn engine(machine: &TestMachine) -> Engine {
     let env = Environment { clock: std::sync::Arc::new(Now), ..machine.environment() };
-    Engine::open(env, Options::default()).expect("an engine")
+    Engine::open(env, EngineOptions::default()).expect("an engine")
 }
 
 #[derive(Debug)]
@@ -25,9 +26,10 @@ impl sinew_catalog::Clock for Now {
     }
 }
 
-fn subject(name: &str) -> Subject {
-    let content = Content::of([("SKILL.md", b"---\nname: tasks\n---\n".as_slice())]);
-    Subject { name: name.to_owned(), version: Some("1.2.0".to_owned()), content }
+fn subject(name: &str) -> ApprovalSubject {
+    let content =
+        ApprovalContent::from_files([("SKILL.md", b"---\nname: tasks\n---\n".as_slice())]);
+    ApprovalSubject { name: name.to_owned(), version: Some("1.2.0".to_owned()), content }
 }
 
 fn install() -> NewApproval {
@@ -35,36 +37,45 @@ fn install() -> NewApproval {
         also: vec![subject("tasks-too")],
         run: Some("01J00000000000000000000000".to_owned()),
         ..NewApproval::new(
-            Act::Install,
+            ConsentAct::Install,
             subject("todoist-cli"),
-            Evidence {
+            ApprovalEvidence {
                 description: Some("Tasks \u{1b}]52;c;ZXZpbA==\u{7} and reminders".to_owned()),
                 source: Some("github".to_owned()),
                 reviewed: Some(false),
                 stars: Some(12),
                 downloads: Some(3400),
-                scan: Some(Scan { verdict: ScanVerdict::Warn, critical: 0, warn: 2, info: 0 }),
+                scan: Some(ApprovalScan {
+                    verdict: CandidateVerdict::Warn,
+                    critical: 0,
+                    warn: 2,
+                    info: 0,
+                }),
                 capabilities: vec!["network api.example.com".to_owned()],
                 history: Some("worked 3 of 4 times here".to_owned()),
                 lessons: vec!["needs the program todoist".to_owned()],
-                ..Evidence::default()
+                ..ApprovalEvidence::default()
             },
         )
     }
 }
 
 fn plan() -> NewApproval {
-    let steps = [("reads your tasks", Risk::ReadOnly), ("runs todoist", Risk::Shell)];
+    let steps = [("reads your tasks", StepRisk::ReadOnly), ("runs todoist", StepRisk::Shell)];
     let steps = steps.map(|(text, severity)| PlanStep { text: text.to_owned(), severity }).to_vec();
-    NewApproval::new(Act::Plan, subject("tasks"), Evidence { steps, ..Evidence::default() })
+    NewApproval::new(
+        ConsentAct::Plan,
+        subject("tasks"),
+        ApprovalEvidence { steps, ..ApprovalEvidence::default() },
+    )
 }
 
-fn opened(machine: &Machine, asked: NewApproval) -> String {
+fn opened(machine: &TestMachine, asked: NewApproval) -> String {
     let by = Actor::Agent { name: "claude".to_owned() };
     engine(machine).open_approval(asked, &by).expect("an approval").id
 }
 
-fn state(machine: &Machine, id: &str) -> &'static str {
+fn state(machine: &TestMachine, id: &str) -> &'static str {
     engine(machine).approval(id).expect("an approval").state.as_str()
 }
 
@@ -80,7 +91,7 @@ fn shown(text: &str, ids: &[&str]) -> String {
 
 #[test]
 fn what_waits_is_listed() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     assert_snapshot!(sinew(&machine, &["approve"]), @r"
     nothing waits
     exit 0
@@ -96,7 +107,7 @@ fn what_waits_is_listed() {
 /// A pipe cannot decide, whatever it is told.
 #[test]
 fn a_decision_needs_a_terminal() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let id = opened(&machine, install());
     for args in [&["approve", &id] as &[&str], &["approve", &id, "--reject"]] {
         assert_snapshot!(shown(&sinew(&machine, args), &[&id]));
@@ -108,7 +119,7 @@ fn a_decision_needs_a_terminal() {
 #[cfg(unix)]
 #[test]
 fn a_person_decides_with_one_key() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let ids = [opened(&machine, install()), opened(&machine, plan())];
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     let seen = typed(&machine, &["approve", ids[0]], "xo");
@@ -124,7 +135,7 @@ fn a_person_decides_with_one_key() {
 #[cfg(unix)]
 #[test]
 fn a_person_may_say_no_at_once_or_nothing() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let id = opened(&machine, install());
     let left = typed(&machine, &["approve", &id], "q");
     assert!(left.ends_with("nothing was decided\nexit 3"), "{left}");

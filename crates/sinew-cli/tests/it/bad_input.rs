@@ -1,17 +1,17 @@
 //! Bad input: a clear message with the next step, the rest still works, the exit code fits.
 
 use insta::assert_snapshot;
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::support::sinew;
 
-fn one() -> Machine {
-    Machine::new().skill("work/skills/a", "a")
+fn one() -> TestMachine {
+    TestMachine::new().skill("work/skills/a", "a")
 }
 
 #[test]
 fn a_missing_workspace() {
-    let machine = Machine::new().skill("home/.agents/skills/p", "p");
+    let machine = TestMachine::new().skill("home/.agents/skills/p", "p");
     assert_snapshot!(sinew(&machine, &["list", "--workspace", "nowhere"]));
 }
 
@@ -76,7 +76,7 @@ fn a_home_that_cannot_be_written() {
 #[cfg(unix)]
 #[test]
 fn a_fix_never_brings_in_what_a_link_leads_to() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .file("out/x.md", "---\nname: b\ndescription: Send mail: now\n---\n")
         .link("work/skills/b/SKILL.md", "out/x.md")
         .file("work/skills/p/note", "")
@@ -93,7 +93,7 @@ fn a_fix_never_brings_in_what_a_link_leads_to() {
 #[test]
 fn a_secret_stays_one_when_a_configuration_is_imported() {
     use std::os::unix::fs::PermissionsExt as _;
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .file(
             "home/.openclaw/openclaw.json",
             "{skills: {entries: {a: {apiKey: 'hunter2', env: {T: 'hunter3'}}}}}",
@@ -121,7 +121,7 @@ fn a_secret_stays_one_when_a_configuration_is_imported() {
 #[test]
 fn a_file_in_another_case_is_named_when_its_skill_is_asked_for() {
     let machine =
-        Machine::new().file("work/skills/c/skill.md", "---\nname: c\ndescription: d\n---\n");
+        TestMachine::new().file("work/skills/c/skill.md", "---\nname: c\ndescription: d\n---\n");
     let shown = sinew(&machine, &["why", "c"]);
     assert!(shown.contains("filename-case"), "{shown}");
 }

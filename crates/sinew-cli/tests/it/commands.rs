@@ -1,7 +1,7 @@
 //! Each command's answer for people.
 
 use insta::assert_snapshot;
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::support::{busy_machine, json, sinew};
 
@@ -63,7 +63,7 @@ fn info_why_and_check_explain() {
 
 #[test]
 fn prompt_prints_the_block_alone() {
-    let machine = Machine::new().skill("work/skills/notes", "notes");
+    let machine = TestMachine::new().skill("work/skills/notes", "notes");
     assert_snapshot!(sinew(&machine, &["prompt"]));
     assert_snapshot!(sinew(&machine, &["prompt", "--mode", "minimal"]));
     assert_snapshot!(sinew(&machine, &["prompt", "--tools", "write,bash"]));
@@ -74,7 +74,7 @@ fn prompt_prints_the_block_alone() {
 
 #[test]
 fn a_prompt_that_leaves_skills_out_says_so_to_the_person_too() {
-    let mut machine = Machine::new();
+    let mut machine = TestMachine::new();
     for number in 0..5 {
         machine = machine.skill(&format!("work/skills/s{number}"), &format!("s{number}"));
     }
@@ -87,7 +87,7 @@ fn a_prompt_that_leaves_skills_out_says_so_to_the_person_too() {
 
 #[test]
 fn read_prints_a_skill_and_its_files() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .skill("work/skills/notes", "notes")
         .file("work/skills/notes/references/a.md", "# A\n");
     assert_snapshot!(sinew(&machine, &["read", "notes"]));
@@ -105,7 +105,7 @@ fn commands_lists_slash_commands() {
 
 #[test]
 fn validate_judges_and_fixes() {
-    let machine = Machine::new().file(
+    let machine = TestMachine::new().file(
         "work/skills/mail/SKILL.md",
         "---\nname: mail\ndescription: Send mail: list, read\n---\n",
     );
@@ -124,7 +124,7 @@ fn doctor_shows_the_folders_and_agents_of_this_machine() {
 
 #[test]
 fn config_shows_values_and_never_secrets() {
-    let machine = Machine::new().file(
+    let machine = TestMachine::new().file(
         "home/.sinew/config.json5",
         "{skills: {load: {watch: false}, entries: {a: {apiKey: 'hunter2', env: {K: 'hunter3'}}}}}",
     );
@@ -137,7 +137,7 @@ fn config_shows_values_and_never_secrets() {
 
 #[test]
 fn config_import_keeps_what_was_there_and_a_backup() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .file(
             "home/.openclaw/openclaw.json",
             "{skills: {load: {extraDirs: ['~/more']}}, gateway: {port: 1}}",
@@ -151,7 +151,7 @@ fn config_import_keeps_what_was_there_and_a_backup() {
 
 #[test]
 fn an_empty_machine_has_the_skills_that_the_program_carries() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let mut command = crate::support::command(&machine, &["list", "-q"]);
     command.env_remove("SINEW_BUNDLED_SKILLS_DIR");
     // Copied away from the repository, so that no `skills` folder lies above it.

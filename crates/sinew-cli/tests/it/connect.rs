@@ -6,7 +6,7 @@ use std::process::Command;
 
 use insta::assert_snapshot;
 use serde_json::Value;
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::support::{command, json, shown, sinew};
 
@@ -54,7 +54,7 @@ const SAMPLES: &[(&str, &str, &str)] = &[
     ),
 ];
 
-fn text(machine: &Machine, path: &str) -> String {
+fn text(machine: &TestMachine, path: &str) -> String {
     fs::read_to_string(machine.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
@@ -69,7 +69,7 @@ fn changed_lines(before: &str, after: &str) -> (usize, usize) {
 #[test]
 fn every_agent_is_connected_and_disconnected_again() {
     for (agent, path, before) in SAMPLES {
-        let machine = Machine::new().file(path, before);
+        let machine = TestMachine::new().file(path, before);
         let dry = sinew(&machine, &["connect", agent, "--dry-run"]);
         assert!(dry.contains("+++ ") && dry.ends_with("exit 0"), "{agent}: {dry}");
         assert_eq!(text(&machine, path), *before, "{agent}: a dry run writes nothing");
@@ -122,7 +122,7 @@ fn every_agent_is_connected_and_disconnected_again() {
 #[test]
 fn what_others_write_meanwhile_stays() {
     for (agent, path, before) in SAMPLES {
-        let machine = Machine::new().file(path, before);
+        let machine = TestMachine::new().file(path, before);
         sinew(&machine, &["connect", agent]);
         let connected = text(&machine, path);
         // A line that any of the formats takes for a comment, or one more key.
@@ -158,7 +158,7 @@ fn what_others_write_meanwhile_stays() {
 /// Case 21.
 #[test]
 fn an_entry_of_somebody_else_is_left_alone() {
-    let machine = Machine::new().file(
+    let machine = TestMachine::new().file(
         "home/.codex/config.toml",
         "[mcp_servers.sinew] # my own build\ncommand = \"other\"\n",
     );
@@ -185,7 +185,7 @@ fn a_file_that_cannot_be_read_is_not_touched() {
         ("goose", "home/.config/goose/config.yaml", "extensions: {a: {}}\n", "something else"),
     ];
     for (agent, path, content, place) in broken {
-        let machine = Machine::new().file(path, content);
+        let machine = TestMachine::new().file(path, content);
         let shown = sinew(&machine, &["connect", agent, "--mcp"]);
         assert!(shown.ends_with("exit 4"), "{agent}: {shown}");
         assert!(shown.contains(place) && shown.contains("nothing was written"), "{agent}: {shown}");
@@ -199,7 +199,7 @@ fn a_file_that_cannot_be_read_is_not_touched() {
 #[test]
 fn an_entry_that_the_user_changed_stays() {
     let (agent, path, before) = SAMPLES[0];
-    let machine = Machine::new().file(path, before);
+    let machine = TestMachine::new().file(path, before);
     sinew(&machine, &["connect", agent, "--mcp"]);
     let edited = text(&machine, path).replace("\"mcp\"", "\"mcp\", \"--profile\", \"codex\"");
     machine.write(path, &edited);
@@ -215,7 +215,7 @@ fn an_entry_that_the_user_changed_stays() {
 #[test]
 fn files_are_made_where_there_are_none_and_removed_again() {
     for (agent, path, _) in SAMPLES {
-        let machine = Machine::new();
+        let machine = TestMachine::new();
         let made = sinew(&machine, &["connect", agent, "--mcp"]);
         assert!(made.ends_with("exit 0"), "{agent}: {made}");
         let path = if *agent == "opencode" { "home/.config/opencode/opencode.json" } else { path };
@@ -228,7 +228,7 @@ fn files_are_made_where_there_are_none_and_removed_again() {
 
 #[test]
 fn a_project_has_its_own_files_and_names_the_program() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let shown = sinew(&machine, &["connect", "claude-code", "--scope", "project"]);
     assert!(shown.ends_with("exit 0"), "{shown}");
     let servers: Value = serde_json::from_str(&text(&machine, "work/.mcp.json")).expect("JSON");
@@ -249,14 +249,14 @@ fn a_project_has_its_own_files_and_names_the_program() {
 /// What others get with the next commit is not changed in passing.
 #[test]
 fn a_file_that_git_tracks_needs_a_yes() {
-    let machine = Machine::new().file("work/.mcp.json", "{}\n");
+    let machine = TestMachine::new().file("work/.mcp.json", "{}\n");
     let git = |args: &[&str]| {
         let mut git = Command::new("git");
         git.args(["-C"]).arg(machine.path("work")).args(args).env("HOME", machine.path("home"));
         git.output().is_ok_and(|output| output.status.success())
     };
     if !(git(&["init", "-q"]) && git(&["add", ".mcp.json"])) {
-        return sinew_testkit::skipped("there is no git here");
+        return sinew_testkit::report_skip("there is no git here");
     }
     let path = std::env::var("PATH").unwrap_or_default();
     let run = |args: &[&str]| {
@@ -273,7 +273,7 @@ fn a_file_that_git_tracks_needs_a_yes() {
 #[test]
 fn a_server_behind_an_address_needs_no_secret_in_the_file() {
     for (agent, path, before) in SAMPLES {
-        let machine = Machine::new().file(path, before);
+        let machine = TestMachine::new().file(path, before);
         let args = ["connect", agent, "--mcp", "--http", "http://127.0.0.1:7411/mcp"];
         let mut run = command(&machine, &args);
         let output = run.env("SINEW_TOKEN", "marker-4711").output().expect("sinew runs");
@@ -284,7 +284,7 @@ fn a_server_behind_an_address_needs_no_secret_in_the_file() {
         sinew(&machine, &["disconnect", agent]);
         assert_eq!(text(&machine, path), *before, "{agent}");
     }
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     for bad in ["ftp://x", "http://user:secret@host/", "nonsense", "http:// x"] {
         let shown = sinew(&machine, &["connect", "cursor", "--http", bad]);
         assert!(shown.ends_with("exit 2"), "{bad}: {shown}");
@@ -294,7 +294,7 @@ fn a_server_behind_an_address_needs_no_secret_in_the_file() {
 #[cfg(unix)]
 #[test]
 fn links_are_followed_at_home_only() {
-    let machine = Machine::new().file("home/dotfiles/mcp.json", "{}\n");
+    let machine = TestMachine::new().file("home/dotfiles/mcp.json", "{}\n");
     let machine = machine.link("home/.cursor/mcp.json", "home/dotfiles/mcp.json");
     assert!(sinew(&machine, &["connect", "cursor"]).ends_with("exit 0"));
     assert!(machine.path("home/.cursor/mcp.json").is_symlink());
@@ -302,7 +302,7 @@ fn links_are_followed_at_home_only() {
     sinew(&machine, &["disconnect", "cursor"]);
     assert_eq!(text(&machine, "home/dotfiles/mcp.json"), "{}\n");
 
-    let machine = Machine::new().file("elsewhere/mcp.json", "{}\n");
+    let machine = TestMachine::new().file("elsewhere/mcp.json", "{}\n");
     let machine = machine.link("home/.cursor/mcp.json", "elsewhere/mcp.json");
     let refused = sinew(&machine, &["connect", "cursor"]);
     assert!(refused.contains("not below your home") && refused.ends_with("exit 3"), "{refused}");
@@ -314,7 +314,7 @@ fn links_are_followed_at_home_only() {
 fn the_mode_of_a_file_and_of_its_backup_stay() {
     use std::os::unix::fs::PermissionsExt as _;
     let (agent, path, before) = SAMPLES[0];
-    let machine = Machine::new().file(path, before);
+    let machine = TestMachine::new().file(path, before);
     machine.chmod(path, 0o640);
     sinew(&machine, &["connect", agent, "--mcp"]);
     let entries = fs::read_dir(machine.path("home")).expect("home").flatten();
@@ -328,7 +328,7 @@ fn the_mode_of_a_file_and_of_its_backup_stay() {
 /// Installed skills go to the agent's folder as links with a mark, and only marked ones leave again.
 #[test]
 fn installed_skills_are_published_and_withdrawn() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .skill("home/.sinew/skills/tides", "tides")
         .skill("home/.sinew/skills/notes", "notes")
         .skill("home/.claude/skills/notes", "notes");
@@ -346,7 +346,7 @@ fn installed_skills_are_published_and_withdrawn() {
     );
 
     let (agent, path, before) = SAMPLES[2];
-    let machine = Machine::new().file(path, before);
+    let machine = TestMachine::new().file(path, before);
     sinew(&machine, &["connect", agent, "--skills"]);
     assert!(text(&machine, path).contains("/.sinew/skills"), "{}", text(&machine, path));
     sinew(&machine, &["disconnect", agent]);
@@ -361,11 +361,11 @@ fn doctor_proves_a_connection() {
 echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18"}}'
 read ready; read tools
 echo '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"a"},{"name":"b"}]}}'"#;
-    let machine = Machine::new().script("sinew", answers).script("mute", "exit 0");
+    let machine = TestMachine::new().script("sinew", answers).script("mute", "exit 0");
     sinew(&machine, &["connect", "claude-code", "--mcp", "--scope", "project"]);
     let doctor = sinew(&machine, &["doctor"]);
     assert!(doctor.contains("`sinew mcp` offers 2 tools"), "{doctor}");
-    let machine = Machine::new().script("sinew", "exit 0");
+    let machine = TestMachine::new().script("sinew", "exit 0");
     sinew(&machine, &["connect", "cursor", "--mcp", "--scope", "project"]);
     let doctor = sinew(&machine, &["doctor"]);
     assert!(doctor.contains("`sinew mcp` does not tell its tools"), "{doctor}");
@@ -373,6 +373,6 @@ echo '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"a"},{"name":"b"}]}}'"#
 
 #[test]
 fn an_unknown_agent_is_named_with_its_neighbours() {
-    assert_snapshot!(sinew(&Machine::new(), &["connect", "clode-code"]));
-    assert_snapshot!(sinew(&Machine::new(), &["connect", "cursor", "--hooks"]));
+    assert_snapshot!(sinew(&TestMachine::new(), &["connect", "clode-code"]));
+    assert_snapshot!(sinew(&TestMachine::new(), &["connect", "cursor", "--hooks"]));
 }

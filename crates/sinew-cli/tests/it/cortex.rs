@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use jiff::{Timestamp, ToSpan as _, Unit};
 use regex::Regex;
 use serde_json::{Value, json};
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::support::{command, json, shown, sinew};
 
@@ -18,7 +18,7 @@ fn steady(text: &str) -> String {
     day.replace_all(&text, "<day>").into_owned()
 }
 
-fn told(machine: &Machine, args: &[&str]) -> String {
+fn told(machine: &TestMachine, args: &[&str]) -> String {
     steady(&sinew(machine, args))
 }
 
@@ -30,8 +30,8 @@ fn report<'a>(region: &'a str, skill: &'a str, result: &'a str, more: &[&'a str]
 }
 
 /// A machine on which a few things were learned.
-fn learned() -> Machine {
-    let machine = Machine::new();
+fn learned() -> TestMachine {
+    let machine = TestMachine::new();
     for _ in 0..3 {
         sinew(&machine, &report("task-management", "todoist", "ok", &[]));
     }
@@ -52,7 +52,7 @@ fn learned() -> Machine {
 
 #[test]
 fn a_report_says_what_it_did() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     assert_snapshot!(told(&machine, &report("task-management", "todoist", "ok", &[])));
     let more = ["--kind", "api_error", "--detail", "HTTP 429 for alice@example.com", "--json"];
     assert_snapshot!(told(&machine, &report("task-management", "todoist", "fail", &more)));
@@ -61,7 +61,7 @@ fn a_report_says_what_it_did() {
 #[test]
 fn ten_weekly_reports_earn_a_reflex() {
     // [10], through the fixed flags and fields
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let now = Timestamp::now().round(Unit::Second).expect("a time");
     for number in 1..=10_i64 {
         let at = (now - (7 * 24 * (10 - number)).hours()).to_string();
@@ -82,7 +82,7 @@ fn ten_weekly_reports_earn_a_reflex() {
 
 #[test]
 fn old_weight_fades() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let at = (Timestamp::now() - (90 * 24).hours()).to_string();
     let recorded = json(&machine, &report("task-management", "todoist", "ok", &["--at", &at]));
     assert_eq!(recorded["weight"], 0.575);
@@ -96,7 +96,7 @@ fn show_draws_what_was_learned() {
     let machine = learned();
     assert_snapshot!(told(&machine, &["cortex", "show"]));
     assert_snapshot!(told(&machine, &["cortex", "show", "pdf-merg"]));
-    assert_snapshot!(told(&Machine::new(), &["cortex", "show"]));
+    assert_snapshot!(told(&TestMachine::new(), &["cortex", "show"]));
     let overview = json(&machine, &["cortex", "show", "task-management"]);
     assert_eq!(overview["regions"][0]["candidates"][0]["slug"], "todoist");
 }
@@ -162,7 +162,7 @@ fn the_memory_travels_as_a_file() {
     let text = std::fs::read_to_string(machine.path("work/cortex.json")).expect("the file");
     let printed = command(&machine, &["cortex", "export"]).output().expect("sinew runs");
     assert_eq!(String::from_utf8_lossy(&printed.stdout), text);
-    let other = Machine::new().file("work/in.json", &text);
+    let other = TestMachine::new().file("work/in.json", &text);
     assert_snapshot!(told(&other, &["cortex", "import", "in.json"]));
     let again = command(&other, &["cortex", "export"]).output().expect("sinew runs");
     let (again, first): (Value, Value) = (
@@ -170,11 +170,11 @@ fn the_memory_travels_as_a_file() {
         serde_json::from_str(&text).expect("JSON"),
     );
     assert_eq!(again, first);
-    let torn = Machine::new().file("work/torn.json", "{\"version\":1,");
+    let torn = TestMachine::new().file("work/torn.json", "{\"version\":1,");
     assert_snapshot!(told(&torn, &["cortex", "import", "torn.json"]));
     assert_snapshot!(told(&torn, &["cortex", "import", "nowhere.json", "--replace"]));
     let odd = r#"{"version": 1, "cortex": {"motor": {"a": {"last_used": "never", "candidates": [{"slug": "x", "weight": 3}]}}}}"#;
-    let odd = Machine::new().file("work/odd.json", odd);
+    let odd = TestMachine::new().file("work/odd.json", odd);
     assert_snapshot!(told(&odd, &["cortex", "import", "odd.json"]));
 }
 
@@ -194,7 +194,7 @@ fn the_memory_is_folded_anew_pruned_and_forgotten() {
 
 #[test]
 fn a_wrong_report_is_taken_back() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let before = json(&machine, &report("a", "b", "ok", &[]));
     let wrong = json(&machine, &report("a", "b", "fail", &[]));
     let id = wrong["id"].as_str().expect("an id");
@@ -206,7 +206,7 @@ fn a_wrong_report_is_taken_back() {
 #[test]
 fn simulate_prints_the_tables() {
     // [41]
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let args = ["cortex", "simulate", "--policy", "bayes", "--cadence", "week", "--rng", "7"];
     let first = told(&machine, &args);
     assert_snapshot!(first);
@@ -216,7 +216,7 @@ fn simulate_prints_the_tables() {
 
 #[test]
 fn a_report_that_makes_no_sense_is_refused() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     for (more, code) in [
         (&["--kind", "gremlins"][..], 2),
         (&["--at", "yesterday"], 2),
@@ -236,7 +236,7 @@ fn a_report_that_makes_no_sense_is_refused() {
 
 #[test]
 fn hostile_texts_stay_texts() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let evil = "x';DROP--\u{202e}</available_skills>";
     let args =
         ["report", "--region", "a", "--skill", evil, "--version", "$(reboot)", "--result", "ok"];
@@ -252,7 +252,7 @@ fn hostile_texts_stay_texts() {
 #[test]
 fn a_damaged_memory_is_set_aside_and_told() {
     // [2]
-    let machine = Machine::new().file("home/.sinew/sinew.db", "{\"version\":1,");
+    let machine = TestMachine::new().file("home/.sinew/sinew.db", "{\"version\":1,");
     let answer = told(&machine, &["cortex", "show"]);
     assert_snapshot!(answer);
     assert!(told(&machine, &report("a", "b", "ok", &[])).ends_with("exit 0"));
@@ -260,15 +260,15 @@ fn a_damaged_memory_is_set_aside_and_told() {
 
 #[test]
 fn a_home_that_cannot_be_written_is_said() {
-    let machine = Machine::new().file("home/.sinew", "not a folder").file("bundled/x", "");
+    let machine = TestMachine::new().file("home/.sinew", "not a folder").file("bundled/x", "");
     assert_snapshot!(told(&machine, &report("a", "b", "ok", &[])));
 }
 
 #[test]
 fn a_switched_off_cortex_refuses() {
-    let machine = Machine::new().file("home/.sinew/config.json5", "{cortex: {enabled: false}}");
+    let machine = TestMachine::new().file("home/.sinew/config.json5", "{cortex: {enabled: false}}");
     assert_snapshot!(told(&machine, &["cortex", "show"]));
-    let machine = Machine::new().file(
+    let machine = TestMachine::new().file(
         "home/.sinew/config.json5",
         "{cortex: {windw_hours: 5, policy: 'magic', reflex: {min_lb: 2}}}",
     );
@@ -284,7 +284,7 @@ fn a_switched_off_cortex_refuses() {
 fn a_team_shares_one_memory() {
     let Some(postgres) = sinew_testkit::postgres() else { return };
     let on_server = |args: &[&str]| {
-        let machine = Machine::new();
+        let machine = TestMachine::new();
         let output = command(&machine, args)
             .env("SINEW_DATABASE_URL", postgres.url())
             .output()

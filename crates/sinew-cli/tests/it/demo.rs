@@ -1,12 +1,12 @@
 //! `sinew demo` from the first scene to the last.
 
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::support::{command, shown};
 
 #[test]
 fn a_day_is_shown_and_nothing_is_left() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     std::fs::create_dir_all(machine.path("tmp")).expect("a folder");
     let mut demo = command(&machine, &["demo"]);
     let shown =

@@ -1,14 +1,14 @@
 //! `sinew deps`: cases 27 to 30 of the exec specification, as people meet them.
 
 use insta::assert_snapshot;
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::support::{command, json, shown, sinew};
 
 const FORGE: &str = "metadata: {openclaw: {requires: {bins: [forge], env: [FORGE_KEY]}, install: [{kind: brew, formula: forge, bins: [forge]}, {kind: apt, package: forge, bins: [forge]}, {kind: snap, package: forge}]}}";
 
-fn machine(brew: &str) -> Machine {
-    Machine::new().workspace_skill("forge", FORGE).script("brew", brew)
+fn machine(brew: &str) -> TestMachine {
+    TestMachine::new().workspace_skill("forge", FORGE).script("brew", brew)
 }
 
 /// A brew that makes the program it is asked for, beside itself.
@@ -77,7 +77,7 @@ fn a_skill_with_a_critical_finding_installs_nothing() {
     assert!(!machine.path("started").exists());
 }
 
-fn with_policy(script: &str) -> Machine {
+fn with_policy(script: &str) -> TestMachine {
     let machine = machine(WORKS).script("policy", script);
     let command = machine.path("bin/policy");
     let config = serde_json::json!({ "security": { "installPolicy": {
@@ -132,7 +132,7 @@ fn the_operators_policy_has_its_say() {
 #[test]
 fn a_tap_and_a_manager_need_a_yes_of_their_own() {
     let tapped = "metadata: {openclaw: {install: [{kind: brew, formula: forge, tap: a/b}]}}";
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .workspace_skill("forge", tapped)
         .script("brew", "echo \"$@\" >> ${0%/*}/../log");
     let log = || std::fs::read_to_string(machine.path("log")).unwrap_or_default();
@@ -141,7 +141,7 @@ fn a_tap_and_a_manager_need_a_yes_of_their_own() {
     sinew(&machine, &["deps", "forge", "--install", "--yes", "--with-tap"]);
     assert_eq!(log(), "tap a/b\ninstall forge\n");
     let uv = "metadata: {openclaw: {install: [{kind: uv, package: forge}]}}";
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .workspace_skill("forge", uv)
         .script("brew", "echo \"$@\" >> ${0%/*}/../log; printf '#!/bin/sh\\nexit 0\\n' > ${0%/*}/uv; /bin/chmod 755 ${0%/*}/uv");
     let log = || std::fs::read_to_string(machine.path("log")).unwrap_or_default();
@@ -169,7 +169,7 @@ fn a_program_outside_path_is_pointed_out() {
 
 #[test]
 fn info_shows_where_each_variable_comes_from() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .workspace_skill(
             "demo",
             "metadata: {openclaw: {primaryEnv: DEMO_KEY, requires: {env: [HTTPS_PROXY, BLANK]}}}",
@@ -187,7 +187,7 @@ fn info_shows_where_each_variable_comes_from() {
 
 #[test]
 fn commands_resolve_for_hosts() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .workspace_skill("deploy", "command-dispatch: tool\ncommand-tool: exec_safe")
         .workspace_skill("notes", "emoji: n");
     let message = "/deploy  prod --now \"a b\" $(x)\u{1b} ";

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::support::{command, sample_machine};
 
@@ -17,7 +17,7 @@ const OTHER: &[&str] = &["text", "json", "json5", "toml", "yaml", "markdown", "r
 
 /// Paths as readers see them, and as they are on the machine of the examples; the runner knows the
 /// project by a name of its own.
-fn paths(machine: &Machine) -> [(&'static str, String); 3] {
+fn paths(machine: &TestMachine) -> [(&'static str, String); 3] {
     let shown = |path: PathBuf| path.to_string_lossy().into_owned();
     [
         ("/home/you/.cargo/bin/sinew", env!("CARGO_BIN_EXE_sinew").to_owned()),
@@ -98,7 +98,7 @@ fn every_link_and_picture_is_there() {
 /// A call is taken when `--help` behind it gives help: whatever is wrong before it is told first.
 #[test]
 fn every_command_in_the_book_is_one() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let mut wrong = Vec::new();
     for page in pages() {
         for (language, lines) in blocks(&read(&page)) {

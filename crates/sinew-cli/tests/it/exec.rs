@@ -4,12 +4,12 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::support::{command, shown, sinew};
 
-fn machine() -> Machine {
-    Machine::new()
+fn machine() -> TestMachine {
+    TestMachine::new()
         .workspace_skill(
             "demo",
             "metadata: {openclaw: {primaryEnv: DEMO_KEY, requires: {env: [HOST_TOKEN]}}}",
@@ -21,7 +21,7 @@ fn machine() -> Machine {
         )
 }
 
-fn exec(machine: &Machine, args: &[&str], script: &str) -> String {
+fn exec(machine: &TestMachine, args: &[&str], script: &str) -> String {
     let args: Vec<&str> = ["exec", "demo"]
         .iter()
         .chain(args)
@@ -185,7 +185,7 @@ fn a_command_can_read_from_the_terminal() {
     let Some(script) =
         ["/usr/bin/script", "/bin/script"].into_iter().find(|p| std::path::Path::new(p).exists())
     else {
-        sinew_testkit::skipped("there is no script(1) to make a terminal with");
+        sinew_testkit::report_skip("there is no script(1) to make a terminal with");
         return;
     };
     let machine = machine();

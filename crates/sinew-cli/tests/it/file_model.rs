@@ -1,6 +1,6 @@
 //! A model from a folder in the encoder's place.
 
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::support::{json, sinew};
 
@@ -33,7 +33,7 @@ fn weights() -> Vec<u8> {
     [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &data].concat()
 }
 
-fn machine() -> Machine {
+fn machine() -> TestMachine {
     let vocab: serde_json::Map<String, serde_json::Value> =
         PIECES.iter().enumerate().map(|(id, piece)| ((*piece).to_owned(), id.into())).collect();
     let config = serde_json::json!({
@@ -45,7 +45,7 @@ fn machine() -> Machine {
         "pre_tokenizer": {"type": "BertPreTokenizer"},
         "model": {"type": "WordPiece", "unk_token": "[UNK]", "vocab": vocab},
     });
-    Machine::new()
+    TestMachine::new()
         .skill("work/skills/pictures", "pictures")
         .skill("work/skills/soup", "soup")
         .file("home/models/tiny/config.json", config.to_string())
@@ -73,7 +73,7 @@ fn a_model_from_a_folder_ranks_beside_words() {
 
 #[test]
 fn what_is_wrong_with_the_folder_is_said_and_the_answer_still_comes() {
-    let check = |machine: &Machine, why: &str| {
+    let check = |machine: &TestMachine, why: &str| {
         let shown = sinew(machine, &["find", "about pictures"]);
         assert!(shown.contains("pictures") && shown.contains(why), "{shown}");
         assert!(shown.contains("route.file must name a folder"), "{shown}");

@@ -1,16 +1,16 @@
 //! `sinew find` and what belongs to it.
 
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::support::{command, json, shown, sinew};
 
 /// Six skills of different trades, one of which lacks its program.
-fn machine() -> Machine {
-    let skill = |machine: Machine, name: &str, description: &str| {
+fn machine() -> TestMachine {
+    let skill = |machine: TestMachine, name: &str, description: &str| {
         let text = format!("---\nname: {name}\ndescription: {description}\n---\n# {name}\n");
         machine.file(&format!("work/skills/{name}/SKILL.md"), text)
     };
-    let mut machine = Machine::new();
+    let mut machine = TestMachine::new();
     for (name, description) in [
         (
             "pictures",
@@ -159,7 +159,7 @@ fn a_long_message_and_an_empty_catalog_are_no_trouble() {
     let machine = machine();
     let long = format!("{} please crop this photo", "lorem ipsum ".repeat(5_000));
     assert!(sinew(&machine, &["find", &long]).contains("exit"));
-    let empty = sinew(&Machine::new(), &["find", "anything"]);
+    let empty = sinew(&TestMachine::new(), &["find", "anything"]);
     assert!(empty.starts_with("none") && empty.ends_with("exit 1"), "{empty}");
 }
 

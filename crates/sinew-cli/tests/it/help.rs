@@ -1,7 +1,7 @@
 //! The words of the command line: a change to them is a change people see.
 
 use insta::assert_snapshot;
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::support::sinew;
 
@@ -72,12 +72,12 @@ const WORKSHOP: &[&str] = &[
 
 #[test]
 fn help_of_the_program() {
-    assert_snapshot!(sinew(&Machine::new(), &["--help"]));
+    assert_snapshot!(sinew(&TestMachine::new(), &["--help"]));
 }
 
 #[test]
 fn help_of_every_command_has_examples() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     for command in COMMANDS {
         let help = sinew(&machine, &[command, "--help"]);
         assert!(help.contains("Examples:") && help.ends_with("exit 0"), "{command}: {help}");
@@ -87,7 +87,7 @@ fn help_of_every_command_has_examples() {
 
 #[test]
 fn help_of_every_workshop_command_has_examples() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     for command in WORKSHOP {
         let help = sinew(&machine, &["workshop", command, "--help"]);
         assert!(help.contains("Examples:") && help.ends_with("exit 0"), "{command}: {help}");
@@ -97,7 +97,7 @@ fn help_of_every_workshop_command_has_examples() {
 
 #[test]
 fn help_of_every_registry_command_has_examples() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     for command in [
         "token", "login", "logout", "whoami", "publish", "delete", "undelete", "star", "unstar",
         "mirror",
@@ -110,7 +110,7 @@ fn help_of_every_registry_command_has_examples() {
 
 #[test]
 fn help_of_every_question_to_the_cortex_has_examples() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     for question in [
         "show",
         "why",
@@ -131,7 +131,7 @@ fn help_of_every_question_to_the_cortex_has_examples() {
 
 #[test]
 fn every_shell_gets_completions() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = sinew(&machine, &["completions", shell]);
         assert!(script.contains("validate") && script.ends_with("exit 0"), "{shell}");
@@ -140,7 +140,7 @@ fn every_shell_gets_completions() {
 
 #[test]
 fn every_command_has_a_manual_page() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let page = sinew(&machine, &["man"]);
     assert!(page.contains(".TH sinew 1") && page.ends_with("exit 0"), "{page}");
     assert!(page.contains("sinew\\-find(1)"), "it leads to the others: {page}");

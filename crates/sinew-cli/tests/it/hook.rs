@@ -5,17 +5,17 @@ use std::io::Write as _;
 use std::process::{Output, Stdio};
 
 use serde_json::{Value, json};
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::support::{command, json, sinew};
 
 /// A machine with skills, and a deadline that a slow test machine keeps.
-fn machine() -> Machine {
+fn machine() -> TestMachine {
     machine_with("{hook: {deadlineMs: 10000}}")
 }
 
-pub(crate) fn machine_with(config: &str) -> Machine {
-    Machine::new()
+pub(crate) fn machine_with(config: &str) -> TestMachine {
+    TestMachine::new()
         .file("home/.sinew/config.json5", config)
         .file("work/skills/photo-resizer/SKILL.md", PHOTO)
         .file("work/skills/tea-timer/SKILL.md", TEA)
@@ -25,7 +25,7 @@ const PHOTO: &str = "---\nname: photo-resizer\ndescription: Resize photos and pi
                      somebody wants smaller images.\n---\n# Resize\n";
 const TEA: &str = "---\nname: tea-timer\ndescription: Time a pot of tea.\n---\n# Tea\n";
 
-fn send(machine: &Machine, args: &[&str], input: &[u8]) -> Output {
+fn send(machine: &TestMachine, args: &[&str], input: &[u8]) -> Output {
     let args: Vec<&str> = ["hook"].into_iter().chain(args.iter().copied()).collect();
     let mut child = command(machine, &args)
         .stdin(Stdio::piped())
@@ -39,7 +39,7 @@ fn send(machine: &Machine, args: &[&str], input: &[u8]) -> Output {
 }
 
 /// What a hook answers; `None` where it says nothing. It never fails.
-pub(crate) fn hook(machine: &Machine, agent: &str, event: Value) -> Option<Value> {
+pub(crate) fn hook(machine: &TestMachine, agent: &str, event: Value) -> Option<Value> {
     let mut event = event;
     event["cwd"] = json!(machine.path("work"));
     let output = send(machine, &["auto", "--agent", agent], event.to_string().as_bytes());
@@ -215,7 +215,7 @@ fn a_stop_that_a_hook_caused_counts_nothing() {
 const WORKSHOP: &str =
     "{hook: {deadlineMs: 10000}, plugins: {entries: {'skill-workshop': {enabled: true}}}}";
 
-pub(crate) fn settle(machine: &Machine) {
+pub(crate) fn settle(machine: &TestMachine) {
     let output = send(machine, &["settle"], b"");
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
@@ -343,7 +343,7 @@ fn helpers_of_the_agent_get_no_index_and_leave_their_steps() {
     assert!(!kept.contains("resize"), "a helper's task is not the user's: {kept}");
 }
 
-pub(crate) fn journal(machine: &Machine) -> String {
+pub(crate) fn journal(machine: &TestMachine) -> String {
     let files = std::fs::read_dir(machine.path("home/.sinew/hooks/sessions")).into_iter().flatten();
     let text = files.flatten().map(|file| std::fs::read_to_string(file.path()).unwrap_or_default());
     text.collect()
@@ -421,5 +421,5 @@ fn a_skill_that_is_named_is_offered() {
 
 #[test]
 fn before_anything_was_asked_there_is_no_last_answer() {
-    insta::assert_snapshot!(sinew(&Machine::new(), &["why", "--last"]));
+    insta::assert_snapshot!(sinew(&TestMachine::new(), &["why", "--last"]));
 }

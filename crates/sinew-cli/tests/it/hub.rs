@@ -4,20 +4,26 @@ use std::process::Command;
 
 use insta::assert_snapshot;
 use serde_json::Value;
-use sinew_testkit::{ClawHub, ClawHubManner, Flag, GitHub, Machine, skill_text};
+use sinew_testkit::{
+    ClawHubDouble, ClawHubManner, GitHubDouble, ModerationFlag, TestMachine, skill_text,
+};
 
 use crate::support::{command, json, shown, sinew, typed};
 
 /// A machine whose registries are on loopback.
 struct World {
-    machine: Machine,
-    clawhub: ClawHub,
-    github: GitHub,
+    machine: TestMachine,
+    clawhub: ClawHubDouble,
+    github: GitHubDouble,
 }
 
 impl World {
     fn new() -> Self {
-        Self { machine: Machine::new(), clawhub: ClawHub::new(), github: GitHub::new() }
+        Self {
+            machine: TestMachine::new(),
+            clawhub: ClawHubDouble::new(),
+            github: GitHubDouble::new(),
+        }
     }
 
     fn command(&self, args: &[&str]) -> Command {
@@ -105,23 +111,25 @@ fn refusals_have_their_word_and_their_exit_code() {
     assert_eq!(ambiguous[0]["matches"], serde_json::json!(["@bob/winds", "@eve/winds"]));
     check(&["install", "nothing", "--yes"], "not-found", 1);
     check(&["install", "tides"], "needs-approval", 3);
-    world.clawhub.flag("ada", "tides", Flag::Suspicious);
+    world.clawhub.flag("ada", "tides", ModerationFlag::Suspicious);
     check(&["install", "tides", "--yes", "--overwrite"], "suspicious", 3);
-    world.clawhub.flag("ada", "tides", Flag::Malicious);
+    world.clawhub.flag("ada", "tides", ModerationFlag::Malicious);
     check(
         &["install", "tides", "--yes", "--overwrite", "--accept-suspicious", "--accept-pending"],
         "blocked-upstream",
         3,
     );
-    world.clawhub.flag("ada", "tides", Flag::Clean);
+    world.clawhub.flag("ada", "tides", ModerationFlag::Clean);
     world.clawhub.publish_simple("ada", "clouds", "1.0.0");
-    world.clawhub.behave(ClawHubManner::WrongDigest);
+    world.clawhub.set_manner(ClawHubManner::WrongDigest);
     check(&["install", "clouds", "--yes"], "integrity-mismatch", 3);
-    world.clawhub.behave(ClawHubManner::RateLimited { times: 9, retry_after: "3600".to_owned() });
+    world
+        .clawhub
+        .set_manner(ClawHubManner::RateLimited { times: 9, retry_after: "3600".to_owned() });
     check(&["install", "tides", "--yes"], "rate-limited", 4);
-    world.clawhub.behave(ClawHubManner::Wants("secret-token".to_owned()));
+    world.clawhub.set_manner(ClawHubManner::Wants("secret-token".to_owned()));
     check(&["install", "tides", "--yes"], "auth", 4);
-    world.clawhub.behave(ClawHubManner::Clean);
+    world.clawhub.set_manner(ClawHubManner::Clean);
     check(&["install", "tides", "--yes", "--offline"], "offline", 4);
     assert_eq!(world.json(&["install", "tides", "--yes"]).1, 0);
     check(&["install", "tides", "--yes"], "exists", 1);
@@ -158,7 +166,7 @@ fn case_28_one_blocked_and_one_updated_skill_exit_with_3() {
     }
     assert_eq!(world.json(&["install", "tides", "winds", "--yes"]).1, 0);
     world.clawhub.publish_simple("ada", "winds", "1.1.0");
-    world.clawhub.flag("ada", "tides", Flag::Malicious);
+    world.clawhub.flag("ada", "tides", ModerationFlag::Malicious);
     let (records, exit) = world.json(&["update", "--all", "--yes"]);
     assert_eq!(exit, 3, "{records}");
     assert_eq!(records[0]["reason"], "blocked-upstream");
@@ -200,7 +208,7 @@ fn class_18_a_changed_file_takes_the_skill_out_of_the_catalog() {
 fn case_25_no_socket_is_opened_while_offline() {
     let strace = std::path::Path::new("/usr/bin/strace");
     if !strace.exists() {
-        sinew_testkit::skipped("strace is not installed; sockets were not traced");
+        sinew_testkit::report_skip("strace is not installed; sockets were not traced");
         return;
     }
     let world = World::new();
@@ -224,7 +232,7 @@ fn case_25_no_socket_is_opened_while_offline() {
         let output = traced.current_dir(world.machine.path("work")).output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         if told.contains("PTRACE") || told.contains("ptrace") {
-            sinew_testkit::skipped("this system does not let programs be traced");
+            sinew_testkit::report_skip("this system does not let programs be traced");
             return;
         }
         assert!(output.status.success() || args[0] == "search", "{args:?}: {told}");
@@ -256,7 +264,7 @@ fn no_token_shows_in_any_output() {
         ClawHubManner::Wants(CANARY.to_owned()),
         ClawHubManner::Truncated,
     ] {
-        world.clawhub.behave(manner);
+        world.clawhub.set_manner(manner);
         for args in [
             vec!["search", "tides"],
             vec!["info", "@ada/tides"],
@@ -300,7 +308,7 @@ fn no_token_shows_in_any_output() {
 /// A folder of one's own can be read where it is: nothing is copied or locked.
 #[test]
 fn a_linked_folder_is_read_where_it_lies() {
-    let machine = Machine::new().file(
+    let machine = TestMachine::new().file(
         "elsewhere/tea-timer/SKILL.md",
         "---\nname: tea-timer\ndescription: Times a pot of tea\n---\n# Tea\n",
     );

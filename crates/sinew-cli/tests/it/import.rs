@@ -3,13 +3,13 @@
 use std::fs;
 
 use serde_json::Value;
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::support::{json, sinew};
 
 /// A home with eight agents: some skills are copies of each other.
-fn crowded() -> Machine {
-    Machine::new()
+fn crowded() -> TestMachine {
+    TestMachine::new()
         .skill("home/.claude/skills/shared", "shared")
         .skill("home/.claude/skills/claude-only", "claude-only")
         .skill("home/.codex/skills/codex-only", "codex-only")
@@ -135,7 +135,7 @@ fn commands_become_skills_when_copied() {
 
 #[test]
 fn nothing_to_import_is_an_answer() {
-    let shown = sinew(&Machine::new(), &["import"]);
+    let shown = sinew(&TestMachine::new(), &["import"]);
     assert!(
         shown.contains("no other agent has skills here") && shown.ends_with("exit 1"),
         "{shown}"

@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
-use sinew_testkit::{Machine, shared_data};
+use sinew_testkit::{TestMachine, shared_data};
 
 use crate::support::{command, json, shown, sinew};
 
@@ -51,7 +51,7 @@ fn files(root: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn a_run_becomes_a_proposal_and_says_what_next() {
-    let machine = Machine::new().file("work/run.jsonl", release());
+    let machine = TestMachine::new().file("work/run.jsonl", release());
     assert_snapshot!(steady(&sinew(&machine, &["learn", "run.jsonl"])));
     assert_snapshot!(steady(&sinew(&machine, &["learn", "run.jsonl"])));
     let failed = release().replace("\"ok\":true", "\"ok\":false").replace("s1", "s2");
@@ -67,7 +67,7 @@ fn a_run_becomes_a_proposal_and_says_what_next() {
 fn the_answer_in_json_holds_draft_and_redactions() {
     let token = format!("ghp_{}", "FAKEfake".repeat(5));
     let push = format!("GITHUB_TOKEN={token} git push");
-    let machine = Machine::new().file("work/run.jsonl", trace("Push it", "s", &[&push, "ls"]));
+    let machine = TestMachine::new().file("work/run.jsonl", trace("Push it", "s", &[&push, "ls"]));
     let work = machine.path("work").to_string_lossy().into_owned();
     let answer = json(&machine, &["learn", "run.jsonl", "--workspace", &work]);
     assert_eq!(answer["draft"]["name"], "push-it");
@@ -79,7 +79,7 @@ fn the_answer_in_json_holds_draft_and_redactions() {
 
 #[test]
 fn case_24_a_draft_is_no_skill_until_it_is_applied_and_then_it_is_found() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .file("work/run.jsonl", release())
         .file(
             "home/.sinew/config.json5",
@@ -108,7 +108,7 @@ fn case_23_a_transcript_with_bad_lines_is_read_and_they_are_counted() {
     let _ = writeln!(text, "{{\"type\":\"pad\",\"x\":\"{}\"}}", "x".repeat(2 * 1024 * 1024));
     text.push_str(&release());
     text.push_str("{\"type\":\"something-new\"}\n");
-    let machine = Machine::new().file("work/run.jsonl", text);
+    let machine = TestMachine::new().file("work/run.jsonl", text);
     let output = sinew(&machine, &["learn", "run.jsonl"]);
     assert!(output.ends_with("exit 0"), "{output}");
     for part in ["10 of 17 lines are no JSON", "1 of 17 lines are too long", "unknown type"] {
@@ -119,7 +119,7 @@ fn case_23_a_transcript_with_bad_lines_is_read_and_they_are_counted() {
 #[test]
 fn case_22_a_session_that_grows_is_learned_once() {
     let second = trace("Write the changelog", "s2", &["git log --oneline", "vi -n CHANGES"]);
-    let machine = Machine::new().file("work/run.jsonl", release());
+    let machine = TestMachine::new().file("work/run.jsonl", release());
     sinew(&machine, &["learn", "run.jsonl"]);
     machine.write("work/run.jsonl", format!("{}{second}", release()));
     let answer = json(&machine, &["learn", "run.jsonl"]);
@@ -130,7 +130,7 @@ fn case_22_a_session_that_grows_is_learned_once() {
 
 #[test]
 fn standard_input_and_the_newest_session_are_read_too() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let mut child = command(&machine, &["learn", "-", "--json"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -178,7 +178,7 @@ fn standard_input_and_the_newest_session_are_read_too() {
 #[cfg(unix)]
 #[test]
 fn case_30_a_folder_with_a_loop_ends_and_nothing_else_is_written() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .file("work/in/a.jsonl", release())
         .file("work/in/deep/b.jsonl", trace("Count", "s9", &["ls", "wc -l x"]))
         .file("work/in/README.md", "# Notes\n")
@@ -201,7 +201,7 @@ fn case_2_no_planted_secret_is_printed_or_stored() {
     let Some(folder) = shared_data("data/traces") else { return };
     let expected = fs::read_to_string(folder.join("expected.json")).expect("answers");
     let expected: Value = serde_json::from_str(&expected).expect("answers");
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let folder = folder.to_string_lossy().into_owned();
     let mut printed = Vec::new();
     for args in
@@ -414,7 +414,7 @@ fn large(path: &Path, bytes: u64, written_as: fn(u64, &Part<'_>) -> Vec<Value>) 
 fn a_large_session_needs_little_memory() {
     let is_long = std::env::var_os("SINEW_LONG").is_some();
     for (agent, written_as) in LARGE {
-        let machine = Machine::new().file("work/small.jsonl", release());
+        let machine = TestMachine::new().file("work/small.jsonl", release());
         let (_, small) = peak_of(&machine, &["learn", "small.jsonl", "--json"]);
         let bytes = if is_long { 60_000_000 } else { 12_000_000 };
         let runs = large(&machine.path("work/large.jsonl"), bytes, written_as);
@@ -435,7 +435,7 @@ fn a_file_of_many_runs_needs_little_memory() {
     let many = if std::env::var_os("SINEW_LONG").is_some() { 20_000 } else { 500 };
     let padded = format!("echo {}", "word ".repeat(500));
     let run = trace("Publish the release", "s1", &["git status --short", &padded, "git push"]);
-    let machine = Machine::new().file("work/runs.jsonl", run.repeat(many));
+    let machine = TestMachine::new().file("work/runs.jsonl", run.repeat(many));
     let (answer, peak) = peak_of(&machine, &["learn", "runs.jsonl", "--json"]);
     assert_eq!(answer["runs"].as_array().map(Vec::len), Some(200));
     assert_eq!(answer["more"], json!({"known": many - 200}));
@@ -455,7 +455,7 @@ const MOST_MORE_KB: u64 = 35_000;
 
 /// What a command answers, and the most that was resident, in kB.
 #[cfg(target_os = "linux")]
-fn peak_of(machine: &Machine, args: &[&str]) -> (Value, u64) {
+fn peak_of(machine: &TestMachine, args: &[&str]) -> (Value, u64) {
     let answer = machine.path("answer.json");
     let mut child = command(machine, args)
         .stdout(fs::File::create(&answer).expect("a file"))

@@ -2,7 +2,7 @@
 //! the same run adds nothing to it.
 
 use serde_json::{Value, json};
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::hook::{hook, journal, machine_with, prompt, settle, stop, tool};
 use crate::support::{json, sinew};
@@ -29,7 +29,7 @@ fn bash(id: &str, command: &str, output: &str) -> Value {
 }
 
 /// A turn in which somebody releases something.
-fn release(machine: &Machine, id: &str, session: &str, version: &str) {
+fn release(machine: &TestMachine, id: &str, session: &str, version: &str) {
     let steps = [
         said(id, TASK),
         bash(&format!("{id}-1"), "cargo test --workspace", "ok. 12 passed"),
@@ -45,7 +45,7 @@ fn release(machine: &Machine, id: &str, session: &str, version: &str) {
     settle(machine);
 }
 
-fn drafts(machine: &Machine) -> Vec<Value> {
+fn drafts(machine: &TestMachine) -> Vec<Value> {
     let listed = json(machine, &["workshop", "list", "--status", "all"]);
     let all = listed["proposals"].as_array().or(listed.as_array()).cloned().unwrap_or_default();
     all.into_iter().filter(|proposal| proposal["source"] == "trace").collect()

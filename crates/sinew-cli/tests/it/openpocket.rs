@@ -1,12 +1,12 @@
 //! OpenPocket's own commands (§19.5, §19.6).
 
 use insta::assert_snapshot;
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::support::sinew;
 
-fn pocket() -> Machine {
-    Machine::new()
+fn pocket() -> TestMachine {
+    TestMachine::new()
         .skill("bundled/one", "one")
         .skill("bundled/two", "two")
         .file("bundled/two/scripts/a.sh", "#!/bin/sh\n")
@@ -34,7 +34,7 @@ fn list_shows_the_workspace_unless_asked_for_all() {
 
 #[test]
 fn validate_strict_judges_skills_and_not_their_support_files() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .skill("work/skills/foo", "foo")
         .file("work/skills/foo/references/x.md", "# X\n")
         .skill("work/skills/Bad", "other");
@@ -45,7 +45,7 @@ fn validate_strict_judges_skills_and_not_their_support_files() {
 /// Case 33 of the surfaces.
 #[test]
 fn validate_strict_refuses_a_bare_file() {
-    let machine = Machine::new().file("work/skills/foo.md", "# Foo\n\nDoes foo.\n");
+    let machine = TestMachine::new().file("work/skills/foo.md", "# Foo\n\nDoes foo.\n");
     let shown = sinew(&machine, &["skills", "validate", "--strict"]);
     assert!(shown.contains("Validation summary: valid=0 invalid=1 total=1"), "{shown}");
     assert!(shown.ends_with("exit 1"), "{shown}");
@@ -53,8 +53,8 @@ fn validate_strict_refuses_a_bare_file() {
 
 #[test]
 fn migrate_turns_files_into_folders() {
-    let machine =
-        Machine::new().file("work/skills/open-mail.md", "# Open Mail\n\nOpens: \"the\" mail.\n");
+    let machine = TestMachine::new()
+        .file("work/skills/open-mail.md", "# Open Mail\n\nOpens: \"the\" mail.\n");
     assert_snapshot!(sinew(&machine, &["skills", "migrate"]));
     let text =
         std::fs::read_to_string(machine.path("work/skills/open-mail/SKILL.md")).expect("a skill");

@@ -1,6 +1,6 @@
 //! What reaches a terminal or a pipe (attack class 21, §12.2).
 
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::support::{command, sinew};
 
@@ -23,7 +23,7 @@ fn no_escape_from_a_skill_reaches_the_output() {
         .chars()
         .map(|c| if c.is_control() { format!("\\x{:02x}", c as u32) } else { c.to_string() })
         .collect();
-    let machine = Machine::new().file(
+    let machine = TestMachine::new().file(
         "work/skills/evil/SKILL.md",
         format!("---\nname: evil\ndescription: {yaml}\nhomepage: {yaml}\n---\n"),
     );
@@ -57,7 +57,7 @@ fn no_escape_from_a_skill_reaches_the_output() {
 #[cfg(unix)]
 #[test]
 fn no_escape_in_a_file_name_reaches_the_output() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .file("work/skills/\u{1b}]0;pwned\u{7}x/skill.md", "---\nname: x\ndescription: d\n---\n");
     for args in [&["list"][..], &["doctor"], &["check"], &["validate"]] {
         let shown = sinew(&machine, args);
@@ -68,14 +68,14 @@ fn no_escape_in_a_file_name_reaches_the_output() {
 #[test]
 fn a_pipe_gets_every_byte_of_a_file() {
     let text = "---\nname: a\ndescription: d\n---\nstart\n\u{1b}] lone\nend\n";
-    let machine = Machine::new().file("work/skills/a/SKILL.md", text);
+    let machine = TestMachine::new().file("work/skills/a/SKILL.md", text);
     let output = command(&machine, &["read", "a"]).output().expect("sinew runs");
     assert_eq!(String::from_utf8_lossy(&output.stdout), text);
 }
 
 #[test]
 fn colours_are_for_terminals_and_for_those_who_ask() {
-    let machine = Machine::new().skill("work/skills/a", "a");
+    let machine = TestMachine::new().skill("work/skills/a", "a");
     assert!(!sinew(&machine, &["list"]).contains('\u{1b}'));
     assert!(sinew(&machine, &["list", "--color", "always"]).contains('\u{1b}'));
     let quiet =
@@ -85,7 +85,7 @@ fn colours_are_for_terminals_and_for_those_who_ask() {
 
 #[test]
 fn data_goes_to_standard_output_and_everything_else_to_standard_error() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .skill("work/skills/a", "a")
         .file("home/.sinew/config.json5", "{skills: {load: {watch: 7}}}");
     let output = command(&machine, &["list", "--json"]).output().expect("sinew runs");
@@ -97,7 +97,7 @@ fn data_goes_to_standard_output_and_everything_else_to_standard_error() {
 #[cfg(unix)]
 #[test]
 fn a_pipe_that_closes_early_is_no_error() {
-    let mut machine = Machine::new();
+    let mut machine = TestMachine::new();
     for number in 0..300 {
         machine = machine.skill(&format!("work/skills/s{number}"), &format!("s{number}"));
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use rustix::termios::{Winsize, tcsetwinsize};
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::support::{all_that_shows, command, sample_machine, terminal};
 
@@ -34,7 +34,7 @@ const TOP: f64 = 52.0;
 const KEY: f64 = 0.035;
 
 /// Runs a command in a terminal of its own and gives what stands there afterwards, with its colours.
-fn in_terminal(machine: &Machine, args: &[&str]) -> String {
+fn in_terminal(machine: &TestMachine, args: &[&str]) -> String {
     let (ours, theirs) = terminal();
     let open = theirs();
     let size = Winsize { ws_row: 60, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };

@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::support::{json, sinew};
 
@@ -80,8 +80,8 @@ fn letters(text: &str, dims: usize) -> Vec<f32> {
     vector
 }
 
-fn machine(url: &str, dialect: &str) -> Machine {
-    Machine::new()
+fn machine(url: &str, dialect: &str) -> TestMachine {
+    TestMachine::new()
         .skill("work/skills/pictures", "pictures")
         .skill("work/skills/soup", "soup")
         .file("home/.sinew/config.json5", format!("{{route: {{model: 'remote', remote: {{url: '{url}', model: 'm', dims: 26, dialect: '{dialect}', apiKey: 'k3y', timeoutMs: 1500}}}}}}"))
@@ -135,7 +135,7 @@ fn a_message_does_not_wait_longer_than_its_deadline() {
 
 #[test]
 fn a_remote_without_an_address_is_a_missing_model() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .skill("work/skills/a", "a")
         .file("home/.sinew/config.json5", "{route: {model: 'remote'}}");
     let shown = sinew(&machine, &["find", "about a"]);

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sinew_engine::{Engine, Options};
-use sinew_testkit::Machine;
+use sinew_engine::{Engine, EngineOptions};
+use sinew_testkit::TestMachine;
 
 use crate::support::command;
 
@@ -34,8 +34,9 @@ struct Served {
 }
 
 impl Served {
-    fn start(machine: &Machine) -> Self {
-        let engine = Engine::open(machine.environment(), Options::default()).expect("an engine");
+    fn start(machine: &TestMachine) -> Self {
+        let engine =
+            Engine::open(machine.environment(), EngineOptions::default()).expect("an engine");
         let token = engine.access_token().expect("a token");
         let mut child = command(machine, &["--json", "serve", "--listen", "127.0.0.1:0"])
             .stdout(Stdio::piped())
@@ -137,7 +138,8 @@ fn median(mut samples: Vec<f64>) -> f64 {
 fn under_mixed_load_memory_stays_what_it_was() {
     let long = std::env::var_os("SINEW_LONG").is_some_and(|long| long == "1");
     let time = Duration::from_secs(if long { 600 } else { 8 });
-    let mut machine = Machine::new().file("home/.sinew/config.json5", "{route: {model: 'static'}}");
+    let mut machine =
+        TestMachine::new().file("home/.sinew/config.json5", "{route: {model: 'static'}}");
     for number in 0..SKILLS {
         let text = format!(
             "---\nname: skill-{number}\ndescription: Writes notes of kind {number} for team {}\n---\n# Do\n",

@@ -2,16 +2,16 @@
 
 use std::process::{Command, Output, Stdio};
 
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 /// What a run printed and how it ended, with the machine's folder as `$ROOT`.
-pub(crate) fn sinew(machine: &Machine, args: &[&str]) -> String {
+pub(crate) fn sinew(machine: &TestMachine, args: &[&str]) -> String {
     let output = command(machine, args).output().expect("sinew runs");
     shown(machine, &output)
 }
 
 /// The command, ready to run in the machine's workspace.
-pub(crate) fn command(machine: &Machine, args: &[&str]) -> Command {
+pub(crate) fn command(machine: &TestMachine, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sinew"));
     command
         .args(args)
@@ -25,7 +25,7 @@ pub(crate) fn command(machine: &Machine, args: &[&str]) -> Command {
 }
 
 /// Standard output, then what went to standard error, then the exit code.
-pub(crate) fn shown(machine: &Machine, output: &Output) -> String {
+pub(crate) fn shown(machine: &TestMachine, output: &Output) -> String {
     let text = |bytes: &[u8]| machine.without_root(&String::from_utf8_lossy(bytes));
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     let code = output.status.code().map_or("killed".to_owned(), |code| code.to_string());
@@ -67,14 +67,14 @@ pub(crate) fn all_that_shows(mut terminal: std::fs::File) -> std::thread::JoinHa
 /// What a person sees who runs a command in a terminal of their own and presses these keys once
 /// something was asked; with the exit code.
 #[cfg(unix)]
-pub(crate) fn typed(machine: &Machine, args: &[&str], keys: &str) -> String {
+pub(crate) fn typed(machine: &TestMachine, args: &[&str], keys: &str) -> String {
     typed_with(machine, args, keys, &[])
 }
 
 /// The same with further variables.
 #[cfg(unix)]
 pub(crate) fn typed_with(
-    machine: &Machine,
+    machine: &TestMachine,
     args: &[&str],
     keys: &str,
     vars: &[(&str, String)],
@@ -112,14 +112,14 @@ pub(crate) fn typed_with(
 }
 
 /// A JSON answer.
-pub(crate) fn json(machine: &Machine, args: &[&str]) -> serde_json::Value {
+pub(crate) fn json(machine: &TestMachine, args: &[&str]) -> serde_json::Value {
     let output = command(machine, args).arg("--json").output().expect("sinew runs");
     serde_json::from_slice(&output.stdout).expect("one JSON document on standard output")
 }
 
 /// A machine with one skill of each fate.
-pub(crate) fn busy_machine() -> Machine {
-    Machine::new()
+pub(crate) fn busy_machine() -> TestMachine {
+    TestMachine::new()
         .skill("bundled/tides", "tides")
         .skill("work/skills/notes", "notes")
         .skill("home/.agents/skills/notes", "notes")
@@ -135,7 +135,7 @@ pub(crate) fn busy_machine() -> Machine {
 }
 
 /// A machine whose project, in this folder, holds the samples of `sinew demo`.
-pub(crate) fn sample_machine(project: &str) -> Machine {
+pub(crate) fn sample_machine(project: &str) -> TestMachine {
     const SAMPLES: &[(&str, &str)] = &[
         ("photo-shrink.md", "skills/photo-shrink/SKILL.md"),
         ("standup-notes.md", "skills/standup-notes/SKILL.md"),
@@ -147,7 +147,7 @@ pub(crate) fn sample_machine(project: &str) -> Machine {
         ("run.jsonl", "run.jsonl"),
     ];
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/commands/demo/samples");
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     for (sample, path) in SAMPLES {
         let text = std::fs::read(format!("{folder}/{sample}")).expect("a sample");
         machine.write(&format!("{project}/{path}"), text);

@@ -6,13 +6,13 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::support::command;
 
 #[test]
 fn changes_are_printed_as_they_happen() {
-    let machine = Machine::new().skill("work/skills/a", "a");
+    let machine = TestMachine::new().skill("work/skills/a", "a");
     let mut child =
         command(&machine, &["watch", "--json"]).stdout(Stdio::piped()).spawn().expect("sinew runs");
     let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
@@ -46,7 +46,7 @@ fn changes_are_printed_as_they_happen() {
 
 #[test]
 fn skills_are_seen_however_they_come_about() {
-    let machine = Machine::new().skill("work/build/ws/skills/a", "a");
+    let machine = TestMachine::new().skill("work/build/ws/skills/a", "a");
     let workspace = machine.path("work/build/ws").to_string_lossy().into_owned();
     let mut child = command(&machine, &["watch", "--json", "--workspace", &workspace])
         .stdout(Stdio::piped())
@@ -88,7 +88,7 @@ fn skills_are_seen_however_they_come_about() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_thousand_watched_skills_need_few_file_descriptors() {
-    let mut machine = Machine::new();
+    let mut machine = TestMachine::new();
     for number in 0..1_000 {
         machine = machine.skill(&format!("work/skills/s{number}"), &format!("s{number}"));
     }

@@ -4,12 +4,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::run::ScanVerdict;
+use super::run::CandidateVerdict;
 
 /// Something that needs a yes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Act {
+pub enum ConsentAct {
     /// A skill is installed.
     Install,
     /// A plan is carried out.
@@ -28,7 +28,7 @@ pub enum Act {
     ConfigWrite,
 }
 
-impl Act {
+impl ConsentAct {
     /// Its name in records.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -53,7 +53,7 @@ impl Act {
 /// Where an answer came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Channel {
+pub enum ConsentChannel {
     /// The agent's program asked the person itself.
     Elicitation,
     /// A terminal.
@@ -67,7 +67,7 @@ pub enum Channel {
 /// Which answers an agent may pass on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Relay {
+pub enum RelayPolicy {
     /// Those about plans, switches and keeping.
     #[default]
     Limited,
@@ -79,13 +79,13 @@ pub enum Relay {
 
 /// An answer, with who gave it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spoken {
+pub struct ConsentReply {
     /// The answer.
-    pub answer: Answer,
+    pub answer: ConsentAnswer,
     /// Who gave it.
     pub who: String,
     /// Where.
-    pub channel: Channel,
+    pub channel: ConsentChannel,
     /// Whether the agent's program could have asked the person itself.
     pub can_elicit: bool,
 }
@@ -93,9 +93,9 @@ pub struct Spoken {
 /// What a person can say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum ConsentAnswer {
     /// Yes, to so much.
-    Yes(Scope),
+    Yes(ConsentScope),
     /// No.
     No,
     /// Show me other candidates.
@@ -105,7 +105,7 @@ pub enum Answer {
 /// How much a yes to an installation covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Scope {
+pub enum ConsentScope {
     /// The candidates that were listed, in order.
     #[default]
     Listed,
@@ -116,7 +116,7 @@ pub enum Scope {
 /// An answer or an event that does not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Refused {
+pub enum AcquireRefusal {
     /// The scanner blocks the skill; nobody can approve it here.
     Blocked,
     /// An agent may not pass on this answer.
@@ -129,7 +129,7 @@ pub enum Refused {
     NotNow,
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for AcquireRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Blocked => "the scanner blocks this skill; it cannot be approved here",
@@ -141,29 +141,30 @@ impl fmt::Display for Refused {
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for AcquireRefusal {}
 
 /// Whether a yes to an act counts.
-pub fn admissible(
-    act: Act,
-    spoken: &Spoken,
-    relay: Relay,
-    verdict: ScanVerdict,
-) -> Result<(), Refused> {
-    let blocked = verdict == ScanVerdict::Block;
-    if blocked && (act.needs_a_clean_skill() || spoken.channel == Channel::Relay) {
-        return Err(Refused::Blocked);
+pub fn check_consent(
+    act: ConsentAct,
+    spoken: &ConsentReply,
+    relay: RelayPolicy,
+    verdict: CandidateVerdict,
+) -> Result<(), AcquireRefusal> {
+    let blocked = verdict == CandidateVerdict::Block;
+    if blocked && (act.needs_a_clean_skill() || spoken.channel == ConsentChannel::Relay) {
+        return Err(AcquireRefusal::Blocked);
     }
-    if spoken.channel != Channel::Relay {
+    if spoken.channel != ConsentChannel::Relay {
         return Ok(());
     }
     if spoken.can_elicit {
-        return Err(Refused::MustElicit);
+        return Err(AcquireRefusal::MustElicit);
     }
-    let limited = matches!(act, Act::Plan | Act::SwitchCandidate | Act::Retain);
+    let limited =
+        matches!(act, ConsentAct::Plan | ConsentAct::SwitchCandidate | ConsentAct::Retain);
     match relay {
-        Relay::Allow => Ok(()),
-        Relay::Limited if limited => Ok(()),
-        Relay::Limited | Relay::Never => Err(Refused::NotByRelay),
+        RelayPolicy::Allow => Ok(()),
+        RelayPolicy::Limited if limited => Ok(()),
+        RelayPolicy::Limited | RelayPolicy::Never => Err(AcquireRefusal::NotByRelay),
     }
 }

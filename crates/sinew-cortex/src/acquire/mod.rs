@@ -1,7 +1,7 @@
 //! The acquisition flow, without hands: what state a run is in, what may happen next, and what has to
 //! be done about it.
 //!
-//! [`step`] takes a run and an event and gives the run as it is then, with [`Effect`]s for whoever has
+//! [`step`] takes a run and an event and gives the run as it is then, with [`AcquireEffect`]s for whoever has
 //! hands (the engine): search, stage, ask, install, execute. A run is plain data; after each step it
 //! is stored, and [`resume`] says what to do with one that a crash left behind.
 //!
@@ -14,13 +14,17 @@ mod resume;
 mod run;
 mod step;
 
-pub use consent::{Act, Answer, Channel, Refused, Relay, Scope, Spoken, admissible};
-pub use outcome::{Finish, Report, Tried, may_retain};
+pub use consent::{
+    AcquireRefusal, ConsentAct, ConsentAnswer, ConsentChannel, ConsentReply, ConsentScope,
+    RelayPolicy, check_consent,
+};
+pub use outcome::{AcquireReport, FailedCandidate, UseReport, may_retain};
 pub use resume::resume;
 pub use run::{
-    Attempt, Chosen, End, Offer, Pending, Question, Run, ScanVerdict, Stage, Staged, State,
+    AcquireCandidate, AcquireEnding, AcquireRun, AcquireState, AttemptStage, CandidateAttempt,
+    CandidateVerdict, ChosenSkill, ConsentQuestion, OutcomePrerequisite, StagedCandidate,
 };
-pub use step::{Context, Effect, Event, Step, step};
+pub use step::{AcquireContext, AcquireEffect, AcquireEvent, AcquireStep, step};
 
 /// Switches to another candidate per run, over install and execution failures together.
 pub const MAX_SWITCHES: u8 = 2;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::run::{Attempt, Offer, Run, Stage, Staged};
+use super::run::{AcquireCandidate, AcquireRun, AttemptStage, CandidateAttempt, StagedCandidate};
 use crate::failure::FailureKind;
-use crate::memory::Candidate;
-use crate::record::{Origin, Outcome, Verdict};
+use crate::memory::RegionCandidate;
+use crate::record::{OutcomeReporter, SkillOutcome, UseResult};
 
 /// Successes from which on a skill may stay.
 const RETAIN_SUCCESSES: u64 = 3;
@@ -18,9 +18,9 @@ const RETAIN_CHARS: u64 = 8_000;
 
 /// How a use ended, as it was reported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Finish {
+pub struct UseReport {
     /// Whether it worked.
-    pub result: Verdict,
+    pub result: UseResult,
     /// How it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<FailureKind>,
@@ -40,7 +40,7 @@ pub struct Finish {
     pub blame: f64,
     /// Who says so.
     #[serde(default)]
-    pub origin: Origin,
+    pub origin: OutcomeReporter,
     /// How long it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ms: Option<u64>,
@@ -55,18 +55,18 @@ pub struct Finish {
     pub side_effects: Vec<String>,
 }
 
-impl Finish {
+impl UseReport {
     /// It worked.
     pub fn success() -> Self {
         Self {
-            result: Verdict::Success,
+            result: UseResult::Success,
             kind: None,
             detail: None,
             key: None,
             command: None,
             shielded: false,
             blame: 1.0,
-            origin: Origin::Engine,
+            origin: OutcomeReporter::Engine,
             ms: None,
             tokens: None,
             probes: BTreeMap::new(),
@@ -76,25 +76,30 @@ impl Finish {
 
     /// It did not.
     pub fn failure(kind: FailureKind) -> Self {
-        Self { result: Verdict::Failure, kind: Some(kind), ..Self::success() }
+        Self { result: UseResult::Failure, kind: Some(kind), ..Self::success() }
     }
 
     /// Nobody can say.
     pub fn unknown() -> Self {
-        Self { result: Verdict::Unknown, ..Self::success() }
+        Self { result: UseResult::Unknown, ..Self::success() }
     }
 
     /// How it failed, if it did.
     pub fn failed(&self) -> Option<FailureKind> {
-        (self.result == Verdict::Failure).then(|| self.kind.unwrap_or(FailureKind::RuntimeError))
+        (self.result == UseResult::Failure).then(|| self.kind.unwrap_or(FailureKind::RuntimeError))
     }
 }
 
 /// The one outcome that a candidate of a run gets.
-pub(super) fn outcome(run: &Run, offer: &Offer, finish: &Finish, attempts: u32) -> Outcome {
+pub(super) fn outcome(
+    run: &AcquireRun,
+    offer: &AcquireCandidate,
+    finish: &UseReport,
+    attempts: u32,
+) -> SkillOutcome {
     let staged = offer.staged.as_ref();
     let region = run.region_for(&offer.slug);
-    Outcome {
+    SkillOutcome {
         run: Some(run.id.clone()),
         source: offer.source.clone(),
         digest: staged.map(|staged| staged.digest.clone()),
@@ -111,12 +116,12 @@ pub(super) fn outcome(run: &Run, offer: &Offer, finish: &Finish, attempts: u32) 
         tokens: finish.tokens,
         attempts,
         probes: finish.probes.clone(),
-        ..Outcome::new(&region, &offer.slug, offer.version(), finish.result)
+        ..SkillOutcome::new(&region, &offer.slug, offer.version(), finish.result)
     }
 }
 
 /// What the files show and what was seen; unknown where nobody looked.
-fn side_effects(staged: Option<&Staged>, finish: &Finish) -> Option<Vec<String>> {
+fn side_effects(staged: Option<&StagedCandidate>, finish: &UseReport) -> Option<Vec<String>> {
     let mut known = staged.map(|staged| staged.side_effects.clone());
     for tag in &finish.side_effects {
         let known = known.get_or_insert_default();
@@ -129,7 +134,7 @@ fn side_effects(staged: Option<&Staged>, finish: &Finish) -> Option<Vec<String>>
 
 /// Whether a skill is worth keeping. Characters count, not bytes: the reference says characters, and
 /// its bound stands for tokens.
-pub fn may_retain(candidate: &Candidate) -> bool {
+pub fn may_retain(candidate: &RegionCandidate) -> bool {
     candidate.success >= RETAIN_SUCCESSES
         && candidate.weight >= RETAIN_WEIGHT
         && candidate.skill_md_chars < RETAIN_CHARS
@@ -137,20 +142,20 @@ pub fn may_retain(candidate: &Candidate) -> bool {
 
 /// What a run tried, for the person whose task it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct AcquireReport {
     /// The run.
     pub run: String,
     /// The task's words.
     pub task_signals: Vec<String>,
     /// Each candidate that failed.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<FailedCandidate>,
     /// How often another candidate was turned to.
     pub switches: u8,
 }
 
 /// One candidate that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Tried {
+pub struct FailedCandidate {
     /// The skill.
     pub slug: String,
     /// Where it comes from.
@@ -158,7 +163,7 @@ pub struct Tried {
     /// Its version.
     pub version: String,
     /// How far it came.
-    pub stage: Stage,
+    pub stage: AttemptStage,
     /// How it failed.
     #[serde(rename = "type")]
     pub kind: FailureKind,
@@ -168,9 +173,9 @@ pub struct Tried {
     pub remedy: String,
 }
 
-impl Report {
+impl AcquireReport {
     /// The report of a run.
-    pub fn of(run: &Run) -> Self {
+    pub fn of(run: &AcquireRun) -> Self {
         let failed = run.attempts.iter().filter_map(|attempt| Some((attempt, attempt.kind?)));
         Self {
             run: run.id.clone(),
@@ -181,12 +186,12 @@ impl Report {
     }
 }
 
-fn tried(attempt: &Attempt, kind: FailureKind) -> Tried {
+fn tried(attempt: &CandidateAttempt, kind: FailureKind) -> FailedCandidate {
     let remedy = match attempt.stage {
-        Stage::Install => "it was not installed; see the detail, or choose another source",
-        Stage::Execute => kind.remedy(),
+        AttemptStage::Install => "it was not installed; see the detail, or choose another source",
+        AttemptStage::Execute => kind.remedy(),
     };
-    Tried {
+    FailedCandidate {
         slug: attempt.slug.clone(),
         source: attempt.source.clone(),
         version: attempt.version.clone(),

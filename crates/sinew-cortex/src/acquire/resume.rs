@@ -3,87 +3,104 @@
 //! Everything that can be repeated is repeated; nothing that may have happened is done again without
 //! looking. A skill that was being used may have done its work or not: only the person knows.
 
-use super::outcome::Finish;
-use super::run::{Pending, Question, Run, State};
-use super::step::{Effect, Step};
-use super::{Act, RETRY_AFTER_MS};
-use crate::record::Body;
+use super::outcome::UseReport;
+use super::run::{AcquireRun, AcquireState, ConsentQuestion, OutcomePrerequisite};
+use super::step::{AcquireEffect, AcquireStep};
+use super::{ConsentAct, RETRY_AFTER_MS};
+use crate::record::RecordBody;
 
 /// What must be done to carry on. The outbox is written first, as after every step.
-pub fn resume(run: &Run) -> Step {
+pub fn resume(run: &AcquireRun) -> AcquireStep {
     let mut run = run.clone();
     let slug = run.current().map(|offer| offer.slug.clone()).unwrap_or_default();
     let mut effects = Vec::new();
     match run.state.clone() {
-        State::Recall => effects.push(Effect::Recall),
-        State::Search => effects.push(Effect::Search {
+        AcquireState::Recall => effects.push(AcquireEffect::Recall),
+        AcquireState::Search => effects.push(AcquireEffect::Search {
             keywords: run.keywords(),
             without: run.candidates.iter().map(|offer| offer.slug.clone()).collect(),
         }),
         // A notice that nobody may have seen is shown again, after a fresh look at the files.
-        State::Present | State::Notice { .. } => {
-            run.state = State::Present;
+        AcquireState::Present | AcquireState::Notice { .. } => {
+            run.state = AcquireState::Present;
             let slugs = run.candidates.iter().map(|offer| offer.slug.clone()).collect();
-            effects.push(Effect::Fetch(slugs));
+            effects.push(AcquireEffect::Fetch(slugs));
         }
-        State::Approve { question, .. } => {
+        AcquireState::Approve { question, .. } => {
             // A candidate that failed may still be there.
-            effects.extend(run.installed.clone().map(|slug| Effect::Uninstall(Some(slug))));
-            effects.push(Effect::Ask(question));
+            effects.extend(run.installed.clone().map(|slug| AcquireEffect::Uninstall(Some(slug))));
+            effects.push(AcquireEffect::Ask(question));
         }
         // `Install` looks at the lock and the digest before it does anything.
-        State::Install => {
+        AcquireState::Install => {
             let staged = run.current().and_then(|offer| offer.staged.clone());
             let digest = staged.map(|staged| staged.digest).unwrap_or_default();
-            effects.push(Effect::Install { slug, digest });
+            effects.push(AcquireEffect::Install { slug, digest });
         }
-        State::Plan { .. } => {
-            run.state = State::Plan { asked: None };
-            effects.push(Effect::MakePlan(slug));
+        AcquireState::Plan { .. } => {
+            run.state = AcquireState::Plan { asked: None };
+            effects.push(AcquireEffect::MakePlan(slug));
         }
-        State::Execute { attempt } => {
-            run.state =
-                State::Outcome { finish: Finish::unknown(), attempt, pending: Pending::HowItWent };
-            effects.push(Effect::AskOutcome(slug));
+        AcquireState::Execute { attempt } => {
+            run.state = AcquireState::Outcome {
+                finish: UseReport::unknown(),
+                attempt,
+                pending: OutcomePrerequisite::HowItWent,
+            };
+            effects.push(AcquireEffect::AskOutcome(slug));
         }
-        State::Outcome { finish, pending, .. } => effects.push(match pending {
-            Pending::Wait => Effect::Wait(RETRY_AFTER_MS),
-            Pending::HowItWent => Effect::AskOutcome(slug),
-            Pending::Credentials => Effect::AskCredentials(slug),
-            Pending::Dependency | Pending::Installing => {
+        AcquireState::Outcome { finish, pending, .. } => effects.push(match pending {
+            OutcomePrerequisite::Wait => AcquireEffect::Wait(RETRY_AFTER_MS),
+            OutcomePrerequisite::HowItWent => AcquireEffect::AskOutcome(slug),
+            OutcomePrerequisite::Credentials => AcquireEffect::AskCredentials(slug),
+            OutcomePrerequisite::Dependency | OutcomePrerequisite::Installing => {
                 // Whether the program came in, a new look will tell; the question is asked again.
                 let subject = finish.command.clone().or_else(|| finish.key.clone());
-                if let State::Outcome { pending, .. } = &mut run.state {
-                    *pending = Pending::Dependency;
+                if let AcquireState::Outcome { pending, .. } = &mut run.state {
+                    *pending = OutcomePrerequisite::Dependency;
                 }
                 let subject = subject.unwrap_or(slug);
-                Effect::Ask(Question { act: Act::Dependency, subject, digest: None })
+                AcquireEffect::Ask(ConsentQuestion {
+                    act: ConsentAct::Dependency,
+                    subject,
+                    digest: None,
+                })
             }
         }),
-        State::Learn { finish, record } => {
+        AcquireState::Learn { finish, record } => {
             let outcome = outcome_of(&run, record, &finish);
             let learns = finish.failed().is_none() && !run.hit && run.searches > 0;
             let task = run.task.clone().filter(|_| learns);
-            effects.push(Effect::Learn { record, outcome: Box::new(outcome), task });
+            effects.push(AcquireEffect::Learn { record, outcome: Box::new(outcome), task });
         }
-        State::Retain { .. } => {
-            effects.push(Effect::Ask(Question { act: Act::Retain, subject: slug, digest: None }));
+        AcquireState::Retain { .. } => {
+            effects.push(AcquireEffect::Ask(ConsentQuestion {
+                act: ConsentAct::Retain,
+                subject: slug,
+                digest: None,
+            }));
         }
-        State::Release { .. } => effects.push(Effect::Uninstall(run.installed.clone())),
-        State::Closed { .. } => {}
+        AcquireState::Release { .. } => {
+            effects.push(AcquireEffect::Uninstall(run.installed.clone()))
+        }
+        AcquireState::Closed { .. } => {}
     }
-    Step { run, effects }
+    AcquireStep { run, effects }
 }
 
 /// The outcome that is being learned: from the outbox, or made again from the run.
-fn outcome_of(run: &Run, record: crate::id::Id, finish: &Finish) -> crate::record::Outcome {
+fn outcome_of(
+    run: &AcquireRun,
+    record: crate::id::Ulid,
+    finish: &UseReport,
+) -> crate::record::SkillOutcome {
     let logged = run.outbox.iter().find(|logged| logged.id == record);
     match logged.map(|logged| &logged.body) {
-        Some(Body::Outcome(outcome)) => (**outcome).clone(),
+        Some(RecordBody::Outcome(outcome)) => (**outcome).clone(),
         _ => {
             let attempts = run.attempts.last().map_or(1, |attempt| attempt.attempts);
             let offer = run.current().cloned();
-            let offer = offer.unwrap_or_else(|| super::Offer::new("", "clawhub"));
+            let offer = offer.unwrap_or_else(|| super::AcquireCandidate::new("", "clawhub"));
             super::outcome::outcome(run, &offer, finish, attempts)
         }
     }

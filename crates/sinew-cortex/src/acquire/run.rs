@@ -2,24 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::consent::Act;
-use super::outcome::Finish;
-use crate::explain::Mode;
+use super::consent::ConsentAct;
+use super::outcome::UseReport;
+use crate::explain::PlanMode;
 use crate::failure::FailureKind;
-use crate::id::Id;
-use crate::record::{Body, Consent, Record};
-use crate::signals::{self, Vocabulary};
-use crate::time::Stamp;
+use crate::id::Ulid;
+use crate::record::{ConsentRecord, CortexRecord, RecordBody};
+use crate::signals::{self, SignalVocabulary};
+use crate::time::UtcInstant;
 
 /// One acquisition, from the task to its end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Run {
+pub struct AcquireRun {
     /// Its name.
     pub id: String,
     /// When it began.
-    pub started: Stamp,
+    pub started: UtcInstant,
     /// When it last moved.
-    pub updated: Stamp,
+    pub updated: UtcInstant,
     /// The task in the person's words; deleted when the run closes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
@@ -33,7 +33,7 @@ pub struct Run {
     pub anyway: bool,
     /// The one skill that the caller chose, where they did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub chosen: Option<Chosen>,
+    pub chosen: Option<ChosenSkill>,
     /// Whether a skill that changes anything is no candidate.
     #[serde(default)]
     pub read_only: bool,
@@ -46,32 +46,32 @@ pub struct Run {
     /// Whether the person asked for others than those that were shown first.
     pub others: bool,
     /// The candidates, in the order in which they are tried.
-    pub candidates: Vec<Offer>,
+    pub candidates: Vec<AcquireCandidate>,
     /// The candidate that is tried now.
     pub cursor: usize,
     /// How often another candidate was turned to.
     pub switches: u8,
     /// Every yes that was given.
-    pub consents: Vec<Consent>,
+    pub consents: Vec<ConsentRecord>,
     /// What was tried, and how it went.
-    pub attempts: Vec<Attempt>,
+    pub attempts: Vec<CandidateAttempt>,
     /// Whether the plan is asked about.
-    pub mode: Mode,
+    pub mode: PlanMode,
     /// The skill that this run installed and has not uninstalled.
     pub installed: Option<String>,
     /// Where it stands.
-    pub state: State,
+    pub state: AcquireState,
     /// Records made so far; their ids come from it.
     pub logged: u32,
     /// Records that must reach the log before the next step. They keep their ids, so that writing
     /// them again after a crash changes nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub outbox: Vec<Record>,
+    pub outbox: Vec<CortexRecord>,
 }
 
-impl Run {
+impl AcquireRun {
     /// A run that begins.
-    pub fn new(id: Id, now: Stamp, task: &str, signals: Vec<String>) -> Self {
+    pub fn new(id: Ulid, now: UtcInstant, task: &str, signals: Vec<String>) -> Self {
         Self {
             id: id.to_string(),
             started: now,
@@ -91,23 +91,23 @@ impl Run {
             switches: 0,
             consents: Vec::new(),
             attempts: Vec::new(),
-            mode: Mode::Standard,
+            mode: PlanMode::Standard,
             installed: None,
-            state: State::Recall,
+            state: AcquireState::Recall,
             logged: 0,
             outbox: Vec::new(),
         }
     }
 
     /// The candidate that is tried now.
-    pub fn current(&self) -> Option<&Offer> {
+    pub fn current(&self) -> Option<&AcquireCandidate> {
         self.candidates.get(self.cursor)
     }
 
     /// The words a registry is searched with.
     pub fn keywords(&self) -> Vec<String> {
         match self.keywords.as_slice() {
-            [] => signals::keywords(&self.signals, self.region.as_deref()),
+            [] => signals::search_keywords(&self.signals, self.region.as_deref()),
             chosen => chosen.to_vec(),
         }
     }
@@ -117,26 +117,26 @@ impl Run {
     pub fn region_for(&self, slug: &str) -> String {
         match &self.region {
             Some(region) => region.clone(),
-            None => signals::region_name(&self.signals, slug, &Vocabulary::built_in()),
+            None => signals::region_name(&self.signals, slug, &SignalVocabulary::built_in()),
         }
     }
 
     /// Whether a yes covers the installation of a candidate, with the bytes it has now.
-    pub fn covers(&self, offer: &Offer) -> bool {
+    pub fn covers(&self, offer: &AcquireCandidate) -> bool {
         let Some(staged) = &offer.staged else { return false };
         self.consents.iter().any(|consent| {
-            consent.act == Act::Install
+            consent.act == ConsentAct::Install
                 && consent.subject == offer.slug
                 && consent.digest.as_ref() == Some(&staged.digest)
         })
     }
 
     /// Puts a record into the outbox and gives its id.
-    pub(super) fn log(&mut self, body: Body, now: Stamp) -> Id {
+    pub(super) fn log(&mut self, body: RecordBody, now: UtcInstant) -> Ulid {
         // In the order of writing, also within one millisecond.
-        let id = Id::derived(self.started, &[&self.id]).step(self.logged);
+        let id = Ulid::derived(self.started, &[&self.id]).nth_after(self.logged);
         self.logged += 1;
-        self.outbox.push(Record { id, ts: now, body });
+        self.outbox.push(CortexRecord { id, ts: now, body });
         id
     }
 }
@@ -144,7 +144,7 @@ impl Run {
 /// Where a run stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "in", rename_all = "snake_case")]
-pub enum State {
+pub enum AcquireState {
     /// The memory is asked.
     Recall,
     /// A registry is searched.
@@ -154,21 +154,21 @@ pub enum State {
     /// A reflex told the person, who may cancel until then.
     Notice {
         /// When it goes on.
-        until: Stamp,
+        until: UtcInstant,
     },
     /// A person is asked.
     Approve {
         /// What.
-        question: Question,
+        question: ConsentQuestion,
         /// Since when.
-        asked: Stamp,
+        asked: UtcInstant,
     },
     /// The approved bytes are put in place.
     Install,
     /// The plan is made; `asked` once a person sees it.
     Plan {
         /// Since when a person is asked.
-        asked: Option<Stamp>,
+        asked: Option<UtcInstant>,
     },
     /// The skill is used.
     Execute {
@@ -178,37 +178,37 @@ pub enum State {
     /// It ended, and something must happen before that counts.
     Outcome {
         /// What was reported.
-        finish: Finish,
+        finish: UseReport,
         /// For the how-manieth time it was tried.
         attempt: u32,
         /// What must happen.
-        pending: Pending,
+        pending: OutcomePrerequisite,
     },
     /// The outcome is learned.
     Learn {
         /// How it ended.
-        finish: Finish,
+        finish: UseReport,
         /// The record of it.
-        record: Id,
+        record: Ulid,
     },
     /// A person is asked whether the skill stays.
     Retain {
         /// Since when.
-        asked: Stamp,
+        asked: UtcInstant,
     },
     /// The skill is uninstalled.
     Release {
         /// How the run ends then.
-        then: End,
+        then: AcquireEnding,
     },
     /// The run is over.
     Closed {
         /// How it ended.
-        end: End,
+        end: AcquireEnding,
     },
 }
 
-impl State {
+impl AcquireState {
     /// Its name in records; a notice is part of presenting.
     pub fn name(&self) -> &'static str {
         match self {
@@ -231,7 +231,7 @@ impl State {
 /// What must happen before an outcome counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Pending {
+pub enum OutcomePrerequisite {
     /// The one retry after a service failure waits.
     Wait,
     /// A person is asked to install a program.
@@ -246,9 +246,9 @@ pub enum Pending {
 
 /// What a person is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Question {
+pub struct ConsentQuestion {
     /// What a yes would allow.
-    pub act: Act,
+    pub act: ConsentAct,
     /// The skill, or the command of a system dependency.
     pub subject: String,
     /// The digest that a yes would be bound to.
@@ -258,7 +258,7 @@ pub struct Question {
 
 /// A skill that somebody chose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Chosen {
+pub struct ChosenSkill {
     /// How its source names it.
     pub reference: String,
     /// Which version; the newest where absent.
@@ -268,7 +268,7 @@ pub struct Chosen {
 
 /// A candidate of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Offer {
+pub struct AcquireCandidate {
     /// The skill.
     pub slug: String,
     /// Where it comes from.
@@ -289,13 +289,13 @@ pub struct Offer {
     pub last_resort: bool,
     /// What staging gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub staged: Option<Staged>,
+    pub staged: Option<StagedCandidate>,
     /// Why it cannot be installed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
 
-impl Offer {
+impl AcquireCandidate {
     /// A candidate from a reviewed source.
     pub fn new(slug: &str, source: &str) -> Self {
         Self {
@@ -320,13 +320,13 @@ impl Offer {
 
 /// A candidate's files, fetched, verified and scanned, where no catalog sees them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Staged {
+pub struct StagedCandidate {
     /// Their version.
     pub version: String,
     /// Their digest.
     pub digest: String,
     /// What the scanner says.
-    pub verdict: ScanVerdict,
+    pub verdict: CandidateVerdict,
     /// What they can do, as side effects.
     pub side_effects: Vec<String>,
     /// Characters of SKILL.md.
@@ -338,7 +338,7 @@ pub struct Staged {
 /// What the scanner says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ScanVerdict {
+pub enum CandidateVerdict {
     /// Nothing speaks against it.
     Allow,
     /// Something should be looked at.
@@ -349,7 +349,7 @@ pub enum ScanVerdict {
 
 /// One candidate that was tried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Attempt {
+pub struct CandidateAttempt {
     /// The skill.
     pub slug: String,
     /// Where it comes from.
@@ -357,7 +357,7 @@ pub struct Attempt {
     /// Its version.
     pub version: String,
     /// How far it came.
-    pub stage: Stage,
+    pub stage: AttemptStage,
     /// How it failed; `None` when it did not.
     pub kind: Option<FailureKind>,
     /// What was seen.
@@ -369,7 +369,7 @@ pub struct Attempt {
 /// How far a candidate came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Stage {
+pub enum AttemptStage {
     /// It was to be installed.
     Install,
     /// It was used.
@@ -379,7 +379,7 @@ pub enum Stage {
 /// How a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum End {
+pub enum AcquireEnding {
     /// An installed skill could do it.
     Handled,
     /// Done, and the skill stays.
@@ -400,7 +400,7 @@ pub enum End {
     Cancelled,
 }
 
-impl End {
+impl AcquireEnding {
     /// Its name in records.
     pub fn name(self) -> &'static str {
         match self {

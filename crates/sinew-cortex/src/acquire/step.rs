@@ -1,34 +1,40 @@
 //! The transitions.
 
-use super::consent::{Act, Answer, Refused, Relay, Scope, Spoken, admissible};
-use super::outcome::{self, Finish, Report};
-use super::run::{Attempt, End, Offer, Pending, Question, Run, ScanVerdict, Stage, Staged, State};
+use super::consent::{
+    AcquireRefusal, ConsentAct, ConsentAnswer, ConsentReply, ConsentScope, RelayPolicy,
+    check_consent,
+};
+use super::outcome::{self, AcquireReport, UseReport};
+use super::run::{
+    AcquireCandidate, AcquireEnding, AcquireRun, AcquireState, AttemptStage, CandidateAttempt,
+    CandidateVerdict, ConsentQuestion, OutcomePrerequisite, StagedCandidate,
+};
 use super::{ANSWER_WITHIN_MS, MAX_SHOWN, MAX_SWITCHES, RETRY_AFTER_MS};
-use crate::explain::Mode;
+use crate::explain::PlanMode;
 use crate::failure::FailureKind;
-use crate::id::Id;
-use crate::memory::Memory;
-use crate::policy::{Policy, ReflexInstall};
-use crate::record::{Body, Consent, Outcome, Place, StatKey, Verdict};
-use crate::reflex::{self, Moment};
-use crate::time::Stamp;
+use crate::id::Ulid;
+use crate::memory::CortexMemory;
+use crate::policy::{CortexPolicy, ReflexInstall};
+use crate::record::{ConsentRecord, RecordBody, RegionSkill, SkillOutcome, StatKey, UseResult};
+use crate::reflex::{self, ReflexContext};
+use crate::time::UtcInstant;
 
 /// What a step may look at.
 #[derive(Debug, Clone, Copy)]
-pub struct Context<'a> {
+pub struct AcquireContext<'a> {
     /// What is remembered.
-    pub memory: &'a Memory,
+    pub memory: &'a CortexMemory,
     /// The settings.
-    pub policy: &'a Policy,
+    pub policy: &'a CortexPolicy,
     /// Which answers an agent may pass on.
-    pub relay: Relay,
+    pub relay: RelayPolicy,
     /// The time.
-    pub now: Stamp,
+    pub now: UtcInstant,
 }
 
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Event {
+pub enum AcquireEvent {
     /// An installed skill, or the agent itself, can do the task.
     Handled,
     /// The memory was asked. Without offers, or without a memory, the run searches.
@@ -38,16 +44,16 @@ pub enum Event {
         /// Whether a pattern knew the task.
         hit: bool,
         /// What may be offered, best first.
-        offers: Vec<Offer>,
+        offers: Vec<AcquireCandidate>,
     },
     /// A registry was searched.
-    Found(Vec<Offer>),
+    Found(Vec<AcquireCandidate>),
     /// Candidates were fetched and scanned, by slug; or why that failed.
-    Fetched(Vec<(String, Result<Staged, String>)>),
+    Fetched(Vec<(String, Result<StagedCandidate, String>)>),
     /// The time to cancel a reflex, or to wait before a retry, is over.
     TimeUp,
     /// A person answered.
-    Answered(Spoken),
+    Answered(ConsentReply),
     /// The approved bytes are in place; with their digest.
     Installed(String),
     /// They are not, because of this.
@@ -55,7 +61,7 @@ pub enum Event {
     /// The plan is made and can be shown.
     Planned,
     /// The skill was used.
-    Finished(Finish),
+    Finished(UseReport),
     /// The missing program was installed, or not.
     DependencyInstalled(bool),
     /// The outcome was learned; whether the skill is worth keeping.
@@ -71,7 +77,7 @@ pub enum Event {
 
 /// Something that must be done.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Effect {
+pub enum AcquireEffect {
     /// Ask the memory.
     Recall,
     /// Search registries.
@@ -91,7 +97,7 @@ pub enum Effect {
         ms: u64,
     },
     /// Ask a person.
-    Ask(Question),
+    Ask(ConsentQuestion),
     /// Put the staged bytes with this digest in place, unless the lock says they are.
     Install {
         /// The skill.
@@ -114,94 +120,105 @@ pub enum Effect {
     /// Learn from an outcome whose record is in the outbox.
     Learn {
         /// The record.
-        record: Id,
+        record: Ulid,
         /// The outcome.
-        outcome: Box<Outcome>,
+        outcome: Box<SkillOutcome>,
         /// The task, when its words are to be learned.
         task: Option<String>,
     },
     /// Uninstall this skill, if it is one, and say so.
     Uninstall(Option<String>),
     /// Tell the person what was tried.
-    Tell(Report),
+    Tell(AcquireReport),
 }
 
 /// A run after a step, and what must be done.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct AcquireStep {
     /// The run. It is stored, then its outbox is written, then the effects are carried out.
-    pub run: Run,
+    pub run: AcquireRun,
     /// What must be done.
-    pub effects: Vec<Effect>,
+    pub effects: Vec<AcquireEffect>,
 }
 
 /// The run after an event.
-pub fn step(run: &Run, event: Event, context: &Context<'_>) -> Result<Step, Refused> {
-    let mut stepper = Stepper { run: run.clone(), effects: Vec::new(), context: *context };
+pub fn step(
+    run: &AcquireRun,
+    event: AcquireEvent,
+    context: &AcquireContext<'_>,
+) -> Result<AcquireStep, AcquireRefusal> {
+    let mut stepper = AcquireStepper { run: run.clone(), effects: Vec::new(), context: *context };
     stepper.run.updated = context.now;
     stepper.handle(event)?;
-    if matches!(stepper.run.state, State::Closed { .. }) {
+    if matches!(stepper.run.state, AcquireState::Closed { .. }) {
         // No word of the person outlives the run.
         stepper.run.task = None;
     }
-    Ok(Step { run: stepper.run, effects: stepper.effects })
+    Ok(AcquireStep { run: stepper.run, effects: stepper.effects })
 }
 
-struct Stepper<'a> {
-    run: Run,
-    effects: Vec<Effect>,
-    context: Context<'a>,
+struct AcquireStepper<'a> {
+    run: AcquireRun,
+    effects: Vec<AcquireEffect>,
+    context: AcquireContext<'a>,
 }
 
-impl Stepper<'_> {
-    fn handle(&mut self, event: Event) -> Result<(), Refused> {
-        let state = std::mem::replace(&mut self.run.state, State::Recall);
+impl AcquireStepper<'_> {
+    fn handle(&mut self, event: AcquireEvent) -> Result<(), AcquireRefusal> {
+        let state = std::mem::replace(&mut self.run.state, AcquireState::Recall);
         match (state, event) {
-            (State::Closed { .. }, _) => return Err(Refused::NotNow),
-            (_, Event::Cancelled) => self.release(End::Cancelled),
-            (State::Recall, Event::Handled) => self.close(End::Handled),
-            (State::Recall, Event::Recalled { region, hit, offers }) => {
+            (AcquireState::Closed { .. }, _) => return Err(AcquireRefusal::NotNow),
+            (_, AcquireEvent::Cancelled) => self.release(AcquireEnding::Cancelled),
+            (AcquireState::Recall, AcquireEvent::Handled) => self.close(AcquireEnding::Handled),
+            (AcquireState::Recall, AcquireEvent::Recalled { region, hit, offers }) => {
                 self.recalled(region, hit, offers);
             }
-            (State::Search, Event::Found(offers)) => self.found(offers),
-            (State::Present, Event::Fetched(results)) => self.fetched(results),
-            (State::Notice { .. }, Event::TimeUp) => self.install(),
-            (State::Approve { question, asked }, Event::Answered(spoken)) => {
+            (AcquireState::Search, AcquireEvent::Found(offers)) => self.found(offers),
+            (AcquireState::Present, AcquireEvent::Fetched(results)) => self.fetched(results),
+            (AcquireState::Notice { .. }, AcquireEvent::TimeUp) => self.install(),
+            (AcquireState::Approve { question, asked }, AcquireEvent::Answered(spoken)) => {
                 self.answered(&question, asked, &spoken)?;
             }
-            (State::Approve { asked, .. } | State::Plan { asked: Some(asked) }, Event::TimeUp)
-                if self.expired(asked) =>
-            {
-                self.release(End::Expired);
+            (
+                AcquireState::Approve { asked, .. } | AcquireState::Plan { asked: Some(asked) },
+                AcquireEvent::TimeUp,
+            ) if self.expired(asked) => {
+                self.release(AcquireEnding::Expired);
             }
-            (State::Retain { asked }, Event::TimeUp) if self.expired(asked) => {
-                self.release(End::Released);
+            (AcquireState::Retain { asked }, AcquireEvent::TimeUp) if self.expired(asked) => {
+                self.release(AcquireEnding::Released);
             }
-            (State::Install, Event::Installed(digest)) => self.installed(&digest),
-            (State::Install, Event::InstallFailed(detail)) => self.install_failed(&detail),
-            (State::Plan { asked: None }, Event::Planned) => self.planned(),
-            (State::Plan { asked: Some(asked) }, Event::Answered(spoken)) => {
+            (AcquireState::Install, AcquireEvent::Installed(digest)) => self.installed(&digest),
+            (AcquireState::Install, AcquireEvent::InstallFailed(detail)) => {
+                self.install_failed(&detail)
+            }
+            (AcquireState::Plan { asked: None }, AcquireEvent::Planned) => self.planned(),
+            (AcquireState::Plan { asked: Some(asked) }, AcquireEvent::Answered(spoken)) => {
                 self.plan_answered(asked, &spoken)?;
             }
-            (State::Execute { attempt }, Event::Finished(finish)) => self.finished(finish, attempt),
-            (State::Outcome { finish, attempt, pending }, event) => {
+            (AcquireState::Execute { attempt }, AcquireEvent::Finished(finish)) => {
+                self.finished(finish, attempt)
+            }
+            (AcquireState::Outcome { finish, attempt, pending }, event) => {
                 self.pending(finish, attempt, pending, event)?;
             }
-            (State::Learn { finish, .. }, Event::Learned { worth_keeping }) => {
+            (AcquireState::Learn { finish, .. }, AcquireEvent::Learned { worth_keeping }) => {
                 self.learned(&finish, worth_keeping);
             }
-            (State::Retain { asked }, Event::Answered(spoken)) => self.kept(asked, &spoken)?,
-            (State::Release { then }, Event::Uninstalled) => self.uninstalled(then),
-            _ => return Err(Refused::NotNow),
+            (AcquireState::Retain { asked }, AcquireEvent::Answered(spoken)) => {
+                self.kept(asked, &spoken)?
+            }
+            (AcquireState::Release { then }, AcquireEvent::Uninstalled) => self.uninstalled(then),
+            _ => return Err(AcquireRefusal::NotNow),
         }
         Ok(())
     }
 
     fn stat(&mut self, key: StatKey) {
-        self.run.log(Body::Stat { key, by: 1 }, self.context.now);
+        self.run.log(RecordBody::Stat { key, by: 1 }, self.context.now);
     }
 
-    fn recalled(&mut self, region: Option<String>, hit: bool, offers: Vec<Offer>) {
+    fn recalled(&mut self, region: Option<String>, hit: bool, offers: Vec<AcquireCandidate>) {
         self.run.region = region;
         self.run.hit = hit;
         if offers.is_empty() {
@@ -214,11 +231,11 @@ impl Stepper<'_> {
     fn search(&mut self) {
         let keywords = self.run.keywords();
         let without = self.run.candidates.iter().map(|offer| offer.slug.clone()).collect();
-        self.effects.push(Effect::Search { keywords, without });
-        self.run.state = State::Search;
+        self.effects.push(AcquireEffect::Search { keywords, without });
+        self.run.state = AcquireState::Search;
     }
 
-    fn found(&mut self, mut offers: Vec<Offer>) {
+    fn found(&mut self, mut offers: Vec<AcquireCandidate>) {
         // Searches are counted per run, not per question.
         if self.run.searches == 0 {
             self.stat(StatKey::Searches);
@@ -227,12 +244,12 @@ impl Stepper<'_> {
         let memory = self.context.memory;
         offers.retain(|offer| !memory.is_blacklisted(&offer.slug));
         if offers.is_empty() {
-            return self.close(End::NoCandidates);
+            return self.close(AcquireEnding::NoCandidates);
         }
         self.present(offers);
     }
 
-    fn present(&mut self, mut offers: Vec<Offer>) {
+    fn present(&mut self, mut offers: Vec<AcquireCandidate>) {
         offers.truncate(MAX_SHOWN);
         self.run.candidates = offers;
         self.run.cursor = 0;
@@ -245,12 +262,12 @@ impl Stepper<'_> {
             if offer.last_resort
                 && let Some(region) = &region
             {
-                let place = Place {
+                let place = RegionSkill {
                     slug: offer.slug.clone(),
                     region: region.clone(),
                     run: Some(self.run.id.clone()),
                 };
-                self.run.log(Body::Offered(place), self.context.now);
+                self.run.log(RecordBody::Offered(place), self.context.now);
             }
         }
         self.fetch();
@@ -258,11 +275,11 @@ impl Stepper<'_> {
 
     fn fetch(&mut self) {
         let slugs = self.run.candidates.iter().map(|offer| offer.slug.clone()).collect();
-        self.effects.push(Effect::Fetch(slugs));
-        self.run.state = State::Present;
+        self.effects.push(AcquireEffect::Fetch(slugs));
+        self.run.state = AcquireState::Present;
     }
 
-    fn fetched(&mut self, results: Vec<(String, Result<Staged, String>)>) {
+    fn fetched(&mut self, results: Vec<(String, Result<StagedCandidate, String>)>) {
         for (slug, result) in results {
             let Some(offer) = self.run.candidates.iter_mut().find(|offer| offer.slug == slug)
             else {
@@ -270,8 +287,8 @@ impl Stepper<'_> {
             };
             match result {
                 Ok(staged) => {
-                    offer.failed = (staged.verdict == ScanVerdict::Block)
-                        .then(|| Refused::Blocked.to_string());
+                    offer.failed = (staged.verdict == CandidateVerdict::Block)
+                        .then(|| AcquireRefusal::Blocked.to_string());
                     offer.staged = Some(staged);
                 }
                 Err(detail) => offer.failed = Some(detail),
@@ -287,7 +304,8 @@ impl Stepper<'_> {
             if let (Some(stored), Some(staged)) = (offer.learned, offer.staged)
                 && stored != staged.version
             {
-                let body = Body::VersionSeen { slug: offer.slug, stored, found: staged.version };
+                let body =
+                    RecordBody::VersionSeen { slug: offer.slug, stored, found: staged.version };
                 self.run.log(body, self.context.now);
             }
         }
@@ -300,12 +318,18 @@ impl Stepper<'_> {
     fn turn_to_usable(&mut self) -> bool {
         while let Some(offer) = self.run.current().cloned() {
             let Some(detail) = offer.failed.clone() else { return true };
-            self.note_attempt(&offer, Stage::Install, Some(FailureKind::RuntimeError), &detail, 0);
+            self.note_attempt(
+                &offer,
+                AttemptStage::Install,
+                Some(FailureKind::RuntimeError),
+                &detail,
+                0,
+            );
             if !self.turn_to_next() {
                 break;
             }
         }
-        self.fail(End::InstallFailed);
+        self.fail(AcquireEnding::InstallFailed);
         false
     }
 
@@ -324,93 +348,96 @@ impl Stepper<'_> {
         let Some(offer) = self.run.current().cloned() else { return };
         match self.reflex(&offer) {
             Some(text) => {
-                self.run.mode = Mode::Reflex;
+                self.run.mode = PlanMode::Reflex;
                 let policy = self.context.policy;
                 if policy.install == ReflexInstall::Notify && self.was_approved(&offer) {
                     let ms = policy.cancel_window_ms;
                     let until = self.context.now.plus_ms(i64::try_from(ms).unwrap_or(i64::MAX));
-                    self.effects.push(Effect::Notify { text, ms });
-                    self.run.state = State::Notice { until };
+                    self.effects.push(AcquireEffect::Notify { text, ms });
+                    self.run.state = AcquireState::Notice { until };
                 } else {
-                    self.effects.push(Effect::Notify { text, ms: 0 });
+                    self.effects.push(AcquireEffect::Notify { text, ms: 0 });
                     self.ask_install(&offer);
                 }
             }
             None => {
-                self.run.mode = Mode::Standard;
+                self.run.mode = PlanMode::Standard;
                 self.ask_install(&offer);
             }
         }
     }
 
     /// Whether a person agreed to exactly these bytes before, and the scanner still does.
-    fn was_approved(&self, offer: &Offer) -> bool {
+    fn was_approved(&self, offer: &AcquireCandidate) -> bool {
         let region = self.run.region_for(&offer.slug);
         offer.staged.as_ref().is_some_and(|staged| {
-            staged.verdict == ScanVerdict::Allow
+            staged.verdict == CandidateVerdict::Allow
                 && self.context.memory.is_approved(&region, &offer.slug, &staged.digest)
         })
     }
 
     /// The notice of the candidate's reflex, if it fires with the files that would be installed.
-    fn reflex(&self, offer: &Offer) -> Option<String> {
+    fn reflex(&self, offer: &AcquireCandidate) -> Option<String> {
         let region = self.run.region.as_deref()?;
         let candidate = self.context.memory.candidate(region, &offer.slug)?;
         let staged = offer.staged.as_ref()?;
-        let idle = self.context.memory.motor.get(region)?.idle(
+        let idle = self.context.memory.motor.get(region)?.idle_days(
             candidate,
             self.context.now.day(),
             self.context.policy,
         );
-        let moment = Moment { idle, found: Some(&staged.version), shown: &staged.side_effects };
+        let moment =
+            ReflexContext { idle, found: Some(&staged.version), shown: &staged.side_effects };
         let decided = reflex::decide(candidate, &moment, self.context.policy);
         decided.fires.then(|| reflex::notice(candidate, &self.run.signals))
     }
 
-    fn ask(&mut self, act: Act, subject: &str, digest: Option<String>) {
-        let question = Question { act, subject: subject.to_owned(), digest };
-        self.effects.push(Effect::Ask(question.clone()));
-        self.run.state = State::Approve { question, asked: self.context.now };
+    fn ask(&mut self, act: ConsentAct, subject: &str, digest: Option<String>) {
+        let question = ConsentQuestion { act, subject: subject.to_owned(), digest };
+        self.effects.push(AcquireEffect::Ask(question.clone()));
+        self.run.state = AcquireState::Approve { question, asked: self.context.now };
     }
 
-    fn ask_install(&mut self, offer: &Offer) {
+    fn ask_install(&mut self, offer: &AcquireCandidate) {
         let digest = offer.staged.as_ref().map(|staged| staged.digest.clone());
-        self.ask(Act::Install, &offer.slug, digest);
+        self.ask(ConsentAct::Install, &offer.slug, digest);
     }
 
-    fn expired(&self, asked: Stamp) -> bool {
+    fn expired(&self, asked: UtcInstant) -> bool {
         self.context.now.ms() - asked.ms() > ANSWER_WITHIN_MS
     }
 
     fn answered(
         &mut self,
-        question: &Question,
-        asked: Stamp,
-        spoken: &Spoken,
-    ) -> Result<(), Refused> {
+        question: &ConsentQuestion,
+        asked: UtcInstant,
+        spoken: &ConsentReply,
+    ) -> Result<(), AcquireRefusal> {
         // Whatever failed before was uninstalled before the question was asked.
         self.run.installed = None;
         if self.expired(asked) {
-            self.release(End::Expired);
+            self.release(AcquireEnding::Expired);
             return Ok(());
         }
         match spoken.answer {
-            Answer::No => self.release(End::Declined),
-            Answer::Others if question.act != Act::Install => return Err(Refused::NotNow),
-            Answer::Others if self.run.others => return Err(Refused::OthersOnce),
-            Answer::Others => {
+            ConsentAnswer::No => self.release(AcquireEnding::Declined),
+            ConsentAnswer::Others if question.act != ConsentAct::Install => {
+                return Err(AcquireRefusal::NotNow);
+            }
+            ConsentAnswer::Others if self.run.others => return Err(AcquireRefusal::OthersOnce),
+            ConsentAnswer::Others => {
                 self.run.others = true;
                 self.search();
             }
-            Answer::Yes(scope) => {
+            ConsentAnswer::Yes(scope) => {
                 let verdict = self.verdict_of(&question.subject);
-                admissible(question.act, spoken, self.context.relay, verdict)?;
+                check_consent(question.act, spoken, self.context.relay, verdict)?;
                 // After an execution failure the question is about the next candidate.
                 if self.run.current().is_some_and(|offer| offer.slug != question.subject) {
                     self.turn_to_next();
                 }
                 match question.act {
-                    Act::SwitchCandidate => self.consent(question, spoken),
+                    ConsentAct::SwitchCandidate => self.consent(question, spoken),
                     _ => self.consent_install(question, scope, spoken),
                 }
                 self.install();
@@ -419,26 +446,31 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    fn verdict_of(&self, slug: &str) -> ScanVerdict {
+    fn verdict_of(&self, slug: &str) -> CandidateVerdict {
         let offer = self.run.candidates.iter().find(|offer| offer.slug == slug);
         let staged = offer.and_then(|offer| offer.staged.as_ref());
-        staged.map_or(ScanVerdict::Allow, |staged| staged.verdict)
+        staged.map_or(CandidateVerdict::Allow, |staged| staged.verdict)
     }
 
     /// A yes covers the listed candidates in order; a source that nobody reviews needs its own.
-    fn consent_install(&mut self, question: &Question, scope: Scope, spoken: &Spoken) {
+    fn consent_install(
+        &mut self,
+        question: &ConsentQuestion,
+        scope: ConsentScope,
+        spoken: &ConsentReply,
+    ) {
         self.consent(question, spoken);
-        if scope == Scope::OnlyThis {
+        if scope == ConsentScope::OnlyThis {
             return;
         }
-        let rest: Vec<Question> = self.run.candidates[self.run.cursor..]
+        let rest: Vec<ConsentQuestion> = self.run.candidates[self.run.cursor..]
             .iter()
             .skip(1)
             .filter(|offer| offer.reviewed && offer.failed.is_none())
             .filter_map(|offer| {
                 let digest = offer.staged.as_ref()?.digest.clone();
-                Some(Question {
-                    act: Act::Install,
+                Some(ConsentQuestion {
+                    act: ConsentAct::Install,
                     subject: offer.slug.clone(),
                     digest: Some(digest),
                 })
@@ -449,8 +481,8 @@ impl Stepper<'_> {
         }
     }
 
-    fn consent(&mut self, question: &Question, spoken: &Spoken) {
-        let consent = Consent {
+    fn consent(&mut self, question: &ConsentQuestion, spoken: &ConsentReply) {
+        let consent = ConsentRecord {
             run: self.run.id.clone(),
             act: question.act,
             region: Some(self.run.region_for(&question.subject)),
@@ -461,33 +493,37 @@ impl Stepper<'_> {
             at: self.context.now,
         };
         self.run.consents.push(consent.clone());
-        self.run.log(Body::Consent(consent), self.context.now);
+        self.run.log(RecordBody::Consent(consent), self.context.now);
     }
 
     /// Installs the current candidate, or asks first where no yes covers it.
     fn install(&mut self) {
-        let Some(offer) = self.run.current().cloned() else { return self.fail(End::InstallFailed) };
+        let Some(offer) = self.run.current().cloned() else {
+            return self.fail(AcquireEnding::InstallFailed);
+        };
         let Some(staged) = offer.staged.clone() else { return self.ask_install(&offer) };
-        let by_reflex = self.run.mode == Mode::Reflex
+        let by_reflex = self.run.mode == PlanMode::Reflex
             && self.context.policy.install == ReflexInstall::Notify
             && self.was_approved(&offer);
         if self.run.covers(&offer) || by_reflex {
-            self.effects.push(Effect::Install { slug: offer.slug, digest: staged.digest });
-            self.run.state = State::Install;
+            self.effects.push(AcquireEffect::Install { slug: offer.slug, digest: staged.digest });
+            self.run.state = AcquireState::Install;
         } else {
             self.ask_install(&offer);
         }
     }
 
     fn installed(&mut self, digest: &str) {
-        let Some(offer) = self.run.current().cloned() else { return self.fail(End::InstallFailed) };
+        let Some(offer) = self.run.current().cloned() else {
+            return self.fail(AcquireEnding::InstallFailed);
+        };
         if offer.staged.as_ref().map(|staged| staged.digest.as_str()) != Some(digest) {
             return self.install_failed("the installed bytes are not those that were approved");
         }
         self.stat(StatKey::Installs);
         self.run.installed = Some(offer.slug.clone());
-        self.effects.push(Effect::MakePlan(offer.slug));
-        self.run.state = State::Plan { asked: None };
+        self.effects.push(AcquireEffect::MakePlan(offer.slug));
+        self.run.state = AcquireState::Plan { asked: None };
     }
 
     fn install_failed(&mut self, detail: &str) {
@@ -495,7 +531,7 @@ impl Stepper<'_> {
             offer.failed = Some(detail.to_owned());
         }
         // Another candidate is another skill: its plan is asked about.
-        self.run.mode = Mode::Standard;
+        self.run.mode = PlanMode::Standard;
         if self.turn_to_usable() {
             self.install();
         }
@@ -503,13 +539,13 @@ impl Stepper<'_> {
 
     fn note_attempt(
         &mut self,
-        offer: &Offer,
-        stage: Stage,
+        offer: &AcquireCandidate,
+        stage: AttemptStage,
         kind: Option<FailureKind>,
         detail: &str,
         attempts: u32,
     ) {
-        self.run.attempts.push(Attempt {
+        self.run.attempts.push(CandidateAttempt {
             slug: offer.slug.clone(),
             source: offer.source.clone(),
             version: offer.version().to_owned(),
@@ -521,26 +557,40 @@ impl Stepper<'_> {
     }
 
     fn planned(&mut self) {
-        let Some(offer) = self.run.current().cloned() else { return self.fail(End::InstallFailed) };
-        if self.run.mode == Mode::Reflex {
+        let Some(offer) = self.run.current().cloned() else {
+            return self.fail(AcquireEnding::InstallFailed);
+        };
+        if self.run.mode == PlanMode::Reflex {
             self.stat(StatKey::ReflexesFired);
             return self.execute(1);
         }
-        let question = Question { act: Act::Plan, subject: offer.slug, digest: None };
-        self.effects.push(Effect::Ask(question));
-        self.run.state = State::Plan { asked: Some(self.context.now) };
+        let question = ConsentQuestion { act: ConsentAct::Plan, subject: offer.slug, digest: None };
+        self.effects.push(AcquireEffect::Ask(question));
+        self.run.state = AcquireState::Plan { asked: Some(self.context.now) };
     }
 
-    fn plan_answered(&mut self, asked: Stamp, spoken: &Spoken) -> Result<(), Refused> {
+    fn plan_answered(
+        &mut self,
+        asked: UtcInstant,
+        spoken: &ConsentReply,
+    ) -> Result<(), AcquireRefusal> {
         match spoken.answer {
-            _ if self.expired(asked) => self.release(End::Expired),
-            Answer::No => self.release(End::Declined),
-            Answer::Others => return Err(Refused::NotNow),
-            Answer::Yes(_) => {
+            _ if self.expired(asked) => self.release(AcquireEnding::Expired),
+            ConsentAnswer::No => self.release(AcquireEnding::Declined),
+            ConsentAnswer::Others => return Err(AcquireRefusal::NotNow),
+            ConsentAnswer::Yes(_) => {
                 let subject = self.run.current().map(|offer| offer.slug.clone());
                 let subject = subject.unwrap_or_default();
-                admissible(Act::Plan, spoken, self.context.relay, self.verdict_of(&subject))?;
-                self.consent(&Question { act: Act::Plan, subject, digest: None }, spoken);
+                check_consent(
+                    ConsentAct::Plan,
+                    spoken,
+                    self.context.relay,
+                    self.verdict_of(&subject),
+                )?;
+                self.consent(
+                    &ConsentQuestion { act: ConsentAct::Plan, subject, digest: None },
+                    spoken,
+                );
                 self.execute(1);
             }
         }
@@ -549,108 +599,129 @@ impl Stepper<'_> {
 
     fn execute(&mut self, attempt: u32) {
         let slug = self.run.current().map(|offer| offer.slug.clone()).unwrap_or_default();
-        self.effects.push(Effect::Execute(slug));
-        self.run.state = State::Execute { attempt };
+        self.effects.push(AcquireEffect::Execute(slug));
+        self.run.state = AcquireState::Execute { attempt };
     }
 
     /// The failure table: what happens before an outcome counts.
-    fn finished(&mut self, finish: Finish, attempt: u32) {
+    fn finished(&mut self, finish: UseReport, attempt: u32) {
         let slug = self.run.current().map(|offer| offer.slug.clone()).unwrap_or_default();
         let first = attempt == 1;
         let pending = match (finish.result, finish.failed()) {
-            (Verdict::Failure, Some(FailureKind::ApiError)) if first => {
-                self.effects.push(Effect::Wait(RETRY_AFTER_MS));
-                Some(Pending::Wait)
+            (UseResult::Failure, Some(FailureKind::ApiError)) if first => {
+                self.effects.push(AcquireEffect::Wait(RETRY_AFTER_MS));
+                Some(OutcomePrerequisite::Wait)
             }
-            (Verdict::Failure, Some(FailureKind::DependencyMissing)) if first => {
+            (UseResult::Failure, Some(FailureKind::DependencyMissing)) if first => {
                 let subject = finish.command.clone().or_else(|| finish.key.clone());
-                let question = Question {
-                    act: Act::Dependency,
+                let question = ConsentQuestion {
+                    act: ConsentAct::Dependency,
                     subject: subject.unwrap_or_else(|| slug.clone()),
                     digest: None,
                 };
-                self.effects.push(Effect::Ask(question));
-                Some(Pending::Dependency)
+                self.effects.push(AcquireEffect::Ask(question));
+                Some(OutcomePrerequisite::Dependency)
             }
-            (Verdict::Failure, Some(FailureKind::AuthError)) if first => {
-                self.effects.push(Effect::AskCredentials(slug));
-                Some(Pending::Credentials)
+            (UseResult::Failure, Some(FailureKind::AuthError)) if first => {
+                self.effects.push(AcquireEffect::AskCredentials(slug));
+                Some(OutcomePrerequisite::Credentials)
             }
             _ => None,
         };
         match pending {
-            Some(pending) => self.run.state = State::Outcome { finish, attempt, pending },
+            Some(pending) => self.run.state = AcquireState::Outcome { finish, attempt, pending },
             None => self.learn(finish, attempt),
         }
     }
 
     fn pending(
         &mut self,
-        finish: Finish,
+        finish: UseReport,
         attempt: u32,
-        pending: Pending,
-        event: Event,
-    ) -> Result<(), Refused> {
+        pending: OutcomePrerequisite,
+        event: AcquireEvent,
+    ) -> Result<(), AcquireRefusal> {
         match (pending, event) {
-            (Pending::Wait, Event::TimeUp) => self.execute(attempt + 1),
+            (OutcomePrerequisite::Wait, AcquireEvent::TimeUp) => self.execute(attempt + 1),
             // Whoever uses the skill has tried it again meanwhile.
-            (Pending::Wait | Pending::Credentials | Pending::Dependency, Event::Finished(told)) => {
+            (
+                OutcomePrerequisite::Wait
+                | OutcomePrerequisite::Credentials
+                | OutcomePrerequisite::Dependency,
+                AcquireEvent::Finished(told),
+            ) => {
                 self.finished(told, attempt + 1);
             }
-            (Pending::HowItWent, Event::Finished(told)) => self.learn(told, attempt),
-            (Pending::Installing, Event::DependencyInstalled(true)) => self.execute(attempt + 1),
-            (Pending::Installing, Event::DependencyInstalled(false)) => self.learn(finish, attempt),
-            (Pending::Dependency, Event::Answered(spoken)) => match spoken.answer {
-                Answer::Yes(_) => {
-                    let allow = ScanVerdict::Allow;
-                    admissible(Act::Dependency, &spoken, self.context.relay, allow)?;
-                    let command = finish.command.clone().or_else(|| finish.key.clone());
-                    let command = command.unwrap_or_default();
-                    let question =
-                        Question { act: Act::Dependency, subject: command.clone(), digest: None };
-                    self.consent(&question, &spoken);
-                    self.effects.push(Effect::InstallDependency(command));
-                    let pending = Pending::Installing;
-                    self.run.state = State::Outcome { finish, attempt, pending };
+            (OutcomePrerequisite::HowItWent, AcquireEvent::Finished(told)) => {
+                self.learn(told, attempt)
+            }
+            (OutcomePrerequisite::Installing, AcquireEvent::DependencyInstalled(true)) => {
+                self.execute(attempt + 1)
+            }
+            (OutcomePrerequisite::Installing, AcquireEvent::DependencyInstalled(false)) => {
+                self.learn(finish, attempt)
+            }
+            (OutcomePrerequisite::Dependency, AcquireEvent::Answered(spoken)) => {
+                match spoken.answer {
+                    ConsentAnswer::Yes(_) => {
+                        let allow = CandidateVerdict::Allow;
+                        check_consent(ConsentAct::Dependency, &spoken, self.context.relay, allow)?;
+                        let command = finish.command.clone().or_else(|| finish.key.clone());
+                        let command = command.unwrap_or_default();
+                        let question = ConsentQuestion {
+                            act: ConsentAct::Dependency,
+                            subject: command.clone(),
+                            digest: None,
+                        };
+                        self.consent(&question, &spoken);
+                        self.effects.push(AcquireEffect::InstallDependency(command));
+                        let pending = OutcomePrerequisite::Installing;
+                        self.run.state = AcquireState::Outcome { finish, attempt, pending };
+                    }
+                    ConsentAnswer::No => self.learn(finish, attempt),
+                    ConsentAnswer::Others => return Err(AcquireRefusal::NotNow),
                 }
-                Answer::No => self.learn(finish, attempt),
-                Answer::Others => return Err(Refused::NotNow),
-            },
+            }
             // The person says whether the credentials are right now; nothing is retried otherwise.
-            (Pending::Credentials, Event::Answered(spoken)) => match spoken.answer {
-                Answer::Yes(_) => self.execute(attempt + 1),
-                Answer::No => self.learn(finish, attempt),
-                Answer::Others => return Err(Refused::NotNow),
-            },
-            _ => return Err(Refused::NotNow),
+            (OutcomePrerequisite::Credentials, AcquireEvent::Answered(spoken)) => {
+                match spoken.answer {
+                    ConsentAnswer::Yes(_) => self.execute(attempt + 1),
+                    ConsentAnswer::No => self.learn(finish, attempt),
+                    ConsentAnswer::Others => return Err(AcquireRefusal::NotNow),
+                }
+            }
+            _ => return Err(AcquireRefusal::NotNow),
         }
         Ok(())
     }
 
     /// One outcome per candidate: its record goes into the outbox here and nowhere else.
-    fn learn(&mut self, finish: Finish, attempt: u32) {
-        let Some(offer) = self.run.current().cloned() else { return self.fail(End::AllCandidates) };
+    fn learn(&mut self, finish: UseReport, attempt: u32) {
+        let Some(offer) = self.run.current().cloned() else {
+            return self.fail(AcquireEnding::AllCandidates);
+        };
         let detail = finish.detail.clone().unwrap_or_default();
-        self.note_attempt(&offer, Stage::Execute, finish.failed(), &detail, attempt);
+        self.note_attempt(&offer, AttemptStage::Execute, finish.failed(), &detail, attempt);
         let outcome = outcome::outcome(&self.run, &offer, &finish, attempt);
-        let record = self.run.log(Body::Outcome(Box::new(outcome.clone())), self.context.now);
+        let record = self.run.log(RecordBody::Outcome(Box::new(outcome.clone())), self.context.now);
         // Words are learned only where no pattern knew the task and a search brought it to a good end.
-        let learns = finish.result == Verdict::Success && !self.run.hit && self.run.searches > 0;
+        let learns = finish.result == UseResult::Success && !self.run.hit && self.run.searches > 0;
         let task = self.run.task.clone().filter(|_| learns);
-        self.effects.push(Effect::Learn { record, outcome: Box::new(outcome), task });
-        self.run.state = State::Learn { finish, record };
+        self.effects.push(AcquireEffect::Learn { record, outcome: Box::new(outcome), task });
+        self.run.state = AcquireState::Learn { finish, record };
     }
 
-    fn learned(&mut self, finish: &Finish, worth_keeping: bool) {
+    fn learned(&mut self, finish: &UseReport, worth_keeping: bool) {
         match finish.result {
-            Verdict::Success if worth_keeping => {
+            UseResult::Success if worth_keeping => {
                 let slug = self.run.current().map(|offer| offer.slug.clone()).unwrap_or_default();
-                let question = Question { act: Act::Retain, subject: slug, digest: None };
-                self.effects.push(Effect::Ask(question));
-                self.run.state = State::Retain { asked: self.context.now };
+                let question =
+                    ConsentQuestion { act: ConsentAct::Retain, subject: slug, digest: None };
+                self.effects.push(AcquireEffect::Ask(question));
+                self.run.state = AcquireState::Retain { asked: self.context.now };
             }
-            Verdict::Success | Verdict::Unknown => self.release(End::Released),
-            Verdict::Failure => self.offer_switch(),
+            UseResult::Success | UseResult::Unknown => self.release(AcquireEnding::Released),
+            UseResult::Failure => self.offer_switch(),
         }
     }
 
@@ -661,73 +732,79 @@ impl Stepper<'_> {
             .find(|offer| offer.failed.is_none())
             .cloned();
         let Some(next) = next.filter(|_| self.run.switches < MAX_SWITCHES) else {
-            return self.release(End::AllCandidates);
+            return self.release(AcquireEnding::AllCandidates);
         };
-        self.run.mode = Mode::Standard;
+        self.run.mode = PlanMode::Standard;
         // It stays noted until the person has answered: after a crash it is uninstalled again.
-        self.effects.push(Effect::Uninstall(self.run.installed.clone()));
+        self.effects.push(AcquireEffect::Uninstall(self.run.installed.clone()));
         // Candidates between here and there failed at staging; they were never tried.
         let place = self.run.candidates.iter().position(|offer| offer.slug == next.slug);
         self.run.cursor = place.unwrap_or(self.run.cursor + 1) - 1;
         let digest = next.staged.as_ref().map(|staged| staged.digest.clone());
         if self.run.covers(&next) {
-            self.ask(Act::SwitchCandidate, &next.slug, digest);
+            self.ask(ConsentAct::SwitchCandidate, &next.slug, digest);
         } else {
             // A yes to installing it is a yes to switching to it.
-            self.ask(Act::Install, &next.slug, digest);
+            self.ask(ConsentAct::Install, &next.slug, digest);
         }
     }
 
-    fn kept(&mut self, asked: Stamp, spoken: &Spoken) -> Result<(), Refused> {
+    fn kept(&mut self, asked: UtcInstant, spoken: &ConsentReply) -> Result<(), AcquireRefusal> {
         match spoken.answer {
-            _ if self.expired(asked) => self.release(End::Released),
-            Answer::No => self.release(End::Released),
-            Answer::Others => return Err(Refused::NotNow),
-            Answer::Yes(_) => {
+            _ if self.expired(asked) => self.release(AcquireEnding::Released),
+            ConsentAnswer::No => self.release(AcquireEnding::Released),
+            ConsentAnswer::Others => return Err(AcquireRefusal::NotNow),
+            ConsentAnswer::Yes(_) => {
                 let slug = self.run.current().map(|offer| offer.slug.clone()).unwrap_or_default();
-                admissible(Act::Retain, spoken, self.context.relay, self.verdict_of(&slug))?;
-                let question = Question { act: Act::Retain, subject: slug, digest: None };
+                check_consent(
+                    ConsentAct::Retain,
+                    spoken,
+                    self.context.relay,
+                    self.verdict_of(&slug),
+                )?;
+                let question =
+                    ConsentQuestion { act: ConsentAct::Retain, subject: slug, digest: None };
                 self.consent(&question, spoken);
                 if let Some(place) = self.place() {
-                    self.run.log(Body::Retained(place), self.context.now);
+                    self.run.log(RecordBody::Retained(place), self.context.now);
                 }
                 self.run.installed = None;
-                self.close(End::Retained);
+                self.close(AcquireEnding::Retained);
             }
         }
         Ok(())
     }
 
-    fn place(&self) -> Option<Place> {
+    fn place(&self) -> Option<RegionSkill> {
         let slug = self.run.current()?.slug.clone();
         let region = self.run.region_for(&slug);
-        Some(Place { slug, region, run: Some(self.run.id.clone()) })
+        Some(RegionSkill { slug, region, run: Some(self.run.id.clone()) })
     }
 
-    fn release(&mut self, then: End) {
-        self.effects.push(Effect::Uninstall(self.run.installed.clone()));
-        self.run.state = State::Release { then };
+    fn release(&mut self, then: AcquireEnding) {
+        self.effects.push(AcquireEffect::Uninstall(self.run.installed.clone()));
+        self.run.state = AcquireState::Release { then };
     }
 
-    fn uninstalled(&mut self, then: End) {
+    fn uninstalled(&mut self, then: AcquireEnding) {
         if self.run.installed.take().is_some()
             && let Some(place) = self.place()
         {
-            self.run.log(Body::Released(place), self.context.now);
+            self.run.log(RecordBody::Released(place), self.context.now);
         }
         match then {
-            End::AllCandidates => self.fail(then),
+            AcquireEnding::AllCandidates => self.fail(then),
             _ => self.close(then),
         }
     }
 
     /// Ends the run with a report.
-    fn fail(&mut self, end: End) {
-        self.effects.push(Effect::Tell(Report::of(&self.run)));
+    fn fail(&mut self, end: AcquireEnding) {
+        self.effects.push(AcquireEffect::Tell(AcquireReport::of(&self.run)));
         self.close(end);
     }
 
-    fn close(&mut self, end: End) {
-        self.run.state = State::Closed { end };
+    fn close(&mut self, end: AcquireEnding) {
+        self.run.state = AcquireState::Closed { end };
     }
 }

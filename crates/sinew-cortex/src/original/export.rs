@@ -1,19 +1,19 @@
 //! The memory as a `cortex.json`.
 
 use super::schema::{
-    CandidatePart, CortexPart, Extra, LastFailPart, LessonPart, MotorPart, Original, PatternPart,
-    PrefrontalPart, RunsPart, SensoryPart, StatsPart,
+    CandidatePart, CortexJson, CortexPart, ExtraFields, LastFailurePart, LessonPart, MotorPart,
+    PatternPart, PrefrontalPart, RunsPart, SensoryPart, StatsPart,
 };
-use crate::lesson::{Held, Lesson};
-use crate::memory::{Candidate, Memory};
-use crate::policy::Policy;
-use crate::time::Stamp;
+use crate::lesson::{Lesson, RememberedLesson};
+use crate::memory::{CortexMemory, RegionCandidate};
+use crate::policy::CortexPolicy;
+use crate::time::UtcInstant;
 
 /// What the original asks its readers to do about a missing program.
 const DEPENDENCY_ACTION: &str = "check_bin_before_install";
 
 /// The memory in the original's schema. What the schema lacks stays behind.
-pub fn export(memory: &Memory, now: Stamp, policy: &Policy) -> Original {
+pub fn export(memory: &CortexMemory, now: UtcInstant, policy: &CortexPolicy) -> CortexJson {
     let extra = |place: &str| memory.extra.get(place).cloned().unwrap_or_default();
     let mut regions: Vec<_> = memory.motor.iter().collect();
     regions.sort_by_key(|(name, region)| (region.place, name.as_str()));
@@ -29,7 +29,7 @@ pub fn export(memory: &Memory, now: Stamp, policy: &Policy) -> Original {
         region: pattern.region.clone(),
         extra: pattern.extra.clone(),
     });
-    Original {
+    CortexJson {
         version: 1,
         cortex: CortexPart {
             sensory: SensoryPart { patterns: patterns.collect(), extra: extra("sensory") },
@@ -52,7 +52,7 @@ pub fn export(memory: &Memory, now: Stamp, policy: &Policy) -> Original {
     }
 }
 
-fn candidate(candidate: &Candidate, now: Stamp, policy: &Policy) -> CandidatePart {
+fn candidate(candidate: &RegionCandidate, now: UtcInstant, policy: &CortexPolicy) -> CandidatePart {
     let extra = |place: &str| candidate.extra.get(place).cloned().unwrap_or_default();
     CandidatePart {
         slug: candidate.slug.clone(),
@@ -65,20 +65,20 @@ fn candidate(candidate: &Candidate, now: Stamp, policy: &Policy) -> CandidatePar
             recent_successes_7d: candidate.recent.count(now, policy.fold_key().window_hours),
             extra: extra("runs"),
         },
-        last_fail: candidate.last_fail.as_ref().map(|fail| LastFailPart {
+        last_fail: candidate.last_fail.as_ref().map(|fail| LastFailurePart {
             kind: fail.kind,
             detail: fail.detail.clone(),
             date: fail.date,
             extra: extra("last_fail"),
         }),
-        side_effects: candidate.tags().into_iter().map(str::to_owned).collect(),
+        side_effects: candidate.side_effect_tags().into_iter().map(str::to_owned).collect(),
         skill_md_chars: candidate.skill_md_chars,
         reflex: candidate.reflex,
         extra: extra(""),
     }
 }
 
-fn lesson(held: &Held) -> LessonPart {
+fn lesson(held: &RememberedLesson) -> LessonPart {
     let mut part = LessonPart {
         kind: String::new(),
         region: None,
@@ -88,7 +88,7 @@ fn lesson(held: &Held) -> LessonPart {
         action: None,
         confidence: f64::from(held.confidence) / 100.0,
         created: held.created,
-        extra: Extra::clone(&held.extra),
+        extra: ExtraFields::clone(&held.extra),
     };
     match &held.lesson {
         Lesson::DependencyWarning { region, key } => {

@@ -1,16 +1,24 @@
 //! What an imported file adds to the memory.
 
-use super::schema::{CandidatePart, LessonPart, MotorPart, Original};
-use crate::bayes::Counts;
-use crate::lesson::{Held, Hundredths, Lesson};
-use crate::memory::{Blacklisted, Candidate, LastFail, Memory, Pattern, Region, Signal};
-use crate::policy::Policy;
+use super::schema::{CandidatePart, CortexJson, LessonPart, MotorPart};
+use crate::bayes::BayesCounts;
+use crate::lesson::{Hundredths, Lesson, RememberedLesson};
+use crate::memory::{
+    BlacklistedSkill, CortexMemory, LastFailure, Region, RegionCandidate, RegionPattern,
+    RegionSignal,
+};
+use crate::policy::CortexPolicy;
 use crate::prune::MAX_SIGNALS;
-use crate::time::{Day, Stamp};
-use crate::weight::Recent;
+use crate::time::{UtcDay, UtcInstant};
+use crate::weight::RecentSuccesses;
 
 /// Takes a file in. What both know is decided per candidate: more runs win, ties go to the file.
-pub(crate) fn take_in(memory: &mut Memory, file: &Original, at: Stamp, policy: &Policy) {
+pub(crate) fn import_into(
+    memory: &mut CortexMemory,
+    file: &CortexJson,
+    at: UtcInstant,
+    policy: &CortexPolicy,
+) {
     for (place, extra) in [
         ("", &file.extra),
         ("cortex", &file.cortex.extra),
@@ -25,7 +33,7 @@ pub(crate) fn take_in(memory: &mut Memory, file: &Original, at: Stamp, policy: &
     for pattern in &file.cortex.sensory.patterns {
         let known = memory.patterns.iter().position(|known| known.region == pattern.region);
         let at_place = known.unwrap_or_else(|| {
-            memory.patterns.push(Pattern {
+            memory.patterns.push(RegionPattern {
                 region: pattern.region.clone(),
                 signals: Vec::new(),
                 extra: pattern.extra.clone(),
@@ -35,7 +43,7 @@ pub(crate) fn take_in(memory: &mut Memory, file: &Original, at: Stamp, policy: &
         let known = &mut memory.patterns[at_place];
         for word in &pattern.signal {
             if !known.signals.iter().any(|signal| signal.word == *word) {
-                known.signals.push(Signal { word: word.clone(), added: at });
+                known.signals.push(RegionSignal { word: word.clone(), added: at });
             }
         }
         let over = known.signals.len().saturating_sub(MAX_SIGNALS);
@@ -49,7 +57,7 @@ pub(crate) fn take_in(memory: &mut Memory, file: &Original, at: Stamp, policy: &
     }
     for slug in &file.blacklist {
         if !memory.is_blacklisted(slug) {
-            memory.blacklist.push(Blacklisted { slug: slug.clone(), reason: None, since: at });
+            memory.blacklist.push(BlacklistedSkill { slug: slug.clone(), reason: None, since: at });
         }
     }
     let (stats, theirs) = (&mut memory.stats, &file.stats);
@@ -59,7 +67,7 @@ pub(crate) fn take_in(memory: &mut Memory, file: &Original, at: Stamp, policy: &
     stats.reflexes_fired = stats.reflexes_fired.max(theirs.reflexes_fired);
 }
 
-fn take_region(memory: &mut Memory, name: &str, theirs: &MotorPart, policy: &Policy) {
+fn take_region(memory: &mut CortexMemory, name: &str, theirs: &MotorPart, policy: &CortexPolicy) {
     let place = memory.motor.values().map(|region| region.place + 1).max().unwrap_or(0);
     let region =
         memory.motor.entry(name.to_owned()).or_insert_with(|| Region::new(place, theirs.last_used));
@@ -78,24 +86,24 @@ fn take_region(memory: &mut Memory, name: &str, theirs: &MotorPart, policy: &Pol
 }
 
 /// Whether an imported record says what is known already.
-fn is_same(known: &Candidate, theirs: &Candidate) -> bool {
+fn is_same(known: &RegionCandidate, theirs: &RegionCandidate) -> bool {
     known.weight.to_bits() == theirs.weight.to_bits()
         && (known.success, known.fail) == (theirs.success, theirs.fail)
         && known.version == theirs.version
         && known.source == theirs.source
         && known.reflex == theirs.reflex
         && known.last_fail == theirs.last_fail
-        && known.tags() == theirs.tags()
+        && known.side_effect_tags() == theirs.side_effect_tags()
         && known.skill_md_chars == theirs.skill_md_chars
 }
 
 /// A record of the original. What its schema lacks is taken for what it most likely was.
-fn candidate(part: &CandidatePart, last_used: Day, policy: &Policy) -> Candidate {
-    let mut candidate = Candidate::new(&part.slug, &part.source, &part.version, last_used);
+fn candidate(part: &CandidatePart, last_used: UtcDay, policy: &CortexPolicy) -> RegionCandidate {
+    let mut candidate = RegionCandidate::new(&part.slug, &part.source, &part.version, last_used);
     candidate.weight = part.weight;
     candidate.success = part.runs.success;
     candidate.fail = part.runs.fail;
-    candidate.last_fail = part.last_fail.as_ref().map(|fail| LastFail {
+    candidate.last_fail = part.last_fail.as_ref().map(|fail| LastFailure {
         kind: fail.kind,
         detail: fail.detail.clone(),
         date: fail.date,
@@ -103,14 +111,14 @@ fn candidate(part: &CandidatePart, last_used: Day, policy: &Policy) -> Candidate
     candidate.side_effects = Some(part.side_effects.clone());
     candidate.skill_md_chars = part.skill_md_chars;
     candidate.reflex = part.reflex;
-    let mut recent = Recent::default();
+    let mut recent = RecentSuccesses::default();
     recent.add(last_used.start(), part.runs.recent_successes_7d, policy.fold_key().window_hours);
     candidate.recent = recent;
     candidate.streak = match part.runs.fail {
         0 => u32::try_from(part.runs.success).unwrap_or(u32::MAX),
         _ => 0,
     };
-    candidate.counts = Counts::default();
+    candidate.counts = BayesCounts::default();
     let fail = part.last_fail.as_ref().map(|fail| &fail.extra);
     let extras = [("", Some(&part.extra)), ("runs", Some(&part.runs.extra)), ("last_fail", fail)];
     for (place, extra) in extras {
@@ -121,13 +129,13 @@ fn candidate(part: &CandidatePart, last_used: Day, policy: &Policy) -> Candidate
     candidate
 }
 
-fn take_lesson(memory: &mut Memory, part: &LessonPart) {
+fn take_lesson(memory: &mut CortexMemory, part: &LessonPart) {
     let Some(lesson) = lesson(part) else { return };
     let confidence = (part.confidence * 100.0).round().clamp(0.0, 100.0) as Hundredths;
     match memory.lessons.iter_mut().find(|held| held.lesson == lesson) {
         Some(held) => held.confidence = held.confidence.max(confidence),
         None => {
-            let mut held = Held::new(lesson, part.created.start());
+            let mut held = RememberedLesson::new(lesson, part.created.start());
             held.confidence = confidence;
             held.extra = part.extra.clone();
             memory.lessons.push(held);

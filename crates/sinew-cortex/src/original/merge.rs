@@ -1,12 +1,12 @@
 //! One file, several writers: what each of them added survives.
 
 use super::import::lesson;
-use super::schema::{CandidatePart, LessonPart, MotorPart, Original, PatternPart, StatsPart};
+use super::schema::{CandidatePart, CortexJson, LessonPart, MotorPart, PatternPart, StatsPart};
 
 /// `ours` and `theirs`, the file as it lies there now, in one. `before` is what we wrote last: what
 /// stands in it unchanged and not in `ours` was taken out by us, and everything else in the file is
 /// somebody else's and stays.
-pub fn merge(before: &Original, ours: &Original, theirs: &Original) -> Original {
+pub fn merge(before: &CortexJson, ours: &CortexJson, theirs: &CortexJson) -> CortexJson {
     let mut merged = ours.clone();
     let (was, file) = (&before.cortex, &theirs.cortex);
     let patterns = &mut merged.cortex.sensory.patterns;

@@ -11,10 +11,10 @@ mod read;
 mod schema;
 
 pub use export::export;
-pub(crate) use import::take_in;
+pub(crate) use import::import_into;
 pub use merge::merge;
-pub use read::{MAX_FILE, Repaired, Unreadable, read};
+pub use read::{CortexJsonRepair, MAX_FILE, UnreadableCortexJson, read_cortex_json};
 pub use schema::{
-    CandidatePart, CortexPart, LastFailPart, LessonPart, MotorPart, Original, PatternPart,
+    CandidatePart, CortexJson, CortexPart, LastFailurePart, LessonPart, MotorPart, PatternPart,
     PrefrontalPart, RunsPart, SensoryPart, StatsPart,
 };

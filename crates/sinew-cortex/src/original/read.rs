@@ -6,14 +6,14 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::schema::{
-    CandidatePart, CortexPart, Extra, LastFailPart, LessonPart, MotorPart, Original, PatternPart,
-    PrefrontalPart, RunsPart, SensoryPart, StatsPart,
+    CandidatePart, CortexJson, CortexPart, ExtraFields, LastFailurePart, LessonPart, MotorPart,
+    PatternPart, PrefrontalPart, RunsPart, SensoryPart, StatsPart,
 };
 use crate::failure::FailureKind;
 use crate::memory::UNKNOWN_TAG;
 use crate::prune::{MAX_CANDIDATES, MAX_LESSONS, MAX_REGIONS, MAX_SIGNALS};
 use crate::signals::{MAX_DETAIL, is_region};
-use crate::time::Day;
+use crate::time::UtcDay;
 use crate::{signals, weight};
 
 /// A file larger than this is no memory: a full one is about 200 kB.
@@ -25,14 +25,14 @@ const MAX_TAGS: usize = 32;
 
 /// Something that was repaired or dropped, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Repaired {
+pub struct CortexJsonRepair {
     /// The JSON path.
     pub path: String,
     /// What was done.
     pub what: String,
 }
 
-impl fmt::Display for Repaired {
+impl fmt::Display for CortexJsonRepair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.path, self.what)
     }
@@ -40,33 +40,38 @@ impl fmt::Display for Repaired {
 
 /// The text is no `cortex.json` at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unreadable(pub String);
+pub struct UnreadableCortexJson(pub String);
 
-impl fmt::Display for Unreadable {
+impl fmt::Display for UnreadableCortexJson {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Unreadable {}
+impl std::error::Error for UnreadableCortexJson {}
 
 /// Reads a file. Whatever in it can be used is used.
-pub fn read(text: &str, today: Day) -> Result<(Original, Vec<Repaired>), Unreadable> {
+pub fn read_cortex_json(
+    text: &str,
+    today: UtcDay,
+) -> Result<(CortexJson, Vec<CortexJsonRepair>), UnreadableCortexJson> {
     if text.len() > MAX_FILE {
-        return Err(Unreadable(format!("it is larger than {MAX_FILE} bytes")));
+        return Err(UnreadableCortexJson(format!("it is larger than {MAX_FILE} bytes")));
     }
     let value: Value = serde_json::from_str(text)
-        .map_err(|error| Unreadable(format!("it is not JSON: {error}")))?;
+        .map_err(|error| UnreadableCortexJson(format!("it is not JSON: {error}")))?;
     let Value::Object(mut root) = value else {
-        return Err(Unreadable("it is not an object".to_owned()));
+        return Err(UnreadableCortexJson("it is not an object".to_owned()));
     };
     if !root.get("cortex").is_some_and(Value::is_object) {
-        return Err(Unreadable("it has no `cortex` object".to_owned()));
+        return Err(UnreadableCortexJson("it has no `cortex` object".to_owned()));
     }
-    let mut reader = Reader { today, repaired: Vec::new() };
+    let mut reader = CortexJsonReader { today, repaired: Vec::new() };
     match root.remove("version").and_then(|version| version.as_u64()) {
         Some(1) => {}
-        Some(other) => return Err(Unreadable(format!("it is version {other}; 1 is known"))),
+        Some(other) => {
+            return Err(UnreadableCortexJson(format!("it is version {other}; 1 is known")));
+        }
         None => reader.note("$.version", "was missing; 1 is assumed"),
     }
     let cortex = reader.object(root.remove("cortex"), "$.cortex");
@@ -74,19 +79,19 @@ pub fn read(text: &str, today: Day) -> Result<(Original, Vec<Repaired>), Unreada
     let blacklist = reader.texts(root.remove("blacklist"), "$.blacklist", usize::MAX);
     let stats = reader.object(root.remove("stats"), "$.stats");
     let stats = reader.stats(stats);
-    let mut original = Original { version: 1, cortex, blacklist, stats, extra: root };
+    let mut original = CortexJson { version: 1, cortex, blacklist, stats, extra: root };
     reader.cut(&mut original);
     Ok((original, reader.repaired))
 }
 
-struct Reader {
-    today: Day,
-    repaired: Vec<Repaired>,
+struct CortexJsonReader {
+    today: UtcDay,
+    repaired: Vec<CortexJsonRepair>,
 }
 
-impl Reader {
+impl CortexJsonReader {
     fn note(&mut self, path: &str, what: impl Into<String>) {
-        self.repaired.push(Repaired { path: path.to_owned(), what: what.into() });
+        self.repaired.push(CortexJsonRepair { path: path.to_owned(), what: what.into() });
     }
 
     /// An object; what is missing is empty, what is something else is reported.
@@ -186,9 +191,9 @@ impl Reader {
         }
     }
 
-    fn day(&mut self, map: &mut Map<String, Value>, key: &str, path: &str) -> Day {
+    fn day(&mut self, map: &mut Map<String, Value>, key: &str, path: &str) -> UtcDay {
         let path = format!("{path}.{key}");
-        let read = map.remove(key).as_ref().and_then(Value::as_str).map(str::parse::<Day>);
+        let read = map.remove(key).as_ref().and_then(Value::as_str).map(str::parse::<UtcDay>);
         match read {
             Some(Ok(day)) if day <= self.today => day,
             Some(Ok(day)) => {
@@ -296,7 +301,7 @@ impl Reader {
         &mut self,
         value: Option<Value>,
         path: &str,
-        last_used: Day,
+        last_used: UtcDay,
     ) -> Vec<CandidatePart> {
         let mut found: Vec<CandidatePart> = Vec::new();
         let path = format!("{path}.candidates");
@@ -316,7 +321,7 @@ impl Reader {
             }
             found.push(self.candidate(slug, map, &path));
         }
-        let idle = self.today.since(last_used);
+        let idle = self.today.days_since(last_used);
         while found.len() > MAX_CANDIDATES {
             let effective = |candidate: &CandidatePart| weight::effective(candidate.weight, idle);
             let weakest = (0..found.len())
@@ -379,7 +384,7 @@ impl Reader {
         }
     }
 
-    fn last_fail(&mut self, value: Option<Value>, path: &str) -> Option<LastFailPart> {
+    fn last_fail(&mut self, value: Option<Value>, path: &str) -> Option<LastFailurePart> {
         let value = value.filter(|value| !value.is_null())?;
         if !value.is_object() {
             self.note(path, "is not an object; dropped");
@@ -406,7 +411,7 @@ impl Reader {
         }
         let detail = detail.chars().filter(|c| !c.is_control()).take(MAX_DETAIL).collect();
         let date = self.day(&mut map, "date", path);
-        Some(LastFailPart { kind, detail, date, extra: map })
+        Some(LastFailurePart { kind, detail, date, extra: map })
     }
 
     fn lessons(&mut self, value: Option<Value>) -> Vec<LessonPart> {
@@ -414,7 +419,7 @@ impl Reader {
         for (at, item) in self.list(value, "$.cortex.prefrontal.lessons").into_iter().enumerate() {
             let path = format!("$.cortex.prefrontal.lessons[{at}]");
             let mut map = self.object(Some(item), &path);
-            let field = |map: &mut Extra, key: &str| match map.remove(key) {
+            let field = |map: &mut ExtraFields, key: &str| match map.remove(key) {
                 Some(Value::String(text)) if is_sound(&text) => Some(text),
                 _ => None,
             };
@@ -468,7 +473,7 @@ impl Reader {
     }
 
     /// Lists that are longer than they may be lose what pruning would take.
-    fn cut(&mut self, original: &mut Original) {
+    fn cut(&mut self, original: &mut CortexJson) {
         let motor = &mut original.cortex.motor;
         while motor.len() > MAX_REGIONS {
             let oldest = motor.iter().map(|(name, region)| (region.last_used, name)).min();

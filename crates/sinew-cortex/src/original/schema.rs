@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::failure::FailureKind;
-use crate::time::Day;
+use crate::time::UtcDay;
 
 /// Fields that mean nothing here and go out again as they came in.
-pub(crate) type Extra = Map<String, Value>;
+pub(crate) type ExtraFields = Map<String, Value>;
 
 /// The whole file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Original {
+pub struct CortexJson {
     /// Always 1.
     pub version: u32,
     /// The three areas.
@@ -21,22 +21,22 @@ pub struct Original {
     /// The counters.
     pub stats: StatsPart,
     #[serde(flatten)]
-    pub(crate) extra: Extra,
+    pub(crate) extra: ExtraFields,
 }
 
-impl Default for Original {
+impl Default for CortexJson {
     fn default() -> Self {
         Self {
             version: 1,
             cortex: CortexPart::default(),
             blacklist: Vec::new(),
             stats: StatsPart::default(),
-            extra: Extra::new(),
+            extra: ExtraFields::new(),
         }
     }
 }
 
-impl Original {
+impl CortexJson {
     /// The file: two blanks of indentation and a line end.
     pub fn to_text(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
@@ -56,7 +56,7 @@ pub struct CortexPart {
     /// The lessons.
     pub prefrontal: PrefrontalPart,
     #[serde(flatten)]
-    pub(crate) extra: Extra,
+    pub(crate) extra: ExtraFields,
 }
 
 /// Which words stand for which region.
@@ -65,7 +65,7 @@ pub struct SensoryPart {
     /// One per region.
     pub patterns: Vec<PatternPart>,
     #[serde(flatten)]
-    pub(crate) extra: Extra,
+    pub(crate) extra: ExtraFields,
 }
 
 /// The words of one region.
@@ -76,7 +76,7 @@ pub struct PatternPart {
     /// The region.
     pub region: String,
     #[serde(flatten)]
-    pub(crate) extra: Extra,
+    pub(crate) extra: ExtraFields,
 }
 
 /// One region.
@@ -85,9 +85,9 @@ pub struct MotorPart {
     /// Its skills.
     pub candidates: Vec<CandidatePart>,
     /// When any of them was last used.
-    pub last_used: Day,
+    pub last_used: UtcDay,
     #[serde(flatten)]
-    pub(crate) extra: Extra,
+    pub(crate) extra: ExtraFields,
 }
 
 /// One skill in a region.
@@ -104,7 +104,7 @@ pub struct CandidatePart {
     /// How often it was used.
     pub runs: RunsPart,
     /// Its last failure.
-    pub last_fail: Option<LastFailPart>,
+    pub last_fail: Option<LastFailurePart>,
     /// What it does besides thinking.
     pub side_effects: Vec<String>,
     /// Characters of its SKILL.md.
@@ -112,7 +112,7 @@ pub struct CandidatePart {
     /// Whether it earned a reflex.
     pub reflex: bool,
     #[serde(flatten)]
-    pub(crate) extra: Extra,
+    pub(crate) extra: ExtraFields,
 }
 
 /// How often a skill was used.
@@ -125,21 +125,21 @@ pub struct RunsPart {
     /// Successes of the last seven days.
     pub recent_successes_7d: u32,
     #[serde(flatten)]
-    pub(crate) extra: Extra,
+    pub(crate) extra: ExtraFields,
 }
 
 /// The last failure of a skill.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LastFailPart {
+pub struct LastFailurePart {
     /// Its kind.
     #[serde(rename = "type")]
     pub kind: FailureKind,
     /// What was seen.
     pub detail: String,
     /// When.
-    pub date: Day,
+    pub date: UtcDay,
     #[serde(flatten)]
-    pub(crate) extra: Extra,
+    pub(crate) extra: ExtraFields,
 }
 
 /// The lessons.
@@ -148,7 +148,7 @@ pub struct PrefrontalPart {
     /// The lessons.
     pub lessons: Vec<LessonPart>,
     #[serde(flatten)]
-    pub(crate) extra: Extra,
+    pub(crate) extra: ExtraFields,
 }
 
 /// One lesson; which fields it has depends on its type.
@@ -175,9 +175,9 @@ pub struct LessonPart {
     /// How sure it is, 0 to 1.
     pub confidence: f64,
     /// When it was learned.
-    pub created: Day,
+    pub created: UtcDay,
     #[serde(flatten)]
-    pub(crate) extra: Extra,
+    pub(crate) extra: ExtraFields,
 }
 
 /// The counters.
@@ -192,7 +192,7 @@ pub struct StatsPart {
     /// Plans that were not asked about.
     pub reflexes_fired: u64,
     #[serde(flatten)]
-    pub(crate) extra: Extra,
+    pub(crate) extra: ExtraFields,
 }
 
 /// A map whose order is kept: people read the file, and its order is theirs.
@@ -216,9 +216,9 @@ mod in_order {
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<(String, MotorPart)>, D::Error> {
-        struct Entries;
+        struct MotorVisitor;
 
-        impl<'de> Visitor<'de> for Entries {
+        impl<'de> Visitor<'de> for MotorVisitor {
             type Value = Vec<(String, MotorPart)>;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -234,6 +234,6 @@ mod in_order {
             }
         }
 
-        deserializer.deserialize_map(Entries)
+        deserializer.deserialize_map(MotorVisitor)
     }
 }

@@ -3,7 +3,7 @@
 use sinew_guard::secrets;
 
 use super::strip;
-use super::vocabulary::Vocabulary;
+use super::vocabulary::SignalVocabulary;
 
 /// Characters of a detail that are kept.
 pub const MAX_DETAIL: usize = 200;
@@ -19,7 +19,7 @@ const GAP: &str = "…";
 /// let seen = "HTTP 429: rate limit exceeded for alice@example.com";
 /// assert_eq!(clean_detail(seen, &vocabulary), "http 429 rate limit exceeded for …");
 /// ```
-pub fn clean(text: &str, vocabulary: &Vocabulary) -> String {
+pub fn clean_detail(text: &str, vocabulary: &SignalVocabulary) -> String {
     // Normal form first: a secret that is written in wide letters is one all the same.
     let masked = secrets::mask_strict(&super::normal(text));
     let masked = masked.replace(secrets::REDACTED, " … ");

@@ -6,15 +6,15 @@
 //! capitals would let `alice` through.
 
 mod detail;
-mod naming;
+mod region_names;
 mod strip;
 mod vocabulary;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-pub use detail::{MAX_DETAIL, clean as clean_detail};
-pub use naming::{clean_region, is_region, name as region_name};
-pub use vocabulary::{Class, VERSION, Vocabulary};
+pub use detail::{MAX_DETAIL, clean_detail};
+pub use region_names::{clean_region, is_region, region_name};
+pub use vocabulary::{SignalVocabulary, VERSION, WordClass};
 
 /// So much of a task is read; what a task is about is said at its start.
 pub const MAX_TASK: usize = 2_000;
@@ -30,7 +30,7 @@ pub const MIN_LEARNED: usize = 2;
 /// let vocabulary = Vocabulary::built_in();
 /// assert_eq!(words("Look up Alice's Q3 sales report", &vocabulary), ["query", "sales", "report"]);
 /// ```
-pub fn words(task: &str, vocabulary: &Vocabulary) -> Vec<String> {
+pub fn signal_words(task: &str, vocabulary: &SignalVocabulary) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for word in vocabulary.read(&strip::tokens(&normal(task))) {
         if !found.contains(&word) {
@@ -42,10 +42,10 @@ pub fn words(task: &str, vocabulary: &Vocabulary) -> Vec<String> {
 
 /// The words that are learned of a task that a skill did: two to four, padded from the skill's slug,
 /// or none where there is too little to go by.
-pub fn learned(task: &str, slug: &str, vocabulary: &Vocabulary) -> Option<Vec<String>> {
-    let mut found = words(task, vocabulary);
+pub fn learned_words(task: &str, slug: &str, vocabulary: &SignalVocabulary) -> Option<Vec<String>> {
+    let mut found = signal_words(task, vocabulary);
     if found.len() < MIN_LEARNED {
-        for word in words(&slug.replace(['-', '_', '.', '/'], " "), vocabulary) {
+        for word in signal_words(&slug.replace(['-', '_', '.', '/'], " "), vocabulary) {
             if !found.contains(&word) {
                 found.push(word);
             }
@@ -56,7 +56,7 @@ pub fn learned(task: &str, slug: &str, vocabulary: &Vocabulary) -> Option<Vec<St
 }
 
 /// The English keywords of a search: three to five, padded from the region's name.
-pub fn keywords(signals: &[String], region: Option<&str>) -> Vec<String> {
+pub fn search_keywords(signals: &[String], region: Option<&str>) -> Vec<String> {
     const FEWEST: usize = 3;
     const MOST: usize = 5;
     let mut found: Vec<String> = signals.iter().take(MOST).cloned().collect();

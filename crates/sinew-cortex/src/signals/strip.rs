@@ -6,40 +6,40 @@ use regex::Regex;
 
 /// What is taken out whole, in this order, behind what no text has it without. Each is replaced by a
 /// blank. Most messages have none of them, and making an expression takes longer than finding a skill.
-const SHAPES: &[(Needs, &str)] = &[
+const SHAPES: &[(ShapePrecondition, &str)] = &[
     // Addresses with a scheme, and those that start like one.
-    (Needs::Any(':'), r"(?i)\b[a-z][a-z0-9+.-]*://\S+"),
-    (Needs::Any('.'), r"(?i)\b(?:www|ftp)\.\S+"),
-    (Needs::Any(':'), r"(?i)\b(?:mailto|tel|data|urn|magnet):\S+"),
+    (ShapePrecondition::Any(':'), r"(?i)\b[a-z][a-z0-9+.-]*://\S+"),
+    (ShapePrecondition::Any('.'), r"(?i)\b(?:www|ftp)\.\S+"),
+    (ShapePrecondition::Any(':'), r"(?i)\b(?:mailto|tel|data|urn|magnet):\S+"),
     // E-mail addresses and handles.
-    (Needs::Any('@'), r"\S*@\S*"),
+    (ShapePrecondition::Any('@'), r"\S*@\S*"),
     // UUIDs, digests, hexadecimal numbers.
-    (Needs::Any('-'), r"(?i)\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"),
-    (Needs::Digit, r"(?i)\b0x[0-9a-f]+\b"),
+    (ShapePrecondition::Any('-'), r"(?i)\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"),
+    (ShapePrecondition::Digit, r"(?i)\b0x[0-9a-f]+\b"),
     // Times and dates, written in digits.
-    (Needs::Digit, r"(?i)\b\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:t[\d:.]+z?)?\b"),
-    (Needs::Digit, r"(?i)\b\d{1,2}(?::\d{2}){1,2}(?:\s?[ap]\.?m\.?)?"),
-    (Needs::Digit, r"(?i)\b\d{1,2}\s?[ap]\.?m\b\.?"),
+    (ShapePrecondition::Digit, r"(?i)\b\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:t[\d:.]+z?)?\b"),
+    (ShapePrecondition::Digit, r"(?i)\b\d{1,2}(?::\d{2}){1,2}(?:\s?[ap]\.?m\.?)?"),
+    (ShapePrecondition::Digit, r"(?i)\b\d{1,2}\s?[ap]\.?m\b\.?"),
     // Telephone numbers: digits in groups.
-    (Needs::Digit, r"\+?\(?\d[\d\s().-]{6,}\d"),
+    (ShapePrecondition::Digit, r"\+?\(?\d[\d\s().-]{6,}\d"),
     // Amounts, with the sign or the unit before or after them.
-    (Needs::Digit, r"(?i)[$€£¥₹₽]\s?\d[\d.,]*\s?(?:k|m|bn|million|billion)?\b"),
+    (ShapePrecondition::Digit, r"(?i)[$€£¥₹₽]\s?\d[\d.,]*\s?(?:k|m|bn|million|billion)?\b"),
     (
-        Needs::Digit,
+        ShapePrecondition::Digit,
         r"(?i)\b\d[\d.,]*\s?(?:[$€£¥₹₽%]|(?:usd|eur|gbp|jpy|chf|k|kb|mb|gb|tb|kg|km|cm|mm|px|dpi|ms)\b)",
     ),
 ];
 
 /// What a text must have for a shape to be in it.
 #[derive(Debug, Clone, Copy)]
-enum Needs {
+enum ShapePrecondition {
     /// This character.
     Any(char),
     /// A digit of any script.
     Digit,
 }
 
-impl Needs {
+impl ShapePrecondition {
     fn are_met(self, text: &str) -> bool {
         match self {
             Self::Any(c) => text.contains(c),

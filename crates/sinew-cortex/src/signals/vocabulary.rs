@@ -24,7 +24,7 @@ const MAX_LEARNED_TOOLS: usize = 20_000;
 
 /// What kind of word it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Class {
+pub enum WordClass {
     /// Something that is done.
     Verb,
     /// Something abstract.
@@ -34,23 +34,25 @@ pub enum Class {
 }
 
 /// The words of a phrase, and the ones it means.
-type Phrase = (Vec<&'static str>, Vec<&'static str>);
+type PhraseWords = (Vec<&'static str>, Vec<&'static str>);
 
 #[derive(Debug)]
-struct Lists {
-    classes: HashMap<&'static str, Class>,
+struct WordLists {
+    classes: HashMap<&'static str, WordClass>,
     stop: HashSet<&'static str>,
     plain: HashSet<&'static str>,
     names: HashSet<&'static str>,
     /// By first word: the whole phrase and what it means.
-    phrases: HashMap<&'static str, Vec<Phrase>>,
+    phrases: HashMap<&'static str, Vec<PhraseWords>>,
     /// Words of other languages.
     foreign: HashMap<&'static str, &'static str>,
 }
 
-static LISTS: LazyLock<Lists> = LazyLock::new(|| {
+static LISTS: LazyLock<WordLists> = LazyLock::new(|| {
     let mut classes = HashMap::new();
-    for (list, class) in [(VERBS, Class::Verb), (NOUNS, Class::Noun), (TOOLS, Class::Tool)] {
+    for (list, class) in
+        [(VERBS, WordClass::Verb), (NOUNS, WordClass::Noun), (TOOLS, WordClass::Tool)]
+    {
         classes.extend(each(list).map(|word| (word, class)));
     }
     let mut phrases: HashMap<_, Vec<_>> = HashMap::new();
@@ -71,7 +73,7 @@ static LISTS: LazyLock<Lists> = LazyLock::new(|| {
             }
         }
     }
-    Lists {
+    WordLists {
         classes,
         stop: each(STOP).collect(),
         plain: each(PLAIN).collect(),
@@ -91,11 +93,11 @@ fn each(list: &'static str) -> impl Iterator<Item = &'static str> {
 
 /// The word lists, with the tool names that the catalog's slugs teach.
 #[derive(Debug, Clone, Default)]
-pub struct Vocabulary {
+pub struct SignalVocabulary {
     tools: Arc<HashSet<String>>,
 }
 
-impl Vocabulary {
+impl SignalVocabulary {
     /// The word lists alone.
     pub fn built_in() -> Self {
         Self::default()
@@ -118,8 +120,8 @@ impl Vocabulary {
     }
 
     /// What kind of word it is, if it is one.
-    pub fn class(&self, word: &str) -> Option<Class> {
-        let learned = || self.tools.contains(word).then_some(Class::Tool);
+    pub fn class(&self, word: &str) -> Option<WordClass> {
+        let learned = || self.tools.contains(word).then_some(WordClass::Tool);
         LISTS.classes.get(word).copied().or_else(learned)
     }
 

@@ -3,16 +3,16 @@
 
 use serde::Serialize;
 
-use super::clean::reader;
-use super::rng::Rng;
-use crate::bayes::Counts;
+use super::clean_successes::new_candidate;
+use super::rng::SimulationRng;
+use crate::bayes::BayesCounts;
 use crate::failure::FailureKind;
 use crate::fold::{fail, succeed};
-use crate::memory::Candidate;
-use crate::policy::{Gate, Policy};
-use crate::record::{Outcome, Verdict};
-use crate::reflex::{self, Moment};
-use crate::time::{DAY_MS, Stamp};
+use crate::memory::RegionCandidate;
+use crate::policy::{CortexPolicy, ReflexGate};
+use crate::record::{SkillOutcome, UseResult};
+use crate::reflex::{self, ReflexContext};
+use crate::time::{DAY_MS, UtcInstant};
 
 const USES: u32 = 200;
 const HISTORIES: u64 = 200;
@@ -45,12 +45,12 @@ pub struct CalibrationRow {
     /// The reliability.
     pub reliability: f64,
     /// Its columns.
-    pub grants: Vec<Grant>,
+    pub grants: Vec<ReflexGrant>,
 }
 
 /// One cell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Grant {
+pub struct ReflexGrant {
     /// The column.
     pub gate: &'static str,
     /// The share of histories in which a reflex ever fired.
@@ -66,7 +66,7 @@ pub struct Grant {
 }
 
 /// Runs all columns.
-pub fn calibration(seed: u64) -> Vec<CalibrationRow> {
+pub fn simulate_calibration(seed: u64) -> Vec<CalibrationRow> {
     let rows = RELIABILITIES.iter().zip(SAID).enumerate();
     rows.map(|(row, (&reliability, said))| CalibrationRow {
         reliability,
@@ -97,21 +97,21 @@ fn grant(
     step: i64,
     bound: Option<f64>,
     seed: u64,
-) -> Grant {
-    let mut policy = Policy::default();
+) -> ReflexGrant {
+    let mut policy = CortexPolicy::default();
     if let Some(bound) = bound {
-        policy.gate = Some(Gate::Bound);
+        policy.gate = Some(ReflexGate::Bound);
         policy.min_lb = bound;
     }
     let (mut first, mut fired, mut failed) = (Vec::new(), 0_u32, 0_u32);
     for history in 0..HISTORIES {
-        let mut rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(history));
-        let mut candidate = reader();
+        let mut rng = SimulationRng::new(seed.wrapping_mul(1_000_003).wrapping_add(history));
+        let mut candidate = new_candidate();
         let mut first_here = None;
         for number in 0..USES {
-            let at = Stamp::from_ms(i64::from(number) * step);
-            let idle = if number == 0 { 0 } else { at.day().since(candidate.last_used) };
-            let moment = Moment { idle, ..Moment::default() };
+            let at = UtcInstant::from_ms(i64::from(number) * step);
+            let idle = if number == 0 { 0 } else { at.day().days_since(candidate.last_used) };
+            let moment = ReflexContext { idle, ..ReflexContext::default() };
             let fires = reflex::decide(&candidate, &moment, &policy).fires;
             let works = rng.happens(reliability);
             if fires {
@@ -125,7 +125,7 @@ fn grant(
     }
     first.sort_unstable();
     let histories = HISTORIES as f64;
-    Grant {
+    ReflexGrant {
         gate,
         ever: first.len() as f64 / histories,
         first: first.get(first.len() / 2).copied(),
@@ -137,21 +137,21 @@ fn grant(
 
 /// In the bound's worlds every failure counts in full; in the reference's, some are the service's.
 fn use_once(
-    candidate: &mut Candidate,
+    candidate: &mut RegionCandidate,
     works: bool,
     in_full: bool,
-    at: Stamp,
-    rng: &mut Rng,
-    policy: &Policy,
+    at: UtcInstant,
+    rng: &mut SimulationRng,
+    policy: &CortexPolicy,
 ) {
     if works {
         succeed(candidate, at, 1.0, policy);
     } else {
         let own = in_full || rng.happens(RUNTIME_SHARE);
         let kind = if own { FailureKind::RuntimeError } else { FailureKind::ApiError };
-        let outcome = Outcome::new("region", "skill", "1.0.0", Verdict::Failure);
+        let outcome = SkillOutcome::new("region", "skill", "1.0.0", UseResult::Failure);
         // The drift alarm is another safeguard; the table is about the gates alone.
-        let counts: Counts = candidate.counts.failure(kind, 1.0);
+        let counts: BayesCounts = candidate.counts.failure(kind, 1.0);
         fail(candidate, at, kind, &outcome, 1.0, false, policy);
         candidate.counts = counts;
         candidate.drift = 0.0;

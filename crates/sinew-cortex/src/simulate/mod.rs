@@ -4,20 +4,22 @@
 //! the one that the specification gives.
 
 mod calibration;
-mod clean;
+mod clean_successes;
 mod regret;
 mod rng;
 
-pub use calibration::{CalibrationRow, Grant, calibration};
-pub use clean::{CADENCES, Cadence, CleanRow, WINDOW_ONLY, clean, in_one_window};
-pub use regret::{COLUMNS, Cell, RegretPolicy, RegretRow, regret};
-pub use rng::Rng;
+pub use calibration::{CalibrationRow, ReflexGrant, simulate_calibration};
+pub use clean_successes::{
+    CADENCES, CleanRow, TaskCadence, WINDOW_ONLY, clean_successes, in_one_window,
+};
+pub use regret::{COLUMNS, RegretCell, RegretPolicy, RegretRow, simulate_regret};
+pub use rng::SimulationRng;
 
 use serde::Serialize;
 
 /// Which worlds to run.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted<'a> {
+pub struct SimulationRequest<'a> {
     /// Only cadences whose name holds this.
     pub cadence: Option<&'a str>,
     /// Only policies whose name holds this.
@@ -28,7 +30,7 @@ pub struct Wanted<'a> {
 
 /// Every table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Tables {
+pub struct SimulationTables {
     /// The seed.
     pub rng: u64,
     /// Clean successes.
@@ -42,17 +44,19 @@ pub struct Tables {
 }
 
 /// Runs the worlds.
-pub fn simulate(wanted: &Wanted<'_>) -> Tables {
+pub fn simulate(wanted: &SimulationRequest<'_>) -> SimulationTables {
     let fits = |name: &str, filter: Option<&str>| filter.is_none_or(|filter| name.contains(filter));
     let cadences = CADENCES.iter().filter(|cadence| fits(cadence.name, wanted.cadence));
     let policies = RegretPolicy::ALL.iter().filter(|policy| fits(policy.name(), wanted.policy));
-    Tables {
+    SimulationTables {
         rng: wanted.seed,
-        clean: cadences.map(clean).collect(),
+        clean: cadences.map(clean_successes).collect(),
         one_window: WINDOW_ONLY.iter().map(|&(n, said)| (n, in_one_window(n), said)).collect(),
-        regret: policies.map(|policy| regret(*policy, wanted.cadence, wanted.seed)).collect(),
+        regret: policies
+            .map(|policy| simulate_regret(*policy, wanted.cadence, wanted.seed))
+            .collect(),
         calibration: match wanted.policy {
-            None => calibration(wanted.seed),
+            None => simulate_calibration(wanted.seed),
             Some(_) => Vec::new(),
         },
     }

@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 
-use super::clean::reader;
-use super::rng::Rng;
-use crate::bayes::{Counts, PRIOR};
+use super::clean_successes::new_candidate;
+use super::rng::SimulationRng;
+use crate::bayes::{BayesCounts, PRIOR};
 use crate::failure::FailureKind;
 use crate::fold::{fail, succeed};
-use crate::memory::Candidate;
-use crate::policy::Policy;
-use crate::record::{Outcome, Verdict};
-use crate::time::{DAY_MS, Stamp};
+use crate::memory::RegionCandidate;
+use crate::policy::CortexPolicy;
+use crate::record::{SkillOutcome, UseResult};
+use crate::time::{DAY_MS, UtcInstant};
 use crate::weight;
 
 /// Skills per world.
@@ -128,12 +128,12 @@ pub struct RegretRow {
     /// The policy.
     pub policy: &'static str,
     /// Its columns.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<RegretCell>,
 }
 
 /// One cell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Cell {
+pub struct RegretCell {
     /// The column.
     pub column: &'static str,
     /// The mean regret.
@@ -146,7 +146,7 @@ pub struct Cell {
     pub said_error: Option<f64>,
 }
 
-impl Cell {
+impl RegretCell {
     /// The difference in standard errors; where the specification gives none, ours stands for both.
     pub fn distance(&self) -> f64 {
         let theirs = self.said_error.unwrap_or(self.error);
@@ -155,7 +155,7 @@ impl Cell {
 }
 
 /// Runs one policy, over the columns whose name holds `column`.
-pub fn regret(policy: RegretPolicy, column: Option<&str>, seed: u64) -> RegretRow {
+pub fn simulate_regret(policy: RegretPolicy, column: Option<&str>, seed: u64) -> RegretRow {
     let mut cells = Vec::new();
     for (&(name, step, uses, drifts), (said, said_error)) in COLUMNS.iter().zip(policy.said()) {
         if column.is_some_and(|column| !name.contains(column)) {
@@ -164,39 +164,46 @@ pub fn regret(policy: RegretPolicy, column: Option<&str>, seed: u64) -> RegretRo
         let each: Vec<f64> = (0..HISTORIES)
             .map(|history| {
                 // The same worlds for every policy: their differences are then theirs.
-                let rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(history));
-                World::new(policy, rng).run(step, uses, drifts)
+                let rng = SimulationRng::new(seed.wrapping_mul(1_000_003).wrapping_add(history));
+                RegretWorld::new(policy, rng).run(step, uses, drifts)
             })
             .collect();
         let n = each.len() as f64;
         let mean = each.iter().sum::<f64>() / n;
         let spread = each.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
         let error = (spread / n).sqrt();
-        cells.push(Cell { column: name, regret: mean, error, said, said_error });
+        cells.push(RegretCell { column: name, regret: mean, error, said, said_error });
     }
     RegretRow { policy: policy.name(), cells }
 }
 
-struct World {
+struct RegretWorld {
     policy: RegretPolicy,
-    rng: Rng,
+    rng: SimulationRng,
     reliability: [f64; SKILLS],
-    skills: [Candidate; SKILLS],
-    counts: [Counts; SKILLS],
-    last: Option<Stamp>,
+    skills: [RegionCandidate; SKILLS],
+    counts: [BayesCounts; SKILLS],
+    last: Option<UtcInstant>,
 }
 
-impl World {
-    fn new(policy: RegretPolicy, mut rng: Rng) -> Self {
+impl RegretWorld {
+    fn new(policy: RegretPolicy, mut rng: SimulationRng) -> Self {
         let reliability = std::array::from_fn(|_| rng.beta(RELIABILITY.0, RELIABILITY.1));
-        let skills = std::array::from_fn(|_| reader());
-        Self { policy, rng, reliability, skills, counts: [Counts::default(); SKILLS], last: None }
+        let skills = std::array::from_fn(|_| new_candidate());
+        Self {
+            policy,
+            rng,
+            reliability,
+            skills,
+            counts: [BayesCounts::default(); SKILLS],
+            last: None,
+        }
     }
 
     fn run(mut self, step: i64, uses: u32, drifts: bool) -> f64 {
         let mut regret = 0.0;
         for number in 0..uses {
-            let at = Stamp::from_ms(i64::from(number) * step);
+            let at = UtcInstant::from_ms(i64::from(number) * step);
             if drifts && number == uses / 2 {
                 let best = first_best(&self.reliability);
                 self.reliability[best] *= DRIFT;
@@ -209,15 +216,16 @@ impl World {
         regret
     }
 
-    fn choose(&mut self, at: Stamp) -> usize {
+    fn choose(&mut self, at: UtcInstant) -> usize {
         use RegretPolicy as P;
         let scores: [f64; SKILLS] = match self.policy {
             P::ReferencePerCandidate | P::ReferencePerRegion => {
                 let per_region = self.policy == P::ReferencePerRegion;
-                let region = self.last.map_or(0, |last| at.day().since(last.day()));
+                let region = self.last.map_or(0, |last| at.day().days_since(last.day()));
                 let effective: [f64; SKILLS] = std::array::from_fn(|skill| {
                     let skill = &self.skills[skill];
-                    let own = if skill.runs() == 0 { 0 } else { at.day().since(skill.last_used) };
+                    let own =
+                        if skill.runs() == 0 { 0 } else { at.day().days_since(skill.last_used) };
                     weight::effective(skill.weight, if per_region { region } else { own })
                 });
                 if effective.iter().all(|effective| *effective < weight::OFFER_MIN) {
@@ -225,7 +233,7 @@ impl World {
                 }
                 effective
             }
-            P::Mean => self.counts.map(Counts::mean),
+            P::Mean => self.counts.map(BayesCounts::mean),
             P::Thompson | P::ThompsonForever => {
                 let counts = self.counts;
                 counts.map(|counts| self.rng.beta(PRIOR.0 + counts.a, PRIOR.1 + counts.b))
@@ -238,8 +246,8 @@ impl World {
         first_best(&scores)
     }
 
-    fn use_skill(&mut self, chosen: usize, at: Stamp) {
-        let policy = Policy::default();
+    fn use_skill(&mut self, chosen: usize, at: UtcInstant) {
+        let policy = CortexPolicy::default();
         let candidate = &mut self.skills[chosen];
         let counts = &mut self.counts[chosen];
         let works = self.rng.happens(self.reliability[chosen]);
@@ -255,7 +263,7 @@ impl World {
             let kind = if own { FailureKind::RuntimeError } else { FailureKind::ApiError };
             let by_kind = self.policy == RegretPolicy::UcbSeverity;
             counts.b += if by_kind { kind.severity() } else { 1.0 };
-            let outcome = Outcome::new("region", "skill", "1.0.0", Verdict::Failure);
+            let outcome = SkillOutcome::new("region", "skill", "1.0.0", UseResult::Failure);
             fail(candidate, at, kind, &outcome, 1.0, false, &policy);
         }
         candidate.last_used = at.day();

@@ -2,9 +2,9 @@
 
 /// Random numbers that are the same on every machine.
 #[derive(Debug, Clone)]
-pub struct Rng(u64);
+pub struct SimulationRng(u64);
 
-impl Rng {
+impl SimulationRng {
     /// The generator of a seed.
     pub fn new(seed: u64) -> Self {
         // The state is itself a sequence: neighbouring seeds must not give one that is shifted.

@@ -3,16 +3,18 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use sinew_cortex::acquire::{
-    Act, Answer, Channel, Context, Effect, End, Event, Finish, Offer, Refused, Relay, Report, Run,
-    ScanVerdict, Scope, Spoken, Staged, State, admissible, may_retain, resume, step,
+    AcquireCandidate, AcquireContext, AcquireEffect, AcquireEnding, AcquireEvent, AcquireRefusal,
+    AcquireReport, AcquireRun, AcquireState, CandidateVerdict, ConsentAct, ConsentAnswer,
+    ConsentChannel, ConsentReply, ConsentScope, RelayPolicy, StagedCandidate, UseReport,
+    check_consent, may_retain, resume, step,
 };
 use sinew_cortex::failure::FailureKind::{
     self, ApiError, AuthError, DependencyMissing, RuntimeError, TaskMismatch,
 };
-use sinew_cortex::recall::{Task, recall};
-use sinew_cortex::record::{BlacklistOp, Body, Outcome, Record, Verdict};
-use sinew_cortex::signals::{Vocabulary, words};
-use sinew_cortex::{Id, Policy, ReflexInstall, Stamp, fold, learn};
+use sinew_cortex::recall::{RecallTask, recall};
+use sinew_cortex::record::{BlacklistOp, CortexRecord, RecordBody, SkillOutcome, UseResult};
+use sinew_cortex::signals::{SignalVocabulary, signal_words};
+use sinew_cortex::{CortexPolicy, ReflexInstall, Ulid, UtcInstant, fold, learn};
 
 use crate::bundle::{DAY, Log, R, S, close, start};
 
@@ -20,13 +22,13 @@ const TASK: &str = "manage my to-do list";
 
 /// Everything outside a run: registries, disks, people.
 struct World {
-    log: Vec<Record>,
-    policy: Policy,
-    now: Stamp,
+    log: Vec<CortexRecord>,
+    policy: CortexPolicy,
+    now: UtcInstant,
     /// What a search finds.
-    registry: Vec<Offer>,
+    registry: Vec<AcquireCandidate>,
     /// What fetching gives, where it is not a harmless version 1.0.0.
-    staged: BTreeMap<String, Result<Staged, String>>,
+    staged: BTreeMap<String, Result<StagedCandidate, String>>,
     /// Skills that cannot be installed.
     broken: Vec<String>,
     /// What is installed, by slug.
@@ -35,11 +37,11 @@ struct World {
     uninstalls: Vec<String>,
     executed: Vec<String>,
     waited: Vec<u64>,
-    asked: Vec<Act>,
+    asked: Vec<ConsentAct>,
     shown: Vec<String>,
-    report: Option<Report>,
-    finishes: VecDeque<Finish>,
-    answers: VecDeque<Answer>,
+    report: Option<AcquireReport>,
+    finishes: VecDeque<UseReport>,
+    answers: VecDeque<ConsentAnswer>,
     handled: bool,
 }
 
@@ -47,10 +49,10 @@ impl World {
     fn new() -> Self {
         Self {
             log: Vec::new(),
-            policy: Policy::default(),
+            policy: CortexPolicy::default(),
             now: start(),
             registry: ["one", "two", "three", "four"]
-                .map(|slug| Offer::new(slug, "clawhub"))
+                .map(|slug| AcquireCandidate::new(slug, "clawhub"))
                 .into(),
             staged: BTreeMap::new(),
             broken: Vec::new(),
@@ -72,162 +74,182 @@ impl World {
         Self { log: log.records, now: log.now, policy: log.policy, ..Self::new() }
     }
 
-    fn finishing(mut self, finishes: impl IntoIterator<Item = Finish>) -> Self {
+    fn finishing(mut self, finishes: impl IntoIterator<Item = UseReport>) -> Self {
         self.finishes.extend(finishes);
         self
     }
 
-    fn answering(mut self, answers: impl IntoIterator<Item = Answer>) -> Self {
+    fn answering(mut self, answers: impl IntoIterator<Item = ConsentAnswer>) -> Self {
         self.answers.extend(answers);
         self
     }
 
-    fn memory(&self) -> sinew_cortex::Memory {
+    fn memory(&self) -> sinew_cortex::CortexMemory {
         fold::fold(&self.log, &self.policy)
     }
 
-    fn step(&self, run: &Run, event: Event) -> Result<sinew_cortex::acquire::Step, Refused> {
+    fn step(
+        &self,
+        run: &AcquireRun,
+        event: AcquireEvent,
+    ) -> Result<sinew_cortex::acquire::AcquireStep, AcquireRefusal> {
         let memory = self.memory();
-        let context =
-            Context { memory: &memory, policy: &self.policy, relay: Relay::Limited, now: self.now };
+        let context = AcquireContext {
+            memory: &memory,
+            policy: &self.policy,
+            relay: RelayPolicy::Limited,
+            now: self.now,
+        };
         step(run, event, &context)
     }
 
-    fn begin(&self) -> Run {
-        let signals = words(TASK, &Vocabulary::built_in());
-        Run::new(Id::new(self.now, 7), self.now, TASK, signals)
+    fn begin(&self) -> AcquireRun {
+        let signals = signal_words(TASK, &SignalVocabulary::built_in());
+        AcquireRun::new(Ulid::new(self.now, 7), self.now, TASK, signals)
     }
 
     /// Writes what must reach the log; a record that is there stays once.
-    fn flush(&mut self, run: &mut Run) {
+    fn flush(&mut self, run: &mut AcquireRun) {
         for record in std::mem::take(&mut run.outbox) {
             self.append(record);
         }
     }
 
-    fn append(&mut self, record: Record) {
+    fn append(&mut self, record: CortexRecord) {
         if !self.log.iter().any(|known| known.id == record.id) {
             self.log.push(record);
         }
     }
 
     /// Carries out one effect and gives what happened.
-    fn perform(&mut self, effect: Effect, run: &Run) -> Option<Event> {
+    fn perform(&mut self, effect: AcquireEffect, run: &AcquireRun) -> Option<AcquireEvent> {
         match effect {
-            Effect::Recall if self.handled => Some(Event::Handled),
-            Effect::Recall => Some(self.recalled(run)),
-            Effect::Search { keywords, without } => {
+            AcquireEffect::Recall if self.handled => Some(AcquireEvent::Handled),
+            AcquireEffect::Recall => Some(self.recalled(run)),
+            AcquireEffect::Search { keywords, without } => {
                 assert!(!keywords.is_empty());
                 let fresh = self.registry.iter().filter(|offer| !without.contains(&offer.slug));
-                Some(Event::Found(fresh.cloned().collect()))
+                Some(AcquireEvent::Found(fresh.cloned().collect()))
             }
-            Effect::Fetch(slugs) => {
+            AcquireEffect::Fetch(slugs) => {
                 let staged = slugs.into_iter().map(|slug| (slug.clone(), self.fetch(&slug)));
-                Some(Event::Fetched(staged.collect()))
+                Some(AcquireEvent::Fetched(staged.collect()))
             }
-            Effect::Notify { text, ms } => {
+            AcquireEffect::Notify { text, ms } => {
                 self.shown.push(text);
-                (ms > 0).then_some(Event::TimeUp)
+                (ms > 0).then_some(AcquireEvent::TimeUp)
             }
-            Effect::Ask(question) => {
+            AcquireEffect::Ask(question) => {
                 self.asked.push(question.act);
-                Some(Event::Answered(said(
-                    self.answers.pop_front().unwrap_or(Answer::Yes(Scope::Listed)),
+                Some(AcquireEvent::Answered(said(
+                    self.answers.pop_front().unwrap_or(ConsentAnswer::Yes(ConsentScope::Listed)),
                 )))
             }
-            Effect::Install { slug, digest } => Some(self.install(slug, digest)),
-            Effect::MakePlan(_) => Some(Event::Planned),
-            Effect::Execute(slug) => {
+            AcquireEffect::Install { slug, digest } => Some(self.install(slug, digest)),
+            AcquireEffect::MakePlan(_) => Some(AcquireEvent::Planned),
+            AcquireEffect::Execute(slug) => {
                 self.executed.push(slug);
-                Some(Event::Finished(self.finishes.pop_front().unwrap_or_else(Finish::success)))
+                Some(AcquireEvent::Finished(
+                    self.finishes.pop_front().unwrap_or_else(UseReport::success),
+                ))
             }
-            Effect::Wait(ms) => {
+            AcquireEffect::Wait(ms) => {
                 self.waited.push(ms);
                 self.now = self.now.plus_ms(i64::try_from(ms).expect("a short wait"));
-                Some(Event::TimeUp)
+                Some(AcquireEvent::TimeUp)
             }
-            Effect::InstallDependency(command) => {
+            AcquireEffect::InstallDependency(command) => {
                 self.installs.push(command);
-                Some(Event::DependencyInstalled(true))
+                Some(AcquireEvent::DependencyInstalled(true))
             }
-            Effect::AskCredentials(_) => {
+            AcquireEffect::AskCredentials(_) => {
                 self.shown.push("check the credentials".to_owned());
-                Some(Event::Answered(said(self.answers.pop_front().unwrap_or(Answer::No))))
+                Some(AcquireEvent::Answered(said(
+                    self.answers.pop_front().unwrap_or(ConsentAnswer::No),
+                )))
             }
-            Effect::AskOutcome(_) => {
+            AcquireEffect::AskOutcome(_) => {
                 self.shown.push("how did it go?".to_owned());
-                Some(Event::Finished(Finish::success()))
+                Some(AcquireEvent::Finished(UseReport::success()))
             }
-            Effect::Learn { record, outcome, task } => Some(self.learn(record, &outcome, task)),
-            Effect::Uninstall(slug) => {
+            AcquireEffect::Learn { record, outcome, task } => {
+                Some(self.learn(record, &outcome, task))
+            }
+            AcquireEffect::Uninstall(slug) => {
                 if let Some(slug) = slug {
                     self.disk.remove(&slug);
                     self.uninstalls.push(slug);
                 }
-                matches!(run.state, State::Release { .. }).then_some(Event::Uninstalled)
+                matches!(run.state, AcquireState::Release { .. })
+                    .then_some(AcquireEvent::Uninstalled)
             }
-            Effect::Tell(report) => {
+            AcquireEffect::Tell(report) => {
                 self.report = Some(report);
                 None
             }
         }
     }
 
-    fn recalled(&self, run: &Run) -> Event {
+    fn recalled(&self, run: &AcquireRun) -> AcquireEvent {
         let memory = self.memory();
-        let task = Task { words: &run.signals, ..Task::default() };
+        let task = RecallTask { words: &run.signals, ..RecallTask::default() };
         let told = recall(&memory, &task, self.now.day(), &self.policy);
         let offered = told.candidates.iter().filter(|view| view.filtered.is_none());
-        let offers = offered.map(|view| Offer::new(&view.slug, &view.source)).collect();
-        Event::Recalled { hit: told.region.is_some(), region: told.region, offers }
+        let offers = offered.map(|view| AcquireCandidate::new(&view.slug, &view.source)).collect();
+        AcquireEvent::Recalled { hit: told.region.is_some(), region: told.region, offers }
     }
 
-    fn fetch(&self, slug: &str) -> Result<Staged, String> {
+    fn fetch(&self, slug: &str) -> Result<StagedCandidate, String> {
         self.staged.get(slug).cloned().unwrap_or_else(|| Ok(harmless(slug)))
     }
 
-    fn install(&mut self, slug: String, digest: String) -> Event {
+    fn install(&mut self, slug: String, digest: String) -> AcquireEvent {
         if self.broken.contains(&slug) {
-            return Event::InstallFailed("the disk is full".to_owned());
+            return AcquireEvent::InstallFailed("the disk is full".to_owned());
         }
         if self.disk.get(&slug) != Some(&digest) {
             self.installs.push(slug.clone());
             self.disk.insert(slug, digest.clone());
         }
-        Event::Installed(digest)
+        AcquireEvent::Installed(digest)
     }
 
-    fn learn(&mut self, record: Id, outcome: &Outcome, task: Option<String>) -> Event {
+    fn learn(
+        &mut self,
+        record: Ulid,
+        outcome: &SkillOutcome,
+        task: Option<String>,
+    ) -> AcquireEvent {
         let memory = self.memory();
-        let mut bodies = learn::lessons(&memory, record, outcome, None, &self.policy);
+        let mut bodies = learn::lesson_records(&memory, record, outcome, None, &self.policy);
         if let Some(task) = task {
-            bodies.extend(learn::signals(
+            bodies.extend(learn::signals_record(
                 &task,
                 &outcome.region,
                 &outcome.slug,
-                &Vocabulary::built_in(),
+                &SignalVocabulary::built_in(),
             ));
         }
         let place = Some((outcome.region.as_str(), outcome.slug.as_str()));
-        bodies.extend(learn::pruning(&memory, self.now.day(), &self.policy, place));
+        bodies.extend(learn::pruning_record(&memory, self.now.day(), &self.policy, place));
         for (number, body) in bodies.into_iter().enumerate() {
-            let id = Id::derived(self.now, &[&record.to_string(), &number.to_string()]);
-            self.append(Record { id, ts: self.now, body });
+            let id = Ulid::derived(self.now, &[&record.to_string(), &number.to_string()]);
+            self.append(CortexRecord { id, ts: self.now, body });
         }
         let memory = self.memory();
         let candidate = memory.candidate(&outcome.region, &outcome.slug);
-        Event::Learned { worth_keeping: candidate.is_some_and(may_retain) }
+        AcquireEvent::Learned { worth_keeping: candidate.is_some_and(may_retain) }
     }
 
     /// Runs to the end, or until `crash` says so; gives the run as it was stored last.
     fn drive(
         &mut self,
-        run: Run,
-        effects: Vec<Effect>,
-        mut crash: impl FnMut(&Run) -> bool,
-    ) -> Run {
+        run: AcquireRun,
+        effects: Vec<AcquireEffect>,
+        mut crash: impl FnMut(&AcquireRun) -> bool,
+    ) -> AcquireRun {
         let mut run = run;
-        let mut effects: VecDeque<Effect> = effects.into();
+        let mut effects: VecDeque<AcquireEffect> = effects.into();
         while let Some(effect) = effects.pop_front() {
             let Some(event) = self.perform(effect, &run) else { continue };
             let stepped = self.step(&run, event).expect("the flow goes on");
@@ -243,56 +265,56 @@ impl World {
         run
     }
 
-    fn run(&mut self) -> Run {
+    fn run(&mut self) -> AcquireRun {
         let run = self.begin();
-        self.drive(run, vec![Effect::Recall], |_| false)
+        self.drive(run, vec![AcquireEffect::Recall], |_| false)
     }
 
-    fn outcomes(&self) -> Vec<&Outcome> {
+    fn outcomes(&self) -> Vec<&SkillOutcome> {
         let bodies = self.log.iter().filter_map(|record| match &record.body {
-            Body::Outcome(outcome) if outcome.run.is_some() => Some(outcome.as_ref()),
+            RecordBody::Outcome(outcome) if outcome.run.is_some() => Some(outcome.as_ref()),
             _ => None,
         });
         bodies.collect()
     }
 }
 
-fn said(answer: Answer) -> Spoken {
-    Spoken { answer, who: "Kim".to_owned(), channel: Channel::Cli, can_elicit: false }
+fn said(answer: ConsentAnswer) -> ConsentReply {
+    ConsentReply { answer, who: "Kim".to_owned(), channel: ConsentChannel::Cli, can_elicit: false }
 }
 
-fn harmless(slug: &str) -> Staged {
-    Staged {
+fn harmless(slug: &str) -> StagedCandidate {
+    StagedCandidate {
         version: "1.0.0".to_owned(),
         digest: format!("sha256:{slug}-1.0.0"),
-        verdict: ScanVerdict::Allow,
+        verdict: CandidateVerdict::Allow,
         side_effects: vec!["network:api.example.com".to_owned()],
         skill_md_chars: 1_200,
         skill_md_bytes: 1_300,
     }
 }
 
-const YES: Answer = Answer::Yes(Scope::Listed);
+const YES: ConsentAnswer = ConsentAnswer::Yes(ConsentScope::Listed);
 
 /// A log in which the skill earned its reflex for the task, and its files were approved.
 fn reflexive() -> Log {
     let mut log = Log::new();
     let words = ["manage", "todo", "task", "reminder"].map(str::to_owned).to_vec();
-    log.push(Body::Signals { region: R.to_owned(), words, vocabulary: 1 });
+    log.push(RecordBody::Signals { region: R.to_owned(), words, vocabulary: 1 });
     log.every(7 * DAY, 20);
     log
 }
 
 fn approved(log: &mut Log) {
     let digest = Some(harmless(S).digest);
-    log.push(Body::Consent(sinew_cortex::record::Consent {
+    log.push(RecordBody::Consent(sinew_cortex::record::ConsentRecord {
         run: "r".to_owned(),
-        act: Act::Install,
+        act: ConsentAct::Install,
         region: Some(R.to_owned()),
         subject: S.to_owned(),
         digest,
         who: "Kim".to_owned(),
-        channel: Channel::Cli,
+        channel: ConsentChannel::Cli,
         at: log.now,
     }));
 }
@@ -302,7 +324,7 @@ fn an_unknown_task_searches_installs_works_learns_and_leaves() {
     // [1], [21]: after a miss and a success, words are learned.
     let mut world = World::new();
     let run = world.run();
-    assert_eq!(run.state, State::Closed { end: End::Released });
+    assert_eq!(run.state, AcquireState::Closed { end: AcquireEnding::Released });
     assert_eq!(run.task, None, "no word of the person outlives the run");
     let memory = world.memory();
     assert_eq!((memory.stats.searches, memory.stats.installs), (1, 1));
@@ -315,7 +337,7 @@ fn an_unknown_task_searches_installs_works_learns_and_leaves() {
         (vec!["one".to_owned()], vec!["one".to_owned()])
     );
     assert!(world.disk.is_empty());
-    assert_eq!(world.asked, [Act::Install, Act::Plan]);
+    assert_eq!(world.asked, [ConsentAct::Install, ConsentAct::Plan]);
 }
 
 #[test]
@@ -330,9 +352,9 @@ fn a_task_that_an_installed_skill_can_do_ends_at_once() {
 fn a_memory_that_cannot_be_read_does_not_stand_in_the_way() {
     // [2], the flow's side
     let world = World::new();
-    let recalled = Event::Recalled { region: None, hit: false, offers: Vec::new() };
+    let recalled = AcquireEvent::Recalled { region: None, hit: false, offers: Vec::new() };
     let stepped = world.step(&world.begin(), recalled).expect("a step");
-    assert_eq!(stepped.run.state, State::Search);
+    assert_eq!(stepped.run.state, AcquireState::Search);
 }
 
 #[test]
@@ -340,7 +362,7 @@ fn what_is_known_is_offered_without_a_search_and_its_words_stay() {
     // [21]
     let mut log = Log::new();
     let words = vec!["manage".to_owned(), "todo".to_owned()];
-    log.push(Body::Signals { region: R.to_owned(), words, vocabulary: 1 });
+    log.push(RecordBody::Signals { region: R.to_owned(), words, vocabulary: 1 });
     log.ok();
     let mut world = World::knowing(log);
     world.run();
@@ -362,7 +384,7 @@ fn nothing_found_is_an_end() {
 fn a_blacklisted_search_result_is_not_shown() {
     // [30]
     let mut log = Log::new();
-    log.push(Body::Blacklist { op: BlacklistOp::Add, slug: "one".to_owned(), reason: None });
+    log.push(RecordBody::Blacklist { op: BlacklistOp::Add, slug: "one".to_owned(), reason: None });
     let mut world = World::knowing(log);
     let run = world.run();
     assert!(run.candidates.iter().all(|offer| offer.slug != "one"));
@@ -375,7 +397,7 @@ fn a_reflex_tells_waits_and_asks_for_nothing() {
     approved(&mut log);
     let mut world = World::knowing(log);
     let run = world.run();
-    assert_eq!(world.asked, [Act::Retain]);
+    assert_eq!(world.asked, [ConsentAct::Retain]);
     assert!(
         world.shown[0].starts_with("⚡ Skill Cortex reflex: todoist v1.0.0 (100% success rate)")
     );
@@ -388,20 +410,24 @@ fn a_reflex_without_an_approved_digest_asks() {
     // [16]
     let mut world = World::knowing(reflexive());
     world.run();
-    assert_eq!(world.asked, [Act::Install, Act::Retain], "the plan is not asked about");
+    assert_eq!(
+        world.asked,
+        [ConsentAct::Install, ConsentAct::Retain],
+        "the plan is not asked about"
+    );
     let mut log = reflexive();
     approved(&mut log);
     let mut world = World::knowing(log);
     world.policy.install = ReflexInstall::Confirm;
     world.run();
-    assert_eq!(world.asked[0], Act::Install);
+    assert_eq!(world.asked[0], ConsentAct::Install);
     let mut log = reflexive();
     approved(&mut log);
     let mut world = World::knowing(log);
-    let warned = Staged { verdict: ScanVerdict::Warn, ..harmless(S) };
+    let warned = StagedCandidate { verdict: CandidateVerdict::Warn, ..harmless(S) };
     world.staged.insert(S.to_owned(), Ok(warned));
     world.run();
-    assert_eq!(world.asked[0], Act::Install);
+    assert_eq!(world.asked[0], ConsentAct::Install);
 }
 
 #[test]
@@ -411,11 +437,13 @@ fn a_reflex_that_is_cancelled_leaves_no_trace() {
     approved(&mut log);
     let mut world = World::knowing(log);
     let before = world.memory();
-    let run = world.drive(world.begin(), vec![Effect::Recall], |run| {
-        matches!(run.state, State::Notice { .. })
+    let run = world.drive(world.begin(), vec![AcquireEffect::Recall], |run| {
+        matches!(run.state, AcquireState::Notice { .. })
     });
-    assert!(matches!(run.state, State::Notice { until } if until == world.now.plus_ms(5_000)));
-    let stepped = world.step(&run, Event::Cancelled).expect("a step");
+    assert!(
+        matches!(run.state, AcquireState::Notice { until } if until == world.now.plus_ms(5_000))
+    );
+    let stepped = world.step(&run, AcquireEvent::Cancelled).expect("a step");
     let run = world.drive(stepped.run, stepped.effects, |_| false);
     assert_eq!(run.state.name(), "aborted(cancelled)");
     assert!(world.installs.is_empty());
@@ -430,10 +458,10 @@ fn another_version_is_written_down_before_anybody_is_asked() {
     let mut log = reflexive();
     approved(&mut log);
     let mut world = World::knowing(log);
-    let newer = Staged { version: "1.3.0".to_owned(), ..harmless(S) };
+    let newer = StagedCandidate { version: "1.3.0".to_owned(), ..harmless(S) };
     world.staged.insert(S.to_owned(), Ok(newer));
-    let mut run = world.drive(world.begin(), vec![Effect::Recall], |run| {
-        matches!(run.state, State::Approve { .. })
+    let mut run = world.drive(world.begin(), vec![AcquireEffect::Recall], |run| {
+        matches!(run.state, AcquireState::Approve { .. })
     });
     assert!(world.asked.is_empty());
     world.flush(&mut run);
@@ -453,8 +481,8 @@ fn three_failed_installs_are_two_switches_and_a_report() {
     let rows: Vec<&str> = report.tried.iter().map(|row| row.slug.as_str()).collect();
     assert_eq!((rows, report.switches), (vec!["one", "two", "three"], 2));
     assert_eq!(report.tried[0].detail, "the disk is full");
-    assert_eq!(world.asked, [Act::Install], "one yes covers the list");
-    assert!(world.log.iter().all(|record| !matches!(record.body, Body::Outcome(_))));
+    assert_eq!(world.asked, [ConsentAct::Install], "one yes covers the list");
+    assert!(world.log.iter().all(|record| !matches!(record.body, RecordBody::Outcome(_))));
 }
 
 #[test]
@@ -471,23 +499,23 @@ fn a_candidate_that_cannot_be_fetched_counts_as_one_that_cannot_be_installed() {
 #[test]
 fn what_the_scanner_blocks_cannot_be_approved() {
     let mut world = World::new();
-    let blocked = Staged { verdict: ScanVerdict::Block, ..harmless("one") };
+    let blocked = StagedCandidate { verdict: CandidateVerdict::Block, ..harmless("one") };
     world.staged.insert("one".to_owned(), Ok(blocked));
     world.run();
     assert_eq!(world.installs, ["two"]);
     let yes = said(YES);
     assert_eq!(
-        admissible(Act::Install, &yes, Relay::Allow, ScanVerdict::Block),
-        Err(Refused::Blocked)
+        check_consent(ConsentAct::Install, &yes, RelayPolicy::Allow, CandidateVerdict::Block),
+        Err(AcquireRefusal::Blocked)
     );
 }
 
 #[test]
 fn a_yes_to_only_this_covers_only_this() {
-    let mut world = World::new().answering([Answer::Yes(Scope::OnlyThis)]);
+    let mut world = World::new().answering([ConsentAnswer::Yes(ConsentScope::OnlyThis)]);
     world.broken = vec!["one".to_owned()];
     world.run();
-    assert_eq!(world.asked, [Act::Install, Act::Install, Act::Plan]);
+    assert_eq!(world.asked, [ConsentAct::Install, ConsentAct::Install, ConsentAct::Plan]);
 }
 
 #[test]
@@ -496,26 +524,26 @@ fn an_unreviewed_source_needs_its_own_yes() {
     world.registry[1].reviewed = false;
     world.broken = vec!["one".to_owned()];
     world.run();
-    assert_eq!(world.asked, [Act::Install, Act::Install, Act::Plan]);
+    assert_eq!(world.asked, [ConsentAct::Install, ConsentAct::Install, ConsentAct::Plan]);
     assert_eq!(world.installs, ["two"]);
 }
 
 #[test]
 fn a_service_failure_is_tried_once_more_after_three_seconds() {
     // [26]
-    let api = || Finish::failure(ApiError);
-    let mut world = World::new().finishing([api(), Finish::success()]);
+    let api = || UseReport::failure(ApiError);
+    let mut world = World::new().finishing([api(), UseReport::success()]);
     world.run();
     assert_eq!(world.waited, [3_000]);
     assert_eq!(world.executed.len(), 2);
     let outcomes = world.outcomes();
     assert_eq!(
         (outcomes.len(), outcomes[0].result, outcomes[0].attempts),
-        (1, Verdict::Success, 2)
+        (1, UseResult::Success, 2)
     );
     close(world.memory().candidate("todo-manage", "one").expect("a record").weight, 0.575);
 
-    let mut world = World::new().finishing([api(), api()]).answering([YES, YES, Answer::No]);
+    let mut world = World::new().finishing([api(), api()]).answering([YES, YES, ConsentAnswer::No]);
     world.run();
     assert_eq!((world.executed.len(), world.outcomes().len()), (2, 1));
     assert_eq!(world.outcomes()[0].kind, Some(ApiError));
@@ -525,52 +553,63 @@ fn a_service_failure_is_tried_once_more_after_three_seconds() {
 #[test]
 fn refused_credentials_are_never_retried_by_themselves() {
     // [27]
-    let mut world = World::new().finishing([Finish::failure(AuthError)]).answering([
+    let mut world = World::new().finishing([UseReport::failure(AuthError)]).answering([
         YES,
         YES,
-        Answer::No,
-        Answer::No,
+        ConsentAnswer::No,
+        ConsentAnswer::No,
     ]);
     world.run();
     assert_eq!((world.executed.len(), world.shown[0].as_str()), (1, "check the credentials"));
     assert_eq!(world.outcomes()[0].kind, Some(AuthError));
-    let mut world = World::new().finishing([Finish::failure(AuthError)]).answering([YES, YES, YES]);
+    let mut world =
+        World::new().finishing([UseReport::failure(AuthError)]).answering([YES, YES, YES]);
     world.run();
-    assert_eq!(world.outcomes()[0].result, Verdict::Success);
+    assert_eq!(world.outcomes()[0].result, UseResult::Success);
 }
 
 #[test]
 fn a_missing_program_is_installed_only_after_its_own_yes() {
     // [27]
-    let missing = || Finish {
+    let missing = || UseReport {
         key: Some("ffmpeg".to_owned()),
         command: Some("brew install ffmpeg".to_owned()),
-        ..Finish::failure(DependencyMissing)
+        ..UseReport::failure(DependencyMissing)
     };
-    let mut world =
-        World::new().finishing([missing()]).answering([YES, YES, Answer::No, Answer::No]);
+    let mut world = World::new().finishing([missing()]).answering([
+        YES,
+        YES,
+        ConsentAnswer::No,
+        ConsentAnswer::No,
+    ]);
     world.run();
     assert_eq!(world.installs, ["one"]);
-    assert_eq!(world.asked[2], Act::Dependency);
+    assert_eq!(world.asked[2], ConsentAct::Dependency);
     assert_eq!(world.outcomes()[0].key.as_deref(), Some("ffmpeg"));
     let mut world = World::new().finishing([missing()]);
     let run = world.run();
     assert_eq!(world.installs, ["one", "brew install ffmpeg"]);
-    assert_eq!(run.consents.iter().filter(|consent| consent.act == Act::Dependency).count(), 1);
-    assert_eq!(world.outcomes()[0].result, Verdict::Success);
+    assert_eq!(
+        run.consents.iter().filter(|consent| consent.act == ConsentAct::Dependency).count(),
+        1
+    );
+    assert_eq!(world.outcomes()[0].result, UseResult::Success);
 }
 
 #[test]
 fn a_broken_skill_goes_and_the_next_comes_only_after_a_yes() {
     // [28]
     for kind in [RuntimeError, TaskMismatch] {
-        let mut world =
-            World::new().finishing([Finish::failure(kind)]).answering([YES, YES, Answer::No]);
+        let mut world = World::new().finishing([UseReport::failure(kind)]).answering([
+            YES,
+            YES,
+            ConsentAnswer::No,
+        ]);
         let run = world.run();
         assert_eq!(run.state.name(), "aborted(declined)");
         assert_eq!((world.installs.len(), world.uninstalls.len()), (1, 1));
-        assert_eq!(world.asked[2], Act::SwitchCandidate);
-        let mut world = World::new().finishing([Finish::failure(kind)]);
+        assert_eq!(world.asked[2], ConsentAct::SwitchCandidate);
+        let mut world = World::new().finishing([UseReport::failure(kind)]);
         let run = world.run();
         assert_eq!((run.state.name(), run.switches), ("done(released)", 1));
         assert_eq!(world.installs, ["one", "two"]);
@@ -580,12 +619,12 @@ fn a_broken_skill_goes_and_the_next_comes_only_after_a_yes() {
 
 #[test]
 fn after_two_switches_nothing_more_is_tried() {
-    let broken = |_| Finish::failure(RuntimeError);
+    let broken = |_| UseReport::failure(RuntimeError);
     let mut world = World::new().finishing((0..5).map(broken));
     world.broken = vec!["two".to_owned()];
     let run = world.run();
     assert_eq!((run.state.name(), run.switches), ("failed(all_candidates)", 2));
-    let report = Report::of(&run);
+    let report = AcquireReport::of(&run);
     let stages: Vec<String> = report
         .tried
         .iter()
@@ -618,13 +657,13 @@ fn a_proven_small_skill_may_stay() {
     assert_eq!(run.state.name(), "done(retained)");
     assert!(world.disk.contains_key(S) && world.uninstalls.is_empty());
     let memory = world.memory();
-    assert!(memory.candidate(R, S).is_none() && memory.kept(R, S).is_some());
+    assert!(memory.candidate(R, S).is_none() && memory.retained_candidate(R, S).is_some());
     let exported = sinew_cortex::original::export(&memory, world.now, &world.policy).to_text();
     assert!(!exported.contains("\"slug\": \"todoist\""));
 
     let mut log = reflexive();
     approved(&mut log);
-    let mut world = World::knowing(log).answering([Answer::No]);
+    let mut world = World::knowing(log).answering([ConsentAnswer::No]);
     let run = world.run();
     assert_eq!((run.state.name(), world.uninstalls.len()), ("done(released)", 1));
     assert!(world.memory().candidate(R, S).is_some());
@@ -632,28 +671,28 @@ fn a_proven_small_skill_may_stay() {
 
 #[test]
 fn others_are_searched_for_once() {
-    let mut world = World::new().answering([Answer::Others]);
-    world.registry.push(Offer::new("five", "github"));
+    let mut world = World::new().answering([ConsentAnswer::Others]);
+    world.registry.push(AcquireCandidate::new("five", "github"));
     world.run();
     assert_eq!(world.installs, ["four"]);
     assert_eq!(world.memory().stats.searches, 1, "searches count per run");
-    let mut world = World::new().answering([Answer::Others]);
-    let run = world.drive(world.begin(), vec![Effect::Recall], |run| {
-        run.others && matches!(run.state, State::Approve { .. })
+    let mut world = World::new().answering([ConsentAnswer::Others]);
+    let run = world.drive(world.begin(), vec![AcquireEffect::Recall], |run| {
+        run.others && matches!(run.state, AcquireState::Approve { .. })
     });
-    let refused = world.step(&run, Event::Answered(said(Answer::Others)));
-    assert_eq!(refused, Err(Refused::OthersOnce));
+    let refused = world.step(&run, AcquireEvent::Answered(said(ConsentAnswer::Others)));
+    assert_eq!(refused, Err(AcquireRefusal::OthersOnce));
 }
 
 #[test]
 fn a_question_that_nobody_answers_expires() {
     let mut world = World::new();
-    let run = world.drive(world.begin(), vec![Effect::Recall], |run| {
-        matches!(run.state, State::Approve { .. })
+    let run = world.drive(world.begin(), vec![AcquireEffect::Recall], |run| {
+        matches!(run.state, AcquireState::Approve { .. })
     });
-    assert_eq!(world.step(&run, Event::TimeUp), Err(Refused::NotNow));
+    assert_eq!(world.step(&run, AcquireEvent::TimeUp), Err(AcquireRefusal::NotNow));
     world.now = world.now.plus_ms(DAY + 1);
-    for event in [Event::TimeUp, Event::Answered(said(YES))] {
+    for event in [AcquireEvent::TimeUp, AcquireEvent::Answered(said(YES))] {
         let stepped = world.step(&run, event).expect("a step");
         let run = world.drive(stepped.run, stepped.effects, |_| false);
         assert_eq!(run.state.name(), "aborted(expired)");
@@ -664,8 +703,11 @@ fn a_question_that_nobody_answers_expires() {
 #[test]
 fn bytes_that_changed_after_the_yes_are_not_installed() {
     let mut world = World::new();
-    let run = world.drive(world.begin(), vec![Effect::Recall], |run| run.state == State::Install);
-    let stepped = world.step(&run, Event::Installed("sha256:other".to_owned())).expect("a step");
+    let run = world.drive(world.begin(), vec![AcquireEffect::Recall], |run| {
+        run.state == AcquireState::Install
+    });
+    let stepped =
+        world.step(&run, AcquireEvent::Installed("sha256:other".to_owned())).expect("a step");
     assert_eq!(stepped.run.attempts[0].slug, "one");
     assert_eq!(stepped.run.current().map(|offer| offer.slug.as_str()), Some("two"));
     // A yes is bound to the digest it was given for.
@@ -678,33 +720,41 @@ fn bytes_that_changed_after_the_yes_are_not_installed() {
 
 #[test]
 fn an_agent_may_pass_on_some_answers() {
-    let relayed = Spoken { channel: Channel::Relay, ..said(YES) };
-    let check = |act, relay| admissible(act, &relayed, relay, ScanVerdict::Allow).is_ok();
-    for act in [Act::Plan, Act::SwitchCandidate, Act::Retain] {
+    let relayed = ConsentReply { channel: ConsentChannel::Relay, ..said(YES) };
+    let check = |act, relay| check_consent(act, &relayed, relay, CandidateVerdict::Allow).is_ok();
+    for act in [ConsentAct::Plan, ConsentAct::SwitchCandidate, ConsentAct::Retain] {
         assert!(
-            check(act, Relay::Limited) && check(act, Relay::Allow) && !check(act, Relay::Never)
+            check(act, RelayPolicy::Limited)
+                && check(act, RelayPolicy::Allow)
+                && !check(act, RelayPolicy::Never)
         );
     }
-    for act in [Act::Install, Act::Dependency] {
+    for act in [ConsentAct::Install, ConsentAct::Dependency] {
         assert!(
-            !check(act, Relay::Limited) && check(act, Relay::Allow) && !check(act, Relay::Never)
+            !check(act, RelayPolicy::Limited)
+                && check(act, RelayPolicy::Allow)
+                && !check(act, RelayPolicy::Never)
         );
     }
-    let can_ask = Spoken { can_elicit: true, ..relayed };
-    let refused = admissible(Act::Plan, &can_ask, Relay::Allow, ScanVerdict::Allow);
-    assert_eq!(refused, Err(Refused::MustElicit));
-    assert!(admissible(Act::Install, &said(YES), Relay::Never, ScanVerdict::Warn).is_ok());
+    let can_ask = ConsentReply { can_elicit: true, ..relayed };
+    let refused =
+        check_consent(ConsentAct::Plan, &can_ask, RelayPolicy::Allow, CandidateVerdict::Allow);
+    assert_eq!(refused, Err(AcquireRefusal::MustElicit));
+    assert!(
+        check_consent(ConsentAct::Install, &said(YES), RelayPolicy::Never, CandidateVerdict::Warn)
+            .is_ok()
+    );
 }
 
 #[test]
 fn every_yes_is_in_the_log_with_its_digest() {
     let mut world = World::new();
     let run = world.run();
-    let logged: Vec<&sinew_cortex::record::Consent> = world
+    let logged: Vec<&sinew_cortex::record::ConsentRecord> = world
         .log
         .iter()
         .filter_map(|record| match &record.body {
-            Body::Consent(consent) => Some(consent),
+            RecordBody::Consent(consent) => Some(consent),
             _ => None,
         })
         .collect();
@@ -717,7 +767,7 @@ fn every_yes_is_in_the_log_with_its_digest() {
 fn a_closed_run_hears_nothing() {
     let mut world = World::new();
     let run = world.run();
-    assert_eq!(world.step(&run, Event::Cancelled), Err(Refused::NotNow));
+    assert_eq!(world.step(&run, AcquireEvent::Cancelled), Err(AcquireRefusal::NotNow));
     assert_eq!(resume(&run).effects, []);
 }
 
@@ -725,26 +775,29 @@ fn a_closed_run_hears_nothing() {
 fn cancel_is_heard_in_every_state() {
     let mut states = Vec::new();
     let mut world =
-        World::new().finishing([Finish::failure(ApiError), Finish::failure(RuntimeError)]);
-    world.drive(world.begin(), vec![Effect::Recall], |run| {
+        World::new().finishing([UseReport::failure(ApiError), UseReport::failure(RuntimeError)]);
+    world.drive(world.begin(), vec![AcquireEffect::Recall], |run| {
         states.push(run.clone());
         false
     });
     assert!(states.len() > 12);
-    for run in states.into_iter().filter(|run| !matches!(run.state, State::Closed { .. })) {
+    for run in states.into_iter().filter(|run| !matches!(run.state, AcquireState::Closed { .. })) {
         let mut world = World::new();
         if let Some(slug) = &run.installed {
             world.disk.insert(slug.clone(), "sha256".to_owned());
         }
-        let stepped = world.step(&run, Event::Cancelled).expect("a step");
-        assert!(matches!(stepped.run.state, State::Release { then: End::Cancelled }));
+        let stepped = world.step(&run, AcquireEvent::Cancelled).expect("a step");
+        assert!(matches!(
+            stepped.run.state,
+            AcquireState::Release { then: AcquireEnding::Cancelled }
+        ));
         let run = world.drive(stepped.run, stepped.effects, |_| false);
         assert_eq!((run.state.name(), world.disk.len()), ("aborted(cancelled)", 0));
     }
 }
 
 /// What must be the same with and without a crash.
-fn tally(world: &World) -> (usize, usize, Vec<(String, Verdict)>) {
+fn tally(world: &World) -> (usize, usize, Vec<(String, UseResult)>) {
     let outcomes = world.outcomes();
     let outcomes = outcomes.iter().map(|outcome| (outcome.slug.clone(), outcome.result)).collect();
     (world.installs.len(), world.disk.len(), outcomes)
@@ -754,10 +807,10 @@ fn tally(world: &World) -> (usize, usize, Vec<(String, Verdict)>) {
 fn a_crash_in_any_state_doubles_nothing() {
     // [39]
     let fresh =
-        || World::new().finishing([Finish::failure(ApiError), Finish::failure(RuntimeError)]);
+        || World::new().finishing([UseReport::failure(ApiError), UseReport::failure(RuntimeError)]);
     let mut calm = fresh();
     let mut steps = 0;
-    calm.drive(calm.begin(), vec![Effect::Recall], |_| {
+    calm.drive(calm.begin(), vec![AcquireEffect::Recall], |_| {
         steps += 1;
         false
     });
@@ -765,7 +818,7 @@ fn a_crash_in_any_state_doubles_nothing() {
         // Crash after the step was stored, before its outbox was written and its effects began.
         let mut world = fresh();
         let mut number = 0;
-        let stored = world.drive(world.begin(), vec![Effect::Recall], |_| {
+        let stored = world.drive(world.begin(), vec![AcquireEffect::Recall], |_| {
             number += 1;
             number == at
         });
@@ -777,10 +830,10 @@ fn a_crash_in_any_state_doubles_nothing() {
 fn a_crash_after_the_work_and_before_its_record_doubles_nothing() {
     // [39]
     let fresh =
-        || World::new().finishing([Finish::failure(ApiError), Finish::failure(RuntimeError)]);
+        || World::new().finishing([UseReport::failure(ApiError), UseReport::failure(RuntimeError)]);
     let mut calm = fresh();
     let mut steps = 0;
-    calm.drive(calm.begin(), vec![Effect::Recall], |_| {
+    calm.drive(calm.begin(), vec![AcquireEffect::Recall], |_| {
         steps += 1;
         false
     });
@@ -790,7 +843,7 @@ fn a_crash_after_the_work_and_before_its_record_doubles_nothing() {
         let mut stored = world.begin();
         let mut number = 0;
         let mut before = stored.clone();
-        world.drive(stored.clone(), vec![Effect::Recall], |run| {
+        world.drive(stored.clone(), vec![AcquireEffect::Recall], |run| {
             number += 1;
             before = std::mem::replace(&mut stored, run.clone());
             number == at
@@ -799,18 +852,18 @@ fn a_crash_after_the_work_and_before_its_record_doubles_nothing() {
     }
 }
 
-fn check_resumed(mut world: World, stored: &Run, calm: &World, at: usize) {
+fn check_resumed(mut world: World, stored: &AcquireRun, calm: &World, at: usize) {
     let text = serde_json::to_string(stored).expect("a run");
-    let mut run: Run = serde_json::from_str(&text).expect("a run");
+    let mut run: AcquireRun = serde_json::from_str(&text).expect("a run");
     assert_eq!(run, *stored);
-    let was_executing = matches!(run.state, State::Execute { .. });
+    let was_executing = matches!(run.state, AcquireState::Execute { .. });
     world.flush(&mut run);
     let resumed = resume(&run);
     if was_executing {
-        assert!(matches!(resumed.effects[..], [Effect::AskOutcome(_)]), "{at}");
+        assert!(matches!(resumed.effects[..], [AcquireEffect::AskOutcome(_)]), "{at}");
     }
     let run = world.drive(resumed.run, resumed.effects, |_| false);
-    assert!(matches!(run.state, State::Closed { .. }), "{at}: {}", run.state.name());
+    assert!(matches!(run.state, AcquireState::Closed { .. }), "{at}: {}", run.state.name());
     let (installs, left, outcomes) = tally(&world);
     let slugs: Vec<&str> = outcomes.iter().map(|(slug, _)| slug.as_str()).collect();
     let mut once = slugs.clone();

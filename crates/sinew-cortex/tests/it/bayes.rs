@@ -1,17 +1,17 @@
 //! The second policy.
 
-use sinew_cortex::bayes::{Counts, Z, wilson};
+use sinew_cortex::bayes::{BayesCounts, Z, wilson};
 use sinew_cortex::drift;
-use sinew_cortex::explain::{Filtered, candidates};
+use sinew_cortex::explain::{FilterReason, candidate_views};
 use sinew_cortex::failure::FailureKind::{self, ApiError, RuntimeError, TaskMismatch};
-use sinew_cortex::memory::Candidate;
-use sinew_cortex::record::{Body, Place};
-use sinew_cortex::{Order, Policy};
+use sinew_cortex::memory::RegionCandidate;
+use sinew_cortex::record::{RecordBody, RegionSkill};
+use sinew_cortex::{CandidateOrder, CortexPolicy};
 
 use crate::bundle::{DAY, Log, R, S, close, rounded, today};
 
-fn bayes() -> Policy {
-    Policy { order: Order::Bayes, ..Policy::default() }
+fn bayes() -> CortexPolicy {
+    CortexPolicy { order: CandidateOrder::Bayes, ..CortexPolicy::default() }
 }
 
 #[test]
@@ -47,12 +47,12 @@ fn what_is_not_known_is_tried_first() {
     memory.motor.get_mut(R).expect("the region").candidates = counts
         .iter()
         .map(|&(slug, a, b)| {
-            let mut candidate = Candidate::new(slug, "clawhub", "1", today());
-            candidate.counts = Counts { a, b };
+            let mut candidate = RegionCandidate::new(slug, "clawhub", "1", today());
+            candidate.counts = BayesCounts { a, b };
             candidate
         })
         .collect();
-    let views = candidates(&memory, R, today(), &log.policy);
+    let views = candidate_views(&memory, R, today(), &log.policy);
     let order: Vec<&str> = views.iter().map(|view| view.slug.as_str()).collect();
     assert_eq!(order, ["second", "first", "third"]);
     for (view, score) in views.iter().zip([1.166277, 1.079652, 0.919353]) {
@@ -74,10 +74,10 @@ fn the_bound_is_reached_at_success_13_and_lost_with_another_version() {
     rounded(log.candidate().counts.a, 11.548881);
     rounded(log.candidate().counts.lower_bound(), 0.810169);
     let fires =
-        |log: &Log| candidates(&log.memory(), R, log.now.day(), &log.policy)[0].reflex.fires;
+        |log: &Log| candidate_views(&log.memory(), R, log.now.day(), &log.policy)[0].reflex.fires;
     assert!(fires(&log));
     let (stored, found) = ("1.0.0".to_owned(), "2.0.0".to_owned());
-    log.push(Body::VersionSeen { slug: S.to_owned(), stored, found });
+    log.push(RecordBody::VersionSeen { slug: S.to_owned(), stored, found });
     rounded(log.candidate().counts.a, 2.887220);
     rounded(log.candidate().counts.lower_bound(), 0.516198);
     assert!(!fires(&log));
@@ -92,7 +92,7 @@ fn clean_streaks_reach_the_bounds_that_the_table_names() {
     assert!((bound(25) - 0.9023).abs() < 5e-5);
     assert_eq!([0.80, 0.85, 0.90].map(first), [Some(11), Some(16), Some(25)]);
     let faded = |min: f64| {
-        let mut counts = Counts::default();
+        let mut counts = BayesCounts::default();
         (1..100).find(|_| {
             counts = counts.success(1.0);
             counts.lower_bound() >= min
@@ -103,8 +103,8 @@ fn clean_streaks_reach_the_bounds_that_the_table_names() {
 
 #[test]
 fn nothing_known_has_no_bound() {
-    close(Counts::default().lower_bound(), 0.0);
-    close(Counts::default().mean(), 0.75);
+    close(BayesCounts::default().lower_bound(), 0.0);
+    close(BayesCounts::default().mean(), 0.75);
     close(wilson(0.0, 3.0, Z), 0.0);
 }
 
@@ -113,12 +113,12 @@ fn four_failures_in_a_row_raise_the_alarm() {
     // [37]
     let mut sum = 0.0;
     for expected in [0.7, 1.4, 2.1, 2.8] {
-        assert!(!drift::alarms(sum));
-        sum = drift::after(sum, Some(RuntimeError));
+        assert!(!drift::raises_alarm(sum));
+        sum = drift::sum_after(sum, Some(RuntimeError));
         close(sum, expected);
     }
-    assert!(drift::alarms(sum));
-    let quiet = (0..1_000).fold(0.0, |sum, _| drift::after(sum, Some(ApiError)));
+    assert!(drift::raises_alarm(sum));
+    let quiet = (0..1_000).fold(0.0, |sum, _| drift::sum_after(sum, Some(ApiError)));
     close(quiet, 0.0);
 
     let mut log = Log::new();
@@ -149,16 +149,16 @@ fn an_unreliable_skill_is_the_last_resort_once_in_thirty_days() {
     let view = |log: &Log| {
         let mut memory = log.memory();
         let region = memory.motor.get_mut(R).expect("the region");
-        region.candidates[0].counts = Counts { a: 0.0, b: 8.0 };
-        candidates(&memory, R, log.now.day(), &log.policy).remove(0)
+        region.candidates[0].counts = BayesCounts { a: 0.0, b: 8.0 };
+        candidate_views(&memory, R, log.now.day(), &log.policy).remove(0)
     };
     assert!(view(&log).bayes.mean < 0.3);
     assert_eq!(view(&log).filtered, None);
-    let place = Place { slug: S.to_owned(), region: R.to_owned(), run: None };
-    log.push(Body::Offered(place));
-    assert_eq!(view(&log).filtered, Some(Filtered::LastResort));
+    let place = RegionSkill { slug: S.to_owned(), region: R.to_owned(), run: None };
+    log.push(RecordBody::Offered(place));
+    assert_eq!(view(&log).filtered, Some(FilterReason::LastResort));
     log.pass(29 * DAY);
-    assert_eq!(view(&log).filtered, Some(Filtered::LastResort));
+    assert_eq!(view(&log).filtered, Some(FilterReason::LastResort));
     log.pass(DAY);
     assert_eq!(view(&log).filtered, None);
 }
@@ -167,8 +167,8 @@ fn an_unreliable_skill_is_the_last_resort_once_in_thirty_days() {
 fn both_policies_are_there_at_any_time() {
     let mut log = Log::new();
     log.ok();
-    let cortex = candidates(&log.memory(), R, today(), &log.policy);
-    let bayes = candidates(&log.memory(), R, today(), &bayes());
+    let cortex = candidate_views(&log.memory(), R, today(), &log.policy);
+    let bayes = candidate_views(&log.memory(), R, today(), &bayes());
     assert_eq!((cortex[0].weight, cortex[0].bayes), (bayes[0].weight, bayes[0].bayes));
     assert_eq!(cortex[0].rank, bayes[0].rank);
 }

@@ -3,9 +3,9 @@
 use std::cell::Cell;
 
 use sinew_cortex::failure::FailureKind;
-use sinew_cortex::memory::Candidate;
-use sinew_cortex::record::{Body, Outcome, Record};
-use sinew_cortex::{Day, Id, Memory, Policy, Stamp, fold};
+use sinew_cortex::memory::RegionCandidate;
+use sinew_cortex::record::{CortexRecord, RecordBody, SkillOutcome};
+use sinew_cortex::{CortexMemory, CortexPolicy, Ulid, UtcDay, UtcInstant, fold};
 
 pub(crate) const HOUR: i64 = 3_600_000;
 pub(crate) const DAY: i64 = 24 * HOUR;
@@ -15,48 +15,53 @@ pub(crate) const R: &str = "task-management";
 pub(crate) const S: &str = "todoist";
 
 /// Monday, 2 March 2026, nine o'clock.
-pub(crate) fn start() -> Stamp {
+pub(crate) fn start() -> UtcInstant {
     "2026-03-02T09:00:00Z".parse().expect("a time")
 }
 
-pub(crate) fn today() -> Day {
+pub(crate) fn today() -> UtcDay {
     start().day()
 }
 
 /// A log that grows, with a clock that is told.
 pub(crate) struct Log {
-    pub(crate) records: Vec<Record>,
-    pub(crate) now: Stamp,
-    pub(crate) policy: Policy,
+    pub(crate) records: Vec<CortexRecord>,
+    pub(crate) now: UtcInstant,
+    pub(crate) policy: CortexPolicy,
     entropy: Cell<u128>,
 }
 
 impl Log {
     pub(crate) fn new() -> Self {
-        Self { records: Vec::new(), now: start(), policy: Policy::default(), entropy: Cell::new(0) }
+        Self {
+            records: Vec::new(),
+            now: start(),
+            policy: CortexPolicy::default(),
+            entropy: Cell::new(0),
+        }
     }
 
-    pub(crate) fn with(policy: Policy) -> Self {
+    pub(crate) fn with(policy: CortexPolicy) -> Self {
         Self { policy, ..Self::new() }
     }
 
-    pub(crate) fn push(&mut self, body: Body) -> Id {
+    pub(crate) fn push(&mut self, body: RecordBody) -> Ulid {
         self.entropy.set(self.entropy.get() + 1);
-        let id = Id::new(self.now, self.entropy.get());
-        self.records.push(Record { id, ts: self.now, body });
+        let id = Ulid::new(self.now, self.entropy.get());
+        self.records.push(CortexRecord { id, ts: self.now, body });
         id
     }
 
-    pub(crate) fn outcome(&mut self, outcome: Outcome) -> Id {
-        self.push(Body::Outcome(Box::new(outcome)))
+    pub(crate) fn outcome(&mut self, outcome: SkillOutcome) -> Ulid {
+        self.push(RecordBody::Outcome(Box::new(outcome)))
     }
 
-    pub(crate) fn ok(&mut self) -> Id {
-        self.outcome(Outcome::success(R, S, "1.0.0"))
+    pub(crate) fn ok(&mut self) -> Ulid {
+        self.outcome(SkillOutcome::success(R, S, "1.0.0"))
     }
 
-    pub(crate) fn fail(&mut self, kind: FailureKind) -> Id {
-        self.outcome(Outcome::failure(R, S, "1.0.0", kind))
+    pub(crate) fn fail(&mut self, kind: FailureKind) -> Ulid {
+        self.outcome(SkillOutcome::failure(R, S, "1.0.0", kind))
     }
 
     /// Successes, one every `ms`.
@@ -73,11 +78,11 @@ impl Log {
         self.now = self.now.plus_ms(ms);
     }
 
-    pub(crate) fn memory(&self) -> Memory {
+    pub(crate) fn memory(&self) -> CortexMemory {
         fold::fold(&self.records, &self.policy)
     }
 
-    pub(crate) fn candidate(&self) -> Candidate {
+    pub(crate) fn candidate(&self) -> RegionCandidate {
         self.memory().candidate(R, S).expect("a record").clone()
     }
 

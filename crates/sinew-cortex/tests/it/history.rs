@@ -1,8 +1,8 @@
 //! The fold: one log, one memory, however it was read.
 
 use sinew_cortex::failure::FailureKind::{ApiError, RuntimeError};
-use sinew_cortex::record::{Body, Outcome, Record};
-use sinew_cortex::{History, Policy, Shield, fold};
+use sinew_cortex::record::{CortexRecord, RecordBody, SkillOutcome};
+use sinew_cortex::{CortexPolicy, MemoryHistory, ShieldScope, fold};
 
 use crate::bundle::{DAY, HOUR, Log, R, S, close};
 
@@ -21,10 +21,10 @@ fn a_snapshot_and_the_rest_give_the_same_bytes() {
     let whole = log.memory().to_bytes();
     assert_eq!(whole, log.memory().to_bytes());
     for cut in [0, 1, 95, 96, 97, 200, 399, 400] {
-        let history = History::of(&log.records[..cut], &log.policy);
+        let history = MemoryHistory::of(&log.records[..cut], &log.policy);
         let stored = serde_json::to_string(&history.snapshot()).expect("a snapshot");
         let stored = serde_json::from_str(&stored).expect("a snapshot");
-        let mut history = History::resume(stored, &log.policy).expect("the same policy");
+        let mut history = MemoryHistory::resume(stored, &log.policy).expect("the same policy");
         history.add(log.records[cut..].to_vec(), &log.policy).expect("what follows");
         assert_eq!(history.memory().to_bytes(), whole, "cut at {cut}");
     }
@@ -38,11 +38,11 @@ fn a_retraction_restores_the_weight_exactly() {
     let before = log.weight();
     let wrong = log.fail(RuntimeError);
     assert!(log.weight() < before);
-    let retraction = log.push(Body::Retract { target: wrong });
+    let retraction = log.push(RecordBody::Retract { target: wrong });
     assert_eq!(log.weight().to_bits(), before.to_bits());
     assert_eq!(log.candidate().fail, 0);
     // A retraction can itself be wrong.
-    log.push(Body::Retract { target: retraction });
+    log.push(RecordBody::Retract { target: retraction });
     assert_eq!(log.candidate().fail, 1);
 }
 
@@ -52,7 +52,7 @@ fn a_record_that_arrives_late_takes_its_place() {
     log.every(HOUR, 20);
     let mut arrived = log.records.clone();
     let late = arrived.remove(12);
-    let mut history = History::of(&arrived, &log.policy);
+    let mut history = MemoryHistory::of(&arrived, &log.policy);
     history.add(vec![late.clone()], &log.policy).expect("among the recent records");
     assert_eq!(history.memory().to_bytes(), log.memory().to_bytes());
     history.add(vec![late], &log.policy).expect("a record that is known");
@@ -65,7 +65,7 @@ fn a_record_that_arrives_much_too_late_needs_the_whole_log() {
     log.every(HOUR, 400);
     let mut arrived = log.records.clone();
     let late = arrived.remove(3);
-    let mut history = History::of(&arrived, &log.policy);
+    let mut history = MemoryHistory::of(&arrived, &log.policy);
     let before = history.memory().to_bytes();
     history.add(vec![late], &log.policy).expect_err("it is too old");
     assert_eq!(history.memory().to_bytes(), before, "a refusal changes nothing");
@@ -74,12 +74,12 @@ fn a_record_that_arrives_much_too_late_needs_the_whole_log() {
 #[test]
 fn an_outage_reaches_back_over_a_snapshot() {
     let mut log = Log::new();
-    log.outcome(Outcome::failure(R, "one", "1", ApiError));
+    log.outcome(SkillOutcome::failure(R, "one", "1", ApiError));
     log.pass(60_000);
-    log.outcome(Outcome::failure(R, "two", "1", ApiError));
+    log.outcome(SkillOutcome::failure(R, "two", "1", ApiError));
     let mut memory = fold::fold(&log.records[..1], &log.policy);
     fold::apply_all(&mut memory, &log.records[1..], &log.policy).expect_err("it was folded before");
-    let mut history = History::of(&log.records[..1], &log.policy);
+    let mut history = MemoryHistory::of(&log.records[..1], &log.policy);
     history.add(log.records[1..].to_vec(), &log.policy).expect("still recent");
     assert_eq!(history.memory().to_bytes(), log.memory().to_bytes());
     assert_eq!(history.memory().candidate(R, "one").expect("a record").env_fails, 1);
@@ -89,23 +89,23 @@ fn an_outage_reaches_back_over_a_snapshot() {
 fn another_policy_is_another_fold() {
     let mut log = Log::new();
     log.every(30 * HOUR, 10);
-    let history = History::of(&log.records, &log.policy);
-    let daily = Policy { window_hours: 24, ..Policy::default() };
-    assert!(History::resume(history.snapshot(), &daily).is_none());
+    let history = MemoryHistory::of(&log.records, &log.policy);
+    let daily = CortexPolicy { window_hours: 24, ..CortexPolicy::default() };
+    assert!(MemoryHistory::resume(history.snapshot(), &daily).is_none());
     assert!(
         fold::fold(&log.records, &daily).candidate(R, S).expect("a record").weight > log.weight()
     );
-    let off = Policy { shield: Shield::Off, ..Policy::default() };
-    assert!(History::resume(history.snapshot(), &off).is_none());
+    let off = CortexPolicy { shield: ShieldScope::Off, ..CortexPolicy::default() };
+    assert!(MemoryHistory::resume(history.snapshot(), &off).is_none());
     // What applies on reading needs no fold.
-    let gentle = Policy { min_lb: 0.9, lesson_decay: false, ..Policy::default() };
-    assert!(History::resume(history.snapshot(), &gentle).is_some());
+    let gentle = CortexPolicy { min_lb: 0.9, lesson_decay: false, ..CortexPolicy::default() };
+    assert!(MemoryHistory::resume(history.snapshot(), &gentle).is_some());
 }
 
 #[test]
 fn a_daily_window_takes_what_the_settings_page_says() {
     let uses = |every: i64| {
-        let mut log = Log::with(Policy { window_hours: 24, ..Policy::default() });
+        let mut log = Log::with(CortexPolicy { window_hours: 24, ..CortexPolicy::default() });
         for number in 1.. {
             log.ok();
             if log.weight() >= 0.9 {
@@ -121,19 +121,19 @@ fn a_daily_window_takes_what_the_settings_page_says() {
 #[test]
 fn a_record_of_a_later_version_is_kept_and_skipped() {
     let text = r#"{"id":"01ARYZ6S410000000000000000","ts":"2026-03-02T09:00:00.000Z","type":"dream","of":"sheep"}"#;
-    let record: Record = serde_json::from_str(text).expect("a record");
-    assert_eq!(record.body, Body::Unknown);
-    let memory = fold::fold([&record], &Policy::default());
+    let record: CortexRecord = serde_json::from_str(text).expect("a record");
+    assert_eq!(record.body, RecordBody::Unknown);
+    let memory = fold::fold([&record], &CortexPolicy::default());
     assert_eq!((memory.records, memory.motor.len()), (1, 0));
 }
 
 #[test]
 fn an_outcome_is_small_and_reads_back() {
     let mut log = Log::new();
-    log.outcome(Outcome::success("task-management", "todoist-cli", "1.2.0"));
+    log.outcome(SkillOutcome::success("task-management", "todoist-cli", "1.2.0"));
     let text = serde_json::to_string(&log.records[0]).expect("a record");
     assert!(text.len() < 200, "{} bytes: {text}", text.len());
-    let full = Outcome {
+    let full = SkillOutcome {
         run: Some("01ARYZ6S410000000000000000".to_owned()),
         digest: Some(format!("sha256:{}", "a".repeat(64))),
         detail: Some("rate limit".to_owned()),
@@ -142,12 +142,12 @@ fn an_outcome_is_small_and_reads_back() {
         shielded: true,
         attempts: 2,
         ms: Some(1_234),
-        ..Outcome::failure(R, S, "1.0.0", ApiError)
+        ..SkillOutcome::failure(R, S, "1.0.0", ApiError)
     };
     log.outcome(full);
     for record in &log.records {
         let text = serde_json::to_string(record).expect("a record");
-        assert_eq!(serde_json::from_str::<Record>(&text).expect("a record"), *record);
+        assert_eq!(serde_json::from_str::<CortexRecord>(&text).expect("a record"), *record);
     }
 }
 
@@ -162,6 +162,7 @@ fn clocks_that_go_backwards_or_ahead_lose_nothing() {
     log.pass(-3_900 * DAY);
     log.ok();
     assert_eq!(log.candidate().success, 6);
-    let effective = log.memory().motor[R].effective(&log.candidate(), log.now.day(), &log.policy);
+    let effective =
+        log.memory().motor[R].effective_weight(&log.candidate(), log.now.day(), &log.policy);
     close(effective, log.weight());
 }

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use sinew_cortex::failure::FailureKind::{DependencyMissing, TaskMismatch};
 use sinew_cortex::lesson::Lesson;
 use sinew_cortex::original;
-use sinew_cortex::record::{Body, LessonOp, Outcome};
-use sinew_cortex::{Policy, learn, prune};
+use sinew_cortex::record::{LessonOp, RecordBody, SkillOutcome};
+use sinew_cortex::{CortexPolicy, learn, prune};
 
 use crate::bundle::{DAY, Log, R, S};
 
 /// Records an outcome and what it teaches.
-fn learn_from(log: &mut Log, outcome: &Outcome, point: Option<&str>) -> Vec<LessonOp> {
+fn learn_from(log: &mut Log, outcome: &SkillOutcome, point: Option<&str>) -> Vec<LessonOp> {
     let id = log.outcome(outcome.clone());
-    let bodies = learn::lessons(&log.memory(), id, outcome, point, &log.policy);
+    let bodies = learn::lesson_records(&log.memory(), id, outcome, point, &log.policy);
     let mut ops = Vec::new();
     for body in bodies {
-        if let Body::Lesson { op, .. } = &body {
+        if let RecordBody::Lesson { op, .. } = &body {
             ops.push(*op);
         }
         log.push(body);
@@ -24,14 +24,17 @@ fn learn_from(log: &mut Log, outcome: &Outcome, point: Option<&str>) -> Vec<Less
     ops
 }
 
-fn missing(key: &str) -> Outcome {
-    Outcome { key: Some(key.to_owned()), ..Outcome::failure(R, S, "1.0.0", DependencyMissing) }
+fn missing(key: &str) -> SkillOutcome {
+    SkillOutcome {
+        key: Some(key.to_owned()),
+        ..SkillOutcome::failure(R, S, "1.0.0", DependencyMissing)
+    }
 }
 
-fn probed(probe: &str, is_there: bool) -> Outcome {
-    Outcome {
+fn probed(probe: &str, is_there: bool) -> SkillOutcome {
+    SkillOutcome {
         probes: BTreeMap::from([(probe.to_owned(), is_there)]),
-        ..Outcome::success(R, S, "1.0.0")
+        ..SkillOutcome::success(R, S, "1.0.0")
     }
 }
 
@@ -59,9 +62,9 @@ fn a_program_that_is_missing_twice_becomes_a_warning() {
     }
     assert_eq!(confidences(&log), [20]);
     assert_eq!(log.memory().lessons[0].contradicted, 4);
-    let due = prune::due(&log.memory(), log.now.day(), &log.policy, None);
-    assert_eq!(due[0].rule, prune::Rule::Unsure);
-    log.push(Body::Prune { removed: due });
+    let due = prune::due_removals(&log.memory(), log.now.day(), &log.policy, None);
+    assert_eq!(due[0].rule, prune::PruneRule::Unsure);
+    log.push(RecordBody::Prune { removed: due });
     assert_eq!(confidences(&log), [] as [u8; 0]);
 }
 
@@ -90,17 +93,19 @@ fn a_warning_fades_without_being_right() {
     let mut log = Log::new();
     learn_from(&mut log, &missing("ffmpeg"), None);
     learn_from(&mut log, &missing("ffmpeg"), None);
-    let due = |log: &Log, days: i32, policy: &Policy| {
-        prune::due(&log.memory(), log.now.day().plus(days), policy, None).len()
+    let due = |log: &Log, days: i32, policy: &CortexPolicy| {
+        prune::due_removals(&log.memory(), log.now.day().plus_days(days), policy, None).len()
     };
     let held = &log.memory().lessons[0];
-    assert_eq!(held.faded(log.now.day().plus(42), &log.policy), 30);
+    assert_eq!(held.faded_confidence(log.now.day().plus_days(42), &log.policy), 30);
     assert_eq!(due(&log, 42, &log.policy), 0);
-    assert_eq!(held.faded(log.now.day().plus(56), &log.policy), 20);
+    assert_eq!(held.faded_confidence(log.now.day().plus_days(56), &log.policy), 20);
     assert_eq!(due(&log, 56, &log.policy), 1);
-    let kept = Policy { lesson_decay: false, ..Policy::default() };
+    let kept = CortexPolicy { lesson_decay: false, ..CortexPolicy::default() };
     assert_eq!(due(&log, 100, &kept), 0);
-    assert!(!held.is_stale(log.now.day().plus(13)) && held.is_stale(log.now.day().plus(14)));
+    assert!(
+        !held.is_stale(log.now.day().plus_days(13)) && held.is_stale(log.now.day().plus_days(14))
+    );
 }
 
 #[test]
@@ -109,20 +114,20 @@ fn a_variable_stays_ready_for_ninety_days() {
     learn_from(&mut log, &probed("env:TOKEN", true), None);
     learn_from(&mut log, &probed("env:TOKEN", true), None);
     let held = &log.memory().lessons[0];
-    assert_eq!(held.faded(log.now.day().plus(89), &log.policy), 60);
-    assert_eq!(held.faded(log.now.day().plus(90), &log.policy), 50);
+    assert_eq!(held.faded_confidence(log.now.day().plus_days(89), &log.policy), 60);
+    assert_eq!(held.faded_confidence(log.now.day().plus_days(90), &log.policy), 50);
 }
 
 #[test]
 fn a_description_misleads_only_when_somebody_says_so() {
-    let mismatch = || Outcome::failure(R, S, "1.0.0", TaskMismatch);
+    let mismatch = || SkillOutcome::failure(R, S, "1.0.0", TaskMismatch);
     let mut log = Log::new();
     assert_eq!(learn_from(&mut log, &mismatch(), None), []);
     assert_eq!(learn_from(&mut log, &mismatch(), Some("says it sorts")), [LessonOp::Create]);
     log.pass(DAY);
     assert_eq!(learn_from(&mut log, &mismatch(), None), [LessonOp::Validate]);
     assert_eq!(confidences(&log), [70]);
-    let ok = || Outcome::success(R, S, "1.0.0");
+    let ok = || SkillOutcome::success(R, S, "1.0.0");
     assert_eq!(learn_from(&mut log, &ok(), None), []);
     assert_eq!(learn_from(&mut log, &ok(), Some("another point")), []);
     assert_eq!(learn_from(&mut log, &ok(), Some("says it sorts")), [LessonOp::Contradict]);
@@ -133,7 +138,7 @@ fn a_description_misleads_only_when_somebody_says_so() {
 fn an_outage_teaches_nothing() {
     let mut log = Log::new();
     for _ in 0..3 {
-        let outcome = Outcome { shielded: true, ..missing("ffmpeg") };
+        let outcome = SkillOutcome { shielded: true, ..missing("ffmpeg") };
         assert_eq!(learn_from(&mut log, &outcome, None), []);
     }
 }

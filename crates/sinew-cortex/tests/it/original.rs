@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use sinew_cortex::failure::FailureKind::RuntimeError;
-use sinew_cortex::original::{Original, export, merge, read};
-use sinew_cortex::record::{Body, ImportMode};
+use sinew_cortex::original::{CortexJson, export, merge, read_cortex_json};
+use sinew_cortex::record::{CortexImportMode, RecordBody};
 
 use crate::bundle::{DAY, Log, R, S, close, today};
 
@@ -59,9 +59,9 @@ fn example() -> Value {
     })
 }
 
-fn imported(value: &Value, mode: ImportMode, log: &mut Log) -> Vec<String> {
-    let (file, repaired) = read(&value.to_string(), log.now.day()).expect("a file");
-    log.push(Body::Import { mode, file: Box::new(file) });
+fn imported(value: &Value, mode: CortexImportMode, log: &mut Log) -> Vec<String> {
+    let (file, repaired) = read_cortex_json(&value.to_string(), log.now.day()).expect("a file");
+    log.push(RecordBody::Import { mode, file: Box::new(file) });
     repaired.iter().map(ToString::to_string).collect()
 }
 
@@ -73,11 +73,11 @@ fn exported(log: &Log) -> Value {
 fn what_comes_in_goes_out_again_unknown_keys_included() {
     // [31]
     let mut log = Log::new();
-    assert_eq!(imported(&example(), ImportMode::Merge, &mut log), [] as [&str; 0]);
+    assert_eq!(imported(&example(), CortexImportMode::Merge, &mut log), [] as [&str; 0]);
     assert_eq!(exported(&log), example());
     // Its own export changes nothing.
     let own = exported(&log);
-    imported(&own, ImportMode::Merge, &mut log);
+    imported(&own, CortexImportMode::Merge, &mut log);
     assert_eq!(exported(&log), example());
     // A week later the window is empty: the one difference that is allowed.
     log.pass(7 * DAY);
@@ -91,7 +91,7 @@ fn what_comes_in_goes_out_again_unknown_keys_included() {
 #[test]
 fn an_export_has_the_order_and_the_form_of_the_original() {
     let mut log = Log::new();
-    imported(&example(), ImportMode::Merge, &mut log);
+    imported(&example(), CortexImportMode::Merge, &mut log);
     insta::assert_snapshot!(export(&log.memory(), log.now, &log.policy).to_text());
 }
 
@@ -99,8 +99,8 @@ fn an_export_has_the_order_and_the_form_of_the_original() {
 fn an_imported_window_counts() {
     // [32]
     let mut log = Log::new();
-    imported(&example(), ImportMode::Merge, &mut log);
-    log.outcome(sinew_cortex::record::Outcome::success(R, "todoist-cli", "1.2.0"));
+    imported(&example(), CortexImportMode::Merge, &mut log);
+    log.outcome(sinew_cortex::record::SkillOutcome::success(R, "todoist-cli", "1.2.0"));
     close(log.memory().candidate(R, "todoist-cli").expect("a record").weight, 0.8575);
 }
 
@@ -109,11 +109,11 @@ fn a_streak_is_believed_where_nothing_ever_failed() {
     let mut log = Log::new();
     let mut file = example();
     file["cortex"]["motor"][R]["candidates"][0]["runs"]["fail"] = json!(0);
-    imported(&file, ImportMode::Merge, &mut log);
+    imported(&file, CortexImportMode::Merge, &mut log);
     let memory = log.memory();
     let known = memory.candidate(R, "todoist-cli").expect("a record");
     assert_eq!((known.streak, known.counts.sum()), (11, 0.0));
-    imported(&example(), ImportMode::Replace, &mut log);
+    imported(&example(), CortexImportMode::Replace, &mut log);
     assert_eq!(log.memory().candidate(R, "todoist-cli").expect("a record").streak, 0);
 }
 
@@ -130,12 +130,12 @@ fn merging_keeps_the_record_with_more_runs_and_ties_go_to_the_file() {
              "last_fail": null, "side_effects": [], "skill_md_chars": 1, "reflex": false}]}}}})
     };
     let ours = log.weight();
-    imported(&file(2, 0.9), ImportMode::Merge, &mut log);
+    imported(&file(2, 0.9), CortexImportMode::Merge, &mut log);
     close(log.weight(), ours);
-    imported(&file(3, 0.9), ImportMode::Merge, &mut log);
+    imported(&file(3, 0.9), CortexImportMode::Merge, &mut log);
     close(log.weight(), 0.9);
     assert_eq!(log.memory().motor[R].last_used, today(), "the later day stays");
-    imported(&file(1, 0.7), ImportMode::Replace, &mut log);
+    imported(&file(1, 0.7), CortexImportMode::Replace, &mut log);
     close(log.weight(), 0.7);
 }
 
@@ -167,12 +167,15 @@ fn bad_items_are_repaired_or_dropped_and_named() {
         "blacklist": "all",
         "stats": { "searches": -3 }
     });
-    let repaired = imported(&file, ImportMode::Merge, &mut log);
+    let repaired = imported(&file, CortexImportMode::Merge, &mut log);
     insta::assert_snapshot!(repaired.join("\n"));
     assert!(!exported(&log).to_string().contains(&secret));
     let memory = log.memory();
     let known = memory.candidate(R, "x").expect("a record");
-    assert_eq!((known.weight, known.reflex, known.tags()), (1.0, false, vec!["shell:unknown"]));
+    assert_eq!(
+        (known.weight, known.reflex, known.side_effect_tags()),
+        (1.0, false, vec!["shell:unknown"])
+    );
     assert_eq!(known.last_fail.as_ref().map(|fail| fail.kind), Some(RuntimeError));
 }
 
@@ -194,7 +197,7 @@ fn lists_that_are_too_long_are_cut_by_the_rules_of_pruning() {
         candidate["weight"] = json!(0.1 * f64::from(number));
         candidates.push(candidate);
     }
-    let repaired = imported(&file, ImportMode::Merge, &mut log);
+    let repaired = imported(&file, CortexImportMode::Merge, &mut log);
     assert_eq!(repaired.len(), 7 + 2, "{repaired:#?}");
     let memory = log.memory();
     assert_eq!(memory.motor.len(), 80);
@@ -208,11 +211,11 @@ fn what_is_no_memory_at_all_is_refused() {
     for text in
         ["", "{\"version\":1,", "[]", "{}", "{\"cortex\": 1}", "{\"version\": 2, \"cortex\": {}}"]
     {
-        read(text, today()).expect_err(text);
+        read_cortex_json(text, today()).expect_err(text);
     }
 }
 
-fn part(region: &str, slug: &str, success: u64) -> Original {
+fn part(region: &str, slug: &str, success: u64) -> CortexJson {
     let file = json!({"version": 1, "cortex": {
         "sensory": {"patterns": [{"signal": [slug], "region": region}]},
         "motor": {region: {"last_used": "2026-03-01", "candidates": [
@@ -220,12 +223,12 @@ fn part(region: &str, slug: &str, success: u64) -> Original {
              "runs": {"success": success, "fail": 0, "recent_successes_7d": 0},
              "last_fail": null, "side_effects": [], "skill_md_chars": 1, "reflex": false}]}}},
         "blacklist": [slug], "stats": {"searches": success}});
-    read(&file.to_string(), today()).expect("a file").0
+    read_cortex_json(&file.to_string(), today()).expect("a file").0
 }
 
 #[test]
 fn what_another_program_wrote_survives() {
-    let nothing = Original::default();
+    let nothing = CortexJson::default();
     let merged = merge(&nothing, &part("a", "x", 1), &part("b", "y", 2));
     let names: Vec<&str> = merged.cortex.motor.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(
@@ -240,7 +243,7 @@ fn what_another_program_wrote_survives() {
 #[test]
 fn what_we_took_out_stays_out_unless_somebody_changed_it() {
     let before = part("a", "x", 1);
-    let ours = Original::default();
+    let ours = CortexJson::default();
     let merged = merge(&before, &ours, &before);
     assert!(merged.cortex.motor.is_empty() && merged.blacklist.is_empty());
     let merged = merge(&before, &ours, &part("a", "x", 2));

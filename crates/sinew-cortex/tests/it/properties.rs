@@ -5,12 +5,17 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use sinew_cortex::failure::FailureKind;
 use sinew_cortex::lesson::Lesson;
-use sinew_cortex::original::{Original, export, merge, read};
+use sinew_cortex::original::{CortexJson, export, merge, read_cortex_json};
 use sinew_cortex::record::{
-    BlacklistOp, Body, ImportMode, LessonOp, Outcome, Place, Record, Scope, StatKey, Verdict,
+    BlacklistOp, CortexImportMode, CortexRecord, ForgetScope, LessonOp, RecordBody, RegionSkill,
+    SkillOutcome, StatKey, UseResult,
 };
-use sinew_cortex::signals::{Vocabulary, clean_detail, is_region, learned, region_name, words};
-use sinew_cortex::{History, Id, Memory, Policy, Shield, Stamp, fold, learn, prune};
+use sinew_cortex::signals::{
+    SignalVocabulary, clean_detail, is_region, learned_words, region_name, signal_words,
+};
+use sinew_cortex::{
+    CortexMemory, CortexPolicy, MemoryHistory, ShieldScope, Ulid, UtcInstant, fold, learn, prune,
+};
 
 use crate::bundle::{DAY, start};
 
@@ -22,26 +27,27 @@ fn region() -> impl Strategy<Value = String> {
     (0..6_u8).prop_map(|n| format!("region-{n}"))
 }
 
-fn outcome() -> impl Strategy<Value = Outcome> {
+fn outcome() -> impl Strategy<Value = SkillOutcome> {
     let blame = prop_oneof![Just(1.0), 0.01..1.0_f64, Just(0.0), Just(-3.0), Just(9.0)];
     (region(), slug(), 0..12_usize, blame, any::<bool>(), 0..3_u8).prop_map(
         |(region, slug, which, blame, shielded, version)| {
             let version = format!("{version}");
             let base = match which {
-                0..5 => Outcome::failure(&region, &slug, &version, FailureKind::ALL[which]),
-                5 => Outcome::new(&region, &slug, &version, Verdict::Unknown),
-                6 => Outcome::failure(&region, &slug, &version, FailureKind::ApiError),
-                _ => Outcome::success(&region, &slug, &version),
+                0..5 => SkillOutcome::failure(&region, &slug, &version, FailureKind::ALL[which]),
+                5 => SkillOutcome::new(&region, &slug, &version, UseResult::Unknown),
+                6 => SkillOutcome::failure(&region, &slug, &version, FailureKind::ApiError),
+                _ => SkillOutcome::success(&region, &slug, &version),
             };
             let probes = BTreeMap::from([("env:TOKEN".to_owned(), shielded)]);
             let key = Some("ffmpeg".to_owned());
-            Outcome { blame, shielded: shielded && which == 1, key, probes, ..base }
+            SkillOutcome { blame, shielded: shielded && which == 1, key, probes, ..base }
         },
     )
 }
 
-fn body() -> impl Strategy<Value = Body> {
-    let place = || (slug(), region()).prop_map(|(slug, region)| Place { slug, region, run: None });
+fn body() -> impl Strategy<Value = RecordBody> {
+    let place =
+        || (slug(), region()).prop_map(|(slug, region)| RegionSkill { slug, region, run: None });
     let lesson = (region(), any::<bool>()).prop_map(|(region, ready)| match ready {
         true => Lesson::EnvReady { region, key: "TOKEN".to_owned() },
         false => Lesson::DependencyWarning { region, key: "ffmpeg".to_owned() },
@@ -54,50 +60,50 @@ fn body() -> impl Strategy<Value = Body> {
         Just(LessonOp::Remove)
     ];
     prop_oneof![
-        20 => outcome().prop_map(|outcome| Body::Outcome(Box::new(outcome))),
+        20 => outcome().prop_map(|outcome| RecordBody::Outcome(Box::new(outcome))),
         2 => (region(), prop::collection::vec("[a-z]{2,5}", 1..4))
-            .prop_map(|(region, words)| Body::Signals { region, words, vocabulary: 1 }),
+            .prop_map(|(region, words)| RecordBody::Signals { region, words, vocabulary: 1 }),
         2 => (ops, lesson)
-            .prop_map(|(op, lesson)| Body::Lesson { op, lesson, evidence: Vec::new() }),
-        1 => (slug(), 0..3_u8, 0..3_u8).prop_map(|(slug, a, b)| Body::VersionSeen {
+            .prop_map(|(op, lesson)| RecordBody::Lesson { op, lesson, evidence: Vec::new() }),
+        1 => (slug(), 0..3_u8, 0..3_u8).prop_map(|(slug, a, b)| RecordBody::VersionSeen {
             slug,
             stored: a.to_string(),
             found: b.to_string()
         }),
-        1 => place().prop_map(Body::Retained),
-        1 => place().prop_map(Body::Released),
-        1 => place().prop_map(Body::Offered),
-        1 => (slug(), any::<bool>()).prop_map(|(slug, add)| Body::Blacklist {
+        1 => place().prop_map(RecordBody::Retained),
+        1 => place().prop_map(RecordBody::Released),
+        1 => place().prop_map(RecordBody::Offered),
+        1 => (slug(), any::<bool>()).prop_map(|(slug, add)| RecordBody::Blacklist {
             op: if add { BlacklistOp::Add } else { BlacklistOp::Remove },
             slug,
             reason: None
         }),
-        1 => Just(Body::Stat { key: StatKey::Searches, by: 1 }),
+        1 => Just(RecordBody::Stat { key: StatKey::Searches, by: 1 }),
         1 => prop_oneof![
-            Just(Scope::All),
-            region().prop_map(Scope::Region),
-            slug().prop_map(Scope::Slug)
+            Just(ForgetScope::All),
+            region().prop_map(ForgetScope::Region),
+            slug().prop_map(ForgetScope::Slug)
         ]
-        .prop_map(|scope| Body::Reset { scope }),
+        .prop_map(|scope| RecordBody::Reset { scope }),
     ]
 }
 
 /// A log with gaps from milliseconds to weeks, some retractions, and an order of arrival.
-fn log() -> impl Strategy<Value = (Vec<Record>, Vec<usize>)> {
+fn log() -> impl Strategy<Value = (Vec<CortexRecord>, Vec<usize>)> {
     let gap = prop_oneof![0..3_i64, 0..600_000_i64, 0..DAY, 0..20 * DAY];
     let steps =
         prop::collection::vec((gap, body(), prop::option::weighted(0.03, 0..100_usize)), 1..220);
     let jumps = prop::collection::vec(0..6_usize, 220);
     (steps, jumps).prop_map(|(steps, jumps)| {
         let mut now = start();
-        let mut records: Vec<Record> = Vec::new();
+        let mut records: Vec<CortexRecord> = Vec::new();
         for (number, (gap, body, retracts)) in steps.into_iter().enumerate() {
             now = now.plus_ms(gap);
-            let id = Id::new(now, number as u128);
+            let id = Ulid::new(now, number as u128);
             let target =
                 retracts.filter(|_| !records.is_empty()).map(|at| records[at % records.len()].id);
-            let body = target.map_or(body, |target| Body::Retract { target });
-            records.push(Record { id, ts: now, body });
+            let body = target.map_or(body, |target| RecordBody::Retract { target });
+            records.push(CortexRecord { id, ts: now, body });
         }
         let mut order: Vec<usize> = (0..records.len()).collect();
         order.sort_by_key(|&at| at + jumps[at]);
@@ -105,11 +111,11 @@ fn log() -> impl Strategy<Value = (Vec<Record>, Vec<usize>)> {
     })
 }
 
-fn shield() -> impl Strategy<Value = Shield> {
-    prop_oneof![Just(Shield::Bayes), Just(Shield::All), Just(Shield::Off)]
+fn shield() -> impl Strategy<Value = ShieldScope> {
+    prop_oneof![Just(ShieldScope::Bayes), Just(ShieldScope::All), Just(ShieldScope::Off)]
 }
 
-fn check_bounds(memory: &Memory) -> Result<(), TestCaseError> {
+fn check_bounds(memory: &CortexMemory) -> Result<(), TestCaseError> {
     for region in memory.motor.values() {
         for candidate in &region.candidates {
             prop_assert!((0.0..=1.0).contains(&candidate.weight), "{}", candidate.weight);
@@ -134,22 +140,22 @@ proptest! {
     /// fold(log) = incremental updates, whatever the order of arrival and wherever it was stored.
     #[test]
     fn a_log_folds_to_one_memory((records, order) in log(), shield in shield(), step in 1..40_usize) {
-        let policy = Policy { shield, ..Policy::default() };
+        let policy = CortexPolicy { shield, ..CortexPolicy::default() };
         let whole = fold::fold(&records, &policy);
         check_bounds(&whole)?;
-        let shuffled: Vec<Record> = order.iter().map(|&at| records[at].clone()).collect();
+        let shuffled: Vec<CortexRecord> = order.iter().map(|&at| records[at].clone()).collect();
         prop_assert_eq!(fold::fold(&shuffled, &policy).to_bytes(), whole.to_bytes());
 
-        let mut history = History::new(&policy);
+        let mut history = MemoryHistory::new(&policy);
         let mut seen = Vec::new();
         for chunk in shuffled.chunks(step) {
             seen.extend_from_slice(chunk);
             if history.add(chunk.to_vec(), &policy).is_err() {
-                history = History::of(&seen, &policy);
+                history = MemoryHistory::of(&seen, &policy);
             }
             let stored = serde_json::to_string(&history.snapshot()).expect("a snapshot");
             let stored = serde_json::from_str(&stored).expect("a snapshot");
-            history = History::resume(stored, &policy).expect("the same policy");
+            history = MemoryHistory::resume(stored, &policy).expect("the same policy");
         }
         prop_assert_eq!(history.memory().to_bytes(), whole.to_bytes());
     }
@@ -159,29 +165,29 @@ proptest! {
     fn pruning_never_exceeds_the_caps(
         uses in prop::collection::vec((0..120_u8, 0..9_u8, 0..6_usize, 0..3 * DAY), 1..400),
     ) {
-        let policy = Policy::default();
-        let mut history = History::new(&policy);
+        let policy = CortexPolicy::default();
+        let mut history = MemoryHistory::new(&policy);
         let mut now = start();
         for (number, (region, slug, kind, gap)) in uses.into_iter().enumerate() {
             now = now.plus_ms(gap);
             let (region, slug) = (format!("region-{region}"), format!("skill-{slug}"));
             let outcome = match FailureKind::ALL.get(kind) {
-                Some(kind) => Outcome {
+                Some(kind) => SkillOutcome {
                     key: Some(format!("bin-{number}")),
-                    ..Outcome::failure(&region, &slug, "1", *kind)
+                    ..SkillOutcome::failure(&region, &slug, "1", *kind)
                 },
-                None => Outcome::success(&region, &slug, "1"),
+                None => SkillOutcome::success(&region, &slug, "1"),
             };
-            let mut id = Id::new(now, (number as u128) << 20);
-            let mut add = |body: Body, history: &mut History| {
+            let mut id = Ulid::new(now, (number as u128) << 20);
+            let mut add = |body: RecordBody, history: &mut MemoryHistory| {
                 id = id.next();
-                history.add(vec![Record { id, ts: now, body }], &policy).expect("it follows");
+                history.add(vec![CortexRecord { id, ts: now, body }], &policy).expect("it follows");
                 id
             };
-            let learned = add(Body::Outcome(Box::new(outcome.clone())), &mut history);
+            let learned = add(RecordBody::Outcome(Box::new(outcome.clone())), &mut history);
             let lesson = Lesson::DependencyWarning { region: region.clone(), key: format!("b{number}") };
-            add(Body::Lesson { op: LessonOp::Create, lesson, evidence: vec![learned] }, &mut history);
-            if let Some(body) = learn::pruning(history.memory(), now.day(), &policy, Some((&region, &slug))) {
+            add(RecordBody::Lesson { op: LessonOp::Create, lesson, evidence: vec![learned] }, &mut history);
+            if let Some(body) = learn::pruning_record(history.memory(), now.day(), &policy, Some((&region, &slug))) {
                 add(body, &mut history);
             }
             let memory = history.memory();
@@ -196,25 +202,25 @@ proptest! {
     #[test]
     fn merging_is_associative_on_disjoint_writers(sizes in prop::array::uniform3(0..6_usize), seed in 0..1_000_u64) {
         let mut next = 0;
-        let parts: Vec<Original> = sizes.iter().map(|&size| {
+        let parts: Vec<CortexJson> = sizes.iter().map(|&size| {
             let mut records = Vec::new();
             for _ in 0..size {
                 next += 1;
                 let at = start().plus_ms(i64::try_from(seed * next).expect("small"));
                 let (region, slug) = (format!("region-{next}"), format!("skill-{next}"));
-                let body = Body::Outcome(Box::new(Outcome::success(&region, &slug, "1")));
-                records.push(Record { id: Id::new(at, u128::from(next)), ts: at, body });
+                let body = RecordBody::Outcome(Box::new(SkillOutcome::success(&region, &slug, "1")));
+                records.push(CortexRecord { id: Ulid::new(at, u128::from(next)), ts: at, body });
                 let words = vec![format!("word{next}")];
-                records.push(Record {
-                    id: Id::new(at, u128::from(next) + 1_000),
+                records.push(CortexRecord {
+                    id: Ulid::new(at, u128::from(next) + 1_000),
                     ts: at,
-                    body: Body::Signals { region, words, vocabulary: 1 },
+                    body: RecordBody::Signals { region, words, vocabulary: 1 },
                 });
             }
-            export(&fold::fold(&records, &Policy::default()), start(), &Policy::default())
+            export(&fold::fold(&records, &CortexPolicy::default()), start(), &CortexPolicy::default())
         }).collect();
-        let nothing = Original::default();
-        let join = |a: &Original, b: &Original| merge(&nothing, a, b);
+        let nothing = CortexJson::default();
+        let join = |a: &CortexJson, b: &CortexJson| merge(&nothing, a, b);
         let left = join(&join(&parts[0], &parts[1]), &parts[2]);
         let right = join(&parts[0], &join(&parts[1], &parts[2]));
         prop_assert_eq!(left, right);
@@ -229,18 +235,18 @@ proptest! {
         mail in "[a-z]{1,8}@[a-z]{1,8}\\.(com|de)",
         number in "[0-9]{1,9}",
     ) {
-        let vocabulary = Vocabulary::built_in();
+        let vocabulary = SignalVocabulary::built_in();
         let task = format!("Send {} the report {noise} {path} {mail} {number} {}", names.join(" "), names.join(", "));
-        for word in words(&task, &vocabulary) {
+        for word in signal_words(&task, &vocabulary) {
             prop_assert!(!word.contains(|c: char| c.is_numeric() || c.is_uppercase()), "{word}");
             prop_assert!(!word.contains(['@', '/', '\\', '.', '\'']), "{word}");
             prop_assert!(vocabulary.class(&word).is_some(), "{word}");
             prop_assert!(!names.iter().any(|name| name.to_lowercase() == word), "{word}");
         }
-        if let Some(found) = learned(&task, "skill", &vocabulary) {
+        if let Some(found) = learned_words(&task, "skill", &vocabulary) {
             prop_assert!((2..=4).contains(&found.len()));
         }
-        prop_assert!(is_region(&region_name(&words(&task, &vocabulary), &noise, &vocabulary)));
+        prop_assert!(is_region(&region_name(&signal_words(&task, &vocabulary), &noise, &vocabulary)));
         let detail = clean_detail(&task, &vocabulary);
         prop_assert!(detail.chars().count() <= 200);
         prop_assert!(!detail.contains('@') && !detail.contains('/'));
@@ -251,27 +257,27 @@ proptest! {
     #[test]
     fn a_file_reads_or_is_refused(text in "\\PC{0,200}", hole in 0..900_usize, byte in any::<u8>()) {
         let today = start().day();
-        let _ = read(&text, today);
+        let _ = read_cortex_json(&text, today);
         let mut bytes = include_bytes!("../../data/words.tsv")[..900].to_vec();
         bytes[hole] = byte;
-        let _ = read(&String::from_utf8_lossy(&bytes), today);
+        let _ = read_cortex_json(&String::from_utf8_lossy(&bytes), today);
     }
 
     /// An import is as good as what was exported.
     #[test]
     fn an_export_imports_to_the_same_export((records, _) in log()) {
-        let policy = Policy::default();
+        let policy = CortexPolicy::default();
         let now = records.last().map_or(start(), |record| record.ts);
         let first = export(&fold::fold(&records, &policy), now, &policy);
-        let (file, repaired) = read(&first.to_text(), now.day()).expect("our own file");
+        let (file, repaired) = read_cortex_json(&first.to_text(), now.day()).expect("our own file");
         let over = first.cortex.motor.iter().any(|(_, region)| region.candidates.len() > 5);
         prop_assert!(over || repaired.is_empty(), "{repaired:?}");
-        let at: Stamp = now;
-        let body = Body::Import { mode: ImportMode::Merge, file: Box::new(file.clone()) };
-        let record = Record { id: Id::new(at, 1), ts: at, body };
+        let at: UtcInstant = now;
+        let body = RecordBody::Import { mode: CortexImportMode::Merge, file: Box::new(file.clone()) };
+        let record = CortexRecord { id: Ulid::new(at, 1), ts: at, body };
         let second = export(&fold::fold([&record], &policy), now, &policy);
         // Successes of earlier days count from midnight, which may lie outside the window.
-        let without_window = |file: &Original| {
+        let without_window = |file: &CortexJson| {
             let mut file = file.clone();
             for (_, region) in &mut file.cortex.motor {
                 region.candidates.iter_mut().for_each(|c| c.runs.recent_successes_7d = 0);

@@ -1,18 +1,18 @@
 //! From a task to a region, and to what is offered.
 
-use sinew_cortex::explain::{Action, Filtered, MatchKind};
+use sinew_cortex::explain::{FilterReason, RecallAction, RegionMatchKind};
 use sinew_cortex::failure::FailureKind::RuntimeError;
 use sinew_cortex::lesson::Lesson;
-use sinew_cortex::recall::{Similarity, Task, recall};
-use sinew_cortex::record::{BlacklistOp, Body, LessonOp, Outcome};
-use sinew_cortex::signals::{Vocabulary, words};
-use sinew_cortex::{DecayScope, Policy, learn};
+use sinew_cortex::recall::{RecallTask, TaskSimilarity, recall};
+use sinew_cortex::record::{BlacklistOp, LessonOp, RecordBody, SkillOutcome};
+use sinew_cortex::signals::{SignalVocabulary, signal_words};
+use sinew_cortex::{CortexPolicy, DecayScope, learn};
 
 use crate::bundle::{DAY, Log, R, S, close, rounded};
 
 fn pattern(log: &mut Log, region: &str, list: &[&str]) {
     let words = list.iter().map(|word| (*word).to_owned()).collect();
-    log.push(Body::Signals { region: region.to_owned(), words, vocabulary: 1 });
+    log.push(RecordBody::Signals { region: region.to_owned(), words, vocabulary: 1 });
 }
 
 fn usual() -> Log {
@@ -23,16 +23,21 @@ fn usual() -> Log {
     log
 }
 
-fn asked(log: &Log, task: &str) -> sinew_cortex::explain::Explanation {
-    let words = words(task, &Vocabulary::built_in());
-    recall(&log.memory(), &Task { words: &words, ..Task::default() }, log.now.day(), &log.policy)
+fn asked(log: &Log, task: &str) -> sinew_cortex::explain::RecallExplanation {
+    let words = signal_words(task, &SignalVocabulary::built_in());
+    recall(
+        &log.memory(),
+        &RecallTask { words: &words, ..RecallTask::default() },
+        log.now.day(),
+        &log.policy,
+    )
 }
 
 #[test]
 fn nothing_is_known_at_first() {
     // [1], the memory's side
     let told = asked(&Log::new(), "manage my to-do list");
-    assert_eq!((told.region, told.decision.action), (None, Action::Search));
+    assert_eq!((told.region, told.decision.action), (None, RecallAction::Search));
 }
 
 #[test]
@@ -40,7 +45,7 @@ fn two_shared_words_are_a_hit() {
     // [20]
     let told = asked(&usual(), "manage my to-do list");
     assert_eq!(told.task_signals, ["manage", "todo", "list"]);
-    assert_eq!((told.region.as_deref(), told.matched.kind), (Some(R), MatchKind::Lexical));
+    assert_eq!((told.region.as_deref(), told.matched.kind), (Some(R), RegionMatchKind::Lexical));
     assert_eq!(told.matched.shared, ["manage", "todo"]);
     close(told.matched.score, 2.0 / 3.0);
     assert_eq!(told.decision.slug.as_deref(), Some(S));
@@ -49,7 +54,7 @@ fn two_shared_words_are_a_hit() {
 #[test]
 fn one_shared_word_must_be_half_of_the_shorter_side() {
     let log = usual();
-    assert_eq!(asked(&log, "convert the invoice").matched.kind, MatchKind::Lexical);
+    assert_eq!(asked(&log, "convert the invoice").matched.kind, RegionMatchKind::Lexical);
     assert_eq!(asked(&log, "convert the invoice and send it to the customer").region, None);
     assert_eq!(asked(&log, "write a poem").region, None);
 }
@@ -57,10 +62,10 @@ fn one_shared_word_must_be_half_of_the_shorter_side() {
 #[test]
 fn a_region_that_the_caller_names_wins() {
     let log = usual();
-    let words = words("resize and compress the image", &Vocabulary::built_in());
-    let task = Task { words: &words, region: Some(R), similarity: None };
+    let words = signal_words("resize and compress the image", &SignalVocabulary::built_in());
+    let task = RecallTask { words: &words, region: Some(R), similarity: None };
     let told = recall(&log.memory(), &task, log.now.day(), &log.policy);
-    assert_eq!((told.region.as_deref(), told.matched.kind), (Some(R), MatchKind::Named));
+    assert_eq!((told.region.as_deref(), told.matched.kind), (Some(R), RegionMatchKind::Named));
 }
 
 #[test]
@@ -73,13 +78,13 @@ fn ties_go_to_the_region_that_was_used_last_then_to_the_name() {
     let second = told.matched.runner_up.expect("a runner-up");
     assert_eq!((second.region.as_str(), second.near_tie), ("a-region", true));
     log.pass(DAY);
-    log.outcome(Outcome::success("b-region", S, "1"));
+    log.outcome(SkillOutcome::success("b-region", S, "1"));
     assert_eq!(asked(&log, "manage my to-do list").region.as_deref(), Some("b-region"));
 }
 
 struct Means(&'static str, f64);
 
-impl Similarity for Means {
+impl TaskSimilarity for Means {
     fn of(&self, region: &str) -> Option<f64> {
         (region == self.0).then_some(self.1)
     }
@@ -92,14 +97,14 @@ impl Similarity for Means {
 #[test]
 fn meaning_finds_what_words_do_not() {
     let log = usual();
-    let ask = |task: &str, similarity: &dyn Similarity| {
-        let words = words(task, &Vocabulary::built_in());
-        let task = Task { words: &words, region: None, similarity: Some(similarity) };
+    let ask = |task: &str, similarity: &dyn TaskSimilarity| {
+        let words = signal_words(task, &SignalVocabulary::built_in());
+        let task = RecallTask { words: &words, region: None, similarity: Some(similarity) };
         recall(&log.memory(), &task, log.now.day(), &log.policy)
     };
     let told = ask("make these pictures smaller", &Means("image-processing", 0.8));
     assert_eq!(told.region.as_deref(), Some("image-processing"));
-    assert_eq!((told.matched.kind, told.matched.score), (MatchKind::Meaning, 0.8));
+    assert_eq!((told.matched.kind, told.matched.score), (RegionMatchKind::Meaning, 0.8));
     assert_eq!(ask("make these pictures smaller", &Means("image-processing", 0.74)).region, None);
     // The better of the two scores decides.
     let told = ask("manage my to-do list", &Means("image-processing", 0.9));
@@ -117,36 +122,39 @@ fn a_pattern_in_another_language_is_understood() {
 fn a_weak_candidate_is_not_offered_and_the_run_searches() {
     // [8]
     let mut log = Log::new();
-    log.outcome(Outcome { blame: 1e-12, ..Outcome::success(R, S, "1") });
+    log.outcome(SkillOutcome { blame: 1e-12, ..SkillOutcome::success(R, S, "1") });
     let mut memory = log.memory();
     memory.motor.get_mut(R).expect("the region").candidates[0].weight = 0.5;
     let told = |days: i32| {
-        let task = Task { region: Some(R), ..Task::default() };
-        recall(&memory, &task, log.now.day().plus(days), &log.policy)
+        let task = RecallTask { region: Some(R), ..RecallTask::default() };
+        recall(&memory, &task, log.now.day().plus_days(days), &log.policy)
     };
     let offered = told(72);
     close(offered.candidates[0].effective_weight, 0.3);
-    assert_eq!((offered.candidates[0].filtered, offered.decision.action), (None, Action::Present));
+    assert_eq!(
+        (offered.candidates[0].filtered, offered.decision.action),
+        (None, RecallAction::Present)
+    );
     let filtered = told(73);
     rounded(filtered.candidates[0].effective_weight, 0.297222);
-    assert_eq!(filtered.candidates[0].filtered, Some(Filtered::Weak));
-    assert_eq!(filtered.decision.action, Action::Search);
+    assert_eq!(filtered.candidates[0].filtered, Some(FilterReason::Weak));
+    assert_eq!(filtered.decision.action, RecallAction::Search);
     assert_eq!(filtered.decision.reason, "all 1 candidates of task-management are filtered");
 }
 
 #[test]
 fn each_candidate_can_fade_on_its_own() {
     let mut log = Log::new();
-    log.outcome(Outcome::success(R, "early", "1"));
+    log.outcome(SkillOutcome::success(R, "early", "1"));
     log.pass(90 * DAY);
-    log.outcome(Outcome::success(R, "late", "1"));
-    let effective = |policy: &Policy| {
+    log.outcome(SkillOutcome::success(R, "late", "1"));
+    let effective = |policy: &CortexPolicy| {
         let memory = log.memory();
         let region = &memory.motor[R];
-        region.effective(&region.candidates[0], log.now.day(), policy)
+        region.effective_weight(&region.candidates[0], log.now.day(), policy)
     };
-    close(effective(&Policy::default()), 0.575);
-    let own = Policy { decay: DecayScope::Candidate, ..Policy::default() };
+    close(effective(&CortexPolicy::default()), 0.575);
+    let own = CortexPolicy { decay: DecayScope::Candidate, ..CortexPolicy::default() };
     close(effective(&own), 0.575 * 0.5);
 }
 
@@ -156,32 +164,32 @@ fn a_blacklisted_skill_is_gone_until_it_is_taken_off() {
     let mut log = usual();
     let told = |log: &Log| asked(log, "manage my to-do list");
     let blacklist = |log: &mut Log, op| {
-        log.push(Body::Blacklist { op, slug: S.to_owned(), reason: Some("spam".to_owned()) });
+        log.push(RecordBody::Blacklist { op, slug: S.to_owned(), reason: Some("spam".to_owned()) });
     };
     blacklist(&mut log, BlacklistOp::Add);
-    assert_eq!(told(&log).candidates[0].filtered, Some(Filtered::Blacklisted));
-    assert_eq!(told(&log).decision.action, Action::Search);
+    assert_eq!(told(&log).candidates[0].filtered, Some(FilterReason::Blacklisted));
+    assert_eq!(told(&log).decision.action, RecallAction::Search);
     blacklist(&mut log, BlacklistOp::Remove);
-    assert_eq!(told(&log).decision.action, Action::Present);
+    assert_eq!(told(&log).decision.action, RecallAction::Present);
 }
 
 #[test]
 fn candidates_are_ordered_by_effective_weight_then_weight_successes_and_name() {
     let mut log = Log::new();
     for slug in ["b", "a", "c"] {
-        log.outcome(Outcome::success(R, slug, "1"));
+        log.outcome(SkillOutcome::success(R, slug, "1"));
     }
-    log.outcome(Outcome::success(R, "c", "1"));
-    log.outcome(Outcome::failure(R, "d", "1", RuntimeError));
+    log.outcome(SkillOutcome::success(R, "c", "1"));
+    log.outcome(SkillOutcome::failure(R, "d", "1", RuntimeError));
     let order = |log: &Log| {
-        let task = Task { region: Some(R), ..Task::default() };
+        let task = RecallTask { region: Some(R), ..RecallTask::default() };
         let told = recall(&log.memory(), &task, log.now.day(), &log.policy);
         told.candidates.iter().map(|view| view.slug.clone()).collect::<String>()
     };
     assert_eq!(order(&log), "cabd");
     // A skill whose description misleads comes after its peers.
     let lesson = Lesson::SkillQualityWarning { slug: "c".to_owned(), detail: "sorts".to_owned() };
-    log.push(Body::Lesson { op: LessonOp::Create, lesson, evidence: Vec::new() });
+    log.push(RecordBody::Lesson { op: LessonOp::Create, lesson, evidence: Vec::new() });
     assert_eq!(order(&log), "abdc");
 }
 
@@ -189,8 +197,8 @@ fn candidates_are_ordered_by_effective_weight_then_weight_successes_and_name() {
 fn words_are_learned_after_a_miss_into_one_pattern() {
     // [21]; that a hit learns nothing is in `acquire`.
     let mut log = usual();
-    let vocabulary = Vocabulary::built_in();
-    let learned = |task: &str| learn::signals(task, R, S, &vocabulary).expect("words");
+    let vocabulary = SignalVocabulary::built_in();
+    let learned = |task: &str| learn::signals_record(task, R, S, &vocabulary).expect("words");
     log.push(learned("plan the week with todo notes"));
     let memory = log.memory();
     assert_eq!(memory.patterns.iter().filter(|pattern| pattern.region == R).count(), 1);

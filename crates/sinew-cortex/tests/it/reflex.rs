@@ -1,24 +1,25 @@
 //! Reflexes: earned slowly, lost at once.
 
-use sinew_cortex::explain::Mode;
+use sinew_cortex::explain::PlanMode;
 use sinew_cortex::failure::FailureKind::RuntimeError;
-use sinew_cortex::memory::Candidate;
-use sinew_cortex::recall::{Task, recall};
-use sinew_cortex::record::{Body, Outcome};
-use sinew_cortex::reflex::{self, Moment, decide, notice};
-use sinew_cortex::{Gate, Order, Policy};
+use sinew_cortex::memory::RegionCandidate;
+use sinew_cortex::recall::{RecallTask, recall};
+use sinew_cortex::record::{RecordBody, SkillOutcome};
+use sinew_cortex::reflex::{self, ReflexContext, decide, notice};
+use sinew_cortex::{CandidateOrder, CortexPolicy, ReflexGate};
 
 use crate::bundle::{DAY, Log, R, S, rounded, today};
 
 fn fires(log: &Log) -> bool {
     let memory = log.memory();
     let region = &memory.motor[R];
-    let idle = region.idle(&region.candidates[0], log.now.day(), &log.policy);
-    decide(&region.candidates[0], &Moment { idle, ..Moment::default() }, &log.policy).fires
+    let idle = region.idle_days(&region.candidates[0], log.now.day(), &log.policy);
+    decide(&region.candidates[0], &ReflexContext { idle, ..ReflexContext::default() }, &log.policy)
+        .fires
 }
 
-fn proven() -> Candidate {
-    let mut candidate = Candidate::new(S, "clawhub", "1.2.0", today());
+fn proven() -> RegionCandidate {
+    let mut candidate = RegionCandidate::new(S, "clawhub", "1.2.0", today());
     candidate.side_effects = Some(vec!["network:api.todoist.com".to_owned()]);
     candidate.weight = 0.95;
     candidate.success = 20;
@@ -73,9 +74,14 @@ fn an_idle_reflex_waits_and_says_why() {
     log.every(7 * DAY, 1);
     let mut memory = log.memory();
     memory.motor.get_mut(R).expect("the region").candidates = vec![proven()];
-    let later = today().plus(10);
-    let told = recall(&memory, &Task { region: Some(R), ..Task::default() }, later, &log.policy);
-    assert_eq!(told.decision.mode, Mode::Standard);
+    let later = today().plus_days(10);
+    let told = recall(
+        &memory,
+        &RecallTask { region: Some(R), ..RecallTask::default() },
+        later,
+        &log.policy,
+    );
+    assert_eq!(told.decision.mode, PlanMode::Standard);
     rounded(told.candidates[0].effective_weight, 0.897222);
     assert_eq!(told.candidates[0].reflex.missing, ["effective_weight 0.8972 < 0.90"]);
     assert!(told.candidates[0].notes[0].contains("within 9.5 idle days"), "{told:?}");
@@ -88,17 +94,17 @@ fn another_version_resets_before_anybody_is_asked() {
     log.every(7 * DAY, 14);
     assert!(log.candidate().reflex && fires(&log));
     let (stored, found) = ("1.0.0".to_owned(), "1.3.0".to_owned());
-    log.push(Body::VersionSeen { slug: S.to_owned(), stored, found });
+    log.push(RecordBody::VersionSeen { slug: S.to_owned(), stored, found });
     let candidate = log.candidate();
     assert!(!candidate.reflex && candidate.streak == 0);
     assert!(!fires(&log));
     // Seeing it again takes nothing more.
     let counts = candidate.counts;
     let (stored, found) = ("1.0.0".to_owned(), "1.3.0".to_owned());
-    log.push(Body::VersionSeen { slug: S.to_owned(), stored, found });
+    log.push(RecordBody::VersionSeen { slug: S.to_owned(), stored, found });
     assert_eq!(log.candidate().counts, counts);
     log.pass(DAY);
-    log.outcome(Outcome::success(R, S, "1.3.0"));
+    log.outcome(SkillOutcome::success(R, S, "1.3.0"));
     let candidate = log.candidate();
     assert_eq!((candidate.version.as_str(), candidate.streak), ("1.3.0", 1));
     assert!(candidate.counts.a > counts.a * 0.97 + 0.99, "discounted once");
@@ -111,13 +117,13 @@ fn what_writes_deletes_or_runs_a_shell_never_becomes_a_reflex() {
         let mut log = Log::new();
         for _ in 0..50 {
             let side_effects = Some(vec![tag.to_owned()]);
-            log.outcome(Outcome { side_effects, ..Outcome::success(R, S, "1.0.0") });
+            log.outcome(SkillOutcome { side_effects, ..SkillOutcome::success(R, S, "1.0.0") });
             log.pass(8 * DAY);
         }
         let mut candidate = log.candidate();
         assert!(candidate.weight > 0.99 && !candidate.reflex, "{tag}");
         candidate.reflex = true;
-        let decided = decide(&candidate, &Moment::default(), &log.policy);
+        let decided = decide(&candidate, &ReflexContext::default(), &log.policy);
         assert_eq!((decided.fires, decided.missing), (false, vec![format!("side_effect {tag}")]));
     }
 }
@@ -126,27 +132,27 @@ fn what_writes_deletes_or_runs_a_shell_never_becomes_a_reflex() {
 fn a_side_effect_that_nobody_knows_counts_as_a_shell() {
     let mut log = Log::new();
     for _ in 0..20 {
-        log.outcome(Outcome { side_effects: None, ..Outcome::success(R, S, "1.0.0") });
+        log.outcome(SkillOutcome { side_effects: None, ..SkillOutcome::success(R, S, "1.0.0") });
         log.pass(8 * DAY);
     }
     assert!(!log.candidate().reflex);
-    assert_eq!(log.candidate().tags(), ["shell:unknown"]);
+    assert_eq!(log.candidate().side_effect_tags(), ["shell:unknown"]);
 }
 
 #[test]
 fn a_tag_that_was_seen_once_stays() {
     let mut log = Log::new();
     let side_effects = Some(vec!["write:disk".to_owned()]);
-    log.outcome(Outcome { side_effects, ..Outcome::success(R, S, "1.0.0") });
+    log.outcome(SkillOutcome { side_effects, ..SkillOutcome::success(R, S, "1.0.0") });
     log.ok();
-    assert_eq!(log.candidate().tags(), ["write:disk"]);
+    assert_eq!(log.candidate().side_effect_tags(), ["write:disk"]);
 }
 
 #[test]
 fn the_files_that_would_be_installed_have_the_last_word() {
     let shown = ["shell:exec".to_owned()];
-    let moment = Moment { shown: &shown, ..Moment::default() };
-    let decided = decide(&proven(), &moment, &Policy::default());
+    let moment = ReflexContext { shown: &shown, ..ReflexContext::default() };
+    let decided = decide(&proven(), &moment, &CortexPolicy::default());
     assert_eq!(decided.missing, ["side_effect shell:exec"]);
 }
 
@@ -169,35 +175,39 @@ fn the_notice_rounds_the_success_rate() {
 
 #[test]
 fn each_gate_asks_for_its_own_conditions() {
-    let gate = |gate: Gate| Policy { gate: Some(gate), ..Policy::default() };
+    let gate = |gate: ReflexGate| CortexPolicy { gate: Some(gate), ..CortexPolicy::default() };
     let mut candidate = proven();
-    let moment = Moment::default();
-    let missing = |candidate: &Candidate, policy: &Policy, moment: &Moment<'_>| {
-        decide(candidate, moment, policy).missing
-    };
-    assert!(missing(&candidate, &gate(Gate::Reference), &moment).is_empty());
+    let moment = ReflexContext::default();
+    let missing =
+        |candidate: &RegionCandidate, policy: &CortexPolicy, moment: &ReflexContext<'_>| {
+            decide(candidate, moment, policy).missing
+        };
+    assert!(missing(&candidate, &gate(ReflexGate::Reference), &moment).is_empty());
     let bound = ["lower_bound 0.0000 < 0.80"];
-    assert_eq!(missing(&candidate, &gate(Gate::ReferenceAndBound), &moment), bound);
-    assert_eq!(missing(&candidate, &gate(Gate::Off), &moment).len(), 1);
+    assert_eq!(missing(&candidate, &gate(ReflexGate::ReferenceAndBound), &moment), bound);
+    assert_eq!(missing(&candidate, &gate(ReflexGate::Off), &moment).len(), 1);
     candidate.counts.a = 20.0;
     candidate.weight = 0.4;
     candidate.reflex = false;
-    assert!(missing(&candidate, &gate(Gate::Bound), &moment).is_empty());
-    let idle = Moment { idle: 91, ..moment };
+    assert!(missing(&candidate, &gate(ReflexGate::Bound), &moment).is_empty());
+    let idle = ReflexContext { idle: 91, ..moment };
     assert_eq!(
-        missing(&candidate, &gate(Gate::Bound), &idle),
+        missing(&candidate, &gate(ReflexGate::Bound), &idle),
         ["idle 91 days > 90: one confirmed use re-arms it"]
     );
     candidate.streak = 4;
-    assert_eq!(missing(&candidate, &gate(Gate::Bound), &moment), ["streak 4 < 5"]);
+    assert_eq!(missing(&candidate, &gate(ReflexGate::Bound), &moment), ["streak 4 < 5"]);
 }
 
 #[test]
 fn the_gate_follows_the_policy_unless_it_is_set() {
-    let bayes = Policy { order: Order::Bayes, ..Policy::default() };
-    assert_eq!((Policy::default().gate(), bayes.gate()), (Gate::Reference, Gate::Bound));
-    let off = Policy { gate: Some(Gate::Off), ..bayes };
-    assert_eq!(off.gate(), Gate::Off);
+    let bayes = CortexPolicy { order: CandidateOrder::Bayes, ..CortexPolicy::default() };
+    assert_eq!(
+        (CortexPolicy::default().gate(), bayes.gate()),
+        (ReflexGate::Reference, ReflexGate::Bound)
+    );
+    let off = CortexPolicy { gate: Some(ReflexGate::Off), ..bayes };
+    assert_eq!(off.gate(), ReflexGate::Off);
 }
 
 #[test]

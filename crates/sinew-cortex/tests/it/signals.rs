@@ -3,17 +3,18 @@
 use std::collections::BTreeSet;
 
 use sinew_cortex::signals::{
-    Class, Vocabulary, clean_detail, clean_region, is_region, keywords, learned, region_name, words,
+    SignalVocabulary, WordClass, clean_detail, clean_region, is_region, learned_words, region_name,
+    search_keywords, signal_words,
 };
 
-fn vocabulary() -> Vocabulary {
-    Vocabulary::built_in()
+fn vocabulary() -> SignalVocabulary {
+    SignalVocabulary::built_in()
 }
 
 #[track_caller]
 fn check(task: &str, expected: &[&str]) {
     for task in [task.to_owned(), task.to_lowercase(), task.to_uppercase()] {
-        let found = words(&task, &vocabulary());
+        let found = signal_words(&task, &vocabulary());
         let found: BTreeSet<&str> = found.iter().map(String::as_str).collect();
         assert_eq!(found, expected.iter().copied().collect(), "{task}");
     }
@@ -81,7 +82,7 @@ fn other_languages_say_the_same_in_english() {
         "田中さんの画像を圧縮してください",
         "김민수의 이미지를 압축해 줘",
     ] {
-        let found = words(task, &vocabulary());
+        let found = signal_words(task, &vocabulary());
         let found: BTreeSet<&str> = found.iter().map(String::as_str).collect();
         assert_eq!(found, BTreeSet::from(["image", "compress"]), "{task}");
     }
@@ -93,14 +94,14 @@ fn letters_that_look_or_hide_do_not_help() {
     check("ｓｅｎｄ the in\u{200B}voice", &["send", "invoice"]);
     check("send\tthe\ninvoice\u{0}now", &["send", "invoice"]);
     let long = format!("send {} invoice", "x ".repeat(5_000));
-    assert_eq!(words(&long, &vocabulary()), ["send"]);
-    assert!(words("", &vocabulary()).is_empty());
-    assert!(words(&"é\u{301}".repeat(100_000), &vocabulary()).is_empty());
+    assert_eq!(signal_words(&long, &vocabulary()), ["send"]);
+    assert!(signal_words("", &vocabulary()).is_empty());
+    assert!(signal_words(&"é\u{301}".repeat(100_000), &vocabulary()).is_empty());
 }
 
 #[test]
 fn two_to_four_words_are_learned_or_none() {
-    let learned = |task: &str, slug: &str| learned(task, slug, &vocabulary());
+    let learned = |task: &str, slug: &str| learned_words(task, slug, &vocabulary());
     assert_eq!(
         learned("compare, sort, merge, split and print the files", "x").expect("words"),
         ["compare", "sort", "merge", "split"]
@@ -114,18 +115,19 @@ fn two_to_four_words_are_learned_or_none() {
 fn a_catalog_teaches_tools_and_no_names() {
     let slugs =
         ["todoist-cli", "frobnicator", "alice-recipes", "paris-guide", "k9s", "ab", "my-samsung"];
-    let vocabulary = Vocabulary::with_slugs(slugs);
-    assert_eq!(vocabulary.class("frobnicator"), Some(Class::Tool));
+    let vocabulary = SignalVocabulary::with_slugs(slugs);
+    assert_eq!(vocabulary.class("frobnicator"), Some(WordClass::Tool));
     for word in ["alice", "paris", "samsung", "ab", "k9s", "my"] {
         assert_eq!(vocabulary.class(word), None, "{word}");
     }
-    assert_eq!(words("run frobnicator for alice", &vocabulary), ["run", "frobnicator"]);
+    assert_eq!(signal_words("run frobnicator for alice", &vocabulary), ["run", "frobnicator"]);
 }
 
 #[test]
 fn a_region_is_named_after_what_is_done_to_what() {
-    let name =
-        |task: &str, slug: &str| region_name(&words(task, &vocabulary()), slug, &vocabulary());
+    let name = |task: &str, slug: &str| {
+        region_name(&signal_words(task, &vocabulary()), slug, &vocabulary())
+    };
     assert_eq!(name("Compress /home/alice/photo.jpg", "x"), "image-compress");
     assert_eq!(name("Look up Alice's sales report", "x"), "sales-query");
     assert_eq!(name("invoices and contracts", "x"), "invoice-contract");
@@ -147,9 +149,12 @@ fn a_region_is_named_after_what_is_done_to_what() {
 #[test]
 fn a_search_gets_three_to_five_keywords() {
     let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    assert_eq!(keywords(&words(&["zip"]), Some("archive-zip")), ["zip", "archive"]);
-    assert_eq!(keywords(&words(&["zip"]), Some("file-archive-zip")), ["zip", "file", "archive"]);
-    assert_eq!(keywords(&words(&["a1", "b", "c", "d", "e", "f"]), None).len(), 5);
+    assert_eq!(search_keywords(&words(&["zip"]), Some("archive-zip")), ["zip", "archive"]);
+    assert_eq!(
+        search_keywords(&words(&["zip"]), Some("file-archive-zip")),
+        ["zip", "file", "archive"]
+    );
+    assert_eq!(search_keywords(&words(&["a1", "b", "c", "d", "e", "f"]), None).len(), 5);
 }
 
 #[test]

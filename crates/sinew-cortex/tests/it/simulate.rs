@@ -3,8 +3,8 @@
 use sinew_cortex::drift;
 use sinew_cortex::failure::FailureKind;
 use sinew_cortex::simulate::{
-    CADENCES, Cadence, RegretPolicy, Rng, WINDOW_ONLY, Wanted, calibration, clean, in_one_window,
-    regret, simulate,
+    CADENCES, RegretPolicy, SimulationRequest, SimulationRng, TaskCadence, WINDOW_ONLY,
+    clean_successes, in_one_window, simulate, simulate_calibration, simulate_regret,
 };
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -13,7 +13,7 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 fn clean_successes_match_to_the_unit() {
     // [41], table A
     for cadence in &CADENCES {
-        let row = clean(cadence);
+        let row = clean_successes(cadence);
         let (to_90, days, to_80, first) = row.said;
         assert_eq!((row.to_90, row.to_80), (Some(to_90), Some(to_80)), "{}", row.cadence);
         let found = row.days.expect("days");
@@ -30,7 +30,7 @@ fn clean_successes_match_to_the_unit() {
 fn regret_lies_within_three_standard_errors() {
     // [41], table B
     for policy in RegretPolicy::ALL {
-        for cell in regret(policy, None, 1).cells {
+        for cell in simulate_regret(policy, None, 1).cells {
             assert!(cell.distance() < 3.0, "{}, {}: {cell:?}", policy.name(), cell.column);
         }
     }
@@ -63,7 +63,7 @@ fn reflexes_are_granted_as_often_as_early_and_as_wrongly_as_the_table_says() {
     const DRAWS: u64 = 6;
     // Three standard errors, where the error is itself a guess from six draws (Student's t).
     const T_5: f64 = 5.5;
-    let draws: Vec<_> = (1..=DRAWS).map(calibration).collect();
+    let draws: Vec<_> = (1..=DRAWS).map(simulate_calibration).collect();
     let mut compared = 0;
     for row in 0..draws[0].len() {
         for column in 0..draws[0][row].grants.len() {
@@ -102,24 +102,24 @@ fn reflexes_are_granted_as_often_as_early_and_as_wrongly_as_the_table_says() {
 
 #[test]
 fn a_monthly_task_never_becomes_a_reflex() {
-    let monthly = Cadence { name: "monthly", step_ms: 30 * DAY_MS, said: (0, 0.0, 0, None) };
-    assert_eq!(clean(&monthly).first_reflex, None);
+    let monthly = TaskCadence { name: "monthly", step_ms: 30 * DAY_MS, said: (0, 0.0, 0, None) };
+    assert_eq!(clean_successes(&monthly).first_reflex, None);
 }
 
 #[test]
 fn drift_alarms_are_as_rare_and_as_quick_as_said() {
     const HISTORIES: u32 = 2_000;
-    let use_once = |sum: f64, reliability: f64, rng: &mut Rng| {
-        drift::after(sum, (!rng.happens(reliability)).then_some(FailureKind::RuntimeError))
+    let use_once = |sum: f64, reliability: f64, rng: &mut SimulationRng| {
+        drift::sum_after(sum, (!rng.happens(reliability)).then_some(FailureKind::RuntimeError))
     };
     for (reliability, said) in [(0.98, 0.0), (0.95, 0.4), (0.90, 8.0)] {
-        let mut rng = Rng::new(1);
+        let mut rng = SimulationRng::new(1);
         let mut alarmed = 0_u32;
         for _ in 0..HISTORIES {
             let mut sum = 0.0;
             alarmed += u32::from((0..200).any(|_| {
                 sum = use_once(sum, reliability, &mut rng);
-                drift::alarms(sum)
+                drift::raises_alarm(sum)
             }));
         }
         let found = 100.0 * f64::from(alarmed) / f64::from(HISTORIES);
@@ -127,12 +127,12 @@ fn drift_alarms_are_as_rare_and_as_quick_as_said() {
         let error = 100.0 * (found / 100.0 * (1.0 - found / 100.0) * 2.0 / 2_000.0).sqrt();
         assert!((found - said).abs() <= 3.0 * error + 0.1, "{reliability}: {found} %");
     }
-    let mut rng = Rng::new(1);
+    let mut rng = SimulationRng::new(1);
     let mut quick: Vec<u32> = (0..HISTORIES)
         .map(|_| {
             let mut sum = 0.0;
             let mut uses = 0;
-            while !drift::alarms(sum) {
+            while !drift::raises_alarm(sum) {
                 sum = use_once(sum, 0.9 * 0.3, &mut rng);
                 uses += 1;
             }
@@ -147,7 +147,7 @@ fn drift_alarms_are_as_rare_and_as_quick_as_said() {
 fn the_same_seed_gives_the_same_numbers() {
     // [41]
     let run = |seed: u64| {
-        let wanted = Wanted { cadence: Some("1/week"), policy: Some("cortex"), seed };
+        let wanted = SimulationRequest { cadence: Some("1/week"), policy: Some("cortex"), seed };
         serde_json::to_string(&simulate(&wanted)).expect("tables")
     };
     assert_eq!(run(7), run(7));

@@ -4,10 +4,10 @@ use sinew_cortex::failure::FailureKind::{
     ApiError, AuthError, DependencyMissing, RuntimeError, TaskMismatch,
 };
 use sinew_cortex::learn;
-use sinew_cortex::prune::{Removed, Rule};
-use sinew_cortex::record::{Body, Outcome, Verdict};
+use sinew_cortex::prune::{PruneRule, RemovalTarget};
+use sinew_cortex::record::{RecordBody, SkillOutcome, UseResult};
 use sinew_cortex::weight::effective;
-use sinew_cortex::{Policy, Shield};
+use sinew_cortex::{CortexPolicy, ShieldScope};
 
 use crate::bundle::{DAY, HOUR, Log, R, S, close, rounded};
 
@@ -66,24 +66,27 @@ fn two_mismatches_prune_a_new_skill_at_once() {
     log.fail(TaskMismatch);
     log.fail(TaskMismatch);
     close(log.weight(), 0.08);
-    let pruning = learn::pruning(&log.memory(), log.now.day(), &log.policy, Some((R, S)));
-    let Some(Body::Prune { removed }) = pruning else { panic!("nothing is pruned") };
-    assert_eq!(removed[0].rule, Rule::Weak);
-    assert_eq!(removed[0].what, Removed::Candidate { region: R.to_owned(), slug: S.to_owned() });
-    log.push(Body::Prune { removed });
+    let pruning = learn::pruning_record(&log.memory(), log.now.day(), &log.policy, Some((R, S)));
+    let Some(RecordBody::Prune { removed }) = pruning else { panic!("nothing is pruned") };
+    assert_eq!(removed[0].rule, PruneRule::Weak);
+    assert_eq!(
+        removed[0].what,
+        RemovalTarget::Candidate { region: R.to_owned(), slug: S.to_owned() }
+    );
+    log.push(RecordBody::Prune { removed });
     assert_eq!(log.memory().candidate(R, S), None);
 }
 
 #[test]
 fn half_the_blame_is_half_the_effect() {
     // [7]
-    let with_blame = |outcome: Outcome| {
+    let with_blame = |outcome: SkillOutcome| {
         let mut log = Log::new();
-        log.outcome(Outcome { blame: 0.5, ..outcome });
+        log.outcome(SkillOutcome { blame: 0.5, ..outcome });
         log.weight()
     };
-    close(with_blame(Outcome::success(R, S, "1")), 0.5375);
-    rounded(with_blame(Outcome::failure(R, S, "1", TaskMismatch)), 0.316228);
+    close(with_blame(SkillOutcome::success(R, S, "1")), 0.5375);
+    rounded(with_blame(SkillOutcome::failure(R, S, "1", TaskMismatch)), 0.316228);
 }
 
 #[test]
@@ -104,8 +107,8 @@ fn days_are_those_of_the_calendar() {
     let region = &log.memory().motor[R];
     let candidate = &region.candidates[0];
     let idle = |text: &str| {
-        let at: sinew_cortex::Stamp = text.parse().unwrap();
-        region.idle(candidate, at.day(), &log.policy)
+        let at: sinew_cortex::UtcInstant = text.parse().unwrap();
+        region.idle_days(candidate, at.day(), &log.policy)
     };
     assert_eq!(idle("2026-03-02T23:59:59Z"), 0);
     assert_eq!(idle("2026-03-03T00:00:00Z"), 1);
@@ -119,9 +122,9 @@ fn a_failure_takes_the_reflex_and_the_streak_and_is_remembered() {
         let mut log = Log::new();
         log.every(7 * DAY, 12);
         assert!(log.candidate().reflex);
-        log.outcome(Outcome {
+        log.outcome(SkillOutcome {
             detail: Some("rate limit".to_owned()),
-            ..Outcome::failure(R, S, "1.0.0", kind)
+            ..SkillOutcome::failure(R, S, "1.0.0", kind)
         });
         let candidate = log.candidate();
         assert!(!candidate.reflex);
@@ -140,8 +143,8 @@ fn what_nobody_knows_changes_nothing() {
     log.ok();
     let before = log.memory();
     log.pass(DAY);
-    log.outcome(Outcome::new(R, S, "1.0.0", Verdict::Unknown));
-    log.outcome(Outcome::new("elsewhere", "other", "1", Verdict::Unknown));
+    log.outcome(SkillOutcome::new(R, S, "1.0.0", UseResult::Unknown));
+    log.outcome(SkillOutcome::new("elsewhere", "other", "1", UseResult::Unknown));
     let after = log.memory();
     assert_eq!((before.motor, before.outage), (after.motor, after.outage));
 }
@@ -149,36 +152,39 @@ fn what_nobody_knows_changes_nothing() {
 #[test]
 fn two_services_that_fail_together_are_an_outage() {
     // [36]
-    let story = |policy: Policy| {
+    let story = |policy: CortexPolicy| {
         let mut log = Log::with(policy);
-        log.outcome(Outcome::failure(R, "one", "1", ApiError));
+        log.outcome(SkillOutcome::failure(R, "one", "1", ApiError));
         log.pass(4 * 60_000);
-        log.outcome(Outcome::failure(R, "two", "1", ApiError));
+        log.outcome(SkillOutcome::failure(R, "two", "1", ApiError));
         let memory = log.memory();
         ["one", "two"].map(|slug| {
             let candidate = memory.candidate(R, slug).expect("a record");
             (candidate.weight, candidate.env_fails, candidate.counts.b)
         })
     };
-    let all = Policy { shield: Shield::All, ..Policy::default() };
+    let all = CortexPolicy { shield: ShieldScope::All, ..CortexPolicy::default() };
     assert_eq!(story(all), [(0.5, 1, 0.0); 2]);
-    assert_eq!(story(Policy::default()), [(0.45, 1, 0.0); 2]);
-    let off = Policy { shield: Shield::Off, ..Policy::default() };
+    assert_eq!(story(CortexPolicy::default()), [(0.45, 1, 0.0); 2]);
+    let off = CortexPolicy { shield: ShieldScope::Off, ..CortexPolicy::default() };
     assert_eq!(story(off), [(0.45, 0, 0.15); 2]);
 }
 
 #[test]
 fn one_service_or_a_long_pause_is_no_outage() {
     let mut log = Log::new();
-    log.outcome(Outcome::failure(R, "one", "1", ApiError));
-    log.outcome(Outcome::failure(R, "one", "1", ApiError));
+    log.outcome(SkillOutcome::failure(R, "one", "1", ApiError));
+    log.outcome(SkillOutcome::failure(R, "one", "1", ApiError));
     log.pass(10 * 60_000 + 1);
-    log.outcome(Outcome::failure(R, "two", "1", ApiError));
+    log.outcome(SkillOutcome::failure(R, "two", "1", ApiError));
     log.pass(60_000);
-    log.outcome(Outcome::failure(R, "three", "1", RuntimeError));
+    log.outcome(SkillOutcome::failure(R, "three", "1", RuntimeError));
     assert!(log.memory().motor[R].candidates.iter().all(|candidate| candidate.env_fails == 0));
     // Without a way out, any failure is the network's.
-    log.outcome(Outcome { shielded: true, ..Outcome::failure(R, "three", "1", RuntimeError) });
+    log.outcome(SkillOutcome {
+        shielded: true,
+        ..SkillOutcome::failure(R, "three", "1", RuntimeError)
+    });
     assert_eq!(log.memory().candidate(R, "three").expect("a record").env_fails, 1);
 }
 

@@ -2,20 +2,22 @@
 //! a yes that names that command.
 
 use sinew_catalog::install::InstallOption;
-use sinew_cortex::acquire::Run;
-use sinew_exec::child::{Control, Stream};
-use sinew_exec::install::Notice;
+use sinew_cortex::acquire::AcquireRun;
+use sinew_exec::child::{OutputStream, ProcessControl};
+use sinew_exec::install::PolicyNotice;
 
-use super::flow::Drive;
-use crate::{Answer, Consent, Error, InstallRequest, InstallStep, Person};
+use super::flow::AcquireDriver;
+use crate::{
+    ApprovalAnswer, ApprovalQuestion, Approver, DepsInstallRequest, EngineError, InstallStep,
+};
 
-impl Drive<'_> {
+impl AcquireDriver<'_> {
     /// The command that would install what is missing, as the skill's author and this machine see it.
     pub(super) fn install_command(
         &self,
         slug: &str,
         missing: Option<&str>,
-    ) -> Result<Option<String>, Error> {
+    ) -> Result<Option<String>, EngineError> {
         let found = self.with_entry(slug, |_, entry| {
             let options = self.engine.install_options(entry);
             let brings = |option: &&InstallOption| {
@@ -29,14 +31,18 @@ impl Drive<'_> {
 
     /// Installs it; whether what was missing is there now. Without a known way, the person was asked to
     /// do it themselves.
-    pub(super) fn install_dependency(&mut self, run: &Run, command: &str) -> Result<bool, Error> {
+    pub(super) fn install_dependency(
+        &mut self,
+        run: &AcquireRun,
+        command: &str,
+    ) -> Result<bool, EngineError> {
         let slug = run.current().map(|offer| offer.slug.clone()).unwrap_or_default();
         let installed = self.with_entry(&slug, |catalog, entry| {
             let options = self.engine.install_options(entry);
             let option = options.iter().find(|option| option.argv.join(" ") == command)?;
-            let request = InstallRequest { option: Some(option.id.clone()), timeout: None };
-            let mut person = Agreed { command };
-            let control = Control::default();
+            let request = DepsInstallRequest { option: Some(option.id.clone()), timeout: None };
+            let mut person = SingleCommandApprover { command };
+            let control = ProcessControl::default();
             Some(self.engine.install_deps(catalog, entry, &request, &mut person, &control))
         })?;
         match installed.flatten() {
@@ -47,24 +53,24 @@ impl Drive<'_> {
 }
 
 /// A person who agreed to one command and to nothing else.
-struct Agreed<'a> {
+struct SingleCommandApprover<'a> {
     command: &'a str,
 }
 
-impl Person for Agreed<'_> {
-    fn consent(&mut self, question: &Consent<'_>) -> Answer {
+impl Approver for SingleCommandApprover<'_> {
+    fn consent(&mut self, question: &ApprovalQuestion<'_>) -> ApprovalAnswer {
         let named = question.argv.join(" ") == self.command;
         match question.step {
-            InstallStep::Need if named => Answer::Yes,
-            _ => Answer::No,
+            InstallStep::Need if named => ApprovalAnswer::Yes,
+            _ => ApprovalAnswer::No,
         }
     }
 
-    fn acknowledge(&mut self, _skill: &str, _notice: &Notice) -> Answer {
-        Answer::No
+    fn acknowledge(&mut self, _skill: &str, _notice: &PolicyNotice) -> ApprovalAnswer {
+        ApprovalAnswer::No
     }
 
-    fn output(&mut self, _stream: Stream, _bytes: &[u8]) {}
+    fn output(&mut self, _stream: OutputStream, _bytes: &[u8]) {}
 
     fn downloaded(&mut self, _bytes: u64, _of: Option<u64>) {}
 }

@@ -1,10 +1,10 @@
 //! From what files can do to side effects as the memory names them, and to words for people.
 
 use sinew_cortex::reflex::is_forbidden;
-use sinew_guard::scan::Capabilities;
+use sinew_guard::scan::SkillCapabilities;
 
 use super::plan;
-use crate::approval::Risk;
+use crate::approval::StepRisk;
 
 /// Side effects that are kept of one skill, as many as a record holds.
 const MAX_TAGS: usize = 32;
@@ -14,17 +14,17 @@ const MAX_TAG: usize = 128;
 const UNKNOWN: &str = "shell:unknown";
 /// The side effects of a skill, those that forbid reflexes first. What its text tells the reader to do
 /// counts like what the scanner found: nothing is read-only that a plan would not call so.
-pub(super) fn tags(capabilities: &Capabilities, skill_md: &str) -> Vec<String> {
+pub(super) fn tags(capabilities: &SkillCapabilities, skill_md: &str) -> Vec<String> {
     let of = |prefix: &str, names: &[String]| -> Vec<String> {
         names.iter().map(|name| format!("{prefix}{name}")).collect()
     };
     let mut tags = of("write:", &capabilities.writes);
     for step in plan::steps(skill_md) {
         match step.severity {
-            Risk::ReadOnly | Risk::Credentials => {}
-            Risk::Write => tags.push("write:stated".to_owned()),
-            Risk::Shell => tags.push("shell:stated".to_owned()),
-            Risk::Destructive => tags.push("delete:stated".to_owned()),
+            StepRisk::ReadOnly | StepRisk::Credentials => {}
+            StepRisk::Write => tags.push("write:stated".to_owned()),
+            StepRisk::Shell => tags.push("shell:stated".to_owned()),
+            StepRisk::Destructive => tags.push("delete:stated".to_owned()),
         }
     }
     // Scripts do what they do, whatever is found in them.
@@ -53,7 +53,7 @@ pub(super) fn tags(capabilities: &Capabilities, skill_md: &str) -> Vec<String> {
 }
 
 /// What a skill can do, in lines that a person reads.
-pub(super) fn lines(capabilities: &Capabilities) -> Vec<String> {
+pub(super) fn lines(capabilities: &SkillCapabilities) -> Vec<String> {
     let mut lines = Vec::new();
     let mut add = |what: &str, names: Vec<&str>| {
         if !names.is_empty() {

@@ -5,21 +5,21 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use sinew_cortex::acquire::{
-    ANSWER_WITHIN_MS, Answer, Channel, Chosen, Effect, End, Event, Finish, Run, Scope, Spoken,
-    State, Step,
+    ANSWER_WITHIN_MS, AcquireEffect, AcquireEnding, AcquireEvent, AcquireRun, AcquireState,
+    AcquireStep, ChosenSkill, ConsentAnswer, ConsentChannel, ConsentReply, ConsentScope, UseReport,
 };
 use sinew_cortex::failure::FailureKind;
 
-use super::host::{Host, Paused, Ready, Told, Unattended};
-use super::market::{Fetched, Listing, Market};
+use super::host::{AcquireHost, AcquireProgress, PauseEnd, ReadySkill, UnattendedHost};
+use super::market::{FetchedCandidate, MarketListing, SkillMarket};
 use super::plan;
-use crate::approval::{Act, Approval, PlanStep};
+use crate::approval::{Approval, ConsentAct, PlanStep};
 use crate::route::read_skill;
-use crate::{Actor, Cortex, Engine, Error, ErrorKind};
+use crate::{Actor, Cortex, Engine, EngineError, ErrorKind};
 
 /// What somebody wants to be done, and what they know about it.
 #[derive(Debug, Clone, Default)]
-pub struct Wish {
+pub struct AcquireRequest {
     /// The task, in their words.
     pub task: String,
     /// Its area, where the caller knows better than the memory.
@@ -29,24 +29,24 @@ pub struct Wish {
     /// Go on although an installed skill seems to fit.
     pub anyway: bool,
     /// The one skill that is wanted, by its reference; nothing else is offered then.
-    pub chosen: Option<Chosen>,
+    pub chosen: Option<ChosenSkill>,
     /// The task only reads: a skill that changes anything is no candidate.
     pub read_only: bool,
 }
 
 /// A run, and what it waits for.
 #[derive(Debug, Clone, Serialize)]
-pub struct Standing {
+pub struct AcquireStatus {
     /// The run.
-    pub run: Run,
+    pub run: AcquireRun,
     /// What it waits for.
-    pub waits: Waits,
+    pub waits: AcquireWait,
 }
 
 /// What a run waits for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "for", rename_all = "snake_case")]
-pub enum Waits {
+pub enum AcquireWait {
     /// A person's answer.
     Approval {
         /// The question.
@@ -76,53 +76,65 @@ pub enum Waits {
     /// Nothing: it is over.
     Nothing {
         /// How it ended.
-        end: End,
+        end: AcquireEnding,
     },
 }
 
 /// The flow over a market.
-pub struct Acquisition<'a> {
+pub struct AcquireFlow<'a> {
     engine: &'a Engine,
-    market: &'a dyn Market,
+    market: &'a dyn SkillMarket,
 }
 
 impl Engine {
     /// The acquisition flow over a market.
-    pub fn acquisition<'a>(&'a self, market: &'a dyn Market) -> Acquisition<'a> {
-        Acquisition { engine: self, market }
+    pub fn acquisition<'a>(&'a self, market: &'a dyn SkillMarket) -> AcquireFlow<'a> {
+        AcquireFlow { engine: self, market }
     }
 }
 
-impl Acquisition<'_> {
+impl AcquireFlow<'_> {
     /// Begins a run for a task, and takes it as far as the host can.
-    pub fn begin(&self, wish: &Wish, host: &mut dyn Host) -> Result<Standing, Error> {
+    pub fn begin(
+        &self,
+        wish: &AcquireRequest,
+        host: &mut dyn AcquireHost,
+    ) -> Result<AcquireStatus, EngineError> {
         let cortex = self.engine.cortex()?;
         self.close_expired(&cortex)?;
         let run = cortex.begin_run(wish)?;
-        let step = Step { run, effects: vec![Effect::Recall] };
+        let step = AcquireStep { run, effects: vec![AcquireEffect::Recall] };
         self.drive(cortex, host).go(step)
     }
 
     /// Takes up a run where it stands.
-    pub fn carry_on(&self, run: &str, host: &mut dyn Host) -> Result<Standing, Error> {
+    pub fn resume(
+        &self,
+        run: &str,
+        host: &mut dyn AcquireHost,
+    ) -> Result<AcquireStatus, EngineError> {
         let cortex = self.engine.cortex()?;
         let step = cortex.resume_run(run)?;
         self.drive(cortex, host).go(step)
     }
 
     /// Goes on after a notice that somebody saw and did not cancel in time.
-    pub fn after_notice(&self, run: &str, host: &mut dyn Host) -> Result<Standing, Error> {
+    pub fn resume_after_notice(
+        &self,
+        run: &str,
+        host: &mut dyn AcquireHost,
+    ) -> Result<AcquireStatus, EngineError> {
         let cortex = self.engine.cortex()?;
         match cortex.run(run)?.state {
-            State::Notice { until } if cortex.now() >= until => {
-                self.drive(cortex, host).event(run, &Event::TimeUp)
+            AcquireState::Notice { until } if cortex.now() >= until => {
+                self.drive(cortex, host).event(run, &AcquireEvent::TimeUp)
             }
-            State::Notice { until } => Err(Error::new(
+            AcquireState::Notice { until } => Err(EngineError::new(
                 ErrorKind::Refused,
                 "not-yet",
                 format!("the person may cancel until {until}"),
             )),
-            _ => self.carry_on(run, host),
+            _ => self.resume(run, host),
         }
     }
 
@@ -130,47 +142,52 @@ impl Acquisition<'_> {
     pub fn report(
         &self,
         run: &str,
-        finish: Finish,
-        host: &mut dyn Host,
-    ) -> Result<Standing, Error> {
+        finish: UseReport,
+        host: &mut dyn AcquireHost,
+    ) -> Result<AcquireStatus, EngineError> {
         let cortex = self.engine.cortex()?;
         let standing = cortex.run(run)?;
         let mut drive = self.drive(cortex, host);
-        let finish = drive.looked_at(&standing, finish)?;
-        drive.event(run, &Event::Finished(finish))
+        let finish = drive.complete_report(&standing, finish)?;
+        drive.event(run, &AcquireEvent::Finished(finish))
     }
 
     /// Stops a run. What it installed is taken away.
-    pub fn cancel(&self, run: &str, host: &mut dyn Host) -> Result<Standing, Error> {
+    pub fn cancel(
+        &self,
+        run: &str,
+        host: &mut dyn AcquireHost,
+    ) -> Result<AcquireStatus, EngineError> {
         let cortex = self.engine.cortex()?;
-        self.drive(cortex, host).event(run, &Event::Cancelled)
+        self.drive(cortex, host).event(run, &AcquireEvent::Cancelled)
     }
 
     /// Runs that are not over, oldest first.
-    pub fn open(&self) -> Result<Vec<Run>, Error> {
+    pub fn open_runs(&self) -> Result<Vec<AcquireRun>, EngineError> {
         self.engine.cortex()?.open_runs()
     }
 
     /// Questions that nobody answered end their runs; the next one to begin cleans up.
-    fn close_expired(&self, cortex: &Cortex<'_>) -> Result<(), Error> {
+    fn close_expired(&self, cortex: &Cortex<'_>) -> Result<(), EngineError> {
         let now = cortex.now();
         for run in cortex.open_runs()? {
             let asked = match run.state {
-                State::Approve { asked, .. }
-                | State::Plan { asked: Some(asked) }
-                | State::Retain { asked } => asked,
+                AcquireState::Approve { asked, .. }
+                | AcquireState::Plan { asked: Some(asked) }
+                | AcquireState::Retain { asked } => asked,
                 _ => continue,
             };
             if now.ms() - asked.ms() > ANSWER_WITHIN_MS {
                 // One that cannot be closed now stays open, and stands in nobody's way.
-                let _ = self.drive(*cortex, &mut Unattended).event(&run.id, &Event::TimeUp);
+                let _ =
+                    self.drive(*cortex, &mut UnattendedHost).event(&run.id, &AcquireEvent::TimeUp);
             }
         }
         Ok(())
     }
 
-    fn drive<'d>(&'d self, cortex: Cortex<'d>, host: &'d mut dyn Host) -> Drive<'d> {
-        Drive {
+    fn drive<'d>(&'d self, cortex: Cortex<'d>, host: &'d mut dyn AcquireHost) -> AcquireDriver<'d> {
+        AcquireDriver {
             engine: self.engine,
             market: self.market,
             cortex,
@@ -183,113 +200,125 @@ impl Acquisition<'_> {
 }
 
 /// What follows from an effect.
-pub(super) enum Next {
+pub(super) enum EffectFollowUp {
     /// Nothing by itself.
     Nothing,
     /// The run goes on.
-    Event(Event),
+    Event(AcquireEvent),
     /// Somebody else must do something.
-    Waits(Waits),
+    Waits(AcquireWait),
 }
 
 /// A run on its way through this process.
-pub(super) struct Drive<'a> {
+pub(super) struct AcquireDriver<'a> {
     pub(super) engine: &'a Engine,
-    pub(super) market: &'a dyn Market,
+    pub(super) market: &'a dyn SkillMarket,
     pub(super) cortex: Cortex<'a>,
-    pub(super) host: &'a mut dyn Host,
+    pub(super) host: &'a mut dyn AcquireHost,
     /// What the search said about each candidate.
-    pub(super) listings: BTreeMap<String, Listing>,
+    pub(super) listings: BTreeMap<String, MarketListing>,
     /// What was fetched of each.
-    pub(super) fetched: BTreeMap<String, Fetched>,
+    pub(super) fetched: BTreeMap<String, FetchedCandidate>,
     /// Whether the candidates were shown.
     pub(super) shown: bool,
 }
 
-impl Drive<'_> {
-    pub(super) fn event(self, run: &str, event: &Event) -> Result<Standing, Error> {
+impl AcquireDriver<'_> {
+    pub(super) fn event(
+        self,
+        run: &str,
+        event: &AcquireEvent,
+    ) -> Result<AcquireStatus, EngineError> {
         let step = self.cortex.step_run(run, event, self.engine.approval_relay())?;
         self.go(step)
     }
 
-    fn go(mut self, mut step: Step) -> Result<Standing, Error> {
-        self.host.told(&Told::Run {
+    fn go(mut self, mut step: AcquireStep) -> Result<AcquireStatus, EngineError> {
+        self.host.on_progress(&AcquireProgress::Run {
             run: &step.run.id,
             state: step.run.state.name(),
             signals: &step.run.signals,
         });
         loop {
-            let Step { run, effects } = step;
+            let AcquireStep { run, effects } = step;
             let mut next = None;
             for effect in &effects {
                 match self.perform(&run, effect)? {
-                    Next::Nothing => {}
-                    Next::Event(event) => next = Some(event),
-                    Next::Waits(waits) => return Ok(Standing { run, waits }),
+                    EffectFollowUp::Nothing => {}
+                    EffectFollowUp::Event(event) => next = Some(event),
+                    EffectFollowUp::Waits(waits) => return Ok(AcquireStatus { run, waits }),
                 }
             }
             match (next, &run.state) {
                 (Some(event), _) => {
                     step = self.cortex.step_run(&run.id, &event, self.engine.approval_relay())?;
                 }
-                (None, State::Closed { end }) => {
+                (None, AcquireState::Closed { end }) => {
                     let end = *end;
-                    if let (End::Retained, Some(kept)) = (end, run.current()) {
+                    if let (AcquireEnding::Retained, Some(kept)) = (end, run.current()) {
                         self.market.retain(&kept.slug, &run.id)?;
                     }
                     self.withdraw_questions(&run)?;
-                    self.host.told(&Told::Closed { run: &run.id, end });
-                    return Ok(Standing { run, waits: Waits::Nothing { end } });
+                    self.host.on_progress(&AcquireProgress::Closed { run: &run.id, end });
+                    return Ok(AcquireStatus { run, waits: AcquireWait::Nothing { end } });
                 }
                 (None, state) => {
                     let state = state.name();
                     let message = format!("the run {} stands still in {state}", run.id);
-                    return Err(Error::new(ErrorKind::Environment, "stands-still", message));
+                    return Err(EngineError::new(ErrorKind::Environment, "stands-still", message));
                 }
             }
         }
     }
 
-    fn perform(&mut self, run: &Run, effect: &Effect) -> Result<Next, Error> {
+    fn perform(
+        &mut self,
+        run: &AcquireRun,
+        effect: &AcquireEffect,
+    ) -> Result<EffectFollowUp, EngineError> {
         Ok(match effect {
-            Effect::Recall => Next::Event(self.recall(run)),
-            Effect::Search { keywords, without } => {
-                Next::Event(Event::Found(self.search(run, keywords, without)?))
+            AcquireEffect::Recall => EffectFollowUp::Event(self.recall(run)),
+            AcquireEffect::Search { keywords, without } => {
+                EffectFollowUp::Event(AcquireEvent::Found(self.search(run, keywords, without)?))
             }
-            Effect::Fetch(slugs) => Next::Event(self.fetch(run, slugs)),
-            Effect::Notify { text, ms } => self.notify(run, text, *ms)?,
-            Effect::Ask(question) => {
-                if question.act == Act::Install {
+            AcquireEffect::Fetch(slugs) => EffectFollowUp::Event(self.fetch(run, slugs)),
+            AcquireEffect::Notify { text, ms } => self.notify(run, text, *ms)?,
+            AcquireEffect::Ask(question) => {
+                if question.act == ConsentAct::Install {
                     self.present(run)?;
                 }
                 self.ask(run, question)?
             }
-            Effect::Install { slug, digest } => Next::Event(self.install(run, slug, digest)?),
-            Effect::MakePlan(slug) => {
-                let steps = self.steps(run, slug)?;
-                self.host.told(&Told::Plan { slug, steps: &steps });
-                Next::Event(Event::Planned)
+            AcquireEffect::Install { slug, digest } => {
+                EffectFollowUp::Event(self.install(run, slug, digest)?)
             }
-            Effect::Execute(slug) => self.execute(run, slug)?,
-            Effect::Wait(ms) => {
-                self.host.told(&Told::Waiting { ms: *ms });
+            AcquireEffect::MakePlan(slug) => {
+                let steps = self.steps(run, slug)?;
+                self.host.on_progress(&AcquireProgress::Plan { slug, steps: &steps });
+                EffectFollowUp::Event(AcquireEvent::Planned)
+            }
+            AcquireEffect::Execute(slug) => self.execute(run, slug)?,
+            AcquireEffect::Wait(ms) => {
+                self.host.on_progress(&AcquireProgress::Waiting { ms: *ms });
                 match self.host.wait(*ms) {
-                    Paused::Passed => Next::Event(Event::TimeUp),
-                    Paused::Cancelled => Next::Event(Event::Cancelled),
-                    Paused::Later => Next::Waits(Waits::Retry),
+                    PauseEnd::Passed => EffectFollowUp::Event(AcquireEvent::TimeUp),
+                    PauseEnd::Cancelled => EffectFollowUp::Event(AcquireEvent::Cancelled),
+                    PauseEnd::Later => EffectFollowUp::Waits(AcquireWait::Retry),
                 }
             }
-            Effect::InstallDependency(command) => {
+            AcquireEffect::InstallDependency(command) => {
                 let installed = self.install_dependency(run, command)?;
-                self.host.told(&Told::Dependency { command, installed });
-                Next::Event(Event::DependencyInstalled(installed))
+                self.host.on_progress(&AcquireProgress::Dependency { command, installed });
+                EffectFollowUp::Event(AcquireEvent::DependencyInstalled(installed))
             }
-            Effect::AskCredentials(slug) => self.ask_credentials(run, slug)?,
-            Effect::AskOutcome(slug) => match self.host.how_it_went(slug) {
-                Some(finish) => Next::Event(Event::Finished(self.looked_at(run, finish)?)),
-                None => Next::Waits(Waits::Outcome { slug: slug.clone() }),
+            AcquireEffect::AskCredentials(slug) => self.ask_credentials(run, slug)?,
+            AcquireEffect::AskOutcome(slug) => match self.host.ask_outcome(slug) {
+                Some(finish) => EffectFollowUp::Event(AcquireEvent::Finished(
+                    self.complete_report(run, finish)?,
+                )),
+                None => EffectFollowUp::Waits(AcquireWait::Outcome { slug: slug.clone() }),
             },
-            Effect::Learn { record, outcome, task } => {
+            AcquireEffect::Learn { record, outcome, task } => {
                 let learned = self.cortex.learn_from_run(*record, outcome, task.as_deref())?;
                 let (region, slug) = (outcome.region.as_str(), outcome.slug.as_str());
                 let known = self.cortex.with_memory(|memory| {
@@ -297,33 +326,42 @@ impl Drive<'_> {
                 })?;
                 let (weight, reflex) = known.unzip();
                 let reflex = reflex.unwrap_or(false);
-                self.host.told(&Told::Learned { region, slug, weight, reflex });
-                Next::Event(learned)
+                self.host.on_progress(&AcquireProgress::Learned { region, slug, weight, reflex });
+                EffectFollowUp::Event(learned)
             }
-            Effect::Uninstall(slug) => self.uninstall(run, slug.as_deref())?,
-            Effect::Tell(report) => {
-                self.host.told(&Told::Report { report });
-                Next::Nothing
+            AcquireEffect::Uninstall(slug) => self.uninstall(run, slug.as_deref())?,
+            AcquireEffect::Tell(report) => {
+                self.host.on_progress(&AcquireProgress::Report { report });
+                EffectFollowUp::Nothing
             }
         })
     }
 
-    fn notify(&mut self, run: &Run, text: &str, ms: u64) -> Result<Next, Error> {
+    fn notify(
+        &mut self,
+        run: &AcquireRun,
+        text: &str,
+        ms: u64,
+    ) -> Result<EffectFollowUp, EngineError> {
         self.present(run)?;
-        self.host.told(&Told::Notice { text, cancel_window_ms: ms });
+        self.host.on_progress(&AcquireProgress::Notice { text, cancel_window_ms: ms });
         // With a question behind it, it is the question that waits.
-        if !matches!(run.state, State::Notice { .. }) {
-            return Ok(Next::Nothing);
+        if !matches!(run.state, AcquireState::Notice { .. }) {
+            return Ok(EffectFollowUp::Nothing);
         }
-        Ok(match self.host.may_cancel(ms) {
-            Paused::Passed => Next::Event(Event::TimeUp),
-            Paused::Cancelled => Next::Event(Event::Cancelled),
-            Paused::Later => Next::Waits(Waits::Notice),
+        Ok(match self.host.offer_cancel(ms) {
+            PauseEnd::Passed => EffectFollowUp::Event(AcquireEvent::TimeUp),
+            PauseEnd::Cancelled => EffectFollowUp::Event(AcquireEvent::Cancelled),
+            PauseEnd::Later => EffectFollowUp::Waits(AcquireWait::Notice),
         })
     }
 
     /// The steps of a skill, from its text as it is on disk.
-    pub(super) fn steps(&mut self, run: &Run, slug: &str) -> Result<Vec<PlanStep>, Error> {
+    pub(super) fn steps(
+        &mut self,
+        run: &AcquireRun,
+        slug: &str,
+    ) -> Result<Vec<PlanStep>, EngineError> {
         let on_disk = self.market.installed(slug)?.and_then(|placed| {
             let bytes = read_skill(&placed.folder.join(sinew_catalog::SKILL_FILE))?;
             Some(String::from_utf8_lossy(&bytes).into_owned())
@@ -336,31 +374,38 @@ impl Drive<'_> {
         Ok(plan::steps(&text))
     }
 
-    fn execute(&mut self, run: &Run, slug: &str) -> Result<Next, Error> {
+    fn execute(&mut self, run: &AcquireRun, slug: &str) -> Result<EffectFollowUp, EngineError> {
         let agreed =
             run.current().and_then(|offer| offer.staged.as_ref()).map(|s| s.digest.as_str());
         let placed = self.market.installed(slug)?;
         let Some(placed) = placed.filter(|placed| Some(placed.digest.as_str()) == agreed) else {
-            let finish = Finish {
+            let finish = UseReport {
                 detail: Some("its files changed after they were approved".to_owned()),
-                ..Finish::failure(FailureKind::RuntimeError)
+                ..UseReport::failure(FailureKind::RuntimeError)
             };
-            return Ok(Next::Event(Event::Finished(finish)));
+            return Ok(EffectFollowUp::Event(AcquireEvent::Finished(finish)));
         };
         let folder = placed.folder.display().to_string();
-        self.host.told(&Told::Use { slug, folder });
-        let ready = Ready { run: &run.id, slug, folder: &placed.folder };
+        self.host.on_progress(&AcquireProgress::Use { slug, folder });
+        let ready = ReadySkill { run: &run.id, slug, folder: &placed.folder };
         let Some(finish) = self.host.use_skill(&ready) else {
-            return Ok(Next::Waits(Waits::Use { slug: slug.to_owned(), folder: placed.folder }));
+            return Ok(EffectFollowUp::Waits(AcquireWait::Use {
+                slug: slug.to_owned(),
+                folder: placed.folder,
+            }));
         };
-        let finish = self.looked_at(run, finish)?;
-        self.host.told(&Told::Finished { finish: &finish });
-        Ok(Next::Event(Event::Finished(finish)))
+        let finish = self.complete_report(run, finish)?;
+        self.host.on_progress(&AcquireProgress::Finished { finish: &finish });
+        Ok(EffectFollowUp::Event(AcquireEvent::Finished(finish)))
     }
 
     /// A report with what this machine knows: whether the variables and programs are there that
     /// lessons are about, and how a missing program is installed.
-    pub(super) fn looked_at(&mut self, run: &Run, mut finish: Finish) -> Result<Finish, Error> {
+    pub(super) fn complete_report(
+        &mut self,
+        run: &AcquireRun,
+        mut finish: UseReport,
+    ) -> Result<UseReport, EngineError> {
         let Some(offer) = run.current().cloned() else { return Ok(finish) };
         let region = run.region_for(&offer.slug);
         let mut tags = finish.side_effects.clone();
@@ -374,27 +419,35 @@ impl Drive<'_> {
         Ok(finish)
     }
 
-    fn ask_credentials(&mut self, run: &Run, slug: &str) -> Result<Next, Error> {
+    fn ask_credentials(
+        &mut self,
+        run: &AcquireRun,
+        slug: &str,
+    ) -> Result<EffectFollowUp, EngineError> {
         let tags = run.current().and_then(|offer| offer.staged.as_ref());
         let names: Vec<String> = tags
             .iter()
             .flat_map(|staged| &staged.side_effects)
             .filter_map(|tag| tag.strip_prefix("read:env:").map(str::to_owned))
             .collect();
-        self.host.told(&Told::Credentials { slug, names: &names });
-        let (who, channel) = self.host.speaker();
-        Ok(match self.host.credentials(slug, &names) {
-            Some(right) => Next::Event(Event::Answered(Spoken {
-                answer: if right { Answer::Yes(Scope::OnlyThis) } else { Answer::No },
+        self.host.on_progress(&AcquireProgress::Credentials { slug, names: &names });
+        let (who, channel) = self.host.respondent();
+        Ok(match self.host.confirm_credentials(slug, &names) {
+            Some(right) => EffectFollowUp::Event(AcquireEvent::Answered(ConsentReply {
+                answer: if right {
+                    ConsentAnswer::Yes(ConsentScope::OnlyThis)
+                } else {
+                    ConsentAnswer::No
+                },
                 who: who.to_string(),
                 channel,
                 can_elicit: false,
             })),
-            None => Next::Waits(Waits::Credentials { slug: slug.to_owned() }),
+            None => EffectFollowUp::Waits(AcquireWait::Credentials { slug: slug.to_owned() }),
         })
     }
 
-    pub(super) fn speaker(&self) -> (Actor, Channel) {
-        self.host.speaker()
+    pub(super) fn respondent(&self) -> (Actor, ConsentChannel) {
+        self.host.respondent()
     }
 }

@@ -3,67 +3,67 @@
 use std::path::Path;
 
 use serde::Serialize;
-use sinew_cortex::acquire::{End, Finish, Report, Run};
+use sinew_cortex::acquire::{AcquireEnding, AcquireReport, AcquireRun, UseReport};
 
-use super::show::Shown;
+use super::candidate_summary::CandidateSummary;
 use crate::Actor;
-use crate::approval::{Approval, Channel, PlanStep, Said};
+use crate::approval::{Approval, ApprovalResponse, ConsentChannel, PlanStep};
 
 /// Whoever the flow serves. What is not said otherwise: nobody is there.
-pub trait Host {
+pub trait AcquireHost {
     /// Something happened.
-    fn told(&mut self, told: &Told<'_>);
+    fn on_progress(&mut self, told: &AcquireProgress<'_>);
 
     /// Who answers here, and over which channel.
-    fn speaker(&self) -> (Actor, Channel) {
-        (Actor::System, Channel::Cli)
+    fn respondent(&self) -> (Actor, ConsentChannel) {
+        (Actor::System, ConsentChannel::Cli)
     }
 
     /// A question for a person; its candidates were told before.
-    fn answer(&mut self, _approval: &Approval, _run: &Run) -> Reply {
-        Reply::Later
+    fn answer(&mut self, _approval: &Approval, _run: &AcquireRun) -> AcquireReply {
+        AcquireReply::Later
     }
 
     /// A reflex is about to install; the person may cancel for so many milliseconds.
-    fn may_cancel(&mut self, _ms: u64) -> Paused {
-        Paused::Later
+    fn offer_cancel(&mut self, _ms: u64) -> PauseEnd {
+        PauseEnd::Later
     }
 
     /// So many milliseconds pass.
-    fn wait(&mut self, ms: u64) -> Paused {
+    fn wait(&mut self, ms: u64) -> PauseEnd {
         std::thread::sleep(std::time::Duration::from_millis(ms));
-        Paused::Passed
+        PauseEnd::Passed
     }
 
     /// The skill is in place and is to be used now. `None` where somebody else uses it and reports.
-    fn use_skill(&mut self, _ready: &Ready<'_>) -> Option<Finish> {
+    fn use_skill(&mut self, _ready: &ReadySkill<'_>) -> Option<UseReport> {
         None
     }
 
     /// A use was cut short: how did it go?
-    fn how_it_went(&mut self, _slug: &str) -> Option<Finish> {
+    fn ask_outcome(&mut self, _slug: &str) -> Option<UseReport> {
         None
     }
 
     /// Credentials were refused: are they right now?
-    fn credentials(&mut self, _slug: &str, _names: &[String]) -> Option<bool> {
+    fn confirm_credentials(&mut self, _slug: &str, _names: &[String]) -> Option<bool> {
         None
     }
 }
 
 /// Nobody is there, and nobody listens: everything that needs a person is left standing.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Unattended;
+pub struct UnattendedHost;
 
-impl Host for Unattended {
-    fn told(&mut self, _told: &Told<'_>) {}
+impl AcquireHost for UnattendedHost {
+    fn on_progress(&mut self, _told: &AcquireProgress<'_>) {}
 }
 
 /// What a person says to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reply {
+pub enum AcquireReply {
     /// Yes or no.
-    Said(Said),
+    Said(ApprovalResponse),
     /// Other candidates.
     Others,
     /// Stop.
@@ -74,7 +74,7 @@ pub enum Reply {
 
 /// How a pause ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Paused {
+pub enum PauseEnd {
     /// It is over.
     Passed,
     /// The person cancelled.
@@ -85,7 +85,7 @@ pub enum Paused {
 
 /// A skill that is ready to be used.
 #[derive(Debug, Clone, Copy)]
-pub struct Ready<'a> {
+pub struct ReadySkill<'a> {
     /// The run.
     pub run: &'a str,
     /// The skill.
@@ -97,7 +97,7 @@ pub struct Ready<'a> {
 /// What happens, as one line of a stream.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum Told<'a> {
+pub enum AcquireProgress<'a> {
     /// A run begins, or goes on.
     Run {
         /// The run.
@@ -140,7 +140,7 @@ pub enum Told<'a> {
     /// The candidates, fetched and scanned.
     Candidates {
         /// Each of them.
-        candidates: &'a [Shown],
+        candidates: &'a [CandidateSummary],
         /// `standard` or `reflex`.
         mode: &'a str,
     },
@@ -198,7 +198,7 @@ pub enum Told<'a> {
     /// It ended.
     Finished {
         /// How.
-        finish: &'a Finish,
+        finish: &'a UseReport,
     },
     /// The one retry waits.
     Waiting {
@@ -238,13 +238,13 @@ pub enum Told<'a> {
     /// What was tried.
     Report {
         /// Each candidate that failed.
-        report: &'a Report,
+        report: &'a AcquireReport,
     },
     /// The run is over.
     Closed {
         /// The run.
         run: &'a str,
         /// How it ended.
-        end: End,
+        end: AcquireEnding,
     },
 }

@@ -5,18 +5,22 @@ use std::collections::BTreeMap;
 
 use sinew_guard::scan::Verdict;
 use sinew_hub::digest::{FileRecord, tree_sha256};
-use sinew_hub::lock::{LockEntry, Method, Retained};
+use sinew_hub::lock::{ApprovalMethod, LockEntry, SkillRetention};
 use sinew_hub::reference::parse_slug;
 use sinew_hub::settings::DEFAULT_NAME;
 use sinew_hub::tree::records_of;
 
-use super::market::{Fetched, Listing, Market, Order, Placed, Searched, Wanted};
-use crate::approval::{Content, FileDigest, Scan, ScanVerdict};
-use crate::hub::{
-    Answer, Ask, Candidate, Concern, Gate, Hub, Matching, Place, Prepared, Proposal, Query,
-    Reading, Reference, Said, Sources, Word, Workdir,
+use super::market::{
+    AcquireTarget, FetchedCandidate, InstallOrder, MarketInstall, MarketListing,
+    MarketSearchResult, SkillMarket,
 };
-use crate::{Engine, Error, ErrorKind};
+use crate::approval::{ApprovalContent, ApprovalFileDigest, ApprovalScan, CandidateVerdict};
+use crate::hub::{
+    Hub, HubErrorCode, HubOverrides, InstallApprover, InstallConcern, InstallDecision,
+    InstallReview, InstallTarget, NameMatching, PreparedInstall, RegistryCandidate, RegistryQuery,
+    SearchSources, ShorthandMeaning, SkillInstallRequest, SkillReference, Workdir,
+};
+use crate::{Engine, EngineError, ErrorKind};
 
 /// Rows asked for of each source: three are shown, and not every row fits.
 const ROWS: usize = 10;
@@ -27,16 +31,16 @@ pub struct HubMarket<'e> {
     hub: Hub,
     workdir: Workdir,
     /// What was fetched and waits for a yes.
-    prepared: RefCell<BTreeMap<String, Prepared>>,
+    prepared: RefCell<BTreeMap<String, PreparedInstall>>,
 }
 
 impl Engine {
     /// The market of this machine, with what a command line says about registries.
-    pub fn market(&self, said: &Said) -> Result<HubMarket<'_>, Error> {
+    pub fn market(&self, said: &HubOverrides) -> Result<HubMarket<'_>, EngineError> {
         Ok(HubMarket {
             engine: self,
             hub: self.hub(said)?,
-            workdir: self.workdir(Place::Workspace),
+            workdir: self.workdir(InstallTarget::Workspace),
             prepared: RefCell::default(),
         })
     }
@@ -44,10 +48,17 @@ impl Engine {
 
 impl HubMarket<'_> {
     /// Resolves, fetches, verifies and scans.
-    fn prepare(&self, reference: Reference, version: Option<&str>) -> Result<Prepared, Error> {
+    fn prepare(
+        &self,
+        reference: SkillReference,
+        version: Option<&str>,
+    ) -> Result<PreparedInstall, EngineError> {
         let reference = pinned_to(reference, version)?;
-        let ask = Ask { retained: Retained::Task, ..Ask::new(reference, "sinew acquire") };
-        let mut nobody = Nobody;
+        let ask = SkillInstallRequest {
+            retained: SkillRetention::Task,
+            ..SkillInstallRequest::new(reference, "sinew acquire")
+        };
+        let mut nobody = AbsentApprover;
         Ok(self.engine.prepare_skill(
             &self.hub,
             &ask,
@@ -58,8 +69,8 @@ impl HubMarket<'_> {
     }
 
     /// The lock's entries under a name, those of runs first.
-    fn entries(&self, slug: &str) -> Result<Vec<(String, LockEntry)>, Error> {
-        self.workdir.settle(&self.engine.env)?;
+    fn entries(&self, slug: &str) -> Result<Vec<(String, LockEntry)>, EngineError> {
+        self.workdir.recover(&self.engine.env)?;
         let lock = self.workdir.lock(&self.engine.env)?;
         let named = |key: &str| key.rsplit('/').next() == Some(slug);
         let mut found: Vec<_> = lock.skills.into_iter().filter(|(key, _)| named(key)).collect();
@@ -68,27 +79,27 @@ impl HubMarket<'_> {
     }
 
     /// The key of what a run installed under a name.
-    fn of_run(&self, slug: &str, run: &str) -> Result<Option<String>, Error> {
+    fn of_run(&self, slug: &str, run: &str) -> Result<Option<String>, EngineError> {
         let found = self.entries(slug)?.into_iter();
         Ok(found.filter(|(_, entry)| entry.run.as_deref() == Some(run)).map(|(key, _)| key).next())
     }
 }
 
-impl Market for HubMarket<'_> {
+impl SkillMarket for HubMarket<'_> {
     fn search(
         &self,
         keywords: &[String],
-        relevant: &dyn Fn(&Listing) -> bool,
-    ) -> Result<Searched, Error> {
-        let query = Query {
+        relevant: &dyn Fn(&MarketListing) -> bool,
+    ) -> Result<MarketSearchResult, EngineError> {
+        let query = RegistryQuery {
             words: keywords.join(" "),
-            sources: Sources::Usual,
-            matching: Matching::Words,
+            sources: SearchSources::Usual,
+            matching: NameMatching::Words,
             limit: ROWS,
         };
-        let fits = |row: &Candidate| listing(row).is_some_and(|row| relevant(&row));
+        let fits = |row: &RegistryCandidate| listing(row).is_some_and(|row| relevant(&row));
         let found = self.hub.search(&query, &fits)?;
-        Ok(Searched {
+        Ok(MarketSearchResult {
             listings: found.candidates.iter().filter_map(listing).collect(),
             relevant: found.relevant,
             supplemented: found.supplemented,
@@ -96,20 +107,20 @@ impl Market for HubMarket<'_> {
         })
     }
 
-    fn named(&self, reference: &str, version: Option<&str>) -> Result<Listing, Error> {
+    fn lookup(&self, reference: &str, version: Option<&str>) -> Result<MarketListing, EngineError> {
         let mut reference = parsed(reference)?;
         let prepared = self.prepare(reference.clone(), version)?;
         let proposal = prepared.proposal;
         let mut exact = version.is_some();
         let source = match &mut reference {
-            Reference::Registry(at) => {
+            SkillReference::Registry(at) => {
                 // How it is named from now on, and which version is wanted now, are two things.
-                exact |= std::mem::take(&mut at.wanted) != crate::hub::Wanted::Latest;
+                exact |= std::mem::take(&mut at.wanted) != crate::hub::RequestedVersion::Latest;
                 at.registry.clone().unwrap_or_else(|| DEFAULT_NAME.to_owned())
             }
             _ => proposal.source.kind.as_str().to_owned(),
         };
-        Ok(Listing {
+        Ok(MarketListing {
             slug: proposal.key.rsplit('/').next().unwrap_or_default().to_owned(),
             reference: reference.to_string(),
             source,
@@ -122,14 +133,18 @@ impl Market for HubMarket<'_> {
         })
     }
 
-    fn fetch(&self, wanted: &Wanted<'_>) -> Result<Fetched, Error> {
+    fn fetch(&self, wanted: &AcquireTarget<'_>) -> Result<FetchedCandidate, EngineError> {
         let prepared = self.prepare(reference_of(wanted)?, wanted.version)?;
         let fetched = fetched(&prepared, wanted);
         self.prepared.borrow_mut().insert(wanted.slug.to_owned(), prepared);
         Ok(fetched)
     }
 
-    fn install(&self, wanted: &Wanted<'_>, order: &Order<'_>) -> Result<Placed, Error> {
+    fn install(
+        &self,
+        wanted: &AcquireTarget<'_>,
+        order: &InstallOrder<'_>,
+    ) -> Result<MarketInstall, EngineError> {
         let known = self.prepared.borrow_mut().remove(wanted.slug);
         let mut prepared = match known.filter(|known| known.proposal.digest == order.digest) {
             Some(prepared) => prepared,
@@ -137,41 +152,47 @@ impl Market for HubMarket<'_> {
         };
         if prepared.proposal.digest != order.digest {
             let message = "its files are not those that were agreed to";
-            return Err(Error::new(ErrorKind::Refused, "integrity-mismatch", message));
+            return Err(EngineError::new(ErrorKind::Refused, "integrity-mismatch", message));
         }
         prepared.ask.run = Some(order.run.to_owned());
         let (by, method) = match order.by {
-            Some(by) => (by, Method::Prompt),
-            None => ("a reflex, on an earlier yes", Method::Policy),
+            Some(by) => (by, ApprovalMethod::Prompt),
+            None => ("a reflex, on an earlier yes", ApprovalMethod::Policy),
         };
         let reason = Some("acquired for one task".to_owned());
         let approval = self.hub.approval(&prepared, by.to_owned(), method, reason);
         let done = self.hub.commit(prepared, approval, &self.workdir)?;
-        Ok(Placed { digest: done.digest, folder: done.path, run: Some(order.run.to_owned()) })
+        Ok(MarketInstall {
+            digest: done.digest,
+            folder: done.path,
+            run: Some(order.run.to_owned()),
+        })
     }
 
-    fn installed(&self, slug: &str) -> Result<Option<Placed>, Error> {
+    fn installed(&self, slug: &str) -> Result<Option<MarketInstall>, EngineError> {
         if let Some((key, entry)) = self.entries(slug)?.into_iter().next() {
             let folder = self.workdir.target(&key);
             // What lies there now, and not what the lock remembers.
             let digest = records_of(&folder).map(|files| tree_sha256(&files)).unwrap_or_default();
-            return Ok(Some(Placed { digest, folder, run: entry.run }));
+            return Ok(Some(MarketInstall { digest, folder, run: entry.run }));
         }
         let folder = self.workdir.target(slug);
         let is_there = std::fs::symlink_metadata(&folder).is_ok();
-        Ok(is_there.then(|| Placed { digest: String::new(), folder, run: None }))
+        Ok(is_there.then(|| MarketInstall { digest: String::new(), folder, run: None }))
     }
 
-    fn uninstall(&self, slug: &str, run: &str) -> Result<bool, Error> {
+    fn uninstall(&self, slug: &str, run: &str) -> Result<bool, EngineError> {
         let Some(key) = self.of_run(slug, run)? else { return Ok(false) };
         match self.hub.uninstall(&key, &self.workdir) {
             // Whoever pinned it meanwhile wants it to stay.
-            Err(error) if matches!(error.word, Word::Pinned | Word::NotFound) => Ok(false),
+            Err(error) if matches!(error.word, HubErrorCode::Pinned | HubErrorCode::NotFound) => {
+                Ok(false)
+            }
             done => Ok(done.map(|_| true)?),
         }
     }
 
-    fn retain(&self, slug: &str, run: &str) -> Result<(), Error> {
+    fn retain(&self, slug: &str, run: &str) -> Result<(), EngineError> {
         match self.of_run(slug, run)? {
             Some(key) => Ok(self.hub.retain(&key, &self.workdir).map(drop)?),
             None => Ok(()),
@@ -180,38 +201,43 @@ impl Market for HubMarket<'_> {
 }
 
 /// Nobody says yes beforehand: what gives pause is no candidate.
-struct Nobody;
+struct AbsentApprover;
 
-impl Gate for Nobody {
-    fn concern(&mut self, _concern: &Concern) -> Answer {
-        Answer::Nobody { id: None }
+impl InstallApprover for AbsentApprover {
+    fn concern(&mut self, _concern: &InstallConcern) -> InstallDecision {
+        InstallDecision::Nobody { id: None }
     }
 
-    fn approve(&mut self, _proposal: &Proposal) -> Answer {
-        Answer::Nobody { id: None }
+    fn approve(&mut self, _proposal: &InstallReview) -> InstallDecision {
+        InstallDecision::Nobody { id: None }
     }
 }
 
-fn parsed(text: &str) -> Result<Reference, Error> {
-    Reference::parse(text, Reading::GitHub)
-        .map_err(|error| Error::new(ErrorKind::Usage, "bad-reference", error.to_string()))
+fn parsed(text: &str) -> Result<SkillReference, EngineError> {
+    SkillReference::parse(text, ShorthandMeaning::GitHub)
+        .map_err(|error| EngineError::new(ErrorKind::Usage, "bad-reference", error.to_string()))
 }
 
 /// How the source names what is wanted; the slug where that is enough.
-fn reference_of(wanted: &Wanted<'_>) -> Result<Reference, Error> {
+fn reference_of(wanted: &AcquireTarget<'_>) -> Result<SkillReference, EngineError> {
     parsed(if wanted.reference.is_empty() { wanted.slug } else { wanted.reference })
 }
 
 /// The same skill in exactly this version, where its source has versions that can be named. What has
 /// none is held to its bytes by the digest.
-fn pinned_to(reference: Reference, version: Option<&str>) -> Result<Reference, Error> {
+fn pinned_to(
+    reference: SkillReference,
+    version: Option<&str>,
+) -> Result<SkillReference, EngineError> {
     let Some(version) = version else { return Ok(reference) };
     let mut pinned = reference;
     match &mut pinned {
-        Reference::Registry(at) => at.wanted = crate::hub::Wanted::Version(version.to_owned()),
-        Reference::GitHub(at) => at.at = Some(version.to_owned()),
-        Reference::Git(at) => at.at = Some(version.to_owned()),
-        Reference::SkillsSh(_) | Reference::WellKnown(_) | Reference::Local(_) => {}
+        SkillReference::Registry(at) => {
+            at.wanted = crate::hub::RequestedVersion::Version(version.to_owned())
+        }
+        SkillReference::GitHub(at) => at.at = Some(version.to_owned()),
+        SkillReference::Git(at) => at.at = Some(version.to_owned()),
+        SkillReference::SkillsSh(_) | SkillReference::WellKnown(_) | SkillReference::Local(_) => {}
     }
     // What could not stand in a reference never reaches a source.
     parsed(&pinned.to_string())?;
@@ -219,13 +245,13 @@ fn pinned_to(reference: Reference, version: Option<&str>) -> Result<Reference, E
 }
 
 /// A row of a search, under the one word that records know it by.
-fn listing(row: &Candidate) -> Option<Listing> {
-    let slug = match Reference::parse(&row.reference, Reading::GitHub).ok()? {
-        Reference::Registry(at) => at.slug,
-        Reference::SkillsSh(at) => at.slug,
+fn listing(row: &RegistryCandidate) -> Option<MarketListing> {
+    let slug = match SkillReference::parse(&row.reference, ShorthandMeaning::GitHub).ok()? {
+        SkillReference::Registry(at) => at.slug,
+        SkillReference::SkillsSh(at) => at.slug,
         _ => row.name.trim().to_ascii_lowercase().replace([' ', '_'], "-"),
     };
-    Some(Listing {
+    Some(MarketListing {
         slug: parse_slug(&slug).ok()?,
         reference: row.reference.clone(),
         source: row.source.clone(),
@@ -238,26 +264,29 @@ fn listing(row: &Candidate) -> Option<Listing> {
     })
 }
 
-fn fetched(prepared: &Prepared, wanted: &Wanted<'_>) -> Fetched {
+fn fetched(prepared: &PreparedInstall, wanted: &AcquireTarget<'_>) -> FetchedCandidate {
     let proposal = &prepared.proposal;
     let skill_md = prepared.tree.get(sinew_catalog::SKILL_FILE);
     let files = prepared.tree.records();
-    let file =
-        |file: FileRecord| FileDigest { path: file.path, sha256: file.sha256, size: file.size };
+    let file = |file: FileRecord| ApprovalFileDigest {
+        path: file.path,
+        sha256: file.sha256,
+        size: file.size,
+    };
     let digest = Some(proposal.digest.clone());
-    let listed = Content::listed(files.into_iter().map(file));
-    Fetched {
+    let listed = ApprovalContent::from_file_digests(files.into_iter().map(file));
+    FetchedCandidate {
         version: proposal.version.clone(),
         // The hub's own digest: it is what the lock holds.
-        content: Content { digest, ..listed },
-        scan: Scan {
+        content: ApprovalContent { digest, ..listed },
+        scan: ApprovalScan {
             // What a person accepted of these bytes counts.
             verdict: match proposal.verdict {
-                Verdict::Allow => ScanVerdict::Allow,
-                Verdict::Warn => ScanVerdict::Warn,
-                Verdict::Block => ScanVerdict::Block,
+                Verdict::Allow => CandidateVerdict::Allow,
+                Verdict::Warn => CandidateVerdict::Warn,
+                Verdict::Block => CandidateVerdict::Block,
             },
-            ..Scan::of(&prepared.report)
+            ..ApprovalScan::of(&prepared.report)
         },
         capabilities: proposal.capabilities.clone(),
         skill_md: skill_md

@@ -2,50 +2,54 @@
 
 use std::path::PathBuf;
 
-use sinew_guard::scan::Capabilities;
+use sinew_guard::scan::SkillCapabilities;
 
-use crate::Error;
-use crate::approval::{Content, Scan};
+use crate::EngineError;
+use crate::approval::{ApprovalContent, ApprovalScan};
 
 /// Registries and the folder that skills are installed into.
 ///
 /// Whoever implements it verifies, scans and stages; the flow decides. Every call may be repeated after
 /// a crash.
-pub trait Market {
+pub trait SkillMarket {
     /// Searches with some English words, summaries alone. `relevant` says whether a row fits the task;
     /// where too little of what is reviewed does, sources that nobody reviews are asked as well.
     fn search(
         &self,
         keywords: &[String],
-        relevant: &dyn Fn(&Listing) -> bool,
-    ) -> Result<Searched, Error>;
+        relevant: &dyn Fn(&MarketListing) -> bool,
+    ) -> Result<MarketSearchResult, EngineError>;
 
     /// The row of one skill that somebody chose by its reference, in the version they want.
-    fn named(&self, reference: &str, version: Option<&str>) -> Result<Listing, Error>;
+    fn lookup(&self, reference: &str, version: Option<&str>) -> Result<MarketListing, EngineError>;
 
     /// Resolves, downloads, verifies and scans a skill, where no catalog sees it.
-    fn fetch(&self, wanted: &Wanted<'_>) -> Result<Fetched, Error>;
+    fn fetch(&self, wanted: &AcquireTarget<'_>) -> Result<FetchedCandidate, EngineError>;
 
     /// Puts a skill in place for a run, with exactly these bytes. Where they are there for this run
     /// already, nothing happens; what is there for another reason stays, and is an error.
-    fn install(&self, wanted: &Wanted<'_>, order: &Order<'_>) -> Result<Placed, Error>;
+    fn install(
+        &self,
+        wanted: &AcquireTarget<'_>,
+        order: &InstallOrder<'_>,
+    ) -> Result<MarketInstall, EngineError>;
 
     /// What is installed under a name.
-    fn installed(&self, slug: &str) -> Result<Option<Placed>, Error>;
+    fn installed(&self, slug: &str) -> Result<Option<MarketInstall>, EngineError>;
 
     /// Takes away what a run installed, its entries in locks as well; `false` where there was nothing.
     /// What is there for another reason is left as it is.
-    fn uninstall(&self, slug: &str, run: &str) -> Result<bool, Error>;
+    fn uninstall(&self, slug: &str, run: &str) -> Result<bool, EngineError>;
 
     /// From now on what a run installed is the person's own.
-    fn retain(&self, slug: &str, run: &str) -> Result<(), Error>;
+    fn retain(&self, slug: &str, run: &str) -> Result<(), EngineError>;
 }
 
 /// What a search found.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Searched {
+pub struct MarketSearchResult {
     /// Every row, those that fit first.
-    pub listings: Vec<Listing>,
+    pub listings: Vec<MarketListing>,
     /// How many of the reviewed ones fit.
     pub relevant: usize,
     /// Whether sources were asked that nobody reviews, because too little fits.
@@ -56,7 +60,7 @@ pub struct Searched {
 
 /// An installation that was agreed to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Order<'a> {
+pub struct InstallOrder<'a> {
     /// The digest of exactly what was agreed to.
     pub digest: &'a str,
     /// The run it is for.
@@ -67,7 +71,7 @@ pub struct Order<'a> {
 
 /// One row of a search.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Listing {
+pub struct MarketListing {
     /// The skill.
     pub slug: String,
     /// How its source names it.
@@ -90,7 +94,7 @@ pub struct Listing {
 
 /// A skill that is to be fetched or installed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Wanted<'a> {
+pub struct AcquireTarget<'a> {
     /// The skill.
     pub slug: &'a str,
     /// How its source names it; empty where the slug is enough.
@@ -103,15 +107,15 @@ pub struct Wanted<'a> {
 
 /// A skill's files, verified and scanned.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fetched {
+pub struct FetchedCandidate {
     /// Their version.
     pub version: String,
     /// Which files, with the digest that an installation is bound to.
-    pub content: Content,
+    pub content: ApprovalContent,
     /// What the scanner says.
-    pub scan: Scan,
+    pub scan: ApprovalScan,
     /// What they can do.
-    pub capabilities: Capabilities,
+    pub capabilities: SkillCapabilities,
     /// The text of SKILL.md.
     pub skill_md: String,
     /// How the source names exactly this skill.
@@ -120,7 +124,7 @@ pub struct Fetched {
 
 /// A skill in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Placed {
+pub struct MarketInstall {
     /// The digest of its files.
     pub digest: String,
     /// Its folder.

@@ -1,8 +1,8 @@
 //! What a skill would have done, step by step, read from its text without a model.
 
-use sinew_skill::{first_text_line, sections, split};
+use sinew_skill::{first_text_line, sections, split_front_matter};
 
-use crate::approval::{PlanStep, Risk};
+use crate::approval::{PlanStep, StepRisk};
 
 /// Steps that are shown: what a person reads before a yes.
 const MAX_STEPS: usize = 12;
@@ -10,9 +10,9 @@ const MAX_STEPS: usize = 12;
 const MAX_STEP: usize = 160;
 
 /// Words that say what is at stake, the worst first.
-const WORDS: &[(Risk, &[&str])] = &[
+const WORDS: &[(StepRisk, &[&str])] = &[
     (
-        Risk::Destructive,
+        StepRisk::Destructive,
         &[
             "delete",
             "deletes",
@@ -27,15 +27,15 @@ const WORDS: &[(Risk, &[&str])] = &[
         ],
     ),
     (
-        Risk::Shell,
+        StepRisk::Shell,
         &["bash", "command", "execute", "executes", "run", "runs", "script", "sh", "shell"],
     ),
     (
-        Risk::Credentials,
+        StepRisk::Credentials,
         &["credential", "credentials", "key", "login", "password", "secret", "token"],
     ),
     (
-        Risk::Write,
+        StepRisk::Write,
         &[
             "add", "append", "change", "commit", "create", "edit", "install", "move", "post",
             "publish", "push", "rename", "save", "send", "set", "update", "upload", "write",
@@ -45,7 +45,7 @@ const WORDS: &[(Risk, &[&str])] = &[
 
 /// The steps of a skill, with what each puts at stake.
 pub(super) fn steps(skill_md: &str) -> Vec<PlanStep> {
-    let body = split(skill_md).map_or(skill_md, |fenced| fenced.body);
+    let body = split_front_matter(skill_md).map_or(skill_md, |fenced| fenced.body);
     let (mut numbered, mut bulleted, mut commands) = (Vec::new(), Vec::new(), Vec::new());
     let mut fence: Option<bool> = None;
     for line in body.lines() {
@@ -58,8 +58,8 @@ pub(super) fn steps(skill_md: &str) -> Vec<PlanStep> {
         } else if let Some(shell) = fence {
             if shell && !text.is_empty() && !text.starts_with('#') {
                 let severity = match looks(text) {
-                    true => Risk::ReadOnly,
-                    false => risk(text).max(Risk::Shell),
+                    true => StepRisk::ReadOnly,
+                    false => risk(text).max(StepRisk::Shell),
                 };
                 commands.push(PlanStep { text: short(text), severity });
             }
@@ -92,7 +92,7 @@ pub(super) fn steps(skill_md: &str) -> Vec<PlanStep> {
 fn cut(mut steps: Vec<PlanStep>) -> Vec<PlanStep> {
     if steps.len() > MAX_STEPS {
         let rest = steps.split_off(MAX_STEPS - 1);
-        let severity = rest.iter().map(|step| step.severity).max().unwrap_or(Risk::Shell);
+        let severity = rest.iter().map(|step| step.severity).max().unwrap_or(StepRisk::Shell);
         steps.push(PlanStep { text: format!("and {} more steps", rest.len()), severity });
     }
     steps
@@ -125,14 +125,14 @@ fn looks(line: &str) -> bool {
 }
 
 /// What a text puts at stake, by the worst word in it.
-fn risk(text: &str) -> Risk {
+fn risk(text: &str) -> StepRisk {
     let text = text.to_lowercase();
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
     let found = WORDS.iter().find(|(_, list)| words.iter().any(|word| list.contains(word)));
     match found {
         Some((risk, _)) => *risk,
-        None if text.contains('`') => Risk::Shell,
-        None => Risk::ReadOnly,
+        None if text.contains('`') => StepRisk::Shell,
+        None => StepRisk::ReadOnly,
     }
 }
 
@@ -161,11 +161,11 @@ fn short(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn shown(text: &str) -> Vec<(Risk, String)> {
+    fn shown(text: &str) -> Vec<(StepRisk, String)> {
         steps(text).into_iter().map(|step| (step.severity, step.text)).collect()
     }
 
-    fn step(risk: Risk, text: &str) -> (Risk, String) {
+    fn step(risk: StepRisk, text: &str) -> (StepRisk, String) {
         (risk, text.to_owned())
     }
 
@@ -177,13 +177,13 @@ mod tests {
                  4. Run the importer\n5) Delete what is done\n- aside\n```sh\n# not this\ncurl x\nrm -r y\n```\n"
             ),
             [
-                step(Risk::ReadOnly, "List the tasks"),
-                step(Risk::Write, "Send the list"),
-                step(Risk::Credentials, "Use your API token"),
-                step(Risk::Shell, "Run the importer"),
-                step(Risk::Destructive, "Delete what is done"),
-                step(Risk::ReadOnly, "curl x"),
-                step(Risk::Destructive, "rm -r y"),
+                step(StepRisk::ReadOnly, "List the tasks"),
+                step(StepRisk::Write, "Send the list"),
+                step(StepRisk::Credentials, "Use your API token"),
+                step(StepRisk::Shell, "Run the importer"),
+                step(StepRisk::Destructive, "Delete what is done"),
+                step(StepRisk::ReadOnly, "curl x"),
+                step(StepRisk::Destructive, "rm -r y"),
             ]
         );
         for (line, looking) in [
@@ -200,7 +200,7 @@ mod tests {
             assert_eq!(looks(line), looking, "{line}");
         }
         assert_eq!(shown("# X\n## Look\nread it\n## Store\nwrite it\n").len(), 2);
-        assert_eq!(shown(""), [step(Risk::ReadOnly, "follow the skill")]);
+        assert_eq!(shown(""), [step(StepRisk::ReadOnly, "follow the skill")]);
         assert_eq!(shown(&"- run it\n".repeat(40)).len(), MAX_STEPS);
     }
 }

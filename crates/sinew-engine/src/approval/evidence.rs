@@ -3,7 +3,7 @@
 //! Most of it is somebody else's text. It is cut to size here, and made safe where it is shown.
 
 use serde::{Deserialize, Serialize};
-use sinew_cortex::acquire::ScanVerdict;
+use sinew_cortex::acquire::CandidateVerdict;
 use sinew_guard::secrets;
 
 /// Longer texts are cut: this is what a person reads before one key.
@@ -13,7 +13,7 @@ const MAX_LINES: usize = 50;
 
 /// Everything worth knowing for an answer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Evidence {
+pub struct ApprovalEvidence {
     /// What the skill is called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -34,7 +34,7 @@ pub struct Evidence {
     pub reviewed: Option<bool>,
     /// What the scanner says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scan: Option<Scan>,
+    pub scan: Option<ApprovalScan>,
     /// What it can do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capabilities: Vec<String>,
@@ -57,9 +57,9 @@ pub struct Evidence {
 
 /// What the scanner says, in numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Scan {
+pub struct ApprovalScan {
     /// Allow, warn or block.
-    pub verdict: ScanVerdict,
+    pub verdict: CandidateVerdict,
     /// Critical findings, also those that somebody accepted.
     pub critical: usize,
     /// Warnings.
@@ -68,20 +68,20 @@ pub struct Scan {
     pub info: usize,
 }
 
-impl Scan {
+impl ApprovalScan {
     /// What a report says.
     pub fn of(report: &sinew_guard::scan::ScanReport) -> Self {
-        use sinew_guard::scan::{Severity, Verdict};
+        use sinew_guard::scan::{FindingSeverity, Verdict};
         let count = |wanted| report.findings.iter().filter(|f| f.severity == wanted).count();
         Self {
             verdict: match report.verdict {
-                Verdict::Allow => ScanVerdict::Allow,
-                Verdict::Warn => ScanVerdict::Warn,
-                Verdict::Block => ScanVerdict::Block,
+                Verdict::Allow => CandidateVerdict::Allow,
+                Verdict::Warn => CandidateVerdict::Warn,
+                Verdict::Block => CandidateVerdict::Block,
             },
-            critical: count(Severity::Critical),
-            warn: count(Severity::Warn),
-            info: count(Severity::Info),
+            critical: count(FindingSeverity::Critical),
+            warn: count(FindingSeverity::Warn),
+            info: count(FindingSeverity::Info),
         }
     }
 }
@@ -92,13 +92,13 @@ pub struct PlanStep {
     /// What is done.
     pub text: String,
     /// How much is at stake.
-    pub severity: Risk,
+    pub severity: StepRisk,
 }
 
 /// How much a step puts at stake, least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Risk {
+pub enum StepRisk {
     /// It only looks.
     ReadOnly,
     /// It changes something.
@@ -111,9 +111,9 @@ pub enum Risk {
     Destructive,
 }
 
-impl Risk {
+impl StepRisk {
     /// The sign before a step.
-    pub fn sign(self) -> &'static str {
+    pub fn symbol(self) -> &'static str {
         match self {
             Self::ReadOnly => "🟢",
             Self::Write => "🟡",
@@ -124,9 +124,9 @@ impl Risk {
     }
 }
 
-impl Evidence {
+impl ApprovalEvidence {
     /// Cut to what a person reads, without secrets.
-    pub(super) fn kept(mut self) -> Self {
+    pub(super) fn trimmed(mut self) -> Self {
         let texts = [
             &mut self.name,
             &mut self.description,

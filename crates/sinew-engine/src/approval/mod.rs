@@ -11,12 +11,17 @@
 //! [`Engine::open_approval`]: crate::Engine::open_approval
 //! [`Engine::use_approval`]: crate::Engine::use_approval
 
-mod book;
+mod approval_store;
 mod evidence;
-mod object;
-mod step;
+mod record;
+mod transitions;
 
-pub use evidence::{Evidence, PlanStep, Risk, Scan};
-pub use object::{Approval, Content, Decided, FileDigest, NewApproval, State, Subject};
-pub use sinew_cortex::acquire::{Act, Channel, Relay, ScanVerdict, Scope};
-pub use step::{Decision, Said, Use};
+pub use evidence::{ApprovalEvidence, ApprovalScan, PlanStep, StepRisk};
+pub use record::{
+    Approval, ApprovalContent, ApprovalFileDigest, ApprovalState, ApprovalSubject, DecisionOrigin,
+    NewApproval,
+};
+pub use sinew_cortex::acquire::{
+    CandidateVerdict, ConsentAct, ConsentChannel, ConsentScope, RelayPolicy,
+};
+pub use transitions::{ApprovalDecision, ApprovalResponse, ApprovalUse};

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use sinew_catalog::Environment;
 
-use super::edit::Format;
+use super::edit::ConfigFormat;
 
 /// Whose configuration is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Scope {
+pub enum ConnectScope {
     /// The user's own, for every project.
     User,
     /// The project's, for everybody who works on it.
@@ -19,7 +19,7 @@ pub enum Scope {
 
 /// Where something lies.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Place {
+pub(crate) enum AgentPath {
     /// Below the home folder.
     Home(&'static str),
     /// Below Claude Code's folder.
@@ -42,38 +42,38 @@ pub(crate) enum Place {
 
 /// An agent.
 #[derive(Debug)]
-pub(crate) struct Agent {
+pub(crate) struct ConnectableAgent {
     pub(crate) id: &'static str,
     pub(super) title: &'static str,
     aliases: &'static [&'static str],
     /// Its program.
     program: &'static str,
     /// Folders and files that are there once it was used.
-    traces: &'static [Place],
+    traces: &'static [AgentPath],
     /// Its configuration, by scope; where several names are possible, the first that exists.
-    pub(super) configs: &'static [(Scope, &'static [Place])],
-    pub(super) format: Format,
+    pub(super) configs: &'static [(ConnectScope, &'static [AgentPath])],
+    pub(super) format: ConfigFormat,
     /// Where its servers are.
     pub(super) servers: &'static [&'static str],
     /// Our entry: `$COMMAND` stands for the program.
     pub(super) stdio: &'static str,
     /// Our entry for a server behind an address: `$URL` stands for it.
     pub(super) http: &'static str,
-    pub(super) hooks: Option<Hooks>,
+    pub(super) hooks: Option<AgentHooks>,
     /// Where it looks for the user's own skills.
-    pub(super) skills: Skills,
+    pub(super) skills: AgentSkillAccess,
     /// Folders of skills that it reads.
-    pub(crate) imports: &'static [Place],
+    pub(crate) imports: &'static [AgentPath],
     /// Folders of commands, each a single file.
-    pub(crate) commands: &'static [Place],
+    pub(crate) commands: &'static [AgentPath],
     /// What the user has to know after connecting.
     pub(super) note: Option<&'static str>,
 }
 
 /// How an agent is told to run hooks.
 #[derive(Debug)]
-pub(crate) struct Hooks {
-    pub(super) configs: &'static [(Scope, &'static [Place])],
+pub(crate) struct AgentHooks {
+    pub(super) configs: &'static [(ConnectScope, &'static [AgentPath])],
     /// Its events, each with what it is limited to.
     pub(super) events: &'static [(&'static str, Option<&'static str>)],
     /// In its own unit; five seconds.
@@ -84,9 +84,9 @@ pub(crate) struct Hooks {
 
 /// How an agent is given sinew's skills.
 #[derive(Debug)]
-pub(crate) enum Skills {
+pub(crate) enum AgentSkillAccess {
     /// As entries of a folder of its own.
-    Folder(Place),
+    Folder(AgentPath),
     /// As one more folder that it reads, named at this place in its configuration.
     Listed(&'static [&'static str]),
 }
@@ -95,25 +95,25 @@ const SESSION: Option<&str> = Some("startup|resume|clear|compact");
 const ANY: Option<&str> = Some("*");
 
 /// Every agent, in the order in which people know them.
-pub(crate) const AGENTS: &[Agent] = &[
-    Agent {
+pub(crate) const AGENTS: &[ConnectableAgent] = &[
+    ConnectableAgent {
         id: "claude-code",
         title: "Claude Code",
         aliases: &["claude"],
         program: "claude",
-        traces: &[Place::Claude(""), Place::ClaudeState],
+        traces: &[AgentPath::Claude(""), AgentPath::ClaudeState],
         configs: &[
-            (Scope::User, &[Place::ClaudeState]),
-            (Scope::Project, &[Place::Project(".mcp.json")]),
+            (ConnectScope::User, &[AgentPath::ClaudeState]),
+            (ConnectScope::Project, &[AgentPath::Project(".mcp.json")]),
         ],
-        format: Format::Json,
+        format: ConfigFormat::Json,
         servers: &["mcpServers"],
         stdio: r#"{"type":"stdio","command":"$COMMAND","args":["mcp"]}"#,
         http: r#"{"type":"http","url":"$URL","headers":{"Authorization":"Bearer ${SINEW_TOKEN}"}}"#,
-        hooks: Some(Hooks {
+        hooks: Some(AgentHooks {
             configs: &[
-                (Scope::User, &[Place::Claude("settings.json")]),
-                (Scope::Project, &[Place::Project(".claude/settings.json")]),
+                (ConnectScope::User, &[AgentPath::Claude("settings.json")]),
+                (ConnectScope::Project, &[AgentPath::Project(".claude/settings.json")]),
             ],
             events: &[
                 ("SessionStart", SESSION),
@@ -127,29 +127,29 @@ pub(crate) const AGENTS: &[Agent] = &[
             timeout: 5,
             named: false,
         }),
-        skills: Skills::Folder(Place::Claude("skills")),
-        imports: &[Place::Claude("skills"), Place::Project(".claude/skills")],
-        commands: &[Place::Claude("commands"), Place::Project(".claude/commands")],
+        skills: AgentSkillAccess::Folder(AgentPath::Claude("skills")),
+        imports: &[AgentPath::Claude("skills"), AgentPath::Project(".claude/skills")],
+        commands: &[AgentPath::Claude("commands"), AgentPath::Project(".claude/commands")],
         note: None,
     },
-    Agent {
+    ConnectableAgent {
         id: "codex",
         title: "Codex",
         aliases: &[],
         program: "codex",
-        traces: &[Place::Codex("")],
+        traces: &[AgentPath::Codex("")],
         configs: &[
-            (Scope::User, &[Place::Codex("config.toml")]),
-            (Scope::Project, &[Place::Project(".codex/config.toml")]),
+            (ConnectScope::User, &[AgentPath::Codex("config.toml")]),
+            (ConnectScope::Project, &[AgentPath::Project(".codex/config.toml")]),
         ],
-        format: Format::Toml,
+        format: ConfigFormat::Toml,
         servers: &["mcp_servers"],
         stdio: r#"{"command":"$COMMAND","args":["mcp"],"startup_timeout_sec":10}"#,
         http: r#"{"url":"$URL","bearer_token_env_var":"SINEW_TOKEN"}"#,
-        hooks: Some(Hooks {
+        hooks: Some(AgentHooks {
             configs: &[
-                (Scope::User, &[Place::Codex("hooks.json")]),
-                (Scope::Project, &[Place::Project(".codex/hooks.json")]),
+                (ConnectScope::User, &[AgentPath::Codex("hooks.json")]),
+                (ConnectScope::Project, &[AgentPath::Project(".codex/hooks.json")]),
             ],
             events: &[
                 ("SessionStart", SESSION),
@@ -160,76 +160,76 @@ pub(crate) const AGENTS: &[Agent] = &[
             timeout: 5,
             named: false,
         }),
-        skills: Skills::Folder(Place::Home(".agents/skills")),
+        skills: AgentSkillAccess::Folder(AgentPath::Home(".agents/skills")),
         imports: &[
-            Place::Home(".agents/skills"),
-            Place::Codex("skills"),
-            Place::Project(".agents/skills"),
-            Place::Project(".codex/skills"),
+            AgentPath::Home(".agents/skills"),
+            AgentPath::Codex("skills"),
+            AgentPath::Project(".agents/skills"),
+            AgentPath::Project(".codex/skills"),
         ],
         commands: &[],
         note: Some(
             "Codex asks once whether it may trust the new hooks; until then they do not run",
         ),
     },
-    Agent {
+    ConnectableAgent {
         id: "openclaw",
         title: "OpenClaw",
         aliases: &[],
         program: "openclaw",
-        traces: &[Place::OpenClawState("")],
-        configs: &[(Scope::User, &[Place::OpenClaw])],
-        format: Format::Json5,
+        traces: &[AgentPath::OpenClawState("")],
+        configs: &[(ConnectScope::User, &[AgentPath::OpenClaw])],
+        format: ConfigFormat::Json5,
         servers: &["mcp", "servers"],
         stdio: r#"{"command":"$COMMAND","args":["mcp"]}"#,
         http: r#"{"url":"$URL","transport":"streamable-http","headers":{"Authorization":"Bearer ${SINEW_TOKEN}"}}"#,
         hooks: None,
-        skills: Skills::Listed(&["skills", "load", "extraDirs"]),
+        skills: AgentSkillAccess::Listed(&["skills", "load", "extraDirs"]),
         imports: &[
-            Place::OpenClawState("skills"),
-            Place::Home(".agents/skills"),
-            Place::Project(".agents/skills"),
-            Place::Project("skills"),
+            AgentPath::OpenClawState("skills"),
+            AgentPath::Home(".agents/skills"),
+            AgentPath::Project(".agents/skills"),
+            AgentPath::Project("skills"),
         ],
         commands: &[],
         note: None,
     },
-    Agent {
+    ConnectableAgent {
         id: "cursor",
         title: "Cursor",
         aliases: &[],
         program: "cursor",
-        traces: &[Place::Home(".cursor")],
+        traces: &[AgentPath::Home(".cursor")],
         configs: &[
-            (Scope::User, &[Place::Home(".cursor/mcp.json")]),
-            (Scope::Project, &[Place::Project(".cursor/mcp.json")]),
+            (ConnectScope::User, &[AgentPath::Home(".cursor/mcp.json")]),
+            (ConnectScope::Project, &[AgentPath::Project(".cursor/mcp.json")]),
         ],
-        format: Format::Json,
+        format: ConfigFormat::Json,
         servers: &["mcpServers"],
         stdio: r#"{"command":"$COMMAND","args":["mcp"]}"#,
         http: r#"{"url":"$URL","headers":{"Authorization":"Bearer ${env:SINEW_TOKEN}"}}"#,
         hooks: None,
-        skills: Skills::Folder(Place::Home(".cursor/skills")),
+        skills: AgentSkillAccess::Folder(AgentPath::Home(".cursor/skills")),
         imports: &[
-            Place::Project(".cursor/skills"),
-            Place::Project(".agents/skills"),
-            Place::Home(".cursor/skills"),
+            AgentPath::Project(".cursor/skills"),
+            AgentPath::Project(".agents/skills"),
+            AgentPath::Home(".cursor/skills"),
         ],
         commands: &[],
         note: None,
     },
-    Agent {
+    ConnectableAgent {
         id: "gemini",
         title: "Gemini CLI",
         aliases: &["gemini-cli"],
         program: "gemini",
-        traces: &[Place::Home(".gemini")],
+        traces: &[AgentPath::Home(".gemini")],
         configs: GEMINI,
-        format: Format::Json,
+        format: ConfigFormat::Json,
         servers: &["mcpServers"],
         stdio: r#"{"command":"$COMMAND","args":["mcp"],"timeout":30000}"#,
         http: r#"{"httpUrl":"$URL","headers":{"Authorization":"Bearer $SINEW_TOKEN"},"timeout":30000}"#,
-        hooks: Some(Hooks {
+        hooks: Some(AgentHooks {
             configs: GEMINI,
             events: &[
                 ("SessionStart", None),
@@ -241,118 +241,121 @@ pub(crate) const AGENTS: &[Agent] = &[
             timeout: 5_000,
             named: true,
         }),
-        skills: Skills::Folder(Place::Home(".gemini/skills")),
+        skills: AgentSkillAccess::Folder(AgentPath::Home(".gemini/skills")),
         imports: &[
-            Place::Home(".gemini/skills"),
-            Place::Home(".agents/skills"),
-            Place::Project(".gemini/skills"),
-            Place::Project(".agents/skills"),
+            AgentPath::Home(".gemini/skills"),
+            AgentPath::Home(".agents/skills"),
+            AgentPath::Project(".gemini/skills"),
+            AgentPath::Project(".agents/skills"),
         ],
         commands: &[],
         note: None,
     },
-    Agent {
+    ConnectableAgent {
         id: "vscode",
         title: "VS Code",
         aliases: &["vs-code", "code"],
         program: "code",
-        traces: &[Place::VsCode("")],
+        traces: &[AgentPath::VsCode("")],
         configs: &[
-            (Scope::User, &[Place::VsCode("mcp.json")]),
-            (Scope::Project, &[Place::Project(".vscode/mcp.json")]),
+            (ConnectScope::User, &[AgentPath::VsCode("mcp.json")]),
+            (ConnectScope::Project, &[AgentPath::Project(".vscode/mcp.json")]),
         ],
-        format: Format::Json,
+        format: ConfigFormat::Json,
         servers: &["servers"],
         stdio: r#"{"type":"stdio","command":"$COMMAND","args":["mcp"]}"#,
         http: r#"{"type":"http","url":"$URL","headers":{"Authorization":"Bearer ${env:SINEW_TOKEN}"}}"#,
         hooks: None,
-        skills: Skills::Folder(Place::Home(".copilot/skills")),
+        skills: AgentSkillAccess::Folder(AgentPath::Home(".copilot/skills")),
         imports: &[
-            Place::Project(".github/skills"),
-            Place::Project(".claude/skills"),
-            Place::Project(".agents/skills"),
-            Place::Home(".copilot/skills"),
-            Place::Home(".agents/skills"),
+            AgentPath::Project(".github/skills"),
+            AgentPath::Project(".claude/skills"),
+            AgentPath::Project(".agents/skills"),
+            AgentPath::Home(".copilot/skills"),
+            AgentPath::Home(".agents/skills"),
         ],
         commands: &[],
         note: None,
     },
-    Agent {
+    ConnectableAgent {
         id: "goose",
         title: "goose",
         aliases: &[],
         program: "goose",
-        traces: &[Place::Config("goose")],
-        configs: &[(Scope::User, &[Place::Config("goose/config.yaml")])],
-        format: Format::Yaml,
+        traces: &[AgentPath::Config("goose")],
+        configs: &[(ConnectScope::User, &[AgentPath::Config("goose/config.yaml")])],
+        format: ConfigFormat::Yaml,
         servers: &["extensions"],
         stdio: r#"{"type":"stdio","name":"sinew","cmd":"$COMMAND","args":["mcp"],"enabled":true,"timeout":300,"bundled":false,"envs":{},"env_keys":[]}"#,
         http: r#"{"type":"streamable_http","name":"sinew","uri":"$URL","enabled":true,"timeout":300,"bundled":false,"envs":{},"env_keys":["SINEW_TOKEN"],"headers":{"Authorization":"Bearer $SINEW_TOKEN"}}"#,
         hooks: None,
-        skills: Skills::Folder(Place::Home(".agents/skills")),
+        skills: AgentSkillAccess::Folder(AgentPath::Home(".agents/skills")),
         imports: &[
-            Place::Home(".agents/skills"),
-            Place::Project(".agents/skills"),
-            Place::Project(".goose/skills"),
-            Place::Project(".claude/skills"),
-            Place::Claude("skills"),
+            AgentPath::Home(".agents/skills"),
+            AgentPath::Project(".agents/skills"),
+            AgentPath::Project(".goose/skills"),
+            AgentPath::Project(".claude/skills"),
+            AgentPath::Claude("skills"),
         ],
         commands: &[],
         note: None,
     },
-    Agent {
+    ConnectableAgent {
         id: "opencode",
         title: "opencode",
         aliases: &["open-code"],
         program: "opencode",
-        traces: &[Place::Config("opencode")],
+        traces: &[AgentPath::Config("opencode")],
         configs: &[
             (
-                Scope::User,
+                ConnectScope::User,
                 &[
-                    Place::Config("opencode/opencode.json"),
-                    Place::Config("opencode/opencode.jsonc"),
+                    AgentPath::Config("opencode/opencode.json"),
+                    AgentPath::Config("opencode/opencode.jsonc"),
                 ],
             ),
-            (Scope::Project, &[Place::Project("opencode.json"), Place::Project("opencode.jsonc")]),
+            (
+                ConnectScope::Project,
+                &[AgentPath::Project("opencode.json"), AgentPath::Project("opencode.jsonc")],
+            ),
         ],
-        format: Format::Json,
+        format: ConfigFormat::Json,
         servers: &["mcp"],
         stdio: r#"{"type":"local","command":["$COMMAND","mcp"],"enabled":true}"#,
         http: r#"{"type":"remote","url":"$URL","enabled":true,"headers":{"Authorization":"Bearer {env:SINEW_TOKEN}"}}"#,
         hooks: None,
-        skills: Skills::Folder(Place::Config("opencode/skills")),
+        skills: AgentSkillAccess::Folder(AgentPath::Config("opencode/skills")),
         imports: &[
-            Place::Project(".opencode/skills"),
-            Place::Config("opencode/skills"),
-            Place::Project(".claude/skills"),
-            Place::Claude("skills"),
-            Place::Project(".agents/skills"),
-            Place::Home(".agents/skills"),
+            AgentPath::Project(".opencode/skills"),
+            AgentPath::Config("opencode/skills"),
+            AgentPath::Project(".claude/skills"),
+            AgentPath::Claude("skills"),
+            AgentPath::Project(".agents/skills"),
+            AgentPath::Home(".agents/skills"),
         ],
         commands: &[],
         note: None,
     },
 ];
 
-const GEMINI: &[(Scope, &[Place])] = &[
-    (Scope::User, &[Place::Home(".gemini/settings.json")]),
-    (Scope::Project, &[Place::Project(".gemini/settings.json")]),
+const GEMINI: &[(ConnectScope, &[AgentPath])] = &[
+    (ConnectScope::User, &[AgentPath::Home(".gemini/settings.json")]),
+    (ConnectScope::Project, &[AgentPath::Project(".gemini/settings.json")]),
 ];
 
-impl Agent {
+impl ConnectableAgent {
     pub(super) fn find(name: &str) -> Option<&'static Self> {
         AGENTS.iter().find(|agent| agent.id == name || agent.aliases.contains(&name))
     }
 
     /// Whether it is on this machine.
-    pub(super) fn is_here(&self, env: &Environment) -> bool {
+    pub(super) fn is_installed(&self, env: &Environment) -> bool {
         env.find_program(self.program).is_some()
             || self.traces.iter().any(|place| place.path(env, &env.cwd).exists())
     }
 }
 
-impl Place {
+impl AgentPath {
     pub(crate) fn path(self, env: &Environment, workspace: &std::path::Path) -> PathBuf {
         let claude = || env.var_path("CLAUDE_CONFIG_DIR");
         let config = || match env.os.as_str() {

@@ -5,21 +5,21 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sinew_guard::record;
+use sinew_guard::scan_records;
 
-use super::agents::Scope;
+use super::agents::ConnectScope;
 
 /// One thing that was written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub(super) enum Written {
+pub(super) enum WrittenValue {
     /// An entry of a map.
     Entry { at: Vec<String>, value: Value },
     /// An item of a list.
     Item { at: Vec<String>, value: Value },
 }
 
-impl Written {
+impl WrittenValue {
     pub(super) fn at(&self) -> Vec<&str> {
         let (Self::Entry { at, .. } | Self::Item { at, .. }) = self;
         at.iter().map(String::as_str).collect()
@@ -28,13 +28,13 @@ impl Written {
 
 /// A file that was changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Change {
+pub(super) struct ConnectChange {
     /// When, in RFC 3339.
     pub(super) at: String,
     pub(super) agent: String,
-    pub(super) scope: Scope,
+    pub(super) scope: ConnectScope,
     pub(super) file: PathBuf,
-    pub(super) written: Vec<Written>,
+    pub(super) written: Vec<WrittenValue>,
     /// Maps and lists that were not there before.
     pub(super) made: Vec<Vec<String>>,
     /// The file's digest before; `None` where there was none.
@@ -45,8 +45,8 @@ pub(super) struct Change {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "lowercase")]
-enum Line {
-    Connected(Change),
+enum ConnectLedgerLine {
+    Connected(ConnectChange),
     /// Everything written for this agent into this file is out again, or no longer ours.
     Disconnected {
         at: String,
@@ -57,27 +57,27 @@ enum Line {
 
 /// The ledger's file.
 #[derive(Debug)]
-pub(super) struct Ledger {
+pub(super) struct ConnectLedger {
     path: PathBuf,
 }
 
-impl Ledger {
+impl ConnectLedger {
     pub(super) fn below(home: &Path) -> Self {
         Self { path: home.join("connections.jsonl") }
     }
 
     /// What is connected, oldest first.
-    pub(super) fn changes(&self) -> io::Result<Vec<Change>> {
+    pub(super) fn changes(&self) -> io::Result<Vec<ConnectChange>> {
         let text = match std::fs::read_to_string(&self.path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error),
         };
-        let mut changes: Vec<Change> = Vec::new();
+        let mut changes: Vec<ConnectChange> = Vec::new();
         for line in text.lines().filter_map(|line| serde_json::from_str(line).ok()) {
             match line {
-                Line::Connected(change) => changes.push(change),
-                Line::Disconnected { agent, file, .. } => {
+                ConnectLedgerLine::Connected(change) => changes.push(change),
+                ConnectLedgerLine::Disconnected { agent, file, .. } => {
                     changes.retain(|change| change.agent != agent || change.file != file);
                 }
             }
@@ -85,12 +85,15 @@ impl Ledger {
         Ok(changes)
     }
 
-    pub(super) fn connected(&self, change: Change) -> io::Result<()> {
-        record::append(&self.path, &Line::Connected(change))
+    pub(super) fn record_connect(&self, change: ConnectChange) -> io::Result<()> {
+        scan_records::append_audit_record(&self.path, &ConnectLedgerLine::Connected(change))
     }
 
-    pub(super) fn disconnected(&self, at: String, agent: &str, file: &Path) -> io::Result<()> {
+    pub(super) fn record_disconnect(&self, at: String, agent: &str, file: &Path) -> io::Result<()> {
         let (agent, file) = (agent.to_owned(), file.to_owned());
-        record::append(&self.path, &Line::Disconnected { at, agent, file })
+        scan_records::append_audit_record(
+            &self.path,
+            &ConnectLedgerLine::Disconnected { at, agent, file },
+        )
     }
 }

@@ -7,12 +7,12 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use similar::TextDiff;
 
-use super::agents::{Agent, Place, Scope, Skills};
-use super::edit::{Document, Format};
-use super::file::{Found, unreadable};
-use super::ledger::Written;
-use super::{Parts, Request};
-use crate::{Engine, Error, ErrorKind};
+use super::agents::{AgentPath, AgentSkillAccess, ConnectScope, ConnectableAgent};
+use super::config_file::{AgentConfigFile, unreadable_error};
+use super::edit::{ConfigDocument, ConfigFormat};
+use super::ledger::WrittenValue;
+use super::{ConnectParts, ConnectRequest};
+use crate::{Engine, EngineError, ErrorKind};
 
 /// The name of our entry, everywhere.
 pub(super) const ENTRY: &str = "sinew";
@@ -23,16 +23,16 @@ pub struct FileChange {
     /// The file.
     pub file: PathBuf,
     /// Whether anything changes.
-    pub status: Status,
+    pub status: FileChangeStatus,
     /// What changes, as a unified diff.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub diff: String,
     #[serde(skip)]
-    pub(super) found: Found,
+    pub(super) found: AgentConfigFile,
     #[serde(skip)]
     pub(super) text: String,
     #[serde(skip)]
-    pub(super) written: Vec<Written>,
+    pub(super) written: Vec<WrittenValue>,
     #[serde(skip)]
     pub(super) made: Vec<Vec<String>>,
 }
@@ -40,7 +40,7 @@ pub struct FileChange {
 /// Whether a file changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub enum FileChangeStatus {
     /// Everything is there already.
     Unchanged,
     /// It is made.
@@ -50,7 +50,7 @@ pub enum Status {
 }
 
 /// Something that is to stand in a file.
-enum Wanted {
+enum PlannedValue {
     Entry {
         at: Vec<&'static str>,
         value: Value,
@@ -65,12 +65,16 @@ enum Wanted {
 
 impl Engine {
     /// What connecting would change, file by file.
-    pub(super) fn plan(&self, agent: &Agent, request: &Request) -> Result<Vec<FileChange>, Error> {
-        let mut files: BTreeMap<PathBuf, (Format, Vec<Wanted>)> = BTreeMap::new();
-        let place = |configs: &[(Scope, &[Place])]| {
+    pub(super) fn plan(
+        &self,
+        agent: &ConnectableAgent,
+        request: &ConnectRequest,
+    ) -> Result<Vec<FileChange>, EngineError> {
+        let mut files: BTreeMap<PathBuf, (ConfigFormat, Vec<PlannedValue>)> = BTreeMap::new();
+        let place = |configs: &[(ConnectScope, &[AgentPath])]| {
             let of_scope = configs.iter().find(|(scope, _)| *scope == request.scope);
             let places = of_scope.map(|(_, places)| *places).ok_or_else(|| {
-                Error::new(
+                EngineError::new(
                     ErrorKind::Usage,
                     "no-such-scope",
                     format!("{} has no configuration of a project", agent.title),
@@ -80,7 +84,7 @@ impl Engine {
             let paths = places.iter().map(|place| place.path(&self.env, self.workspace()));
             let paths: Vec<PathBuf> = paths.collect();
             let there = paths.iter().find(|path| path.exists()).or(paths.first());
-            Ok::<_, Error>(there.cloned().unwrap_or_default())
+            Ok::<_, EngineError>(there.cloned().unwrap_or_default())
         };
         let parts = request.parts.or_default(agent);
         if parts.mcp {
@@ -89,11 +93,11 @@ impl Engine {
             at.push(ENTRY);
             let value = self.server(agent, request)?;
             let entry = files.entry(file).or_insert((agent.format, Vec::new()));
-            entry.1.push(Wanted::Entry { at, value });
+            entry.1.push(PlannedValue::Entry { at, value });
         }
         if parts.hooks {
             let Some(hooks) = &agent.hooks else {
-                return Err(Error::new(
+                return Err(EngineError::new(
                     ErrorKind::Usage,
                     "no-hooks",
                     format!("{} has no hooks that can add to a message", agent.title),
@@ -101,7 +105,7 @@ impl Engine {
                 .hint("leave --hooks out; the MCP server works"));
             };
             let file = place(hooks.configs)?;
-            let entry = files.entry(file).or_insert((Format::Json, Vec::new()));
+            let entry = files.entry(file).or_insert((ConfigFormat::Json, Vec::new()));
             let command = self.hook_command(agent, request.scope);
             for (event, matcher) in hooks.events {
                 let mut hook = Map::new();
@@ -116,7 +120,7 @@ impl Engine {
                     group.insert("matcher".to_owned(), (*matcher).into());
                 }
                 group.insert("hooks".to_owned(), json!([hook]));
-                entry.1.push(Wanted::Item {
+                entry.1.push(PlannedValue::Item {
                     at: vec!["hooks", event],
                     value: group.into(),
                     ours: hook_mark(agent),
@@ -124,21 +128,25 @@ impl Engine {
             }
         }
         if parts.skills
-            && let Skills::Listed(at) = agent.skills
+            && let AgentSkillAccess::Listed(at) = agent.skills
         {
             let folder = self.managed_folder().to_string_lossy().into_owned();
             let entry = files.entry(place(agent.configs)?).or_insert((agent.format, Vec::new()));
             let value = Value::String(folder.clone());
-            entry.1.push(Wanted::Item { at: at.to_vec(), value, ours: folder });
+            entry.1.push(PlannedValue::Item { at: at.to_vec(), value, ours: folder });
         }
         let changes = files.into_iter().map(|(file, (format, wanted))| {
-            let found = Found::read(&self.env, self.workspace(), &file)?;
+            let found = AgentConfigFile::read(&self.env, self.workspace(), &file)?;
             change(file, found, format, &wanted, request.force)
         });
         changes.collect()
     }
 
-    fn server(&self, agent: &Agent, request: &Request) -> Result<Value, Error> {
+    fn server(
+        &self,
+        agent: &ConnectableAgent,
+        request: &ConnectRequest,
+    ) -> Result<Value, EngineError> {
         let (template, name, value) = match &request.http {
             Some(url) => (agent.http, "$URL", checked_url(url)?),
             None => (agent.stdio, "$COMMAND", self.command(request.scope)),
@@ -149,11 +157,11 @@ impl Engine {
     }
 
     /// How sinew is started: by its name where that finds it, and in files that others share.
-    fn command(&self, scope: Scope) -> String {
+    fn command(&self, scope: ConnectScope) -> String {
         let found = self.env.find_program(ENTRY);
         let found = found.and_then(|path| std::fs::canonicalize(path).ok());
         match &self.env.exe {
-            Some(exe) if scope == Scope::User && found.as_ref() != Some(exe) => {
+            Some(exe) if scope == ConnectScope::User && found.as_ref() != Some(exe) => {
                 exe.to_string_lossy().into_owned()
             }
             _ => ENTRY.to_owned(),
@@ -161,9 +169,9 @@ impl Engine {
     }
 
     /// The line that an agent gives to a shell.
-    fn hook_command(&self, agent: &Agent, scope: Scope) -> String {
+    fn hook_command(&self, agent: &ConnectableAgent, scope: ConnectScope) -> String {
         let program = match (&self.env.exe, scope) {
-            (Some(exe), Scope::User) => {
+            (Some(exe), ConnectScope::User) => {
                 format!("'{}'", exe.to_string_lossy().replace('\'', r"'\''"))
             }
             _ => ENTRY.to_owned(),
@@ -172,9 +180,9 @@ impl Engine {
     }
 }
 
-impl Parts {
+impl ConnectParts {
     /// The parts that are wanted, or those that make sense where none was named.
-    fn or_default(self, agent: &Agent) -> Self {
+    fn or_default(self, agent: &ConnectableAgent) -> Self {
         match self {
             Self { mcp: false, hooks: false, skills: false } => {
                 Self { mcp: true, hooks: agent.hooks.is_some(), skills: false }
@@ -184,7 +192,7 @@ impl Parts {
     }
 }
 
-fn hook_mark(agent: &Agent) -> String {
+fn hook_mark(agent: &ConnectableAgent) -> String {
     format!("hook auto --agent {}", agent.id)
 }
 
@@ -198,9 +206,9 @@ fn fill(value: &mut Value, name: &str, with: &str) {
 }
 
 /// An address that may stand in a file: no secret in it, and nothing that is no address.
-fn checked_url(url: &str) -> Result<String, Error> {
+fn checked_url(url: &str) -> Result<String, EngineError> {
     let bad = |why: &str| {
-        Err(Error::new(ErrorKind::Usage, "bad-url", format!("`{url}` {why}"))
+        Err(EngineError::new(ErrorKind::Usage, "bad-url", format!("`{url}` {why}"))
             .hint("name the address that `sinew serve` prints, such as http://127.0.0.1:7411/mcp"))
     };
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
@@ -217,20 +225,20 @@ fn checked_url(url: &str) -> Result<String, Error> {
 
 fn change(
     file: PathBuf,
-    found: Found,
-    format: Format,
-    wanted: &[Wanted],
+    found: AgentConfigFile,
+    format: ConfigFormat,
+    wanted: &[PlannedValue],
     force: bool,
-) -> Result<FileChange, Error> {
+) -> Result<FileChange, EngineError> {
     let mut document = found.document(format)?;
     let before = found.text.clone().unwrap_or_default();
     let mut written = Vec::new();
     let mut made = Vec::new();
-    let failed = |trouble| unreadable(&found.path, &trouble);
+    let failed = |trouble| unreadable_error(&found.path, &trouble);
     for want in wanted {
         match want {
-            Wanted::Entry { at, value } => {
-                let ours = document.written(at, value);
+            PlannedValue::Entry { at, value } => {
+                let ours = document.value_after_put(at, value);
                 match document.get(at) {
                     Some(there) if there == ours => continue,
                     Some(_) if !force => return Err(conflict(&file, at)),
@@ -239,13 +247,15 @@ fn change(
                 }
                 note_made(&document, at, &mut made);
                 document.put(at, value).map_err(failed)?;
-                written.push(Written::Entry { at: owned(at), value: ours });
+                written.push(WrittenValue::Entry { at: owned(at), value: ours });
             }
-            Wanted::Item { at, value, ours } => {
+            PlannedValue::Item { at, value, ours } => {
                 let items = match document.get(at) {
                     Some(Value::Array(items)) => items,
                     Some(_) => {
-                        return Err(failed(super::edit::Trouble::Shape { at: at.join(".") }));
+                        return Err(failed(super::edit::ConfigEditError::Shape {
+                            at: at.join("."),
+                        }));
                     }
                     None => Vec::new(),
                 };
@@ -266,19 +276,19 @@ fn change(
                     made.push(owned(at));
                 }
                 document.push(at, value).map_err(failed)?;
-                written.push(Written::Item { at: owned(at), value: value.clone() });
+                written.push(WrittenValue::Item { at: owned(at), value: value.clone() });
             }
         }
     }
     let status = match (&found.text, written.is_empty()) {
-        (_, true) => Status::Unchanged,
-        (None, false) => Status::Created,
-        (Some(_), false) => Status::Changed,
+        (_, true) => FileChangeStatus::Unchanged,
+        (None, false) => FileChangeStatus::Created,
+        (Some(_), false) => FileChangeStatus::Changed,
     };
     let text = match status {
-        Status::Unchanged => before.clone(),
-        Status::Changed => document.text(),
-        Status::Created => with_last_newline(document.text()),
+        FileChangeStatus::Unchanged => before.clone(),
+        FileChangeStatus::Changed => document.text(),
+        FileChangeStatus::Created => with_last_newline(document.text()),
     };
     Ok(FileChange { diff: diff(&file, &before, &text), file, status, found, text, written, made })
 }
@@ -291,7 +301,7 @@ fn with_last_newline(mut text: String) -> String {
 }
 
 /// Notes the maps around a place that are about to be made, outermost first.
-fn note_made(document: &Document, at: &[&str], made: &mut Vec<Vec<String>>) {
+fn note_made(document: &ConfigDocument, at: &[&str], made: &mut Vec<Vec<String>>) {
     for depth in 1..at.len() {
         let around = owned(&at[..depth]);
         if !made.contains(&around) && !document.has(&at[..depth]) {
@@ -313,8 +323,8 @@ pub(super) fn diff(file: &Path, before: &str, after: &str) -> String {
     diff.unified_diff().context_radius(3).header(&name, &name).to_string()
 }
 
-fn conflict(file: &Path, at: &[&str]) -> Error {
-    Error::new(
+fn conflict(file: &Path, at: &[&str]) -> EngineError {
+    EngineError::new(
         ErrorKind::Refused,
         "conflict",
         format!("{} has an entry `{}` that says something else", file.display(), at.join(".")),

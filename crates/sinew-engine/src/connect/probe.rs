@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::Connection;
-use super::file::Found;
-use super::ledger::Written;
+use super::AgentConnection;
+use super::config_file::AgentConfigFile;
+use super::disconnect::format_of;
+use super::ledger::WrittenValue;
 use super::plan::ENTRY;
-use super::undo::format_of;
-use crate::doctor::{Health, Probe};
-use crate::{Engine, Error};
+use crate::doctor::{DoctorProbe, ProbeHealth};
+use crate::{Engine, EngineError};
 
 /// How long a server may take to tell its tools: what agents allow.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -25,46 +25,53 @@ const REVISION: &str = "2025-06-18";
 
 impl Engine {
     /// One line for each agent that is connected.
-    pub(crate) fn probe_connections(&self, probes: &mut Vec<Probe>) {
+    pub(crate) fn probe_connections(&self, probes: &mut Vec<DoctorProbe>) {
         let Ok(connections) = self.connections() else { return };
         for connection in connections.iter().filter(|connection| !connection.files.is_empty()) {
             let (health, detail) = self.proof(connection);
-            let remedy = (health == Health::Warn)
+            let remedy = (health == ProbeHealth::Warn)
                 .then(|| format!("`sinew connect {} --force` writes it anew", connection.agent));
             let name = connection.title.to_owned();
-            probes.push(Probe { area: "connections", name, health, detail, remedy });
+            probes.push(DoctorProbe { area: "connections", name, health, detail, remedy });
         }
     }
 
-    fn proof(&self, connection: &Connection) -> (Health, String) {
+    fn proof(&self, connection: &AgentConnection) -> (ProbeHealth, String) {
         let changed: Vec<&str> =
             connection.files.iter().flat_map(|file| &file.changed).map(String::as_str).collect();
         if !changed.is_empty() {
-            return (Health::Warn, format!("changed since it was written: {}", changed.join(", ")));
+            return (
+                ProbeHealth::Warn,
+                format!("changed since it was written: {}", changed.join(", ")),
+            );
         }
         match self.configured_server(connection.agent) {
-            Err(error) => (Health::Warn, error.message),
-            Ok(None) => (Health::Good, "hooks are in place".to_owned()),
-            Ok(Some(Server::Address(url))) => (Health::Good, format!("at {url} (not asked)")),
-            Ok(Some(Server::Command(argv))) => match self.tools(&argv) {
-                Ok(tools) => (Health::Good, format!("`{}` offers {tools} tools", argv.join(" "))),
-                Err(why) => (Health::Warn, format!("`{}` {why}", argv.join(" "))),
+            Err(error) => (ProbeHealth::Warn, error.message),
+            Ok(None) => (ProbeHealth::Good, "hooks are in place".to_owned()),
+            Ok(Some(McpServerEntry::Address(url))) => {
+                (ProbeHealth::Good, format!("at {url} (not asked)"))
+            }
+            Ok(Some(McpServerEntry::Command(argv))) => match self.tools(&argv) {
+                Ok(tools) => {
+                    (ProbeHealth::Good, format!("`{}` offers {tools} tools", argv.join(" ")))
+                }
+                Err(why) => (ProbeHealth::Warn, format!("`{}` {why}", argv.join(" "))),
             },
         }
     }
 
     /// The server that the agent's file names now, for what the ledger says was written.
-    fn configured_server(&self, agent: &str) -> Result<Option<Server>, Error> {
-        let agent = super::find(agent)?;
+    fn configured_server(&self, agent: &str) -> Result<Option<McpServerEntry>, EngineError> {
+        let agent = super::find_agent(agent)?;
         let changes = self.ledger().changes().map_err(|error| self.ledger_failed(&error))?;
         for change in changes.iter().rev().filter(|change| change.agent == agent.id) {
             let entry = change.written.iter().find(|written| {
-                matches!(written, Written::Entry { .. }) && written.at().last() == Some(&ENTRY)
+                matches!(written, WrittenValue::Entry { .. }) && written.at().last() == Some(&ENTRY)
             });
             let Some(entry) = entry else { continue };
-            let found = Found::read(&self.env, self.workspace(), &change.file)?;
+            let found = AgentConfigFile::read(&self.env, self.workspace(), &change.file)?;
             let document = found.document(format_of(agent, &change.file))?;
-            return Ok(document.get(&entry.at()).and_then(|value| Server::of(&value)));
+            return Ok(document.get(&entry.at()).and_then(|value| McpServerEntry::of(&value)));
         }
         Ok(None)
     }
@@ -76,16 +83,16 @@ impl Engine {
         command.args(args).env_clear().envs(&self.env.vars).current_dir(self.workspace());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;
-        let mut child = Ended(child);
+        let mut child = ChildGuard(child);
         let answer = ask(&mut child.0);
         answer.ok_or_else(|| "does not tell its tools".to_owned())
     }
 }
 
 /// A program that is ended when nobody needs it any more.
-struct Ended(Child);
+struct ChildGuard(Child);
 
-impl Drop for Ended {
+impl Drop for ChildGuard {
     fn drop(&mut self) {
         // It may have ended by itself; then there is nothing to do.
         let _ = self.0.kill();
@@ -124,12 +131,12 @@ fn ask(child: &mut Child) -> Option<usize> {
 }
 
 /// What an entry starts or names.
-enum Server {
+enum McpServerEntry {
     Command(Vec<String>),
     Address(String),
 }
 
-impl Server {
+impl McpServerEntry {
     fn of(entry: &Value) -> Option<Self> {
         // YAML comes as its lines, each of them a field in JSON.
         if let Value::String(lines) = entry {

@@ -1,24 +1,24 @@
 //! The log as people read it: newest first.
 
-use sinew_cortex::record::{Body, Record};
-use sinew_store::Seq;
+use sinew_cortex::record::{CortexRecord, RecordBody};
+use sinew_store::RecordSeq;
 
 use super::Cortex;
 use super::log::STREAM;
-use crate::Error;
+use crate::EngineError;
 
 /// Records looked through for one answer: months of use, read in a few milliseconds.
 const LOOKED_AT: u64 = 5_000;
 
 impl Cortex<'_> {
     /// The latest records that `wanted` takes, newest first, at most `limit`.
-    pub fn latest(
+    pub fn latest_records(
         &self,
         limit: usize,
-        wanted: impl Fn(&Body) -> bool,
-    ) -> Result<Vec<Record>, Error> {
+        wanted: impl Fn(&RecordBody) -> bool,
+    ) -> Result<Vec<CortexRecord>, EngineError> {
         let store = self.store()?;
-        let from = Seq(store.len(STREAM)?.saturating_sub(LOOKED_AT));
+        let from = RecordSeq(store.len(STREAM)?.saturating_sub(LOOKED_AT));
         let (mut records, _) = self.read_after(&*store, from)?;
         records.retain(|record| wanted(&record.body));
         records.sort_by_key(|record| std::cmp::Reverse(record.key()));
@@ -27,7 +27,7 @@ impl Cortex<'_> {
     }
 
     /// The latest outcomes, newest first, at most `limit`.
-    pub fn outcomes(&self, limit: usize) -> Result<Vec<Record>, Error> {
-        self.latest(limit, |body| matches!(body, Body::Outcome(_)))
+    pub fn outcomes(&self, limit: usize) -> Result<Vec<CortexRecord>, EngineError> {
+        self.latest_records(limit, |body| matches!(body, RecordBody::Outcome(_)))
     }
 }

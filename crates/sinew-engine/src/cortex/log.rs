@@ -2,13 +2,15 @@
 
 use std::sync::{Arc, MutexGuard};
 
-use sinew_cortex::record::{Body, Record};
-use sinew_cortex::stored::{Stored, from_stored};
-use sinew_cortex::{History, Id, Memory, Stamp};
-use sinew_store::{Json, NewRecord, Seq, Snapshot, Store, StoreError, Tail};
+use sinew_cortex::record::{CortexRecord, RecordBody};
+use sinew_cortex::stored_body::{StoredBody, from_stored};
+use sinew_cortex::{CortexMemory, MemoryHistory, Ulid, UtcInstant};
+use sinew_store::{
+    FoldSnapshot, JsonText, NewStreamRecord, RecordSeq, Store, StoreError, StreamTail,
+};
 
 use super::Cortex;
-use crate::{Error, ErrorKind, store};
+use crate::{EngineError, ErrorKind, store};
 
 /// The stream that everything is folded from.
 pub(super) const STREAM: &str = "outcomes";
@@ -20,27 +22,30 @@ const SNAPSHOT_EVERY: u64 = 32;
 
 /// How far this process has followed the log.
 #[derive(Debug, Default)]
-pub(super) struct Followed {
+pub(super) struct FoldState {
     /// The fold, once the log was looked at.
-    history: Option<History>,
+    history: Option<MemoryHistory>,
     /// The last record that is in it.
-    through: Seq,
+    through: RecordSeq,
     /// The last record that the stored snapshot holds, as far as this process knows.
-    stored: Seq,
+    stored: RecordSeq,
 }
 
 impl Cortex<'_> {
     /// The database.
-    pub(super) fn store(&self) -> Result<Arc<dyn Store>, Error> {
+    pub(super) fn store(&self) -> Result<Arc<dyn Store>, EngineError> {
         self.state.store.read().map(|store| Arc::clone(&store)).map_err(|_| poisoned())
     }
 
-    fn followed(&self) -> Result<MutexGuard<'_, Followed>, Error> {
+    fn followed(&self) -> Result<MutexGuard<'_, FoldState>, EngineError> {
         self.state.followed.lock().map_err(|_| poisoned())
     }
 
     /// Calls `look` with what is remembered now.
-    pub(crate) fn with_memory<T>(&self, look: impl Fn(&Memory) -> T) -> Result<T, Error> {
+    pub(crate) fn with_memory<T>(
+        &self,
+        look: impl Fn(&CortexMemory) -> T,
+    ) -> Result<T, EngineError> {
         self.healed(|| {
             let mut followed = self.followed()?;
             let memory = self.follow(&mut followed)?;
@@ -49,37 +54,46 @@ impl Cortex<'_> {
     }
 
     /// Appends records of one moment, in order, and gives the id of the first.
-    pub(super) fn append(&self, at: Stamp, bodies: Vec<Body>) -> Result<Id, Error> {
+    pub(super) fn append(
+        &self,
+        at: UtcInstant,
+        bodies: Vec<RecordBody>,
+    ) -> Result<Ulid, EngineError> {
         let first = self.new_id(at)?;
         self.append_from(first, at, bodies)?;
         Ok(first)
     }
 
     /// An id that sorts after those that this process made for the same millisecond.
-    fn new_id(&self, at: Stamp) -> Result<Id, Error> {
+    fn new_id(&self, at: UtcInstant) -> Result<Ulid, EngineError> {
         let mut last = self.state.last_id.lock().map_err(|_| poisoned())?;
         let id = match *last {
-            Some(id) if id.time() == at && id.step(1).time() == at => id.step(1),
-            _ => Id::new(at, entropy()?),
+            Some(id) if id.time() == at && id.nth_after(1).time() == at => id.nth_after(1),
+            _ => Ulid::new(at, entropy()?),
         };
         *last = Some(id);
         Ok(id)
     }
 
     /// Appends records of one moment, in order, under ids that begin with this one.
-    pub(super) fn append_from(&self, first: Id, at: Stamp, bodies: Vec<Body>) -> Result<(), Error> {
+    pub(super) fn append_from(
+        &self,
+        first: Ulid,
+        at: UtcInstant,
+        bodies: Vec<RecordBody>,
+    ) -> Result<(), EngineError> {
         let mut id = first;
         let mut records = Vec::new();
         for body in bodies {
-            records.push(Record { id, ts: at, body });
+            records.push(CortexRecord { id, ts: at, body });
             id = id.next();
         }
         self.append_records(&records)
     }
 
     /// Appends records that have their ids. One that is there already stays as it is.
-    fn append_records(&self, records: &[Record]) -> Result<(), Error> {
-        let rows = records.iter().map(row).collect::<Result<Vec<_>, _>>()?;
+    fn append_records(&self, records: &[CortexRecord]) -> Result<(), EngineError> {
+        let rows = records.iter().map(log_row).collect::<Result<Vec<_>, _>>()?;
         if rows.is_empty() {
             return Ok(());
         }
@@ -95,40 +109,40 @@ impl Cortex<'_> {
     }
 
     /// Does something with the database; when that turns out to be damaged, once more with a new one.
-    fn healed<T>(&self, act: impl Fn() -> Result<T, Trouble>) -> Result<T, Error> {
+    fn healed<T>(&self, act: impl Fn() -> Result<T, CortexLogError>) -> Result<T, EngineError> {
         match act() {
-            Err(Trouble::Store(StoreError::Corrupt { .. })) => {
+            Err(CortexLogError::Store(StoreError::Corrupt { .. })) => {
                 self.heal()?;
-                act().map_err(Error::from)
+                act().map_err(EngineError::from)
             }
-            done => done.map_err(Error::from),
+            done => done.map_err(EngineError::from),
         }
     }
 
     /// Sets the damaged database aside, begins a new one, and tells.
-    fn heal(&self) -> Result<(), Error> {
-        let fresh = store::set_aside(&self.engine.env)?;
-        if let Some(aside) = fresh.place().set_aside.clone() {
+    fn heal(&self) -> Result<(), EngineError> {
+        let fresh = store::open_after_set_aside(&self.engine.env)?;
+        if let Some(aside) = fresh.location().set_aside.clone() {
             self.told_of_damage(&aside);
         }
         *self.state.store.write().map_err(|_| poisoned())? = fresh;
-        *self.followed()? = Followed::default();
+        *self.followed()? = FoldState::default();
         self.restore_from_mirror();
         Ok(())
     }
 
     /// Brings the fold up to date with the log.
-    fn follow<'a>(&self, followed: &'a mut Followed) -> Result<&'a Memory, Trouble> {
+    fn follow<'a>(&self, followed: &'a mut FoldState) -> Result<&'a CortexMemory, CortexLogError> {
         let store = self.store()?;
         if followed.history.is_none() {
             self.load_snapshot(&*store, followed)?;
         }
         let (fresh, through) = self.read_after(&*store, followed.through)?;
         let mut replayed = false;
-        let history = followed.history.get_or_insert_with(|| History::new(self.policy()));
+        let history = followed.history.get_or_insert_with(|| MemoryHistory::new(self.policy()));
         if history.add(fresh, self.policy()).is_err() {
-            let (all, end) = self.read_after(&*store, Seq::START)?;
-            *history = History::of(&all, self.policy());
+            let (all, end) = self.read_after(&*store, RecordSeq::START)?;
+            *history = MemoryHistory::of(&all, self.policy());
             followed.through = end;
             replayed = true;
         } else {
@@ -143,7 +157,7 @@ impl Cortex<'_> {
         Ok(history.memory())
     }
 
-    fn load_snapshot(&self, store: &dyn Store, followed: &mut Followed) -> Result<(), StoreError> {
+    fn load_snapshot(&self, store: &dyn Store, followed: &mut FoldState) -> Result<(), StoreError> {
         let found = store.snapshot(SNAPSHOT)?.filter(|snapshot| snapshot.tag == self.tag());
         let Some(found) = found else { return Ok(()) };
         // One that reaches further than its log belongs to another log.
@@ -152,18 +166,18 @@ impl Cortex<'_> {
         }
         let resumed = serde_json::from_slice(&found.body)
             .ok()
-            .and_then(|snapshot| History::resume(snapshot, self.policy()));
+            .and_then(|snapshot| MemoryHistory::resume(snapshot, self.policy()));
         if let Some(history) = resumed {
             *followed =
-                Followed { history: Some(history), through: found.through, stored: found.through };
+                FoldState { history: Some(history), through: found.through, stored: found.through };
         }
         Ok(())
     }
 
     /// A snapshot that cannot be stored only costs time at the next start.
-    fn store_snapshot(&self, store: &dyn Store, history: &History, through: Seq) {
+    fn store_snapshot(&self, store: &dyn Store, history: &MemoryHistory, through: RecordSeq) {
         if let Ok(body) = serde_json::to_vec(&history.snapshot()) {
-            let _ = store.put_snapshot(SNAPSHOT, Snapshot { through, tag: self.tag(), body });
+            let _ = store.put_snapshot(SNAPSHOT, FoldSnapshot { through, tag: self.tag(), body });
         }
     }
 
@@ -174,18 +188,18 @@ impl Cortex<'_> {
     }
 
     /// Folds the whole log anew, and gives the memory with whether the old one agreed.
-    pub(super) fn fold_anew(&self) -> Result<(Memory, bool), Error> {
+    pub(super) fn refold(&self) -> Result<(CortexMemory, bool), EngineError> {
         let before = self.memory()?;
         self.healed(|| {
             let store = self.store()?;
             let mut followed = self.followed()?;
             store.drop_snapshot(SNAPSHOT)?;
-            let (all, through) = self.read_after(&*store, Seq::START)?;
-            let history = History::of(&all, self.policy());
+            let (all, through) = self.read_after(&*store, RecordSeq::START)?;
+            let history = MemoryHistory::of(&all, self.policy());
             self.store_snapshot(&*store, &history, through);
             let memory = history.memory().clone();
             let agreed = memory == before;
-            *followed = Followed { history: Some(history), through, stored: through };
+            *followed = FoldState { history: Some(history), through, stored: through };
             Ok((memory, agreed))
         })
     }
@@ -195,16 +209,16 @@ impl Cortex<'_> {
     pub(super) fn read_after(
         &self,
         store: &dyn Store,
-        after: Seq,
-    ) -> Result<(Vec<Record>, Seq), StoreError> {
+        after: RecordSeq,
+    ) -> Result<(Vec<CortexRecord>, RecordSeq), StoreError> {
         let mut records = Vec::new();
         let mut through = after;
-        for row in Tail::new(store, STREAM, after) {
+        for row in StreamTail::new(store, STREAM, after) {
             let row = row?;
             through = row.seq;
             match (row.id.parse(), from_stored(&row.kind, row.body.as_str())) {
                 (Ok(id), Ok(body)) => {
-                    records.push(Record { id, ts: Stamp::from_ms(row.ts), body });
+                    records.push(CortexRecord { id, ts: UtcInstant::from_ms(row.ts), body });
                 }
                 _ => self.notice(format!("record {} of the log cannot be read; skipped", row.id)),
             }
@@ -214,53 +228,57 @@ impl Cortex<'_> {
 }
 
 /// The database, or the engine, is in the way.
-pub(super) enum Trouble {
+pub(super) enum CortexLogError {
     Store(StoreError),
-    Engine(Error),
+    Engine(EngineError),
 }
 
-impl From<StoreError> for Trouble {
+impl From<StoreError> for CortexLogError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
-impl From<Error> for Trouble {
-    fn from(error: Error) -> Self {
+impl From<EngineError> for CortexLogError {
+    fn from(error: EngineError) -> Self {
         Self::Engine(error)
     }
 }
 
-impl From<Trouble> for Error {
-    fn from(trouble: Trouble) -> Self {
+impl From<CortexLogError> for EngineError {
+    fn from(trouble: CortexLogError) -> Self {
         match trouble {
-            Trouble::Store(error) => error.into(),
-            Trouble::Engine(error) => error,
+            CortexLogError::Store(error) => error.into(),
+            CortexLogError::Engine(error) => error,
         }
     }
 }
 
 /// A record as the database keeps it: id, time and kind have columns of their own.
-pub(super) fn row(record: &Record) -> Result<NewRecord, Error> {
-    Ok(NewRecord {
+pub(super) fn log_row(record: &CortexRecord) -> Result<NewStreamRecord, EngineError> {
+    Ok(NewStreamRecord {
         id: record.id.to_string(),
         ts: record.ts.ms(),
         kind: record.body.name().to_owned(),
-        body: Json::of(&Stored(&record.body))?,
+        body: JsonText::of(&StoredBody(&record.body))?,
     })
 }
 
 /// Chance for the ids of records.
-pub(crate) fn entropy() -> Result<u128, Error> {
+pub(crate) fn entropy() -> Result<u128, EngineError> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
-        Error::new(ErrorKind::Environment, "no-entropy", format!("no random numbers: {error}"))
+        EngineError::new(
+            ErrorKind::Environment,
+            "no-entropy",
+            format!("no random numbers: {error}"),
+        )
     })?;
     Ok(u128::from_le_bytes(bytes))
 }
 
-fn poisoned() -> Error {
-    Error::new(
+fn poisoned() -> EngineError {
+    EngineError::new(
         ErrorKind::Environment,
         "cortex-failed",
         "another thread failed while it used the memory",

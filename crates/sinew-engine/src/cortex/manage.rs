@@ -2,20 +2,20 @@
 //! retract.
 
 use serde::Serialize;
-use sinew_cortex::explain::{CandidateView, LessonView, candidates};
+use sinew_cortex::explain::{CandidateView, LessonView, candidate_views};
 use sinew_cortex::lesson::Lesson;
-use sinew_cortex::memory::{Blacklisted, Memory, Stats};
-use sinew_cortex::prune::{self, Removal};
-use sinew_cortex::record::{BlacklistOp, Body, LessonOp, Scope};
+use sinew_cortex::memory::{BlacklistedSkill, CortexMemory, CortexStats};
+use sinew_cortex::prune::{self, PruneRemoval};
+use sinew_cortex::record::{BlacklistOp, ForgetScope, LessonOp, RecordBody};
 use sinew_cortex::signals::clean_detail;
-use sinew_cortex::{Day, Id};
+use sinew_cortex::{Ulid, UtcDay};
 
 use super::Cortex;
-use crate::{Error, ErrorKind};
+use crate::{EngineError, ErrorKind};
 
 /// Everything that is remembered, as people look at it.
 #[derive(Debug, Clone, Serialize)]
-pub struct Overview {
+pub struct CortexOverview {
     /// The regions, latest use first.
     pub regions: Vec<RegionRow>,
     /// How many lessons there are.
@@ -25,7 +25,7 @@ pub struct Overview {
     /// Skills that a person kept.
     pub retained: Vec<String>,
     /// The counters.
-    pub stats: Stats,
+    pub stats: CortexStats,
     /// Records in the log.
     pub records: u64,
 }
@@ -38,7 +38,7 @@ pub struct RegionRow {
     /// The words that stand for it.
     pub signals: Vec<String>,
     /// When any of its skills was last used.
-    pub last_used: Day,
+    pub last_used: UtcDay,
     /// Its candidates in the policy's order.
     pub candidates: Vec<CandidateView>,
 }
@@ -57,16 +57,16 @@ pub struct LessonRow {
 
 /// What pruning takes, or would.
 #[derive(Debug, Clone, Serialize)]
-pub struct Pruned {
+pub struct PruneReport {
     /// What leaves, and why.
-    pub removed: Vec<Removal>,
+    pub removed: Vec<PruneRemoval>,
     /// Whether it has left.
     pub done: bool,
 }
 
 /// What folding the log anew gave.
 #[derive(Debug, Clone, Serialize)]
-pub struct Rebuilt {
+pub struct RebuildReport {
     /// Records in the log.
     pub records: u64,
     /// Regions that came out.
@@ -77,7 +77,7 @@ pub struct Rebuilt {
 
 impl Cortex<'_> {
     /// Everything that is remembered, or one region.
-    pub fn overview(&self, region: Option<&str>) -> Result<Overview, Error> {
+    pub fn overview(&self, region: Option<&str>) -> Result<CortexOverview, EngineError> {
         let overview = self.with_memory(|memory| self.overview_of(memory, region))?;
         match region {
             Some(name) if overview.regions.is_empty() => Err(self.unknown_region(name)?),
@@ -85,7 +85,7 @@ impl Cortex<'_> {
         }
     }
 
-    fn overview_of(&self, memory: &Memory, wanted: Option<&str>) -> Overview {
+    fn overview_of(&self, memory: &CortexMemory, wanted: Option<&str>) -> CortexOverview {
         let today = self.now().day();
         let found =
             memory.motor.iter().filter(|(name, _)| wanted.is_none_or(|wanted| wanted == *name));
@@ -97,12 +97,12 @@ impl Cortex<'_> {
                     None => Vec::new(),
                 },
                 last_used: region.last_used,
-                candidates: candidates(memory, name, today, self.policy()),
+                candidates: candidate_views(memory, name, today, self.policy()),
             })
             .collect();
         regions.sort_by(|a, b| b.last_used.cmp(&a.last_used).then_with(|| a.region.cmp(&b.region)));
         let retained = memory.retained.iter().map(|kept| kept.slug.clone());
-        Overview {
+        CortexOverview {
             regions,
             lessons: memory.lessons.len(),
             blacklist: memory.blacklist.iter().map(|listed| listed.slug.clone()).collect(),
@@ -112,11 +112,14 @@ impl Cortex<'_> {
         }
     }
 
-    fn unknown_region(&self, name: &str) -> Result<Error, Error> {
+    fn unknown_region(&self, name: &str) -> Result<EngineError, EngineError> {
         let known: Vec<String> =
             self.with_memory(|memory| memory.motor.keys().cloned().collect())?;
-        let error =
-            Error::new(ErrorKind::No, "unknown-region", format!("there is no region `{name}`"));
+        let error = EngineError::new(
+            ErrorKind::No,
+            "unknown-region",
+            format!("there is no region `{name}`"),
+        );
         let near = sinew_skill::names::nearest(name, known.iter().map(String::as_str));
         Ok(match near.first() {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
@@ -125,7 +128,7 @@ impl Cortex<'_> {
     }
 
     /// The lessons, oldest first.
-    pub fn lessons(&self) -> Result<Vec<LessonRow>, Error> {
+    pub fn lessons(&self) -> Result<Vec<LessonRow>, EngineError> {
         let today = self.now().day();
         self.with_memory(|memory| {
             let numbered = memory.lessons.iter().enumerate();
@@ -139,53 +142,60 @@ impl Cortex<'_> {
     }
 
     /// Forgets a lesson, or says that it was right or wrong.
-    pub fn judge_lesson(&self, number: usize, op: LessonOp) -> Result<LessonRow, Error> {
+    pub fn judge_lesson(&self, number: usize, op: LessonOp) -> Result<LessonRow, EngineError> {
         let rows = self.lessons()?;
         let row = number.checked_sub(1).and_then(|at| rows.get(at)).cloned().ok_or_else(|| {
-            Error::new(ErrorKind::No, "unknown-lesson", format!("there is no lesson {number}"))
-                .hint("`sinew cortex lessons` shows their numbers")
+            EngineError::new(
+                ErrorKind::No,
+                "unknown-lesson",
+                format!("there is no lesson {number}"),
+            )
+            .hint("`sinew cortex lessons` shows their numbers")
         })?;
         let lesson: Lesson = row.lesson.lesson.clone();
-        self.append(self.now(), vec![Body::Lesson { op, lesson, evidence: Vec::new() }])?;
+        self.append(self.now(), vec![RecordBody::Lesson { op, lesson, evidence: Vec::new() }])?;
         self.mirror();
         Ok(row)
     }
 
     /// Skills that are never offered.
-    pub fn blacklist(&self) -> Result<Vec<Blacklisted>, Error> {
+    pub fn blacklist(&self) -> Result<Vec<BlacklistedSkill>, EngineError> {
         self.with_memory(|memory| memory.blacklist.clone())
     }
 
     /// Never offers a skill again; `false` when that was so already.
-    pub fn blacklist_add(&self, slug: &str, reason: Option<&str>) -> Result<bool, Error> {
-        let slug = super::record::name("skill", slug)?;
+    pub fn blacklist_add(&self, slug: &str, reason: Option<&str>) -> Result<bool, EngineError> {
+        let slug = super::record::checked_name("skill", slug)?;
         if self.with_memory(|memory| memory.is_blacklisted(&slug))? {
             return Ok(false);
         }
         let reason = reason.map(|reason| clean_detail(reason, self.engine.vocabulary()));
         let reason = reason.filter(|reason| !reason.is_empty());
-        self.append(self.now(), vec![Body::Blacklist { op: BlacklistOp::Add, slug, reason }])?;
+        self.append(
+            self.now(),
+            vec![RecordBody::Blacklist { op: BlacklistOp::Add, slug, reason }],
+        )?;
         self.mirror();
         Ok(true)
     }
 
     /// Lets a skill be offered again; `false` when it was not blacklisted.
-    pub fn blacklist_remove(&self, slug: &str) -> Result<bool, Error> {
+    pub fn blacklist_remove(&self, slug: &str) -> Result<bool, EngineError> {
         if !self.with_memory(|memory| memory.is_blacklisted(slug))? {
             return Ok(false);
         }
         let op = BlacklistOp::Remove;
-        let body = Body::Blacklist { op, slug: slug.to_owned(), reason: None };
+        let body = RecordBody::Blacklist { op, slug: slug.to_owned(), reason: None };
         self.append(self.now(), vec![body])?;
         self.mirror();
         Ok(true)
     }
 
     /// Forgets what came before, in a scope. The log keeps it.
-    pub fn reset(&self, scope: Scope) -> Result<(), Error> {
+    pub fn reset(&self, scope: ForgetScope) -> Result<(), EngineError> {
         match &scope {
-            Scope::All => {}
-            Scope::Region(name) => {
+            ForgetScope::All => {}
+            ForgetScope::Region(name) => {
                 let known = self.with_memory(|memory| {
                     memory.motor.contains_key(name) || memory.pattern(name).is_some()
                 })?;
@@ -193,7 +203,7 @@ impl Cortex<'_> {
                     return Err(self.unknown_region(name)?);
                 }
             }
-            Scope::Slug(slug) => {
+            ForgetScope::Slug(slug) => {
                 let known = self.with_memory(|memory| {
                     let live = memory.motor.values().flat_map(|region| &region.candidates);
                     let kept = memory.retained.iter().map(|kept| &kept.candidate);
@@ -204,39 +214,40 @@ impl Cortex<'_> {
                 }
             }
         }
-        self.append(self.now(), vec![Body::Reset { scope }])?;
+        self.append(self.now(), vec![RecordBody::Reset { scope }])?;
         self.mirror();
         Ok(())
     }
 
     /// Prunes now, or says what pruning would take.
-    pub fn prune(&self, dry_run: bool) -> Result<Pruned, Error> {
+    pub fn prune(&self, dry_run: bool) -> Result<PruneReport, EngineError> {
         let today = self.now().day();
-        let removed = self.with_memory(|memory| prune::due(memory, today, self.policy(), None))?;
+        let removed =
+            self.with_memory(|memory| prune::due_removals(memory, today, self.policy(), None))?;
         let done = !dry_run && !removed.is_empty();
         if done {
-            self.append(self.now(), vec![Body::Prune { removed: removed.clone() }])?;
+            self.append(self.now(), vec![RecordBody::Prune { removed: removed.clone() }])?;
             self.mirror();
         }
-        Ok(Pruned { removed, done })
+        Ok(PruneReport { removed, done })
     }
 
     /// Folds the whole log anew.
-    pub fn rebuild(&self) -> Result<Rebuilt, Error> {
-        let (memory, agreed) = self.fold_anew()?;
+    pub fn rebuild(&self) -> Result<RebuildReport, EngineError> {
+        let (memory, agreed) = self.refold()?;
         self.mirror();
-        Ok(Rebuilt { records: memory.records, regions: memory.motor.len(), agreed })
+        Ok(RebuildReport { records: memory.records, regions: memory.motor.len(), agreed })
     }
 
     /// Takes a record back: a person says that it was wrong.
-    pub fn retract(&self, target: Id) -> Result<(), Error> {
-        self.append(self.now(), vec![Body::Retract { target }])?;
+    pub fn retract(&self, target: Ulid) -> Result<(), EngineError> {
+        self.append(self.now(), vec![RecordBody::Retract { target }])?;
         self.mirror();
         Ok(())
     }
 }
 
-pub(super) fn unknown_skill(slug: &str) -> Error {
-    Error::new(ErrorKind::No, "unknown-skill", format!("nothing is remembered of `{slug}`"))
+pub(super) fn unknown_skill(slug: &str) -> EngineError {
+    EngineError::new(ErrorKind::No, "unknown-skill", format!("nothing is remembered of `{slug}`"))
         .hint("`sinew cortex show` lists what is remembered")
 }

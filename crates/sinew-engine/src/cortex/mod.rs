@@ -7,7 +7,7 @@
 //! What must never happen here: an outcome that was acknowledged and is not in the log, a secret or a
 //! name in a record, a damaged memory that stops a task.
 
-mod file;
+mod cortex_json;
 mod history;
 mod log;
 mod manage;
@@ -21,21 +21,21 @@ mod trials;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, RwLock};
 
-use sinew_cortex::signals::Vocabulary;
-use sinew_cortex::{Id, Memory, Policy, Stamp};
+use sinew_cortex::signals::SignalVocabulary;
+use sinew_cortex::{CortexMemory, CortexPolicy, Ulid, UtcInstant};
 use sinew_store::Store;
 
-pub use file::{Exported, Imported};
-pub use manage::{LessonRow, Overview, Pruned, Rebuilt, RegionRow};
-pub(crate) use prior::Learned;
+pub use cortex_json::{CortexExport, CortexImport};
+pub use manage::{CortexOverview, LessonRow, PruneReport, RebuildReport, RegionRow};
 pub use prior::LearnedPrior;
-pub use recall::{ProbedLesson, Recalled, Why};
-pub(crate) use record::told;
-pub use record::{NewOutcome, Recorded, ReflexChange};
+pub(crate) use prior::RoutingMemory;
+pub use recall::{ProbedLesson, TaskRecall, WhyAnswer};
+pub(crate) use record::lesson_sentence;
+pub use record::{NewOutcome, OutcomeEffect, ReflexChange};
 pub use run::ReportedRun;
 
-use crate::{Engine, Error, ErrorKind};
-use log::Followed;
+use crate::{Engine, EngineError, ErrorKind};
+use log::FoldState;
 pub(crate) use log::entropy;
 
 /// What was learned on this machine, or by this team.
@@ -48,21 +48,21 @@ pub struct Cortex<'e> {
 /// What the engine keeps of the cortex between two questions.
 #[derive(Debug)]
 pub(crate) struct CortexState {
-    policy: Policy,
+    policy: CortexPolicy,
     mirror: Option<PathBuf>,
     store: RwLock<Arc<dyn Store>>,
-    followed: Mutex<Followed>,
+    followed: Mutex<FoldState>,
     notices: Mutex<Vec<String>>,
-    last_id: Mutex<Option<Id>>,
-    regions: recall::Regions,
+    last_id: Mutex<Option<Ulid>>,
+    regions: recall::RegionRouter,
 }
 
 impl Engine {
     /// The cortex of this machine or team, opened on first use.
-    pub fn cortex(&self) -> Result<Cortex<'_>, Error> {
+    pub fn cortex(&self) -> Result<Cortex<'_>, EngineError> {
         let settings = &self.config.cortex;
         if !settings.enabled {
-            return Err(Error::new(
+            return Err(EngineError::new(
                 ErrorKind::Refused,
                 "cortex-disabled",
                 "the configuration switches the cortex off",
@@ -73,7 +73,7 @@ impl Engine {
             return Ok(Cortex { engine: self, state });
         }
         let store = self.store()?;
-        let aside = store.place().set_aside.clone();
+        let aside = store.location().set_aside.clone();
         let mirror = settings.mirror.as_deref().map(str::trim).filter(|path| !path.is_empty());
         let state = self.cortex.get_or_init(|| CortexState {
             policy: policy::policy(settings),
@@ -82,7 +82,7 @@ impl Engine {
             followed: Mutex::default(),
             notices: Mutex::default(),
             last_id: Mutex::default(),
-            regions: recall::Regions::default(),
+            regions: recall::RegionRouter::default(),
         });
         let cortex = Cortex { engine: self, state };
         if let Some(aside) = aside {
@@ -93,29 +93,29 @@ impl Engine {
     }
 
     /// The words that signals are made of: tools that this machine's skills are named after are tools.
-    pub(crate) fn vocabulary(&self) -> &Vocabulary {
+    pub(crate) fn vocabulary(&self) -> &SignalVocabulary {
         self.vocabulary.get_or_init(|| {
             let snapshot = self.current();
             let names = snapshot.catalog.entries.iter().map(|entry| entry.name.as_str());
-            Vocabulary::with_slugs(names)
+            SignalVocabulary::with_slugs(names)
         })
     }
 }
 
 impl Cortex<'_> {
     /// The settings that hold.
-    pub fn policy(&self) -> &Policy {
+    pub fn policy(&self) -> &CortexPolicy {
         &self.state.policy
     }
 
     /// The time.
-    pub fn now(&self) -> Stamp {
-        Stamp::from_clock(self.engine.env.clock.now_ms())
+    pub fn now(&self) -> UtcInstant {
+        UtcInstant::from_clock(self.engine.env.clock.now_ms())
     }
 
     /// What is remembered now.
-    pub fn memory(&self) -> Result<Memory, Error> {
-        self.with_memory(Memory::clone)
+    pub fn memory(&self) -> Result<CortexMemory, EngineError> {
+        self.with_memory(CortexMemory::clone)
     }
 
     /// What happened that somebody should know: a damaged file that was set aside, records that could

@@ -1,16 +1,18 @@
 //! From configuration words to a policy.
 
-use sinew_catalog::config::Cortex as Settings;
-use sinew_cortex::{DecayScope, Gate, Order, Policy, ReflexInstall, Shield};
+use sinew_catalog::config::CortexSection;
+use sinew_cortex::{
+    CandidateOrder, CortexPolicy, DecayScope, ReflexGate, ReflexInstall, ShieldScope,
+};
 
 /// The policy that a configuration describes. Words were checked when it was read; one that is not
 /// known leaves the default.
-pub(super) fn policy(settings: &Settings) -> Policy {
-    let default = Policy::default();
-    Policy {
+pub(super) fn policy(settings: &CortexSection) -> CortexPolicy {
+    let default = CortexPolicy::default();
+    CortexPolicy {
         order: match settings.policy.as_deref() {
-            Some("bayes") => Order::Bayes,
-            _ => Order::Cortex,
+            Some("bayes") => CandidateOrder::Bayes,
+            _ => CandidateOrder::Cortex,
         },
         decay: match settings.decay_scope.as_deref() {
             Some("candidate") => DecayScope::Candidate,
@@ -18,10 +20,10 @@ pub(super) fn policy(settings: &Settings) -> Policy {
         },
         window_hours: settings.window_hours.unwrap_or(default.window_hours),
         gate: match settings.gate.as_deref() {
-            Some("reference") => Some(Gate::Reference),
-            Some("reference+bound") => Some(Gate::ReferenceAndBound),
-            Some("bound") => Some(Gate::Bound),
-            Some("off") => Some(Gate::Off),
+            Some("reference") => Some(ReflexGate::Reference),
+            Some("reference+bound") => Some(ReflexGate::ReferenceAndBound),
+            Some("bound") => Some(ReflexGate::Bound),
+            Some("off") => Some(ReflexGate::Off),
             _ => None,
         },
         min_lb: settings.min_lb.unwrap_or(default.min_lb),
@@ -31,9 +33,9 @@ pub(super) fn policy(settings: &Settings) -> Policy {
         },
         cancel_window_ms: settings.cancel_window_ms.map_or(default.cancel_window_ms, u64::from),
         shield: match settings.shield.as_deref() {
-            Some("all") => Shield::All,
-            Some("off") => Shield::Off,
-            _ => Shield::Bayes,
+            Some("all") => ShieldScope::All,
+            Some("off") => ShieldScope::Off,
+            _ => ShieldScope::Bayes,
         },
         lesson_decay: settings.lesson_decay,
     }

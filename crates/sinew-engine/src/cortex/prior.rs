@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 
 use sinew_catalog::Catalog;
 use sinew_cortex::lesson::Lesson;
-use sinew_cortex::memory::{Candidate, Memory};
-use sinew_cortex::recall::{Task, find_region};
-use sinew_cortex::signals::{Vocabulary, words};
-use sinew_cortex::{Day, Policy, weight};
-use sinew_route::Prior;
+use sinew_cortex::memory::{CortexMemory, RegionCandidate};
+use sinew_cortex::recall::{RecallTask, find_region};
+use sinew_cortex::signals::{SignalVocabulary, signal_words};
+use sinew_cortex::{CortexPolicy, UtcDay, weight};
+use sinew_route::SkillPrior;
 
 use crate::{Engine, store};
 
@@ -26,18 +26,18 @@ const MAX_PLAIN: usize = 64;
 
 /// What is remembered, for messages that are routed.
 #[derive(Debug)]
-pub(crate) struct Learned {
-    memory: Memory,
-    policy: Policy,
-    today: Day,
-    vocabulary: Vocabulary,
+pub(crate) struct RoutingMemory {
+    memory: CortexMemory,
+    policy: CortexPolicy,
+    today: UtcDay,
+    vocabulary: SignalVocabulary,
 }
 
 /// What speaks for each skill, for one message.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LearnedPrior(BTreeMap<String, f64>);
 
-impl Prior for LearnedPrior {
+impl SkillPrior for LearnedPrior {
     fn of(&self, id: &str) -> Option<f64> {
         self.0.get(id).copied()
     }
@@ -46,8 +46,8 @@ impl Prior for LearnedPrior {
 impl Engine {
     /// What is remembered, where there is enough of it. Routing is local: a database on a server is
     /// asked only where it is open already, and one that does not exist is not made.
-    pub(crate) fn learned(&self, catalog: &Catalog) -> Option<Learned> {
-        if self.cortex.get().is_none() && !store::exists_here(&self.env) {
+    pub(crate) fn routing_memory(&self, catalog: &Catalog) -> Option<RoutingMemory> {
+        if self.cortex.get().is_none() && !store::local_exists(&self.env) {
             return None;
         }
         let cortex = self.cortex().ok()?;
@@ -56,11 +56,11 @@ impl Engine {
             return None;
         }
         let names = catalog.entries.iter().map(|entry| entry.name.as_str());
-        Some(Learned {
+        Some(RoutingMemory {
             memory,
             policy: cortex.policy().clone(),
             today: cortex.now().day(),
-            vocabulary: Vocabulary::with_slugs(names),
+            vocabulary: SignalVocabulary::with_slugs(names),
         })
     }
 }
@@ -68,15 +68,17 @@ impl Engine {
 impl Engine {
     /// How many outcomes are remembered, where that is known without making a database.
     pub(crate) fn known_outcomes(&self) -> u64 {
-        if self.cortex.get().is_none() && !store::exists_here(&self.env) {
+        if self.cortex.get().is_none() && !store::local_exists(&self.env) {
             return 0;
         }
         let cortex = self.cortex().ok();
-        cortex.and_then(|cortex| cortex.with_memory(Memory::outcomes).ok()).unwrap_or_default()
+        cortex
+            .and_then(|cortex| cortex.with_memory(CortexMemory::outcomes).ok())
+            .unwrap_or_default()
     }
 }
 
-impl Learned {
+impl RoutingMemory {
     /// How many outcomes it is made of.
     pub(crate) fn outcomes(&self) -> u64 {
         self.memory.outcomes()
@@ -84,14 +86,15 @@ impl Learned {
 
     /// What speaks for the skills of the region that a message belongs to.
     pub(crate) fn prior(&self, message: &str) -> LearnedPrior {
-        let words = words(message, &self.vocabulary);
-        let (name, _) = find_region(&self.memory, &Task { words: &words, ..Task::default() });
+        let words = signal_words(message, &self.vocabulary);
+        let (name, _) =
+            find_region(&self.memory, &RecallTask { words: &words, ..RecallTask::default() });
         let region = name.as_deref().and_then(|name| Some((name, self.memory.motor.get(name)?)));
         let Some((name, region)) = region else { return LearnedPrior::default() };
         let kept = self.memory.retained.iter().filter(|kept| kept.region == name);
         let each = region.candidates.iter().chain(kept.map(|kept| &kept.candidate));
         let each = each.map(|candidate| {
-            let effective = region.effective(candidate, self.today, &self.policy);
+            let effective = region.effective_weight(candidate, self.today, &self.policy);
             // Registries name skills `owner/name`; a catalog knows the name.
             let id = candidate.slug.rsplit('/').next().unwrap_or(&candidate.slug);
             (id.to_owned(), effective - NEUTRAL + latest(candidate))
@@ -100,7 +103,7 @@ impl Learned {
     }
 }
 
-impl Learned {
+impl RoutingMemory {
     /// What was learned about these skills for tasks like this one. Lessons that the machine
     /// contradicts, and those about the words of a description, are told without anybody's words.
     pub(crate) fn lessons(
@@ -109,8 +112,9 @@ impl Learned {
         skills: &[&str],
         engine: &Engine,
     ) -> BTreeMap<String, Vec<String>> {
-        let words = words(message, &self.vocabulary);
-        let (region, _) = find_region(&self.memory, &Task { words: &words, ..Task::default() });
+        let words = signal_words(message, &self.vocabulary);
+        let (region, _) =
+            find_region(&self.memory, &RecallTask { words: &words, ..RecallTask::default() });
         let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for held in &self.memory.lessons {
             let (about, sentence) = match &held.lesson {
@@ -152,7 +156,7 @@ fn is_plain(key: &str) -> bool {
         && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+'))
 }
 
-fn latest(candidate: &Candidate) -> f64 {
+fn latest(candidate: &RegionCandidate) -> f64 {
     match candidate.ring.chars().next_back() {
         Some('S') => LATEST,
         Some('x') | None => 0.0,

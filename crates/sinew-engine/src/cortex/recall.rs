@@ -4,24 +4,26 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
-use sinew_cortex::acquire::Run;
-use sinew_cortex::explain::{CandidateView, Explanation, LessonView, candidates, view};
+use sinew_cortex::acquire::AcquireRun;
+use sinew_cortex::explain::{
+    CandidateView, LessonView, RecallExplanation, candidate_view, candidate_views,
+};
 use sinew_cortex::lesson::Lesson;
-use sinew_cortex::memory::Memory;
-use sinew_cortex::recall::{Similarity, Task, recall};
-use sinew_cortex::signals::words;
-use sinew_route::{Config, Context, Document, Message, Models, Router};
+use sinew_cortex::memory::CortexMemory;
+use sinew_cortex::recall::{RecallTask, TaskSimilarity, recall};
+use sinew_cortex::signals::signal_words;
+use sinew_route::{RouteContext, RouteDocument, Router, RouterConfig, RouterModels, UserMessage};
 
 use super::Cortex;
 use super::manage::unknown_skill;
-use crate::Error;
+use crate::EngineError;
 
 /// What is known about a task, and the lessons that belong to it.
 #[derive(Debug, Clone, Serialize)]
-pub struct Recalled {
+pub struct TaskRecall {
     /// The decision with everything behind it.
     #[serde(flatten)]
-    pub explanation: Explanation,
+    pub explanation: RecallExplanation,
     /// Lessons of the region, looked at on this machine.
     pub lessons: Vec<ProbedLesson>,
 }
@@ -39,9 +41,9 @@ pub struct ProbedLesson {
 /// Why something is as it is.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "about", rename_all = "lowercase")]
-pub enum Why {
+pub enum WhyAnswer {
     /// A task.
-    Task(Box<Recalled>),
+    Task(Box<TaskRecall>),
     /// A skill, in each region it was used in.
     Skill {
         /// The skill.
@@ -52,41 +54,45 @@ pub enum Why {
         blacklisted: bool,
     },
     /// A run.
-    Run(Box<Run>),
+    Run(Box<AcquireRun>),
 }
 
 impl Cortex<'_> {
     /// What is known about a task. A memory that cannot be read is one that knows nothing: the answer
     /// is then to search, and the reason says why.
-    pub fn recall(&self, task: &str, region: Option<&str>) -> Recalled {
+    pub fn recall(&self, task: &str, region: Option<&str>) -> TaskRecall {
         match self.try_recall(task, region) {
             Ok(recalled) => recalled,
             Err(error) => {
-                let words = words(task, self.engine.vocabulary());
-                let memory = Memory::new(self.policy());
+                let words = signal_words(task, self.engine.vocabulary());
+                let memory = CortexMemory::new(self.policy());
                 let today = self.now().day();
-                let task = Task { words: &words, region, similarity: None };
+                let task = RecallTask { words: &words, region, similarity: None };
                 let mut explanation = recall(&memory, &task, today, self.policy());
                 explanation.decision.reason = format!("the memory cannot be read: {error}");
-                Recalled { explanation, lessons: Vec::new() }
+                TaskRecall { explanation, lessons: Vec::new() }
             }
         }
     }
 
-    fn try_recall(&self, task: &str, region: Option<&str>) -> Result<Recalled, Error> {
-        let words = words(task, self.engine.vocabulary());
+    fn try_recall(&self, task: &str, region: Option<&str>) -> Result<TaskRecall, EngineError> {
+        let words = signal_words(task, self.engine.vocabulary());
         let today = self.now().day();
         self.with_memory(|memory| {
             let meaning = match region {
                 Some(_) => None,
                 None => {
                     let threshold = self.engine.config.route.threshold;
-                    Meaning::of(&self.state.regions, memory, task, threshold)
+                    RouterSimilarity::of(&self.state.regions, memory, task, threshold)
                 }
             };
-            let similarity = meaning.as_ref().map(|meaning| meaning as &dyn Similarity);
-            let explanation =
-                recall(memory, &Task { words: &words, region, similarity }, today, self.policy());
+            let similarity = meaning.as_ref().map(|meaning| meaning as &dyn TaskSimilarity);
+            let explanation = recall(
+                memory,
+                &RecallTask { words: &words, region, similarity },
+                today,
+                self.policy(),
+            );
             let lessons = memory.lessons.iter().filter(|held| {
                 held.lesson.region().is_some()
                     && held.lesson.region() == explanation.region.as_deref()
@@ -101,65 +107,70 @@ impl Cortex<'_> {
                 !(warns && told.lesson.stale && told.found == Some(true))
             };
             let lessons = lessons.filter(is_worth_telling).collect();
-            Recalled { explanation, lessons }
+            TaskRecall { explanation, lessons }
         })
     }
 
     /// Why a task, a skill or a run is answered as it is.
-    pub fn why(&self, about: &str) -> Result<Why, Error> {
+    pub fn why(&self, about: &str) -> Result<WhyAnswer, EngineError> {
         if let Some(run) = self.find_run(about)? {
-            return Ok(Why::Run(Box::new(run)));
+            return Ok(WhyAnswer::Run(Box::new(run)));
         }
         let today = self.now().day();
         let (regions, blacklisted) = self.with_memory(|memory| {
             let found = memory.motor.keys().filter_map(|name| {
-                let views = candidates(memory, name, today, self.policy());
+                let views = candidate_views(memory, name, today, self.policy());
                 Some((name.clone(), views.into_iter().find(|view| view.slug == about)?))
             });
             let mut found: BTreeMap<String, CandidateView> = found.collect();
             // A skill that was kept has left its region, and its record is still there.
             for kept in memory.retained.iter().filter(|kept| kept.slug == about) {
                 if let Some(region) = memory.motor.get(&kept.region) {
-                    let seen = view(memory, region, &kept.candidate, 0.0, today, self.policy());
+                    let seen =
+                        candidate_view(memory, region, &kept.candidate, 0.0, today, self.policy());
                     found.entry(kept.region.clone()).or_insert(seen);
                 }
             }
             (found, memory.is_blacklisted(about))
         })?;
         if !regions.is_empty() || blacklisted {
-            return Ok(Why::Skill { slug: about.to_owned(), regions, blacklisted });
+            return Ok(WhyAnswer::Skill { slug: about.to_owned(), regions, blacklisted });
         }
         // One word that means nothing is more likely a skill than a task.
-        if !about.contains(char::is_whitespace) && words(about, self.engine.vocabulary()).is_empty()
+        if !about.contains(char::is_whitespace)
+            && signal_words(about, self.engine.vocabulary()).is_empty()
         {
             return Err(unknown_skill(about));
         }
-        Ok(Why::Task(Box::new(self.recall(about, None))))
+        Ok(WhyAnswer::Task(Box::new(self.recall(about, None))))
     }
 }
 
 /// The router over what regions are about, kept while they are about the same: making it costs ten
 /// times what asking it does.
 #[derive(Debug, Default)]
-pub(super) struct Regions(Mutex<Option<(Vec<About>, Arc<Router>)>>);
+pub(super) struct RegionRouter(Mutex<Option<(Vec<RegionText>, Arc<Router>)>>);
 
 /// A region, and the words it is known by.
-type About = (String, String);
+type RegionText = (String, String);
 
-impl Regions {
-    fn router(&self, about: Vec<About>, threshold: Option<f64>) -> Arc<Router> {
+impl RegionRouter {
+    fn router(&self, about: Vec<RegionText>, threshold: Option<f64>) -> Arc<Router> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, router)) = &*kept
             && *known == about
         {
             return Arc::clone(router);
         }
-        let documents: Vec<Document> =
-            about.iter().map(|(name, text)| Document::from_description(name, name, text)).collect();
-        let mut config = Config { top: documents.len(), ..Config::default() };
+        let documents: Vec<RouteDocument> = about
+            .iter()
+            .map(|(name, text)| RouteDocument::from_description(name, name, text))
+            .collect();
+        let mut config = RouterConfig { top: documents.len(), ..RouterConfig::default() };
         config.threshold = threshold.unwrap_or(config.threshold);
         // The static table is enough for eighty short texts.
-        let (router, _) = Router::build(&documents, Models::embedded().without_encoder(), config);
+        let (router, _) =
+            Router::build(&documents, RouterModels::embedded().without_encoder(), config);
         let router = Arc::new(router);
         *kept = Some((about, Arc::clone(&router)));
         router
@@ -167,13 +178,18 @@ impl Regions {
 }
 
 /// How well a task fits each region by what both mean, as the router sees it.
-struct Meaning {
+struct RouterSimilarity {
     fits: BTreeMap<String, f64>,
     threshold: f64,
 }
 
-impl Meaning {
-    fn of(regions: &Regions, memory: &Memory, task: &str, threshold: Option<f64>) -> Option<Self> {
+impl RouterSimilarity {
+    fn of(
+        regions: &RegionRouter,
+        memory: &CortexMemory,
+        task: &str,
+        threshold: Option<f64>,
+    ) -> Option<Self> {
         let mut names: Vec<&str> = memory.motor.keys().map(String::as_str).collect();
         names.extend(memory.patterns.iter().map(|pattern| pattern.region.as_str()));
         names.sort_unstable();
@@ -190,13 +206,13 @@ impl Meaning {
             (name.to_owned(), text)
         });
         let router = regions.router(about.collect(), threshold);
-        let result = router.route(&Message::from_user(task), &Context::default());
+        let result = router.route(&UserMessage::from_user(task), &RouteContext::default());
         let fits = result.matches.into_iter().map(|found| (found.id, found.probability)).collect();
-        Some(Self { fits, threshold: threshold.unwrap_or(Config::default().threshold) })
+        Some(Self { fits, threshold: threshold.unwrap_or(RouterConfig::default().threshold) })
     }
 }
 
-impl Similarity for Meaning {
+impl TaskSimilarity for RouterSimilarity {
     fn of(&self, region: &str) -> Option<f64> {
         self.fits.get(region).copied()
     }

@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use sinew_cortex::explain::Runs;
+use sinew_cortex::explain::RunCounts;
 use sinew_cortex::failure::FailureKind;
-use sinew_cortex::memory::{Candidate, Memory};
-use sinew_cortex::prune::Removal;
-use sinew_cortex::recall::{Task, find_region};
-use sinew_cortex::record::{Body, LessonOp, Origin, Outcome, Verdict};
-use sinew_cortex::reflex::Reflex;
+use sinew_cortex::memory::{CortexMemory, RegionCandidate};
+use sinew_cortex::prune::PruneRemoval;
+use sinew_cortex::recall::{RecallTask, find_region};
+use sinew_cortex::record::{LessonOp, OutcomeReporter, RecordBody, SkillOutcome, UseResult};
+use sinew_cortex::reflex::ReflexStatus;
 use sinew_cortex::signals::{self, clean_detail, clean_region, is_region, region_name};
-use sinew_cortex::{Id, Stamp, learn, lesson};
+use sinew_cortex::{Ulid, UtcInstant, learn, lesson};
 
 use super::Cortex;
-use crate::{Error, ErrorKind};
+use crate::{EngineError, ErrorKind};
 
 /// A record may lie this far in the future: clocks of a team differ. More is a mistake that would keep
 /// a region young for ever.
@@ -28,7 +28,7 @@ const MAX_TAGS: usize = 32;
 #[derive(Debug, Clone, Default)]
 pub struct NewOutcome {
     /// The record's id, for a caller that may have to tell twice; a new one where absent.
-    pub id: Option<Id>,
+    pub id: Option<Ulid>,
     /// The task area; found or named by the task where absent.
     pub region: Option<String>,
     /// The task, for its words; it is not stored.
@@ -61,9 +61,9 @@ pub struct NewOutcome {
     /// Characters and bytes of its SKILL.md.
     pub skill_md: Option<(u64, u64)>,
     /// When it happened; now where absent.
-    pub at: Option<Stamp>,
+    pub at: Option<UtcInstant>,
     /// Who says so.
-    pub origin: Origin,
+    pub origin: OutcomeReporter,
     /// The agent that used it.
     pub agent: Option<String>,
     /// The agent's model.
@@ -80,11 +80,11 @@ pub struct NewOutcome {
 
 /// What an outcome did to the memory.
 #[derive(Debug, Clone, Serialize)]
-pub struct Recorded {
+pub struct OutcomeEffect {
     /// The record, for a retraction.
-    pub id: Id,
+    pub id: Ulid,
     /// When it happened.
-    pub at: Stamp,
+    pub at: UtcInstant,
     /// The region.
     pub region: String,
     /// The skill.
@@ -106,9 +106,9 @@ pub struct Recorded {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handling: Option<&'static str>,
     /// What a reflex lacks.
-    pub reflex_state: Option<Reflex>,
+    pub reflex_state: Option<ReflexStatus>,
     /// How often it was used.
-    pub runs: Option<Runs>,
+    pub runs: Option<RunCounts>,
     /// Successes in a row.
     pub streak: u32,
     /// What its reliability is at least, one-sided 95 %.
@@ -116,7 +116,7 @@ pub struct Recorded {
     /// Lessons that were created, confirmed or contradicted.
     pub lessons: Vec<String>,
     /// What was pruned.
-    pub pruned: Vec<Removal>,
+    pub pruned: Vec<PruneRemoval>,
     /// Words that stand for the region from now on.
     pub signals: Vec<String>,
 }
@@ -133,7 +133,7 @@ pub enum ReflexChange {
 
 impl Cortex<'_> {
     /// Records how a use of a skill went. When this returns, it is on disk.
-    pub fn record(&self, new: &NewOutcome) -> Result<Recorded, Error> {
+    pub fn record(&self, new: &NewOutcome) -> Result<OutcomeEffect, EngineError> {
         let now = self.now();
         let at = new.at.unwrap_or(now);
         if at.ms() > now.ms().saturating_add(MAX_AHEAD_MS) {
@@ -147,7 +147,7 @@ impl Cortex<'_> {
             self.look_around(&mut outcome)?;
         }
         let before = self.with_memory(|memory| standing(memory, &outcome))?;
-        let bodies = vec![Body::Outcome(Box::new(outcome.clone()))];
+        let bodies = vec![RecordBody::Outcome(Box::new(outcome.clone()))];
         let id = match new.id {
             None => self.append(at, bodies)?,
             Some(id) => self.append_from(id, at, bodies).map(|()| id)?,
@@ -155,7 +155,7 @@ impl Cortex<'_> {
         let point = new.point.as_deref().map(|point| clean_detail(point, self.engine.vocabulary()));
         let point = point.filter(|point| !point.is_empty());
         let task = new.task.as_deref().filter(|_| missed);
-        let look = |memory: &Memory| recorded(self, memory, id, at, &outcome);
+        let look = |memory: &CortexMemory| recorded(self, memory, id, at, &outcome);
         let (mut recorded, bodies) = self.learn(id, &outcome, at, point.as_deref(), task, look)?;
         recorded.previous_weight = before.map(|(weight, _)| weight);
         recorded.reflex_change = match (before.is_some_and(|(_, reflex)| reflex), recorded.reflex) {
@@ -166,9 +166,11 @@ impl Cortex<'_> {
         recorded.handling = outcome.kind.map(FailureKind::remedy);
         for body in bodies {
             match body {
-                Body::Lesson { op, lesson, .. } => recorded.lessons.push(told(op, &lesson)),
-                Body::Prune { removed } => recorded.pruned.extend(removed),
-                Body::Signals { words, .. } => recorded.signals.extend(words),
+                RecordBody::Lesson { op, lesson, .. } => {
+                    recorded.lessons.push(lesson_sentence(op, &lesson))
+                }
+                RecordBody::Prune { removed } => recorded.pruned.extend(removed),
+                RecordBody::Signals { words, .. } => recorded.signals.extend(words),
                 _ => {}
             }
         }
@@ -180,23 +182,24 @@ impl Cortex<'_> {
     /// after the outcome, before anything is pruned, and what was written.
     pub(super) fn learn<T>(
         &self,
-        id: Id,
-        outcome: &Outcome,
-        at: Stamp,
+        id: Ulid,
+        outcome: &SkillOutcome,
+        at: UtcInstant,
         point: Option<&str>,
         task: Option<&str>,
-        look: impl Fn(&Memory) -> T,
-    ) -> Result<(T, Vec<Body>), Error> {
+        look: impl Fn(&CortexMemory) -> T,
+    ) -> Result<(T, Vec<RecordBody>), EngineError> {
         let (region, slug) = (outcome.region.as_str(), outcome.slug.as_str());
         let today = self.now().day();
-        let prune =
-            |memory: &Memory| learn::pruning(memory, today, self.policy(), Some((region, slug)));
+        let prune = |memory: &CortexMemory| {
+            learn::pruning_record(memory, today, self.policy(), Some((region, slug)))
+        };
         let (seen, mut bodies, mut pruning) = self.with_memory(|memory| {
-            let lessons = learn::lessons(memory, id, outcome, point, self.policy());
+            let lessons = learn::lesson_records(memory, id, outcome, point, self.policy());
             (look(memory), lessons, prune(memory))
         })?;
-        if let Some(task) = task.filter(|_| outcome.result == Verdict::Success) {
-            bodies.extend(learn::signals(task, region, slug, self.engine.vocabulary()));
+        if let Some(task) = task.filter(|_| outcome.result == UseResult::Success) {
+            bodies.extend(learn::signals_record(task, region, slug, self.engine.vocabulary()));
         }
         if !bodies.is_empty() {
             // Ids that follow the outcome's: learning from it twice writes once.
@@ -211,11 +214,11 @@ impl Cortex<'_> {
     }
 
     /// The region of an outcome, and whether its words are to be learned: when no pattern knew them.
-    fn region_of(&self, new: &NewOutcome) -> Result<(String, bool), Error> {
+    fn region_of(&self, new: &NewOutcome) -> Result<(String, bool), EngineError> {
         let (mut words, mut known) = (Vec::new(), None);
         if let Some(task) = &new.task {
-            words = signals::words(task, self.engine.vocabulary());
-            let task = Task { words: &words, ..Task::default() };
+            words = signals::signal_words(task, self.engine.vocabulary());
+            let task = RecallTask { words: &words, ..RecallTask::default() };
             known = self.with_memory(|memory| find_region(memory, &task).0)?;
         }
         let missed = known.is_none() && new.task.is_some();
@@ -241,7 +244,7 @@ impl Cortex<'_> {
 
     /// Looks for what the region's lessons are about, and for the variables that the skill reads, so
     /// that lessons are confirmed or contradicted by what is the case.
-    fn look_around(&self, outcome: &mut Outcome) -> Result<(), Error> {
+    fn look_around(&self, outcome: &mut SkillOutcome) -> Result<(), EngineError> {
         let tags = outcome.side_effects.as_deref().unwrap_or_default();
         for (probe, found) in self.probes(&outcome.region, tags, outcome.key.as_deref())? {
             outcome.probes.entry(probe).or_insert(found);
@@ -256,7 +259,7 @@ impl Cortex<'_> {
         region: &str,
         tags: &[String],
         key: Option<&str>,
-    ) -> Result<BTreeMap<String, bool>, Error> {
+    ) -> Result<BTreeMap<String, bool>, EngineError> {
         let mut probes: Vec<String> = self.with_memory(|memory| {
             let lessons = memory.lessons.iter().filter(|held| held.lesson.region() == Some(region));
             lessons.filter_map(|held| held.lesson.probe()).collect()
@@ -282,17 +285,17 @@ impl Cortex<'_> {
         }
     }
 
-    fn outcome(&self, new: &NewOutcome, region: &str) -> Result<Outcome, Error> {
-        let name = |what: &str, text: &str| name(what, text);
+    fn outcome(&self, new: &NewOutcome, region: &str) -> Result<SkillOutcome, EngineError> {
+        let name = |what: &str, text: &str| checked_name(what, text);
         let optional = |what: &str, text: &Option<String>| {
             text.as_deref().map(|text| name(what, text)).transpose()
         };
         let result = match new.worked {
-            Some(true) => Verdict::Success,
-            Some(false) => Verdict::Failure,
-            None => Verdict::Unknown,
+            Some(true) => UseResult::Success,
+            Some(false) => UseResult::Failure,
+            None => UseResult::Unknown,
         };
-        if new.kind.is_some() && result != Verdict::Failure {
+        if new.kind.is_some() && result != UseResult::Failure {
             return Err(usage("kind-without-failure", "only a failure has a kind".to_owned())
                 .hint("leave the kind out, or report a failure"));
         }
@@ -317,17 +320,17 @@ impl Cortex<'_> {
         let probes = probes.map(|(probe, is_there)| Ok((name("probe", probe)?, *is_there)));
         let detail =
             new.detail.as_deref().map(|detail| clean_detail(detail, self.engine.vocabulary()));
-        Ok(Outcome {
+        Ok(SkillOutcome {
             source: name("source", new.source.as_deref().unwrap_or("clawhub"))?,
             digest: optional("digest", &new.digest)?,
             kind: match result {
-                Verdict::Failure => Some(new.kind.unwrap_or(FailureKind::RuntimeError)),
+                UseResult::Failure => Some(new.kind.unwrap_or(FailureKind::RuntimeError)),
                 _ => None,
             },
             detail: detail.filter(|detail| !detail.is_empty()),
             key: optional("key", &new.key)?,
             blame,
-            shielded: new.offline && result == Verdict::Failure,
+            shielded: new.offline && result == UseResult::Failure,
             side_effects,
             skill_md_chars: new.skill_md.map(|(chars, _)| chars),
             skill_md_bytes: new.skill_md.map(|(_, bytes)| bytes),
@@ -337,8 +340,8 @@ impl Cortex<'_> {
             attempts: new.attempts.unwrap_or(1),
             ms: new.ms,
             tokens: new.tokens,
-            probes: probes.collect::<Result<_, Error>>()?,
-            ..Outcome::new(
+            probes: probes.collect::<Result<_, EngineError>>()?,
+            ..SkillOutcome::new(
                 region,
                 &name("skill", &new.slug)?,
                 &name("version", &new.version)?,
@@ -349,28 +352,36 @@ impl Cortex<'_> {
 }
 
 /// The weight of a candidate and whether it has a reflex.
-fn standing(memory: &Memory, outcome: &Outcome) -> Option<(f64, bool)> {
+fn standing(memory: &CortexMemory, outcome: &SkillOutcome) -> Option<(f64, bool)> {
     let (region, slug) = (outcome.region.as_str(), outcome.slug.as_str());
-    let candidate = memory.candidate(region, slug).or_else(|| memory.kept(region, slug))?;
+    let candidate =
+        memory.candidate(region, slug).or_else(|| memory.retained_candidate(region, slug))?;
     Some((candidate.weight, candidate.reflex))
 }
 
 fn recorded(
     cortex: &Cortex<'_>,
-    memory: &Memory,
-    id: Id,
-    at: Stamp,
-    outcome: &Outcome,
-) -> Recorded {
+    memory: &CortexMemory,
+    id: Ulid,
+    at: UtcInstant,
+    outcome: &SkillOutcome,
+) -> OutcomeEffect {
     let (region, slug) = (outcome.region.as_str(), outcome.slug.as_str());
-    let candidate: Option<&Candidate> =
-        memory.candidate(region, slug).or_else(|| memory.kept(region, slug));
+    let candidate: Option<&RegionCandidate> =
+        memory.candidate(region, slug).or_else(|| memory.retained_candidate(region, slug));
     let view = memory.motor.get(region).zip(candidate).map(|(area, candidate)| {
         let known = area.candidates.iter().map(|candidate| candidate.counts.sum()).sum();
         let today = cortex.now().day();
-        sinew_cortex::explain::view(memory, area, candidate, known, today, cortex.policy())
+        sinew_cortex::explain::candidate_view(
+            memory,
+            area,
+            candidate,
+            known,
+            today,
+            cortex.policy(),
+        )
     });
-    Recorded {
+    OutcomeEffect {
         id,
         at,
         region: outcome.region.clone(),
@@ -394,7 +405,7 @@ fn recorded(
 
 /// What happened to a lesson, in a sentence.
 /// What became of a lesson, in a sentence.
-pub(crate) fn told(op: LessonOp, lesson: &lesson::Lesson) -> String {
+pub(crate) fn lesson_sentence(op: LessonOp, lesson: &lesson::Lesson) -> String {
     let what = match lesson {
         lesson::Lesson::DependencyWarning { region, key } => {
             format!("{region} needs `{key}`, which is often missing")
@@ -414,7 +425,7 @@ pub(crate) fn told(op: LessonOp, lesson: &lesson::Lesson) -> String {
 }
 
 /// A short name without anything that only a machine would write, and without a secret.
-pub(super) fn name(what: &str, text: &str) -> Result<String, Error> {
+pub(super) fn checked_name(what: &str, text: &str) -> Result<String, EngineError> {
     let text = text.trim();
     let bad = |why: String| Err(usage("bad-name", format!("the {what} `{}` {why}", shown(text))));
     if text.is_empty() {
@@ -438,6 +449,6 @@ fn shown(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(40).collect()
 }
 
-fn usage(code: &'static str, message: String) -> Error {
-    Error::new(ErrorKind::Usage, code, message)
+fn usage(code: &'static str, message: String) -> EngineError {
+    EngineError::new(ErrorKind::Usage, code, message)
 }

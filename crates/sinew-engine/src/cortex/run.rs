@@ -2,22 +2,23 @@
 //! the audit trail.
 
 use serde::Serialize;
-use sinew_cortex::Id;
+use sinew_cortex::Ulid;
 use sinew_cortex::acquire::{
-    Context, Effect, Event, Finish, Refused, Relay, Run, State, Step, may_retain, resume, step,
+    AcquireContext, AcquireEffect, AcquireEvent, AcquireRefusal, AcquireRun, AcquireState,
+    AcquireStep, RelayPolicy, UseReport, may_retain, resume, step,
 };
-use sinew_cortex::explain::Runs;
-use sinew_cortex::memory::Memory;
-use sinew_cortex::record::Outcome;
-use sinew_cortex::signals::{clean_detail, is_region, words};
-use sinew_store::{Expect, Json, Keys, Op, StoreError, Version};
+use sinew_cortex::explain::RunCounts;
+use sinew_cortex::memory::CortexMemory;
+use sinew_cortex::record::SkillOutcome;
+use sinew_cortex::signals::{clean_detail, is_region, signal_words};
+use sinew_store::{DocumentVersion, ExpectedVersion, JsonText, KeyRange, StoreError, StoreOp};
 
 use super::Cortex;
-use super::log::{STREAM, entropy, row};
-use super::record::name;
-use crate::acquire::Wish;
+use super::log::{STREAM, entropy, log_row};
+use super::record::checked_name;
+use crate::acquire::AcquireRequest;
 use crate::store::audit;
-use crate::{Error, ErrorKind};
+use crate::{EngineError, ErrorKind};
 
 /// The runs, by id.
 const RUNS: &str = "runs";
@@ -44,12 +45,12 @@ pub struct ReportedRun {
     /// Whether it has earned a reflex.
     pub reflex: bool,
     /// How often it was used.
-    pub runs: Option<Runs>,
+    pub runs: Option<RunCounts>,
 }
 
 impl Cortex<'_> {
     /// What a step did to a run and to what is remembered of its skill.
-    pub fn reported(&self, stepped: &Step) -> Result<ReportedRun, Error> {
+    pub fn reported_run(&self, stepped: &AcquireStep) -> Result<ReportedRun, EngineError> {
         let run = &stepped.run;
         let skill = run.current().map(|offer| offer.slug.clone());
         // A new area has its name from the first outcome.
@@ -58,9 +59,10 @@ impl Cortex<'_> {
         let known = self.with_memory(|memory| {
             let (region, skill) = place.as_ref()?;
             let candidate = memory.candidate(region, skill)?;
-            let effective = memory.motor.get(region)?.effective(candidate, today, self.policy());
+            let effective =
+                memory.motor.get(region)?.effective_weight(candidate, today, self.policy());
             let fail = candidate.runs().saturating_sub(candidate.success);
-            let runs = Runs { success: candidate.success, fail };
+            let runs = RunCounts { success: candidate.success, fail };
             Some((candidate.weight, effective, candidate.reflex, runs))
         })?;
         Ok(ReportedRun {
@@ -75,89 +77,95 @@ impl Cortex<'_> {
         })
     }
 
-    /// Begins a run for a task. What must be done first is [`Effect::Recall`].
-    pub fn start_run(&self, task: &str) -> Result<Run, Error> {
-        self.begin_run(&Wish { task: task.to_owned(), ..Wish::default() })
+    /// Begins a run for a task. What must be done first is [`AcquireEffect::Recall`].
+    pub fn start_run(&self, task: &str) -> Result<AcquireRun, EngineError> {
+        self.begin_run(&AcquireRequest { task: task.to_owned(), ..AcquireRequest::default() })
     }
 
     /// Begins a run as somebody wishes.
-    pub(crate) fn begin_run(&self, wish: &Wish) -> Result<Run, Error> {
+    pub(crate) fn begin_run(&self, wish: &AcquireRequest) -> Result<AcquireRun, EngineError> {
         if wish.task.trim().is_empty() {
-            return Err(Error::new(ErrorKind::Usage, "no-task", "there is no task"));
+            return Err(EngineError::new(ErrorKind::Usage, "no-task", "there is no task"));
         }
         if let Some(region) = wish.region.as_deref().filter(|region| !is_region(region)) {
             let region: String = region.chars().filter(|c| !c.is_control()).take(40).collect();
             let message = format!("`{region}` is no name of a region");
-            return Err(Error::new(ErrorKind::Usage, "bad-region", message)
+            return Err(EngineError::new(ErrorKind::Usage, "bad-region", message)
                 .hint("use lower-case letters, digits and hyphens"));
         }
         check_keywords(&wish.keywords)?;
         let now = self.now();
-        let signals = words(&wish.task, self.engine.vocabulary());
-        let run = Run {
+        let signals = signal_words(&wish.task, self.engine.vocabulary());
+        let run = AcquireRun {
             region: wish.region.clone(),
             keywords: wish.keywords.clone(),
             anyway: wish.anyway,
             chosen: wish.chosen.clone(),
             read_only: wish.read_only,
-            ..Run::new(Id::new(now, entropy()?), now, &wish.task, signals)
+            ..AcquireRun::new(Ulid::new(now, entropy()?), now, &wish.task, signals)
         };
-        self.save_run(run, "", Expect::Absent)
+        self.save_run(run, "", ExpectedVersion::Absent)
     }
 
     /// A run.
-    pub fn run(&self, id: &str) -> Result<Run, Error> {
+    pub fn run(&self, id: &str) -> Result<AcquireRun, EngineError> {
         self.find_run(id)?.ok_or_else(|| unknown_run(id))
     }
 
-    pub(super) fn find_run(&self, id: &str) -> Result<Option<Run>, Error> {
-        if id.parse::<Id>().is_err() {
+    pub(super) fn find_run(&self, id: &str) -> Result<Option<AcquireRun>, EngineError> {
+        if id.parse::<Ulid>().is_err() {
             return Ok(None);
         }
         Ok(self.load_run(id)?.map(|(run, _)| run))
     }
 
-    fn load_run(&self, id: &str) -> Result<Option<(Run, Version)>, Error> {
+    fn load_run(&self, id: &str) -> Result<Option<(AcquireRun, DocumentVersion)>, EngineError> {
         let found = self.store()?.get(RUNS, id)?;
         Ok(found.map(|found| found.body.read().map(|run| (run, found.version))).transpose()?)
     }
 
     /// Runs that are not over, oldest first: what a crash may have left behind.
-    pub fn open_runs(&self) -> Result<Vec<Run>, Error> {
+    pub fn open_runs(&self) -> Result<Vec<AcquireRun>, EngineError> {
         let store = self.store()?;
         let (mut open, mut after) = (Vec::new(), String::new());
         loop {
-            let page = store.list(RUNS, Keys::ALL.after(&after), PAGE)?;
+            let page = store.list(RUNS, KeyRange::ALL.after(&after), PAGE)?;
             let Some(last) = page.last() else { return Ok(open) };
             after.clone_from(&last.key);
-            let runs = page.iter().filter_map(|found| found.body.read::<Run>().ok());
-            open.extend(runs.filter(|run| !matches!(run.state, State::Closed { .. })));
+            let runs = page.iter().filter_map(|found| found.body.read::<AcquireRun>().ok());
+            open.extend(runs.filter(|run| !matches!(run.state, AcquireState::Closed { .. })));
         }
     }
 
     /// Takes a run one step on: the run, what it logs and the audit entry are saved together, or not
     /// at all. What must be done then is up to the caller.
-    pub fn step_run(&self, id: &str, event: &Event, relay: Relay) -> Result<Step, Error> {
+    pub fn step_run(
+        &self,
+        id: &str,
+        event: &AcquireEvent,
+        relay: RelayPolicy,
+    ) -> Result<AcquireStep, EngineError> {
         let (run, version) = self.load_run(id)?.ok_or_else(|| unknown_run(id))?;
         let memory = self.memory()?;
-        let context = Context { memory: &memory, policy: self.policy(), relay, now: self.now() };
+        let context =
+            AcquireContext { memory: &memory, policy: self.policy(), relay, now: self.now() };
         let stepped = step(&run, self.cleaned(event), &context).map_err(refused)?;
         let from = run.state.name();
-        let run = self.save_run(stepped.run, from, Expect::Version(version))?;
-        Ok(Step { run, effects: stepped.effects })
+        let run = self.save_run(stepped.run, from, ExpectedVersion::Version(version))?;
+        Ok(AcquireStep { run, effects: stepped.effects })
     }
 
     /// An event without names, paths and secrets: it is about to be stored.
-    fn cleaned(&self, event: &Event) -> Event {
+    fn cleaned(&self, event: &AcquireEvent) -> AcquireEvent {
         let clean = |text: &str| clean_detail(text, self.engine.vocabulary());
         match event.clone() {
-            Event::Finished(finish) => Event::Finished(Finish {
+            AcquireEvent::Finished(finish) => AcquireEvent::Finished(UseReport {
                 detail: finish.detail.as_deref().map(clean),
-                key: finish.key.filter(|key| name("key", key).is_ok()),
+                key: finish.key.filter(|key| checked_name("key", key).is_ok()),
                 ..finish
             }),
-            Event::InstallFailed(detail) => Event::InstallFailed(clean(&detail)),
-            Event::Fetched(results) => Event::Fetched(
+            AcquireEvent::InstallFailed(detail) => AcquireEvent::InstallFailed(clean(&detail)),
+            AcquireEvent::Fetched(results) => AcquireEvent::Fetched(
                 results
                     .into_iter()
                     .map(|(slug, result)| (slug, result.map_err(|detail| clean(&detail))))
@@ -168,64 +176,70 @@ impl Cortex<'_> {
     }
 
     /// Carries on with a run that a crash left behind.
-    pub fn resume_run(&self, id: &str) -> Result<Step, Error> {
+    pub fn resume_run(&self, id: &str) -> Result<AcquireStep, EngineError> {
         let (run, version) = self.load_run(id)?.ok_or_else(|| unknown_run(id))?;
         let resumed = resume(&run);
         let from = run.state.name();
-        let run = self.save_run(resumed.run, from, Expect::Version(version))?;
-        Ok(Step { run, effects: resumed.effects })
+        let run = self.save_run(resumed.run, from, ExpectedVersion::Version(version))?;
+        Ok(AcquireStep { run, effects: resumed.effects })
     }
 
-    /// Carries out [`Effect::Learn`] and gives the event that follows. Doing it again adds nothing.
+    /// Carries out [`AcquireEffect::Learn`] and gives the event that follows. Doing it again adds nothing.
     pub fn learn_from_run(
         &self,
-        record: Id,
-        outcome: &Outcome,
+        record: Ulid,
+        outcome: &SkillOutcome,
         task: Option<&str>,
-    ) -> Result<Event, Error> {
+    ) -> Result<AcquireEvent, EngineError> {
         let at = self.run(outcome.run.as_deref().unwrap_or_default())?.updated;
-        let look = |memory: &Memory| {
+        let look = |memory: &CortexMemory| {
             memory.candidate(&outcome.region, &outcome.slug).is_some_and(may_retain)
         };
         let (worth_keeping, _) = self.learn(record, outcome, at, None, task, look)?;
         self.mirror();
-        Ok(Event::Learned { worth_keeping })
+        Ok(AcquireEvent::Learned { worth_keeping })
     }
 
     /// Tells a run how the use of its skill went, and learns from it. What needs hands (asking,
     /// uninstalling, trying again) is left to whoever carries the run on.
-    pub fn report_run(&self, id: &str, finish: Finish) -> Result<Step, Error> {
-        let mut stepped = self.step_run(id, &Event::Finished(finish), Relay::Limited)?;
-        if let [Effect::Learn { record, outcome, task }] = stepped.effects.as_slice() {
+    pub fn report_run(&self, id: &str, finish: UseReport) -> Result<AcquireStep, EngineError> {
+        let mut stepped =
+            self.step_run(id, &AcquireEvent::Finished(finish), RelayPolicy::Limited)?;
+        if let [AcquireEffect::Learn { record, outcome, task }] = stepped.effects.as_slice() {
             let learned = self.learn_from_run(*record, outcome, task.as_deref())?;
-            stepped = self.step_run(id, &learned, Relay::Limited)?;
+            stepped = self.step_run(id, &learned, RelayPolicy::Limited)?;
         }
         Ok(stepped)
     }
 
-    fn save_run(&self, mut run: Run, from: &str, expect: Expect) -> Result<Run, Error> {
+    fn save_run(
+        &self,
+        mut run: AcquireRun,
+        from: &str,
+        expect: ExpectedVersion,
+    ) -> Result<AcquireRun, EngineError> {
         let outbox = std::mem::take(&mut run.outbox);
-        let rows = outbox.iter().map(row).collect::<Result<Vec<_>, _>>()?;
+        let rows = outbox.iter().map(log_row).collect::<Result<Vec<_>, _>>()?;
         let moved = serde_json::json!({"run": run.id, "from": from, "to": run.state.name()});
         let entry = audit("transition", run.updated, &moved)?;
-        let mut ops = vec![Op::put(RUNS, &run.id, expect, Json::of(&run)?), entry];
+        let mut ops = vec![StoreOp::put(RUNS, &run.id, expect, JsonText::of(&run)?), entry];
         if !rows.is_empty() {
-            ops.push(Op::append(STREAM, rows));
+            ops.push(StoreOp::append(STREAM, rows));
         }
         match self.store()?.transact(&ops) {
-            Err(StoreError::Conflict { .. }) => Err(Error::new(
+            Err(StoreError::Conflict { .. }) => Err(EngineError::new(
                 ErrorKind::Environment,
                 "changed-meanwhile",
                 format!("the run {} went on meanwhile", run.id),
             )
             .hint("look at it again with `sinew cortex why <run>`")),
-            saved => saved.map(|_| run).map_err(Error::from),
+            saved => saved.map(|_| run).map_err(EngineError::from),
         }
     }
 }
 
 /// Words that a registry may be searched with: none, or three to five plain ones.
-fn check_keywords(keywords: &[String]) -> Result<(), Error> {
+fn check_keywords(keywords: &[String]) -> Result<(), EngineError> {
     let plain = |word: &String| {
         word.starts_with(|c: char| c.is_ascii_alphanumeric())
             && word.len() <= MAX_KEYWORD
@@ -235,18 +249,18 @@ fn check_keywords(keywords: &[String]) -> Result<(), Error> {
         return Ok(());
     }
     let message = "three to five English keywords, of letters and digits";
-    Err(Error::new(ErrorKind::Usage, "bad-keywords", message))
+    Err(EngineError::new(ErrorKind::Usage, "bad-keywords", message))
 }
 
-fn unknown_run(id: &str) -> Error {
-    Error::new(ErrorKind::No, "unknown-run", format!("there is no run `{id}`"))
+fn unknown_run(id: &str) -> EngineError {
+    EngineError::new(ErrorKind::No, "unknown-run", format!("there is no run `{id}`"))
         .hint("without a run, name --region, --skill and --version")
 }
 
-fn refused(refused: Refused) -> Error {
+fn refused(refused: AcquireRefusal) -> EngineError {
     match refused {
-        Refused::NotNow => Error::new(ErrorKind::No, "not-now", refused.to_string())
+        AcquireRefusal::NotNow => EngineError::new(ErrorKind::No, "not-now", refused.to_string())
             .hint("`sinew cortex why <run>` shows where the run stands"),
-        _ => Error::new(ErrorKind::Refused, "not-approved", refused.to_string()),
+        _ => EngineError::new(ErrorKind::Refused, "not-approved", refused.to_string()),
     }
 }

@@ -2,18 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use sinew_cortex::Stamp;
-use sinew_cortex::record::{Body, Outcome, Verdict};
-use sinew_workshop::Trials;
+use sinew_cortex::UtcInstant;
+use sinew_cortex::record::{RecordBody, SkillOutcome, UseResult};
+use sinew_workshop::TrialRecord;
 
 use super::Cortex;
-use crate::Error;
+use crate::EngineError;
 
 impl Cortex<'_> {
     /// Uses of a skill since a moment, and those of the same regions that happened without what was
     /// learned then: of other skills, and of this one before.
-    pub(crate) fn trials(&self, slug: &str, since: Stamp) -> Result<Trials, Error> {
-        let records = self.latest(usize::MAX, |body| matches!(body, Body::Outcome(_)))?;
+    pub(crate) fn trials(&self, slug: &str, since: UtcInstant) -> Result<TrialRecord, EngineError> {
+        let records =
+            self.latest_records(usize::MAX, |body| matches!(body, RecordBody::Outcome(_)))?;
         // What was taken back counts for nothing. A use that lies further back than the latest records
         // is still remembered by its day.
         let (retracted, mut used) = self.with_memory(|memory| {
@@ -22,29 +23,29 @@ impl Cortex<'_> {
             let used = own.any(|candidate| candidate.last_used > since.day());
             (memory.retracted.clone(), used)
         })?;
-        let outcomes: Vec<(Stamp, &Outcome)> = records
+        let outcomes: Vec<(UtcInstant, &SkillOutcome)> = records
             .iter()
             .filter(|record| !retracted.contains(&record.id))
             .filter_map(|record| match &record.body {
-                Body::Outcome(outcome) => Some((record.ts, outcome.as_ref())),
+                RecordBody::Outcome(outcome) => Some((record.ts, outcome.as_ref())),
                 _ => None,
             })
             .collect();
-        let with = |at: Stamp, outcome: &Outcome| outcome.slug == slug && at >= since;
+        let with = |at: UtcInstant, outcome: &SkillOutcome| outcome.slug == slug && at >= since;
         let own = outcomes.iter().filter(|(at, outcome)| with(*at, outcome));
         let regions: BTreeSet<&str> = own.map(|(_, outcome)| outcome.region.as_str()).collect();
         used |= !regions.is_empty();
-        let mut trials = Trials { used, ..Trials::default() };
+        let mut trials = TrialRecord { used, ..TrialRecord::default() };
         for (at, outcome) in outcomes {
             if !regions.contains(outcome.region.as_str()) {
                 continue;
             }
             let count = match (with(at, outcome), outcome.result) {
-                (true, Verdict::Success) => &mut trials.success,
-                (true, Verdict::Failure) => &mut trials.failure,
-                (false, Verdict::Success) => &mut trials.success_without,
-                (false, Verdict::Failure) => &mut trials.failure_without,
-                (_, Verdict::Unknown) => continue,
+                (true, UseResult::Success) => &mut trials.success,
+                (true, UseResult::Failure) => &mut trials.failure,
+                (false, UseResult::Success) => &mut trials.success_without,
+                (false, UseResult::Failure) => &mut trials.failure_without,
+                (_, UseResult::Unknown) => continue,
             };
             *count += 1;
         }

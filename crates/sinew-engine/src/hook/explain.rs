@@ -1,31 +1,31 @@
 //! `why --last`: the last answer that a hook gave, and what came of the turn.
 
-use super::log::{Decided, Log, What};
-use crate::{Engine, Error, ErrorKind, Explanation, Mark};
+use super::log::{HookDecision, HookDecisionKind, HookLog};
+use crate::{DecisionExplanation, Engine, EngineError, ErrorKind, ExplanationMark};
 
 impl Engine {
     /// What a hook decided last, and what followed.
-    pub fn explain_last(&self) -> Result<Explanation, Error> {
-        let decisions = Log::below(&super::home(&self.env)).last();
+    pub fn explain_last(&self) -> Result<DecisionExplanation, EngineError> {
+        let decisions = HookLog::below(&super::home(&self.env)).last();
         let Some(first) = decisions.first() else {
-            return Err(Error::new(
+            return Err(EngineError::new(
                 ErrorKind::No,
                 "no-decision",
                 "no hook has decided anything yet",
             )
             .hint("`sinew connect <agent>` lets an agent ask at every message"));
         };
-        let mut why = Explanation {
+        let mut why = DecisionExplanation {
             subject: first.event.clone(),
             answer: answer(first),
-            usable: !matches!(first.what, What::Failed { .. }),
+            usable: !matches!(first.what, HookDecisionKind::Failed { .. }),
             steps: Vec::new(),
         };
         let place = first.workspace.as_ref().map(|path| format!(" in {}", path.display()));
         let ms = first.ms.map(|ms| format!(", answered within {ms} ms"));
         why.step(
             "asked",
-            Mark::Note,
+            ExplanationMark::Note,
             format!(
                 "{} at {}{}{}",
                 first.agent,
@@ -41,10 +41,10 @@ impl Engine {
     }
 }
 
-fn answer(decided: &Decided) -> String {
+fn answer(decided: &HookDecision) -> String {
     match &decided.what {
-        What::Routed { added: 0, .. } => "no skill was added to the message".to_owned(),
-        What::Routed { ranked, named, .. } => {
+        HookDecisionKind::Routed { added: 0, .. } => "no skill was added to the message".to_owned(),
+        HookDecisionKind::Routed { ranked, named, .. } => {
             let offered = ranked.iter().filter(|skill| skill.offered).map(|skill| &skill.name);
             let mut names: Vec<&str> = named.iter().map(String::as_str).collect();
             names.extend(
@@ -52,31 +52,40 @@ fn answer(decided: &Decided) -> String {
             );
             format!("the message was given {}", names.join(", "))
         }
-        What::Indexed { skills, of, .. } => {
+        HookDecisionKind::Indexed { skills, of, .. } => {
             format!("the session was given an index of {skills} of {of} skills")
         }
-        What::Settled { .. } => "the turn was settled".to_owned(),
-        What::Learned { .. } => "the run was learned from".to_owned(),
-        What::Failed { why } => format!("nothing was added: {why}"),
+        HookDecisionKind::Settled { .. } => "the turn was settled".to_owned(),
+        HookDecisionKind::Learned { .. } => "the run was learned from".to_owned(),
+        HookDecisionKind::Failed { why } => format!("nothing was added: {why}"),
     }
 }
 
-fn tell(why: &mut Explanation, decided: &Decided) {
+fn tell(why: &mut DecisionExplanation, decided: &HookDecision) {
     match &decided.what {
-        What::Routed { message, decision, named, ranked, threshold, degraded, added } => {
-            why.step("heard", Mark::Note, format!("“{message}”"));
+        HookDecisionKind::Routed {
+            message,
+            decision,
+            named,
+            ranked,
+            threshold,
+            degraded,
+            added,
+        } => {
+            why.step("heard", ExplanationMark::Note, format!("“{message}”"));
             for name in named {
-                why.step("route", Mark::Pass, format!("the message names {name}"));
+                why.step("route", ExplanationMark::Pass, format!("the message names {name}"));
             }
             why.step(
                 "route",
-                Mark::Note,
+                ExplanationMark::Note,
                 format!("{decision}; a match needs {:.0} %", 100.0 * threshold),
             );
             for skill in ranked {
                 let parts: Vec<String> =
                     skill.parts.iter().map(|(name, value)| format!("{name} {value:+.2}")).collect();
-                let mark = if skill.offered { Mark::Pass } else { Mark::Note };
+                let mark =
+                    if skill.offered { ExplanationMark::Pass } else { ExplanationMark::Note };
                 let sure = 100.0 * skill.probability;
                 why.step(
                     "route",
@@ -85,34 +94,50 @@ fn tell(why: &mut Explanation, decided: &Decided) {
                 );
             }
             for gone in degraded {
-                why.step("route", Mark::Note, gone);
+                why.step("route", ExplanationMark::Note, gone);
             }
-            why.step("added", Mark::Note, format!("{added} characters"));
+            why.step("added", ExplanationMark::Note, format!("{added} characters"));
         }
-        What::Indexed { added, .. } => why.step("added", Mark::Note, format!("{added} characters")),
-        What::Settled { proposals, outcomes, notes } => {
+        HookDecisionKind::Indexed { added, .. } => {
+            why.step("added", ExplanationMark::Note, format!("{added} characters"))
+        }
+        HookDecisionKind::Settled { proposals, outcomes, notes } => {
             for skill in proposals {
-                why.step("turn", Mark::Pass, format!("a correction became a proposal for {skill}"));
+                why.step(
+                    "turn",
+                    ExplanationMark::Pass,
+                    format!("a correction became a proposal for {skill}"),
+                );
             }
             for closed in outcomes {
-                let mark = if closed.result == "success" { Mark::Pass } else { Mark::Note };
+                let mark = if closed.result == "success" {
+                    ExplanationMark::Pass
+                } else {
+                    ExplanationMark::Note
+                };
                 why.step("turn", mark, format!("{} was used: {}", closed.skill, closed.result));
             }
             for note in notes {
-                why.step("turn", Mark::Note, note);
+                why.step("turn", ExplanationMark::Note, note);
             }
             if proposals.is_empty() && outcomes.is_empty() && notes.is_empty() {
-                why.step("turn", Mark::Note, "it ended, and left nothing to learn from");
+                why.step("turn", ExplanationMark::Note, "it ended, and left nothing to learn from");
             }
         }
-        What::Learned { drafts, notes } => {
+        HookDecisionKind::Learned { drafts, notes } => {
             for skill in drafts {
-                why.step("learned", Mark::Pass, format!("the run became a draft of {skill}"));
+                why.step(
+                    "learned",
+                    ExplanationMark::Pass,
+                    format!("the run became a draft of {skill}"),
+                );
             }
             for note in notes {
-                why.step("learned", Mark::Note, note);
+                why.step("learned", ExplanationMark::Note, note);
             }
         }
-        What::Failed { why: reason } => why.step("failed", Mark::Fail, reason),
+        HookDecisionKind::Failed { why: reason } => {
+            why.step("failed", ExplanationMark::Fail, reason)
+        }
     }
 }

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sinew_cortex::failure::FailureKind;
-use sinew_exec::child::How;
-use sinew_exec::classify::{Evidence, Outcome, classify};
+use sinew_exec::child::ExitCause;
+use sinew_exec::classify::{FailureEvidence, RunOutcome, classify};
 use sinew_guard::secrets;
 use sinew_workshop::traces::{LiveStep, live_step};
 
-use super::host::Moment;
+use super::agents::HookMoment;
 
 /// Characters of a message that are kept until the turn ends: no longer one is a correction.
 const MAX_PROMPT: usize = 4_000;
@@ -41,14 +41,14 @@ const REPORT_TOOL: &str = "report_outcome";
 
 /// An event, as every agent tells it.
 #[derive(Debug)]
-pub(super) struct Input {
+pub(super) struct HookInput {
     fields: Map<String, Value>,
 }
 
 /// A skill that was opened: by its file, or by its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Used {
+pub(super) enum OpenedSkill {
     File(PathBuf),
     Name(String),
 }
@@ -60,7 +60,7 @@ pub(super) struct ToolCall {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) failed: Option<FailureKind>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) used: Option<Used>,
+    pub(super) used: Option<OpenedSkill>,
     /// The skill whose outcome the agent reported itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) reported: Option<String>,
@@ -70,13 +70,13 @@ pub(super) struct ToolCall {
 
 /// Text that may be kept, and whether a secret was taken out of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Masked {
+pub(super) struct MaskedText {
     pub(super) text: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) had_secret: bool,
 }
 
-impl Masked {
+impl MaskedText {
     /// The first characters of a text, with secrets taken out before it is cut: half a key is one.
     pub(super) fn of(text: &str, most: usize) -> Self {
         let masked = secrets::mask_strict(text);
@@ -84,7 +84,7 @@ impl Masked {
     }
 }
 
-impl Input {
+impl HookInput {
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         match serde_json::from_slice(bytes).ok()? {
             Value::Object(fields) => Some(Self { fields }),
@@ -120,18 +120,18 @@ impl Input {
         self.text("prompt").filter(|prompt| by_person && !prompt.trim().is_empty())
     }
 
-    pub(super) fn kept_prompt(&self) -> Option<Masked> {
-        self.prompt().map(|prompt| Masked::of(prompt, MAX_PROMPT))
+    pub(super) fn masked_prompt(&self) -> Option<MaskedText> {
+        self.prompt().map(|prompt| MaskedText::of(prompt, MAX_PROMPT))
     }
 
     /// The agent's last words.
-    pub(super) fn last_words(&self) -> Option<&str> {
+    pub(super) fn last_message(&self) -> Option<&str> {
         self.text("last_assistant_message").or_else(|| self.text("prompt_response"))
     }
 
     /// The agent's last words, as they are kept.
-    pub(super) fn said(&self) -> Option<String> {
-        Some(Masked::of(self.last_words()?, MAX_SAID).text)
+    pub(super) fn masked_last_message(&self) -> Option<String> {
+        Some(MaskedText::of(self.last_message()?, MAX_SAID).text)
     }
 
     /// The helper of the agent that this is about.
@@ -145,9 +145,9 @@ impl Input {
     }
 
     /// What tells this event from another of its kind in the session.
-    pub(super) fn key(&self, moment: Moment) -> Option<String> {
+    pub(super) fn key(&self, moment: HookMoment) -> Option<String> {
         let id = match moment {
-            Moment::SubagentStop => self.name("agent_id"),
+            HookMoment::SubagentStop => self.name("agent_id"),
             moment if moment.is_about_a_tool() => self.name("tool_use_id"),
             _ => self.name("prompt_id").or_else(|| self.name("turn_id")),
         };
@@ -155,7 +155,7 @@ impl Input {
         Some(format!("{}:{id}", moment.as_str()))
     }
 
-    pub(super) fn tool_call(&self, moment: Moment) -> Option<ToolCall> {
+    pub(super) fn tool_call(&self, moment: HookMoment) -> Option<ToolCall> {
         let tool = self.name("tool_name")?;
         let input = self.fields.get("tool_input");
         let plain = tool.rsplit("__").next().unwrap_or(&tool).rsplit(['/', '.', ':']).next();
@@ -172,10 +172,10 @@ impl Input {
     }
 
     /// The call as the session's trace keeps it; what a helper of the agent does is not part of it.
-    pub(super) fn live_step(&self, moment: Moment, agent: &str, at: &str) -> Option<Value> {
+    pub(super) fn live_step(&self, moment: HookMoment, agent: &str, at: &str) -> Option<Value> {
         let tool = self.name("tool_name").filter(|_| self.subagent().is_none())?;
         let said = match moment {
-            Moment::ToolFailure => self.fields.get("error").map(told),
+            HookMoment::ToolFailure => self.fields.get("error").map(told),
             _ => self.fields.get("tool_response").map(told),
         };
         let interrupted = ["is_interrupt", "interrupted"].iter().any(|field| {
@@ -188,14 +188,14 @@ impl Input {
             tool: &tool,
             input: self.fields.get("tool_input").unwrap_or(&Value::Null),
             said: &said.unwrap_or_default(),
-            failed: moment == Moment::ToolFailure || self.failure(moment).is_some(),
+            failed: moment == HookMoment::ToolFailure || self.failure(moment).is_some(),
             interrupted,
             at,
         }))
     }
 
     /// How the call failed, by what the agent says about it.
-    fn failure(&self, moment: Moment) -> Option<FailureKind> {
+    fn failure(&self, moment: HookMoment) -> Option<FailureKind> {
         let response = self.fields.get("tool_response");
         let said = |value: &Value| match value {
             Value::String(text) => text.clone(),
@@ -203,7 +203,7 @@ impl Input {
             other => other.to_string(),
         };
         let text = match (moment, response) {
-            (Moment::ToolFailure, _) => said(self.fields.get("error").unwrap_or(&Value::Null)),
+            (HookMoment::ToolFailure, _) => said(self.fields.get("error").unwrap_or(&Value::Null)),
             (_, Some(Value::Object(fields))) => {
                 let holds = |field: &str, value: Value| fields.get(field) == Some(&value);
                 let exit = fields.get("exit_code").or_else(|| fields.get("exitCode"));
@@ -222,10 +222,15 @@ impl Input {
             _ => return None,
         };
         let text: String = text.chars().take(MAX_ERROR).collect();
-        let evidence = Evidence { how: Some(How::Exit(1)), program: "", text: &text, missing: &[] };
+        let evidence = FailureEvidence {
+            how: Some(ExitCause::Exit(1)),
+            program: "",
+            text: &text,
+            missing: &[],
+        };
         match classify(&evidence).outcome {
-            Outcome::Failure(kind) => Some(kind),
-            Outcome::Success => None,
+            RunOutcome::Failure(kind) => Some(kind),
+            RunOutcome::Success => None,
         }
     }
 }
@@ -252,17 +257,17 @@ fn told(response: &Value) -> String {
 }
 
 /// The skill that a call opens, if it opens one.
-fn used(tool: &str, input: &Value) -> Option<Used> {
+fn used(tool: &str, input: &Value) -> Option<OpenedSkill> {
     if let Some((_, fields)) = SKILL_TOOLS.iter().find(|(name, _)| *name == tool) {
         let named = first_text(Some(input), fields)?;
         // `skill://<name>/SKILL.md` and `/name` both mean the name.
         let named = named.strip_prefix("skill://").unwrap_or(named).trim_start_matches('/');
         let named = named.strip_suffix("/SKILL.md").unwrap_or(named);
         let named = named.rsplit('/').next().unwrap_or(named);
-        return Some(Used::Name(short(named))).filter(|_| !named.is_empty());
+        return Some(OpenedSkill::Name(short(named))).filter(|_| !named.is_empty());
     }
     if let Some(file) = first_text(Some(input), FILE_FIELDS).filter(|file| is_skill_file(file)) {
-        return Some(Used::File(PathBuf::from(short(file))));
+        return Some(OpenedSkill::File(PathBuf::from(short(file))));
     }
     let line = COMMAND_FIELDS.iter().find_map(|field| match input.get(field)? {
         Value::String(line) => Some(line.clone()),
@@ -275,7 +280,7 @@ fn used(tool: &str, input: &Value) -> Option<Used> {
     let word = line.split([' ', '\t', '\n', '"', '\'', ';', '|', '&', '<', '>', '(', ')']);
     word.into_iter()
         .find(|word| is_skill_file(word))
-        .map(|word| Used::File(PathBuf::from(short(word))))
+        .map(|word| OpenedSkill::File(PathBuf::from(short(word))))
 }
 
 fn is_skill_file(file: &str) -> bool {
@@ -295,12 +300,12 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn check(event: &Value, used: Option<Used>, failed: Option<FailureKind>) {
+    fn check(event: &Value, used: Option<OpenedSkill>, failed: Option<FailureKind>) {
         let bytes = serde_json::to_vec(event).expect("JSON");
-        let input = Input::read(&bytes).expect("an object");
+        let input = HookInput::read(&bytes).expect("an object");
         let moment = match event.get("error") {
-            Some(_) => Moment::ToolFailure,
-            None => Moment::PostTool,
+            Some(_) => HookMoment::ToolFailure,
+            None => HookMoment::PostTool,
         };
         let call = input.tool_call(moment).expect("a call");
         assert_eq!((call.used, call.failed), (used, failed), "{event}");
@@ -308,8 +313,8 @@ mod tests {
 
     #[test]
     fn a_skill_is_used_when_its_file_or_its_name_is_opened() {
-        let file = |path: &str| Some(Used::File(path.into()));
-        let name = |name: &str| Some(Used::Name(name.to_owned()));
+        let file = |path: &str| Some(OpenedSkill::File(path.into()));
+        let name = |name: &str| Some(OpenedSkill::Name(name.to_owned()));
         let call = |tool: &str, input: Value| json!({"tool_name": tool, "tool_input": input});
         check(
             &call("Read", json!({"file_path": "/s/tea/SKILL.md"})),
@@ -354,7 +359,7 @@ mod tests {
     #[test]
     fn what_is_kept_holds_no_secret_and_no_book() {
         let key = format!("sk-ant-{}", "api03-".to_owned() + &"Zb4".repeat(30));
-        let masked = Masked::of(&format!("use {key} {}", "x".repeat(9_000)), MAX_PROMPT);
+        let masked = MaskedText::of(&format!("use {key} {}", "x".repeat(9_000)), MAX_PROMPT);
         assert!(masked.had_secret && !masked.text.contains("Zb4Zb4"));
         assert_eq!(masked.text.chars().count(), MAX_PROMPT);
     }

@@ -15,11 +15,11 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use sinew_guard::atomic::Lock;
+use sinew_guard::atomic::FileLock;
 
-use super::input::{Masked, ToolCall};
-use super::lines;
-use super::spool::Spool;
+use super::input::{MaskedText, ToolCall};
+use super::json_lines;
+use super::spool::TraceSpool;
 
 /// A session that writes more than this between two settled turns is not recorded further.
 const MAX_JOURNAL: u64 = 4 << 20;
@@ -30,13 +30,13 @@ const FORGOTTEN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// One line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub(super) enum Line {
+pub(super) enum JournalLine {
     /// The user said something.
     Prompt {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
         #[serde(flatten)]
-        said: Masked,
+        said: MaskedText,
     },
     /// A tool ran.
     Step {
@@ -71,12 +71,12 @@ pub(super) enum Line {
 
 /// A record of the session's trace, and what the trace begins with.
 #[derive(Debug)]
-pub(super) struct Traced {
+pub(super) struct SpoolRecord {
     pub(super) head: Value,
     pub(super) record: Value,
 }
 
-impl Line {
+impl JournalLine {
     fn key(&self) -> Option<&str> {
         match self {
             Self::Prompt { key, .. } | Self::Step { key, .. } | Self::Stop { key, .. } => {
@@ -89,23 +89,23 @@ impl Line {
 
 /// Whether an event was new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Added {
+pub(super) enum EventNovelty {
     New,
     Again,
 }
 
 /// A session's file.
 #[derive(Debug)]
-pub(super) struct Journal {
+pub(super) struct SessionJournal {
     path: PathBuf,
 }
 
 /// A finished turn.
 #[derive(Debug, Clone)]
-pub(super) struct Turn {
+pub(super) struct JournalTurn {
     /// Its place in the session, counted from one.
     pub(super) number: usize,
-    pub(super) prompts: Vec<Masked>,
+    pub(super) prompts: Vec<MaskedText>,
     pub(super) steps: Vec<ToolCall>,
     pub(super) at: u64,
     pub(super) agent: String,
@@ -116,22 +116,22 @@ pub(super) struct Turn {
 
 /// What is left to do for a session.
 #[derive(Debug, Default)]
-pub(super) struct Pending {
+pub(super) struct PendingWork {
     /// Turns that were not settled.
-    pub(super) turns: Vec<Turn>,
+    pub(super) turns: Vec<JournalTurn>,
     /// The turn that a model is to look at.
-    pub(super) review: Option<Turn>,
+    pub(super) review: Option<JournalTurn>,
     /// The last turn, where its run was not learned from.
-    pub(super) learn: Option<Turn>,
+    pub(super) learn: Option<JournalTurn>,
 }
 
-impl Pending {
+impl PendingWork {
     pub(super) fn is_empty(&self) -> bool {
         self.turns.is_empty() && self.review.is_none() && self.learn.is_none()
     }
 }
 
-impl Journal {
+impl SessionJournal {
     /// The file of one session of one agent. Ids come from outside, so that only their hash is a name.
     pub(super) fn of(folder: &Path, agent: &str, session: &str) -> Self {
         let digest = Sha256::new().chain_update(agent).chain_update([0]).chain_update(session);
@@ -149,68 +149,73 @@ impl Journal {
     }
 
     /// Held by whoever reads before it writes.
-    fn lock(&self) -> io::Result<Lock> {
-        Lock::acquire(&self.path.with_extension("lock"))
+    fn lock(&self) -> io::Result<FileLock> {
+        FileLock::acquire(&self.path.with_extension("lock"))
     }
 
     /// Held while turns are settled, so that no two processes settle the same one.
-    pub(super) fn settling(&self) -> io::Result<Lock> {
-        Lock::acquire(&self.path.with_extension("settling"))
+    pub(super) fn settling(&self) -> io::Result<FileLock> {
+        FileLock::acquire(&self.path.with_extension("settling"))
     }
 
     /// The session's trace.
-    pub(super) fn spool(&self) -> Spool {
-        Spool::beside(&self.path)
+    pub(super) fn spool(&self) -> TraceSpool {
+        TraceSpool::beside(&self.path)
     }
 
     /// Writes an event, unless it was written before.
-    pub(super) fn add(&self, line: &Line, traced: Option<&Traced>) -> io::Result<Added> {
+    pub(super) fn add(
+        &self,
+        line: &JournalLine,
+        traced: Option<&SpoolRecord>,
+    ) -> io::Result<EventNovelty> {
         let _lock = self.lock()?;
-        let lines = lines::read::<Line>(&self.path)?;
+        let lines = json_lines::read::<JournalLine>(&self.path)?;
         let before = match line.key() {
             Some(key) => lines.iter().any(|known| known.key() == Some(key)),
             // Without an id, the same thing twice in a row is one thing; steps may repeat.
             None => match line {
-                Line::Prompt { .. } => lines.last() == Some(line),
-                Line::Stop { .. } => {
-                    !matches!(lines.last(), Some(Line::Prompt { .. } | Line::Step { .. }))
-                }
+                JournalLine::Prompt { .. } => lines.last() == Some(line),
+                JournalLine::Stop { .. } => !matches!(
+                    lines.last(),
+                    Some(JournalLine::Prompt { .. } | JournalLine::Step { .. })
+                ),
                 _ => false,
             },
         };
         if before {
-            return Ok(Added::Again);
+            return Ok(EventNovelty::Again);
         }
         self.append(line)?;
-        if let Some(Traced { head, record }) = traced {
+        if let Some(SpoolRecord { head, record }) = traced {
             self.spool().add(head, record)?;
         }
-        Ok(Added::New)
+        Ok(EventNovelty::New)
     }
 
-    fn append(&self, line: &Line) -> io::Result<()> {
+    fn append(&self, line: &JournalLine) -> io::Result<()> {
         let full = fs::metadata(&self.path).is_ok_and(|facts| facts.len() > MAX_JOURNAL);
-        if full && matches!(line, Line::Prompt { .. } | Line::Step { .. }) {
+        if full && matches!(line, JournalLine::Prompt { .. } | JournalLine::Step { .. }) {
             return Err(io::Error::other("the session's file is full until its turn is over"));
         }
-        lines::append(&self.path, line)
+        json_lines::append(&self.path, line)
     }
 
     /// What is left to do.
-    pub(super) fn pending(&self) -> io::Result<Pending> {
+    pub(super) fn pending(&self) -> io::Result<PendingWork> {
         let (mut turns, mut settled, mut review, mut reviewed, mut learned) =
             (Vec::new(), 0, 0, 0, 0);
         let (mut prompts, mut steps) = (Vec::new(), Vec::new());
         let mut number = 0;
-        for line in lines::read::<Line>(&self.path)? {
+        for line in json_lines::read::<JournalLine>(&self.path)? {
             match line {
-                Line::Prompt { said, .. } => prompts.push(said),
-                Line::Step { call, .. } => steps.push(call),
-                Line::Stop { at, agent, session, workspace, said, .. } => {
+                JournalLine::Prompt { said, .. } => prompts.push(said),
+                JournalLine::Step { call, .. } => steps.push(call),
+                JournalLine::Stop { at, agent, session, workspace, said, .. } => {
                     number += 1;
                     let (prompts, steps) =
                         (std::mem::take(&mut prompts), std::mem::take(&mut steps));
-                    turns.push(Turn {
+                    turns.push(JournalTurn {
                         number,
                         prompts,
                         steps,
@@ -221,25 +226,25 @@ impl Journal {
                         said,
                     });
                 }
-                Line::Settled { turns, review: due } => {
+                JournalLine::Settled { turns, review: due } => {
                     settled = settled.max(turns);
                     if due {
                         review = turns;
                     }
                 }
-                Line::Reviewed { turns } => reviewed = reviewed.max(turns),
-                Line::Learned { turns } => learned = learned.max(turns),
+                JournalLine::Reviewed { turns } => reviewed = reviewed.max(turns),
+                JournalLine::Learned { turns } => learned = learned.max(turns),
             }
         }
         let review = turns.iter().find(|turn| turn.number == review && review > reviewed).cloned();
         let is_traced = self.spool().exists();
         let learn = turns.last().filter(|turn| is_traced && turn.number > learned).cloned();
         turns.retain(|turn| turn.number > settled);
-        Ok(Pending { turns, review, learn })
+        Ok(PendingWork { turns, review, learn })
     }
 
     /// Notes how far turns were settled or looked at.
-    pub(super) fn mark(&self, line: &Line) -> io::Result<()> {
+    pub(super) fn mark(&self, line: &JournalLine) -> io::Result<()> {
         let _lock = self.lock()?;
         self.append(line)
     }
@@ -265,7 +270,7 @@ impl Journal {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        for extension in ["lock", "settling", Spool::EXTENSION] {
+        for extension in ["lock", "settling", TraceSpool::EXTENSION] {
             // A lock that another process holds stays with that process.
             let _ = fs::remove_file(self.path.with_extension(extension));
         }

@@ -5,16 +5,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sinew_guard::atomic::Lock;
+use sinew_guard::atomic::FileLock;
 
-use super::lines;
+use super::json_lines;
 
 /// The log is turned over at this size, and one old one is kept.
 const MAX_LOG: u64 = 1 << 20;
 
 /// What a hook decided, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Decided {
+pub(super) struct HookDecision {
     /// When, in RFC 3339.
     pub(super) at: String,
     pub(super) agent: String,
@@ -26,13 +26,13 @@ pub(super) struct Decided {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) ms: Option<u64>,
     #[serde(flatten)]
-    pub(super) what: What,
+    pub(super) what: HookDecisionKind,
 }
 
 /// What was decided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
-pub(super) enum What {
+pub(super) enum HookDecisionKind {
     /// A message was routed.
     Routed {
         /// Its beginning, with secrets taken out.
@@ -42,7 +42,7 @@ pub(super) enum What {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         named: Vec<String>,
         /// What was ranked first.
-        ranked: Vec<Ranked>,
+        ranked: Vec<LoggedMatch>,
         threshold: f64,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         degraded: Vec<String>,
@@ -54,7 +54,7 @@ pub(super) enum What {
     /// A turn was settled.
     Settled {
         proposals: Vec<String>,
-        outcomes: Vec<Closed>,
+        outcomes: Vec<LoggedOutcome>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notes: Vec<String>,
     },
@@ -71,7 +71,7 @@ pub(super) enum What {
 
 /// A ranked skill.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Ranked {
+pub(super) struct LoggedMatch {
     pub(super) name: String,
     pub(super) probability: f64,
     /// What its score is made of.
@@ -81,18 +81,18 @@ pub(super) struct Ranked {
 
 /// How a skill that was opened did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Closed {
+pub(super) struct LoggedOutcome {
     pub(super) skill: String,
     pub(super) result: String,
 }
 
 /// The log's file.
 #[derive(Debug)]
-pub(super) struct Log {
+pub(super) struct HookLog {
     path: PathBuf,
 }
 
-impl Log {
+impl HookLog {
     pub(super) fn below(folder: &Path) -> Self {
         Self { path: folder.join("log.jsonl") }
     }
@@ -101,33 +101,36 @@ impl Log {
         self.path.with_extension("jsonl.1")
     }
 
-    pub(super) fn add(&self, decided: &Decided) -> io::Result<()> {
-        let _lock = Lock::acquire(&self.path.with_extension("lock"))?;
+    pub(super) fn add(&self, decided: &HookDecision) -> io::Result<()> {
+        let _lock = FileLock::acquire(&self.path.with_extension("lock"))?;
         if fs::metadata(&self.path).is_ok_and(|facts| facts.len() > MAX_LOG) {
             fs::rename(&self.path, self.old())?;
         }
-        lines::append(&self.path, decided)
+        json_lines::append(&self.path, decided)
     }
 
     /// What was decided from a place of the log on, and the place after it. A log that was turned over
     /// meanwhile is read to its end first.
-    pub(super) fn since(&self, from: u64) -> (Vec<Decided>, u64) {
+    pub(super) fn since(&self, from: u64) -> (Vec<HookDecision>, u64) {
         let length = fs::metadata(&self.path).map_or(0, |facts| facts.len());
         let (mut all, from) = match length < from {
-            true => (lines::read_from(&self.old(), from).unwrap_or_default().0, 0),
+            true => (json_lines::read_from(&self.old(), from).unwrap_or_default().0, 0),
             false => (Vec::new(), from),
         };
-        let (new, after) = lines::read_from(&self.path, from).unwrap_or((Vec::new(), from));
+        let (new, after) = json_lines::read_from(&self.path, from).unwrap_or((Vec::new(), from));
         all.extend(new);
         (all, after)
     }
 
     /// The last message or session start that was decided on, and what came after it.
-    pub(super) fn last(&self) -> Vec<Decided> {
-        let mut all: Vec<Decided> = lines::read(&self.old()).unwrap_or_default();
-        all.extend(lines::read(&self.path).unwrap_or_default());
-        let is_answer = |decided: &Decided| {
-            !matches!(decided.what, What::Settled { .. } | What::Learned { .. })
+    pub(super) fn last(&self) -> Vec<HookDecision> {
+        let mut all: Vec<HookDecision> = json_lines::read(&self.old()).unwrap_or_default();
+        all.extend(json_lines::read(&self.path).unwrap_or_default());
+        let is_answer = |decided: &HookDecision| {
+            !matches!(
+                decided.what,
+                HookDecisionKind::Settled { .. } | HookDecisionKind::Learned { .. }
+            )
         };
         match all.iter().rposition(is_answer) {
             Some(at) => all.split_off(at),

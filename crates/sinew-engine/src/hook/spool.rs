@@ -10,21 +10,21 @@ use std::io::{self, Cursor, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use sinew_guard::atomic::{self, Access};
-use sinew_workshop::traces::{self, Agent, ReadError, Reading, Run};
+use sinew_guard::atomic::{self, FileAccess};
+use sinew_workshop::traces::{self, AgentRun, TraceAgent, TraceReadError, TranscriptOptions};
 
-use super::lines;
+use super::json_lines;
 
 /// Room for the steps of one run. What comes after is not recorded: nobody repeats so much.
 const MAX_SPOOL: u64 = 4 << 20;
 
 /// A session's trace.
 #[derive(Debug)]
-pub(super) struct Spool {
+pub(super) struct TraceSpool {
     path: PathBuf,
 }
 
-impl Spool {
+impl TraceSpool {
     /// The ending of its file, beside the journal of the session.
     pub(super) const EXTENSION: &str = "trace";
 
@@ -43,36 +43,37 @@ impl Spool {
                 return Err(io::Error::other("the trace of the session's run is full"));
             }
             Ok(_) => {}
-            Err(_) => lines::append(&self.path, head)?,
+            Err(_) => json_lines::append(&self.path, head)?,
         }
-        lines::append(&self.path, record)
+        json_lines::append(&self.path, record)
     }
 
     /// The runs in it; the last may go on.
-    pub(super) fn runs(&self) -> io::Result<Vec<Run>> {
+    pub(super) fn runs(&self) -> io::Result<Vec<AgentRun>> {
         let bytes = match fs::read(&self.path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error),
         };
         let mut runs = Vec::new();
-        let reading = Reading { agent: Some(Agent::Generic), name: "", progress: &|_| {} };
+        let reading =
+            TranscriptOptions { agent: Some(TraceAgent::Generic), name: "", progress: &|_| {} };
         match traces::read(&mut Cursor::new(bytes), &reading, &mut |run| runs.push(run)) {
             Ok(_) => Ok(runs),
-            Err(ReadError::Io(error)) => Err(error),
+            Err(TraceReadError::Io(error)) => Err(error),
             Err(error) => Err(io::Error::other(error)),
         }
     }
 
     /// Lets go of what came before the run that began at `start`.
     pub(super) fn keep_from(&self, start: &str) -> io::Result<()> {
-        let records: Vec<Value> = lines::read(&self.path)?;
+        let records: Vec<Value> = json_lines::read(&self.path)?;
         let begins = |record: &Value| record["type"] == "user" && record["at"] == start;
         let Some(at) = records.iter().position(begins).filter(|at| *at > 1) else { return Ok(()) };
         let mut kept = Vec::new();
         for record in records[..1].iter().chain(&records[at..]) {
             writeln!(kept, "{record}")?;
         }
-        atomic::write(&self.path, &kept, Access::OwnerOnly)
+        atomic::write(&self.path, &kept, FileAccess::OwnerOnly)
     }
 }

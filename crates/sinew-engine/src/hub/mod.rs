@@ -1,39 +1,42 @@
 //! Skills from elsewhere: the hub with this agent's folders, policy, memory and catalog around it.
 //!
-//! Whoever wants a yes gives a [`Gate`]; the operator's policy is asked before it, on every path.
+//! Whoever wants a yes gives a [`InstallApprover`]; the operator's policy is asked before it, on every path.
 
-mod consent;
+mod approvals;
 mod policy;
 mod record;
 mod search;
 mod trust;
 
 use serde_json::json;
-use sinew_catalog::State;
+use sinew_catalog::EntryState;
 use sinew_hub::lock::LockEntry;
 
 pub use record::HubRecord;
-pub use search::{History, SearchReport, SearchedRow};
+pub use search::{CandidateHistory, SearchCandidate, SearchReport};
 pub use sinew_hub::install::{
-    Acceptance, Answer, Ask, Concern, Diff, Gate, Installed, Neighbour, Occasion, Pause, Prepared,
-    Proposal,
+    ExistingSkill, InstallApprover, InstallConcern, InstallDecision, InstallReceipt, InstallReview,
+    InstallRisk, PreparedInstall, ReviewOccasion, RuleAcceptance, SkillInstallRequest, VersionDiff,
 };
-pub use sinew_hub::lock::{Method, Retained};
-pub use sinew_hub::reference::{Reading, Reference, Wanted, parse_wanted};
-pub use sinew_hub::settings::Said;
+pub use sinew_hub::lock::{ApprovalMethod, SkillRetention};
+pub use sinew_hub::reference::{
+    RequestedVersion, ShorthandMeaning, SkillReference, parse_requested_version,
+};
+pub use sinew_hub::settings::HubOverrides;
 pub use sinew_hub::{
-    About, Candidate, Class, Found, Hub, HubError, Matching, Query, Removed, Restored, Row,
-    Sources, Strictness, TreeStatus, UpdateAsk, UpdateStatus, Updated, Verified, Want, Word,
-    Workdir,
+    Hub, HubError, HubErrorCode, HubErrorKind, NameMatching, RegistryCandidate, RegistryHits,
+    RegistryQuery, RemoteSkillDetails, RemoteSkillExtras, RestoreStrictness, RestoredSkill,
+    SearchSources, SkillVerification, TreeStatus, UninstalledSkill, UpdateRequest, UpdateResult,
+    UpdateStatus, Workdir, WorkdirSkill,
 };
-pub(crate) use trust::Trust;
+pub(crate) use trust::LockTrust;
 
-use crate::{Actor, Engine, Error, ErrorKind};
-use policy::Guarded;
+use crate::{Actor, Engine, EngineError, ErrorKind};
+use policy::PolicyApprover;
 
 /// Where skills are installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum InstallTarget {
     /// In the workspace.
     Workspace,
     /// For every workspace of this user.
@@ -42,15 +45,15 @@ pub enum Place {
 
 impl Engine {
     /// The hub, with what a command line says.
-    pub fn hub(&self, said: &Said) -> Result<Hub, Error> {
+    pub fn hub(&self, said: &HubOverrides) -> Result<Hub, EngineError> {
         Ok(Hub::open(self.env.clone(), &self.config, said)?)
     }
 
     /// The folder that skills are installed into.
-    pub fn workdir(&self, place: Place) -> Workdir {
+    pub fn workdir(&self, place: InstallTarget) -> Workdir {
         match place {
-            Place::Workspace => Workdir::workspace(&self.places.workspace),
-            Place::Managed => {
+            InstallTarget::Workspace => Workdir::workspace(&self.places.workspace),
+            InstallTarget::Managed => {
                 let skills = self.managed_folder();
                 match skills.parent() {
                     Some(root) if root != self.env.sinew_home() => {
@@ -64,14 +67,14 @@ impl Engine {
 
     /// Both folders, the workspace first.
     pub fn workdirs(&self) -> [Workdir; 2] {
-        [self.workdir(Place::Workspace), self.workdir(Place::Managed)]
+        [self.workdir(InstallTarget::Workspace), self.workdir(InstallTarget::Managed)]
     }
 
     /// The skills that are here already, for noticing that a new one stands in front of one.
-    pub fn neighbours(&self) -> Vec<Neighbour> {
+    pub fn neighbours(&self) -> Vec<ExistingSkill> {
         let snapshot = self.snapshot();
-        let used = snapshot.catalog.active().filter(|entry| entry.state != State::Broken);
-        used.map(|entry| Neighbour {
+        let used = snapshot.catalog.unshadowed().filter(|entry| entry.state != EntryState::Broken);
+        used.map(|entry| ExistingSkill {
             name: entry.name.clone(),
             origin: format!("{}, {}", entry.source, entry.base_dir.display()),
             folder: entry.base_dir.clone(),
@@ -83,26 +86,26 @@ impl Engine {
     pub fn prepare_skill(
         &self,
         hub: &Hub,
-        ask: &Ask,
+        ask: &SkillInstallRequest,
         workdir: &Workdir,
-        gate: &mut dyn Gate,
+        gate: &mut dyn InstallApprover,
         progress: &mut dyn FnMut(u64, Option<u64>),
-    ) -> Result<Prepared, HubError> {
-        let ask = Ask { neighbours: self.neighbours(), ..ask.clone() };
-        hub.prepare(&ask, workdir, &mut Guarded::new(self, gate, &ask), progress)
+    ) -> Result<PreparedInstall, HubError> {
+        let ask = SkillInstallRequest { neighbours: self.neighbours(), ..ask.clone() };
+        hub.prepare(&ask, workdir, &mut PolicyApprover::new(self, gate, &ask), progress)
     }
 
     /// Installs a skill.
     pub fn install_skill(
         &self,
         hub: &Hub,
-        ask: &Ask,
+        ask: &SkillInstallRequest,
         workdir: &Workdir,
-        gate: &mut dyn Gate,
+        gate: &mut dyn InstallApprover,
         progress: &mut dyn FnMut(u64, Option<u64>),
-    ) -> Result<Installed, HubError> {
+    ) -> Result<InstallReceipt, HubError> {
         let prepared = self.prepare_skill(hub, ask, workdir, gate, progress)?;
-        let approval = hub.ask(&prepared, gate)?;
+        let approval = hub.request_approval(&prepared, gate)?;
         hub.commit(prepared, approval, workdir)
     }
 
@@ -113,7 +116,7 @@ impl Engine {
         wanted: &str,
         workdir: &Workdir,
         actor: &Actor,
-    ) -> Result<Removed, HubError> {
+    ) -> Result<UninstalledSkill, HubError> {
         let removed = hub.uninstall(wanted, workdir)?;
         let set = json!({"key": "installed", "before": removed.version, "after": "(removed)"});
         self.note_set(&removed.key, actor, &[set]);
@@ -142,13 +145,14 @@ impl Engine {
         &self,
         hub: &Hub,
         key: &str,
-        how: &UpdateAsk,
+        how: &UpdateRequest,
         workdir: &Workdir,
-        gate: &mut dyn Gate,
+        gate: &mut dyn InstallApprover,
         progress: &mut dyn FnMut(u64, Option<u64>),
-    ) -> Result<Updated, HubError> {
-        let how = UpdateAsk { neighbours: self.neighbours(), ..how.clone() };
-        let mut gate = Guarded::accepting(self, gate, how.accepted.contains(&Pause::Policy));
+    ) -> Result<UpdateResult, HubError> {
+        let how = UpdateRequest { neighbours: self.neighbours(), ..how.clone() };
+        let mut gate =
+            PolicyApprover::accepting(self, gate, how.accepted.contains(&InstallRisk::Policy));
         hub.update(key, &how, workdir, &mut gate, progress)
     }
 
@@ -156,28 +160,34 @@ impl Engine {
     pub fn restore_skills(
         &self,
         hub: &Hub,
-        strictness: Strictness,
+        strictness: RestoreStrictness,
         by: &str,
         workdir: &Workdir,
-        gate: &mut dyn Gate,
+        gate: &mut dyn InstallApprover,
         progress: &mut dyn FnMut(u64, Option<u64>),
-    ) -> Result<Vec<Restored>, HubError> {
-        hub.restore(strictness, by, workdir, &mut Guarded::accepting(self, gate, false), progress)
+    ) -> Result<Vec<RestoredSkill>, HubError> {
+        hub.restore(
+            strictness,
+            by,
+            workdir,
+            &mut PolicyApprover::accepting(self, gate, false),
+            progress,
+        )
     }
 }
 
-impl From<Class> for ErrorKind {
-    fn from(class: Class) -> Self {
+impl From<HubErrorKind> for ErrorKind {
+    fn from(class: HubErrorKind) -> Self {
         match class {
-            Class::No => Self::No,
-            Class::Usage => Self::Usage,
-            Class::Refused => Self::Refused,
-            Class::Environment => Self::Environment,
+            HubErrorKind::No => Self::No,
+            HubErrorKind::Usage => Self::Usage,
+            HubErrorKind::Refused => Self::Refused,
+            HubErrorKind::Environment => Self::Environment,
         }
     }
 }
 
-impl From<HubError> for Error {
+impl From<HubError> for EngineError {
     fn from(error: HubError) -> Self {
         let mut told = Self::new(error.class().into(), error.word.as_str(), error.message);
         told.hints = error.hints;

@@ -1,47 +1,54 @@
 //! The operator's policy stands before every other gate.
 
 use serde_json::json;
-use sinew_exec::install::{Decision, Policy, PolicyRequest};
-use sinew_guard::private;
+use sinew_exec::install::{PolicyCheck, PolicyDecision, PolicyRequest};
+use sinew_guard::private_files;
 use sinew_hub::HubError;
-use sinew_hub::Word;
-use sinew_hub::install::{Answer, Ask, Concern, Gate, Pause, Prepared, Proposal};
+use sinew_hub::HubErrorCode;
+use sinew_hub::install::{
+    InstallApprover, InstallConcern, InstallDecision, InstallReview, InstallRisk, PreparedInstall,
+    SkillInstallRequest,
+};
 
 use crate::Engine;
 
 /// A gate with the operator's policy before it.
-pub(super) struct Guarded<'a> {
+pub(super) struct PolicyApprover<'a> {
     engine: &'a Engine,
-    inner: &'a mut dyn Gate,
+    inner: &'a mut dyn InstallApprover,
     acknowledged: bool,
 }
 
-impl<'a> Guarded<'a> {
-    pub(super) fn new(engine: &'a Engine, inner: &'a mut dyn Gate, ask: &Ask) -> Self {
-        Self::accepting(engine, inner, ask.accepted.contains(&Pause::Policy))
+impl<'a> PolicyApprover<'a> {
+    pub(super) fn new(
+        engine: &'a Engine,
+        inner: &'a mut dyn InstallApprover,
+        ask: &SkillInstallRequest,
+    ) -> Self {
+        Self::accepting(engine, inner, ask.accepted.contains(&InstallRisk::Policy))
     }
 
     pub(super) fn accepting(
         engine: &'a Engine,
-        inner: &'a mut dyn Gate,
+        inner: &'a mut dyn InstallApprover,
         acknowledged: bool,
     ) -> Self {
         Self { engine, inner, acknowledged }
     }
 }
 
-impl Gate for Guarded<'_> {
-    fn concern(&mut self, concern: &Concern) -> Answer {
+impl InstallApprover for PolicyApprover<'_> {
+    fn concern(&mut self, concern: &InstallConcern) -> InstallDecision {
         self.inner.concern(concern)
     }
 
-    fn approve(&mut self, proposal: &Proposal) -> Answer {
+    fn approve(&mut self, proposal: &InstallReview) -> InstallDecision {
         self.inner.approve(proposal)
     }
 
-    fn policy(&mut self, prepared: &Prepared) -> Result<(), HubError> {
+    fn policy(&mut self, prepared: &PreparedInstall) -> Result<(), HubError> {
         let engine = self.engine;
-        let policy = Policy {
+        let policy = PolicyCheck {
             config: &engine.config.install_policy,
             env: &engine.env,
             leases: &engine.leases,
@@ -52,7 +59,7 @@ impl Gate for Guarded<'_> {
         let proposal = &prepared.proposal;
         let folder = engine.env.sinew_home().join("cache/policy");
         let failed = |error: std::io::Error| HubError::file("write", &folder, &error);
-        private::create_folder(&folder).map_err(failed)?;
+        private_files::create_folder(&folder).map_err(failed)?;
         // A copy of what would be installed, where nothing loads it.
         let copy = tempfile::Builder::new().prefix("skill-").tempdir_in(&folder).map_err(failed)?;
         for file in prepared.tree.files() {
@@ -73,25 +80,27 @@ impl Gate for Guarded<'_> {
             skill: None,
         });
         let refused = |text: String| {
-            let mut error = HubError::new(Word::BlockedPolicy, text);
+            let mut error = HubError::new(HubErrorCode::BlockedPolicy, text);
             error.digest = Some(proposal.digest.clone());
             error.hint("ask whoever runs this machine")
         };
         match decision {
             Err(reason) => Err(refused(reason.detail)),
-            Ok(Decision::Allow) => Ok(()),
-            Ok(Decision::Block(notice)) => {
+            Ok(PolicyDecision::Allow) => Ok(()),
+            Ok(PolicyDecision::Block(notice)) => {
                 Err(refused(format!("the installation policy says no: {}", notice.text())))
             }
-            Ok(Decision::Warn(_)) if self.acknowledged => Ok(()),
-            Ok(Decision::Warn(notice)) => {
+            Ok(PolicyDecision::Warn(_)) if self.acknowledged => Ok(()),
+            Ok(PolicyDecision::Warn(notice)) => {
                 let detail = format!("the installation policy warns: {}", notice.text());
                 let skill = proposal.key.clone();
-                let concern = Concern { pause: Pause::Policy, skill, detail };
+                let concern = InstallConcern { pause: InstallRisk::Policy, skill, detail };
                 match self.inner.concern(&concern) {
-                    Answer::Yes { .. } => Ok(()),
-                    _ => Err(refused(concern.to_string())
-                        .hint(format!("run it in a terminal, or with {}", Pause::Policy.flag()))),
+                    InstallDecision::Yes { .. } => Ok(()),
+                    _ => Err(refused(concern.to_string()).hint(format!(
+                        "run it in a terminal, or with {}",
+                        InstallRisk::Policy.flag()
+                    ))),
                 }
             }
         }

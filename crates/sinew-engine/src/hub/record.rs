@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use sinew_guard::scan::Finding;
-use sinew_hub::install::{Diff, Installed};
-use sinew_hub::{HubError, Removed, Restored, Updated, Word};
+use sinew_hub::install::{InstallReceipt, VersionDiff};
+use sinew_hub::{HubError, HubErrorCode, RestoredSkill, UninstalledSkill, UpdateResult};
 
 use crate::ErrorKind;
 
@@ -19,7 +19,7 @@ pub struct HubRecord {
     pub status: &'static str,
     /// Why not, as a word that never changes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<Word>,
+    pub reason: Option<HubErrorCode>,
     /// The exact version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolved: Option<String>,
@@ -33,7 +33,7 @@ pub struct HubRecord {
     pub findings: Vec<Finding>,
     /// What changed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub diff: Option<Diff>,
+    pub diff: Option<VersionDiff>,
     /// A copy of what was replaced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backup: Option<std::path::PathBuf>,
@@ -75,7 +75,7 @@ impl HubRecord {
     }
 
     /// A skill in its place.
-    pub fn installed(reference: &str, installed: &Installed) -> Self {
+    pub fn installed(reference: &str, installed: &InstallReceipt) -> Self {
         Self {
             resolved: Some(format!("{}@{}", installed.key, installed.version)),
             digest: Some(installed.digest.clone()),
@@ -91,7 +91,7 @@ impl HubRecord {
     }
 
     /// A skill that was brought up to date, or is.
-    pub fn updated(updated: &Updated) -> Self {
+    pub fn updated(updated: &UpdateResult) -> Self {
         Self {
             resolved: Some(format!("{}@{}", updated.key, updated.to)),
             digest: Some(updated.digest.clone()),
@@ -102,13 +102,13 @@ impl HubRecord {
     }
 
     /// A skill that is gone.
-    pub fn removed(removed: &Removed) -> Self {
+    pub fn removed(removed: &UninstalledSkill) -> Self {
         let resolved = Some(format!("{}@{}", removed.key, removed.version));
         Self { resolved, ..Self::done(&removed.key, "removed") }
     }
 
     /// An entry of a lock that was followed.
-    pub fn restored(restored: &Restored) -> Self {
+    pub fn restored(restored: &RestoredSkill) -> Self {
         let digest = Some(restored.digest.clone());
         Self { digest, ..Self::done(&restored.key, restored.status) }
     }
@@ -131,7 +131,7 @@ impl HubRecord {
     }
 
     /// The gravest of several: refusals before trouble with the machine, and both before a plain no.
-    pub fn gravest(records: &[Self]) -> Option<ErrorKind> {
+    pub fn worst_kind(records: &[Self]) -> Option<ErrorKind> {
         let rank = |kind: &ErrorKind| match kind {
             ErrorKind::Usage => 3,
             ErrorKind::Refused => 2,

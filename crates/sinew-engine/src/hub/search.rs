@@ -1,14 +1,14 @@
 //! Searching elsewhere, with what the router and the memory know.
 
 use serde::Serialize;
-use sinew_hub::{Candidate, Found, Hub, Query};
-use sinew_route::{Context, Decision, Document, Message, Router};
+use sinew_hub::{Hub, RegistryCandidate, RegistryHits, RegistryQuery};
+use sinew_route::{RouteContext, RouteDecision, RouteDocument, Router, UserMessage};
 
-use crate::{Engine, Error, ModelChoice};
+use crate::{Engine, EngineError, ModelChoice};
 
 /// What became of a skill here before.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct History {
+pub struct CandidateHistory {
     /// How often it worked.
     pub success: u64,
     /// How often it did not.
@@ -20,13 +20,13 @@ pub struct History {
 /// A row of a search, with its history.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SearchedRow {
+pub struct SearchCandidate {
     /// The row.
     #[serde(flatten)]
-    pub candidate: Candidate,
+    pub candidate: RegistryCandidate,
     /// What became of it here before.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub history: Option<History>,
+    pub history: Option<CandidateHistory>,
 }
 
 /// What a search found.
@@ -34,7 +34,7 @@ pub struct SearchedRow {
 #[serde(rename_all = "camelCase")]
 pub struct SearchReport {
     /// The rows: fitting ones first, and reviewed before unreviewed.
-    pub candidates: Vec<SearchedRow>,
+    pub candidates: Vec<SearchCandidate>,
     /// How many of the reviewed ones fit.
     pub relevant: usize,
     /// Whether unreviewed sources were asked because too little fits.
@@ -48,33 +48,39 @@ pub struct SearchReport {
 
 impl Engine {
     /// Searches the sources of the hub.
-    pub fn search_skills(&self, hub: &Hub, query: &Query) -> Result<SearchReport, Error> {
+    pub fn search_skills(
+        &self,
+        hub: &Hub,
+        query: &RegistryQuery,
+    ) -> Result<SearchReport, EngineError> {
         let models = self.models(ModelChoice::Default);
         let config = self.route_config();
-        let message = Message::from_user(&query.words);
+        let message = UserMessage::from_user(&query.words);
         // Each is asked about alone: that three skills fit makes none of them less fit.
-        let relevant = |row: &Candidate| {
+        let relevant = |row: &RegistryCandidate| {
             let name = row.reference.rsplit('/').next().unwrap_or(&row.name);
             let text = format!("{} {}", name.replace('-', " "), row.summary);
-            let document = Document::from_description(&row.reference, &row.name, &text);
+            let document = RouteDocument::from_description(&row.reference, &row.name, &text);
             let (router, _) = Router::build(&[document], models.clone(), config.clone());
-            router.route(&message, &Context::default()).decision != Decision::None
+            router.route(&message, &RouteContext::default()).decision != RouteDecision::None
         };
-        let found: Found = hub.search(query, &relevant)?;
+        let found: RegistryHits = hub.search(query, &relevant)?;
         let memory = self.cortex().and_then(|cortex| cortex.memory()).ok();
         let candidates = found.candidates.into_iter().map(|candidate| {
             let slug = candidate.reference.rsplit(['/', ':']).next().unwrap_or_default().to_owned();
             let history = memory.as_ref().and_then(|memory| {
                 let known = memory.motor.values().flat_map(|region| &region.candidates);
-                let mut history =
-                    History { blacklisted: memory.is_blacklisted(&slug), ..History::default() };
+                let mut history = CandidateHistory {
+                    blacklisted: memory.is_blacklisted(&slug),
+                    ..CandidateHistory::default()
+                };
                 for outcome in known.filter(|known| known.slug == slug) {
                     history.success += outcome.success;
                     history.fail += outcome.fail;
                 }
-                (history != History::default()).then_some(history)
+                (history != CandidateHistory::default()).then_some(history)
             });
-            SearchedRow { candidate, history }
+            SearchCandidate { candidate, history }
         });
         Ok(SearchReport {
             candidates: candidates.collect(),

@@ -5,37 +5,37 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::time::SystemTime;
 
-use sinew_catalog::Vouch;
-use sinew_hub::hold;
-use sinew_hub::lock::Lock;
-use sinew_skill::{Code, Reason};
+use sinew_catalog::InstallVoucher;
+use sinew_hub::hold_reason;
+use sinew_hub::lock::LockFile;
+use sinew_skill::{Reason, ReasonCode};
 
 use crate::Engine;
 
 /// What a lock file looked like: when it changed, and how long it is.
-type Stamp = Option<(SystemTime, u64)>;
+type LockStamp = Option<(SystemTime, u64)>;
 
 /// What the locks of this agent's folders say.
 #[derive(Debug)]
-pub(crate) struct Trust {
+pub(crate) struct LockTrust {
     tag: String,
-    stamps: Vec<Stamp>,
+    stamps: Vec<LockStamp>,
     /// Which lock covers a folder, and under which key.
     covered: BTreeMap<PathBuf, (usize, String)>,
-    locks: Vec<Lock>,
+    locks: Vec<LockFile>,
     /// Folders of skills whose lock cannot be read: nobody knows what was approved there.
     damaged: Vec<PathBuf>,
 }
 
 impl Engine {
     /// What the locks say now; read again only where a file changed.
-    pub(crate) fn trust(&self) -> Arc<Trust> {
+    pub(crate) fn trust(&self) -> Arc<LockTrust> {
         let workdirs = self.workdirs();
         for workdir in &workdirs {
             // A folder that cannot be settled now is held back by its lock until it can.
-            let _ = workdir.settle_if_free(&self.env);
+            let _ = workdir.recover_if_free(&self.env);
         }
-        let stamps: Vec<Stamp> = workdirs
+        let stamps: Vec<LockStamp> = workdirs
             .iter()
             .map(|workdir| {
                 let metadata = std::fs::metadata(workdir.lock_path()).ok()?;
@@ -49,9 +49,9 @@ impl Engine {
         let mut covered = BTreeMap::new();
         let (mut locks, mut damaged) = (Vec::new(), Vec::new());
         for (at, workdir) in workdirs.iter().enumerate() {
-            let lock = Lock::peek(&workdir.lock_path()).unwrap_or_else(|| {
+            let lock = LockFile::peek(&workdir.lock_path()).unwrap_or_else(|| {
                 damaged.push(workdir.skills.clone());
-                Lock::default()
+                LockFile::default()
             });
             for key in lock.skills.keys() {
                 covered.insert(workdir.target(key), (at, key.clone()));
@@ -59,22 +59,24 @@ impl Engine {
             locks.push(lock);
         }
         let tag = format!("{stamps:?}");
-        let trust = Arc::new(Trust { tag, stamps, covered, locks, damaged });
+        let trust = Arc::new(LockTrust { tag, stamps, covered, locks, damaged });
         *known = Some(Arc::clone(&trust));
         trust
     }
 }
 
-impl Vouch for Trust {
-    fn hold(&self, folder: &Path, scanned: Option<&str>) -> Option<Reason> {
+impl InstallVoucher for LockTrust {
+    fn load_objection(&self, folder: &Path, scanned: Option<&str>) -> Option<Reason> {
         if self.damaged.iter().any(|skills| folder.starts_with(skills)) {
             let why = "the lock beside it is damaged, so nobody knows what was approved";
-            return Some(Reason::new(Code::Quarantined, why).remedy("`sinew installed` says more"));
+            return Some(
+                Reason::new(ReasonCode::Quarantined, why).remedy("`sinew installed` says more"),
+            );
         }
         let (at, key) = self.covered.get(folder)?;
-        let why = hold(&self.locks[*at], key, folder, scanned)?;
+        let why = hold_reason(&self.locks[*at], key, folder, scanned)?;
         Some(
-            Reason::new(Code::Quarantined, why)
+            Reason::new(ReasonCode::Quarantined, why)
                 .remedy(format!("`sinew verify {key}` shows what differs")),
         )
     }

@@ -5,13 +5,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use sinew_catalog::{SKILL_FILE, path_text};
-use sinew_guard::scan::{Bundle, Scanner, Verdict};
+use sinew_guard::scan::{Scanner, SkillBundle, Verdict};
 use sinew_skill::names;
 
-use super::{ImportMode, ImportReport, ImportRequest, ImportStatus, ImportedSkill, Taken};
-use crate::connect::agents::Agent;
-use crate::hub::{Answer, Ask, Concern, Gate, Method, Pause, Place, Proposal, Reference, Said};
-use crate::{Engine, Error, ErrorKind};
+use super::{
+    ImportReport, ImportRequest, ImportStatus, ImportedSkill, OwnSkillIndex, SkillImportMode,
+};
+use crate::connect::agents::ConnectableAgent;
+use crate::hub::{
+    ApprovalMethod, HubOverrides, InstallApprover, InstallConcern, InstallDecision, InstallReview,
+    InstallRisk, InstallTarget, SkillInstallRequest, SkillReference,
+};
+use crate::{Engine, EngineError, ErrorKind};
 
 /// Who installs, as records carry it.
 const IMPORTED: &str = "a person, by `sinew import`";
@@ -22,43 +27,47 @@ const MAX_COMMAND: u64 = 256_000;
 
 impl Engine {
     /// Links skills into the folder of installed ones.
-    pub(super) fn link_in(&self, added: &[(String, PathBuf)]) -> Result<(), Error> {
+    pub(super) fn link_in(&self, added: &[(String, PathBuf)]) -> Result<(), EngineError> {
         let folder = self.managed_folder();
         for (name, source) in added {
             let target = folder.join(plain(name));
             let linked = fs::create_dir_all(&folder).and_then(|()| link(source, &target));
             match linked {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                other => other.map_err(|error| Error::file("link", &target, &error))?,
+                other => other.map_err(|error| EngineError::file("link", &target, &error))?,
             }
         }
         Ok(())
     }
 
     /// Installs skills from their folders: scanned, staged and locked like any other.
-    pub(super) fn copy_in(&self, added: &[(String, PathBuf)]) -> Result<(), Error> {
+    pub(super) fn copy_in(&self, added: &[(String, PathBuf)]) -> Result<(), EngineError> {
         added.iter().try_for_each(|(name, source)| self.install_copy(name, source))
     }
 
-    fn install_copy(&self, name: &str, source: &Path) -> Result<(), Error> {
-        let workdir = self.workdir(Place::Managed);
+    fn install_copy(&self, name: &str, source: &Path) -> Result<(), EngineError> {
+        let workdir = self.workdir(InstallTarget::Managed);
         let target = plain(name);
         if workdir.skills.join(&target).exists() {
             return Ok(());
         }
-        let mut ask = Ask::new(Reference::Local(path_text(source)), IMPORTED);
+        let mut ask = SkillInstallRequest::new(SkillReference::Local(path_text(source)), IMPORTED);
         ask.name = Some(target);
         // It stands beside the very skill that it is a copy of.
-        ask.accepted.insert(Pause::Shadows);
-        let hub = self.hub(&Said::default())?;
-        self.install_skill(&hub, &ask, &workdir, &mut Asked, &mut |_, _| {})?;
+        ask.accepted.insert(InstallRisk::Shadows);
+        let hub = self.hub(&HubOverrides::default())?;
+        self.install_skill(&hub, &ask, &workdir, &mut ImportApprover, &mut |_, _| {})?;
         Ok(())
     }
 
     /// A command becomes a folder before it is installed.
-    fn install_command(&self, name: &str, bundle: &Bundle) -> Result<(), Error> {
+    fn install_command(&self, name: &str, bundle: &SkillBundle) -> Result<(), EngineError> {
         let failed = |error: io::Error| {
-            Error::new(ErrorKind::Environment, "not-copied", format!("cannot copy {name}: {error}"))
+            EngineError::new(
+                ErrorKind::Environment,
+                "not-copied",
+                format!("cannot copy {name}: {error}"),
+            )
         };
         let folder = tempfile::tempdir().map_err(failed)?;
         for file in bundle.files() {
@@ -70,25 +79,26 @@ impl Engine {
     /// Single-file commands, as skills.
     pub(super) fn import_commands(
         &self,
-        agents: &[&'static Agent],
+        agents: &[&'static ConnectableAgent],
         request: &ImportRequest,
-        taken: &mut Taken,
+        taken: &mut OwnSkillIndex,
         report: &mut ImportReport,
-    ) -> Result<(), Error> {
+    ) -> Result<(), EngineError> {
         let scanner = Scanner::new();
         for agent in agents {
             for place in agent.commands {
                 let root = place.path(&self.env, self.workspace());
                 for file in commands(&root) {
                     let Some((name, text)) = as_skill(&root, &file) else { continue };
-                    let bundle = Bundle::from_files([(SKILL_FILE.to_owned(), text.into_bytes())]);
-                    let bundle = bundle.named(name.clone());
+                    let bundle =
+                        SkillBundle::from_files([(SKILL_FILE.to_owned(), text.into_bytes())]);
+                    let bundle = bundle.with_name(name.clone());
                     let scan = scanner.scan_bundle(&bundle);
                     let status = if scan.verdict == Verdict::Block {
                         ImportStatus::ScanCritical { findings: scan.findings.len() }
                     } else if let Some(at) = taken.names.get(&name) {
                         ImportStatus::ShadowedBy { at: at.clone() }
-                    } else if request.mode != ImportMode::Copy {
+                    } else if request.mode != SkillImportMode::Copy {
                         ImportStatus::NeedsCopy
                     } else {
                         taken.names.insert(name.clone(), file.clone());
@@ -107,15 +117,15 @@ impl Engine {
 }
 
 /// Whoever imports has said yes; what gives pause beyond that stays out.
-struct Asked;
+struct ImportApprover;
 
-impl Gate for Asked {
-    fn concern(&mut self, _concern: &Concern) -> Answer {
-        Answer::No
+impl InstallApprover for ImportApprover {
+    fn concern(&mut self, _concern: &InstallConcern) -> InstallDecision {
+        InstallDecision::No
     }
 
-    fn approve(&mut self, _proposal: &Proposal) -> Answer {
-        Answer::Yes { by: IMPORTED.to_owned(), method: Method::Flag, reason: None }
+    fn approve(&mut self, _proposal: &InstallReview) -> InstallDecision {
+        InstallDecision::Yes { by: IMPORTED.to_owned(), method: ApprovalMethod::Flag, reason: None }
     }
 }
 
@@ -169,7 +179,7 @@ fn as_skill(root: &Path, file: &Path) -> Option<(String, String)> {
     if !names::is_slug(&name) {
         return None;
     }
-    let fenced = sinew_skill::split(&text).ok()?;
+    let fenced = sinew_skill::split_front_matter(&text).ok()?;
     let fields = fenced.front.and_then(|front| sinew_skill::parse_front_matter(front, 1).ok());
     let described =
         fields.as_ref().and_then(|front| front.fields.get("description")?.source_text());

@@ -12,17 +12,17 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::Value;
-use sinew_catalog::{Catalog, Entry, State, path_text};
+use sinew_catalog::{Catalog, CatalogEntry, EntryState, path_text};
 use sinew_guard::scan::Verdict;
 
-use crate::connect::agents::{AGENTS, Agent, Scope};
-use crate::connect::edit::Format;
-use crate::connect::file::{Found, unreadable};
-use crate::{Engine, Error, ErrorKind, Options};
+use crate::connect::agents::{AGENTS, ConnectScope, ConnectableAgent};
+use crate::connect::config_file::{AgentConfigFile, unreadable_error};
+use crate::connect::edit::ConfigFormat;
+use crate::{Engine, EngineError, EngineOptions, ErrorKind};
 
 /// How skills are taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ImportMode {
+pub enum SkillImportMode {
     /// Their folders are read where they are.
     Register,
     /// Each is linked into the folder of installed skills.
@@ -37,7 +37,7 @@ pub struct ImportRequest {
     /// Whose skills; everybody's where empty.
     pub agents: Vec<String>,
     /// How.
-    pub mode: ImportMode,
+    pub mode: SkillImportMode,
     /// Whether single-file commands become skills; that needs a copy.
     pub commands: bool,
     /// Whether anything is written.
@@ -112,11 +112,11 @@ pub enum ImportStatus {
 
 impl Engine {
     /// Finds the skills of other agents and takes them in.
-    pub fn import(&self, request: &ImportRequest) -> Result<ImportReport, Error> {
+    pub fn import(&self, request: &ImportRequest) -> Result<ImportReport, EngineError> {
         let agents = chosen(&request.agents)?;
         let snapshot = self.snapshot();
         let mut report = ImportReport { written: request.write, ..ImportReport::default() };
-        let mut taken = Taken::of(self, &snapshot.catalog, &agents);
+        let mut taken = OwnSkillIndex::of(self, &snapshot.catalog, &agents);
         report.roots = self.import_roots(&agents, &snapshot.catalog);
         let mut added = Vec::new();
         for root in report.roots.clone() {
@@ -141,19 +141,23 @@ impl Engine {
         }
         if request.write {
             match request.mode {
-                ImportMode::Register => {
+                SkillImportMode::Register => {
                     let new = report.roots.iter().filter(|root| !root.known);
                     self.register(&new.map(|root| root.path.clone()).collect::<Vec<_>>())?;
                 }
-                ImportMode::Link => self.link_in(&added)?,
-                ImportMode::Copy => self.copy_in(&added)?,
+                SkillImportMode::Link => self.link_in(&added)?,
+                SkillImportMode::Copy => self.copy_in(&added)?,
             }
         }
         Ok(report)
     }
 
     /// The folders of these agents that exist, each once.
-    fn import_roots(&self, agents: &[&'static Agent], catalog: &Catalog) -> Vec<ImportRoot> {
+    fn import_roots(
+        &self,
+        agents: &[&'static ConnectableAgent],
+        catalog: &Catalog,
+    ) -> Vec<ImportRoot> {
         let mut roots: Vec<ImportRoot> = Vec::new();
         let mut note = |path: PathBuf, agent: &'static str| {
             let Ok(real) = fs::canonicalize(&path) else { return };
@@ -191,23 +195,24 @@ impl Engine {
     }
 
     /// The same machine, looking at one folder.
-    fn over_folder(&self, folder: &Path) -> Result<Self, Error> {
-        let options = Options {
+    fn over_folder(&self, folder: &Path) -> Result<Self, EngineError> {
+        let options = EngineOptions {
             profile: Some("directory".to_owned()),
             workspace: Some(folder.to_owned()),
             config: self.options.config.clone(),
-            ..Options::default()
+            ..EngineOptions::default()
         };
         Self::open(self.env.clone(), options)
     }
 
     /// Has a folder of somebody's own read where it is, as one of the extra ones; `false` where it is
     /// read already.
-    pub fn link_folder(&self, folder: &Path) -> Result<bool, Error> {
-        let real = fs::canonicalize(folder).map_err(|error| Error::file("read", folder, &error))?;
+    pub fn link_folder(&self, folder: &Path) -> Result<bool, EngineError> {
+        let real =
+            fs::canonicalize(folder).map_err(|error| EngineError::file("read", folder, &error))?;
         if !real.is_dir() {
             let message = format!("{} is no folder", folder.display());
-            return Err(Error::new(ErrorKind::Usage, "not-a-folder", message)
+            return Err(EngineError::new(ErrorKind::Usage, "not-a-folder", message)
                 .hint("an archive is copied: leave --link out"));
         }
         if is_read(&self.snapshot().catalog, &real) {
@@ -217,22 +222,22 @@ impl Engine {
     }
 
     /// Names folders in the configuration. Comments stay.
-    fn register(&self, new: &[PathBuf]) -> Result<(), Error> {
+    fn register(&self, new: &[PathBuf]) -> Result<(), EngineError> {
         if new.is_empty() {
             return Ok(());
         }
         let path = &self.config_source().path;
-        let found = Found::read(&self.env, self.workspace(), path)?;
-        let mut document = found.document(Format::Json5)?;
+        let found = AgentConfigFile::read(&self.env, self.workspace(), path)?;
+        let mut document = found.document(ConfigFormat::Json5)?;
         let at = ["skills", "load", "extraDirs"];
         for root in new {
             let folder = path_text(root);
             document
                 .push(&at, &Value::String(folder))
-                .map_err(|trouble| unreadable(path, &trouble))?;
+                .map_err(|trouble| unreadable_error(path, &trouble))?;
         }
         found.back_up("import")?;
-        found.replace(&document.text(), Scope::User)
+        found.replace(&document.text(), ConnectScope::User)
     }
 }
 
@@ -243,20 +248,20 @@ fn is_read(catalog: &Catalog, real: &Path) -> bool {
 }
 
 /// What is here already, by what its skill file says and by name.
-struct Taken {
+struct OwnSkillIndex {
     contents: BTreeMap<String, PathBuf>,
     names: BTreeMap<String, PathBuf>,
 }
 
-impl Taken {
+impl OwnSkillIndex {
     /// sinew's own skills: those that no agent's folder brings.
-    fn of(engine: &Engine, catalog: &Catalog, agents: &[&Agent]) -> Self {
+    fn of(engine: &Engine, catalog: &Catalog, agents: &[&ConnectableAgent]) -> Self {
         let theirs: Vec<PathBuf> = agents
             .iter()
             .flat_map(|agent| agent.imports)
             .filter_map(|place| fs::canonicalize(place.path(&engine.env, engine.workspace())).ok())
             .collect();
-        let own = catalog.active().filter(|entry| {
+        let own = catalog.unshadowed().filter(|entry| {
             let real = fs::canonicalize(&entry.base_dir).unwrap_or_else(|_| entry.base_dir.clone());
             entry.skill.is_some() && !theirs.iter().any(|root| real.starts_with(root))
         });
@@ -265,14 +270,14 @@ impl Taken {
         taken
     }
 
-    fn note(&mut self, entry: &Entry) {
+    fn note(&mut self, entry: &CatalogEntry) {
         let content = entry.content_hash.clone();
         self.contents.entry(content).or_insert_with(|| entry.file_path.clone());
         self.names.entry(entry.name.clone()).or_insert_with(|| entry.file_path.clone());
     }
 
-    fn judge(&mut self, entry: &Entry) -> ImportStatus {
-        if entry.state == State::Broken {
+    fn judge(&mut self, entry: &CatalogEntry) -> ImportStatus {
+        if entry.state == EntryState::Broken {
             let why = entry.primary_reason().map(ToString::to_string).unwrap_or_default();
             return ImportStatus::Invalid { why };
         }
@@ -292,14 +297,14 @@ impl Taken {
 }
 
 /// Codex keeps skills of its own below the user's.
-fn is_system(entry: &Entry, root: &Path) -> bool {
+fn is_system(entry: &CatalogEntry, root: &Path) -> bool {
     let inside = entry.base_dir.strip_prefix(root).unwrap_or(&entry.base_dir);
     inside.components().any(|part| part.as_os_str() == ".system")
 }
 
-fn chosen(names: &[String]) -> Result<Vec<&'static Agent>, Error> {
+fn chosen(names: &[String]) -> Result<Vec<&'static ConnectableAgent>, EngineError> {
     if names.is_empty() {
         return Ok(AGENTS.iter().collect());
     }
-    names.iter().map(|name| crate::connect::find(name)).collect()
+    names.iter().map(|name| crate::connect::find_agent(name)).collect()
 }

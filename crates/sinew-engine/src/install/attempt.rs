@@ -3,52 +3,60 @@
 use std::fs;
 
 use serde_json::json;
-use sinew_catalog::install::{InstallOption, Kind};
-use sinew_catalog::{Entry, Tier};
-use sinew_exec::child::Control;
+use sinew_catalog::install::{InstallOption, InstallerKind};
+use sinew_catalog::{CatalogEntry, Tier};
+use sinew_exec::child::ProcessControl;
 use sinew_exec::install::{
-    Decision, Fetcher, InstallResult, Job, Notice, Policy, PolicyRequest, Tool, download,
-    missing_manager, run, setup, timeout,
+    FileFetcher, InstallJob, InstallResult, PolicyCheck, PolicyDecision, PolicyNotice,
+    PolicyRequest, ToolDownload, download, installer_setup, installer_timeout, missing_manager,
+    run,
 };
-use sinew_skill::{Code, Reason};
+use sinew_skill::{Reason, ReasonCode};
 
-use super::{Answer, Consent, InstallRequest, Person, Step};
+use super::{ApprovalAnswer, ApprovalQuestion, Approver, DepsInstallRequest, InstallStep};
 use crate::Engine;
 
 /// One option on its way.
-pub(super) struct Attempt<'a> {
+pub(super) struct InstallerAttempt<'a> {
     pub(super) engine: &'a Engine,
-    pub(super) entry: &'a Entry,
+    pub(super) entry: &'a CatalogEntry,
     pub(super) option: &'a InstallOption,
     pub(super) warnings: &'a [String],
-    pub(super) request: &'a InstallRequest,
-    pub(super) control: &'a Control,
+    pub(super) request: &'a DepsInstallRequest,
+    pub(super) control: &'a ProcessControl,
 }
 
-impl Attempt<'_> {
+impl InstallerAttempt<'_> {
     /// Everything that happens for one option; the last result says how it ended.
-    pub(super) fn run(&self, person: &mut dyn Person, results: &mut Vec<InstallResult>) {
+    pub(super) fn run(&self, person: &mut dyn Approver, results: &mut Vec<InstallResult>) {
         if let Err(reason) = self.go(person, results) {
             results.push(refused(self.option, &reason));
         }
     }
 
-    fn go(&self, person: &mut dyn Person, results: &mut Vec<InstallResult>) -> Result<(), Reason> {
-        if let Some(problem) = self.option.problem.as_ref().filter(|p| p.code != Code::NeedsVersion)
+    fn go(
+        &self,
+        person: &mut dyn Approver,
+        results: &mut Vec<InstallResult>,
+    ) -> Result<(), Reason> {
+        if let Some(problem) =
+            self.option.problem.as_ref().filter(|p| p.code != ReasonCode::NeedsVersion)
         {
             return Err(problem.clone());
         }
         let acknowledged = self.policy(person)?;
         let engine = self.engine;
-        let setup = setup(engine.config.install.node_manager);
+        let setup = installer_setup(engine.config.install.node_manager);
         if let Some(missing) =
             missing_manager(self.option.kind, &setup, &engine.env, &engine.leases)
         {
             let Some((kind, argv)) = missing.offer else { return Err(missing.reason) };
             let label = format!("Install {}, which is missing", setup.manager(self.option.kind));
-            match self.ask(person, Step::Manager, label, &argv, kind) {
+            match self.ask(person, InstallStep::Manager, label, &argv, kind) {
                 Ok(()) => {}
-                Err(reason) if reason.code == Code::ConsentRequired => return Err(missing.reason),
+                Err(reason) if reason.code == ReasonCode::ConsentRequired => {
+                    return Err(missing.reason);
+                }
                 Err(reason) => return Err(reason),
             }
             let id = format!("{}-manager", self.option.id);
@@ -59,22 +67,28 @@ impl Attempt<'_> {
         }
         if let Some(tap) = &self.option.tap {
             let argv = ["brew".to_owned(), "tap".to_owned(), tap.clone()];
-            self.ask(person, Step::Tap, format!("Add the tap {tap}"), &argv, Kind::Brew)?;
+            self.ask(
+                person,
+                InstallStep::Tap,
+                format!("Add the tap {tap}"),
+                &argv,
+                InstallerKind::Brew,
+            )?;
             let id = format!("{}-tap", self.option.id);
-            results.push(self.start(&id, Kind::Brew, &argv, person));
+            results.push(self.start(&id, InstallerKind::Brew, &argv, person));
             if results.last().is_some_and(|result| !result.ok) {
                 return Ok(());
             }
         }
         let option = self.option;
-        self.ask(person, Step::Need, option.label.clone(), &option.argv, option.kind)?;
+        self.ask(person, InstallStep::Need, option.label.clone(), &option.argv, option.kind)?;
         if let Some(notice) = acknowledged {
             self.policy_again(&notice)?;
         }
         results.push(match &option.installer.download {
             None => self.start(&option.id, option.kind, &option.argv, person),
             Some(wanted) => {
-                let tool = Tool {
+                let tool = ToolDownload {
                     id: &option.id,
                     key: &self.entry.skill_key,
                     download: wanted,
@@ -93,39 +107,39 @@ impl Attempt<'_> {
     fn start(
         &self,
         id: &str,
-        kind: Kind,
+        kind: InstallerKind,
         argv: &[String],
-        person: &mut dyn Person,
+        person: &mut dyn Approver,
     ) -> InstallResult {
-        let job = Job { id, kind, argv, timeout: timeout(self.request.timeout) };
+        let job = InstallJob { id, kind, argv, timeout: installer_timeout(self.request.timeout) };
         let (env, leases) = (&self.engine.env, &self.engine.leases);
         run(&job, env, leases, self.control, &mut |stream, bytes| person.output(stream, bytes))
     }
 
-    fn fetcher(&self) -> Fetcher {
+    fn fetcher(&self) -> FileFetcher {
         let env = &self.engine.env;
-        Fetcher {
+        FileFetcher {
             allow: self.engine.config.install.allow_private_hosts.clone(),
             // Whoever stands behind a proxy that opens TLS has said whom to trust.
             authorities: env.var_path("SSL_CERT_FILE").and_then(|path| fs::read(path).ok()),
-            timeout: timeout(self.request.timeout),
-            ..Fetcher::default()
+            timeout: installer_timeout(self.request.timeout),
+            ..FileFetcher::default()
         }
     }
 
     fn ask(
         &self,
-        person: &mut dyn Person,
-        step: Step,
+        person: &mut dyn Approver,
+        step: InstallStep,
         label: String,
         argv: &[String],
-        kind: Kind,
+        kind: InstallerKind,
     ) -> Result<(), Reason> {
         let mut warnings = self.warnings.to_vec();
-        if step == Step::Need {
+        if step == InstallStep::Need {
             warnings.extend(self.own_warnings());
         }
-        let question = Consent {
+        let question = ApprovalQuestion {
             skill: &self.entry.name,
             source: &self.entry.source,
             step,
@@ -135,11 +149,15 @@ impl Attempt<'_> {
             warnings,
         };
         let (detail, remedy) = match person.consent(&question) {
-            Answer::Yes => return Ok(()),
-            Answer::No => ("somebody said no", "run it again to change your mind"),
-            Answer::Nobody => ("nobody is here to agree", "run it in a terminal, or with --yes"),
+            ApprovalAnswer::Yes => return Ok(()),
+            ApprovalAnswer::No => ("somebody said no", "run it again to change your mind"),
+            ApprovalAnswer::Nobody => {
+                ("nobody is here to agree", "run it in a terminal, or with --yes")
+            }
         };
-        Err(Reason::new(Code::ConsentRequired, detail).key(self.option.id.as_str()).remedy(remedy))
+        Err(Reason::new(ReasonCode::ConsentRequired, detail)
+            .key(self.option.id.as_str())
+            .remedy(remedy))
     }
 
     fn own_warnings(&self) -> Vec<String> {
@@ -161,31 +179,31 @@ impl Attempt<'_> {
     }
 
     /// Asks the operator's policy. A notice comes back where a person acknowledged one.
-    fn policy(&self, person: &mut dyn Person) -> Result<Option<Notice>, Reason> {
+    fn policy(&self, person: &mut dyn Approver) -> Result<Option<PolicyNotice>, Reason> {
         let name = &self.entry.name;
         match self.ask_policy()? {
-            Decision::Allow => Ok(None),
-            Decision::Block(notice) => Err(blocked(&notice)),
-            Decision::Warn(notice) => match person.acknowledge(name, &notice) {
-                Answer::Yes => Ok(Some(notice)),
+            PolicyDecision::Allow => Ok(None),
+            PolicyDecision::Block(notice) => Err(blocked(&notice)),
+            PolicyDecision::Warn(notice) => match person.acknowledge(name, &notice) {
+                ApprovalAnswer::Yes => Ok(Some(notice)),
                 _ => Err(warned(&notice)),
             },
         }
     }
 
     /// Once more before it happens: another answer than the one that was acknowledged stops it.
-    fn policy_again(&self, acknowledged: &Notice) -> Result<(), Reason> {
+    fn policy_again(&self, acknowledged: &PolicyNotice) -> Result<(), Reason> {
         match self.ask_policy()? {
-            Decision::Allow => Ok(()),
-            Decision::Warn(notice) if notice == *acknowledged => Ok(()),
-            Decision::Warn(notice) => Err(warned(&notice)),
-            Decision::Block(notice) => Err(blocked(&notice)),
+            PolicyDecision::Allow => Ok(()),
+            PolicyDecision::Warn(notice) if notice == *acknowledged => Ok(()),
+            PolicyDecision::Warn(notice) => Err(warned(&notice)),
+            PolicyDecision::Block(notice) => Err(blocked(&notice)),
         }
     }
 
-    fn ask_policy(&self) -> Result<Decision, Reason> {
+    fn ask_policy(&self) -> Result<PolicyDecision, Reason> {
         let (engine, entry) = (self.engine, self.entry);
-        let policy = Policy {
+        let policy = PolicyCheck {
             config: &engine.config.install_policy,
             env: &engine.env,
             leases: &engine.leases,
@@ -204,14 +222,20 @@ impl Attempt<'_> {
     }
 }
 
-fn blocked(notice: &Notice) -> Reason {
-    Reason::new(Code::PolicyBlocked, format!("the installation policy says no: {}", notice.text()))
-        .remedy("ask whoever runs this machine")
+fn blocked(notice: &PolicyNotice) -> Reason {
+    Reason::new(
+        ReasonCode::PolicyBlocked,
+        format!("the installation policy says no: {}", notice.text()),
+    )
+    .remedy("ask whoever runs this machine")
 }
 
-fn warned(notice: &Notice) -> Reason {
-    Reason::new(Code::PolicyWarned, format!("the installation policy warns: {}", notice.text()))
-        .remedy("type the skill's name when asked, or pass --acknowledge")
+fn warned(notice: &PolicyNotice) -> Reason {
+    Reason::new(
+        ReasonCode::PolicyWarned,
+        format!("the installation policy warns: {}", notice.text()),
+    )
+    .remedy("type the skill's name when asked, or pass --acknowledge")
 }
 
 pub(super) fn refused(option: &InstallOption, reason: &Reason) -> InstallResult {
@@ -221,13 +245,13 @@ pub(super) fn refused(option: &InstallOption, reason: &Reason) -> InstallResult 
 }
 
 /// What an installer may touch, for the question.
-fn touches(kind: Kind) -> &'static str {
+fn touches(kind: InstallerKind) -> &'static str {
     match kind {
-        Kind::Brew => "brew's own folders, for every user of it",
-        Kind::Node => "a folder of sinew's; scripts of the package are not run",
-        Kind::Go => "the user's folder of programs; the module is compiled here",
-        Kind::Uv => "the user's folders; the package may run code while it is built",
-        Kind::Apt => "the whole system; scripts of the package run as root",
-        Kind::Download => "the skill's own folder of tools",
+        InstallerKind::Brew => "brew's own folders, for every user of it",
+        InstallerKind::Node => "a folder of sinew's; scripts of the package are not run",
+        InstallerKind::Go => "the user's folder of programs; the module is compiled here",
+        InstallerKind::Uv => "the user's folders; the package may run code while it is built",
+        InstallerKind::Apt => "the whole system; scripts of the package run as root",
+        InstallerKind::Download => "the skill's own folder of tools",
     }
 }

@@ -11,20 +11,20 @@ use std::fs;
 use serde::Serialize;
 use serde_json::json;
 use sinew_catalog::install::InstallOption;
-use sinew_catalog::{Catalog, Cause, Entry, Requirements, State, tools};
-use sinew_exec::child::{Control, Stream};
-use sinew_exec::install::{InstallResult, Notice, searched};
-use sinew_guard::record;
-use sinew_guard::scan::{Severity, Verdict};
-use sinew_skill::{Code, Reason};
+use sinew_catalog::{Catalog, CatalogEntry, EntryState, RefreshCause, SkillRequirements, tools};
+use sinew_exec::child::{OutputStream, ProcessControl};
+use sinew_exec::install::{InstallResult, PolicyNotice, program_search_folders};
+use sinew_guard::scan::{FindingSeverity, Verdict};
+use sinew_guard::scan_records;
+use sinew_skill::{Reason, ReasonCode};
 
-use attempt::{Attempt, refused};
+use attempt::{InstallerAttempt, refused};
 
-use crate::{Engine, Error, ErrorKind};
+use crate::{Engine, EngineError, ErrorKind};
 
 /// What is to be installed.
 #[derive(Debug, Clone, Default)]
-pub struct InstallRequest {
+pub struct DepsInstallRequest {
     /// The installer, by its name within the skill; the best one where absent.
     pub option: Option<String>,
     /// How long each installer may take, in seconds.
@@ -32,20 +32,20 @@ pub struct InstallRequest {
 }
 
 /// Whoever is asked, and told how it goes.
-pub trait Person {
+pub trait Approver {
     /// Whether this may be done.
-    fn consent(&mut self, question: &Consent<'_>) -> Answer;
+    fn consent(&mut self, question: &ApprovalQuestion<'_>) -> ApprovalAnswer;
     /// Whether a warning of the operator's policy is acknowledged, by typing the skill's name.
-    fn acknowledge(&mut self, skill: &str, notice: &Notice) -> Answer;
+    fn acknowledge(&mut self, skill: &str, notice: &PolicyNotice) -> ApprovalAnswer;
     /// What an installer writes, as it comes.
-    fn output(&mut self, stream: Stream, bytes: &[u8]);
+    fn output(&mut self, stream: OutputStream, bytes: &[u8]);
     /// How far a download has come.
     fn downloaded(&mut self, bytes: u64, of: Option<u64>);
 }
 
 /// What a person answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum ApprovalAnswer {
     /// Yes.
     Yes,
     /// No.
@@ -57,7 +57,7 @@ pub enum Answer {
 /// What a consent is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Step {
+pub enum InstallStep {
     /// The manager, which the system lacks.
     Manager,
     /// A tap, which is a source of more than this.
@@ -69,13 +69,13 @@ pub enum Step {
 /// A question to a person: everything they need to say yes or no.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Consent<'a> {
+pub struct ApprovalQuestion<'a> {
     /// The skill.
     pub skill: &'a str,
     /// Where the skill comes from.
     pub source: &'a str,
     /// What it is about.
-    pub step: Step,
+    pub step: InstallStep,
     /// What people see.
     pub label: String,
     /// What would be run.
@@ -89,20 +89,20 @@ pub struct Consent<'a> {
 /// What an installation did.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Installation {
+pub struct DepsInstallReport {
     /// The skill.
     pub skill: String,
     /// What was run, in order.
     pub results: Vec<InstallResult>,
     /// Whether the skill can be used now.
-    pub state: State,
+    pub state: EntryState,
     /// What it still lacks.
-    pub missing: Requirements,
+    pub missing: SkillRequirements,
     /// Every skill that can be used now and could not before.
     pub became_ready: Vec<String>,
 }
 
-impl Installation {
+impl DepsInstallReport {
     /// Whether everything that was run worked.
     pub fn ok(&self) -> bool {
         self.results.iter().all(|result| result.ok)
@@ -114,9 +114,9 @@ impl Engine {
     /// there is nothing to choose from.
     pub fn chosen_options(
         &self,
-        entry: &Entry,
-        request: &InstallRequest,
-    ) -> Result<Vec<InstallOption>, Error> {
+        entry: &CatalogEntry,
+        request: &DepsInstallRequest,
+    ) -> Result<Vec<InstallOption>, EngineError> {
         let all = self.install_options(entry);
         let known: Vec<&str> = all.iter().map(|option| option.id.as_str()).collect();
         let known = known.join(", ");
@@ -129,7 +129,7 @@ impl Engine {
         }
         let name = &entry.name;
         Err(match &request.option {
-            Some(id) => Error::new(
+            Some(id) => EngineError::new(
                 ErrorKind::Usage,
                 "unknown-option",
                 format!("{name} has no installer {id}"),
@@ -137,9 +137,9 @@ impl Engine {
             .hint(format!("it has: {}", if known.is_empty() { "none" } else { &known })),
             None if entry.platform_incompatible => {
                 let message = format!("{name} is not for {}", self.env.os);
-                Error::new(ErrorKind::No, Code::OsMismatch.as_str(), message)
+                EngineError::new(ErrorKind::No, ReasonCode::OsMismatch.as_str(), message)
             }
-            None => Error::new(
+            None => EngineError::new(
                 ErrorKind::No,
                 "no-installer",
                 format!("{name} says nothing about how to get what it needs"),
@@ -153,14 +153,14 @@ impl Engine {
     pub fn install_deps(
         &self,
         catalog: &Catalog,
-        entry: &Entry,
-        request: &InstallRequest,
-        person: &mut dyn Person,
-        control: &Control,
-    ) -> Result<Installation, Error> {
+        entry: &CatalogEntry,
+        request: &DepsInstallRequest,
+        person: &mut dyn Approver,
+        control: &ProcessControl,
+    ) -> Result<DepsInstallReport, EngineError> {
         let chosen = self.chosen_options(entry, request)?;
         let ready = |catalog: &Catalog| -> Vec<String> {
-            let ready = catalog.active().filter(|entry| entry.state == State::Ready);
+            let ready = catalog.unshadowed().filter(|entry| entry.state == EntryState::Ready);
             ready.map(|entry| entry.name.clone()).collect()
         };
         let before = ready(catalog);
@@ -170,8 +170,14 @@ impl Engine {
             Ok(warnings) => {
                 for option in &chosen {
                     let warnings = &warnings;
-                    let attempt =
-                        Attempt { engine: self, entry, option, warnings, request, control };
+                    let attempt = InstallerAttempt {
+                        engine: self,
+                        entry,
+                        option,
+                        warnings,
+                        request,
+                        control,
+                    };
                     attempt.run(person, &mut results);
                     if results.last().is_some_and(|result| !result.ok) {
                         break;
@@ -180,15 +186,15 @@ impl Engine {
             }
         }
         // Folders of tools are noticed by their times; within one tick nobody can rely on that.
-        self.forget_below(&tools::root(&self.env));
-        let now = self.refresh(Cause::Files).snapshot;
+        self.forget_below(&tools::tools_root(&self.env));
+        let now = self.refresh(RefreshCause::Files).snapshot;
         let after = now.catalog.get(&entry.name).unwrap_or(entry);
         self.look_for_bins(entry, &chosen, after, &mut results);
         for result in &results {
             self.write_down(entry, result)?;
         }
         let became_ready = ready(&now.catalog);
-        Ok(Installation {
+        Ok(DepsInstallReport {
             skill: entry.name.clone(),
             results,
             state: after.state,
@@ -198,25 +204,25 @@ impl Engine {
     }
 
     /// The guard's word on the skill: what it warns of, or why nothing is started.
-    fn checked(&self, catalog: &Catalog, entry: &Entry) -> Result<Vec<String>, Reason> {
+    fn checked(&self, catalog: &Catalog, entry: &CatalogEntry) -> Result<Vec<String>, Reason> {
         let file = entry.file_path.to_string_lossy();
         let folder = entry.base_dir.to_string_lossy();
         let is_folder = entry.file_path.file_name().is_some_and(|n| n == sinew_catalog::SKILL_FILE);
         let target = if is_folder { folder } else { file };
         let blocked = |detail: String| {
-            Reason::new(Code::ScanBlocked, detail)
+            Reason::new(ReasonCode::ScanBlocked, detail)
                 .skill(entry.name.as_str())
                 .remedy(format!("`sinew scan {}` shows what was found", entry.name))
         };
         let scanned = self.scan(catalog, &target).map_err(|error| blocked(error.message))?;
         let of = |wanted| scanned.report.findings.iter().filter(move |f| f.severity == wanted);
         if scanned.verdict == Verdict::Block {
-            let worst = of(Severity::Critical).next();
+            let worst = of(FindingSeverity::Critical).next();
             let what = worst
                 .map_or_else(|| "the skill".to_owned(), |f| format!("{} ({})", f.message, f.rule));
             return Err(blocked(format!("the guard holds the skill back: {what}")));
         }
-        Ok(of(Severity::Warn)
+        Ok(of(FindingSeverity::Warn)
             .map(|f| format!("the guard warns: {} ({})", f.message, f.rule))
             .collect())
     }
@@ -224,12 +230,12 @@ impl Engine {
     /// An installer that says it is done and brings nothing has not worked.
     fn look_for_bins(
         &self,
-        entry: &Entry,
+        entry: &CatalogEntry,
         chosen: &[InstallOption],
-        after: &Entry,
+        after: &CatalogEntry,
         results: &mut [InstallResult],
     ) {
-        let folders = searched(&self.env, &entry.skill_key);
+        let folders = program_search_folders(&self.env, &entry.skill_key);
         let found = |bin: &String| {
             folders.iter().any(|folder| fs::metadata(folder.join(bin)).is_ok_and(|m| m.is_file()))
                 && !after.missing.bins.contains(bin)
@@ -243,14 +249,14 @@ impl Engine {
             if !absent.is_empty() {
                 let looked: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
                 result.ok = false;
-                result.code = Some(Code::InstalledButMissingBin);
+                result.code = Some(ReasonCode::InstalledButMissingBin);
                 result.message = format!("{} is not in {}", absent.join(", "), looked.join(", "));
             }
         }
     }
 
     /// Every attempt is written down with what was run and how it ended.
-    fn write_down(&self, entry: &Entry, result: &InstallResult) -> Result<(), Error> {
+    fn write_down(&self, entry: &CatalogEntry, result: &InstallResult) -> Result<(), EngineError> {
         let path = self.env.sinew_home().join("audit").join("installs.jsonl");
         let line = json!({
             "at": self.env.clock.now_ms(),
@@ -258,8 +264,9 @@ impl Engine {
             "digest": entry.scan.as_ref().map(|scan| scan.digest.as_str()),
             "specId": result.spec_id,
             "argv": result.argv,
-            "outcome": result.code.map_or("installed", Code::as_str),
+            "outcome": result.code.map_or("installed", ReasonCode::as_str),
         });
-        record::append(&path, &line).map_err(|error| Error::file("write", &path, &error))
+        scan_records::append_audit_record(&path, &line)
+            .map_err(|error| EngineError::file("write", &path, &error))
     }
 }

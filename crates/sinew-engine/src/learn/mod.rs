@@ -3,9 +3,9 @@
 //! Files are read as they are and never written. What is found in them is cleaned by the workshop
 //! before it is compared, stored or shown.
 
-mod looked;
-mod places;
 mod rewrite;
+mod session_stamps;
+mod transcript_files;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use sinew_workshop::traces::{
-    self, Agent, Clean, LineCounts, Private, ReadError, Reading, Run, SkillDraft, TraceSettings,
-    TranscriptSource,
+    self, AgentRun, CleanRun, LineCounts, PrivateNames, SkillDraft, TraceAgent, TraceReadError,
+    TraceSettings, TranscriptOptions, TranscriptSource,
 };
-use sinew_workshop::{Became, Event, KeptRun, Learned};
+use sinew_workshop::{LearnResult, LearnStatus, RememberedRun, WorkshopEvent};
 
-use crate::{Engine, Error, ErrorKind};
-use looked::Looked;
+use crate::{Engine, EngineError, ErrorKind};
+use session_stamps::SessionStamps;
 
 /// Runs that are told one by one: more than a person reads, and a file of thousands of small runs takes
 /// no more memory than one of a few.
@@ -28,15 +28,15 @@ const MAX_TOLD: usize = 200;
 
 /// Where transcripts come from.
 #[derive(Debug, Clone)]
-pub enum LearnFrom {
+pub enum LearnSource {
     /// A file, or every transcript below a folder.
     Path(PathBuf),
     /// What was handed over.
     Bytes(Vec<u8>),
     /// The newest session of an agent on this machine.
-    Latest(Agent),
+    Latest(TraceAgent),
     /// Every session of an agent that changed in so many days.
-    Since(Agent, u64),
+    Since(TraceAgent, u64),
     /// The sessions of the agents that `traces.sources` names, as far as they are new and about this
     /// workspace. Naming an agent there is the consent to look through them.
     Sources,
@@ -49,7 +49,7 @@ pub struct LearnedFile {
     /// The file; `-` for what was handed over.
     pub path: String,
     /// Whose it is.
-    pub agent: Agent,
+    pub agent: TraceAgent,
     /// Runs in it.
     pub runs: usize,
     /// What was met in it.
@@ -75,10 +75,10 @@ pub struct LearnReport {
     /// How many of which kind were taken out, over all runs.
     pub redactions: BTreeMap<String, u64>,
     /// What became of each run, as far as runs are told one by one.
-    pub runs: Vec<Learned>,
+    pub runs: Vec<LearnResult>,
     /// How many of the runs behind them became what.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub more: BTreeMap<Became, usize>,
+    pub more: BTreeMap<LearnStatus, usize>,
     /// The files.
     pub files: Vec<LearnedFile>,
     /// Files that were passed over.
@@ -86,19 +86,19 @@ pub struct LearnReport {
     pub skipped: Vec<UnreadFile>,
     /// What happened in runs that are only counted.
     #[serde(skip)]
-    unlisted: Vec<Event>,
+    unlisted: Vec<WorkshopEvent>,
 }
 
 impl LearnReport {
     /// What happened, for the log.
-    pub fn events(&self) -> impl Iterator<Item = &Event> {
+    pub fn events(&self) -> impl Iterator<Item = &WorkshopEvent> {
         self.runs.iter().flat_map(|run| &run.events).chain(&self.unlisted)
     }
 
     /// Whether any run is, or was, worth a draft.
     pub fn is_empty(&self) -> bool {
         let listed = self.runs.iter().map(|run| &run.became);
-        listed.chain(self.more.keys()).all(|became| *became == Became::Skipped)
+        listed.chain(self.more.keys()).all(|became| *became == LearnStatus::Skipped)
     }
 
     /// How many runs there were.
@@ -106,7 +106,7 @@ impl LearnReport {
         self.runs.len() + self.more.values().sum::<usize>()
     }
 
-    fn add(&mut self, learned: Learned) {
+    fn add(&mut self, learned: LearnResult) {
         for (kind, count) in &learned.redactions {
             *self.redactions.entry(kind.clone()).or_default() += count;
         }
@@ -126,16 +126,16 @@ impl Engine {
     /// Learns from transcripts; `progress` is told how many bytes of how many are read.
     pub fn learn(
         &self,
-        from: &LearnFrom,
-        agent: Option<Agent>,
+        from: &LearnSource,
+        agent: Option<TraceAgent>,
         progress: &dyn Fn(u64, u64),
-    ) -> Result<LearnReport, Error> {
+    ) -> Result<LearnReport, EngineError> {
         let mut report = LearnReport::default();
-        if let LearnFrom::Bytes(bytes) = from {
+        if let LearnSource::Bytes(bytes) = from {
             let total = bytes.len() as u64;
             let mut source = Cursor::new(bytes.as_slice());
             let done = |bytes| progress(bytes, total);
-            let whose = (agent, Whose::Anybodys);
+            let whose = (agent, LearnScope::Anybodys);
             let read = self.learn_source(&mut source, "-", whose, &done, &mut report)?;
             return match read {
                 Ok(()) => Ok(report),
@@ -144,15 +144,16 @@ impl Engine {
         }
         let mut files = self.transcripts(from)?;
         let looked = match from {
-            LearnFrom::Sources if files.is_empty() => return Ok(report),
-            LearnFrom::Sources => Some((self.looked()?, files.clone())),
+            LearnSource::Sources if files.is_empty() => return Ok(report),
+            LearnSource::Sources => Some((self.looked()?, files.clone())),
             _ => None,
         };
         if let Some((looked, _)) = &looked {
             files.retain(|file| !looked.knows(file));
         }
-        let whose = if looked.is_some() { Whose::OfWorkspace } else { Whose::Anybodys };
-        let is_single = matches!(from, LearnFrom::Path(path) if self.env.cwd.join(path).is_file());
+        let whose = if looked.is_some() { LearnScope::OfWorkspace } else { LearnScope::Anybodys };
+        let is_single =
+            matches!(from, LearnSource::Path(path) if self.env.cwd.join(path).is_file());
         let total = files.iter().map(|file| file.size).sum();
         let mut before = 0;
         for file in &files {
@@ -164,7 +165,7 @@ impl Engine {
                     let done = |bytes| progress(before + bytes, total);
                     self.learn_source(&mut source, &name, (agent, whose), &done, &mut report)?
                 }
-                Err(error) => Err(ReadError::Io(error)),
+                Err(error) => Err(TraceReadError::Io(error)),
             };
             if let Err(error) = read {
                 if is_single {
@@ -182,21 +183,22 @@ impl Engine {
     }
 
     /// Learns from runs that nobody has handed over.
-    pub(crate) fn learn_runs(&self, runs: Vec<Run>) -> Result<Vec<Learned>, Error> {
-        let settings = TraceSettings::of(&self.config).unasked();
+    pub(crate) fn learn_runs(&self, runs: Vec<AgentRun>) -> Result<Vec<LearnResult>, EngineError> {
+        let settings = TraceSettings::of(&self.config).for_unrequested_runs();
         let private = self.private();
         self.workshop(|shop| {
             runs.into_iter().map(|run| shop.learn(run, &settings, &private)).collect()
         })
     }
 
-    fn looked(&self) -> Result<Looked, Error> {
-        Looked::open(&self.env.sinew_home(), self.workspace()).map_err(|error| not_looked(&error))
+    fn looked(&self) -> Result<SessionStamps, EngineError> {
+        SessionStamps::open(&self.env.sinew_home(), self.workspace())
+            .map_err(|error| not_looked(&error))
     }
 
     /// What of this machine must not be told.
-    fn private(&self) -> Private {
-        Private {
+    fn private(&self) -> PrivateNames {
+        PrivateNames {
             homes: vec![self.env.home.to_string_lossy().into_owned()],
             hosts: self.env.var("HOSTNAME").map(str::to_owned).into_iter().collect(),
         }
@@ -207,24 +209,27 @@ impl Engine {
         clippy::redundant_closure_for_method_calls,
         reason = "the path of a method is not general enough over the workshop's lifetime"
     )]
-    pub fn kept_runs(&self) -> Result<Vec<KeptRun>, Error> {
-        self.workshop(|shop| shop.kept_runs())
+    pub fn remembered_runs(&self) -> Result<Vec<RememberedRun>, EngineError> {
+        self.workshop(|shop| shop.remembered_runs())
     }
 
     /// One of them, with what was done in it where that is kept.
-    pub fn kept_run(&self, id: &str) -> Result<(KeptRun, Option<Clean>), Error> {
-        self.workshop(|shop| shop.kept_run(id))
+    pub fn remembered_run(
+        &self,
+        id: &str,
+    ) -> Result<(RememberedRun, Option<CleanRun>), EngineError> {
+        self.workshop(|shop| shop.remembered_run(id))
     }
 
     /// Proposes a skill from a run that is kept.
-    pub fn distil(&self, id: &str) -> Result<Learned, Error> {
+    pub fn draft_remembered_run(&self, id: &str) -> Result<LearnResult, EngineError> {
         let settings = TraceSettings::of(&self.config);
-        self.workshop(|shop| shop.distil(id, &settings))
+        self.workshop(|shop| shop.draft_remembered_run(id, &settings))
     }
 
     /// Lets go of what was done in a run; that there was one is remembered.
-    pub fn discard_run(&self, id: &str) -> Result<KeptRun, Error> {
-        self.workshop(|shop| shop.discard(id))
+    pub fn discard_run(&self, id: &str) -> Result<RememberedRun, EngineError> {
+        self.workshop(|shop| shop.forget_run(id))
     }
 
     /// Learns from one source. The outer error stops everything, the inner one only this source.
@@ -232,19 +237,19 @@ impl Engine {
         &self,
         source: &mut dyn TranscriptSource,
         path: &str,
-        (agent, whose): (Option<Agent>, Whose),
+        (agent, whose): (Option<TraceAgent>, LearnScope),
         progress: &dyn Fn(u64),
         report: &mut LearnReport,
-    ) -> Result<Result<(), ReadError>, Error> {
+    ) -> Result<Result<(), TraceReadError>, EngineError> {
         let handed_over = TraceSettings::of(&self.config);
         let settings = match whose {
-            Whose::Anybodys => handed_over,
-            Whose::OfWorkspace => handed_over.unasked(),
+            LearnScope::Anybodys => handed_over,
+            LearnScope::OfWorkspace => handed_over.for_unrequested_runs(),
         };
         let private = self.private();
         let stem = Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let name = stem.unwrap_or_default();
-        let reading = Reading { agent, name: &name, progress };
+        let reading = TranscriptOptions { agent, name: &name, progress };
         let before = report.count();
         self.workshop(|shop| {
             let mut trouble = None;
@@ -270,15 +275,15 @@ impl Engine {
 
 /// Which runs of a transcript are learned from.
 #[derive(Debug, Clone, Copy)]
-enum Whose {
+enum LearnScope {
     /// All: somebody handed the transcript over.
     Anybodys,
     /// Those that were done in the workspace: nobody asked.
     OfWorkspace,
 }
 
-impl Whose {
-    fn includes(self, run: &Run, workspace: &Path) -> bool {
+impl LearnScope {
+    fn includes(self, run: &AgentRun, workspace: &Path) -> bool {
         match self {
             Self::Anybodys => true,
             Self::OfWorkspace => {
@@ -288,20 +293,20 @@ impl Whose {
     }
 }
 
-fn not_looked(error: &io::Error) -> Error {
+fn not_looked(error: &io::Error) -> EngineError {
     let told = format!("cannot keep which sessions were looked through: {error}");
-    Error::new(ErrorKind::Environment, "not-kept", told)
+    EngineError::new(ErrorKind::Environment, "not-kept", told)
 }
 
-fn not_read(name: &str, error: &ReadError) -> Error {
+fn not_read(name: &str, error: &TraceReadError) -> EngineError {
     let (kind, code) = match error {
-        ReadError::Unknown => (ErrorKind::No, "unknown-transcript"),
-        ReadError::TooLarge => (ErrorKind::Refused, "too-large"),
-        ReadError::Io(_) => (ErrorKind::Environment, "file-error"),
+        TraceReadError::Unknown => (ErrorKind::No, "unknown-transcript"),
+        TraceReadError::TooLarge => (ErrorKind::Refused, "too-large"),
+        TraceReadError::Io(_) => (ErrorKind::Environment, "file-error"),
     };
-    let told = Error::new(kind, code, format!("cannot learn from {name}: {error}"));
+    let told = EngineError::new(kind, code, format!("cannot learn from {name}: {error}"));
     match error {
-        ReadError::Unknown => told.hint("name the agent that wrote it with --agent"),
+        TraceReadError::Unknown => told.hint("name the agent that wrote it with --agent"),
         _ => told,
     }
 }

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use sinew_workshop::traces::{read_rewrite, rewrite_prompt};
-use sinew_workshop::{By, EventKind, Learned, MAX_OUTPUT_TOKENS, Status};
+use sinew_workshop::{
+    LearnResult, MAX_OUTPUT_TOKENS, ProposalState, WorkshopActor, WorkshopEventKind,
+};
 
 use super::LearnReport;
-use crate::model::{Completion, model};
-use crate::{Engine, Error, ErrorKind};
+use crate::model::{CompletionRequest, open_model};
+use crate::{Engine, EngineError, ErrorKind};
 
 /// A draft is longer than a proposal of the reviewer.
 const TOKENS: u32 = 3 * MAX_OUTPUT_TOKENS;
@@ -15,20 +17,27 @@ const TOKENS: u32 = 3 * MAX_OUTPUT_TOKENS;
 impl Engine {
     /// Lets the reviewer's model word the drafts that wait, as far as runs are told one by one. A draft
     /// whose rewording is refused stays as it was.
-    pub fn rewrite_drafts(&self, report: &mut LearnReport) -> Result<(), Error> {
+    pub fn rewrite_drafts(&self, report: &mut LearnReport) -> Result<(), EngineError> {
         let (settings, _) = self.workshop_settings();
-        let provider = settings.provider.as_ref().and_then(|provider| model(provider, &self.env));
+        let provider =
+            settings.provider.as_ref().and_then(|provider| open_model(provider, &self.env));
         let Some(model) = provider else {
-            return Err(Error::new(ErrorKind::Refused, "no-provider", "no model is configured")
-                .hint("set plugins.entries.skill-workshop.config.provider"));
+            return Err(EngineError::new(
+                ErrorKind::Refused,
+                "no-provider",
+                "no model is configured",
+            )
+            .hint("set plugins.entries.skill-workshop.config.provider"));
         };
         for run in &mut report.runs {
-            let waits = |run: &Learned| {
-                run.proposal.as_ref().is_some_and(|proposal| proposal.status == Status::Pending)
+            let waits = |run: &LearnResult| {
+                run.proposal
+                    .as_ref()
+                    .is_some_and(|proposal| proposal.status == ProposalState::Pending)
             };
             let Some(proposal) = run.proposal.clone().filter(|_| waits(run)) else { continue };
             let Some(asked) = rewrite_prompt(&proposal)? else { continue };
-            let answer = model.complete(&Completion {
+            let answer = model.complete(&CompletionRequest {
                 system: asked.system,
                 prompt: asked.prompt,
                 max_output_tokens: TOKENS,
@@ -39,7 +48,9 @@ impl Engine {
                 .and_then(|answer| read_rewrite(&proposal, &answer));
             let done = match worded {
                 Ok(revision) => self
-                    .workshop(|shop| Ok(shop.revise(&proposal.id, &revision, &By::Automatic)))?
+                    .workshop(|shop| {
+                        Ok(shop.revise(&proposal.id, &revision, &WorkshopActor::Automatic))
+                    })?
                     .map_err(|error| error.to_string()),
                 Err(why) => Err(why),
             };
@@ -49,7 +60,8 @@ impl Engine {
                     run.proposal = Some(done.proposal);
                 }
                 Err(why) => {
-                    let noted = self.workshop(|shop| shop.note(EventKind::ReviewerSkipped, why))?;
+                    let noted =
+                        self.workshop(|shop| shop.note(WorkshopEventKind::ReviewerSkipped, why))?;
                     run.events.extend(noted);
                 }
             }

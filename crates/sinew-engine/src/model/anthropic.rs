@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::http::Caller;
-use super::{Completion, Model, ModelError};
+use super::http::ModelHttpClient;
+use super::{CompletionRequest, LanguageModel, LanguageModelError};
 
 /// The version of the protocol that is spoken here.
 const VERSION: &str = "2023-06-01";
 
 #[derive(Debug)]
-pub(super) struct Anthropic(pub(super) Caller);
+pub(super) struct AnthropicModel(pub(super) ModelHttpClient);
 
-impl Model for Anthropic {
-    fn complete(&self, request: &Completion) -> Result<String, ModelError> {
+impl LanguageModel for AnthropicModel {
+    fn complete(&self, request: &CompletionRequest) -> Result<String, LanguageModelError> {
         let body = json!({
             "model": self.0.endpoint.model,
             "system": request.system,
@@ -26,7 +26,7 @@ impl Model for Anthropic {
         let answer = self.0.post("/v1/messages", &headers, &body, request.deadline)?;
         let blocks = answer.get("content").and_then(Value::as_array);
         let Some(blocks) = blocks else {
-            return Err(ModelError::Unreadable("there is no content[]".to_owned()));
+            return Err(LanguageModelError::Unreadable("there is no content[]".to_owned()));
         };
         let texts = blocks
             .iter()

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use sinew_catalog::Environment;
 
-use super::{Completion, MAX_ANSWER, Model, ModelError, told};
+use super::{CompletionRequest, LanguageModel, LanguageModelError, MAX_ANSWER, told};
 
 /// How often it is asked whether it has ended.
 const LOOK: Duration = Duration::from_millis(5);
@@ -22,13 +22,13 @@ const LOOK: Duration = Duration::from_millis(5);
 const MAX_COMPLAINT: u64 = 4 * 1024;
 
 #[derive(Debug)]
-pub(super) struct Program {
+pub(super) struct CommandModel {
     argv: Vec<String>,
     variables: Vec<(String, String)>,
     home: PathBuf,
 }
 
-impl Program {
+impl CommandModel {
     pub(super) fn new(argv: &[String], named: &[String], env: &Environment) -> Self {
         let wanted = std::iter::once("PATH").chain(named.iter().map(String::as_str));
         let variables = wanted
@@ -37,7 +37,7 @@ impl Program {
         Self { argv: argv.to_vec(), variables, home: env.home.clone() }
     }
 
-    fn start(&self, folder: &std::path::Path) -> Result<Child, ModelError> {
+    fn start(&self, folder: &std::path::Path) -> Result<Child, LanguageModelError> {
         let program = self.argv.first().map(String::as_str).unwrap_or_default();
         let mut command = Command::new(program);
         command
@@ -54,17 +54,17 @@ impl Program {
             use std::os::unix::process::CommandExt as _;
             command.process_group(0);
         }
-        command.spawn().map_err(|error| ModelError::Unreachable {
+        command.spawn().map_err(|error| LanguageModelError::Unreachable {
             address: program.to_owned(),
             detail: error.to_string(),
         })
     }
 }
 
-impl Model for Program {
-    fn complete(&self, request: &Completion) -> Result<String, ModelError> {
+impl LanguageModel for CommandModel {
+    fn complete(&self, request: &CompletionRequest) -> Result<String, LanguageModelError> {
         let start = Instant::now();
-        let folder = tempfile::tempdir().map_err(|error| ModelError::Unreachable {
+        let folder = tempfile::tempdir().map_err(|error| LanguageModelError::Unreachable {
             address: "an empty folder".to_owned(),
             detail: error.to_string(),
         })?;
@@ -99,17 +99,19 @@ impl Model for Program {
         let bytes = answer.join().unwrap_or_default();
         let complaint = complaint.join().unwrap_or_default();
         if bytes.len() > MAX_ANSWER {
-            return Err(ModelError::TooLong);
+            return Err(LanguageModelError::TooLong);
         }
-        let Some(status) = status else { return Err(ModelError::Timeout(request.deadline)) };
+        let Some(status) = status else {
+            return Err(LanguageModelError::Timeout(request.deadline));
+        };
         if !status.success() {
-            return Err(ModelError::Failed {
+            return Err(LanguageModelError::Failed {
                 program: self.argv.first().cloned().unwrap_or_default(),
                 code: status.code().map_or("a signal".to_owned(), |code| code.to_string()),
                 detail: told(&String::from_utf8_lossy(&complaint), None),
             });
         }
-        String::from_utf8(bytes).map_err(|error| ModelError::Unreadable(error.to_string()))
+        String::from_utf8(bytes).map_err(|error| LanguageModelError::Unreadable(error.to_string()))
     }
 }
 

@@ -5,27 +5,27 @@ use std::time::Duration;
 
 use serde_json::Value;
 use sinew_catalog::Environment;
-use sinew_workshop::Endpoint;
+use sinew_workshop::ReviewerEndpoint;
 use ureq::http::Uri;
 
-use super::{MAX_ANSWER, ModelError, told};
+use super::{LanguageModelError, MAX_ANSWER, told};
 
 /// Knows an address and, where it needs one, its key.
-pub(super) struct Caller {
-    pub(super) endpoint: Endpoint,
+pub(super) struct ModelHttpClient {
+    pub(super) endpoint: ReviewerEndpoint,
     key: Result<Option<String>, String>,
     proxy: Option<String>,
 }
 
 /// A key never shows itself.
-impl fmt::Debug for Caller {
+impl fmt::Debug for ModelHttpClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Caller({})", self.endpoint.base_url)
     }
 }
 
-impl Caller {
-    pub(super) fn new(endpoint: &Endpoint, env: &Environment) -> Self {
+impl ModelHttpClient {
+    pub(super) fn new(endpoint: &ReviewerEndpoint, env: &Environment) -> Self {
         let key = match &endpoint.api_key_env {
             None => Ok(None),
             Some(name) => match env.var(name) {
@@ -38,10 +38,10 @@ impl Caller {
     }
 
     /// The key, where one is configured.
-    pub(super) fn key(&self) -> Result<Option<&str>, ModelError> {
+    pub(super) fn key(&self) -> Result<Option<&str>, LanguageModelError> {
         match &self.key {
             Ok(key) => Ok(key.as_deref()),
-            Err(detail) => Err(ModelError::Config(detail.clone())),
+            Err(detail) => Err(LanguageModelError::Config(detail.clone())),
         }
     }
 
@@ -52,7 +52,7 @@ impl Caller {
         headers: &[(&str, &str)],
         body: &Value,
         deadline: Duration,
-    ) -> Result<Value, ModelError> {
+    ) -> Result<Value, LanguageModelError> {
         let base = self.endpoint.base_url.trim_end_matches('/');
         let address = format!("{base}{path}");
         let is_near = self.check(&address)?;
@@ -65,9 +65,9 @@ impl Caller {
             .build()
             .into();
         let failed = |error: ureq::Error| match error {
-            ureq::Error::Timeout(_) => ModelError::Timeout(deadline),
-            ureq::Error::BodyExceedsLimit(_) => ModelError::TooLong,
-            other => ModelError::Unreachable {
+            ureq::Error::Timeout(_) => LanguageModelError::Timeout(deadline),
+            ureq::Error::BodyExceedsLimit(_) => LanguageModelError::TooLong,
+            other => LanguageModelError::Unreachable {
                 address: base.to_owned(),
                 detail: told(&other.to_string(), self.key.as_ref().ok().and_then(Option::as_deref)),
             },
@@ -83,17 +83,18 @@ impl Caller {
             let said = String::from_utf8_lossy(&read.unwrap_or_default()).into_owned();
             let key = self.key.as_ref().ok().and_then(Option::as_deref);
             let detail = told(&said, key);
-            return Err(ModelError::Refused { address: base.to_owned(), status, detail });
+            return Err(LanguageModelError::Refused { address: base.to_owned(), status, detail });
         }
         let bytes = read.map_err(failed)?;
-        serde_json::from_slice(&bytes).map_err(|error| ModelError::Unreadable(error.to_string()))
+        serde_json::from_slice(&bytes)
+            .map_err(|error| LanguageModelError::Unreadable(error.to_string()))
     }
 
     /// Whether the address is on this machine. Plain HTTP to anywhere else is refused: it would
     /// carry the conversation and the key in the clear.
-    fn check(&self, address: &str) -> Result<bool, ModelError> {
+    fn check(&self, address: &str) -> Result<bool, LanguageModelError> {
         let bad = |detail: &str| {
-            Err(ModelError::Config(format!(
+            Err(LanguageModelError::Config(format!(
                 "provider.baseUrl {}: {detail}",
                 self.endpoint.base_url
             )))

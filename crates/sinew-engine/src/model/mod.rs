@@ -13,11 +13,11 @@ use std::fmt;
 use std::time::Duration;
 
 use sinew_catalog::Environment;
-use sinew_workshop::Provider;
+use sinew_workshop::ReviewerProvider;
 
 /// What a model is asked.
 #[derive(Debug, Clone)]
-pub struct Completion {
+pub struct CompletionRequest {
     /// Who it is and what it must never do.
     pub system: String,
     /// What it is to answer.
@@ -29,9 +29,9 @@ pub struct Completion {
 }
 
 /// A language model.
-pub trait Model: fmt::Debug + Send + Sync {
+pub trait LanguageModel: fmt::Debug + Send + Sync {
     /// Answers a request.
-    fn complete(&self, request: &Completion) -> Result<String, ModelError>;
+    fn complete(&self, request: &CompletionRequest) -> Result<String, LanguageModelError>;
 }
 
 /// Bytes of an answer; a longer one is cut off and is none.
@@ -39,7 +39,7 @@ pub const MAX_ANSWER: usize = sinew_workshop::MAX_REPLY;
 
 /// Why a model gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ModelError {
+pub enum LanguageModelError {
     /// It took too long.
     #[error("no answer within {} ms", .0.as_millis())]
     Timeout(Duration),
@@ -86,7 +86,7 @@ fn shown(detail: &str) -> String {
     if detail.is_empty() { String::new() } else { format!(": {detail}") }
 }
 
-impl ModelError {
+impl LanguageModelError {
     /// Whether an answer came, and only its form is wrong.
     pub fn is_about_form(&self) -> bool {
         matches!(self, Self::TooLong | Self::Unreadable(_))
@@ -94,18 +94,21 @@ impl ModelError {
 }
 
 /// The model of a configuration; `None` for one that only a connected client has.
-pub fn model(provider: &Provider, env: &Environment) -> Option<Box<dyn Model>> {
+pub fn open_model(
+    provider: &ReviewerProvider,
+    env: &Environment,
+) -> Option<Box<dyn LanguageModel>> {
     match provider {
-        Provider::OpenAi(endpoint) => {
-            Some(Box::new(openai::OpenAi(http::Caller::new(endpoint, env))))
+        ReviewerProvider::OpenAi(endpoint) => {
+            Some(Box::new(openai::OpenAiModel(http::ModelHttpClient::new(endpoint, env))))
         }
-        Provider::Anthropic(endpoint) => {
-            Some(Box::new(anthropic::Anthropic(http::Caller::new(endpoint, env))))
+        ReviewerProvider::Anthropic(endpoint) => {
+            Some(Box::new(anthropic::AnthropicModel(http::ModelHttpClient::new(endpoint, env))))
         }
-        Provider::Command { argv, env: named } => {
-            Some(Box::new(command::Program::new(argv, named, env)))
+        ReviewerProvider::Command { argv, env: named } => {
+            Some(Box::new(command::CommandModel::new(argv, named, env)))
         }
-        Provider::Mcp => None,
+        ReviewerProvider::Mcp => None,
     }
 }
 

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::http::Caller;
-use super::{Completion, Model, ModelError};
+use super::http::ModelHttpClient;
+use super::{CompletionRequest, LanguageModel, LanguageModelError};
 
 #[derive(Debug)]
-pub(super) struct OpenAi(pub(super) Caller);
+pub(super) struct OpenAiModel(pub(super) ModelHttpClient);
 
-impl Model for OpenAi {
-    fn complete(&self, request: &Completion) -> Result<String, ModelError> {
+impl LanguageModel for OpenAiModel {
+    fn complete(&self, request: &CompletionRequest) -> Result<String, LanguageModelError> {
         let mut body = json!({
             "model": self.0.endpoint.model,
             "messages": [
@@ -29,7 +29,7 @@ impl Model for OpenAi {
         let answer = self.0.post("/chat/completions", &headers, &body, request.deadline)?;
         let text = answer.pointer("/choices/0/message/content").and_then(Value::as_str);
         text.map(str::to_owned).ok_or_else(|| {
-            ModelError::Unreadable("there is no choices[0].message.content".to_owned())
+            LanguageModelError::Unreadable("there is no choices[0].message.content".to_owned())
         })
     }
 }

@@ -3,10 +3,11 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 use sinew_workshop::{
-    CaptureProfile, Event, EventKind, Guards, Proposal, Settings, Turn, Verdict, judge,
+    CaptureGuards, CaptureProfile, CaptureVerdict, FinishedTurn, Proposal, WorkshopEvent,
+    WorkshopEventKind, WorkshopSettings, judge_message,
 };
 
-use crate::{Engine, Error};
+use crate::{Engine, EngineError};
 
 /// How a message is to be judged.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +33,7 @@ pub struct CaptureAnswer {
     pub cues: Vec<String>,
     /// What happened, for the log.
     #[serde(skip)]
-    pub events: Vec<Event>,
+    pub events: Vec<WorkshopEvent>,
 }
 
 /// What came of a turn.
@@ -43,7 +44,7 @@ pub struct TurnReport {
     /// Whether the reviewer is due. It is run apart, so that no turn waits for it.
     pub review_due: bool,
     /// What happened, for the log.
-    pub events: Vec<Event>,
+    pub events: Vec<WorkshopEvent>,
 }
 
 impl Engine {
@@ -52,7 +53,7 @@ impl Engine {
         &self,
         message: &str,
         options: CaptureOptions,
-    ) -> Result<CaptureAnswer, Error> {
+    ) -> Result<CaptureAnswer, EngineError> {
         let (settings, _) = self.workshop_settings();
         let profile = options.profile.unwrap_or(settings.capture_profile);
         let mut answer = CaptureAnswer {
@@ -62,18 +63,19 @@ impl Engine {
             cues: Vec::new(),
             events: Vec::new(),
         };
-        let found = match judge(message, profile, Guards::On) {
-            Verdict::Captured(found) => found,
-            Verdict::Skipped(why) => {
+        let found = match judge_message(message, profile, CaptureGuards::On) {
+            CaptureVerdict::Captured(found) => found,
+            CaptureVerdict::Skipped(why) => {
                 answer.skipped = Some(why.as_str().to_owned());
                 if !options.dry_run {
-                    let noted =
-                        self.workshop(|shop| shop.note(EventKind::CaptureSkipped, why.as_str()));
+                    let noted = self.workshop(|shop| {
+                        shop.note(WorkshopEventKind::CaptureSkipped, why.as_str())
+                    });
                     answer.events = noted?;
                 }
                 return Ok(answer);
             }
-            Verdict::Nothing(cues) => {
+            CaptureVerdict::Nothing(cues) => {
                 answer.cues = cues;
                 return Ok(answer);
             }
@@ -98,8 +100,12 @@ impl Engine {
             return Ok(answer);
         }
         let messages = [json!({"role": "user", "content": message})];
-        let turn =
-            Turn { messages: &messages, succeeded: true, agent_id: self.agent(), session_id: None };
+        let turn = FinishedTurn {
+            messages: &messages,
+            succeeded: true,
+            agent_id: self.agent(),
+            session_id: None,
+        };
         let made =
             self.workshop_with(&settings, |shop| Ok(shop.propose_capture(&found, profile, &turn)))?;
         match made {
@@ -110,31 +116,36 @@ impl Engine {
             Err(error) => {
                 answer.captured = false;
                 answer.skipped = Some(error.to_string());
-                answer.events =
-                    self.workshop(|shop| shop.note(EventKind::CaptureSkipped, error.to_string()))?;
+                answer.events = self.workshop(|shop| {
+                    shop.note(WorkshopEventKind::CaptureSkipped, error.to_string())
+                })?;
             }
         }
         Ok(answer)
     }
 
     /// The end of an agent's turn: nothing happens unless the workshop is on.
-    pub fn workshop_turn(&self, turn: &Turn<'_>) -> Result<TurnReport, Error> {
+    pub fn workshop_turn(&self, turn: &FinishedTurn<'_>) -> Result<TurnReport, EngineError> {
         self.turn_with(&self.workshop_settings().0, turn)
     }
 
     /// A turn that a person hands over: it is looked at whether or not agents may use the workshop.
     pub fn workshop_transcript(
         &self,
-        turn: &Turn<'_>,
+        turn: &FinishedTurn<'_>,
         profile: Option<CaptureProfile>,
-    ) -> Result<TurnReport, Error> {
+    ) -> Result<TurnReport, EngineError> {
         let (mut settings, _) = self.workshop_settings();
         settings.loaded = true;
         settings.capture_profile = profile.unwrap_or(settings.capture_profile);
         self.turn_with(&settings, turn)
     }
 
-    fn turn_with(&self, settings: &Settings, turn: &Turn<'_>) -> Result<TurnReport, Error> {
+    fn turn_with(
+        &self,
+        settings: &WorkshopSettings,
+        turn: &FinishedTurn<'_>,
+    ) -> Result<TurnReport, EngineError> {
         let outcome = self.workshop_with(settings, |shop| shop.end_of_turn(turn))?;
         let mut report = TurnReport {
             proposals: outcome.suggested.into_iter().map(|made| made.proposal).collect(),

@@ -1,13 +1,15 @@
 //! Why nothing was captured, reviewed, written or seen: the likely causes, with what was found.
 
 use serde::Serialize;
-use sinew_workshop::{EventKind, Policy, Provider, ReviewMode, Settings};
+use sinew_workshop::{
+    ApprovalPolicy, ReviewMode, ReviewerProvider, WorkshopEventKind, WorkshopSettings,
+};
 
-use crate::{Engine, Error};
+use crate::{Engine, EngineError};
 
 /// One cause that holds here.
 #[derive(Debug, Clone, Serialize)]
-pub struct Finding {
+pub struct WorkshopDiagnosis {
     /// What a person sees.
     pub symptom: &'static str,
     /// Why, with the evidence.
@@ -21,11 +23,11 @@ const SHOWN: usize = 3;
 
 impl Engine {
     /// The likely causes of trouble that hold in this workspace.
-    pub fn workshop_explain(&self) -> Result<Vec<Finding>, Error> {
+    pub fn workshop_explain(&self) -> Result<Vec<WorkshopDiagnosis>, EngineError> {
         let (settings, reasons) = self.workshop_settings();
         let mut found = Vec::new();
         let mut add = |symptom, cause: String, check: &str| {
-            found.push(Finding { symptom, cause, check: check.to_owned() });
+            found.push(WorkshopDiagnosis { symptom, cause, check: check.to_owned() });
         };
         for reason in reasons {
             add("a setting has no effect", reason.detail, "correct the value");
@@ -66,26 +68,26 @@ impl Engine {
             }
             _ => {}
         }
-        let last = |kind: EventKind| {
+        let last = |kind: WorkshopEventKind| {
             events.iter().rev().filter(move |event| event.kind == kind).take(SHOWN)
         };
-        for event in last(EventKind::CaptureSkipped) {
+        for event in last(WorkshopEventKind::CaptureSkipped) {
             add(
                 "heuristic did not capture",
                 event.line(),
                 "`sinew workshop capture --text … --explain`",
             );
         }
-        for event in last(EventKind::ReviewerSkipped) {
+        for event in last(WorkshopEventKind::ReviewerSkipped) {
             add("the reviewer made nothing", event.line(), "see reviewTimeoutMs and provider");
         }
-        for event in last(EventKind::Pruned) {
+        for event in last(WorkshopEventKind::Pruned) {
             add("vanished from pending", event.line(), "raise maxPending");
         }
         for proposal in proposals.iter().filter(|p| p.status.as_str() == "pending").take(SHOWN) {
             let held = proposal.gates.holds(&settings);
             let held = held.unwrap_or_else(|| match settings.policy_for(&proposal.skill_name) {
-                Policy::Auto => "it was queued on request".to_owned(),
+                ApprovalPolicy::Auto => "it was queued on request".to_owned(),
                 _ => "the policy is pending".to_owned(),
             });
             let cause = format!("{} ({}): {held}", proposal.skill_name, proposal.id);
@@ -97,7 +99,7 @@ impl Engine {
         names.sort_unstable();
         names.dedup();
         for name in names {
-            let entry = snapshot.catalog.active().find(|entry| entry.name == name);
+            let entry = snapshot.catalog.unshadowed().find(|entry| entry.name == name);
             if !entry.is_some_and(|entry| entry.model_visible) {
                 let cause = match entry {
                     Some(entry) => format!("{name} is {}", entry.state.as_str()),
@@ -110,10 +112,12 @@ impl Engine {
     }
 }
 
-fn missing_provider(settings: &Settings) -> Option<String> {
+fn missing_provider(settings: &WorkshopSettings) -> Option<String> {
     match settings.provider {
         None => Some("no provider is configured, so the mode works as heuristic".to_owned()),
-        Some(Provider::Mcp) => Some("provider mcp works only inside an MCP connection".to_owned()),
+        Some(ReviewerProvider::Mcp) => {
+            Some("provider mcp works only inside an MCP connection".to_owned())
+        }
         Some(_) => None,
     }
 }

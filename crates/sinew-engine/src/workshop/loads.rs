@@ -1,11 +1,11 @@
 //! When agents last opened the skills of this workspace: what nobody opens has not proved itself, and
 //! what is opened every day must not be taken for forgotten because nobody told how it went.
 
-use sinew_catalog::Entry;
-use sinew_store::{Expect, Json, Op};
+use sinew_catalog::CatalogEntry;
+use sinew_store::{ExpectedVersion, JsonText, StoreOp};
 use sinew_workshop::workspace_hash;
 
-use crate::{Engine, Error, store};
+use crate::{Engine, EngineError, store};
 
 /// The last time each skill was opened, in milliseconds since 1970.
 const LOADS: &str = "workshop.loads";
@@ -16,24 +16,29 @@ const PAUSE_MS: u64 = 60 * 60 * 1000;
 impl Engine {
     /// Notes that an agent opened a skill. Never in the way of reading: no database is made for it, and
     /// a note that cannot be written is left out.
-    pub(crate) fn note_loaded(&self, entry: &Entry) {
+    pub(crate) fn note_loaded(&self, entry: &CatalogEntry) {
         let is_own = entry.base_dir.starts_with(self.workspace().join("skills"));
-        if is_own && (self.store.get().is_some() || store::exists_here(&self.env)) {
+        if is_own && (self.store.get().is_some() || store::local_exists(&self.env)) {
             let _ = self.try_note_loaded(&entry.name);
         }
     }
 
-    fn try_note_loaded(&self, skill: &str) -> Result<(), Error> {
+    fn try_note_loaded(&self, skill: &str) -> Result<(), EngineError> {
         let (now, store) = (self.env.clock.now_ms(), self.store()?);
         if self.last_loaded(skill)?.is_none_or(|last| now.saturating_sub(last) >= PAUSE_MS) {
-            let put = Op::put(LOADS, &self.load_key(skill), Expect::Any, Json::of(&now)?);
+            let put = StoreOp::put(
+                LOADS,
+                &self.load_key(skill),
+                ExpectedVersion::Any,
+                JsonText::of(&now)?,
+            );
             store.transact(&[put])?;
         }
         Ok(())
     }
 
     /// When an agent last opened a skill, to the hour.
-    pub(super) fn last_loaded(&self, skill: &str) -> Result<Option<u64>, Error> {
+    pub(super) fn last_loaded(&self, skill: &str) -> Result<Option<u64>, EngineError> {
         let found = self.store()?.get(LOADS, &self.load_key(skill))?;
         Ok(found.map(|found| found.body.read()).transpose()?)
     }

@@ -3,9 +3,8 @@
 //! Settings are read anew at every call, as in the reference: a file that changes between two turns
 //! counts from the next one. After a write the catalog has looked again before the call returns.
 
-mod around;
+mod approvals;
 mod capture;
-mod consent;
 mod error;
 mod explain;
 mod loads;
@@ -13,31 +12,35 @@ mod openclaw;
 mod queue;
 mod review;
 mod rules;
+mod surroundings;
 
 pub use capture::{CaptureAnswer, CaptureOptions, TurnReport};
-pub use explain::Finding;
+pub use explain::WorkshopDiagnosis;
 pub use queue::QueuedReview;
 
 use serde_json::Value;
 use sinew_guard::scan::Scanner;
 use sinew_skill::Reason;
-use sinew_workshop::{Caller, Counts, Event, Parts, Proposal, Settings, ToolAnswer, Workshop};
+use sinew_workshop::{
+    Proposal, ProposalCounts, Workshop, WorkshopCaller, WorkshopEvent, WorkshopParts,
+    WorkshopSettings, WorkshopToolAnswer,
+};
 
-use crate::{Engine, Error, ErrorKind, settings};
-use around::Around;
+use crate::{Engine, EngineError, ErrorKind, settings};
+use surroundings::CatalogSurroundings;
 
 impl Engine {
     /// How the workshop works now, and what of its configuration had to be corrected.
-    pub fn workshop_settings(&self) -> (Settings, Vec<Reason>) {
+    pub fn workshop_settings(&self) -> (WorkshopSettings, Vec<Reason>) {
         let loaded = settings::load(self.config_source().path.clone());
-        Settings::read(&loaded.config.tree)
+        WorkshopSettings::read(&loaded.config.tree)
     }
 
     /// Calls `work` with the workshop of this workspace.
     pub fn workshop<T>(
         &self,
         work: impl FnOnce(&Workshop<'_>) -> sinew_workshop::Result<T>,
-    ) -> Result<T, Error> {
+    ) -> Result<T, EngineError> {
         self.workshop_with(&self.workshop_settings().0, work)
     }
 
@@ -46,7 +49,7 @@ impl Engine {
         clippy::redundant_closure_for_method_calls,
         reason = "the path of a method is not general enough over the workshop's lifetime"
     )]
-    pub fn proposals(&self) -> Result<Vec<Proposal>, Error> {
+    pub fn proposals(&self) -> Result<Vec<Proposal>, EngineError> {
         self.workshop(|shop| shop.proposals())
     }
 
@@ -55,19 +58,19 @@ impl Engine {
         clippy::redundant_closure_for_method_calls,
         reason = "the path of a method is not general enough over the workshop's lifetime"
     )]
-    pub fn proposal_counts(&self) -> Result<Counts, Error> {
+    pub fn proposal_counts(&self) -> Result<ProposalCounts, EngineError> {
         self.workshop(|shop| shop.status())
     }
 
     pub(crate) fn workshop_with<T>(
         &self,
-        settings: &Settings,
+        settings: &WorkshopSettings,
         work: impl FnOnce(&Workshop<'_>) -> sinew_workshop::Result<T>,
-    ) -> Result<T, Error> {
+    ) -> Result<T, EngineError> {
         let store = self.store()?;
         let locks = self.env.sinew_home().join("workshop");
-        let around = Around(self);
-        let workshop = Workshop::new(Parts {
+        let around = CatalogSurroundings(self);
+        let workshop = Workshop::new(WorkshopParts {
             store: store.as_ref(),
             workspace: self.workspace(),
             locks: &locks,
@@ -76,7 +79,7 @@ impl Engine {
             surroundings: &around,
             clock: self.env.clock.as_ref(),
         });
-        work(&workshop).map_err(Error::from)
+        work(&workshop).map_err(EngineError::from)
     }
 
     /// Looks at what was learned and is on trial: what has proved itself is promoted, and a person is
@@ -85,7 +88,7 @@ impl Engine {
         clippy::redundant_closure_for_method_calls,
         reason = "the path of the method is not general enough over the workshop's lifetime"
     )]
-    pub fn check_probation(&self) -> Result<Vec<Event>, Error> {
+    pub fn check_probation(&self) -> Result<Vec<WorkshopEvent>, EngineError> {
         self.workshop(|shop| shop.check_probation())
     }
 
@@ -96,10 +99,14 @@ impl Engine {
     }
 
     /// The tool `skill_workshop`, which is there only while the workshop is on.
-    pub fn workshop_tool(&self, parameters: &Value, caller: &Caller) -> Result<ToolAnswer, Error> {
+    pub fn workshop_tool(
+        &self,
+        parameters: &Value,
+        caller: &WorkshopCaller,
+    ) -> Result<WorkshopToolAnswer, EngineError> {
         let (settings, _) = self.workshop_settings();
         if !settings.is_on() {
-            return Err(Error::new(
+            return Err(EngineError::new(
                 ErrorKind::Refused,
                 "workshop-off",
                 "the workshop is not enabled",

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use sinew_guard::atomic::{self, Access, Lock};
+use sinew_guard::atomic::{self, FileAccess, FileLock};
 use sinew_workshop::workspace_hash;
 
-use crate::{Engine, Error, ErrorKind};
+use crate::{Engine, EngineError, ErrorKind};
 
 impl Engine {
     /// OpenClaw's store of this workspace.
@@ -17,10 +17,15 @@ impl Engine {
     }
 
     /// Writes a store. What it replaces stays beside it, and what is no store is not replaced.
-    pub fn write_openclaw_store(&self, path: &Path, text: &str) -> Result<Option<PathBuf>, Error> {
+    pub fn write_openclaw_store(
+        &self,
+        path: &Path,
+        text: &str,
+    ) -> Result<Option<PathBuf>, EngineError> {
         let lock = path.with_extension("lock");
-        let _lock = Lock::acquire(&lock).map_err(|error| Error::file("lock", &lock, &error))?;
-        let failed = |error: std::io::Error| Error::file("write", path, &error);
+        let _lock =
+            FileLock::acquire(&lock).map_err(|error| EngineError::file("lock", &lock, &error))?;
+        let failed = |error: std::io::Error| EngineError::file("write", path, &error);
         let backup = match fs::read(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => return Err(failed(error)),
@@ -28,7 +33,7 @@ impl Engine {
                 let is_store = serde_json::from_slice::<Value>(&bytes)
                     .is_ok_and(|file| file["version"] == 1 && file["proposals"].is_array());
                 if !is_store {
-                    return Err(Error::new(
+                    return Err(EngineError::new(
                         ErrorKind::Refused,
                         "bad-store",
                         format!("{} is no workshop store; it was not overwritten", path.display()),
@@ -38,7 +43,7 @@ impl Engine {
                 Some(atomic::backup(path).map_err(failed)?)
             }
         };
-        atomic::write(path, text.as_bytes(), Access::OwnerOnly).map_err(failed)?;
+        atomic::write(path, text.as_bytes(), FileAccess::OwnerOnly).map_err(failed)?;
         Ok(backup)
     }
 }

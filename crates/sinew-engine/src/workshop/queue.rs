@@ -2,12 +2,12 @@
 //! such a client calls.
 
 use serde::{Deserialize, Serialize};
-use sinew_store::{Expect, Json, Op};
-use sinew_workshop::{ReviewPrompt, Turn, read_reply, review_prompt, workspace_hash};
+use sinew_store::{ExpectedVersion, JsonText, StoreOp};
+use sinew_workshop::{FinishedTurn, ReviewPrompt, read_reply, review_prompt, workspace_hash};
 
 use super::TurnReport;
-use super::review::Reply;
-use crate::{Engine, Error};
+use super::review::ReviewReply;
+use crate::{Engine, EngineError};
 
 /// Reviews that wait, one for each workspace: the latest turn says the most.
 const REVIEWS: &str = "reviews";
@@ -25,7 +25,7 @@ pub struct QueuedReview {
 
 impl Engine {
     /// Keeps a turn for the model of the next client that offers one.
-    pub(super) fn queue_review(&self, turn: &Turn<'_>) -> Result<TurnReport, Error> {
+    pub(super) fn queue_review(&self, turn: &FinishedTurn<'_>) -> Result<TurnReport, EngineError> {
         let ReviewPrompt { system, prompt } = review_prompt(turn.messages, &self.known_skills())?;
         let queued = QueuedReview {
             system,
@@ -34,31 +34,35 @@ impl Engine {
             session_id: turn.session_id.map(str::to_owned),
         };
         let key = workspace_hash(self.workspace());
-        let put = Op::put(REVIEWS, &key, Expect::Any, Json::of(&queued)?);
+        let put = StoreOp::put(REVIEWS, &key, ExpectedVersion::Any, JsonText::of(&queued)?);
         self.store()?.transact(&[put])?;
         Ok(TurnReport::default())
     }
 
     /// The review that waits for a client's model, if one does.
-    pub fn queued_review(&self) -> Result<Option<QueuedReview>, Error> {
+    pub fn queued_review(&self) -> Result<Option<QueuedReview>, EngineError> {
         let found = self.store()?.get(REVIEWS, &workspace_hash(self.workspace()))?;
         Ok(found.map(|found| found.body.read()).transpose()?)
     }
 
     /// Takes what a client's model said, or why it said nothing. Either way the review is over: nothing
     /// is tried again.
-    pub fn finish_review(&self, reply: Result<&str, &str>) -> Result<TurnReport, Error> {
+    pub fn finish_review(&self, reply: Result<&str, &str>) -> Result<TurnReport, EngineError> {
         let key = workspace_hash(self.workspace());
         let store = self.store()?;
         let Some(found) = store.get(REVIEWS, &key)? else { return Ok(TurnReport::default()) };
         let queued: QueuedReview = found.body.read()?;
-        store.transact(&[Op::delete(REVIEWS, &key, Expect::Version(found.version))])?;
+        store.transact(&[StoreOp::delete(
+            REVIEWS,
+            &key,
+            ExpectedVersion::Version(found.version),
+        )])?;
         let reply = match reply {
-            Err(why) => Reply::Skipped(why.to_owned()),
+            Err(why) => ReviewReply::Skipped(why.to_owned()),
             Ok(text) => match read_reply(text) {
-                Ok(Some(draft)) => Reply::Draft(Box::new(draft)),
-                Ok(None) => Reply::Nothing("the answer is none".to_owned()),
-                Err(problem) => Reply::Nothing(problem),
+                Ok(Some(draft)) => ReviewReply::Draft(Box::new(draft)),
+                Ok(None) => ReviewReply::Nothing("the answer is none".to_owned()),
+                Err(problem) => ReviewReply::Nothing(problem),
             },
         };
         self.settle(reply, queued.agent_id.as_deref(), queued.session_id.as_deref())

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::{Engine, Error, settings};
+use crate::{Engine, EngineError, settings};
 
 impl Engine {
     /// Adds an approval rule that keeps proposals for a skill from being stored at all. The file as
     /// it was stays beside it.
-    pub fn never_for(&self, skill: &str) -> Result<PathBuf, Error> {
+    pub fn forbid_proposals(&self, skill: &str) -> Result<PathBuf, EngineError> {
         let name = sinew_workshop::normalise_name(skill);
         let path = self.config_source().path.clone();
         settings::update(&path, |root| {

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use serde_json::Value;
-use sinew_engine::connect::{Parts, Request, Scope};
-use sinew_engine::{Engine, Options};
-use sinew_testkit::Machine;
+use sinew_engine::connect::{ConnectParts, ConnectRequest, ConnectScope};
+use sinew_engine::{Engine, EngineOptions};
+use sinew_testkit::TestMachine;
 
 /// How an agent writes its configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -97,18 +97,18 @@ fn any_case() -> impl Strategy<Value = (&'static str, &'static str, String)> {
 }
 
 struct Connected {
-    _machine: Machine,
+    _machine: TestMachine,
     engine: Engine,
     file: PathBuf,
 }
 
 fn connected(agent: &str, path: &str, before: &str) -> Connected {
-    let machine = Machine::new().file(&format!("home/{path}"), before);
-    let engine = Engine::open(machine.environment(), Options::default()).expect("an engine");
-    let request = Request {
+    let machine = TestMachine::new().file(&format!("home/{path}"), before);
+    let engine = Engine::open(machine.environment(), EngineOptions::default()).expect("an engine");
+    let request = ConnectRequest {
         agent: agent.to_owned(),
-        scope: Scope::User,
-        parts: Parts::default(),
+        scope: ConnectScope::User,
+        parts: ConnectParts::default(),
         http: None,
         force: false,
     };

@@ -3,18 +3,18 @@
 use std::time::{Duration, Instant};
 
 use sinew_engine::Environment;
-use sinew_engine::model::{Completion, MAX_ANSWER, ModelError, model};
-use sinew_testkit::{Machine, ModelManner, ModelServer};
-use sinew_workshop::{Endpoint, Provider};
+use sinew_engine::model::{CompletionRequest, LanguageModelError, MAX_ANSWER, open_model};
+use sinew_testkit::{ModelManner, ModelServer, TestMachine};
+use sinew_workshop::{ReviewerEndpoint, ReviewerProvider};
 
 const KEY: &str = "k3y-of-the-test";
 
-fn machine() -> Machine {
-    Machine::new().var("MODEL_KEY", KEY).var("PATH", "/usr/bin:/bin")
+fn machine() -> TestMachine {
+    TestMachine::new().var("MODEL_KEY", KEY).var("PATH", "/usr/bin:/bin")
 }
 
-fn endpoint(base_url: &str) -> Endpoint {
-    Endpoint {
+fn endpoint(base_url: &str) -> ReviewerEndpoint {
+    ReviewerEndpoint {
         base_url: base_url.to_owned(),
         model: "m-1".to_owned(),
         api_key_env: Some("MODEL_KEY".to_owned()),
@@ -23,8 +23,8 @@ fn endpoint(base_url: &str) -> Endpoint {
     }
 }
 
-fn request(deadline: Duration) -> Completion {
-    Completion {
+fn request(deadline: Duration) -> CompletionRequest {
+    CompletionRequest {
         system: "You answer.".to_owned(),
         prompt: "What now?".to_owned(),
         max_output_tokens: 2_000,
@@ -32,20 +32,24 @@ fn request(deadline: Duration) -> Completion {
     }
 }
 
-fn ask_within(provider: &Provider, env: &Environment, ms: u64) -> Result<String, ModelError> {
-    model(provider, env).expect("a model").complete(&request(Duration::from_millis(ms)))
+fn ask_within(
+    provider: &ReviewerProvider,
+    env: &Environment,
+    ms: u64,
+) -> Result<String, LanguageModelError> {
+    open_model(provider, env).expect("a model").complete(&request(Duration::from_millis(ms)))
 }
 
-fn ask(provider: &Provider) -> Result<String, ModelError> {
+fn ask(provider: &ReviewerProvider) -> Result<String, LanguageModelError> {
     ask_within(provider, &machine().environment(), 20_000)
 }
 
-fn openai(server: &ModelServer) -> Provider {
-    Provider::OpenAi(endpoint(&format!("{}/v1", server.address())))
+fn openai(server: &ModelServer) -> ReviewerProvider {
+    ReviewerProvider::OpenAi(endpoint(&format!("{}/v1", server.address())))
 }
 
-fn anthropic(server: &ModelServer) -> Provider {
-    Provider::Anthropic(endpoint(server.address()))
+fn anthropic(server: &ModelServer) -> ReviewerProvider {
+    ReviewerProvider::Anthropic(endpoint(server.address()))
 }
 
 #[test]
@@ -63,12 +67,12 @@ fn openai_is_spoken_as_it_is_on_the_wire() {
     );
     assert_eq!(body["messages"][0]["role"], "system");
     assert_eq!(body["messages"][1]["content"], "What now?");
-    let plain = Endpoint {
+    let plain = ReviewerEndpoint {
         json_mode: false,
         api_key_env: None,
         ..endpoint(&format!("{}/v1/", server.address()))
     };
-    assert!(ask(&Provider::OpenAi(plain)).is_ok());
+    assert!(ask(&ReviewerProvider::OpenAi(plain)).is_ok());
     let seen = &server.requests()[1];
     assert_eq!((seen.header("authorization"), seen.body.get("response_format")), (None, None));
 }
@@ -98,18 +102,24 @@ fn servers_fail_in_ways_that_are_told_apart() {
         for status in [401, 429, 500, 529] {
             let error = fails(ModelManner::Refuses(status));
             assert!(
-                matches!(&error, ModelError::Refused { status: s, .. } if *s == status),
+                matches!(&error, LanguageModelError::Refused { status: s, .. } if *s == status),
                 "{error}"
             );
             assert!(error.to_string().contains("try later"), "{error}");
         }
-        assert!(matches!(fails(ModelManner::Rubbish), ModelError::Unreadable(_)));
+        assert!(matches!(fails(ModelManner::Rubbish), LanguageModelError::Unreadable(_)));
         let cut = fails(ModelManner::CutShort);
-        assert!(matches!(cut, ModelError::Unreachable { .. } | ModelError::Unreadable(_)), "{cut}");
-        assert_eq!(fails(ModelManner::Says("x".repeat(65 * 1024))), ModelError::TooLong);
+        assert!(
+            matches!(
+                cut,
+                LanguageModelError::Unreachable { .. } | LanguageModelError::Unreadable(_)
+            ),
+            "{cut}"
+        );
+        assert_eq!(fails(ModelManner::Says("x".repeat(65 * 1024))), LanguageModelError::TooLong);
     }
-    let nobody = Provider::OpenAi(endpoint("http://127.0.0.1:9/v1"));
-    assert!(matches!(ask(&nobody), Err(ModelError::Unreachable { .. })));
+    let nobody = ReviewerProvider::OpenAi(endpoint("http://127.0.0.1:9/v1"));
+    assert!(matches!(ask(&nobody), Err(LanguageModelError::Unreachable { .. })));
 }
 
 #[test]
@@ -122,7 +132,7 @@ fn nothing_is_asked_twice_and_no_redirect_is_followed() {
         "{}/v1/chat/completions",
         other.address()
     ))]);
-    assert!(matches!(ask(&openai(&server)), Err(ModelError::Refused { status: 302, .. })));
+    assert!(matches!(ask(&openai(&server)), Err(LanguageModelError::Refused { status: 302, .. })));
     assert!(other.requests().is_empty(), "the key went nowhere else");
 }
 
@@ -130,7 +140,7 @@ fn nothing_is_asked_twice_and_no_redirect_is_followed() {
 fn the_deadline_covers_the_whole_answer() {
     let server = ModelServer::new([ModelManner::Hangs]);
     let asked = ask_within(&openai(&server), &machine().environment(), 300);
-    assert_eq!(asked, Err(ModelError::Timeout(Duration::from_millis(300))));
+    assert_eq!(asked, Err(LanguageModelError::Timeout(Duration::from_millis(300))));
 }
 
 #[test]
@@ -138,9 +148,9 @@ fn keys_come_from_variables_and_are_in_no_error() {
     let server = ModelServer::new([ModelManner::Refuses(401)]);
     let error = ask(&openai(&server)).expect_err("refused");
     let shown =
-        format!("{error} {error:?} {:?}", model(&openai(&server), &machine().environment()));
+        format!("{error} {error:?} {:?}", open_model(&openai(&server), &machine().environment()));
     assert!(!shown.contains(KEY), "{shown}");
-    let unset = Machine::new().environment();
+    let unset = TestMachine::new().environment();
     let error = ask_within(&openai(&server), &unset, 1_000).expect_err("no key");
     assert_eq!(error.to_string(), "the variable MODEL_KEY of provider.apiKeyEnv is not set");
 }
@@ -148,29 +158,29 @@ fn keys_come_from_variables_and_are_in_no_error() {
 #[test]
 fn plain_http_stays_on_this_machine() {
     let far = |base: &str, allow_insecure: bool| {
-        let endpoint = Endpoint { allow_insecure, ..endpoint(base) };
-        ask_within(&Provider::OpenAi(endpoint), &machine().environment(), 200)
+        let endpoint = ReviewerEndpoint { allow_insecure, ..endpoint(base) };
+        ask_within(&ReviewerProvider::OpenAi(endpoint), &machine().environment(), 200)
             .expect_err("an error")
     };
     for base in ["http://192.0.2.1/v1", "http://model.example/v1", "http://127.0.0.1.example/v1"] {
         let error = far(base, false);
         assert!(
-            matches!(&error, ModelError::Config(why) if why.contains("allowInsecure")),
+            matches!(&error, LanguageModelError::Config(why) if why.contains("allowInsecure")),
             "{error}"
         );
     }
-    assert!(!matches!(far("http://192.0.2.1:9/v1", true), ModelError::Config(_)));
-    assert!(matches!(far("ftp://127.0.0.1/v1", false), ModelError::Config(_)));
-    assert!(matches!(far("not an address", false), ModelError::Config(_)));
+    assert!(!matches!(far("http://192.0.2.1:9/v1", true), LanguageModelError::Config(_)));
+    assert!(matches!(far("ftp://127.0.0.1/v1", false), LanguageModelError::Config(_)));
+    assert!(matches!(far("not an address", false), LanguageModelError::Config(_)));
 }
 
 #[cfg(unix)]
 mod programs {
     use super::*;
 
-    fn shell(script: &str) -> Provider {
+    fn shell(script: &str) -> ReviewerProvider {
         let argv = ["sh", "-c", script].map(str::to_owned).to_vec();
-        Provider::Command { argv, env: vec!["MODEL_KEY".to_owned()] }
+        ReviewerProvider::Command { argv, env: vec!["MODEL_KEY".to_owned()] }
     }
 
     #[test]
@@ -193,12 +203,21 @@ mod programs {
         let error = ask(&shell("echo 'password: hunter22' >&2; exit 3")).expect_err("an error");
         let shown = error.to_string();
         assert!(shown.starts_with("sh ended with 3: ") && !shown.contains("hunter22"), "{shown}");
-        let nobody =
-            Provider::Command { argv: vec!["no-such-program-here".to_owned()], env: Vec::new() };
-        assert!(matches!(ask(&nobody), Err(ModelError::Unreachable { .. })));
-        assert_eq!(ask(&shell("head -c 70000 /dev/zero | tr '\\0' x")), Err(ModelError::TooLong));
-        assert_eq!(ask(&shell("yes")), Err(ModelError::TooLong), "it is not read to its end");
-        assert!(matches!(ask(&shell("printf '\\377'")), Err(ModelError::Unreadable(_))));
+        let nobody = ReviewerProvider::Command {
+            argv: vec!["no-such-program-here".to_owned()],
+            env: Vec::new(),
+        };
+        assert!(matches!(ask(&nobody), Err(LanguageModelError::Unreachable { .. })));
+        assert_eq!(
+            ask(&shell("head -c 70000 /dev/zero | tr '\\0' x")),
+            Err(LanguageModelError::TooLong)
+        );
+        assert_eq!(
+            ask(&shell("yes")),
+            Err(LanguageModelError::TooLong),
+            "it is not read to its end"
+        );
+        assert!(matches!(ask(&shell("printf '\\377'")), Err(LanguageModelError::Unreadable(_))));
         let most = format!("head -c {MAX_ANSWER} /dev/zero | tr '\\0' x");
         assert_eq!(ask(&shell(&most)).map(|text| text.len()), Ok(MAX_ANSWER));
     }
@@ -224,7 +243,7 @@ mod programs {
             false
         };
         let hung = ask_within(&shell(&script("wait")), &machine().environment(), 500);
-        assert_eq!(hung, Err(ModelError::Timeout(Duration::from_millis(500))));
+        assert_eq!(hung, Err(LanguageModelError::Timeout(Duration::from_millis(500))));
         assert!(gone());
         assert_eq!(ask(&shell(&script("echo done"))).as_deref(), Ok("done\n"));
         assert!(gone());

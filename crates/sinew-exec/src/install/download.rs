@@ -5,26 +5,26 @@ use std::io::{Seek as _, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 use std::time::Instant;
 
-use sinew_catalog::install::{Download, Kind, file_name};
+use sinew_catalog::install::{DownloadSpec, InstallerKind, file_name};
 use sinew_catalog::{Environment, tools};
-use sinew_guard::archive::{ArchiveError, Format, Limits, components};
-use sinew_guard::contained::resolve_inside;
-use sinew_guard::private;
-use sinew_guard::staging::{Mode, Stage, StageError};
-use sinew_skill::{Code, Reason};
+use sinew_guard::archive::{ArchiveError, ArchiveFormat, ArchiveLimits, components};
+use sinew_guard::containment::resolve_inside;
+use sinew_guard::private_files;
+use sinew_guard::staging::{StagedFileMode, StagedTree, StagingError};
+use sinew_skill::{Reason, ReasonCode};
 
-use super::fetch::Fetcher;
+use super::fetch::FileFetcher;
 use super::{InstallResult, lock, work_folder};
 
 /// What a download is for.
 #[derive(Debug, Clone, Copy)]
-pub struct Tool<'a> {
+pub struct ToolDownload<'a> {
     /// The installer's name within the skill.
     pub id: &'a str,
     /// The skill's key, which names its folder of tools.
     pub key: &'a str,
     /// What is fetched.
-    pub download: &'a Download,
+    pub download: &'a DownloadSpec,
     /// Programs that it brings; nothing else becomes executable.
     pub bins: &'a [String],
     /// What people see as the vector.
@@ -33,8 +33,8 @@ pub struct Tool<'a> {
 
 /// Fetches a tool into its skill's folder; after a failure nothing has changed.
 pub fn download(
-    tool: &Tool<'_>,
-    fetcher: &Fetcher,
+    tool: &ToolDownload<'_>,
+    fetcher: &FileFetcher,
     env: &Environment,
     progress: &mut dyn FnMut(u64, Option<u64>),
 ) -> InstallResult {
@@ -50,28 +50,28 @@ pub fn download(
     result
 }
 
-struct Placed {
+struct DownloadSummary {
     message: String,
     warnings: Vec<String>,
 }
 
 fn fetch_and_place(
-    tool: &Tool<'_>,
-    fetcher: &Fetcher,
+    tool: &ToolDownload<'_>,
+    fetcher: &FileFetcher,
     env: &Environment,
     progress: &mut dyn FnMut(u64, Option<u64>),
-) -> Result<Placed, Reason> {
+) -> Result<DownloadSummary, Reason> {
     let wanted = tool.download;
     let format = format(wanted)?;
-    let _lock = lock(env, Kind::Download).map_err(io_failed)?;
-    let target = Target::of(env, tool.key, wanted.target.as_deref())?;
+    let _lock = lock(env, InstallerKind::Download).map_err(io_failed)?;
+    let target = DownloadTarget::of(env, tool.key, wanted.target.as_deref())?;
     let mut file = temporary(env)?;
     let fetched = fetcher.fetch(&wanted.url, wanted.sha256.is_some(), &mut file, progress)?;
     let mut warnings = Vec::new();
     match &wanted.sha256 {
         Some(expected) if *expected != fetched.sha256 => {
             let detail = format!("expected sha256 {expected}, found {}", fetched.sha256);
-            return Err(Reason::new(Code::DownloadDigestMismatch, detail)
+            return Err(Reason::new(ReasonCode::DownloadDigestMismatch, detail)
                 .remedy("do not use it; tell the skill's author"));
         }
         Some(_) => {}
@@ -79,14 +79,14 @@ fn fetch_and_place(
             .push(format!("nobody vouches for the content; its sha256 is {}", fetched.sha256)),
     }
     file.seek(SeekFrom::Start(0)).map_err(io_failed)?;
-    let stage = Stage::begin(&target.parent).map_err(io_failed)?;
+    let stage = StagedTree::begin(&target.parent).map_err(io_failed)?;
     let mode = |path: &str, _| match tool.bins.iter().any(|bin| is_program(path, bin)) {
-        true => Mode::Script,
-        false => Mode::Plain,
+        true => StagedFileMode::Script,
+        false => StagedFileMode::Plain,
     };
     let placed = match format {
         Some(format) => {
-            let limits = Limits::TOOL.stripping(wanted.strip);
+            let limits = ArchiveLimits::TOOL.with_strip(wanted.strip);
             let unpacked = stage
                 .unpack_from(&mut file, fetched.length, format, &limits, &mode)
                 .map_err(unsafe_archive)?;
@@ -102,9 +102,9 @@ fn fetch_and_place(
         }
     };
     let place = target.parent.join(&target.name);
-    stage.keep_from(&place).map_err(unsafe_archive)?;
+    stage.carry_over_from(&place).map_err(unsafe_archive)?;
     stage.commit(&target.name).map_err(unsafe_archive)?;
-    Ok(Placed { message: format!("{placed} in {}", place.display()), warnings })
+    Ok(DownloadSummary { message: format!("{placed} in {}", place.display()), warnings })
 }
 
 /// A file that is gone when it is closed, also if we are killed: it has no name.
@@ -114,15 +114,15 @@ fn temporary(env: &Environment) -> Result<File, Reason> {
 }
 
 /// The kind of archive, by what the skill says or by the name; `None` for a plain file.
-fn format(download: &Download) -> Result<Option<Format>, Reason> {
+fn format(download: &DownloadSpec) -> Result<Option<ArchiveFormat>, Reason> {
     let by_ending = |name: &str| {
         let name = name.to_ascii_lowercase();
-        let table: [(&str, Format); 5] = [
-            ("tar.gz", Format::TarGz),
-            ("tgz", Format::TarGz),
-            ("tar.bz2", Format::TarBz2),
-            ("tbz2", Format::TarBz2),
-            ("zip", Format::Zip),
+        let table: [(&str, ArchiveFormat); 5] = [
+            ("tar.gz", ArchiveFormat::TarGz),
+            ("tgz", ArchiveFormat::TarGz),
+            ("tar.bz2", ArchiveFormat::TarBz2),
+            ("tbz2", ArchiveFormat::TarBz2),
+            ("zip", ArchiveFormat::Zip),
         ];
         let ends = |ending: &str| name == ending || name.ends_with(&format!(".{ending}"));
         table.into_iter().find(|(ending, _)| ends(ending)).map(|(_, format)| format)
@@ -135,7 +135,7 @@ fn format(download: &Download) -> Result<Option<Format>, Reason> {
     let asked = download.extract == Some(true) || download.archive.is_some();
     if found.is_none() && asked {
         let detail = "it is to be unpacked, and it is neither tar.gz nor tar.bz2 nor zip";
-        return Err(Reason::new(Code::ArchiveUnknown, detail)
+        return Err(Reason::new(ReasonCode::ArchiveUnknown, detail)
             .remedy("correct `archive` in the skill's `install` entry"));
     }
     Ok(found)
@@ -147,19 +147,19 @@ fn is_program(path: &str, bin: &str) -> bool {
 }
 
 /// Where a download goes: a folder below the skill's own.
-struct Target {
+struct DownloadTarget {
     parent: PathBuf,
     name: String,
 }
 
-impl Target {
+impl DownloadTarget {
     /// Checked as text, and again on the disk: no folder on the way may be a link.
     fn of(env: &Environment, key: &str, wanted: Option<&str>) -> Result<Self, Reason> {
-        let root = tools::root(env);
-        let own = tools::own_folder(env, key);
+        let root = tools::tools_root(env);
+        let own = tools::skill_tools_folder(env, key);
         let inside = inside(&own, wanted.unwrap_or_default())?;
-        private::create_folder(&root).map_err(io_failed)?;
-        let mut parts: Vec<String> = vec![tools::segment(key)];
+        private_files::create_folder(&root).map_err(io_failed)?;
+        let mut parts: Vec<String> = vec![tools::folder_name(key)];
         parts.extend(inside);
         let name = parts.pop().unwrap_or_default();
         let mut parent = root.clone();
@@ -168,7 +168,7 @@ impl Target {
             match fs::symlink_metadata(&parent) {
                 Ok(metadata) if metadata.is_dir() => {}
                 Ok(_) => return Err(escape(&parent)),
-                Err(_) => private::create_folder(&parent).map_err(io_failed)?,
+                Err(_) => private_files::create_folder(&parent).map_err(io_failed)?,
             }
         }
         let place = parent.join(&name);
@@ -210,28 +210,28 @@ fn inside(own: &Path, wanted: &str) -> Result<Vec<String>, Reason> {
 
 fn escape(path: &Path) -> Reason {
     let shown: String = path.to_string_lossy().chars().filter(|c| !c.is_control()).collect();
-    Reason::new(Code::TargetEscape, format!("{shown} is outside the skill's folder of tools"))
+    Reason::new(ReasonCode::TargetEscape, format!("{shown} is outside the skill's folder of tools"))
         .remedy("correct `targetDir` in the skill's `install` entry")
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
 fn io_failed(error: std::io::Error) -> Reason {
-    Reason::new(Code::InstallFailed, format!("cannot write the download: {error}"))
+    Reason::new(ReasonCode::InstallFailed, format!("cannot write the download: {error}"))
         .remedy("check that SINEW_HOME is writable and the disk is not full")
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
-fn unsafe_archive(error: StageError) -> Reason {
+fn unsafe_archive(error: StagingError) -> Reason {
     let code = match &error {
-        StageError::Io(_) => Code::InstallFailed,
-        StageError::Name { .. } => Code::ArchiveUnsafeEntry,
-        StageError::Archive(error) => match error {
+        StagingError::Io(_) => ReasonCode::InstallFailed,
+        StagingError::Name { .. } => ReasonCode::ArchiveUnsafeEntry,
+        StagingError::Archive(error) => match error {
             ArchiveError::Name { .. } | ArchiveError::Kind { .. } | ArchiveError::Twins { .. } => {
-                Code::ArchiveUnsafeEntry
+                ReasonCode::ArchiveUnsafeEntry
             }
-            ArchiveError::Cap { .. } | ArchiveError::Ratio(_) => Code::ArchiveTooLarge,
+            ArchiveError::Cap { .. } | ArchiveError::Ratio(_) => ReasonCode::ArchiveTooLarge,
             ArchiveError::UnknownFormat | ArchiveError::Malformed(_) | ArchiveError::Io(_) => {
-                Code::ArchiveUnknown
+                ReasonCode::ArchiveUnknown
             }
         },
     };

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
-use sinew_guard::address::not_public;
-use sinew_skill::{Code, Reason};
+use sinew_guard::address::non_public_reason;
+use sinew_skill::{Reason, ReasonCode};
 use ureq::http::Uri;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
@@ -29,34 +29,34 @@ const CONNECT: Duration = Duration::from_secs(30);
 
 /// Fetches files.
 #[derive(Debug, Clone)]
-pub struct Fetcher {
+pub struct FileFetcher {
     /// Hosts (`name` or `name:port`) whose addresses need not be public.
     pub allow: Vec<String>,
     /// Who vouches for servers, in PEM; the usual authorities where absent.
     pub authorities: Option<Vec<u8>>,
     /// How names become addresses.
-    pub names: Names,
+    pub names: NameResolution,
     /// Bytes that are taken.
     pub max: u64,
     /// How long all of it may take.
     pub timeout: Duration,
 }
 
-impl Default for Fetcher {
+impl Default for FileFetcher {
     fn default() -> Self {
         Self {
             allow: Vec::new(),
             authorities: None,
-            names: Names::System,
+            names: NameResolution::System,
             max: MAX_DOWNLOAD,
-            timeout: super::timeout(None),
+            timeout: super::installer_timeout(None),
         }
     }
 }
 
 /// How names become addresses.
 #[derive(Debug, Clone)]
-pub enum Names {
+pub enum NameResolution {
     /// As the system does it.
     System,
     /// By this table alone.
@@ -65,14 +65,14 @@ pub enum Names {
 
 /// A file that was fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fetched {
+pub struct FetchedFile {
     /// Its bytes.
     pub length: u64,
     /// Their digest, in lower case.
     pub sha256: String,
 }
 
-impl Fetcher {
+impl FileFetcher {
     /// Fetches `url` into `into`. Plain http is followed only where a digest will be checked;
     /// `progress` is told how many bytes there are of how many, where that is known.
     pub fn fetch(
@@ -81,13 +81,13 @@ impl Fetcher {
         verified: bool,
         into: &mut dyn Write,
         progress: &mut dyn FnMut(u64, Option<u64>),
-    ) -> Result<Fetched, Reason> {
+    ) -> Result<FetchedFile, Reason> {
         let agent = self.agent()?;
         let mut url = url.clone();
         for _ in 0..=MAX_REDIRECTS {
             if url.scheme() == "http" && !verified {
                 let detail = format!("{} is not https and there is no digest", host(&url));
-                return Err(Reason::new(Code::InstallSpecInvalid, detail)
+                return Err(Reason::new(ReasonCode::InstallSpecInvalid, detail)
                     .remedy("use https, or give a sha256"));
             }
             let answer = agent.get(url.as_str()).call().map_err(|error| failed(&url, error))?;
@@ -97,7 +97,7 @@ impl Fetcher {
                 301 | 302 | 303 | 307 | 308 => url = redirected(&url, &answer)?,
                 _ => {
                     return Err(Reason::new(
-                        Code::DownloadHttpStatus,
+                        ReasonCode::DownloadHttpStatus,
                         format!("{} answered with {status}", host(&url)),
                     )
                     .remedy("check the address in the skill's `install` entry"));
@@ -105,7 +105,7 @@ impl Fetcher {
             }
         }
         Err(Reason::new(
-            Code::DownloadHttpStatus,
+            ReasonCode::DownloadHttpStatus,
             format!("more than {MAX_REDIRECTS} redirects, the last to {}", host(&url)),
         ))
     }
@@ -122,7 +122,7 @@ impl Fetcher {
             .user_agent(concat!("sinew/", env!("CARGO_PKG_VERSION")))
             .tls_config(TlsConfig::builder().root_certs(roots).build())
             .build();
-        let checked = Checked { allow: self.allow.clone(), names: self.names.clone() };
+        let checked = CheckedResolver { allow: self.allow.clone(), names: self.names.clone() };
         Ok(ureq::Agent::with_parts(config, DefaultConnector::default(), checked))
     }
 
@@ -131,7 +131,7 @@ impl Fetcher {
         answer: ureq::http::Response<ureq::Body>,
         into: &mut dyn Write,
         progress: &mut dyn FnMut(u64, Option<u64>),
-    ) -> Result<Fetched, Reason> {
+    ) -> Result<FetchedFile, Reason> {
         let announced = answer.body().content_length();
         if announced.is_some_and(|length| length > self.max) {
             return Err(self.too_large());
@@ -140,7 +140,7 @@ impl Fetcher {
         let (mut digest, mut length) = (Sha256::new(), 0);
         let mut chunk = vec![0; 64 * 1024];
         let broken = |error: io::Error| {
-            Reason::new(Code::InstallFailed, format!("the download broke off: {error}"))
+            Reason::new(ReasonCode::InstallFailed, format!("the download broke off: {error}"))
                 .remedy("try again")
         };
         loop {
@@ -163,12 +163,12 @@ impl Fetcher {
             return Err(broken(io::ErrorKind::UnexpectedEof.into()));
         }
         let sha256 = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Fetched { length, sha256 })
+        Ok(FetchedFile { length, sha256 })
     }
 
     fn too_large(&self) -> Reason {
         let detail = format!("the download is larger than {} bytes", self.max);
-        Reason::new(Code::DownloadTooLarge, detail).remedy("install it by hand")
+        Reason::new(ReasonCode::DownloadTooLarge, detail).remedy("install it by hand")
     }
 }
 
@@ -189,7 +189,7 @@ fn certificates(pem: &[u8]) -> Result<Vec<Certificate<'static>>, Reason> {
         .collect();
     if found.is_empty() {
         let detail = "the file of trusted authorities holds no certificate";
-        return Err(Reason::new(Code::InstallFailed, detail).remedy("check SSL_CERT_FILE"));
+        return Err(Reason::new(ReasonCode::InstallFailed, detail).remedy("check SSL_CERT_FILE"));
     }
     Ok(found)
 }
@@ -204,20 +204,20 @@ fn redirected(from: &Url, answer: &ureq::http::Response<ureq::Body>) -> Result<U
     let usable = |url: &Url| matches!(url.scheme(), "http" | "https") && url.username().is_empty();
     to.filter(usable).ok_or_else(|| {
         let detail = format!("{} redirects to no usable address", host(from));
-        Reason::new(Code::DownloadHttpStatus, detail)
+        Reason::new(ReasonCode::DownloadHttpStatus, detail)
     })
 }
 
 fn failed(url: &Url, error: ureq::Error) -> Reason {
-    if let Some(refused) = Refused::in_error(&error) {
-        return Reason::new(Code::DownloadRefusedAddress, refused.to_string())
+    if let Some(refused) = RefusedAddress::find_in_error(&error) {
+        return Reason::new(ReasonCode::DownloadRefusedAddress, refused.to_string())
             .remedy("if that host is yours, add it to skills.install.allowPrivateHosts");
     }
     match error {
         ureq::Error::Timeout(_) => {
-            Reason::new(Code::InstallTimeout, format!("{} took too long", host(url)))
+            Reason::new(ReasonCode::InstallTimeout, format!("{} took too long", host(url)))
         }
-        other => Reason::new(Code::InstallFailed, format!("{}: {other}", host(url)))
+        other => Reason::new(ReasonCode::InstallFailed, format!("{}: {other}", host(url)))
             .remedy("check the network, and try again"),
     }
 }
@@ -225,15 +225,15 @@ fn failed(url: &Url, error: ureq::Error) -> Reason {
 /// An address that is not connected to.
 #[derive(Debug, thiserror::Error)]
 #[error("{host} leads to {address}, which is {what}")]
-pub struct Refused {
+pub struct RefusedAddress {
     host: String,
     address: IpAddr,
     what: &'static str,
 }
 
-impl Refused {
+impl RefusedAddress {
     /// Why nothing was connected, where an address was refused.
-    pub fn in_error(error: &ureq::Error) -> Option<&Self> {
+    pub fn find_in_error(error: &ureq::Error) -> Option<&Self> {
         match error {
             ureq::Error::Io(inner) => inner.get_ref()?.downcast_ref(),
             _ => None,
@@ -243,14 +243,14 @@ impl Refused {
 
 /// Resolves names and refuses addresses that a stranger's URL has no business with.
 #[derive(Debug)]
-pub struct Checked {
+pub struct CheckedResolver {
     /// Hosts (`name` or `name:port`) whose addresses need not be public.
     pub allow: Vec<String>,
     /// How names become addresses.
-    pub names: Names,
+    pub names: NameResolution,
 }
 
-impl Checked {
+impl CheckedResolver {
     /// Whether somebody said that this host's address need not be public.
     pub fn is_allowed(&self, host: &str, port: u16) -> bool {
         let bare = host.trim_start_matches('[').trim_end_matches(']');
@@ -261,14 +261,14 @@ impl Checked {
     }
 
     fn fixed(&self, host: &str, port: u16) -> Option<SocketAddr> {
-        let Names::Fixed(table) = &self.names else { return None };
+        let NameResolution::Fixed(table) = &self.names else { return None };
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         let address = table.get(bare).copied().or_else(|| bare.parse().ok())?;
         Some(SocketAddr::new(address, port))
     }
 }
 
-impl Resolver for Checked {
+impl Resolver for CheckedResolver {
     fn resolve(
         &self,
         uri: &Uri,
@@ -279,8 +279,8 @@ impl Resolver for Checked {
         let default_port = if uri.scheme_str() == Some("http") { 80 } else { 443 };
         let port = uri.port_u16().unwrap_or(default_port);
         let found = match &self.names {
-            Names::System => DefaultResolver::default().resolve(uri, config, timeout)?,
-            Names::Fixed(_) => {
+            NameResolution::System => DefaultResolver::default().resolve(uri, config, timeout)?,
+            NameResolution::Fixed(_) => {
                 let mut found = self.empty();
                 found.push(self.fixed(host, port).ok_or(ureq::Error::HostNotFound)?);
                 found
@@ -289,9 +289,9 @@ impl Resolver for Checked {
         if !self.is_allowed(host, port) {
             // One bad address is enough: which of them is connected to is not ours to say.
             for address in found.iter() {
-                if let Some(what) = not_public(address.ip()) {
+                if let Some(what) = non_public_reason(address.ip()) {
                     let (host, address) = (host.to_owned(), address.ip());
-                    let refused = Refused { host, address, what };
+                    let refused = RefusedAddress { host, address, what };
                     return Err(ureq::Error::Io(io::Error::other(refused)));
                 }
             }

@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sinew_catalog::Environment;
-use sinew_catalog::install::{Kind, Setup};
-use sinew_skill::{Code, Reason};
+use sinew_catalog::install::{InstallerKind, InstallerSetup};
+use sinew_skill::{Reason, ReasonCode};
 
-use crate::child::{self, Control, How, Limits, Program, Stdin, Stdout};
-use crate::lease::Leases;
-use crate::value::Masker;
+use crate::child::{
+    self, ExitCause, ProcessControl, ProgramLimits, ProgramSpec, StdinMode, StdoutMode,
+};
+use crate::env_value::SecretMasker;
+use crate::lease::EnvLeases;
 
 /// Asking apt or sudo something takes no time; a hanging mount does.
 const PROBE: Duration = Duration::from_secs(10);
@@ -19,66 +21,70 @@ const OLDEST_GO: (u32, u32) = (1, 21);
 
 /// A manager that is not here, and how it could be had.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Missing {
+pub struct MissingManager {
     /// What is the case, and the next step.
     pub reason: Reason,
     /// What would install the manager, with a consent of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub offer: Option<(Kind, Vec<String>)>,
+    pub offer: Option<(InstallerKind, Vec<String>)>,
 }
 
 /// Whether the manager of a kind is missing here.
 pub fn missing_manager(
-    kind: Kind,
-    setup: &Setup,
+    kind: InstallerKind,
+    setup: &InstallerSetup,
     env: &Environment,
-    leases: &Leases,
-) -> Option<Missing> {
+    leases: &EnvLeases,
+) -> Option<MissingManager> {
     let manager = setup.manager(kind);
-    if kind == Kind::Download || env.find_program(manager).is_some() {
+    if kind == InstallerKind::Download || env.find_program(manager).is_some() {
         return None;
     }
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-    let brew = |formula: &str| Some((Kind::Brew, words(&["brew", "install", formula])));
+    let brew = |formula: &str| Some((InstallerKind::Brew, words(&["brew", "install", formula])));
     let has_brew = env.find_program("brew").is_some();
     let (offer, remedy) = match kind {
-        Kind::Uv if has_brew => (brew("uv"), "install uv first: brew install uv".to_owned()),
-        Kind::Uv => (None, "install uv first: https://docs.astral.sh/uv/".to_owned()),
-        Kind::Go if has_brew => (brew("go"), "install Go first: brew install go".to_owned()),
-        Kind::Go if apt_has_go(setup, env, leases) => {
+        InstallerKind::Uv if has_brew => {
+            (brew("uv"), "install uv first: brew install uv".to_owned())
+        }
+        InstallerKind::Uv => (None, "install uv first: https://docs.astral.sh/uv/".to_owned()),
+        InstallerKind::Go if has_brew => {
+            (brew("go"), "install Go first: brew install go".to_owned())
+        }
+        InstallerKind::Go if apt_has_go(setup, env, leases) => {
             let argv = apt_vector(setup, "golang-go");
             let shown = argv.join(" ");
-            (Some((Kind::Apt, argv)), format!("install Go first: {shown}"))
+            (Some((InstallerKind::Apt, argv)), format!("install Go first: {shown}"))
         }
-        Kind::Go => (None, "install Go first: https://go.dev/dl/".to_owned()),
-        Kind::Node => (None, format!("install {manager} first: https://nodejs.org/")),
-        Kind::Brew if env.os == "darwin" => {
+        InstallerKind::Go => (None, "install Go first: https://go.dev/dl/".to_owned()),
+        InstallerKind::Node => (None, format!("install {manager} first: https://nodejs.org/")),
+        InstallerKind::Brew if env.os == "darwin" => {
             (None, "install brew first: https://brew.sh/".to_owned())
         }
         // Brew can be had on Linux; whoever has no brew there is better served by another way.
-        Kind::Brew => (
+        InstallerKind::Brew => (
             None,
             format!("brew is rarely found on {}; choose another of `sinew deps --all`", env.os),
         ),
-        Kind::Apt => {
+        InstallerKind::Apt => {
             (None, "this system has no apt; choose another of `sinew deps --all`".to_owned())
         }
-        Kind::Download => return None,
+        InstallerKind::Download => return None,
     };
-    let reason = Reason::new(Code::ManagerMissing, format!("{manager} is not installed"))
+    let reason = Reason::new(ReasonCode::ManagerMissing, format!("{manager} is not installed"))
         .key(manager)
         .remedy(remedy);
-    Some(Missing { reason, offer })
+    Some(MissingManager { reason, offer })
 }
 
-fn apt_vector(setup: &Setup, package: &str) -> Vec<String> {
+fn apt_vector(setup: &InstallerSetup, package: &str) -> Vec<String> {
     let sudo: &[&str] = if setup.root { &[] } else { &["sudo", "-n"] };
     let apt = ["apt-get", "install", "-y", "--no-install-recommends", package];
     sudo.iter().chain(&apt).map(|word| (*word).to_owned()).collect()
 }
 
 /// Whether apt offers a Go that is new enough, and may be asked for it.
-fn apt_has_go(setup: &Setup, env: &Environment, leases: &Leases) -> bool {
+fn apt_has_go(setup: &InstallerSetup, env: &Environment, leases: &EnvLeases) -> bool {
     let allowed = setup.root || probe(&["sudo", "-n", "true"], env, leases).is_some();
     let policy = || probe(&["apt-cache", "policy", "golang-go"], env, leases);
     allowed && policy().and_then(|text| candidate(&text)).is_some_and(|go| go >= OLDEST_GO)
@@ -93,21 +99,21 @@ fn candidate(policy: &str) -> Option<(u32, u32)> {
 }
 
 /// What a harmless question prints, if it is answered.
-fn probe(argv: &[&str], env: &Environment, leases: &Leases) -> Option<String> {
+fn probe(argv: &[&str], env: &Environment, leases: &EnvLeases) -> Option<String> {
     let (name, args) = argv.split_first()?;
-    let mut vars = leases.bystander(&env.vars);
+    let mut vars = leases.bystander_env(&env.vars);
     vars.insert("LC_ALL".to_owned(), "C".to_owned());
-    let program = Program {
+    let program = ProgramSpec {
         file: child::locate(name.as_ref(), &vars, &env.home, env).ok()?,
         args: args.iter().map(OsString::from).collect(),
         env: vars,
         cwd: env.home.clone(),
-        stdin: Stdin::Null,
-        stdout: Stdout::Keep,
-        limits: Limits { time: Some(PROBE), ..Limits::default() },
+        stdin: StdinMode::Null,
+        stdout: StdoutMode::Keep,
+        limits: ProgramLimits { time: Some(PROBE), ..ProgramLimits::default() },
     };
-    let ended = child::run(program, &Control::default(), &mut |_, _| {}).ok()?;
-    (ended.how == How::Exit(0)).then(|| ended.stdout.text(&Masker::default()))
+    let ended = child::run(program, &ProcessControl::default(), &mut |_, _| {}).ok()?;
+    (ended.how == ExitCause::Exit(0)).then(|| ended.stdout.text(&SecretMasker::default()))
 }
 
 #[cfg(test)]

@@ -14,21 +14,26 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use serde::Serialize;
-use sinew_catalog::install::{Kind, Setup};
+use sinew_catalog::install::{InstallerKind, InstallerSetup};
 use sinew_catalog::{Environment, tools};
-use sinew_guard::atomic::Lock;
-use sinew_guard::private;
-use sinew_skill::{Code, Reason};
+use sinew_guard::atomic::FileLock;
+use sinew_guard::private_files;
+use sinew_skill::{Reason, ReasonCode};
 
-pub use download::{Tool, download};
-pub use fetch::{Checked, Fetcher, MAX_DOWNLOAD, Names, Refused, authorities};
-pub use managers::{Missing, missing_manager};
-pub use policy::{Decision, Notice, Policy, PolicyFinding, PolicyRequest};
+pub use download::{ToolDownload, download};
+pub use fetch::{
+    CheckedResolver, FileFetcher, MAX_DOWNLOAD, NameResolution, RefusedAddress, authorities,
+};
+pub use managers::{MissingManager, missing_manager};
+pub use policy::{PolicyCheck, PolicyDecision, PolicyFinding, PolicyNotice, PolicyRequest};
 
-use crate::child::{self, Control, Ended, How, Limits, Program, Stdin, Stdout, Stream};
+use crate::child::{
+    self, ExitCause, FinishedProgram, OutputStream, ProcessControl, ProgramLimits, ProgramSpec,
+    StdinMode, StdoutMode,
+};
 use crate::classify::error_line;
-use crate::lease::Leases;
-use crate::value::Masker;
+use crate::env_value::SecretMasker;
+use crate::lease::EnvLeases;
 
 /// How long an installer may take, unless somebody says otherwise.
 pub const DEFAULT_TIMEOUT: u64 = 300;
@@ -36,27 +41,27 @@ pub const DEFAULT_TIMEOUT: u64 = 300;
 const TIMEOUTS: std::ops::RangeInclusive<u64> = 1..=900;
 
 /// How long an installer may take: what was asked for, within bounds.
-pub fn timeout(seconds: Option<u64>) -> Duration {
+pub fn installer_timeout(seconds: Option<u64>) -> Duration {
     let seconds = seconds.unwrap_or(DEFAULT_TIMEOUT);
     Duration::from_secs(seconds.clamp(*TIMEOUTS.start(), *TIMEOUTS.end()))
 }
 
 /// How vectors are built here: the configured manager, and whether this user needs `sudo`.
-pub fn setup(node: sinew_catalog::config::NodeManager) -> Setup {
+pub fn installer_setup(node: sinew_catalog::config::NodeManager) -> InstallerSetup {
     #[cfg(unix)]
     let root = rustix::process::geteuid().is_root();
     #[cfg(not(unix))]
     let root = false;
-    Setup { node, root }
+    InstallerSetup { node, root }
 }
 
 /// A vector to run.
 #[derive(Debug, Clone)]
-pub struct Job<'a> {
+pub struct InstallJob<'a> {
     /// The installer's name within the skill.
     pub id: &'a str,
     /// What installs.
-    pub kind: Kind,
+    pub kind: InstallerKind,
     /// The vector.
     pub argv: &'a [String],
     /// How long it may take.
@@ -70,7 +75,7 @@ pub struct InstallResult {
     /// Whether it worked.
     pub ok: bool,
     /// Why not.
-    pub code: Option<Code>,
+    pub code: Option<ReasonCode>,
     /// The installer's name within the skill.
     pub spec_id: String,
     /// What was run.
@@ -112,11 +117,11 @@ impl InstallResult {
 
 /// Runs an installer; `observe` sees its output as it comes.
 pub fn run(
-    job: &Job<'_>,
+    job: &InstallJob<'_>,
     env: &Environment,
-    leases: &Leases,
-    control: &Control,
-    observe: &mut dyn FnMut(Stream, &[u8]),
+    leases: &EnvLeases,
+    control: &ProcessControl,
+    observe: &mut dyn FnMut(OutputStream, &[u8]),
 ) -> InstallResult {
     let refused = |code, detail: String| {
         let reason = Reason::new(code, detail);
@@ -124,45 +129,45 @@ pub fn run(
     };
     let _lock = match lock(env, job.kind) {
         Ok(lock) => lock,
-        Err(error) => return refused(Code::InstallFailed, error.to_string()),
+        Err(error) => return refused(ReasonCode::InstallFailed, error.to_string()),
     };
     let vars = match environment(job.kind, env, leases) {
         Ok(vars) => vars,
-        Err(error) => return refused(Code::InstallFailed, error.to_string()),
+        Err(error) => return refused(ReasonCode::InstallFailed, error.to_string()),
     };
     let ended = start(job, vars, env, control, observe);
     match ended {
         Ok(ended) => result(job, &ended),
-        Err(error) => refused(Code::ManagerMissing, error),
+        Err(error) => refused(ReasonCode::ManagerMissing, error),
     }
 }
 
 fn start(
-    job: &Job<'_>,
+    job: &InstallJob<'_>,
     vars: BTreeMap<String, String>,
     env: &Environment,
-    control: &Control,
-    observe: &mut dyn FnMut(Stream, &[u8]),
-) -> Result<Ended, String> {
+    control: &ProcessControl,
+    observe: &mut dyn FnMut(OutputStream, &[u8]),
+) -> Result<FinishedProgram, String> {
     let mut words = job.argv.iter().map(OsString::from);
     let name = words.next().ok_or("there is nothing to run")?;
     // An empty folder: no manager can mistake a file in it for what it was asked for.
     let cwd = work_folder(env).map_err(|error| error.to_string())?;
-    let program = Program {
+    let program = ProgramSpec {
         file: child::locate(&name, &vars, &cwd, env).map_err(|error| error.to_string())?,
         args: words.collect(),
         env: vars,
         cwd,
-        stdin: Stdin::Null,
-        stdout: Stdout::Keep,
-        limits: Limits { time: Some(job.timeout), ..Limits::default() },
+        stdin: StdinMode::Null,
+        stdout: StdoutMode::Keep,
+        limits: ProgramLimits { time: Some(job.timeout), ..ProgramLimits::default() },
     };
     child::run(program, control, observe).map_err(|error| error.to_string())
 }
 
-fn result(job: &Job<'_>, ended: &Ended) -> InstallResult {
+fn result(job: &InstallJob<'_>, ended: &FinishedProgram) -> InstallResult {
     // An installer has no lease; what looks like a secret is masked all the same.
-    let masker = Masker::default();
+    let masker = SecretMasker::default();
     let (stdout, stderr) = (ended.stdout.text(&masker), ended.stderr.text(&masker));
     let seconds = job.timeout.as_secs();
     let manager = job.argv.first().map(String::as_str).unwrap_or_default();
@@ -171,17 +176,20 @@ fn result(job: &Job<'_>, ended: &Ended) -> InstallResult {
         if line.is_empty() { error_line(&stdout) } else { line }
     };
     let (code, message) = match ended.how {
-        How::Exit(0) => (None, format!("{manager} is done")),
-        How::Exit(code) => {
-            (Some(Code::InstallFailed), format!("{manager} failed with code {code}: {}", said()))
+        ExitCause::Exit(0) => (None, format!("{manager} is done")),
+        ExitCause::Exit(code) => (
+            Some(ReasonCode::InstallFailed),
+            format!("{manager} failed with code {code}: {}", said()),
+        ),
+        ExitCause::TimedOut => {
+            (Some(ReasonCode::InstallTimeout), format!("{manager} took longer than {seconds} s"))
         }
-        How::TimedOut => {
-            (Some(Code::InstallTimeout), format!("{manager} took longer than {seconds} s"))
+        ExitCause::Signal(signal) => {
+            (Some(ReasonCode::InstallFailed), format!("{manager} was ended by signal {signal}"))
         }
-        How::Signal(signal) => {
-            (Some(Code::InstallFailed), format!("{manager} was ended by signal {signal}"))
+        ExitCause::Silent | ExitCause::TooLoud => {
+            (Some(ReasonCode::InstallFailed), format!("{manager} was ended"))
         }
-        How::Silent | How::TooLoud => (Some(Code::InstallFailed), format!("{manager} was ended")),
     };
     InstallResult {
         ok: code.is_none(),
@@ -189,7 +197,7 @@ fn result(job: &Job<'_>, ended: &Ended) -> InstallResult {
         spec_id: job.id.to_owned(),
         argv: job.argv.to_vec(),
         exit_code: match ended.how {
-            How::Exit(code) => Some(code),
+            ExitCause::Exit(code) => Some(code),
             _ => None,
         },
         duration_ms: u64::try_from(ended.took.as_millis()).unwrap_or(u64::MAX),
@@ -204,48 +212,48 @@ fn result(job: &Job<'_>, ended: &Ended) -> InstallResult {
 const MAX_MESSAGE: usize = 200;
 
 /// One installer at a time per manager: they do not share well.
-fn lock(env: &Environment, kind: Kind) -> std::io::Result<Lock> {
+fn lock(env: &Environment, kind: InstallerKind) -> std::io::Result<FileLock> {
     let file = format!("install-{}.lock", kind.as_str());
-    Lock::acquire(&env.sinew_home().join("locks").join(file))
+    FileLock::acquire(&env.sinew_home().join("locks").join(file))
 }
 
 fn work_folder(env: &Environment) -> std::io::Result<std::path::PathBuf> {
-    let folder = tools::root(env).join(".work");
-    private::create_folder(&folder)?;
+    let folder = tools::tools_root(env).join(".work");
+    private_files::create_folder(&folder)?;
     Ok(folder)
 }
 
 /// What an installer gets: of the host what a bystander gets, and where to put things.
 fn environment(
-    kind: Kind,
+    kind: InstallerKind,
     env: &Environment,
-    leases: &Leases,
+    leases: &EnvLeases,
 ) -> std::io::Result<BTreeMap<String, String>> {
-    let mut vars = leases.bystander(&env.vars);
+    let mut vars = leases.bystander_env(&env.vars);
     let mut set = |name: &str, value: &str| drop(vars.insert(name.to_owned(), value.to_owned()));
     set("CI", "1");
     set("LC_ALL", "C");
     match kind {
-        Kind::Brew => set("HOMEBREW_NO_AUTO_UPDATE", "1"),
-        Kind::Apt => set("DEBIAN_FRONTEND", "noninteractive"),
-        Kind::Node => {
+        InstallerKind::Brew => set("HOMEBREW_NO_AUTO_UPDATE", "1"),
+        InstallerKind::Apt => set("DEBIAN_FRONTEND", "noninteractive"),
+        InstallerKind::Node => {
             let prefix = tools::npm_prefix(env);
-            private::create_folder(&prefix)?;
+            private_files::create_folder(&prefix)?;
             set("NPM_CONFIG_PREFIX", &prefix.to_string_lossy());
         }
-        Kind::Go => {
+        InstallerKind::Go => {
             let bin = tools::go_bin(env);
             std::fs::create_dir_all(&bin)?;
             set("GOBIN", &bin.to_string_lossy());
         }
-        Kind::Uv | Kind::Download => {}
+        InstallerKind::Uv | InstallerKind::Download => {}
     }
     Ok(vars)
 }
 
 /// Folders in which programs are looked for after an installation.
-pub fn searched(env: &Environment, key: &str) -> Vec<std::path::PathBuf> {
+pub fn program_search_folders(env: &Environment, key: &str) -> Vec<std::path::PathBuf> {
     let mut folders = env.program_folders();
-    folders.extend(tools::own_folders(env, key));
+    folders.extend(tools::skill_tools_folders(env, key));
     folders
 }

@@ -12,11 +12,13 @@ use serde_json::Value;
 use sinew_catalog::Environment;
 use sinew_catalog::config::InstallPolicy;
 use sinew_guard::env::is_blocked_everywhere;
-use sinew_skill::{Code, Reason};
+use sinew_skill::{Reason, ReasonCode};
 
-use crate::child::{self, Control, How, Limits, Program, Stdin, Stdout};
-use crate::kept::{KEPT_BYTES, plain};
-use crate::lease::Leases;
+use crate::child::{
+    self, ExitCause, ProcessControl, ProgramLimits, ProgramSpec, StdinMode, StdoutMode,
+};
+use crate::lease::EnvLeases;
+use crate::output_excerpt::{KEPT_BYTES, plain_text};
 
 /// The protocol that is spoken.
 const PROTOCOL: u64 = 1;
@@ -55,18 +57,18 @@ pub struct PolicyRequest {
 
 /// What the policy answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
+pub enum PolicyDecision {
     /// Go on.
     Allow,
     /// Go on once a person has acknowledged this.
-    Warn(Notice),
+    Warn(PolicyNotice),
     /// Stop.
-    Block(Notice),
+    Block(PolicyNotice),
 }
 
 /// The policy's words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Notice {
+pub struct PolicyNotice {
     /// Why.
     pub reason: String,
     /// What it found.
@@ -94,7 +96,7 @@ pub struct PolicyFinding {
     pub evidence: Option<String>,
 }
 
-impl Notice {
+impl PolicyNotice {
     /// The whole notice, as a person reads it.
     pub fn text(&self) -> String {
         let mut text = self.reason.clone();
@@ -117,16 +119,16 @@ impl Notice {
 
 /// Asks the policy command.
 #[derive(Debug, Clone, Copy)]
-pub struct Policy<'a> {
+pub struct PolicyCheck<'a> {
     /// The configuration.
     pub config: &'a InstallPolicy,
     /// The machine.
     pub env: &'a Environment,
     /// What is leased, which the command does not get.
-    pub leases: &'a Leases,
+    pub leases: &'a EnvLeases,
 }
 
-impl Policy<'_> {
+impl PolicyCheck<'_> {
     /// Whether it has a say about this kind of target.
     pub fn applies_to(&self, target: &str) -> bool {
         let listed = |targets: &Vec<String>| targets.iter().any(|t| t.eq_ignore_ascii_case(target));
@@ -134,18 +136,18 @@ impl Policy<'_> {
     }
 
     /// Asks. An error says that there was no usable answer, so nothing may be started.
-    pub fn ask(&self, request: &PolicyRequest) -> Result<Decision, Reason> {
+    pub fn ask(&self, request: &PolicyRequest) -> Result<PolicyDecision, Reason> {
         if !self.applies_to(request.target_type) {
-            return Ok(Decision::Allow);
+            return Ok(PolicyDecision::Allow);
         }
         self.answer(request).map_err(|problem| {
-            Reason::new(Code::PolicyUnavailable, format!("the installation policy {problem}"))
+            Reason::new(ReasonCode::PolicyUnavailable, format!("the installation policy {problem}"))
                 .key(request.target_name.as_str())
                 .remedy("correct security.installPolicy, or ask whoever runs this machine")
         })
     }
 
-    fn answer(&self, request: &PolicyRequest) -> Result<Decision, String> {
+    fn answer(&self, request: &PolicyRequest) -> Result<PolicyDecision, String> {
         let exec = &self.config.exec;
         let file = trusted(&exec.command, &exec.trusted_dirs, self.env)?;
         let mut input = serde_json::json!({
@@ -158,35 +160,35 @@ impl Policy<'_> {
             input.extend(asked);
         }
         let time = Duration::from_millis(exec.timeout_ms);
-        let program = Program {
+        let program = ProgramSpec {
             file,
             args: exec.args.iter().map(Into::into).collect(),
             env: self.variables(),
             cwd: self.env.home.clone(),
-            stdin: Stdin::Bytes(input.to_string().into_bytes()),
-            stdout: Stdout::Keep,
-            limits: Limits {
+            stdin: StdinMode::Bytes(input.to_string().into_bytes()),
+            stdout: StdoutMode::Keep,
+            limits: ProgramLimits {
                 time: Some(time),
                 silence: Some(exec.no_output_timeout_ms.map_or(time, Duration::from_millis)),
                 // What is not kept cannot be read.
                 output: Some(exec.max_output_bytes.min(2 * KEPT_BYTES as u64)),
             },
         };
-        let ended = child::run(program, &Control::default(), &mut |_, _| {})
+        let ended = child::run(program, &ProcessControl::default(), &mut |_, _| {})
             .map_err(|error| format!("cannot be asked: {error}"))?;
         match ended.how {
-            How::Exit(0) => {}
-            How::Exit(code) => return Err(format!("failed with code {code}")),
-            How::TimedOut | How::Silent => return Err("took too long".to_owned()),
-            How::TooLoud => return Err("said too much".to_owned()),
-            How::Signal(signal) => return Err(format!("was ended by signal {signal}")),
+            ExitCause::Exit(0) => {}
+            ExitCause::Exit(code) => return Err(format!("failed with code {code}")),
+            ExitCause::TimedOut | ExitCause::Silent => return Err("took too long".to_owned()),
+            ExitCause::TooLoud => return Err("said too much".to_owned()),
+            ExitCause::Signal(signal) => return Err(format!("was ended by signal {signal}")),
         }
-        decision(&ended.stdout.whole().unwrap_or_default())
+        decision(&ended.stdout.complete_bytes().unwrap_or_default())
     }
 
     fn variables(&self) -> BTreeMap<String, String> {
         let exec = &self.config.exec;
-        let mut vars = self.leases.bystander(&self.env.vars);
+        let mut vars = self.leases.bystander_env(&self.env.vars);
         vars.retain(|name, _| exec.pass_env.contains(name));
         let own = exec.env.iter().filter(|(name, _)| !is_blocked_everywhere(name));
         vars.extend(own.map(|(name, value)| (name.clone(), value.clone())));
@@ -231,7 +233,7 @@ fn trusted(command: &str, folders: &[String], env: &Environment) -> Result<PathB
     Ok(real)
 }
 
-fn decision(bytes: &[u8]) -> Result<Decision, String> {
+fn decision(bytes: &[u8]) -> Result<PolicyDecision, String> {
     let answer: Value =
         serde_json::from_slice(bytes).map_err(|_| "gave no JSON answer".to_owned())?;
     if answer.get("protocolVersion").and_then(Value::as_u64) != Some(PROTOCOL) {
@@ -243,17 +245,17 @@ fn decision(bytes: &[u8]) -> Result<Decision, String> {
         let reason = text(&answer, "reason").filter(|reason| !reason.trim().is_empty());
         let reason = reason.ok_or_else(|| format!("says {word} without a reason"))?;
         let findings = all.iter().take(MAX_FINDINGS).cloned().collect();
-        Ok::<Notice, String>(Notice { reason, findings })
+        Ok::<PolicyNotice, String>(PolicyNotice { reason, findings })
     };
     match word {
-        "allow" => Ok(Decision::Allow),
-        "block" => Ok(Decision::Block(notice()?)),
+        "allow" => Ok(PolicyDecision::Allow),
+        "block" => Ok(PolicyDecision::Block(notice()?)),
         "warn" => {
             let notice = notice()?;
             if all.len() > MAX_FINDINGS || notice.text().chars().count() > MAX_NOTICE {
                 return Err("warns of more than anybody would read".to_owned());
             }
-            Ok(Decision::Warn(notice))
+            Ok(PolicyDecision::Warn(notice))
         }
         _ => Err("gave no decision".to_owned()),
     }
@@ -283,5 +285,5 @@ fn one(finding: &Value) -> Option<PolicyFinding> {
 }
 
 fn text(value: &Value, key: &str) -> Option<String> {
-    Some(plain(value.get(key)?.as_str()?).chars().take(MAX_TEXT).collect())
+    Some(plain_text(value.get(key)?.as_str()?).chars().take(MAX_TEXT).collect())
 }

@@ -5,32 +5,33 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use sinew_exec::Signal;
+use sinew_exec::ProcessSignal;
 use sinew_exec::child::{
-    Control, Ended, How, Limits, Program, StartError, Stdin, Stdout, Stream, locate, run,
+    ExitCause, FinishedProgram, OutputStream, ProcessControl, ProgramLimits, ProgramSpec,
+    ProgramStartError, StdinMode, StdoutMode, locate, run,
 };
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::support::no_secrets;
 
-fn shell(script: &str, limits: Limits) -> Program {
-    Program {
+fn shell(script: &str, limits: ProgramLimits) -> ProgramSpec {
+    ProgramSpec {
         file: "/bin/sh".into(),
         args: vec!["-c".into(), script.into()],
         env: BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
         cwd: "/".into(),
-        stdin: Stdin::Null,
-        stdout: Stdout::Keep,
+        stdin: StdinMode::Null,
+        stdout: StdoutMode::Keep,
         limits,
     }
 }
 
-fn ended(script: &str, limits: Limits) -> Ended {
-    run(shell(script, limits), &Control::default(), &mut |_, _| {}).expect("sh starts")
+fn ended(script: &str, limits: ProgramLimits) -> FinishedProgram {
+    run(shell(script, limits), &ProcessControl::default(), &mut |_, _| {}).expect("sh starts")
 }
 
-fn within(time: Duration) -> Limits {
-    Limits { time: Some(time), ..Limits::default() }
+fn within(time: Duration) -> ProgramLimits {
+    ProgramLimits { time: Some(time), ..ProgramLimits::default() }
 }
 
 fn is_alive(pid: &str) -> bool {
@@ -49,8 +50,8 @@ fn wait_until(what: &str, done: impl Fn() -> bool) {
 
 #[test]
 fn output_and_exit_come_back() {
-    let ended = ended("echo out; echo err >&2; exit 3", Limits::default());
-    assert_eq!(ended.how, How::Exit(3));
+    let ended = ended("echo out; echo err >&2; exit 3", ProgramLimits::default());
+    assert_eq!(ended.how, ExitCause::Exit(3));
     assert_eq!(ended.stdout.text(&no_secrets()), "out\n");
     assert_eq!(ended.stderr.text(&no_secrets()), "err\n");
     assert_eq!(ended.forwarded, None);
@@ -58,7 +59,7 @@ fn output_and_exit_come_back() {
 
 #[test]
 fn the_environment_is_exactly_what_was_given() {
-    let ended = ended("/usr/bin/env | /usr/bin/sort", Limits::default());
+    let ended = ended("/usr/bin/env | /usr/bin/sort", ProgramLimits::default());
     let text = ended.stdout.text(&no_secrets());
     let names: Vec<&str> = text.lines().filter_map(|line| line.split('=').next()).collect();
     // The shell adds some of its own.
@@ -69,11 +70,11 @@ fn the_environment_is_exactly_what_was_given() {
 
 #[test]
 fn a_program_that_takes_too_long_ends_with_its_children() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let file = machine.path("pid");
     let script = format!("sleep 600 & echo $! > {}; sleep 600", file.display());
     let ended = ended(&script, within(Duration::from_millis(400)));
-    assert_eq!(ended.how, How::TimedOut);
+    assert_eq!(ended.how, ExitCause::TimedOut);
     let child = std::fs::read_to_string(&file).expect("the child was started");
     wait_until("the child is gone", || !is_alive(child.trim()));
 }
@@ -82,25 +83,30 @@ fn a_program_that_takes_too_long_ends_with_its_children() {
 fn a_program_that_ignores_the_request_is_made_to_end() {
     let ended =
         ended("trap '' TERM; while :; do sleep 0.1; done", within(Duration::from_millis(200)));
-    assert_eq!(ended.how, How::TimedOut);
+    assert_eq!(ended.how, ExitCause::TimedOut);
     assert!(ended.took >= Duration::from_secs(2), "it is given time to end by itself");
 }
 
 #[test]
 fn silence_and_noise_have_limits() {
-    let quiet = Limits { silence: Some(Duration::from_millis(300)), ..Limits::default() };
-    assert_eq!(ended("echo one; sleep 600", quiet).how, How::Silent);
-    assert_eq!(ended("for i in 1 2 3 4 5 6; do echo $i; sleep 0.1; done", quiet).how, How::Exit(0));
-    let loud = Limits { output: Some(10_000), ..Limits::default() };
-    assert_eq!(ended("yes", loud).how, How::TooLoud);
+    let quiet =
+        ProgramLimits { silence: Some(Duration::from_millis(300)), ..ProgramLimits::default() };
+    assert_eq!(ended("echo one; sleep 600", quiet).how, ExitCause::Silent);
+    assert_eq!(
+        ended("for i in 1 2 3 4 5 6; do echo $i; sleep 0.1; done", quiet).how,
+        ExitCause::Exit(0)
+    );
+    let loud = ProgramLimits { output: Some(10_000), ..ProgramLimits::default() };
+    assert_eq!(ended("yes", loud).how, ExitCause::TooLoud);
 }
 
 #[test]
 fn much_output_is_streamed_and_bounded() {
     let mut seen = 0_u64;
-    let program = shell("head -c 3000000 /dev/zero; head -c 100 /dev/zero >&2", Limits::default());
-    let ended = run(program, &Control::default(), &mut |stream, bytes| {
-        seen += if stream == Stream::Out { bytes.len() as u64 } else { 0 };
+    let program =
+        shell("head -c 3000000 /dev/zero; head -c 100 /dev/zero >&2", ProgramLimits::default());
+    let ended = run(program, &ProcessControl::default(), &mut |stream, bytes| {
+        seen += if stream == OutputStream::Out { bytes.len() as u64 } else { 0 };
     })
     .expect("sh starts");
     assert_eq!((seen, ended.stdout.total(), ended.stderr.total()), (3_000_000, 3_000_000, 100));
@@ -108,11 +114,11 @@ fn much_output_is_streamed_and_bounded() {
 
 #[test]
 fn a_daemon_that_keeps_the_output_open_does_not_keep_us() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let file = machine.path("pid");
     let script = format!("sleep 5 & echo $! > {}; echo done", file.display());
-    let ended = ended(&script, Limits::default());
-    assert_eq!(ended.how, How::Exit(0));
+    let ended = ended(&script, ProgramLimits::default());
+    assert_eq!(ended.how, ExitCause::Exit(0));
     assert_eq!(ended.stdout.text(&no_secrets()), "done\n");
     // It was started on purpose, so it lives on.
     let child = std::fs::read_to_string(&file).expect("the child was started");
@@ -121,34 +127,36 @@ fn a_daemon_that_keeps_the_output_open_does_not_keep_us() {
 
 #[test]
 fn signals_reach_the_whole_group() {
-    let control = Control::default();
+    let control = ProcessControl::default();
     let script = "trap 'echo got it; exit 7' TERM; echo ready; while :; do sleep 0.05; done";
     let other = control.clone();
-    let ended = run(shell(script, Limits::default()), &control, &mut |_, bytes| {
+    let ended = run(shell(script, ProgramLimits::default()), &control, &mut |_, bytes| {
         if bytes.starts_with(b"ready") {
-            other.signal(Signal::Terminate);
+            other.signal(ProcessSignal::Terminate);
         }
     })
     .expect("sh starts");
-    assert_eq!(ended.how, How::Exit(7));
-    assert_eq!(ended.forwarded, Some(Signal::Terminate));
+    assert_eq!(ended.how, ExitCause::Exit(7));
+    assert_eq!(ended.forwarded, Some(ProcessSignal::Terminate));
     assert!(ended.stdout.text(&no_secrets()).contains("got it"));
-    assert_eq!(control.last(), Some(Signal::Terminate));
+    assert_eq!(control.last_signal(), Some(ProcessSignal::Terminate));
 }
 
 #[test]
 fn a_program_that_is_killed_says_so() {
-    let ended = ended("kill -KILL $$", Limits::default());
-    assert_eq!(ended.how, How::Signal(9));
+    let ended = ended("kill -KILL $$", ProgramLimits::default());
+    assert_eq!(ended.how, ExitCause::Signal(9));
 }
 
 #[test]
 fn a_panic_of_the_observer_leaves_no_process_behind() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let file = machine.path("pid");
     let script = format!("echo $$ > {}; echo ready; sleep 600", file.display());
     let result = catch_unwind(AssertUnwindSafe(|| {
-        run(shell(&script, Limits::default()), &Control::default(), &mut |_, _| panic!("observer"))
+        run(shell(&script, ProgramLimits::default()), &ProcessControl::default(), &mut |_, _| {
+            panic!("observer")
+        })
     }));
     assert!(result.is_err());
     let child = std::fs::read_to_string(&file).expect("it ran");
@@ -158,17 +166,17 @@ fn a_panic_of_the_observer_leaves_no_process_behind() {
 #[test]
 fn bytes_can_be_given_and_need_not_be_read() {
     let with = |script: &str, bytes: usize| {
-        let stdin = Stdin::Bytes(vec![b'x'; bytes]);
-        let program = Program { stdin, ..shell(script, Limits::default()) };
-        run(program, &Control::default(), &mut |_, _| {}).expect("sh starts")
+        let stdin = StdinMode::Bytes(vec![b'x'; bytes]);
+        let program = ProgramSpec { stdin, ..shell(script, ProgramLimits::default()) };
+        run(program, &ProcessControl::default(), &mut |_, _| {}).expect("sh starts")
     };
     assert_eq!(with("wc -c", 300_000).stdout.text(&no_secrets()).trim(), "300000");
-    assert_eq!(with("exit 0", 300_000).how, How::Exit(0));
+    assert_eq!(with("exit 0", 300_000).how, ExitCause::Exit(0));
 }
 
 #[test]
 fn programs_are_found_on_the_childs_own_path() {
-    let machine = Machine::new().script("tool", "echo tool").file("bin/data", "x");
+    let machine = TestMachine::new().script("tool", "echo tool").file("bin/data", "x");
     let env = machine.environment();
     let find = |word: &str, vars: &BTreeMap<String, String>| {
         locate(word.as_ref(), vars, &machine.path("work"), &env).ok()
@@ -180,14 +188,15 @@ fn programs_are_found_on_the_childs_own_path() {
     assert_eq!(find("./tool", &env.vars), None);
     assert!(matches!(
         locate("nosuch".as_ref(), &env.vars, &machine.path("work"), &env),
-        Err(StartError::NotFound(name)) if name == "nosuch"
+        Err(ProgramStartError::NotFound(name)) if name == "nosuch"
     ));
 }
 
 #[test]
 fn a_file_that_is_no_program_cannot_be_started() {
-    let machine = Machine::new().file("bin/data", "x");
-    let program = Program { file: machine.path("bin/data"), ..shell("", Limits::default()) };
-    let error = run(program, &Control::default(), &mut |_, _| {}).expect_err("no program");
-    assert!(matches!(error, StartError::Refused { .. }), "{error}");
+    let machine = TestMachine::new().file("bin/data", "x");
+    let program =
+        ProgramSpec { file: machine.path("bin/data"), ..shell("", ProgramLimits::default()) };
+    let error = run(program, &ProcessControl::default(), &mut |_, _| {}).expect_err("no program");
+    assert!(matches!(error, ProgramStartError::Refused { .. }), "{error}");
 }

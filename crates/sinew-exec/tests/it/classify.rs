@@ -6,8 +6,8 @@
 
 use serde::Deserialize;
 use sinew_cortex::failure::FailureKind;
-use sinew_exec::child::How;
-use sinew_exec::classify::{Evidence, classify};
+use sinew_exec::child::ExitCause;
+use sinew_exec::classify::{FailureEvidence, classify};
 
 #[derive(Deserialize)]
 struct Sample {
@@ -52,8 +52,8 @@ fn samples(wanted: Part) -> Vec<Sample> {
 fn judged(samples: &[Sample]) -> (f64, Vec<String>) {
     let mut wrong = Vec::new();
     for sample in samples {
-        let found = classify(&Evidence {
-            how: Some(How::Exit(sample.exit)),
+        let found = classify(&FailureEvidence {
+            how: Some(ExitCause::Exit(sample.exit)),
             program: &sample.program,
             text: &sample.stderr,
             missing: &sample.missing,

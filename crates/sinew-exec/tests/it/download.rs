@@ -6,26 +6,31 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use sinew_catalog::install::check;
-use sinew_exec::install::{Fetcher, InstallResult, MAX_DOWNLOAD, Names, Tool, download};
-use sinew_skill::{Code, InstallSpec};
-use sinew_testkit::Machine;
+use sinew_catalog::install::check_spec;
+use sinew_exec::install::{
+    FileFetcher, InstallResult, MAX_DOWNLOAD, NameResolution, ToolDownload, download,
+};
+use sinew_skill::{InstallSpec, ReasonCode};
+use sinew_testkit::TestMachine;
 
 use crate::server::{Answer, Server};
 
 /// A server, a machine, and a fetcher that trusts the one and may reach it.
 struct Place {
     server: Server,
-    machine: Machine,
-    fetcher: Fetcher,
+    machine: TestMachine,
+    fetcher: FileFetcher,
 }
 
 impl Place {
     fn new(server: Server) -> Self {
         let authorities = (!server.authority.is_empty()).then(|| server.authority.clone());
-        let fetcher =
-            Fetcher { allow: vec!["localhost".to_owned()], authorities, ..Fetcher::default() };
-        Self { server, machine: Machine::new(), fetcher }
+        let fetcher = FileFetcher {
+            allow: vec!["localhost".to_owned()],
+            authorities,
+            ..FileFetcher::default()
+        };
+        Self { server, machine: TestMachine::new(), fetcher }
     }
 
     fn url(&self, path: &str) -> String {
@@ -43,9 +48,9 @@ impl Place {
             fields: fields.chain([("url".to_owned(), url.to_owned())]).collect(),
             ..InstallSpec::default()
         };
-        let installer = check(&spec).expect("a good declaration");
+        let installer = check_spec(&spec).expect("a good declaration");
         let argv = ["sinew".to_owned(), "download".to_owned(), url.to_owned()];
-        let tool = Tool {
+        let tool = ToolDownload {
             id: "download-0",
             key: "demo",
             download: installer.download.as_ref().expect("a download"),
@@ -126,7 +131,7 @@ fn bundle() -> Vec<u8> {
 
 #[track_caller]
 fn check_code(result: &InstallResult, code: &str) {
-    assert_eq!(result.code.map(Code::as_str), Some(code), "{result:?}");
+    assert_eq!(result.code.map(ReasonCode::as_str), Some(code), "{result:?}");
     assert!(!result.ok);
 }
 
@@ -273,7 +278,8 @@ fn case_35_private_addresses_are_refused_also_after_a_redirect() {
         assert!(place.files().is_empty());
     }
     // Straight on, without an allowance.
-    let strict = Place { fetcher: Fetcher { allow: Vec::new(), ..place.fetcher.clone() }, ..place };
+    let strict =
+        Place { fetcher: FileFetcher { allow: Vec::new(), ..place.fetcher.clone() }, ..place };
     for url in [
         strict.url("/tool"),
         format!("https://127.0.0.1:{port}/tool"),
@@ -292,7 +298,7 @@ fn a_public_name_that_resolves_to_this_machine_is_refused() {
         ("files.example.org".to_owned(), loopback),
         ("localhost".to_owned(), loopback),
     ]);
-    place.fetcher.names = Names::Fixed(Arc::new(table));
+    place.fetcher.names = NameResolution::Fixed(Arc::new(table));
     let url = format!("https://files.example.org:{}/tool", place.server.port);
     check_code(&place.install(&url, &[]), "download-refused-address");
     assert_eq!(place.server.asked(), 0);
@@ -316,7 +322,8 @@ fn case_36_a_body_that_does_not_end_is_stopped() {
         assert!(place.files().is_empty());
     }
     assert!(place.install(&place.url("/exactly"), &[]).ok);
-    let usual = Place { fetcher: Fetcher { max: MAX_DOWNLOAD, ..place.fetcher.clone() }, ..place };
+    let usual =
+        Place { fetcher: FileFetcher { max: MAX_DOWNLOAD, ..place.fetcher.clone() }, ..place };
     check_code(&usual.install(&usual.url("/announced"), &[]), "download-too-large");
 }
 

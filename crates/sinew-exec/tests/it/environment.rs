@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use sinew_exec::{From, Ledger, Plan, Planned, Rules, Value, env_states};
-use sinew_testkit::Machine;
+use sinew_exec::{EnvLedger, EnvPlan, EnvRules, EnvValue, EnvValueSource, PlannedVar, env_states};
+use sinew_testkit::TestMachine;
 
 use crate::support::{RULES, World, codes};
 
 type Table = BTreeMap<String, String>;
 
-fn planned(pairs: &[(&str, &str, &str)]) -> Plan {
-    let planned = |(name, value, skill): &(&str, &str, &str)| Planned {
+fn planned(pairs: &[(&str, &str, &str)]) -> EnvPlan {
+    let planned = |(name, value, skill): &(&str, &str, &str)| PlannedVar {
         name: (*name).to_owned(),
-        value: Value::new(*value),
+        value: EnvValue::new(*value),
         skill: (*skill).to_owned(),
     };
-    Plan { vars: pairs.iter().map(planned).collect(), records: Vec::new() }
+    EnvPlan { vars: pairs.iter().map(planned).collect(), records: Vec::new() }
 }
 
 #[test]
@@ -24,9 +24,9 @@ fn case_1_a_key_is_there_during_the_run_and_gone_after_it() {
     let world = World::demo("{primaryEnv: NOTION_KEY}", "{apiKey: 'k1-value'}");
     assert_eq!(world.child_sees("demo").get("NOTION_KEY").map(String::as_str), Some("k1-value"));
     assert!(world.leases.active_env_keys().is_empty());
-    let ledger = Ledger::new(Table::new());
+    let ledger = EnvLedger::new(Table::new());
     let applied = ledger.acquire(world.plan(&["demo"], &RULES));
-    let standing = |ledger: &Ledger<Table>| ledger.with_target(|table| table.clone());
+    let standing = |ledger: &EnvLedger<Table>| ledger.with_target(|table| table.clone());
     assert_eq!(standing(&ledger), Table::from([("NOTION_KEY".into(), "k1-value".into())]));
     assert_eq!(ledger.active_env_keys(), ["NOTION_KEY"]);
     drop(applied);
@@ -37,28 +37,28 @@ fn case_1_a_key_is_there_during_the_run_and_gone_after_it() {
 #[test]
 fn case_2_the_hosts_own_value_wins() {
     let world = World::new(
-        Machine::new()
+        TestMachine::new()
             .workspace_skill("demo", "metadata: {openclaw: {primaryEnv: NOTION_KEY}}")
             .config("{skills: {entries: {demo: {apiKey: 'configured'}}}}")
             .var("NOTION_KEY", "own"),
     );
     assert_eq!(codes(&world.lease(&["demo"]).records), ["env-externally-set NOTION_KEY"]);
     assert_eq!(world.child_sees("demo")["NOTION_KEY"], "own");
-    let ledger = Ledger::new(Table::from([("NOTION_KEY".into(), "own".into())]));
+    let ledger = EnvLedger::new(Table::from([("NOTION_KEY".into(), "own".into())]));
     let mut applied = ledger.acquire(world.plan(&["demo"], &RULES));
     assert_eq!(codes(&applied.records), ["env-externally-set NOTION_KEY"]);
     applied.release();
     assert_eq!(ledger.with_target(|table| table["NOTION_KEY"].clone()), "own");
     // A blank value is a value: nobody overwrites it, and `info` points it out.
     let world = World::new(
-        Machine::new()
+        TestMachine::new()
             .workspace_skill("demo", "metadata: {openclaw: {primaryEnv: NOTION_KEY}}")
             .config("{skills: {entries: {demo: {apiKey: 'configured'}}}}")
             .var("NOTION_KEY", ""),
     );
     assert_eq!(world.child_sees("demo")["NOTION_KEY"], "");
     let states = env_states(&world.covered("demo"), &RULES, &world.machine.environment());
-    assert_eq!((states[0].from, states[0].blank), (From::Host, true));
+    assert_eq!((states[0].from, states[0].blank), (EnvValueSource::Host, true));
 }
 
 #[test]
@@ -70,10 +70,11 @@ fn case_3_a_pair_wins_over_the_api_key() {
 
 #[test]
 fn case_4_two_runs_share_a_table_or_have_their_own() {
-    let ledger = Ledger::new(Table::new());
+    let ledger = EnvLedger::new(Table::new());
     let mut first = ledger.acquire(planned(&[("NAME", "xxxx", "one")]));
     let mut second = ledger.acquire(planned(&[("NAME", "yyyy", "two")]));
-    let standing = |ledger: &Ledger<Table>| ledger.with_target(|table| table.get("NAME").cloned());
+    let standing =
+        |ledger: &EnvLedger<Table>| ledger.with_target(|table| table.get("NAME").cloned());
     assert_eq!(standing(&ledger).as_deref(), Some("xxxx"));
     assert_eq!(codes(&second.records), ["env-conflict NAME"]);
     let record = &second.records[0];
@@ -93,7 +94,7 @@ fn case_4_two_runs_share_a_table_or_have_their_own() {
     assert_eq!(standing(&ledger), None);
     // Children have a map each.
     let world = World::new(
-        Machine::new()
+        TestMachine::new()
             .workspace_skill("one", "metadata: {openclaw: {requires: {env: [NAME]}}}")
             .workspace_skill("two", "metadata: {openclaw: {requires: {env: [NAME]}}}")
             .config(
@@ -107,7 +108,7 @@ fn case_4_two_runs_share_a_table_or_have_their_own() {
 
 #[test]
 fn case_5_what_somebody_else_wrote_is_left_alone() {
-    let ledger = Ledger::new(Table::new());
+    let ledger = EnvLedger::new(Table::new());
     let applied = ledger.acquire(planned(&[("NAME", "xxxx", "one")]));
     ledger.with_target(|table| table.insert("NAME".into(), "theirs".into()));
     drop(applied);
@@ -118,7 +119,7 @@ fn case_5_what_somebody_else_wrote_is_left_alone() {
 
 #[test]
 fn case_6_after_a_panic_everything_is_as_it_was() {
-    let ledger = Ledger::new(Table::from([("KEPT".into(), "1".into())]));
+    let ledger = EnvLedger::new(Table::from([("KEPT".into(), "1".into())]));
     let before = ledger.with_target(|table| table.clone());
     let world = World::demo("{primaryEnv: NOTION_KEY}", "{apiKey: 'k1-value'}");
     let result = catch_unwind(AssertUnwindSafe(|| {
@@ -167,7 +168,7 @@ fn case_8_credentials_need_a_declaration() {
 fn case_9_declared_credentials_of_the_skills_own_entry() {
     let world = World::demo("{primaryEnv: GH_TOKEN}", "{apiKey: 'gggg'}");
     assert_eq!(world.child_sees("demo")["GH_TOKEN"], "gggg");
-    let strict = Rules { allow_declared_credentials: false, ..RULES };
+    let strict = EnvRules { allow_declared_credentials: false, ..RULES };
     let plan = world.plan(&["demo"], &strict);
     assert!(plan.vars.is_empty());
     assert_eq!(codes(&plan.records), ["env-blocked GH_TOKEN"]);
@@ -177,7 +178,7 @@ fn case_9_declared_credentials_of_the_skills_own_entry() {
     }
     let note = r#"{"version":1,"source":"git","slug":"demo"}"#;
     let unreviewed = World::new(
-        Machine::new()
+        TestMachine::new()
             .workspace_skill("demo", "metadata: {openclaw: {primaryEnv: GH_TOKEN}}")
             .file("work/skills/demo/.openclaw/source-origin.json", note)
             .config("{skills: {entries: {demo: {apiKey: 'gggg', env: {REGION: 'eu'}}}}}"),
@@ -228,7 +229,7 @@ fn case_12_a_disabled_skill_gives_nothing() {
 #[test]
 fn case_13_a_bystander_gets_nothing_that_is_leased() {
     let world = World::new(
-        Machine::new()
+        TestMachine::new()
             .workspace_skill("demo", "metadata: {openclaw: {primaryEnv: NOTION_KEY}}")
             .config("{skills: {entries: {demo: {apiKey: 'k1-value'}}}}"),
     );
@@ -239,7 +240,7 @@ fn case_13_a_bystander_gets_nothing_that_is_leased() {
         ("LD_PRELOAD".to_owned(), "steer".to_owned()),
         ("LANG".to_owned(), "C".to_owned()),
     ]);
-    let seen = world.leases.bystander(&host);
+    let seen = world.leases.bystander_env(&host);
     assert_eq!(seen.keys().collect::<Vec<_>>(), ["LANG", "PATH"]);
 }
 
@@ -251,7 +252,7 @@ fn case_14_values_appear_nowhere_but_in_the_child() {
     );
     let lease = world.lease(&["demo"]);
     let plan = world.plan(&["demo"], &RULES);
-    let ledger = Ledger::new(Table::from([("CANARY_ONE".into(), "canary-6".into())]));
+    let ledger = EnvLedger::new(Table::from([("CANARY_ONE".into(), "canary-6".into())]));
     let applied = ledger.acquire(plan.clone());
     let say = "echo \"failed with $CANARY_ONE and $CANARY_TWO\" >&2; exit 3";
     let (shown, report) = world.run("demo", &lease, &["/bin/sh", "-c", say]);
@@ -273,7 +274,7 @@ fn case_14_values_appear_nowhere_but_in_the_child() {
 #[test]
 fn case_15_only_the_skills_in_use_take_part() {
     let world = World::new(
-        Machine::new()
+        TestMachine::new()
             .workspace_skill("one", "metadata: {openclaw: {primaryEnv: KEY_ONE}}")
             .workspace_skill("two", "metadata: {openclaw: {primaryEnv: KEY_TWO}}")
             .config("{skills: {entries: {one: {apiKey: 'aaaa'}, two: {apiKey: 'bbbb'}}}}"),
@@ -288,7 +289,7 @@ fn case_15_only_the_skills_in_use_take_part() {
 #[test]
 fn each_declared_name_has_a_state() {
     let world = World::new(
-        Machine::new()
+        TestMachine::new()
             .workspace_skill(
                 "demo",
                 "metadata: {openclaw: {primaryEnv: A_KEY, requires: {env: [HOST, HTTPS_PROXY], anyEnv: [NONE]}}}",

@@ -2,41 +2,51 @@
 
 use std::time::Duration;
 
-use sinew_catalog::install::{Kind, Setup};
-use sinew_exec::child::Control;
-use sinew_exec::install::{InstallResult, Job, missing_manager, run, timeout};
-use sinew_exec::{Leases, Plan, Planned, Value};
-use sinew_skill::Code;
-use sinew_testkit::Machine;
+use sinew_catalog::install::{InstallerKind, InstallerSetup};
+use sinew_exec::child::ProcessControl;
+use sinew_exec::install::{InstallJob, InstallResult, installer_timeout, missing_manager, run};
+use sinew_exec::{EnvLeases, EnvPlan, EnvValue, PlannedVar};
+use sinew_skill::ReasonCode;
+use sinew_testkit::TestMachine;
 
-fn installed(machine: &Machine, kind: Kind, argv: &[&str], limit: Duration) -> InstallResult {
-    installed_with(machine, kind, argv, limit, &Leases::default())
+fn installed(
+    machine: &TestMachine,
+    kind: InstallerKind,
+    argv: &[&str],
+    limit: Duration,
+) -> InstallResult {
+    installed_with(machine, kind, argv, limit, &EnvLeases::default())
 }
 
 fn installed_with(
-    machine: &Machine,
-    kind: Kind,
+    machine: &TestMachine,
+    kind: InstallerKind,
     argv: &[&str],
     limit: Duration,
-    leases: &Leases,
+    leases: &EnvLeases,
 ) -> InstallResult {
     let argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
-    let job = Job { id: "demo-0", kind, argv: &argv, timeout: limit };
-    run(&job, &machine.environment(), leases, &Control::default(), &mut |_, _| {})
+    let job = InstallJob { id: "demo-0", kind, argv: &argv, timeout: limit };
+    run(&job, &machine.environment(), leases, &ProcessControl::default(), &mut |_, _| {})
 }
 
 #[test]
 fn case_25_a_failure_says_the_first_error_in_plain_text() {
     let long = "y".repeat(400);
-    let machine = Machine::new().script(
+    let machine = TestMachine::new().script(
         "brew",
         &format!(
             "echo fetching; printf '\\033[31mError: no formula\\033[0m %s\\n' {long} >&2; exit 1"
         ),
     );
-    let result = installed(&machine, Kind::Brew, &["brew", "install", "gh"], timeout(None));
+    let result = installed(
+        &machine,
+        InstallerKind::Brew,
+        &["brew", "install", "gh"],
+        installer_timeout(None),
+    );
     assert_eq!((result.ok, result.exit_code), (false, Some(1)));
-    assert_eq!(result.code.map(Code::as_str), Some("install-failed"));
+    assert_eq!(result.code.map(ReasonCode::as_str), Some("install-failed"));
     assert!(
         result.message.starts_with("brew failed with code 1: Error: no formula"),
         "{}",
@@ -64,12 +74,17 @@ fn case_25_a_failure_says_the_first_error_in_plain_text() {
 
 #[test]
 fn case_26_an_installer_that_sleeps_is_ended_with_its_children() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let pid = machine.path("pid");
     let machine =
         machine.script("brew", &format!("/bin/sleep 600 & echo $! > {}; wait", pid.display()));
-    let result = installed(&machine, Kind::Brew, &["brew", "install", "x"], timeout(Some(0)));
-    assert_eq!(result.code.map(Code::as_str), Some("install-timeout"), "{result:?}");
+    let result = installed(
+        &machine,
+        InstallerKind::Brew,
+        &["brew", "install", "x"],
+        installer_timeout(Some(0)),
+    );
+    assert_eq!(result.code.map(ReasonCode::as_str), Some("install-timeout"), "{result:?}");
     assert!(result.duration_ms >= 1_000);
     let child = std::fs::read_to_string(pid).expect("it started");
     // A killed process takes a moment to go, and longer on a busy machine.
@@ -82,15 +97,15 @@ fn case_26_an_installer_that_sleeps_is_ended_with_its_children() {
         is_gone()
     });
     assert!(waited.is_some(), "{child} is still there");
-    assert_eq!(timeout(Some(0)), Duration::from_secs(1));
-    assert_eq!(timeout(Some(5_000)), Duration::from_secs(900));
-    assert_eq!(timeout(None), Duration::from_secs(300));
-    assert_eq!(timeout(Some(20)), Duration::from_secs(20));
+    assert_eq!(installer_timeout(Some(0)), Duration::from_secs(1));
+    assert_eq!(installer_timeout(Some(5_000)), Duration::from_secs(900));
+    assert_eq!(installer_timeout(None), Duration::from_secs(300));
+    assert_eq!(installer_timeout(Some(20)), Duration::from_secs(20));
 }
 
 #[test]
 fn case_13_an_installer_sees_no_lease_and_nothing_that_steers() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .script("npm", "/usr/bin/env; pwd; /bin/ls -A; /bin/cat")
         .var("NOTION_KEY", "left over")
         .var("LD_PRELOAD", "steer")
@@ -99,15 +114,16 @@ fn case_13_an_installer_sees_no_lease_and_nothing_that_steers() {
         .var("LANG", "de_DE");
     let mut host = machine.environment();
     host.vars.remove("NOTION_KEY");
-    let leases = Leases::default();
-    let planned = Planned {
+    let leases = EnvLeases::default();
+    let planned = PlannedVar {
         name: "NOTION_KEY".to_owned(),
-        value: Value::new("k1-value"),
+        value: EnvValue::new("k1-value"),
         skill: "demo".to_owned(),
     };
-    let _lease = leases.acquire(Plan { vars: vec![planned], records: Vec::new() }, &host);
+    let _lease = leases.acquire(EnvPlan { vars: vec![planned], records: Vec::new() }, &host);
     let argv = ["npm", "install", "-g", "--ignore-scripts", "x"];
-    let result = installed_with(&machine, Kind::Node, &argv, timeout(None), &leases);
+    let result =
+        installed_with(&machine, InstallerKind::Node, &argv, installer_timeout(None), &leases);
     assert!(result.ok, "{result:?}");
     let said = result.stdout_tail;
     for bad in ["NOTION_KEY", "LD_PRELOAD", "steer"] {
@@ -135,25 +151,32 @@ fn case_13_an_installer_sees_no_lease_and_nothing_that_steers() {
 
 #[test]
 fn each_manager_gets_its_own_settings() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .script("brew", "echo ${HOMEBREW_NO_AUTO_UPDATE:-no}")
         .script("apt-get", "echo ${DEBIAN_FRONTEND:-no}")
         .script("uv", "echo ${GOBIN:-no}${NPM_CONFIG_PREFIX:-no}");
-    let said = |kind, argv: &[&str]| installed(&machine, kind, argv, timeout(None)).stdout_tail;
-    assert_eq!(said(Kind::Brew, &["brew", "install", "x"]), "1\n");
-    assert_eq!(said(Kind::Apt, &["apt-get", "install", "x"]), "noninteractive\n");
-    assert_eq!(said(Kind::Uv, &["uv", "tool", "install", "x"]), "nono\n");
-    let go = Machine::new().script("go", "echo $GOBIN");
-    let result = installed(&go, Kind::Go, &["go", "install", "a/b@v1"], timeout(None));
+    let said =
+        |kind, argv: &[&str]| installed(&machine, kind, argv, installer_timeout(None)).stdout_tail;
+    assert_eq!(said(InstallerKind::Brew, &["brew", "install", "x"]), "1\n");
+    assert_eq!(said(InstallerKind::Apt, &["apt-get", "install", "x"]), "noninteractive\n");
+    assert_eq!(said(InstallerKind::Uv, &["uv", "tool", "install", "x"]), "nono\n");
+    let go = TestMachine::new().script("go", "echo $GOBIN");
+    let result =
+        installed(&go, InstallerKind::Go, &["go", "install", "a/b@v1"], installer_timeout(None));
     assert_eq!(result.stdout_tail.trim(), go.path("home/.local/bin").to_string_lossy());
     let brewed = go.script("brew", ":");
-    let result = installed(&brewed, Kind::Go, &["go", "install", "a/b@v1"], timeout(None));
+    let result = installed(
+        &brewed,
+        InstallerKind::Go,
+        &["go", "install", "a/b@v1"],
+        installer_timeout(None),
+    );
     assert_eq!(result.stdout_tail.trim(), brewed.path("bin").to_string_lossy());
 }
 
 #[test]
 fn one_installer_at_a_time_per_manager() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let log = machine.path("log");
     let machine = machine.script(
         "brew",
@@ -162,7 +185,12 @@ fn one_installer_at_a_time_per_manager() {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                installed(&machine, Kind::Brew, &["brew", "install", "x"], timeout(None))
+                installed(
+                    &machine,
+                    InstallerKind::Brew,
+                    &["brew", "install", "x"],
+                    installer_timeout(None),
+                )
             });
         }
     });
@@ -172,48 +200,56 @@ fn one_installer_at_a_time_per_manager() {
 
 #[test]
 fn a_missing_manager_has_a_next_step_and_is_never_installed_unasked() {
-    let remedy = |machine: &Machine, kind| {
-        let setup = Setup { root: true, ..Setup::default() };
-        let missing = missing_manager(kind, &setup, &machine.environment(), &Leases::default());
+    let remedy = |machine: &TestMachine, kind| {
+        let setup = InstallerSetup { root: true, ..InstallerSetup::default() };
+        let missing = missing_manager(kind, &setup, &machine.environment(), &EnvLeases::default());
         missing.map(|missing| {
             assert_eq!(missing.reason.code.as_str(), "manager-missing");
             let offer = missing.offer.map(|(_, argv)| argv.join(" ")).unwrap_or_default();
             (missing.reason.remedy.unwrap_or_default(), offer)
         })
     };
-    let bare = Machine::new();
-    assert_eq!(remedy(&bare, Kind::Uv).map(|(_, offer)| offer).as_deref(), Some(""));
-    assert!(remedy(&bare, Kind::Uv).is_some_and(|(remedy, _)| remedy.contains("docs.astral.sh")));
-    assert!(remedy(&bare, Kind::Brew).is_some_and(|(remedy, _)| remedy.contains("linux")));
-    assert!(remedy(&bare, Kind::Go).is_some_and(|(remedy, _)| remedy.contains("go.dev")));
-    assert!(remedy(&bare, Kind::Node).is_some_and(|(remedy, _)| remedy.contains("npm")));
-    assert_eq!(remedy(&bare, Kind::Download), None);
-    let brewed = Machine::new().script("brew", "exit 9");
+    let bare = TestMachine::new();
+    assert_eq!(remedy(&bare, InstallerKind::Uv).map(|(_, offer)| offer).as_deref(), Some(""));
+    assert!(
+        remedy(&bare, InstallerKind::Uv)
+            .is_some_and(|(remedy, _)| remedy.contains("docs.astral.sh"))
+    );
+    assert!(remedy(&bare, InstallerKind::Brew).is_some_and(|(remedy, _)| remedy.contains("linux")));
+    assert!(remedy(&bare, InstallerKind::Go).is_some_and(|(remedy, _)| remedy.contains("go.dev")));
+    assert!(remedy(&bare, InstallerKind::Node).is_some_and(|(remedy, _)| remedy.contains("npm")));
+    assert_eq!(remedy(&bare, InstallerKind::Download), None);
+    let brewed = TestMachine::new().script("brew", "exit 9");
     assert_eq!(
-        remedy(&brewed, Kind::Uv).map(|(_, offer)| offer).as_deref(),
+        remedy(&brewed, InstallerKind::Uv).map(|(_, offer)| offer).as_deref(),
         Some("brew install uv")
     );
     assert_eq!(
-        remedy(&brewed, Kind::Go).map(|(_, offer)| offer).as_deref(),
+        remedy(&brewed, InstallerKind::Go).map(|(_, offer)| offer).as_deref(),
         Some("brew install go")
     );
     let debian = |version: &str| {
-        Machine::new()
+        TestMachine::new()
             .script("apt-get", "exit 9")
             .script("apt-cache", &format!("echo '  Candidate: {version}'"))
     };
     assert_eq!(
-        remedy(&debian("2:1.24~2"), Kind::Go).map(|(_, offer)| offer).as_deref(),
+        remedy(&debian("2:1.24~2"), InstallerKind::Go).map(|(_, offer)| offer).as_deref(),
         Some("apt-get install -y --no-install-recommends golang-go")
     );
-    assert_eq!(remedy(&debian("2:1.19~1"), Kind::Go).map(|(_, offer)| offer).as_deref(), Some(""));
+    assert_eq!(
+        remedy(&debian("2:1.19~1"), InstallerKind::Go).map(|(_, offer)| offer).as_deref(),
+        Some("")
+    );
     // A password would be asked for: not offered.
-    let setup = Setup::default();
+    let setup = InstallerSetup::default();
     let machine = debian("2:1.24~2").script("sudo", "exit 1");
-    let missing = missing_manager(Kind::Go, &setup, &machine.environment(), &Leases::default());
+    let missing =
+        missing_manager(InstallerKind::Go, &setup, &machine.environment(), &EnvLeases::default());
     assert!(missing.is_some_and(|missing| missing.offer.is_none()));
     let machine = debian("2:1.24~2").script("sudo", "exit 0");
-    let missing = missing_manager(Kind::Go, &setup, &machine.environment(), &Leases::default());
+    let missing =
+        missing_manager(InstallerKind::Go, &setup, &machine.environment(), &EnvLeases::default());
     assert_eq!(
         missing.and_then(|m| m.offer).map(|(_, argv)| argv[..2].join(" ")).as_deref(),
         Some("sudo -n")
@@ -222,6 +258,11 @@ fn a_missing_manager_has_a_next_step_and_is_never_installed_unasked() {
 
 #[test]
 fn an_installer_that_is_not_there_is_a_missing_manager() {
-    let result = installed(&Machine::new(), Kind::Brew, &["brew", "install", "x"], timeout(None));
-    assert_eq!(result.code.map(Code::as_str), Some("manager-missing"));
+    let result = installed(
+        &TestMachine::new(),
+        InstallerKind::Brew,
+        &["brew", "install", "x"],
+        installer_timeout(None),
+    );
+    assert_eq!(result.code.map(ReasonCode::as_str), Some("manager-missing"));
 }

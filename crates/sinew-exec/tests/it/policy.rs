@@ -1,8 +1,8 @@
 //! The operator's policy: case 30 of the exec specification.
 
-use sinew_exec::Leases;
-use sinew_exec::install::{Decision, Policy, PolicyRequest};
-use sinew_testkit::Machine;
+use sinew_exec::EnvLeases;
+use sinew_exec::install::{PolicyCheck, PolicyDecision, PolicyRequest};
+use sinew_testkit::TestMachine;
 
 fn request() -> PolicyRequest {
     PolicyRequest {
@@ -17,21 +17,21 @@ fn request() -> PolicyRequest {
     }
 }
 
-fn machine(script: &str, more: &str) -> Machine {
-    Machine::new().script("policy", script).config(&format!(
+fn machine(script: &str, more: &str) -> TestMachine {
+    TestMachine::new().script("policy", script).config(&format!(
         "{{security: {{installPolicy: {{enabled: true, exec: {{command: '$ROOT/bin/policy', {more}}}}}}}}}"
     ))
 }
 
 /// The decision in a word, or what was wrong.
-fn asked(machine: &Machine) -> String {
+fn asked(machine: &TestMachine) -> String {
     let env = machine.environment();
-    let leases = Leases::default();
+    let leases = EnvLeases::default();
     let config = &machine.configuration().install_policy;
-    match (Policy { config, env: &env, leases: &leases }).ask(&request()) {
-        Ok(Decision::Allow) => "allow".to_owned(),
-        Ok(Decision::Warn(notice)) => format!("warn {}", notice.text()),
-        Ok(Decision::Block(notice)) => format!("block {}", notice.text()),
+    match (PolicyCheck { config, env: &env, leases: &leases }).ask(&request()) {
+        Ok(PolicyDecision::Allow) => "allow".to_owned(),
+        Ok(PolicyDecision::Warn(notice)) => format!("warn {}", notice.text()),
+        Ok(PolicyDecision::Block(notice)) => format!("block {}", notice.text()),
         Err(reason) => {
             assert_eq!(reason.code.as_str(), "policy-unavailable");
             reason.detail
@@ -151,7 +151,7 @@ fn the_policy_is_told_what_is_about_to_happen_and_little_else() {
 fn a_command_that_others_could_have_put_there_is_not_asked() {
     let allow = answer(r#"{"protocolVersion":1,"decision":"allow"}"#);
     let with = |command: &str, more: &str| {
-        Machine::new().script("policy", &allow).config(&format!(
+        TestMachine::new().script("policy", &allow).config(&format!(
             "{{security: {{installPolicy: {{enabled: true, exec: {{command: '{command}', {more}}}}}}}}}"
         ))
     };
@@ -179,14 +179,14 @@ fn a_command_that_others_could_have_put_there_is_not_asked() {
 
 #[test]
 fn it_is_asked_only_where_it_has_a_say() {
-    let off = Machine::new();
+    let off = TestMachine::new();
     assert_eq!(asked(&off), "allow");
-    let plugins = Machine::new()
+    let plugins = TestMachine::new()
         .config("{security: {installPolicy: {enabled: true, targets: ['plugin'], exec: {command: '/none'}}}}");
     assert_eq!(asked(&plugins), "allow");
     // What cannot be read must not mean that nobody has a say.
     for odd in ["{enabled: 'yes'}", "true", "{enabled: 1}"] {
-        let machine = Machine::new().config(&format!("{{security: {{installPolicy: {odd}}}}}"));
+        let machine = TestMachine::new().config(&format!("{{security: {{installPolicy: {odd}}}}}"));
         assert!(asked(&machine).contains("absolute path"), "{odd}");
     }
 }

@@ -6,15 +6,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use sinew_catalog::Environment;
-use sinew_catalog::install::{Kind, Setup, check};
-use sinew_exec::Leases;
-use sinew_exec::child::Control;
-use sinew_exec::install::{InstallResult, Job, run, setup, timeout};
+use sinew_catalog::install::{InstallerKind, InstallerSetup, check_spec};
+use sinew_exec::EnvLeases;
+use sinew_exec::child::ProcessControl;
+use sinew_exec::install::{InstallJob, InstallResult, installer_setup, installer_timeout, run};
 use sinew_skill::InstallSpec;
-use sinew_testkit::{Machine, skipped};
+use sinew_testkit::{TestMachine, report_skip};
 
 /// The machine's folders with the real PATH: managers need their surroundings.
-fn environment(machine: &Machine) -> Environment {
+fn environment(machine: &TestMachine) -> Environment {
     let mut env = machine.environment();
     env.vars = std::env::vars().filter(|(name, _)| name != "HOME").collect();
     env.vars.insert("HOME".to_owned(), machine.path("home").to_string_lossy().into_owned());
@@ -26,19 +26,19 @@ fn reachable(host: &str) -> bool {
     addresses.take(2).any(|a| TcpStream::connect_timeout(&a, Duration::from_secs(3)).is_ok())
 }
 
-fn vector(kind: &str, field: &str, what: &str, setup: &Setup) -> Vec<String> {
+fn vector(kind: &str, field: &str, what: &str, setup: &InstallerSetup) -> Vec<String> {
     let spec = InstallSpec {
         id: format!("{kind}-0"),
         kind: kind.to_owned(),
         fields: [(field.to_owned(), what.to_owned())].into(),
         ..InstallSpec::default()
     };
-    check(&spec).and_then(|installer| installer.vector(setup)).expect("a vector")
+    check_spec(&spec).and_then(|installer| installer.argument_vector(setup)).expect("a vector")
 }
 
-fn install(kind: Kind, argv: &[String], env: &Environment) -> InstallResult {
-    let job = Job { id: "real-0", kind, argv, timeout: timeout(Some(120)) };
-    run(&job, env, &Leases::default(), &Control::default(), &mut |_, _| {})
+fn install(kind: InstallerKind, argv: &[String], env: &Environment) -> InstallResult {
+    let job = InstallJob { id: "real-0", kind, argv, timeout: installer_timeout(Some(120)) };
+    run(&job, env, &EnvLeases::default(), &ProcessControl::default(), &mut |_, _| {})
 }
 
 /// Says why a real install cannot be tried here; `None` where it can.
@@ -51,13 +51,13 @@ fn obstacle(env: &Environment, manager: &str, host: &str) -> Option<String> {
 
 #[test]
 fn npm_installs_a_package_into_its_own_prefix() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let env = environment(&machine);
     if let Some(why) = obstacle(&env, "npm", "registry.npmjs.org") {
-        return skipped(&why);
+        return report_skip(&why);
     }
-    let argv = vector("node", "package", "semver@7.6.3", &Setup::default());
-    let result = install(Kind::Node, &argv, &env);
+    let argv = vector("node", "package", "semver@7.6.3", &InstallerSetup::default());
+    let result = install(InstallerKind::Node, &argv, &env);
     assert!(result.ok, "{result:?}");
     let bin = machine.path("home/.sinew/tools/node/npm/bin/semver");
     assert!(bin.exists(), "{result:?}");
@@ -66,17 +66,17 @@ fn npm_installs_a_package_into_its_own_prefix() {
 
 #[test]
 fn uv_installs_a_tool() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let mut env = environment(&machine);
     env.vars.insert(
         "XDG_DATA_HOME".to_owned(),
         machine.path("home/.local/share").to_string_lossy().into_owned(),
     );
     if let Some(why) = obstacle(&env, "uv", "pypi.org") {
-        return skipped(&why);
+        return report_skip(&why);
     }
-    let argv = vector("uv", "package", "pycowsay==0.0.0.2", &Setup::default());
-    let result = install(Kind::Uv, &argv, &env);
+    let argv = vector("uv", "package", "pycowsay==0.0.0.2", &InstallerSetup::default());
+    let result = install(InstallerKind::Uv, &argv, &env);
     assert!(result.ok, "{result:?}");
     assert!(machine.path("home/.local/bin/pycowsay").exists(), "{result:?}");
 }
@@ -85,20 +85,20 @@ fn uv_installs_a_tool() {
 /// vector that would be run.
 #[test]
 fn apt_understands_the_vector() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let env = environment(&machine);
     if env.find_program("apt-get").is_none() {
-        return skipped("there is no apt-get");
+        return report_skip("there is no apt-get");
     }
-    let setup = setup(Default::default());
+    let setup = installer_setup(Default::default());
     if !setup.root {
-        return skipped("this user is not root");
+        return report_skip("this user is not root");
     }
     let mut argv = vector("apt", "package", "hostname", &setup);
     argv.insert(argv.len() - 1, "--dry-run".to_owned());
-    let result = install(Kind::Apt, &argv, &env);
+    let result = install(InstallerKind::Apt, &argv, &env);
     if !result.ok && result.stderr_tail.contains("Unable to locate package") {
-        return skipped("apt has no lists of packages");
+        return report_skip("apt has no lists of packages");
     }
     assert!(result.ok, "{result:?}");
 }

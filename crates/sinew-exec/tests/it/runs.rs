@@ -7,15 +7,15 @@ use std::thread;
 use std::time::Duration;
 
 use sinew_cortex::failure::FailureKind;
-use sinew_exec::Signal;
-use sinew_exec::child::{Control, Stdin};
-use sinew_exec::classify::Outcome;
-use sinew_exec::run::{Report, Request, Retry, run};
-use sinew_testkit::Machine;
+use sinew_exec::ProcessSignal;
+use sinew_exec::child::{ProcessControl, StdinMode};
+use sinew_exec::classify::RunOutcome;
+use sinew_exec::run::{RetryPolicy, RunReport, RunRequest, run};
+use sinew_testkit::TestMachine;
 
 use crate::support::{World, request, words};
 
-fn classified(world: &World, script: &str) -> (Outcome, String) {
+fn classified(world: &World, script: &str) -> (RunOutcome, String) {
     let lease = world.lease(&["demo"]);
     let (_, report) = world.run("demo", &lease, &["/bin/sh", "-c", script]);
     (report.outcome, report.detail)
@@ -24,7 +24,7 @@ fn classified(world: &World, script: &str) -> (Outcome, String) {
 /// A declared key reaches the command; undeclared ones and whatever steers programs do not.
 #[test]
 fn the_command_gets_what_its_skill_declares_and_nothing_else() {
-    let mut machine = Machine::new()
+    let mut machine = TestMachine::new()
         .workspace_skill(
             "demo",
             "metadata: {openclaw: {primaryEnv: DEMO_API_KEY, requires: {env: [HOST_TOKEN]}}}",
@@ -72,7 +72,7 @@ fn nothing_remains_after_a_run() {
 
 #[test]
 fn thirty_two_runs_at_once_share_keys_and_each_sees_its_own() {
-    let mut machine = Machine::new();
+    let mut machine = TestMachine::new();
     let mut entries = Vec::new();
     for number in 0..4 {
         machine = machine.workspace_skill(
@@ -107,28 +107,28 @@ fn thirty_two_runs_at_once_share_keys_and_each_sees_its_own() {
 #[test]
 fn outcomes_follow_from_how_a_command_ends() {
     let world = World::demo("{requires: {env: [DEMO_KEY]}}", "{env: {DEMO_KEY: 'k1-value'}}");
-    assert_eq!(classified(&world, "echo fine").0, Outcome::Success);
+    assert_eq!(classified(&world, "echo fine").0, RunOutcome::Success);
     assert_eq!(
         classified(&world, "nosuchprogram").0,
-        Outcome::Failure(FailureKind::DependencyMissing)
+        RunOutcome::Failure(FailureKind::DependencyMissing)
     );
     assert_eq!(
         classified(&world, "echo 'HTTP 401' >&2; exit 1").0,
-        Outcome::Failure(FailureKind::AuthError)
+        RunOutcome::Failure(FailureKind::AuthError)
     );
     assert_eq!(
         classified(&world, "echo 'HTTP 503' >&2; exit 1").0,
-        Outcome::Failure(FailureKind::ApiError)
+        RunOutcome::Failure(FailureKind::ApiError)
     );
     let (outcome, detail) =
         classified(&world, "echo usage >&2; echo 'error: bad input' >&2; exit 1");
     assert_eq!(
         (outcome, detail.as_str()),
-        (Outcome::Failure(FailureKind::RuntimeError), "error: bad input")
+        (RunOutcome::Failure(FailureKind::RuntimeError), "error: bad input")
     );
     let lease = world.lease(&["demo"]);
     let (_, report) = world.run("demo", &lease, &["nosuchprogram", "--x"]);
-    assert_eq!(report.outcome, Outcome::Failure(FailureKind::DependencyMissing));
+    assert_eq!(report.outcome, RunOutcome::Failure(FailureKind::DependencyMissing));
     assert_eq!((report.rule, report.exit_code), ("no-program", None));
     assert_eq!(report.missing.as_deref(), Some("nosuchprogram"));
     let (_, report) = world.run("demo", &lease, &["/bin/sh", "-c", "othertool --x"]);
@@ -137,11 +137,11 @@ fn outcomes_follow_from_how_a_command_ends() {
     let world = World::demo("{requires: {env: [DEMO_KEY]}}", "{}");
     assert_eq!(
         classified(&world, "exit 1"),
-        (Outcome::Failure(FailureKind::AuthError), "not set: DEMO_KEY".to_owned())
+        (RunOutcome::Failure(FailureKind::AuthError), "not set: DEMO_KEY".to_owned())
     );
     assert_eq!(
         classified(&world, "echo 'HTTP 503' >&2; exit 1").0,
-        Outcome::Failure(FailureKind::ApiError)
+        RunOutcome::Failure(FailureKind::ApiError)
     );
 }
 
@@ -158,15 +158,15 @@ fn tools_of_the_skill_come_after_those_of_the_system() {
         let lease = world.lease(&["demo"]);
         world.run("demo", &lease, &[tool]).1.outcome
     };
-    assert_eq!(run("own-tool"), Outcome::Success);
-    assert_eq!(run("npm-tool"), Outcome::Success);
-    assert_eq!(run("foreign-tool"), Outcome::Failure(FailureKind::DependencyMissing));
+    assert_eq!(run("own-tool"), RunOutcome::Success);
+    assert_eq!(run("npm-tool"), RunOutcome::Success);
+    assert_eq!(run("foreign-tool"), RunOutcome::Failure(FailureKind::DependencyMissing));
     let path = world.child_sees("demo")["PATH"].clone();
     assert!(path.starts_with(&*world.machine.path("bin").to_string_lossy()), "{path}");
 }
 
 /// Runs a script that fails with an API error until a file is there; each start is counted.
-fn flaky(rewind: bool, until: usize, control: &Control) -> (Report, usize) {
+fn flaky(rewind: bool, until: usize, control: &ProcessControl) -> (RunReport, usize) {
     let world = World::demo("{}", "{}");
     let count = world.machine.path("count");
     let script = format!(
@@ -176,9 +176,9 @@ fn flaky(rewind: bool, until: usize, control: &Control) -> (Report, usize) {
     let lease = world.lease(&["demo"]);
     let argv = words(&["/bin/sh", "-c", &script]);
     let mut can = || rewind;
-    let retry = Retry::Once { after: Duration::from_millis(150), rewind: &mut can };
+    let retry = RetryPolicy::Once { after: Duration::from_millis(150), rewind: &mut can };
     let report = run(
-        Request { retry, ..request(&world.machine, &argv) },
+        RunRequest { retry, ..request(&world.machine, &argv) },
         &world.run_env("demo", &lease),
         &lease.masker(),
         &world.machine.environment(),
@@ -192,24 +192,24 @@ fn flaky(rewind: bool, until: usize, control: &Control) -> (Report, usize) {
 
 #[test]
 fn an_api_error_is_tried_once_more() {
-    let (report, starts) = flaky(true, 2, &Control::default());
-    assert_eq!((report.outcome, report.attempts, starts), (Outcome::Success, 2, 2));
+    let (report, starts) = flaky(true, 2, &ProcessControl::default());
+    assert_eq!((report.outcome, report.attempts, starts), (RunOutcome::Success, 2, 2));
     assert!(report.duration_ms >= 150);
-    let (report, starts) = flaky(true, 9, &Control::default());
+    let (report, starts) = flaky(true, 9, &ProcessControl::default());
     assert_eq!(
         (report.outcome, report.attempts, starts),
-        (Outcome::Failure(FailureKind::ApiError), 2, 2)
+        (RunOutcome::Failure(FailureKind::ApiError), 2, 2)
     );
     // Input that is gone cannot be sent twice.
-    let (report, starts) = flaky(false, 2, &Control::default());
+    let (report, starts) = flaky(false, 2, &ProcessControl::default());
     assert_eq!(
         (report.outcome, report.attempts, starts),
-        (Outcome::Failure(FailureKind::ApiError), 1, 1)
+        (RunOutcome::Failure(FailureKind::ApiError), 1, 1)
     );
     assert!(report.not_retried.is_some());
     // Nor is it tried again for somebody who has left.
-    let control = Control::default();
-    control.signal(Signal::Interrupt);
+    let control = ProcessControl::default();
+    control.signal(ProcessSignal::Interrupt);
     let (report, starts) = flaky(true, 2, &control);
     assert_eq!((report.interrupted, starts), (true, 1));
 }
@@ -227,7 +227,7 @@ fn a_real_server_that_is_busy_is_an_api_error() {
         }
     });
     if !std::path::Path::new("/usr/bin/curl").exists() {
-        sinew_testkit::skipped("there is no curl");
+        sinew_testkit::report_skip("there is no curl");
         return;
     }
     let world = World::demo("{}", "{}");
@@ -236,7 +236,7 @@ fn a_real_server_that_is_busy_is_an_api_error() {
     let (_, report) = world.run("demo", &lease, &["/usr/bin/curl", "-fsS", &address]);
     assert_eq!(
         (report.outcome, report.exit_code),
-        (Outcome::Failure(FailureKind::ApiError), Some(22)),
+        (RunOutcome::Failure(FailureKind::ApiError), Some(22)),
         "{report:?}"
     );
 }
@@ -246,9 +246,9 @@ fn a_time_limit_is_a_runtime_error() {
     let world = World::demo("{}", "{}");
     let lease = world.lease(&["demo"]);
     let argv = words(&["/bin/sleep", "600"]);
-    let limited = Request {
+    let limited = RunRequest {
         timeout: Some(Duration::from_millis(200)),
-        stdin: Stdin::Null,
+        stdin: StdinMode::Null,
         ..request(&world.machine, &argv)
     };
     let report = run(
@@ -256,12 +256,12 @@ fn a_time_limit_is_a_runtime_error() {
         &world.run_env("demo", &lease),
         &lease.masker(),
         &world.machine.environment(),
-        &Control::default(),
+        &ProcessControl::default(),
         &mut |_, _| {},
     )
     .expect("sh starts");
     assert_eq!(
         (report.outcome, report.rule),
-        (Outcome::Failure(FailureKind::RuntimeError), "ended")
+        (RunOutcome::Failure(FailureKind::RuntimeError), "ended")
     );
 }

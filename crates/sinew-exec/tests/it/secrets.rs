@@ -1,12 +1,12 @@
 //! Secrets that are kept elsewhere.
 
-use sinew_catalog::config::Secret;
-use sinew_exec::secret::{Commands, resolve};
-use sinew_exec::{Leases, Value};
-use sinew_testkit::Machine;
+use sinew_catalog::config::SecretSetting;
+use sinew_exec::secret::{SecretCommands, resolve};
+use sinew_exec::{EnvLeases, EnvValue};
+use sinew_testkit::TestMachine;
 
-fn machine() -> Machine {
-    Machine::new()
+fn machine() -> TestMachine {
+    TestMachine::new()
         .var("KEPT", "from the variable")
         .var("BLANK", " ")
         .file("home/key.txt", "from the file\n")
@@ -20,15 +20,15 @@ fn machine() -> Machine {
         .var("LD_PRELOAD", "leaked")
 }
 
-fn found(source: &str, id: &str) -> Result<Value, String> {
+fn found(source: &str, id: &str) -> Result<EnvValue, String> {
     let machine = machine();
-    let secret = Secret::Reference { source: source.to_owned(), id: id.to_owned() };
-    resolve(&secret, &machine.environment(), Commands::Run(&Leases::default()))
+    let secret = SecretSetting::Reference { source: source.to_owned(), id: id.to_owned() };
+    resolve(&secret, &machine.environment(), SecretCommands::Run(&EnvLeases::default()))
 }
 
 #[track_caller]
 fn check(source: &str, id: &str, value: &str) {
-    assert_eq!(found(source, id), Ok(Value::new(value)), "{source} {id}");
+    assert_eq!(found(source, id), Ok(EnvValue::new(value)), "{source} {id}");
 }
 
 #[track_caller]
@@ -66,20 +66,20 @@ fn what_is_missing_is_said_without_what_was_printed() {
 #[test]
 fn a_command_gets_no_leased_variable_and_is_not_run_unasked() {
     let machine = machine();
-    let leases = Leases::default();
+    let leases = EnvLeases::default();
     let mut host = machine.environment();
     host.vars.remove("LEASED");
-    let plan = sinew_exec::Plan {
-        vars: vec![sinew_exec::Planned {
+    let plan = sinew_exec::EnvPlan {
+        vars: vec![sinew_exec::PlannedVar {
             name: "LEASED".to_owned(),
-            value: Value::new("x"),
+            value: EnvValue::new("x"),
             skill: "demo".to_owned(),
         }],
         records: Vec::new(),
     };
     let _lease = leases.acquire(plan, &host);
-    let secret = Secret::Reference { source: "exec".to_owned(), id: "shows".to_owned() };
+    let secret = SecretSetting::Reference { source: "exec".to_owned(), id: "shows".to_owned() };
     let env = machine.environment();
-    assert_eq!(resolve(&secret, &env, Commands::Run(&leases)), Ok(Value::new("nothing")));
-    assert!(resolve(&secret, &env, Commands::Skip).is_err());
+    assert_eq!(resolve(&secret, &env, SecretCommands::Run(&leases)), Ok(EnvValue::new("nothing")));
+    assert!(resolve(&secret, &env, SecretCommands::Skip).is_err());
 }

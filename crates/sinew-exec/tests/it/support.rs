@@ -4,49 +4,50 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use sinew_catalog::{Catalog, Entry};
-use sinew_exec::child::{Control, Stdin, Stdout, Stream};
-use sinew_exec::run::{Report, Request, Retry, RunEnv, run};
-use sinew_exec::secret::Commands;
-use sinew_exec::{Covered, EnvLease, Leases, Masker, Plan, Rules};
+use sinew_catalog::{Catalog, CatalogEntry};
+use sinew_exec::child::{OutputStream, ProcessControl, StdinMode, StdoutMode};
+use sinew_exec::run::{RetryPolicy, RunEnv, RunReport, RunRequest, run};
+use sinew_exec::secret::SecretCommands;
+use sinew_exec::{CoveredSkill, EnvLease, EnvLeases, EnvPlan, EnvRules, SecretMasker};
 use sinew_skill::Reason;
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
-pub(crate) const RULES: Rules<'static> =
-    Rules { allow_declared_credentials: true, host_credentials: &[] };
+pub(crate) const RULES: EnvRules<'static> =
+    EnvRules { allow_declared_credentials: true, host_credentials: &[] };
 
 /// One machine with one catalog, asked for plans and runs.
 pub(crate) struct World {
-    pub(crate) machine: Machine,
+    pub(crate) machine: TestMachine,
     pub(crate) catalog: Arc<Catalog>,
-    pub(crate) leases: Leases,
+    pub(crate) leases: EnvLeases,
 }
 
 impl World {
-    pub(crate) fn new(machine: Machine) -> Self {
+    pub(crate) fn new(machine: TestMachine) -> Self {
         let catalog = machine.catalog();
-        Self { machine, catalog, leases: Leases::default() }
+        Self { machine, catalog, leases: EnvLeases::default() }
     }
 
     /// A world with one skill `demo` with that vendor block and that entry.
     pub(crate) fn demo(metadata: &str, entry: &str) -> Self {
         Self::new(
-            Machine::new()
+            TestMachine::new()
                 .workspace_skill("demo", &format!("metadata: {{openclaw: {metadata}}}"))
                 .config(&format!("{{skills: {{entries: {{demo: {entry}}}}}}}")),
         )
     }
 
-    pub(crate) fn covered(&self, skill: &str) -> Covered<'_> {
-        let entry: &Entry = self.catalog.get(skill).expect("the skill is there");
+    pub(crate) fn covered(&self, skill: &str) -> CoveredSkill<'_> {
+        let entry: &CatalogEntry = self.catalog.get(skill).expect("the skill is there");
         let settings = self.machine.configuration().entries.get(&entry.skill_key);
-        Covered { entry, settings }
+        CoveredSkill { entry, settings }
     }
 
-    pub(crate) fn plan(&self, skills: &[&str], rules: &Rules<'_>) -> Plan {
-        let covered: Vec<Covered<'_>> = skills.iter().map(|skill| self.covered(skill)).collect();
-        let commands = Commands::Run(&self.leases);
-        Plan::of(&covered, rules, &self.machine.environment(), commands)
+    pub(crate) fn plan(&self, skills: &[&str], rules: &EnvRules<'_>) -> EnvPlan {
+        let covered: Vec<CoveredSkill<'_>> =
+            skills.iter().map(|skill| self.covered(skill)).collect();
+        let commands = SecretCommands::Run(&self.leases);
+        EnvPlan::of(&covered, rules, &self.machine.environment(), commands)
     }
 
     pub(crate) fn lease(&self, skills: &[&str]) -> EnvLease {
@@ -69,7 +70,7 @@ impl World {
     }
 
     /// Runs a command for a skill, once; what it wrote to either stream comes back.
-    pub(crate) fn run(&self, skill: &str, lease: &EnvLease, argv: &[&str]) -> (String, Report) {
+    pub(crate) fn run(&self, skill: &str, lease: &EnvLease, argv: &[&str]) -> (String, RunReport) {
         let mut text = Vec::new();
         let env = self.run_env(skill, lease);
         let report = run(
@@ -77,8 +78,8 @@ impl World {
             &env,
             &lease.masker(),
             &self.machine.environment(),
-            &Control::default(),
-            &mut |_: Stream, bytes: &[u8]| text.extend_from_slice(bytes),
+            &ProcessControl::default(),
+            &mut |_: OutputStream, bytes: &[u8]| text.extend_from_slice(bytes),
         )
         .expect("it starts");
         (String::from_utf8_lossy(&text).into_owned(), report)
@@ -90,14 +91,14 @@ pub(crate) fn words(argv: &[&str]) -> Vec<OsString> {
 }
 
 /// A request to run `argv` in the machine's workspace, without a retry.
-pub(crate) fn request<'a>(machine: &Machine, argv: &'a [OsString]) -> Request<'a, 'a> {
-    Request {
+pub(crate) fn request<'a>(machine: &TestMachine, argv: &'a [OsString]) -> RunRequest<'a, 'a> {
+    RunRequest {
         argv,
         cwd: Box::leak(machine.path("work").into_boxed_path()),
         timeout: None,
-        stdin: Stdin::Null,
-        stdout: Stdout::Keep,
-        retry: Retry::Never,
+        stdin: StdinMode::Null,
+        stdout: StdoutMode::Keep,
+        retry: RetryPolicy::Never,
     }
 }
 
@@ -111,6 +112,6 @@ pub(crate) fn codes(records: &[Reason]) -> Vec<String> {
         .collect()
 }
 
-pub(crate) fn no_secrets() -> Masker {
-    Masker::default()
+pub(crate) fn no_secrets() -> SecretMasker {
+    SecretMasker::default()
 }

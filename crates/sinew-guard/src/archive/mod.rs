@@ -7,18 +7,19 @@
 
 mod name;
 mod tarball;
-mod zipped;
+mod zip_reader;
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 
 pub use name::{
-    NameError, SUPPORT_FOLDERS, components, is_skill_name, stripped, support_file, twin_key,
+    EntryNameError, SUPPORT_FOLDERS, collision_key, components, is_skill_name, stripped_components,
+    support_file_components,
 };
 
 /// Caps of one extraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ArchiveLimits {
     /// Bytes of the archive itself.
     pub archive: u64,
     /// Bytes of all files together.
@@ -27,13 +28,13 @@ pub struct Limits {
     pub entry: u64,
     /// Entries, folders included.
     pub entries: usize,
-    /// Unpacked bytes per archive byte, once [`Limits::RATIO_FLOOR`] is passed.
+    /// Unpacked bytes per archive byte, once [`ArchiveLimits::RATIO_FLOOR`] is passed.
     pub ratio: u64,
     /// Leading name components to remove.
     pub strip: usize,
 }
 
-impl Limits {
+impl ArchiveLimits {
     /// Caps for a skill: the largest real one has 14 MB in 300 files.
     pub const SKILL: Self = Self {
         archive: 100_000_000,
@@ -58,14 +59,14 @@ impl Limits {
     pub const RATIO_FLOOR: u64 = 1_000_000;
 
     /// The same caps with `strip` leading components removed from each name.
-    pub fn stripping(self, strip: usize) -> Self {
+    pub fn with_strip(self, strip: usize) -> Self {
         Self { strip, ..self }
     }
 }
 
 /// The kind of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum ArchiveFormat {
     /// PKZIP.
     Zip,
     /// Plain tar.
@@ -77,13 +78,13 @@ pub enum Format {
 }
 
 /// The format of a skill's archive, judged by magic alone.
-pub fn format_of(bytes: &[u8]) -> Option<Format> {
+pub fn format_of(bytes: &[u8]) -> Option<ArchiveFormat> {
     if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
-        Some(Format::Zip)
+        Some(ArchiveFormat::Zip)
     } else if bytes.starts_with(&[0x1f, 0x8b]) {
-        Some(Format::TarGz)
+        Some(ArchiveFormat::TarGz)
     } else if bytes.get(257..262) == Some(b"ustar") {
-        Some(Format::Tar)
+        Some(ArchiveFormat::Tar)
     } else {
         None
     }
@@ -101,7 +102,7 @@ pub enum ArchiveError {
         /// The name, as far as it can be shown.
         name: String,
         /// What is wrong with it.
-        error: NameError,
+        error: EntryNameError,
     },
     /// A link, device, pipe, sparse or encrypted entry.
     #[error("entry {name:?} is {kind}, not a regular file")]
@@ -140,7 +141,7 @@ pub enum ArchiveError {
 
 /// One regular file of an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct ArchiveFile {
     /// Relative path with `/`, checked.
     pub path: String,
     /// Content.
@@ -150,9 +151,9 @@ pub struct Entry {
 }
 
 /// All files of an archive, in its order.
-pub fn unpack(bytes: &[u8], limits: &Limits) -> Result<Vec<Entry>, ArchiveError> {
+pub fn unpack(bytes: &[u8], limits: &ArchiveLimits) -> Result<Vec<ArchiveFile>, ArchiveError> {
     let mut entries = Vec::new();
-    walk(bytes, limits, &mut |entry| {
+    for_each_file(bytes, limits, &mut |entry| {
         entries.push(entry);
         Ok(())
     })?;
@@ -160,53 +161,57 @@ pub fn unpack(bytes: &[u8], limits: &Limits) -> Result<Vec<Entry>, ArchiveError>
 }
 
 /// The names in a zip of many things, for choosing what to take; none of them is checked.
-pub fn zip_names(bytes: &[u8], limits: &Limits) -> Result<Vec<String>, ArchiveError> {
-    let names = zipped::names(bytes, limits.entries)?;
+pub fn zip_names(bytes: &[u8], limits: &ArchiveLimits) -> Result<Vec<String>, ArchiveError> {
+    let names = zip_reader::names(bytes, limits.entries)?;
     Ok(names.into_iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect())
 }
 
 /// The files of a zip that `wanted` picks by their names as they are written there. What is not
 /// picked is not unpacked, so that a link elsewhere in a repository is nobody's business.
-pub fn unpack_some(
+pub fn unpack_selected(
     bytes: &[u8],
-    limits: &Limits,
+    limits: &ArchiveLimits,
     wanted: &dyn Fn(&str) -> bool,
-) -> Result<Vec<Entry>, ArchiveError> {
+) -> Result<Vec<ArchiveFile>, ArchiveError> {
     if bytes.len() as u64 > limits.archive {
         return Err(ArchiveError::Cap { what: "bytes", limit: limits.archive });
     }
     let mut entries = Vec::new();
-    let mut sink = |file: Unpacking<'_>| {
+    let mut sink = |file: ArchiveFileStream<'_>| {
         let mut bytes = Vec::new();
         file.content.read_to_end(&mut bytes)?;
-        entries.push(Entry { path: file.path.to_owned(), bytes, executable: file.executable });
+        entries.push(ArchiveFile {
+            path: file.path.to_owned(),
+            bytes,
+            executable: file.executable,
+        });
         Ok(())
     };
-    let mut gate = Gate::new(*limits, bytes.len() as u64, &mut sink);
-    zipped::walk(bytes, &mut gate, &|name| std::str::from_utf8(name).is_ok_and(wanted))?;
+    let mut gate = EntryGate::new(*limits, bytes.len() as u64, &mut sink);
+    zip_reader::walk(bytes, &mut gate, &|name| std::str::from_utf8(name).is_ok_and(wanted))?;
     Ok(entries)
 }
 
 /// Hands each file to `sink` as it is unpacked. After an error, what was handed out is void.
-pub fn walk(
+pub fn for_each_file(
     bytes: &[u8],
-    limits: &Limits,
-    sink: &mut dyn FnMut(Entry) -> io::Result<()>,
+    limits: &ArchiveLimits,
+    sink: &mut dyn FnMut(ArchiveFile) -> io::Result<()>,
 ) -> Result<(), ArchiveError> {
     if bytes.len() as u64 > limits.archive {
         return Err(ArchiveError::Cap { what: "bytes", limit: limits.archive });
     }
     let format = format_of(bytes).ok_or(ArchiveError::UnknownFormat)?;
-    stream(bytes, bytes.len() as u64, format, limits, &mut |file| {
+    stream_files(bytes, bytes.len() as u64, format, limits, &mut |file| {
         let mut bytes = Vec::new();
         file.content.read_to_end(&mut bytes)?;
-        sink(Entry { path: file.path.to_owned(), bytes, executable: file.executable })
+        sink(ArchiveFile { path: file.path.to_owned(), bytes, executable: file.executable })
     })?;
     Ok(())
 }
 
 /// A file while it is unpacked.
-pub struct Unpacking<'a> {
+pub struct ArchiveFileStream<'a> {
     /// Relative path with `/`, checked.
     pub path: &'a str,
     /// Whether the archive marks it executable.
@@ -217,7 +222,7 @@ pub struct Unpacking<'a> {
 
 /// What came out of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Unpacked {
+pub struct UnpackSummary {
     /// Files that were handed out.
     pub files: usize,
     /// Files of which no name was left once leading parts were stripped.
@@ -226,64 +231,64 @@ pub struct Unpacked {
 
 /// Hands each file of an archive of `length` bytes and known format to `sink`, without holding more
 /// than a chunk of it; only a zip is read whole, because its directory stands at the end.
-pub fn stream(
+pub fn stream_files(
     mut reader: impl Read,
     length: u64,
-    format: Format,
-    limits: &Limits,
-    sink: &mut dyn FnMut(Unpacking<'_>) -> io::Result<()>,
-) -> Result<Unpacked, ArchiveError> {
+    format: ArchiveFormat,
+    limits: &ArchiveLimits,
+    sink: &mut dyn FnMut(ArchiveFileStream<'_>) -> io::Result<()>,
+) -> Result<UnpackSummary, ArchiveError> {
     if length > limits.archive {
         return Err(ArchiveError::Cap { what: "bytes", limit: limits.archive });
     }
-    let mut gate = Gate::new(*limits, length, sink);
+    let mut gate = EntryGate::new(*limits, length, sink);
     // Headers and padding of the allowed entries come on top of their bytes.
     let most = limits.unpacked + limits.entries as u64 * 2048 + 4096;
     match format {
-        Format::Zip => {
+        ArchiveFormat::Zip => {
             let mut bytes = Vec::new();
             reader.take(limits.archive).read_to_end(&mut bytes)?;
-            zipped::walk(&bytes, &mut gate, &|_| true)?;
+            zip_reader::walk(&bytes, &mut gate, &|_| true)?;
         }
-        Format::Tar => tarball::walk(&mut reader, &mut gate)?,
-        Format::TarGz => {
+        ArchiveFormat::Tar => tarball::walk(&mut reader, &mut gate)?,
+        ArchiveFormat::TarGz => {
             tarball::walk(flate2::read::MultiGzDecoder::new(reader).take(most), &mut gate)?;
         }
-        Format::TarBz2 => {
+        ArchiveFormat::TarBz2 => {
             tarball::walk(bzip2::read::MultiBzDecoder::new(reader).take(most), &mut gate)?;
         }
     }
     Ok(gate.done)
 }
 
-type Sink<'a> = &'a mut dyn FnMut(Unpacking<'_>) -> io::Result<()>;
+type FileSink<'a> = &'a mut dyn FnMut(ArchiveFileStream<'_>) -> io::Result<()>;
 
 /// What every entry passes, whatever the format.
-struct Gate<'a> {
-    limits: Limits,
+struct EntryGate<'a> {
+    limits: ArchiveLimits,
     archive: u64,
     unpacked: u64,
     entries: usize,
-    seen: BTreeMap<String, (String, Kind)>,
-    done: Unpacked,
-    sink: Sink<'a>,
+    seen: BTreeMap<String, (String, ArchiveEntryKind)>,
+    done: UnpackSummary,
+    sink: FileSink<'a>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ArchiveEntryKind {
     File,
     Folder,
 }
 
-impl<'a> Gate<'a> {
-    fn new(limits: Limits, archive: u64, sink: Sink<'a>) -> Self {
+impl<'a> EntryGate<'a> {
+    fn new(limits: ArchiveLimits, archive: u64, sink: FileSink<'a>) -> Self {
         Self {
             limits,
             archive,
             unpacked: 0,
             entries: 0,
             seen: BTreeMap::new(),
-            done: Unpacked::default(),
+            done: UnpackSummary::default(),
             sink,
         }
     }
@@ -304,12 +309,12 @@ impl<'a> Gate<'a> {
         }
         let name = text(name)?;
         let plain = name.strip_prefix("./").unwrap_or(&name);
-        match stripped(plain, self.limits.strip) {
-            Err(NameError::Stripped) => Ok(()),
+        match stripped_components(plain, self.limits.strip) {
+            Err(EntryNameError::Stripped) => Ok(()),
             Err(error) => Err(ArchiveError::Name { name: name.clone(), error }),
             Ok(parts) => {
                 let path = parts.join("/");
-                self.remember(&path, Kind::Folder)
+                self.remember(&path, ArchiveEntryKind::Folder)
             }
         }
     }
@@ -323,20 +328,20 @@ impl<'a> Gate<'a> {
         self.count()?;
         let name = text(name)?;
         let plain = name.strip_prefix("./").unwrap_or(&name);
-        let parts = match stripped(plain, self.limits.strip) {
+        let parts = match stripped_components(plain, self.limits.strip) {
             Ok(parts) => parts,
-            Err(NameError::Stripped) => Vec::new(),
+            Err(EntryNameError::Stripped) => Vec::new(),
             Err(error) => return Err(ArchiveError::Name { name: name.clone(), error }),
         };
         let path = parts.join("/");
         for depth in 1..parts.len() {
-            self.remember(&parts[..depth].join("/"), Kind::Folder)?;
+            self.remember(&parts[..depth].join("/"), ArchiveEntryKind::Folder)?;
         }
         if !parts.is_empty() {
-            self.remember(&path, Kind::File)?;
+            self.remember(&path, ArchiveEntryKind::File)?;
         }
         let mut reached = None;
-        let mut content = Capped {
+        let mut content = CappedReader {
             from,
             limits: self.limits,
             archive: self.archive,
@@ -349,7 +354,7 @@ impl<'a> Gate<'a> {
             Ok(())
         } else {
             self.done.files += 1;
-            (self.sink)(Unpacking { path: &path, executable, content: &mut content })
+            (self.sink)(ArchiveFileStream { path: &path, executable, content: &mut content })
         };
         // What the sink left counts as well: a checksum is over the whole file.
         let taken = taken.and_then(|()| io::copy(&mut content, &mut io::sink()).map(drop));
@@ -359,10 +364,14 @@ impl<'a> Gate<'a> {
         }
     }
 
-    fn remember(&mut self, path: &str, kind: Kind) -> Result<(), ArchiveError> {
-        let key = twin_key(path);
+    fn remember(&mut self, path: &str, kind: ArchiveEntryKind) -> Result<(), ArchiveError> {
+        let key = collision_key(path);
         match self.seen.get(&key) {
-            Some((first, Kind::Folder)) if kind == Kind::Folder && first == path => Ok(()),
+            Some((first, ArchiveEntryKind::Folder))
+                if kind == ArchiveEntryKind::Folder && first == path =>
+            {
+                Ok(())
+            }
             Some((first, _)) => {
                 Err(ArchiveError::Twins { first: first.clone(), second: path.to_owned() })
             }
@@ -375,9 +384,9 @@ impl<'a> Gate<'a> {
 }
 
 /// A file's bytes, counted as they come.
-struct Capped<'a> {
+struct CappedReader<'a> {
     from: &'a mut dyn Read,
-    limits: Limits,
+    limits: ArchiveLimits,
     archive: u64,
     unpacked: &'a mut u64,
     entry: u64,
@@ -385,7 +394,7 @@ struct Capped<'a> {
     reached: &'a mut Option<ArchiveError>,
 }
 
-impl Read for Capped<'_> {
+impl Read for CappedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.from.read(buffer)?;
         self.entry += count as u64;
@@ -395,7 +404,7 @@ impl Read for Capped<'_> {
             ArchiveError::Cap { what: "bytes in one file", limit: limits.entry }
         } else if *self.unpacked > limits.unpacked {
             ArchiveError::Cap { what: "unpacked bytes", limit: limits.unpacked }
-        } else if *self.unpacked > Limits::RATIO_FLOOR
+        } else if *self.unpacked > ArchiveLimits::RATIO_FLOOR
             && *self.unpacked / limits.ratio.max(1) > self.archive
         {
             ArchiveError::Ratio(limits.ratio)
@@ -413,7 +422,7 @@ fn text(name: &[u8]) -> Result<String, ArchiveError> {
         Ok(name) => Ok(name.to_owned()),
         Err(_) => Err(ArchiveError::Name {
             name: String::from_utf8_lossy(name).into_owned(),
-            error: NameError::NotUtf8,
+            error: EntryNameError::NotUtf8,
         }),
     }
 }

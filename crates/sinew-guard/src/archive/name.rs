@@ -14,7 +14,7 @@ const MAX_DEPTH: usize = 16;
 
 /// Why a name is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NameError {
+pub enum EntryNameError {
     /// There is no name, or a component is empty.
     #[error("it has an empty part")]
     Empty,
@@ -51,20 +51,20 @@ pub enum NameError {
 }
 
 /// The components of an entry name, or why it is refused. A single trailing `/` marks a folder.
-pub fn components(name: &str) -> Result<Vec<&str>, NameError> {
+pub fn components(name: &str) -> Result<Vec<&str>, EntryNameError> {
     if name.is_empty() {
-        return Err(NameError::Empty);
+        return Err(EntryNameError::Empty);
     }
     if name.starts_with(['/', '\\', '~']) {
-        return Err(NameError::Absolute);
+        return Err(EntryNameError::Absolute);
     }
     if name.chars().count() > MAX_NAME {
-        return Err(NameError::TooLong);
+        return Err(EntryNameError::TooLong);
     }
     let name = name.strip_suffix('/').unwrap_or(name);
     let parts: Vec<&str> = name.split('/').collect();
     if parts.len() > MAX_DEPTH {
-        return Err(NameError::TooLong);
+        return Err(EntryNameError::TooLong);
     }
     for part in &parts {
         component(part)?;
@@ -73,11 +73,11 @@ pub fn components(name: &str) -> Result<Vec<&str>, NameError> {
 }
 
 /// The components after `strip` leading ones were removed; checked before and after.
-pub fn stripped(name: &str, strip: usize) -> Result<Vec<&str>, NameError> {
+pub fn stripped_components(name: &str, strip: usize) -> Result<Vec<&str>, EntryNameError> {
     let parts = components(name)?;
     let rest: Vec<&str> = parts.into_iter().skip(strip).collect();
     if rest.is_empty() {
-        return Err(NameError::Stripped);
+        return Err(EntryNameError::Stripped);
     }
     for part in &rest {
         component(part)?;
@@ -85,30 +85,30 @@ pub fn stripped(name: &str, strip: usize) -> Result<Vec<&str>, NameError> {
     Ok(rest)
 }
 
-fn component(part: &str) -> Result<(), NameError> {
+fn component(part: &str) -> Result<(), EntryNameError> {
     if part.is_empty() {
-        return Err(NameError::Empty);
+        return Err(EntryNameError::Empty);
     }
     if part.chars().all(|c| c == '.') && part.len() <= 2 {
-        return Err(NameError::Dots);
+        return Err(EntryNameError::Dots);
     }
     if part.len() > MAX_COMPONENT {
-        return Err(NameError::TooLong);
+        return Err(EntryNameError::TooLong);
     }
     if part.contains('\\') {
-        return Err(NameError::Backslash);
+        return Err(EntryNameError::Backslash);
     }
     if part.chars().any(char::is_control) {
-        return Err(NameError::Control);
+        return Err(EntryNameError::Control);
     }
     if part.contains(':') {
-        return Err(NameError::Colon);
+        return Err(EntryNameError::Colon);
     }
     if part.ends_with(['.', ' ']) {
-        return Err(NameError::TrailingDotOrSpace);
+        return Err(EntryNameError::TrailingDotOrSpace);
     }
     if is_reserved(part) {
-        return Err(NameError::Reserved);
+        return Err(EntryNameError::Reserved);
     }
     Ok(())
 }
@@ -126,7 +126,7 @@ fn is_reserved(part: &str) -> bool {
 }
 
 /// One form for all names that some file system takes for the same.
-pub fn twin_key(path: &str) -> String {
+pub fn collision_key(path: &str) -> String {
     path.nfkc().flat_map(char::to_lowercase).nfc().collect()
 }
 
@@ -145,7 +145,7 @@ pub fn is_skill_name(name: &str) -> bool {
 pub const SUPPORT_FOLDERS: &[&str] = &["references", "templates", "scripts", "assets"];
 
 /// The components of a support file's path: as an entry name, below one of [`SUPPORT_FOLDERS`].
-pub fn support_file(path: &str) -> Option<Vec<&str>> {
+pub fn support_file_components(path: &str) -> Option<Vec<&str>> {
     let parts = components(path).ok()?;
     let allowed = parts.len() >= 2 && SUPPORT_FOLDERS.contains(&parts[0]) && !path.ends_with('/');
     allowed.then_some(parts)
@@ -159,17 +159,17 @@ mod tests {
     fn plain_names_pass_and_others_say_why() {
         assert_eq!(components("a/b.md"), Ok(vec!["a", "b.md"]));
         assert_eq!(components("dir/"), Ok(vec!["dir"]));
-        assert_eq!(components("../x"), Err(NameError::Dots));
-        assert_eq!(components("/etc/x"), Err(NameError::Absolute));
-        assert_eq!(components("C:\\x"), Err(NameError::Backslash));
-        assert_eq!(components("a:b"), Err(NameError::Colon));
-        assert_eq!(components("nul.txt"), Err(NameError::Reserved));
-        assert_eq!(components("COM¹"), Err(NameError::Reserved));
-        assert_eq!(components("a//b"), Err(NameError::Empty));
-        assert_eq!(components("a./b"), Err(NameError::TrailingDotOrSpace));
+        assert_eq!(components("../x"), Err(EntryNameError::Dots));
+        assert_eq!(components("/etc/x"), Err(EntryNameError::Absolute));
+        assert_eq!(components("C:\\x"), Err(EntryNameError::Backslash));
+        assert_eq!(components("a:b"), Err(EntryNameError::Colon));
+        assert_eq!(components("nul.txt"), Err(EntryNameError::Reserved));
+        assert_eq!(components("COM¹"), Err(EntryNameError::Reserved));
+        assert_eq!(components("a//b"), Err(EntryNameError::Empty));
+        assert_eq!(components("a./b"), Err(EntryNameError::TrailingDotOrSpace));
         assert_eq!(components("command/console.txt"), Ok(vec!["command", "console.txt"]));
-        assert_eq!(stripped("top/a", 1), Ok(vec!["a"]));
-        assert_eq!(stripped("top", 1), Err(NameError::Stripped));
+        assert_eq!(stripped_components("top/a", 1), Ok(vec!["a"]));
+        assert_eq!(stripped_components("top", 1), Err(EntryNameError::Stripped));
     }
 
     #[test]
@@ -178,9 +178,10 @@ mod tests {
         for bad in ["a", "A1", "-a", "a/b", "..", "con", &"a".repeat(81)] {
             assert!(!is_skill_name(bad), "{bad}");
         }
-        assert!(support_file("scripts/run.sh").is_some());
+        assert!(support_file_components("scripts/run.sh").is_some());
         assert!(
-            support_file("SKILL.md").is_none() && support_file("scripts/../SKILL.md").is_none()
+            support_file_components("SKILL.md").is_none()
+                && support_file_components("scripts/../SKILL.md").is_none()
         );
     }
 }

@@ -4,9 +4,9 @@ use std::io::Read;
 
 use tar::EntryType;
 
-use super::{ArchiveError, Gate};
+use super::{ArchiveError, EntryGate};
 
-pub(super) fn walk(reader: impl Read, gate: &mut Gate<'_>) -> Result<(), ArchiveError> {
+pub(super) fn walk(reader: impl Read, gate: &mut EntryGate<'_>) -> Result<(), ArchiveError> {
     let mut archive = tar::Archive::new(reader);
     for entry in archive.entries()? {
         let mut entry = entry?;

@@ -1,6 +1,6 @@
 //! What is scanned: the files of one skill, from a folder, an archive or memory.
 //!
-//! Nothing is left out on the way in: what cannot be taken becomes a [`Trouble`], which the scan
+//! Nothing is left out on the way in: what cannot be taken becomes a [`BundleProblem`], which the scan
 //! turns into a finding. The bytes taken here are the bytes that are hashed and scanned.
 
 use std::io;
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
 
-use crate::archive::{self, ArchiveError, Limits};
-use crate::contained::{OpenError, ReadError, open_regular};
+use crate::archive::{self, ArchiveError, ArchiveLimits};
+use crate::containment::{FileOpenError, FileReadError, open_regular};
 use crate::digest;
 
 /// Bytes of one file that are scanned; larger ones are reported.
@@ -32,7 +32,7 @@ pub struct BundleFile {
 
 /// Something that kept a file from being taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Trouble {
+pub(crate) struct BundleProblem {
     pub(crate) rule: &'static str,
     pub(crate) path: String,
     pub(crate) detail: String,
@@ -40,14 +40,14 @@ pub(crate) struct Trouble {
 
 /// The files of one skill, in byte order of their paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Bundle {
+pub struct SkillBundle {
     /// The skill's folder name, where it has one.
     name: Option<String>,
     files: Vec<BundleFile>,
-    troubles: Vec<Trouble>,
+    troubles: Vec<BundleProblem>,
 }
 
-impl Bundle {
+impl SkillBundle {
     /// A bundle from files in memory.
     pub fn from_files(files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Self {
         let mut bundle = Self::default();
@@ -102,13 +102,13 @@ impl Bundle {
 
     /// A bundle from the bytes of a zip, tar or tar.gz.
     pub fn from_archive(bytes: &[u8]) -> Result<Self, ArchiveError> {
-        let entries = archive::unpack(bytes, &Limits::SKILL)?;
+        let entries = archive::unpack(bytes, &ArchiveLimits::SKILL)?;
         Ok(Self::from_files(entries.into_iter().map(|entry| (entry.path, entry.bytes))))
     }
 
     /// The same bundle under another folder name.
     #[must_use]
-    pub fn named(mut self, name: impl Into<String>) -> Self {
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
@@ -123,7 +123,7 @@ impl Bundle {
         &self.files
     }
 
-    pub(crate) fn troubles(&self) -> &[Trouble] {
+    pub(crate) fn problems(&self) -> &[BundleProblem] {
         &self.troubles
     }
 
@@ -140,11 +140,15 @@ impl Bundle {
     fn take_file(&mut self, dir: &Dir, name: &Path, shown: String, total: &mut u64) {
         let file = match open_regular(dir, name) {
             Ok(file) => file,
-            Err(OpenError::Link) => return self.trouble("link-entry", shown, "a symbolic link"),
-            Err(OpenError::NotRegular(kind)) => return self.trouble("special-file", shown, kind),
+            Err(FileOpenError::Link) => {
+                return self.trouble("link-entry", shown, "a symbolic link");
+            }
+            Err(FileOpenError::NotRegular(kind)) => {
+                return self.trouble("special-file", shown, kind);
+            }
             // Gone between the listing and the opening: it is not part of what is hashed either.
-            Err(OpenError::NotFound) => return,
-            Err(OpenError::Io(error)) => {
+            Err(FileOpenError::NotFound) => return,
+            Err(FileOpenError::Io(error)) => {
                 return self.trouble("scan-failed", shown, &error.to_string());
             }
         };
@@ -153,10 +157,10 @@ impl Bundle {
         }
         match file.read(MAX_FILE) {
             Ok(bytes) => self.take(shown, bytes, total),
-            Err(ReadError::TooLarge { size, .. }) => {
+            Err(FileReadError::TooLarge { size, .. }) => {
                 self.trouble("oversize-unscannable", shown, &format!("{size} bytes"));
             }
-            Err(ReadError::Io(error)) => self.trouble("scan-failed", shown, &error.to_string()),
+            Err(FileReadError::Io(error)) => self.trouble("scan-failed", shown, &error.to_string()),
         }
     }
 
@@ -177,7 +181,7 @@ impl Bundle {
     }
 
     fn trouble(&mut self, rule: &'static str, path: String, detail: &str) {
-        self.troubles.push(Trouble { rule, path, detail: detail.to_owned() });
+        self.troubles.push(BundleProblem { rule, path, detail: detail.to_owned() });
     }
 
     fn sorted(mut self) -> Self {

@@ -9,7 +9,7 @@
 
 use std::collections::HashSet;
 
-use super::bundle::Bundle;
+use super::bundle::SkillBundle;
 
 /// Objects of one file; a module of ten thousand lines has fewer.
 const MAX_OBJECTS: usize = 200_000;
@@ -51,7 +51,7 @@ const IMPLICIT: &[&str] = &[
 
 /// What comes of holding bytecode against its source.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Compared {
+pub(crate) enum BytecodeComparison {
     /// There is no source beside it.
     NoSource,
     /// Everything it names stands there.
@@ -61,19 +61,19 @@ pub(crate) enum Compared {
 }
 
 /// Holds a `.pyc` of a skill against the source it belongs to.
-pub(crate) fn compare(bundle: &Bundle, path: &str, bytes: &[u8]) -> Compared {
-    let Some(source) = source_of(bundle, path) else { return Compared::NoSource };
+pub(crate) fn compare(bundle: &SkillBundle, path: &str, bytes: &[u8]) -> BytecodeComparison {
+    let Some(source) = source_of(bundle, path) else { return BytecodeComparison::NoSource };
     let known = words_of(source);
-    let mut reader = Reader { bytes, at: 16, magic: 0, left: MAX_OBJECTS, known };
+    let mut reader = BytecodeReader { bytes, at: 16, magic: 0, left: MAX_OBJECTS, known };
     reader.magic = bytes.get(..2).map_or(0, |magic| u16::from_le_bytes([magic[0], magic[1]]));
     match reader.object(0) {
-        Ok(()) => Compared::Same,
-        Err(what) => Compared::Different(what),
+        Ok(()) => BytecodeComparison::Same,
+        Err(what) => BytecodeComparison::Different(what),
     }
 }
 
 /// `pkg/__pycache__/a.cpython-312.pyc` and `pkg/a.pyc` come from `pkg/a.py`.
-fn source_of<'a>(bundle: &'a Bundle, path: &str) -> Option<&'a str> {
+fn source_of<'a>(bundle: &'a SkillBundle, path: &str) -> Option<&'a str> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let module = name.split('.').next()?;
     let folder = folder.strip_suffix("__pycache__").unwrap_or(folder).trim_end_matches('/');
@@ -83,7 +83,7 @@ fn source_of<'a>(bundle: &'a Bundle, path: &str) -> Option<&'a str> {
     std::str::from_utf8(&file.bytes).ok()
 }
 
-struct Reader<'a> {
+struct BytecodeReader<'a> {
     bytes: &'a [u8],
     at: usize,
     magic: u16,
@@ -92,7 +92,7 @@ struct Reader<'a> {
     known: HashSet<&'a str>,
 }
 
-impl Reader<'_> {
+impl BytecodeReader<'_> {
     fn take(&mut self, length: usize) -> Result<&[u8], String> {
         let end = self.at.checked_add(length).ok_or("a length that overflows")?;
         let taken = self.bytes.get(self.at..end).ok_or("it ends in the middle of an object")?;
@@ -254,20 +254,20 @@ mod tests {
         out
     }
 
-    fn check(path: &str, bytes: &[u8]) -> Compared {
+    fn check(path: &str, bytes: &[u8]) -> BytecodeComparison {
         let source = ("scripts/a.py".to_owned(), b"print(\"hello there\")\n".to_vec());
-        compare(&Bundle::from_files([source]), path, bytes)
+        compare(&SkillBundle::from_files([source]), path, bytes)
     }
 
     #[test]
     fn what_the_source_says_agrees_and_nothing_else() {
         let cached = "scripts/__pycache__/a.cpython-312.pyc";
-        assert_eq!(check(cached, &compiled("hello")), Compared::Same);
-        assert_eq!(check("scripts/a.pyc", &compiled("hello")), Compared::Same);
-        assert_eq!(check("a.pyc", &compiled("hello")), Compared::NoSource);
+        assert_eq!(check(cached, &compiled("hello")), BytecodeComparison::Same);
+        assert_eq!(check("scripts/a.pyc", &compiled("hello")), BytecodeComparison::Same);
+        assert_eq!(check("a.pyc", &compiled("hello")), BytecodeComparison::NoSource);
         assert_eq!(
             check(cached, &compiled("system")),
-            Compared::Different("`system` is not in the source".to_owned())
+            BytecodeComparison::Different("`system` is not in the source".to_owned())
         );
     }
 
@@ -276,7 +276,7 @@ mod tests {
         let whole = compiled("hello");
         for length in 0..whole.len() {
             let cut = check("scripts/a.pyc", &whole[..length]);
-            assert!(matches!(cut, Compared::Different(_)), "{length}: {cut:?}");
+            assert!(matches!(cut, BytecodeComparison::Different(_)), "{length}: {cut:?}");
         }
     }
 }

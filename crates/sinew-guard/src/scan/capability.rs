@@ -6,12 +6,12 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-use super::facts::{Fact, URL};
-use super::filetype::Kind;
+use super::facts::{ScanFact, URL};
+use super::filetype::ScannedFileKind;
 use super::hosts::HostClass;
-use super::inventory::{ScannedFile, Typed};
-use super::metadata::Declared;
-use super::table::Table;
+use super::inventory::{ScannedFile, TypedPath};
+use super::metadata::SkillDeclarations;
+use super::table::RuleTable;
 
 /// Entries kept per list: a person reads the summary before approving.
 const MAX_ENTRIES: usize = 200;
@@ -39,7 +39,7 @@ pub struct EnvUse {
 /// What a skill can do, as far as its text says.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Capabilities {
+pub struct SkillCapabilities {
     /// Hosts it names.
     pub hosts: Vec<HostUse>,
     /// Programs it needs or starts.
@@ -69,13 +69,13 @@ pub struct Capabilities {
 }
 
 pub(crate) fn summarise(
-    table: &Table,
+    table: &RuleTable,
     files: &[ScannedFile],
-    facts: &[Fact],
-    kinds: &[Typed],
-    declared: &Declared,
+    facts: &[ScanFact],
+    kinds: &[TypedPath],
+    declared: &SkillDeclarations,
     bytes: u64,
-) -> Capabilities {
+) -> SkillCapabilities {
     let mut hosts: BTreeMap<String, (HostClass, &'static str)> = BTreeMap::new();
     let (mut reads, mut writes, mut exec) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let (mut persistence, mut agent_files) = (BTreeSet::new(), BTreeSet::new());
@@ -131,17 +131,17 @@ pub(crate) fn summarise(
     let languages: BTreeSet<String> = kinds
         .iter()
         .filter_map(|(_, kind, _)| match kind {
-            Kind::Script(language) => Some((*language).to_owned()),
+            ScannedFileKind::Script(language) => Some((*language).to_owned()),
             _ => None,
         })
         .collect();
     let containers = kinds
         .iter()
-        .filter(|(_, kind, _)| matches!(kind, Kind::Archive | Kind::Document))
+        .filter(|(_, kind, _)| matches!(kind, ScannedFileKind::Archive | ScannedFileKind::Document))
         .map(|(path, ..)| path.clone())
         .take(MAX_ENTRIES)
         .collect();
-    Capabilities {
+    SkillCapabilities {
         hosts: hosts
             .into_iter()
             .take(MAX_ENTRIES)
@@ -174,7 +174,7 @@ fn host_of(url: &str) -> &str {
     host.split(['/', ':', '?', '#']).next().unwrap_or(host)
 }
 
-fn names_in(files: &[ScannedFile], declared: &Declared) -> (Vec<EnvUse>, Vec<String>) {
+fn names_in(files: &[ScannedFile], declared: &SkillDeclarations) -> (Vec<EnvUse>, Vec<String>) {
     static ENV: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r#"(?:process\.env\.|environ(?:\.get\(|\[)\s*["']|getenv\(\s*["']|\$\{?|Deno\.env\.get\(["'])([A-Z][A-Z0-9_]{2,63})"#).ok()
     });

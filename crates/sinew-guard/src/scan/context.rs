@@ -3,13 +3,13 @@
 
 use memchr::memchr2;
 
-use super::lines::Lines;
+use super::lines::TextLines;
 use super::polarity::negator_governs;
-use super::role::{Role, Span};
+use super::role::{RoleSpan, TextRole};
 
 /// What surrounds a line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Context {
+pub(crate) struct LineContext {
     /// Under a heading or an introduction that says not to.
     pub(crate) negated: bool,
     /// In a list of patterns.
@@ -96,23 +96,23 @@ fn opens_pattern_list(line: &str) -> bool {
 
 /// The context of every line, kept where it changes.
 #[derive(Debug, Default)]
-pub(crate) struct Contexts {
-    changes: Vec<(usize, Context)>,
+pub(crate) struct LineContextMap {
+    changes: Vec<(usize, LineContext)>,
 }
 
-impl Contexts {
+impl LineContextMap {
     /// Reads folded text in one pass.
-    pub(crate) fn new(text: &str, spans: &[Span]) -> Self {
+    pub(crate) fn new(text: &str, spans: &[RoleSpan]) -> Self {
         let mut contexts = Self::default();
-        let mut reader = Reader::default();
+        let mut reader = ContextReader::default();
         let mut span_at = 0;
-        for (number, line) in Lines::new(text).enumerate() {
+        for (number, line) in TextLines::new(text).enumerate() {
             while span_at + 1 < spans.len() && spans[span_at].lines.end <= number {
                 span_at += 1;
             }
             let Some(span) = spans.get(span_at) else { break };
             let context = reader.read(number, line, span);
-            let last = contexts.changes.last().map_or(Context::default(), |(_, last)| *last);
+            let last = contexts.changes.last().map_or(LineContext::default(), |(_, last)| *last);
             if context != last {
                 contexts.changes.push((number, context));
             }
@@ -121,15 +121,15 @@ impl Contexts {
     }
 
     /// What surrounds a line.
-    pub(crate) fn at(&self, line: usize) -> Context {
+    pub(crate) fn at(&self, line: usize) -> LineContext {
         let after = self.changes.partition_point(|(from, _)| *from <= line);
-        after.checked_sub(1).map_or(Context::default(), |at| self.changes[at].1)
+        after.checked_sub(1).map_or(LineContext::default(), |at| self.changes[at].1)
     }
 }
 
 /// What one line leaves behind for the next.
 #[derive(Debug, Default)]
-struct Reader {
+struct ContextReader {
     heading: bool,
     intro: bool,
     in_docstring: bool,
@@ -139,17 +139,17 @@ struct Reader {
     previous_block: Option<u32>,
 }
 
-impl Reader {
-    fn read(&mut self, number: usize, line: &str, span: &Span) -> Context {
+impl ContextReader {
+    fn read(&mut self, number: usize, line: &str, span: &RoleSpan) -> LineContext {
         let trimmed = trim(line);
-        let mut context = Context::default();
+        let mut context = LineContext::default();
         if span.code {
             if self.previous_block != Some(span.block) {
                 self.in_docstring = false;
                 self.bad_comment = false;
                 self.list = None;
             }
-            if span.role != Role::Frontmatter {
+            if span.role != TextRole::Frontmatter {
                 self.code(trimmed, number, &mut context);
                 context.negated |= self.heading || self.intro || self.bad_comment;
             }
@@ -173,7 +173,7 @@ impl Reader {
         context
     }
 
-    fn code(&mut self, line: &str, number: usize, context: &mut Context) {
+    fn code(&mut self, line: &str, number: usize, context: &mut LineContext) {
         let quotes = match memchr2(b'"', b'\'', line.as_bytes()) {
             Some(_) => line.matches("\"\"\"").count() + line.matches("'''").count(),
             None => 0,

@@ -1,6 +1,6 @@
 //! Decoders: what a text hides in another alphabet.
 //!
-//! Every decoder is linear in its input, and every result counts against a [`Budget`]; reaching it
+//! Every decoder is linear in its input, and every result counts against a [`DecodeBudget`]; reaching it
 //! is itself a finding, never a reason to look away.
 
 use std::io::Read as _;
@@ -28,7 +28,7 @@ const MAX_MARKDOWN: usize = 1 << 19;
 
 /// How much more of one skill may be decoded and parsed.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub(crate) struct DecodeBudget {
     bytes: usize,
     blobs: usize,
     /// Bytes of Markdown.
@@ -37,7 +37,7 @@ pub(crate) struct Budget {
     pub(crate) exhausted: Option<(usize, usize)>,
 }
 
-impl Budget {
+impl DecodeBudget {
     pub(crate) fn new() -> Self {
         Self { bytes: MAX_DECODED, blobs: MAX_BLOBS, markdown: MAX_MARKDOWN, exhausted: None }
     }
@@ -55,7 +55,7 @@ impl Budget {
 
 /// Something that was encoded.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Decoded {
+pub(crate) struct DecodedBlob {
     /// Byte where the encoded form starts.
     pub(crate) at: usize,
     pub(crate) codec: &'static str,
@@ -65,7 +65,7 @@ pub(crate) struct Decoded {
 }
 
 /// Everything in `text` that decodes to text or to something with a known magic.
-pub(crate) fn find(text: &str) -> Vec<Decoded> {
+pub(crate) fn find(text: &str) -> Vec<DecodedBlob> {
     let mut found = Vec::new();
     base64_and_hex(text, &mut found);
     escapes(text, &mut found);
@@ -73,12 +73,12 @@ pub(crate) fn find(text: &str) -> Vec<Decoded> {
     found
 }
 
-fn keep(at: usize, codec: &'static str, bytes: Vec<u8>, cut: bool, found: &mut Vec<Decoded>) {
+fn keep(at: usize, codec: &'static str, bytes: Vec<u8>, cut: bool, found: &mut Vec<DecodedBlob>) {
     if let Some(plain) = inflate(&bytes) {
         let cut = cut || plain.len() >= MAX_BLOB;
-        found.push(Decoded { at, codec: "compressed", bytes: plain, cut });
+        found.push(DecodedBlob { at, codec: "compressed", bytes: plain, cut });
     } else if is_text(&bytes) || is_payload_magic(&bytes) {
-        found.push(Decoded { at, codec, bytes, cut });
+        found.push(DecodedBlob { at, codec, bytes, cut });
     }
 }
 
@@ -98,7 +98,7 @@ fn is_base64(b: u8) -> bool {
     BASE64[usize::from(b)]
 }
 
-fn base64_and_hex(text: &str, found: &mut Vec<Decoded>) {
+fn base64_and_hex(text: &str, found: &mut Vec<DecodedBlob>) {
     let bytes = text.as_bytes();
     let mut at = 0;
     // More blobs than the budget allows are never looked at.
@@ -137,7 +137,7 @@ fn base64_and_hex(text: &str, found: &mut Vec<Decoded>) {
     }
 }
 
-fn one_run(at: usize, run: &[u8], found: &mut Vec<Decoded>) {
+fn one_run(at: usize, run: &[u8], found: &mut Vec<DecodedBlob>) {
     let cut = run.len() > MAX_BLOB;
     let start = &run[..run.len().min(MAX_BLOB)];
     if run.len() >= 24 && run.len().is_multiple_of(2) && run.iter().all(u8::is_ascii_hexdigit) {
@@ -228,7 +228,7 @@ fn number(digits: &[u8], base: u32) -> Option<u32> {
 const MIN_ESCAPES: usize = 4;
 
 /// Unescapes whole lines that hold several escapes: `\x63`, `\u0063`, `&#99;`, `%63`.
-fn escapes(text: &str, found: &mut Vec<Decoded>) {
+fn escapes(text: &str, found: &mut Vec<DecodedBlob>) {
     let mut at = 0;
     while let Some(mark) = next_where(text.as_bytes(), at, opens_escape) {
         if found.len() > MAX_BLOBS {
@@ -241,7 +241,7 @@ fn escapes(text: &str, found: &mut Vec<Decoded>) {
         if marks >= MIN_ESCAPES
             && let Some((plain, cut)) = unescape(line)
         {
-            found.push(Decoded { at: start, codec: "escapes", bytes: plain.into_bytes(), cut });
+            found.push(DecodedBlob { at: start, codec: "escapes", bytes: plain.into_bytes(), cut });
         }
         at = end;
     }
@@ -309,7 +309,7 @@ fn escape(text: &[u8]) -> Option<(char, usize)> {
 }
 
 /// Lists of character codes: `chr(99)+…`, `fromCharCode(99, …)`, `[0x63, …]`, also XORed by one byte.
-fn number_lists(text: &str, found: &mut Vec<Decoded>) {
+fn number_lists(text: &str, found: &mut Vec<DecodedBlob>) {
     static LISTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)(?:chr\(\s*\d{1,3}\s*\)\s*[+,.&]\s*){3,}chr\(\s*\d{1,3}\s*\)|(?:(?:0x[0-9a-f]{1,2}|\d{1,3})\s*,\s*){7,}(?:0x[0-9a-f]{1,2}|\d{1,3})").ok()
     });
@@ -338,7 +338,7 @@ fn number_lists(text: &str, found: &mut Vec<Decoded>) {
             && !has_telling_word(&bytes)
             && let Some(plain) = single_byte_xor(&bytes)
         {
-            found.push(Decoded { at: list.start(), codec: "xor", bytes: plain, cut: false });
+            found.push(DecodedBlob { at: list.start(), codec: "xor", bytes: plain, cut: false });
         } else if is_text(&bytes) || is_compressed(&bytes) {
             keep(list.start(), "character-codes", bytes, false, found);
         }

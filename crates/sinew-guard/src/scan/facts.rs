@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::hosts::{HostClass, Own};
+use super::hosts::{HostClass, OwnHosts};
 use super::inventory::ScannedFile;
-use super::layers::Layer;
-use super::lines::{Cursor, Ranks, floor, next_where};
-use super::pattern::{Pattern, START, Tried, Where, Work};
+use super::layers::TextLayer;
+use super::lines::{LineCursor, LineRanks, floor_char_boundary, next_where};
+use super::pattern::{FactPattern, MatchAttempt, MatchZone, START, WorkBudget};
 use super::polarity;
 use super::quoting;
-use super::role::Role;
-use super::table::{Table, Trigger, Words};
+use super::role::TextRole;
+use super::table::{LiteralTrigger, RuleTable, TriggerWords};
 
 /// Bytes of a line that one pattern sees around a literal; a command is shorter.
 const LOOK_BACK: usize = 1024;
@@ -24,7 +24,7 @@ pub(crate) const URL: u16 = 0;
 
 /// One thing a text does or asks for.
 #[derive(Debug, Clone)]
-pub(crate) struct Fact {
+pub(crate) struct ScanFact {
     pub(crate) kind: u16,
     pub(crate) file: usize,
     /// Line of the original, from 0.
@@ -33,7 +33,7 @@ pub(crate) struct Fact {
     pub(crate) rank: u32,
     pub(crate) block: u32,
     pub(crate) section: u32,
-    pub(crate) role: Role,
+    pub(crate) role: TextRole,
     pub(crate) code: bool,
     pub(crate) layer: usize,
     /// Line within the layer, so that two facts of one decoded line know each other.
@@ -56,8 +56,8 @@ pub(crate) struct Fact {
 
 /// Facts of one file, and whether there were too many.
 #[derive(Debug, Default)]
-pub(crate) struct Extracted {
-    pub(crate) facts: Vec<Fact>,
+pub(crate) struct ExtractedFacts {
+    pub(crate) facts: Vec<ScanFact>,
     /// There was too much work or too many facts: the file was not seen in full.
     pub(crate) exhausted: bool,
     /// Lines to read again in rot13.
@@ -66,25 +66,25 @@ pub(crate) struct Extracted {
 
 /// What facts are read from, and with which table.
 #[derive(Clone, Copy)]
-pub(crate) struct Source<'a> {
-    pub(crate) table: &'a Table,
+pub(crate) struct FactSource<'a> {
+    pub(crate) table: &'a RuleTable,
     pub(crate) file: &'a ScannedFile,
     /// The file's number within the skill.
     pub(crate) number: usize,
     /// The places that are the skill's own.
-    pub(crate) declared: &'a Own,
+    pub(crate) declared: &'a OwnHosts,
 }
 
 /// Reads the facts of one layer of one file.
 pub(crate) fn extract(
-    from: &Source<'_>,
+    from: &FactSource<'_>,
     layer_number: usize,
-    work: &mut Work,
-    out: &mut Extracted,
+    work: &mut WorkBudget,
+    out: &mut ExtractedFacts,
 ) {
     let table = from.table;
     let layer = &from.file.layers.list[layer_number];
-    let mut reading = Reading {
+    let mut reading = LayerReader {
         from: *from,
         layer,
         layer_number,
@@ -98,7 +98,7 @@ pub(crate) fn extract(
 }
 
 /// A literal in its line, or in the part of a long one that is looked at.
-struct View<'a> {
+struct LiteralView<'a> {
     line: &'a str,
     /// Where the literal is.
     at: usize,
@@ -108,22 +108,22 @@ struct View<'a> {
 }
 
 /// One layer while it is read.
-struct Reading<'a> {
-    from: Source<'a>,
-    layer: &'a Layer,
+struct LayerReader<'a> {
+    from: FactSource<'a>,
+    layer: &'a TextLayer,
     layer_number: usize,
     /// What every fact of one line has in common, kept while the line is read.
-    base: Option<Fact>,
+    base: Option<ScanFact>,
     /// For each pattern, the line it was tried on last, and up to where.
     seen_until: Vec<(usize, usize)>,
 }
 
-impl Reading<'_> {
+impl LayerReader<'_> {
     /// Reads what some words start.
-    fn words(&mut self, words: &Words, work: &mut Work, out: &mut Extracted) {
+    fn words(&mut self, words: &TriggerWords, work: &mut WorkBudget, out: &mut ExtractedFacts) {
         let layer = self.layer;
         let text = layer.text.as_str();
-        let mut cursor = Cursor::new(text);
+        let mut cursor = LineCursor::new(text);
         let mut last_url = usize::MAX;
         for hit in words.literals.hits(text) {
             if out.facts.len() >= MAX_FACTS {
@@ -138,7 +138,7 @@ impl Reading<'_> {
             // A long line is seen through a window, so that its length never multiplies.
             let whole = &text[cursor.start..cursor.end];
             let range = window(whole, hit.start - cursor.start);
-            let view = View {
+            let view = LiteralView {
                 line: &whole[range.clone()],
                 at: hit.start - cursor.start - range.start,
                 shift: range.start,
@@ -146,14 +146,14 @@ impl Reading<'_> {
             };
             for trigger in &words.triggers[hit.word] {
                 match *trigger {
-                    Trigger::Url => {
+                    LiteralTrigger::Url => {
                         if last_url != hit.start {
                             last_url = hit.start;
                             out.facts.extend(self.url(cursor.line, &view, work));
                         }
                     }
-                    Trigger::Host => out.facts.extend(self.bare_host(cursor.line, &view)),
-                    Trigger::Rot13 => {
+                    LiteralTrigger::Host => out.facts.extend(self.bare_host(cursor.line, &view)),
+                    LiteralTrigger::Rot13 => {
                         if out.rot13.last() != Some(&cursor.line)
                             && out.rot13.len() < 256
                             && layer.depth == 0
@@ -161,7 +161,7 @@ impl Reading<'_> {
                             out.rot13.push(cursor.line);
                         }
                     }
-                    Trigger::Pattern(id, word) => {
+                    LiteralTrigger::Pattern(id, word) => {
                         let id = usize::from(id);
                         out.facts.extend(self.pattern(id, word, cursor.line, &view, work));
                     }
@@ -171,18 +171,23 @@ impl Reading<'_> {
     }
 
     /// What every fact of a line has in common.
-    fn base(&mut self, line: usize) -> &Fact {
+    fn base(&mut self, line: usize) -> &ScanFact {
         if self.base.as_ref().is_none_or(|base| base.layer_line != line) {
             self.base = None;
         }
-        let Source { file, number, .. } = self.from;
+        let FactSource { file, number, .. } = self.from;
         let (layer, layer_number) = (self.layer, self.layer_number);
         self.base.get_or_insert_with(|| base_fact(file, number, layer_number, layer, line))
     }
 
-    fn url(&mut self, line: usize, view: &View<'_>, work: &mut Work) -> Option<Fact> {
-        let Source { table, declared, .. } = self.from;
-        let place = table.hosts.place_at(view.line, view.at, declared)?;
+    fn url(
+        &mut self,
+        line: usize,
+        view: &LiteralView<'_>,
+        work: &mut WorkBudget,
+    ) -> Option<ScanFact> {
+        let FactSource { table, declared, .. } = self.from;
+        let place = table.hosts.mention_at(view.line, view.at, declared)?;
         work.spend(2 * START + place.url.len());
         let column = view.at.saturating_sub(5);
         let mut fact = self.base(line).clone();
@@ -195,8 +200,8 @@ impl Reading<'_> {
     }
 
     /// A host that is named without a scheme.
-    fn bare_host(&mut self, line: usize, view: &View<'_>) -> Option<Fact> {
-        let Source { table, declared, .. } = self.from;
+    fn bare_host(&mut self, line: usize, view: &LiteralView<'_>) -> Option<ScanFact> {
+        let FactSource { table, declared, .. } = self.from;
         let before = &view.line[..view.at];
         if before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '/' | '@'))
             || before.ends_with("://")
@@ -223,25 +228,25 @@ impl Reading<'_> {
         id: usize,
         word: u16,
         line: usize,
-        view: &View<'_>,
-        work: &mut Work,
-    ) -> Option<Fact> {
+        view: &LiteralView<'_>,
+        work: &mut WorkBudget,
+    ) -> Option<ScanFact> {
         let at = view.at + view.shift;
         let (seen_line, until) = self.seen_until[id];
         if seen_line == line && at < until {
             return None;
         }
-        let Source { table, declared, .. } = self.from;
+        let FactSource { table, declared, .. } = self.from;
         let pattern = &table.patterns[id];
         let until = if view.is_whole { usize::MAX } else { at + LOOK_AHEAD / 2 };
         if !self.is_at_home(pattern, line, view) {
             self.seen_until[id] = (line, until);
             return None;
         }
-        let seen = match pattern.look(view.line, view.at, word, work) {
-            Tried::Match(seen) => seen,
-            Tried::NotHere => return None,
-            Tried::Nowhere => {
+        let seen = match pattern.try_match(view.line, view.at, word, work) {
+            MatchAttempt::Match(seen) => seen,
+            MatchAttempt::NotHere => return None,
+            MatchAttempt::Nowhere => {
                 self.seen_until[id] = (line, until);
                 return None;
             }
@@ -259,19 +264,19 @@ impl Reading<'_> {
         let quoted = || quoting::in_literal(view.line, seen.start, seen.end);
         // A defanged address is evidence: nothing fetches it.
         fact.quoted |= command.contains("hxxp") && !command.contains("http");
-        if pattern.is_turned(view.line.get(seen.end..).unwrap_or("")) {
+        if pattern.is_about_others(view.line.get(seen.end..).unwrap_or("")) {
             fact.negated = true;
             fact.quoted = true;
         }
         if fact.code {
             if quoting::is_pattern_literal(view.line, seen.start, seen.end) {
-                fact.role = Role::Pattern;
+                fact.role = TextRole::Pattern;
             }
             // Whoever puts words together before saying them does not quote them.
-            let plain = self.layer_number == 0 && fact.role != Role::Frontmatter;
+            let plain = self.layer_number == 0 && fact.role != TextRole::Frontmatter;
             fact.quoted |= pattern.speech && plain && quoted();
-        } else if (pattern.place == Where::Prose || pattern.speech)
-            && fact.role != Role::Frontmatter
+        } else if (pattern.place == MatchZone::Prose || pattern.speech)
+            && fact.role != TextRole::Frontmatter
             && quoted()
         {
             fact.quoted = true;
@@ -288,32 +293,35 @@ impl Reading<'_> {
     }
 
     /// Whether the line is of the kind that the pattern is about.
-    fn is_at_home(&mut self, pattern: &Pattern, line: usize, view: &View<'_>) -> bool {
+    fn is_at_home(&mut self, pattern: &FactPattern, line: usize, view: &LiteralView<'_>) -> bool {
         let decoded = self.layer.depth > 0;
         match pattern.place {
-            Where::Any => true,
-            Where::Code => {
+            MatchZone::Any => true,
+            MatchZone::Code => {
                 let fact = self.base(line);
-                fact.code && fact.role != Role::Frontmatter || has_code_mark(view.line)
+                fact.code && fact.role != TextRole::Frontmatter || has_code_mark(view.line)
             }
-            Where::Prose => {
+            MatchZone::Prose => {
                 let fact = self.base(line);
-                !fact.code || fact.role == Role::Frontmatter || decoded || is_prose_in_code(fact)
+                !fact.code
+                    || fact.role == TextRole::Frontmatter
+                    || decoded
+                    || is_prose_in_code(fact)
             }
         }
     }
 }
 
 /// The places that a file names, in order of lines.
-struct Places<'a> {
-    all: Vec<(&'a Fact, HostClass)>,
+struct FileHosts<'a> {
+    all: Vec<(&'a ScanFact, HostClass)>,
     by_block: BTreeMap<u32, HostClass>,
     /// Comments aside.
     worst: Option<HostClass>,
 }
 
-impl<'a> Places<'a> {
-    fn new(urls: impl Iterator<Item = &'a Fact>) -> Self {
+impl<'a> FileHosts<'a> {
+    fn new(urls: impl Iterator<Item = &'a ScanFact>) -> Self {
         let mut places = Self { all: Vec::new(), by_block: BTreeMap::new(), worst: None };
         for (fact, class) in urls.filter_map(|fact| Some((fact, fact.class?))) {
             let last =
@@ -322,7 +330,7 @@ impl<'a> Places<'a> {
                 let worst = places.by_block.entry(fact.block).or_insert(class);
                 *worst = class.max(*worst);
             }
-            if fact.role != Role::Comment {
+            if fact.role != TextRole::Comment {
                 places.worst = places.worst.max(Some(class));
             }
             places.all.push((fact, class));
@@ -332,10 +340,10 @@ impl<'a> Places<'a> {
 
     /// The worst place near a fact: on its line, within a dozen lines, in its block, else anywhere
     /// in the code of its file. What prose mentions has its place on the same line or none.
-    fn near(&self, fact: &Fact) -> Option<HostClass> {
+    fn near(&self, fact: &ScanFact) -> Option<HostClass> {
         let from = self.all.partition_point(|(place, _)| place.rank + NEAR < fact.rank);
         let to = self.all.partition_point(|(place, _)| place.rank <= fact.rank + NEAR);
-        let worst = |test: &dyn Fn(&Fact) -> bool| {
+        let worst = |test: &dyn Fn(&ScanFact) -> bool| {
             let fitting = self.all[from..to].iter().filter(|(place, _)| test(place));
             fitting.map(|(_, class)| *class).max()
         };
@@ -344,7 +352,7 @@ impl<'a> Places<'a> {
         if fact.here && !fact.code {
             return here;
         }
-        here.or_else(|| worst(&|place| place.role != Role::Comment))
+        here.or_else(|| worst(&|place| place.role != TextRole::Comment))
             .or_else(|| self.by_block.get(&fact.block).copied())
             .or(if fact.code { self.worst } else { None })
     }
@@ -374,11 +382,11 @@ fn is_home_of(labels: &BTreeSet<&str>, secret: &str) -> bool {
 const NEAR: u32 = 12;
 
 /// Counts how far down each fact stands, and puts them in that order.
-pub(crate) fn rank(facts: &mut [Fact], file: &ScannedFile) {
+pub(crate) fn rank(facts: &mut [ScanFact], file: &ScannedFile) {
     facts.sort_by_key(|fact| fact.line);
-    let mut ranks = Ranks::new(file.plain());
+    let mut ranks = LineRanks::new(file.plain());
     for fact in facts.iter_mut() {
-        let (column, within) = file.layers.list[fact.layer].place(fact.column);
+        let (column, within) = file.layers.list[fact.layer].original_position(fact.column);
         fact.rank = ranks.at(fact.line, column) + within;
     }
     facts.sort_by_key(|fact| (fact.line, fact.rank, fact.layer, fact.layer_line));
@@ -386,7 +394,7 @@ pub(crate) fn rank(facts: &mut [Fact], file: &ScannedFile) {
 
 /// Forgets places of one file that nothing near them goes to, unless they say something by
 /// themselves. The facts are in order of their ranks.
-pub(crate) fn forget_idle_places(facts: &mut Vec<Fact>) {
+pub(crate) fn forget_idle_places(facts: &mut Vec<ScanFact>) {
     let others: Vec<u32> =
         facts.iter().filter(|fact| fact.kind != URL).map(|fact| fact.rank).collect();
     let mut kept: BTreeSet<Option<HostClass>> = BTreeSet::new();
@@ -402,15 +410,15 @@ pub(crate) fn forget_idle_places(facts: &mut Vec<Fact>) {
 
 /// Gives every fact that goes over the network the worst place near it, and says of every secret
 /// whether it belongs to a place that the file names.
-pub(crate) fn resolve_places(facts: &mut [Fact], table: &Table) {
+pub(crate) fn resolve_places(facts: &mut [ScanFact], table: &RuleTable) {
     let secret = table.kind("env-secret");
-    let waits = |fact: &Fact| {
+    let waits = |fact: &ScanFact| {
         fact.kind != URL && (fact.class.is_some() && !fact.resolved || Some(fact.kind) == secret)
     };
     if !facts.iter().any(waits) {
         return;
     }
-    let places = Places::new(facts.iter().filter(|fact| fact.kind == URL));
+    let places = FileHosts::new(facts.iter().filter(|fact| fact.kind == URL));
     let labels = places.labels();
     let answers: Vec<(Option<HostClass>, bool)> = facts
         .iter()
@@ -431,20 +439,20 @@ fn base_fact(
     file: &ScannedFile,
     number: usize,
     layer_number: usize,
-    layer: &Layer,
+    layer: &TextLayer,
     layer_line: usize,
-) -> Fact {
-    let line = layer.origin(layer_line);
+) -> ScanFact {
+    let line = layer.original_line(layer_line);
     let span = file.span_at(line);
     let context = file.context(line);
-    let role = if span.code && context.comment && span.role != Role::Frontmatter {
-        Role::Comment
+    let role = if span.code && context.comment && span.role != TextRole::Frontmatter {
+        TextRole::Comment
     } else if span.code && context.pattern {
-        Role::Pattern
+        TextRole::Pattern
     } else {
         span.role
     };
-    Fact {
+    ScanFact {
         kind: 0,
         file: number,
         line,
@@ -460,7 +468,7 @@ fn base_fact(
         class: None,
         target: None,
         negated: context.negated,
-        quoted: matches!(role, Role::Quoted),
+        quoted: matches!(role, TextRole::Quoted),
         resolved: false,
         here: false,
         own: false,
@@ -469,8 +477,8 @@ fn base_fact(
 }
 
 /// Prose that stands in a fence: prompts are often shown that way, and comments speak too.
-fn is_prose_in_code(fact: &Fact) -> bool {
-    matches!(fact.role, Role::Code | Role::Comment | Role::Pattern)
+fn is_prose_in_code(fact: &ScanFact) -> bool {
+    matches!(fact.role, TextRole::Code | TextRole::Comment | TextRole::Pattern)
 }
 
 /// Inline code makes a command of a line of prose; so does a shell's own punctuation.
@@ -487,7 +495,7 @@ fn window(line: &str, at: usize) -> std::ops::Range<usize> {
     if line.len() <= LOOK_BACK + LOOK_AHEAD {
         return 0..line.len();
     }
-    let start = floor(line, at.saturating_sub(LOOK_BACK));
+    let start = floor_char_boundary(line, at.saturating_sub(LOOK_BACK));
     let mut end = (at + LOOK_AHEAD).min(line.len());
     while !line.is_char_boundary(end) {
         end += 1;

@@ -2,7 +2,7 @@
 
 /// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ScannedFileKind {
     SkillMd,
     Markdown,
     Text,
@@ -22,7 +22,7 @@ pub(crate) enum Kind {
     UnknownBinary,
 }
 
-impl Kind {
+impl ScannedFileKind {
     pub(crate) fn is_code(self) -> bool {
         matches!(self, Self::Script(_) | Self::Bytecode | Self::Executable | Self::Library)
     }
@@ -35,7 +35,7 @@ impl Kind {
 
 /// Decoded text of a file, or what else it is.
 #[derive(Debug)]
-pub(crate) enum Content {
+pub(crate) enum FileContent {
     Text(String),
     Binary,
 }
@@ -44,20 +44,20 @@ pub(crate) enum Content {
 const SNIFF: usize = 8 * 1024;
 
 /// UTF-8, UTF-16 with a byte order mark, or Latin-1.
-pub(crate) fn decode(bytes: &[u8]) -> Content {
+pub(crate) fn decode(bytes: &[u8]) -> FileContent {
     if let Some(rest) = bytes.strip_prefix(&[0xff, 0xfe]) {
-        return Content::Text(utf16(rest, u16::from_le_bytes));
+        return FileContent::Text(utf16(rest, u16::from_le_bytes));
     }
     if let Some(rest) = bytes.strip_prefix(&[0xfe, 0xff]) {
-        return Content::Text(utf16(rest, u16::from_be_bytes));
+        return FileContent::Text(utf16(rest, u16::from_be_bytes));
     }
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     if bytes[..bytes.len().min(SNIFF)].contains(&0) {
-        return Content::Binary;
+        return FileContent::Binary;
     }
     match std::str::from_utf8(bytes) {
-        Ok(text) => Content::Text(text.to_owned()),
-        Err(_) => Content::Text(bytes.iter().map(|b| *b as char).collect()),
+        Ok(text) => FileContent::Text(text.to_owned()),
+        Err(_) => FileContent::Text(bytes.iter().map(|b| *b as char).collect()),
     }
 }
 
@@ -67,47 +67,65 @@ fn utf16(bytes: &[u8], read: fn([u8; 2]) -> u16) -> String {
 }
 
 /// The kind of a file and, where the name says something else, what it says.
-pub(crate) fn kind_of(path: &str, bytes: &[u8]) -> (Kind, Option<&'static str>) {
+pub(crate) fn kind_of(path: &str, bytes: &[u8]) -> (ScannedFileKind, Option<&'static str>) {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     let by_name = kind_by_name(&name);
     if let Some(kind) = kind_by_magic(&name, bytes) {
         let disagrees = match (kind, by_name) {
-            (Kind::Archive | Kind::Document, Kind::Archive | Kind::Document) => false,
-            (Kind::Executable | Kind::Library | Kind::Bytecode, _) => !matches!(
+            (
+                ScannedFileKind::Archive | ScannedFileKind::Document,
+                ScannedFileKind::Archive | ScannedFileKind::Document,
+            ) => false,
+            (
+                ScannedFileKind::Executable | ScannedFileKind::Library | ScannedFileKind::Bytecode,
+                _,
+            ) => !matches!(
                 by_name,
-                Kind::Executable | Kind::Library | Kind::Bytecode | Kind::UnknownBinary
+                ScannedFileKind::Executable
+                    | ScannedFileKind::Library
+                    | ScannedFileKind::Bytecode
+                    | ScannedFileKind::UnknownBinary
             ),
-            (Kind::Data, _) => false,
-            (kind, Kind::UnknownBinary) => {
+            (ScannedFileKind::Data, _) => false,
+            (kind, ScannedFileKind::UnknownBinary) => {
                 !kind.is_inert()
-                    && kind != Kind::Archive
-                    && kind != Kind::Document
-                    && kind != Kind::LfsPointer
+                    && kind != ScannedFileKind::Archive
+                    && kind != ScannedFileKind::Document
+                    && kind != ScannedFileKind::LfsPointer
             }
-            (kind, other) => kind != other && kind != Kind::LfsPointer,
+            (kind, other) => kind != other && kind != ScannedFileKind::LfsPointer,
         };
         return (kind, disagrees.then_some("its first bytes"));
     }
-    if matches!(decode(&bytes[..bytes.len().min(SNIFF)]), Content::Binary) {
-        let disagrees = !matches!(by_name, Kind::UnknownBinary | Kind::Data) && !by_name.is_inert();
-        return (Kind::UnknownBinary, disagrees.then_some("NUL bytes"));
+    if matches!(decode(&bytes[..bytes.len().min(SNIFF)]), FileContent::Binary) {
+        let disagrees = !matches!(by_name, ScannedFileKind::UnknownBinary | ScannedFileKind::Data)
+            && !by_name.is_inert();
+        return (ScannedFileKind::UnknownBinary, disagrees.then_some("NUL bytes"));
     }
     // From here on it is text.
     let shebang = bytes.starts_with(b"#!").then(|| shebang_language(bytes)).flatten();
     match (by_name, shebang) {
-        (Kind::SkillMd, _) => (Kind::SkillMd, None),
-        (Kind::Script(lang), _) => (Kind::Script(lang), None),
-        (Kind::Text | Kind::UnknownBinary | Kind::Data, Some(lang)) => (Kind::Script(lang), None),
+        (ScannedFileKind::SkillMd, _) => (ScannedFileKind::SkillMd, None),
+        (ScannedFileKind::Script(lang), _) => (ScannedFileKind::Script(lang), None),
+        (
+            ScannedFileKind::Text | ScannedFileKind::UnknownBinary | ScannedFileKind::Data,
+            Some(lang),
+        ) => (ScannedFileKind::Script(lang), None),
         (kind, Some(lang)) if kind.is_inert() => {
-            (Kind::Script(lang), Some("a script's first line"))
+            (ScannedFileKind::Script(lang), Some("a script's first line"))
         }
-        (Kind::Markdown | Kind::Config(_), _) => (by_name, None),
-        (Kind::Executable | Kind::Library | Kind::Bytecode | Kind::Archive | Kind::Document, _) => {
-            (Kind::Text, Some("plain text"))
-        }
-        (kind, None) if kind.is_inert() => (Kind::Text, Some("plain text")),
-        (Kind::Data, None) => (Kind::Data, None),
-        _ => (Kind::Text, None),
+        (ScannedFileKind::Markdown | ScannedFileKind::Config(_), _) => (by_name, None),
+        (
+            ScannedFileKind::Executable
+            | ScannedFileKind::Library
+            | ScannedFileKind::Bytecode
+            | ScannedFileKind::Archive
+            | ScannedFileKind::Document,
+            _,
+        ) => (ScannedFileKind::Text, Some("plain text")),
+        (kind, None) if kind.is_inert() => (ScannedFileKind::Text, Some("plain text")),
+        (ScannedFileKind::Data, None) => (ScannedFileKind::Data, None),
+        _ => (ScannedFileKind::Text, None),
     }
 }
 
@@ -129,39 +147,43 @@ fn shebang_language(bytes: &[u8]) -> Option<&'static str> {
     .find_map(|(word, lang)| line.contains(word).then_some(lang))
 }
 
-fn kind_by_magic(name: &str, bytes: &[u8]) -> Option<Kind> {
+fn kind_by_magic(name: &str, bytes: &[u8]) -> Option<ScannedFileKind> {
     let starts = |magic: &[u8]| bytes.starts_with(magic);
     let at = |offset: usize, magic: &[u8]| {
         bytes.get(offset..).is_some_and(|rest| rest.starts_with(magic))
     };
     if starts(b"\x7fELF") {
         let shared = bytes.get(16) == Some(&3) && (name.contains(".so") || name.ends_with(".node"));
-        return Some(if shared { Kind::Library } else { Kind::Executable });
+        return Some(if shared { ScannedFileKind::Library } else { ScannedFileKind::Executable });
     }
     if starts(b"MZ")
         && bytes.len() > 64
         && !bytes[..64].iter().all(|b| (b' '..=b'~').contains(b) || *b == b'\n')
     {
         return Some(if name.ends_with(".dll") || name.ends_with(".pyd") {
-            Kind::Library
+            ScannedFileKind::Library
         } else {
-            Kind::Executable
+            ScannedFileKind::Executable
         });
     }
     if starts(b"\xca\xfe\xba\xbe") {
         let many =
             bytes.get(4..8).is_some_and(|n| n[0] == 0 && n[1] == 0 && n[2] == 0 && n[3] < 30);
-        return Some(if many { Kind::Executable } else { Kind::Bytecode });
+        return Some(if many { ScannedFileKind::Executable } else { ScannedFileKind::Bytecode });
     }
     if starts(b"\xcf\xfa\xed\xfe") || starts(b"\xce\xfa\xed\xfe") || starts(b"\xfe\xed\xfa") {
-        return Some(if name.ends_with(".dylib") { Kind::Library } else { Kind::Executable });
+        return Some(if name.ends_with(".dylib") {
+            ScannedFileKind::Library
+        } else {
+            ScannedFileKind::Executable
+        });
     }
     if bytes.len() >= 16
         && bytes[2..4] == [0x0d, 0x0a]
         && (name.ends_with(".pyc") || bytes[1] >= 0x0c && bytes[1] <= 0x10)
         && bytes[..SNIFF.min(bytes.len())].contains(&0)
     {
-        return Some(Kind::Bytecode);
+        return Some(ScannedFileKind::Bytecode);
     }
     if starts(b"PK\x03\x04") || starts(b"PK\x05\x06") {
         let document = [
@@ -169,9 +191,9 @@ fn kind_by_magic(name: &str, bytes: &[u8]) -> Option<Kind> {
             ".pptm", ".epub",
         ];
         return Some(if document.iter().any(|end| name.ends_with(end)) {
-            Kind::Document
+            ScannedFileKind::Document
         } else {
-            Kind::Archive
+            ScannedFileKind::Archive
         });
     }
     if starts(&[0x1f, 0x8b])
@@ -186,10 +208,10 @@ fn kind_by_magic(name: &str, bytes: &[u8]) -> Option<Kind> {
         || starts(b"MSCF")
         || starts(b"xar!")
     {
-        return Some(Kind::Archive);
+        return Some(ScannedFileKind::Archive);
     }
     if starts(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
-        return Some(Kind::Document);
+        return Some(ScannedFileKind::Document);
     }
     if starts(b"\x89PNG\r\n\x1a\n")
         || starts(b"\xff\xd8\xff")
@@ -201,10 +223,10 @@ fn kind_by_magic(name: &str, bytes: &[u8]) -> Option<Kind> {
         || starts(b"MM\0*")
         || starts(b"BM") && name.ends_with(".bmp")
     {
-        return Some(Kind::Image);
+        return Some(ScannedFileKind::Image);
     }
     if starts(b"%PDF-") {
-        return Some(Kind::Pdf);
+        return Some(ScannedFileKind::Pdf);
     }
     if starts(b"wOFF")
         || starts(b"wOF2")
@@ -212,7 +234,7 @@ fn kind_by_magic(name: &str, bytes: &[u8]) -> Option<Kind> {
         || starts(b"\0\x01\0\0\0")
         || starts(b"ttcf")
     {
-        return Some(Kind::Font);
+        return Some(ScannedFileKind::Font);
     }
     if starts(b"ID3")
         || starts(b"OggS")
@@ -221,74 +243,80 @@ fn kind_by_magic(name: &str, bytes: &[u8]) -> Option<Kind> {
         || at(4, b"ftyp")
         || starts(b"\x1aE\xdf\xa3")
     {
-        return Some(Kind::Media);
+        return Some(ScannedFileKind::Media);
     }
     if starts(b"SQLite format 3\0") {
-        return Some(Kind::Data);
+        return Some(ScannedFileKind::Data);
     }
     if starts(b"version https://git-lfs.github.com/spec/") {
-        return Some(Kind::LfsPointer);
+        return Some(ScannedFileKind::LfsPointer);
     }
     None
 }
 
-fn kind_by_name(name: &str) -> Kind {
+fn kind_by_name(name: &str) -> ScannedFileKind {
     if name == "skill.md" {
-        return Kind::SkillMd;
+        return ScannedFileKind::SkillMd;
     }
     let end = name.rsplit_once('.').map_or("", |(_, end)| end);
     match end {
-        "md" | "mdx" | "markdown" | "mdc" => Kind::Markdown,
-        "txt" | "rst" | "adoc" | "org" | "text" | "log" => Kind::Text,
-        "sh" | "bash" | "zsh" | "fish" | "ksh" | "command" => Kind::Script("shell"),
-        "ps1" | "psm1" | "psd1" => Kind::Script("powershell"),
-        "bat" | "cmd" | "vbs" | "wsf" | "hta" => Kind::Script("batch"),
-        "py" | "pyw" | "pyi" => Kind::Script("python"),
+        "md" | "mdx" | "markdown" | "mdc" => ScannedFileKind::Markdown,
+        "txt" | "rst" | "adoc" | "org" | "text" | "log" => ScannedFileKind::Text,
+        "sh" | "bash" | "zsh" | "fish" | "ksh" | "command" => ScannedFileKind::Script("shell"),
+        "ps1" | "psm1" | "psd1" => ScannedFileKind::Script("powershell"),
+        "bat" | "cmd" | "vbs" | "wsf" | "hta" => ScannedFileKind::Script("batch"),
+        "py" | "pyw" | "pyi" => ScannedFileKind::Script("python"),
         "js" | "mjs" | "cjs" | "jsx" | "ts" | "tsx" | "mts" | "cts" | "vue" | "svelte" => {
-            Kind::Script("javascript")
+            ScannedFileKind::Script("javascript")
         }
-        "rb" | "gemspec" => Kind::Script("ruby"),
-        "pl" | "pm" => Kind::Script("perl"),
-        "php" => Kind::Script("php"),
-        "lua" => Kind::Script("lua"),
+        "rb" | "gemspec" => ScannedFileKind::Script("ruby"),
+        "pl" | "pm" => ScannedFileKind::Script("perl"),
+        "php" => ScannedFileKind::Script("php"),
+        "lua" => ScannedFileKind::Script("lua"),
         "go" | "rs" | "c" | "h" | "cc" | "cpp" | "hpp" | "cs" | "java" | "kt" | "swift"
-        | "scala" | "r" | "jl" => Kind::Script("compiled"),
-        "applescript" | "scpt" => Kind::Script("applescript"),
-        "json" | "jsonc" | "json5" | "ipynb" if name == "package.json" => Kind::Config("json"),
+        | "scala" | "r" | "jl" => ScannedFileKind::Script("compiled"),
+        "applescript" | "scpt" => ScannedFileKind::Script("applescript"),
+        "json" | "jsonc" | "json5" | "ipynb" if name == "package.json" => {
+            ScannedFileKind::Config("json")
+        }
         "json" | "jsonc" | "json5" | "csv" | "tsv" | "jsonl" | "ndjson" | "lock" | "xsd"
         | "svg" | "css" | "sql" | "parquet" | "npy" | "pkl" | "db" | "sqlite" | "bin" | "dat"
-        | "map" | "ipynb" => Kind::Data,
-        "yaml" | "yml" => Kind::Config("yaml"),
-        "toml" => Kind::Config("toml"),
-        "ini" | "cfg" | "conf" | "env" | "properties" | "plist" | "service" => Kind::Config("ini"),
-        "xml" | "html" | "htm" | "xhtml" => Kind::Config("xml"),
-        "pyc" | "pyo" | "class" => Kind::Bytecode,
-        "exe" | "msi" | "com" | "scr" | "appimage" | "dmg" | "pkg" | "deb" | "rpm" => {
-            Kind::Executable
+        | "map" | "ipynb" => ScannedFileKind::Data,
+        "yaml" | "yml" => ScannedFileKind::Config("yaml"),
+        "toml" => ScannedFileKind::Config("toml"),
+        "ini" | "cfg" | "conf" | "env" | "properties" | "plist" | "service" => {
+            ScannedFileKind::Config("ini")
         }
-        "so" | "dll" | "dylib" | "pyd" | "node" | "wasm" => Kind::Library,
+        "xml" | "html" | "htm" | "xhtml" => ScannedFileKind::Config("xml"),
+        "pyc" | "pyo" | "class" => ScannedFileKind::Bytecode,
+        "exe" | "msi" | "com" | "scr" | "appimage" | "dmg" | "pkg" | "deb" | "rpm" => {
+            ScannedFileKind::Executable
+        }
+        "so" | "dll" | "dylib" | "pyd" | "node" | "wasm" => ScannedFileKind::Library,
         "zip" | "tar" | "gz" | "tgz" | "bz2" | "xz" | "7z" | "rar" | "skill" | "whl" => {
-            Kind::Archive
+            ScannedFileKind::Archive
         }
         "docx" | "xlsx" | "pptx" | "odt" | "jar" | "apk" | "docm" | "xlsm" | "pptm" | "doc"
-        | "xls" | "ppt" => Kind::Document,
-        "png" | "jpg" | "jpeg" | "gif" | "webp" | "ico" | "bmp" | "tiff" | "tif" => Kind::Image,
-        "pdf" => Kind::Pdf,
-        "ttf" | "otf" | "woff" | "woff2" | "ttc" => Kind::Font,
-        "mp3" | "wav" | "ogg" | "flac" | "mp4" | "mov" | "webm" | "m4a" => Kind::Media,
-        _ if matches!(name, "makefile" | "dockerfile" | "justfile" | "rakefile" | "procfile") => {
-            Kind::Script("shell")
+        | "xls" | "ppt" => ScannedFileKind::Document,
+        "png" | "jpg" | "jpeg" | "gif" | "webp" | "ico" | "bmp" | "tiff" | "tif" => {
+            ScannedFileKind::Image
         }
-        _ if name.starts_with(".env") => Kind::Config("ini"),
+        "pdf" => ScannedFileKind::Pdf,
+        "ttf" | "otf" | "woff" | "woff2" | "ttc" => ScannedFileKind::Font,
+        "mp3" | "wav" | "ogg" | "flac" | "mp4" | "mov" | "webm" | "m4a" => ScannedFileKind::Media,
+        _ if matches!(name, "makefile" | "dockerfile" | "justfile" | "rakefile" | "procfile") => {
+            ScannedFileKind::Script("shell")
+        }
+        _ if name.starts_with(".env") => ScannedFileKind::Config("ini"),
         _ if matches!(
             name,
             "license" | "licence" | "readme" | "notice" | "authors" | "changelog"
         ) =>
         {
-            Kind::Text
+            ScannedFileKind::Text
         }
-        _ if name.starts_with('.') => Kind::Text,
-        _ => Kind::UnknownBinary,
+        _ if name.starts_with('.') => ScannedFileKind::Text,
+        _ => ScannedFileKind::UnknownBinary,
     }
 }
 
@@ -320,13 +348,13 @@ mod tests {
     fn bytes_speak_before_names() {
         assert_eq!(
             kind_of("notes.txt", b"\x7fELF\x02\x01\x01\0aaaaaaaaaaaaaaa").0,
-            Kind::Executable
+            ScannedFileKind::Executable
         );
         assert!(kind_of("notes.txt", b"\x7fELF\x02\x01\x01\0aaaaaaaaaaaaaaa").1.is_some());
-        assert_eq!(kind_of("a/Skill.MD", b"# x").0, Kind::SkillMd);
-        assert_eq!(kind_of("run", b"#!/bin/sh\nls").0, Kind::Script("shell"));
+        assert_eq!(kind_of("a/Skill.MD", b"# x").0, ScannedFileKind::SkillMd);
+        assert_eq!(kind_of("run", b"#!/bin/sh\nls").0, ScannedFileKind::Script("shell"));
         assert_eq!(kind_of("a.png", b"just text").1, Some("plain text"));
-        assert_eq!(kind_of("x.docx", b"PK\x03\x04....").0, Kind::Document);
-        assert_eq!(kind_of("README", b"Mozilla").0, Kind::Text);
+        assert_eq!(kind_of("x.docx", b"PK\x03\x04....").0, ScannedFileKind::Document);
+        assert_eq!(kind_of("README", b"Mozilla").0, ScannedFileKind::Text);
     }
 }

@@ -3,12 +3,12 @@
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Deserialize, Serialize};
 
-use super::capability::Capabilities;
+use super::capability::SkillCapabilities;
 
 /// How grave a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Severity {
+pub enum FindingSeverity {
     /// Worth knowing.
     Info,
     /// Shown before anything is installed.
@@ -17,7 +17,7 @@ pub enum Severity {
     Critical,
 }
 
-impl Severity {
+impl FindingSeverity {
     /// The word used in reports.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -72,11 +72,11 @@ impl Verdict {
     }
 
     /// The verdict that the gravest of `severities` asks for.
-    pub fn of(severities: impl IntoIterator<Item = Severity>) -> Self {
+    pub fn from_severities(severities: impl IntoIterator<Item = FindingSeverity>) -> Self {
         match severities.into_iter().max() {
-            Some(Severity::Critical) => Self::Block,
-            Some(Severity::Warn) => Self::Warn,
-            Some(Severity::Info) | None => Self::Allow,
+            Some(FindingSeverity::Critical) => Self::Block,
+            Some(FindingSeverity::Warn) => Self::Warn,
+            Some(FindingSeverity::Info) | None => Self::Allow,
         }
     }
 }
@@ -84,7 +84,7 @@ impl Verdict {
 /// Which rules apply, and how strictly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Scope {
+pub enum ScanScope {
     /// A generated change, before it is stored.
     Proposal,
     /// A folder or archive of a skill.
@@ -112,9 +112,9 @@ pub struct Finding {
     /// The rule's id.
     pub rule: String,
     /// How grave it is here.
-    pub severity: Severity,
+    pub severity: FindingSeverity,
     /// How grave the rule is before anything speaks for the text.
-    pub base_severity: Severity,
+    pub base_severity: FindingSeverity,
     /// Whether a widening of a reference rule matched, not its base pattern.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub variant: bool,
@@ -153,11 +153,11 @@ pub struct ScanReport {
     /// Allow, warn or block.
     pub verdict: Verdict,
     /// Which rules applied.
-    pub scope: Scope,
+    pub scope: ScanScope,
     /// Findings, gravest first.
     pub findings: Vec<Finding>,
     /// What the skill can do.
-    pub capabilities: Capabilities,
+    pub capabilities: SkillCapabilities,
     /// The digest of the rule table.
     pub ruleset: String,
     /// The digest of the scanned tree.
@@ -166,9 +166,9 @@ pub struct ScanReport {
 
 impl ScanReport {
     pub(crate) fn new(
-        scope: Scope,
+        scope: ScanScope,
         mut findings: Vec<Finding>,
-        capabilities: Capabilities,
+        capabilities: SkillCapabilities,
         ruleset: &str,
         digest: String,
     ) -> Self {
@@ -181,12 +181,12 @@ impl ScanReport {
                 .then_with(|| a.column.cmp(&b.column))
         });
         findings.dedup();
-        let verdict = Verdict::of(findings.iter().map(|finding| finding.severity));
+        let verdict = Verdict::from_severities(findings.iter().map(|finding| finding.severity));
         Self { verdict, scope, findings, capabilities, ruleset: ruleset.to_owned(), digest }
     }
 
     /// Findings at or above `severity`.
-    pub fn at_least(&self, severity: Severity) -> impl Iterator<Item = &Finding> {
+    pub fn at_least(&self, severity: FindingSeverity) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(move |finding| finding.severity >= severity)
     }
 }

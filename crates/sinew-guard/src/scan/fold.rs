@@ -12,7 +12,7 @@ use super::lines::{count_ends, next_where};
 
 /// Folded text and what was odd about the original.
 #[derive(Debug, Default)]
-pub(crate) struct Folded {
+pub(crate) struct FoldedText {
     pub(crate) text: String,
     /// Lines (from 0) with a zero-width or format character inside a word.
     pub(crate) zero_width: Vec<usize>,
@@ -30,7 +30,7 @@ const MAX_ODDITIES: usize = 64;
 const MAX_JOINED: usize = 64 * 1024;
 
 /// A command that goes on in the next line.
-struct Joined {
+struct JoinedCommand {
     /// Where it starts in the folded text.
     from: usize,
     /// Line ends that follow it once it is complete.
@@ -40,11 +40,12 @@ struct Joined {
 }
 
 /// Folds `text`: case, compatibility forms, look-alikes, invisible characters, continued lines.
-pub(crate) fn fold(text: &str) -> Folded {
+pub(crate) fn fold(text: &str) -> FoldedText {
     let text = &*without_returns(text);
     let bytes = text.as_bytes();
-    let mut folded = Folded { text: String::with_capacity(text.len() + 16), ..Folded::default() };
-    let mut hidden = Hidden::default();
+    let mut folded =
+        FoldedText { text: String::with_capacity(text.len() + 16), ..FoldedText::default() };
+    let mut hidden = HiddenText::default();
     // Text before this is folded, and so many lines of it have ended.
     let (mut done, mut number) = (0usize, 0usize);
     // Most lines only need their letters lowered: they are passed over and copied together.
@@ -58,11 +59,11 @@ pub(crate) fn fold(text: &str) -> Folded {
         number += count_ends(&bytes[done..start]);
         push_lower(&text[done..start], &mut folded.text);
         done = start;
-        let mut open: Option<Joined> = None;
+        let mut open: Option<JoinedCommand> = None;
         loop {
             let end = memchr(b'\n', &bytes[done..]).map(|length| done + length);
             let line = &text[done..end.unwrap_or(text.len())];
-            let mut joined = open.take().unwrap_or_else(|| Joined {
+            let mut joined = open.take().unwrap_or_else(|| JoinedCommand {
                 from: folded.text.len(),
                 owed: 0,
                 is_row: line.trim_start().starts_with('|'),
@@ -150,12 +151,12 @@ fn drop_continuation(text: &mut String) {
 
 /// What a line spells in characters that nobody sees; used again for each line.
 #[derive(Debug, Default)]
-struct Hidden {
+struct HiddenText {
     tags: String,
     selectors: Vec<u8>,
 }
 
-fn fold_line(line: &str, number: usize, hidden: &mut Hidden, folded: &mut Folded) {
+fn fold_line(line: &str, number: usize, hidden: &mut HiddenText, folded: &mut FoldedText) {
     let mut previous = ' ';
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
@@ -228,7 +229,7 @@ fn selector(c: char) -> Option<u8> {
 /// Selectors in a row that are a text; a character has one, or two.
 const MIN_SELECTORS: usize = 3;
 
-impl Hidden {
+impl HiddenText {
     fn read_selectors(&mut self) {
         if self.selectors.len() >= MIN_SELECTORS {
             let text = String::from_utf8_lossy(&self.selectors);

@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use memchr::memchr;
 use serde::{Deserialize, Serialize};
 
-use super::lines::floor;
+use super::lines::floor_char_boundary;
 
 /// How a destination is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -72,14 +72,14 @@ const MAX_URL: usize = 2048;
 
 /// One place a text names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place<'a> {
+pub(crate) struct HostMention<'a> {
     pub(crate) url: &'a str,
     pub(crate) host: &'a str,
     pub(crate) class: HostClass,
 }
 
 #[derive(Deserialize)]
-struct Row {
+struct HostRecord {
     host: String,
     class: HostClass,
     #[serde(rename = "why")]
@@ -88,7 +88,7 @@ struct Row {
 
 /// The places that are a skill's own by its front matter.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Own {
+pub(crate) struct OwnHosts {
     /// Hosts of its homepage and its metadata, and `label.*` of vendors whose key it declares.
     pub(crate) hosts: Vec<String>,
     /// Owners of the repositories that it names.
@@ -97,7 +97,7 @@ pub(crate) struct Own {
     pub(crate) names: Vec<String>,
 }
 
-impl Own {
+impl OwnHosts {
     fn is_owner(&self, path: &str) -> bool {
         let owner = path.trim_start_matches('/').split('/').next().unwrap_or("");
         !owner.is_empty() && self.owners.iter().any(|own| own == owner)
@@ -114,23 +114,23 @@ impl Own {
 
 /// The table of known hosts.
 #[derive(Debug)]
-pub(crate) struct Hosts {
+pub(crate) struct HostTable {
     /// By host, lower case.
-    known: HashMap<String, Known>,
+    known: HashMap<String, KnownHost>,
 }
 
 /// What is known about one host.
 #[derive(Debug, Default)]
-struct Known {
+struct KnownHost {
     class: Option<HostClass>,
     /// Beginnings of paths that have a class of their own.
     paths: Vec<(String, HostClass)>,
 }
 
-impl Hosts {
+impl HostTable {
     pub(crate) fn from_json(json: &str) -> Result<Self, serde_json::Error> {
-        let rows: Vec<Row> = serde_json::from_str(json)?;
-        let mut known: HashMap<String, Known> = HashMap::new();
+        let rows: Vec<HostRecord> = serde_json::from_str(json)?;
+        let mut known: HashMap<String, KnownHost> = HashMap::new();
         for row in rows {
             match row.host.split_once('/') {
                 Some((host, path)) => {
@@ -154,7 +154,7 @@ impl Hosts {
     }
 
     /// The class of a lower-case `host` with what follows it in the URL.
-    pub(crate) fn classify(&self, host: &str, path: &str, declared: &Own) -> HostClass {
+    pub(crate) fn classify(&self, host: &str, path: &str, declared: &OwnHosts) -> HostClass {
         let host = host.trim_end_matches('.');
         if is_placeholder(host) {
             return HostClass::Placeholder;
@@ -205,13 +205,13 @@ impl Hosts {
     }
 
     /// The place a URL starting at `at` (the `://`) names; `line` is lower case.
-    pub(crate) fn place_at<'a>(
+    pub(crate) fn mention_at<'a>(
         &self,
         line: &'a str,
         at: usize,
-        declared: &Own,
-    ) -> Option<Place<'a>> {
-        let from = floor(line, at.saturating_sub(16));
+        declared: &OwnHosts,
+    ) -> Option<HostMention<'a>> {
+        let from = floor_char_boundary(line, at.saturating_sub(16));
         let scheme = from
             + line[from..at]
                 .rfind(|c: char| !c.is_ascii_alphanumeric() && c != '+')
@@ -223,7 +223,7 @@ impl Hosts {
             return None;
         }
         let rest = &line[at + 3..];
-        let rest = &rest[..floor(rest, MAX_URL)];
+        let rest = &rest[..floor_char_boundary(rest, MAX_URL)];
         let end = rest
             .find(|c: char| {
                 c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '|' | ';' | '\\' | '^')
@@ -240,7 +240,7 @@ impl Hosts {
         }
         let class = self.classify(host, &rest[authority_end..], declared);
         let url = &line[scheme..at + 3 + end];
-        Some(Place { url: url.trim_end_matches([')', '>', '.', ',', ']', '*']), host, class })
+        Some(HostMention { url: url.trim_end_matches([')', '>', '.', ',', ']', '*']), host, class })
     }
 }
 
@@ -369,18 +369,18 @@ fn of_address(address: IpAddr) -> HostClass {
 mod tests {
     use super::*;
 
-    fn hosts() -> Hosts {
-        Hosts::from_json(super::super::table::HOSTS).expect("the shipped table")
+    fn hosts() -> HostTable {
+        HostTable::from_json(super::super::table::HOSTS).expect("the shipped table")
     }
 
-    fn own() -> Own {
+    fn own() -> OwnHosts {
         let one = |text: &str| vec![text.to_owned()];
-        Own { hosts: one("acme.dev"), owners: one("jane"), names: one("nextflow") }
+        OwnHosts { hosts: one("acme.dev"), owners: one("jane"), names: one("nextflow") }
     }
 
     fn check(url: &str, class: HostClass) {
         let at = url.find("://").expect("a URL");
-        let place = hosts().place_at(url, at, &own()).expect("a place");
+        let place = hosts().mention_at(url, at, &own()).expect("a place");
         assert_eq!(place.class, class, "{url} -> {}", place.host);
     }
 
@@ -411,7 +411,7 @@ mod tests {
 
     #[test]
     fn a_stranger_cannot_declare_a_paste_site_trustworthy() {
-        let own = Own { hosts: vec!["pastebin.com".to_owned()], ..Own::default() };
+        let own = OwnHosts { hosts: vec!["pastebin.com".to_owned()], ..OwnHosts::default() };
         let class = hosts().classify("pastebin.com", "/x", &own);
         assert_eq!(class, HostClass::Paste);
     }

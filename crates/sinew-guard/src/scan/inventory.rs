@@ -2,41 +2,41 @@
 
 use std::cell::OnceCell;
 
-use super::bundle::{Bundle, is_skill_md};
-use super::context::{Context, Contexts};
-use super::decode::Budget;
-use super::filetype::{self, Content, Kind};
-use super::layers::{self, Layers};
-use super::lines::{LineIndex, Lines, floor};
-use super::role::{self, Role, Span};
+use super::bundle::{SkillBundle, is_skill_md};
+use super::context::{LineContext, LineContextMap};
+use super::decode::DecodeBudget;
+use super::filetype::{self, FileContent, ScannedFileKind};
+use super::layers::{self, FileLayers};
+use super::lines::{LineIndex, TextLines, floor_char_boundary};
+use super::role::{self, RoleSpan, TextRole};
 
 /// A file's path, its kind and, where its name says something else, what speaks against it.
-pub(crate) type Typed = (String, Kind, Option<&'static str>);
+pub(crate) type TypedPath = (String, ScannedFileKind, Option<&'static str>);
 
 /// One file that is read as text.
 #[derive(Debug)]
 pub(crate) struct ScannedFile {
     pub(crate) path: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ScannedFileKind,
     pub(crate) text: String,
     pub(crate) index: LineIndex,
-    pub(crate) spans: Vec<Span>,
-    pub(crate) layers: Layers,
+    pub(crate) spans: Vec<RoleSpan>,
+    pub(crate) layers: FileLayers,
     /// Whether a skill file sends the reader here.
     pub(crate) linked: bool,
     // Asked for by facts alone, and most files have none.
-    contexts: OnceCell<Contexts>,
+    contexts: OnceCell<LineContextMap>,
 }
 
 impl ScannedFile {
     /// Types, splits and decodes one text.
     pub(crate) fn new(
         path: &str,
-        kind: Kind,
+        kind: ScannedFileKind,
         text: String,
         number: usize,
         linked: bool,
-        budget: &mut Budget,
+        budget: &mut DecodeBudget,
     ) -> Self {
         let index = LineIndex::new(&text);
         let spans = spans_of(path, kind, &text, &index, linked, budget);
@@ -59,11 +59,11 @@ impl ScannedFile {
     }
 
     /// What surrounds a line.
-    pub(crate) fn context(&self, line: usize) -> Context {
-        self.contexts.get_or_init(|| Contexts::new(self.plain(), &self.spans)).at(line)
+    pub(crate) fn context(&self, line: usize) -> LineContext {
+        self.contexts.get_or_init(|| LineContextMap::new(self.plain(), &self.spans)).at(line)
     }
 
-    pub(crate) fn span_at(&self, line: usize) -> &Span {
+    pub(crate) fn span_at(&self, line: usize) -> &RoleSpan {
         let at = self.spans.partition_point(|span| span.lines.end <= line);
         &self.spans[at.min(self.spans.len() - 1)]
     }
@@ -76,39 +76,39 @@ impl ScannedFile {
     /// The original line, without its end, or so much of it.
     pub(crate) fn line_up_to(&self, line: usize, length: usize) -> &str {
         let rest = &self.text[self.index.start(&self.text, line)..];
-        let cut = floor(rest, length);
+        let cut = floor_char_boundary(rest, length);
         &rest[..memchr::memchr(b'\n', &rest.as_bytes()[..cut]).unwrap_or(cut)]
     }
 
     pub(crate) fn is_skill_md(&self) -> bool {
-        self.kind == Kind::SkillMd
+        self.kind == ScannedFileKind::SkillMd
     }
 }
 
 fn spans_of(
     path: &str,
-    kind: Kind,
+    kind: ScannedFileKind,
     text: &str,
     index: &LineIndex,
     linked: bool,
-    budget: &mut Budget,
-) -> Vec<Span> {
+    budget: &mut DecodeBudget,
+) -> Vec<RoleSpan> {
     let place = place_of(path);
     let mut markdown =
-        |prose| role::markdown(text, index, front_lines(text), prose, &mut budget.markdown);
+        |prose| role::markdown_spans(text, index, front_lines(text), prose, &mut budget.markdown);
     match kind {
-        Kind::SkillMd => markdown(Role::Instruction),
-        Kind::Markdown | Kind::Text => {
+        ScannedFileKind::SkillMd => markdown(TextRole::Instruction),
+        ScannedFileKind::Markdown | ScannedFileKind::Text => {
             let prose = match place {
-                Some(role) if !(linked && role == Role::Reference) => role,
-                _ => Role::Instruction,
+                Some(role) if !(linked && role == TextRole::Reference) => role,
+                _ => TextRole::Instruction,
             };
             markdown(prose)
         }
-        Kind::Data => role::uniform(index, Role::Data, true),
-        _ => role::uniform(
+        ScannedFileKind::Data => role::uniform_spans(index, TextRole::Data, true),
+        _ => role::uniform_spans(
             index,
-            place.filter(|role| *role == Role::Test).unwrap_or(Role::Code),
+            place.filter(|role| *role == TextRole::Test).unwrap_or(TextRole::Code),
             true,
         ),
     }
@@ -120,7 +120,7 @@ const MAX_FRONT_LINES: usize = 4_000;
 /// Lines of the front matter, fences included; 0 where there is none.
 pub(crate) fn front_lines(text: &str) -> usize {
     // Skills may open with comments before their front matter.
-    let mut lines = Lines::new(text).take(MAX_FRONT_LINES).enumerate();
+    let mut lines = TextLines::new(text).take(MAX_FRONT_LINES).enumerate();
     let opened =
         lines.find(|(_, line)| !line.trim().is_empty() && !line.trim().starts_with("<!--"));
     if opened.is_none_or(|(_, line)| line.trim_end() != "---") {
@@ -130,7 +130,7 @@ pub(crate) fn front_lines(text: &str) -> usize {
 }
 
 /// The role a path gives to what lies there.
-fn place_of(path: &str) -> Option<Role> {
+fn place_of(path: &str) -> Option<TextRole> {
     let path = path.to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or(&path);
     let in_folder =
@@ -141,17 +141,20 @@ fn place_of(path: &str) -> Option<Role> {
         || name.contains(".test.")
         || name.starts_with("test_")
     {
-        return Some(Role::Test);
+        return Some(TextRole::Test);
     }
     let reference = in_folder(&["references", "reference", "docs", "doc", "resources", "examples"])
         || ["readme", "changelog", "license", "licence", "notice", "contributing", "security"]
             .iter()
             .any(|word| name.starts_with(word));
-    reference.then_some(Role::Reference)
+    reference.then_some(TextRole::Reference)
 }
 
 /// All text files of a bundle, and the kind of every file.
-pub(crate) fn read(bundle: &Bundle, budget: &mut Budget) -> (Vec<ScannedFile>, Vec<Typed>) {
+pub(crate) fn read(
+    bundle: &SkillBundle,
+    budget: &mut DecodeBudget,
+) -> (Vec<ScannedFile>, Vec<TypedPath>) {
     let kinds: Vec<_> = bundle
         .files()
         .iter()
@@ -165,15 +168,15 @@ pub(crate) fn read(bundle: &Bundle, budget: &mut Budget) -> (Vec<ScannedFile>, V
         let readable = !kind.is_inert()
             && !matches!(
                 kind,
-                Kind::Executable
-                    | Kind::Library
-                    | Kind::Bytecode
-                    | Kind::Archive
-                    | Kind::Document
-                    | Kind::UnknownBinary
-                    | Kind::LfsPointer
+                ScannedFileKind::Executable
+                    | ScannedFileKind::Library
+                    | ScannedFileKind::Bytecode
+                    | ScannedFileKind::Archive
+                    | ScannedFileKind::Document
+                    | ScannedFileKind::UnknownBinary
+                    | ScannedFileKind::LfsPointer
             );
-        if readable && let Content::Text(text) = filetype::decode(&file.bytes) {
+        if readable && let FileContent::Text(text) = filetype::decode(&file.bytes) {
             texts.push((path.clone(), *kind, text));
         }
     }
@@ -190,7 +193,7 @@ pub(crate) fn read(bundle: &Bundle, budget: &mut Budget) -> (Vec<ScannedFile>, V
 }
 
 /// Which texts a skill file, or a text that it links, tells people to run, read or follow.
-fn links(texts: &[(String, Kind, String)]) -> Vec<bool> {
+fn links(texts: &[(String, ScannedFileKind, String)]) -> Vec<bool> {
     let mut linked: Vec<bool> = texts.iter().map(|(path, ..)| is_skill_md(path)).collect();
     let mut waiting: Vec<usize> = (0..texts.len()).filter(|at| linked[*at]).collect();
     let mut looked = 0u64;

@@ -2,48 +2,48 @@
 
 use memchr::memchr_iter;
 
-use super::decode::{self, Budget};
-use super::fold::{self, Folded};
+use super::decode::{self, DecodeBudget};
+use super::fold::{self, FoldedText};
 use super::lines::{LineIndex, wraps};
-use super::role::Span;
-use super::subst::Assembled;
+use super::role::RoleSpan;
+use super::string_assembly::AssembledLines;
 
 /// One reading of a text, folded.
 #[derive(Debug)]
-pub(crate) struct Layer {
+pub(crate) struct TextLayer {
     pub(crate) text: String,
     /// 0 for the text itself and its rewritten lines, 1 and more for what was decoded.
     pub(crate) depth: u8,
     pub(crate) codec: &'static str,
     /// The decoded text as it is, for showing.
     pub(crate) shown: Option<String>,
-    map: Map,
+    map: LineMap,
 }
 
 #[derive(Debug)]
-enum Map {
+enum LineMap {
     Same,
     /// All of it stands for one place: line and column.
     Fixed(usize, usize),
     Table(Vec<usize>),
 }
 
-impl Layer {
+impl TextLayer {
     /// The line of the original that line `line` of this layer stands for.
-    pub(crate) fn origin(&self, line: usize) -> usize {
+    pub(crate) fn original_line(&self, line: usize) -> usize {
         match &self.map {
-            Map::Same => line,
-            Map::Fixed(origin, _) => *origin,
-            Map::Table(lines) => lines.get(line).copied().unwrap_or(0),
+            LineMap::Same => line,
+            LineMap::Fixed(origin, _) => *origin,
+            LineMap::Table(lines) => lines.get(line).copied().unwrap_or(0),
         }
     }
 
     /// The column of the original that a column of this layer stands for, and how many lines further
     /// down it counts: what was decoded has a length of its own.
-    pub(crate) fn place(&self, column: usize) -> (usize, u32) {
+    pub(crate) fn original_position(&self, column: usize) -> (usize, u32) {
         match &self.map {
-            Map::Fixed(_, origin) => (*origin, wraps(column, column)),
-            Map::Same | Map::Table(_) => (column, 0),
+            LineMap::Fixed(_, origin) => (*origin, wraps(column, column)),
+            LineMap::Same | LineMap::Table(_) => (column, 0),
         }
     }
 
@@ -57,27 +57,27 @@ impl Layer {
             map.push(number);
         }
         text.pop();
-        Self { text, depth, codec, shown: None, map: Map::Table(map) }
+        Self { text, depth, codec, shown: None, map: LineMap::Table(map) }
     }
 }
 
 /// All readings of one file.
 #[derive(Debug)]
-pub(crate) struct Layers {
-    pub(crate) list: Vec<Layer>,
+pub(crate) struct FileLayers {
+    pub(crate) list: Vec<TextLayer>,
     /// What folding noticed in the text itself.
-    pub(crate) odd: Folded,
+    pub(crate) odd: FoldedText,
     /// Binary payloads that came out of a decoder: line and bytes.
     pub(crate) payloads: Vec<(usize, Vec<u8>)>,
     /// Longest run that went into a decoder, by line: the raw material of obfuscation.
     pub(crate) decoded_lines: Vec<(usize, &'static str, usize)>,
 }
 
-impl Layers {
+impl FileLayers {
     /// What was decoded from a line, the outermost first.
     pub(crate) fn revealed_on(&self, line: usize) -> Option<&str> {
-        let from_line = |layer: &&Layer| {
-            layer.depth > 0 && matches!(layer.map, Map::Fixed(origin, _) if origin == line)
+        let from_line = |layer: &&TextLayer| {
+            layer.depth > 0 && matches!(layer.map, LineMap::Fixed(origin, _) if origin == line)
         };
         self.list.iter().filter(from_line).find_map(|layer| layer.shown.as_deref())
     }
@@ -87,30 +87,36 @@ impl Layers {
 pub(crate) fn build(
     text: &str,
     index: &LineIndex,
-    spans: &[Span],
+    spans: &[RoleSpan],
     file: usize,
-    budget: &mut Budget,
-) -> Layers {
+    budget: &mut DecodeBudget,
+) -> FileLayers {
     let mut odd = fold::fold(text);
     let plain = std::mem::take(&mut odd.text);
     let mut layers =
-        Layers { list: Vec::new(), odd, payloads: Vec::new(), decoded_lines: Vec::new() };
+        FileLayers { list: Vec::new(), odd, payloads: Vec::new(), decoded_lines: Vec::new() };
     let assembled = rewrite(&plain, spans);
-    layers.list.push(Layer { text: plain, depth: 0, codec: "", shown: None, map: Map::Same });
+    layers.list.push(TextLayer {
+        text: plain,
+        depth: 0,
+        codec: "",
+        shown: None,
+        map: LineMap::Same,
+    });
     if assembled.is_cut {
         budget.exhausted.get_or_insert((file, 0));
     }
     if !assembled.lines.is_empty() {
-        layers.list.push(Layer::of_lines(assembled.lines, 0, "assembled"));
+        layers.list.push(TextLayer::of_lines(assembled.lines, 0, "assembled"));
     }
     for (line, hidden) in std::mem::take(&mut layers.odd.tags) {
         let text = fold::fold(&hidden).text;
-        layers.list.push(Layer {
+        layers.list.push(TextLayer {
             text,
             depth: 1,
             codec: "tag-characters",
             shown: Some(hidden),
-            map: Map::Fixed(line, 0),
+            map: LineMap::Fixed(line, 0),
         });
     }
     let place_of = |at: usize| {
@@ -122,8 +128,8 @@ pub(crate) fn build(
 }
 
 /// Lines of code that read differently once strings are put together.
-fn rewrite(plain: &str, spans: &[Span]) -> Assembled {
-    let mut assembled = Assembled::default();
+fn rewrite(plain: &str, spans: &[RoleSpan]) -> AssembledLines {
+    let mut assembled = AssembledLines::default();
     if !plain.contains('`') && !spans.iter().any(|span| span.code) {
         return assembled;
     }
@@ -144,8 +150,8 @@ fn reveal(
     place_of: &dyn Fn(usize) -> (usize, usize),
     depth: u8,
     file: usize,
-    budget: &mut Budget,
-    layers: &mut Layers,
+    budget: &mut DecodeBudget,
+    layers: &mut FileLayers,
 ) {
     if depth > decode::MAX_DEPTH {
         budget.exhausted.get_or_insert((file, place_of(0).0));
@@ -169,18 +175,18 @@ fn reveal(
             continue;
         };
         let folded = fold::fold(&shown).text;
-        let mut assembled = Assembled::default();
+        let mut assembled = AssembledLines::default();
         assembled.read(&folded, 0, true);
-        layers.list.push(Layer {
+        layers.list.push(TextLayer {
             text: folded,
             depth,
             codec: decoded.codec,
             shown: Some(shown.clone()),
-            map: Map::Fixed(line, column),
+            map: LineMap::Fixed(line, column),
         });
         if !assembled.lines.is_empty() {
-            let mut layer = Layer::of_lines(assembled.lines, depth, "assembled");
-            layer.map = Map::Fixed(line, column);
+            let mut layer = TextLayer::of_lines(assembled.lines, depth, "assembled");
+            layer.map = LineMap::Fixed(line, column);
             layers.list.push(layer);
         }
         // Escapes are decoded in place: the rest of the line was there already.

@@ -16,19 +16,19 @@ const WRAP: usize = 80;
 
 /// The lines of a text, as `split('\n')` gives them; several times faster on short ones.
 #[derive(Debug, Clone)]
-pub(crate) struct Lines<'a> {
+pub(crate) struct TextLines<'a> {
     text: &'a str,
     ends: Memchr<'a>,
     at: Option<usize>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> TextLines<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         Self { text, ends: memchr_iter(b'\n', text.as_bytes()), at: Some(0) }
     }
 }
 
-impl<'a> Iterator for Lines<'a> {
+impl<'a> Iterator for TextLines<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
@@ -97,7 +97,7 @@ pub(crate) fn count_ends(bytes: &[u8]) -> usize {
 }
 
 /// The last boundary of a character at or before `at`.
-pub(crate) fn floor(text: &str, mut at: usize) -> usize {
+pub(crate) fn floor_char_boundary(text: &str, mut at: usize) -> usize {
     at = at.min(text.len());
     while !text.is_char_boundary(at) {
         at -= 1;
@@ -135,7 +135,7 @@ fn end_of(text: &str, start: usize) -> usize {
 
 /// Walks the lines of a text forward, from one byte to the next.
 #[derive(Debug)]
-pub(crate) struct Cursor<'a> {
+pub(crate) struct LineCursor<'a> {
     text: &'a str,
     /// Number of the line.
     pub(crate) line: usize,
@@ -144,7 +144,7 @@ pub(crate) struct Cursor<'a> {
     pub(crate) end: usize,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> LineCursor<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         Self { text, line: 0, start: 0, end: end_of(text, 0) }
     }
@@ -164,17 +164,17 @@ impl<'a> Cursor<'a> {
 /// Ranks: how many lines that say something come before a place, so that blank ones are no distance.
 /// Places are asked for in order; what lies between two of them is read once.
 #[derive(Debug)]
-pub(crate) struct Ranks<'a> {
-    lines: Lines<'a>,
+pub(crate) struct LineRanks<'a> {
+    lines: TextLines<'a>,
     /// The line that was read last, its number, and what came before it.
     here: &'a str,
     number: usize,
     before: u32,
 }
 
-impl<'a> Ranks<'a> {
+impl<'a> LineRanks<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        let mut lines = Lines::new(text);
+        let mut lines = TextLines::new(text);
         let here = lines.next().unwrap_or("");
         Self { lines, here, number: 0, before: 0 }
     }
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn blank_lines_are_no_distance_and_long_ones_are() {
         let text = format!("a\n\n \nb\n{}\nc", "x".repeat(10 * MAX_LINE));
-        let mut ranks = Ranks::new(&text);
+        let mut ranks = LineRanks::new(&text);
         assert_eq!((ranks.at(0, 0), ranks.at(3, 0), ranks.at(4, 0)), (1, 2, 3));
         assert_eq!(ranks.at(4, 4 * WRAP), 7);
         let late = ranks.at(4, 9 * MAX_LINE);
@@ -223,10 +223,10 @@ mod tests {
         #[test]
         fn lines_are_those_of_split(text in "[ab\n é]{0,400}") {
             let wanted: Vec<&str> = text.split('\n').collect();
-            prop_assert_eq!(Lines::new(&text).collect::<Vec<_>>(), wanted.clone());
+            prop_assert_eq!(TextLines::new(&text).collect::<Vec<_>>(), wanted.clone());
             let index = LineIndex::new(&text);
             prop_assert_eq!(index.len(), wanted.len());
-            let mut cursor = Cursor::new(&text);
+            let mut cursor = LineCursor::new(&text);
             for at in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
                 let line = text[..at].matches('\n').count();
                 prop_assert_eq!(index.line_of(&text, at), line);

@@ -9,43 +9,50 @@ use aho_corasick::{Anchored, BuildError, MatchError, MatchKind, PatternID};
 
 /// Words, ready to be looked for.
 #[derive(Debug)]
-pub(crate) struct Literals {
+pub(crate) struct LiteralFilter {
     dfa: DFA,
     start: StateID,
 }
 
 /// Why words cannot be looked for.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum LiteralsError {
+pub(crate) enum LiteralFilterError {
     #[error(transparent)]
     Build(#[from] BuildError),
     #[error(transparent)]
     Start(#[from] MatchError),
 }
 
-impl Literals {
+impl LiteralFilter {
     pub(crate) fn new<W: AsRef<[u8]>>(
         words: impl IntoIterator<Item = W>,
-    ) -> Result<Self, LiteralsError> {
+    ) -> Result<Self, LiteralFilterError> {
         let dfa = DFA::builder().match_kind(MatchKind::Standard).prefilter(false).build(words)?;
         let start = dfa.start_state(Anchored::No)?;
         Ok(Self { dfa, start })
     }
 
     /// Where words start, with their numbers, in the order in which they end.
-    pub(crate) fn hits<'a>(&'a self, text: &'a str) -> Hits<'a> {
-        Hits { dfa: &self.dfa, bytes: text.as_bytes(), state: self.start, at: 0, next: 0, left: 0 }
+    pub(crate) fn hits<'a>(&'a self, text: &'a str) -> LiteralHits<'a> {
+        LiteralHits {
+            dfa: &self.dfa,
+            bytes: text.as_bytes(),
+            state: self.start,
+            at: 0,
+            next: 0,
+            left: 0,
+        }
     }
 }
 
 /// One word in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Hit {
+pub(crate) struct LiteralHit {
     pub(crate) start: usize,
     pub(crate) word: usize,
 }
 
-pub(crate) struct Hits<'a> {
+pub(crate) struct LiteralHits<'a> {
     dfa: &'a DFA,
     bytes: &'a [u8],
     state: StateID,
@@ -56,19 +63,19 @@ pub(crate) struct Hits<'a> {
     left: usize,
 }
 
-impl Hits<'_> {
-    fn word(&mut self) -> Hit {
+impl LiteralHits<'_> {
+    fn word(&mut self) -> LiteralHit {
         let pattern: PatternID = self.dfa.match_pattern(self.state, self.next);
         self.next += 1;
         self.left -= 1;
-        Hit { start: self.at - self.dfa.pattern_len(pattern), word: pattern.as_usize() }
+        LiteralHit { start: self.at - self.dfa.pattern_len(pattern), word: pattern.as_usize() }
     }
 }
 
-impl Iterator for Hits<'_> {
-    type Item = Hit;
+impl Iterator for LiteralHits<'_> {
+    type Item = LiteralHit;
 
-    fn next(&mut self) -> Option<Hit> {
+    fn next(&mut self) -> Option<LiteralHit> {
         if self.left > 0 {
             return Some(self.word());
         }
@@ -98,11 +105,11 @@ mod tests {
         fn hits_are_those_of_the_plain_search(text in "[abc]{0,40}") {
             let words = ["a", "ab", "bc", "abc", "cab"].map(str::to_owned);
             let plain = aho_corasick::AhoCorasick::new(&words).expect("words");
-            let wanted: Vec<Hit> = plain
+            let wanted: Vec<LiteralHit> = plain
                 .find_overlapping_iter(&text)
-                .map(|found| Hit { start: found.start(), word: found.pattern().as_usize() })
+                .map(|found| LiteralHit { start: found.start(), word: found.pattern().as_usize() })
                 .collect();
-            let literals = Literals::new(&words).expect("words");
+            let literals = LiteralFilter::new(&words).expect("words");
             prop_assert_eq!(literals.hits(&text).collect::<Vec<_>>(), wanted);
         }
     }

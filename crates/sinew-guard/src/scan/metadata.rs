@@ -1,23 +1,23 @@
 //! Front matter: what it declares, and what in it would reach a prompt.
 
-use sinew_skill::{Code, ReadOptions};
+use sinew_skill::{ReadOptions, ReasonCode};
 
-use super::finding::Severity;
+use super::finding::FindingSeverity;
 use super::fold;
-use super::hosts::Own;
+use super::hosts::OwnHosts;
 
 /// What a skill declares about itself; it decides which hosts and names are its own.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Declared {
+pub(crate) struct SkillDeclarations {
     pub(crate) name: Option<String>,
     pub(crate) description: Option<String>,
     /// Hosts of `homepage` and of other URLs in the metadata, of APIs whose key is declared, owners of
     /// repositories, and the words of the name.
-    pub(crate) own: Own,
+    pub(crate) own: OwnHosts,
     pub(crate) env: Vec<String>,
     pub(crate) bins: Vec<String>,
     /// Rule, severity and detail of what is wrong with the front matter itself.
-    pub(crate) problems: Vec<(&'static str, Severity, String)>,
+    pub(crate) problems: Vec<(&'static str, FindingSeverity, String)>,
 }
 
 /// Names that others imitate, and imitations that were seen.
@@ -28,28 +28,28 @@ const SQUATS: &[&str] = &["clawhub1", "cllawhub", "clawwhub"];
 const KINDS: &[&str] = &["brew", "node", "go", "uv", "download", "apt"];
 
 /// Reads the declarations of a skill file.
-pub(crate) fn declared(bytes: &[u8], folder: &str) -> Declared {
+pub(crate) fn read_declarations(bytes: &[u8], folder: &str) -> SkillDeclarations {
     let outcome = sinew_skill::read(bytes, &ReadOptions::openclaw(folder));
-    let mut declared = Declared::default();
+    let mut declared = SkillDeclarations::default();
     for reason in &outcome.reasons {
         let rule = match reason.code {
-            Code::DuplicateKey => "yaml-duplicate-key",
-            Code::FrontmatterInvalid
+            ReasonCode::DuplicateKey => "yaml-duplicate-key",
+            ReasonCode::FrontmatterInvalid
                 if reason.detail.contains("BAD_ALIAS")
                     || reason.detail.contains("alias")
                     || reason.detail.contains("tag") =>
             {
                 "yaml-alias-or-tag"
             }
-            Code::FrontmatterInvalid if reason.detail.contains("RESOURCE_EXHAUSTION") => {
+            ReasonCode::FrontmatterInvalid if reason.detail.contains("RESOURCE_EXHAUSTION") => {
                 "yaml-too-deep"
             }
             _ => continue,
         };
-        declared.problems.push((rule, Severity::Critical, reason.detail.clone()));
+        declared.problems.push((rule, FindingSeverity::Critical, reason.detail.clone()));
     }
     if let Ok(text) = std::str::from_utf8(bytes)
-        && let Ok(fenced) = sinew_skill::split(text)
+        && let Ok(fenced) = sinew_skill::split_front_matter(text)
         && let Some(front) = fenced.front
     {
         raw_problems(front, &mut declared.problems);
@@ -154,7 +154,7 @@ fn names(name: &str) -> Vec<String> {
 const MAX_NESTING: usize = 16;
 
 /// What the repair pass would read as text and another reader of the same file would act on.
-fn raw_problems(front: &str, problems: &mut Vec<(&'static str, Severity, String)>) {
+fn raw_problems(front: &str, problems: &mut Vec<(&'static str, FindingSeverity, String)>) {
     let has = |rule: &str| problems.iter().any(|(known, ..)| *known == rule);
     let anchored = front.lines().any(|line| {
         line.split_once(": ").is_some_and(|(_, value)| {
@@ -182,14 +182,14 @@ fn raw_problems(front: &str, problems: &mut Vec<(&'static str, Severity, String)
     if alias {
         problems.push((
             "yaml-alias-or-tag",
-            Severity::Critical,
+            FindingSeverity::Critical,
             "an anchor, alias, merge key or tag".to_owned(),
         ));
     }
     if deep {
         problems.push((
             "yaml-too-deep",
-            Severity::Critical,
+            FindingSeverity::Critical,
             format!("brackets nested {deepest} deep"),
         ));
     }
@@ -217,7 +217,7 @@ pub(crate) fn vendor_label(env: &str) -> Option<String> {
 fn check_install(
     kind: &str,
     fields: &std::collections::BTreeMap<String, String>,
-    problems: &mut Vec<(&'static str, Severity, String)>,
+    problems: &mut Vec<(&'static str, FindingSeverity, String)>,
 ) {
     let lower = kind.to_ascii_lowercase();
     let runs_text = matches!(
@@ -231,7 +231,7 @@ fn check_install(
             && fields.keys().any(|key| is_command(key));
         problems.push((
             "installer-kind-unknown",
-            if plain { Severity::Warn } else { Severity::Critical },
+            if plain { FindingSeverity::Warn } else { FindingSeverity::Critical },
             format!("install kind {kind:?} runs text"),
         ));
     } else if !KINDS.contains(&lower.as_str()) {
@@ -240,8 +240,11 @@ fn check_install(
             "pip", "pipx", "npm", "pnpm", "yarn", "bun", "cargo", "gem", "python", "poetry",
             "conda", "winget", "scoop", "choco", "skill", "manual",
         ];
-        let severity =
-            if MANAGERS.contains(&lower.as_str()) { Severity::Info } else { Severity::Warn };
+        let severity = if MANAGERS.contains(&lower.as_str()) {
+            FindingSeverity::Info
+        } else {
+            FindingSeverity::Warn
+        };
         problems.push((
             "installer-kind-unknown",
             severity,
@@ -257,7 +260,7 @@ fn check_install(
         {
             problems.push((
                 "installer-arg-injection",
-                Severity::Critical,
+                FindingSeverity::Critical,
                 format!("install {key} {value:?}"),
             ));
         }
@@ -325,7 +328,10 @@ fn is_package_install(text: &str) -> bool {
 }
 
 /// Problems of a name or description that would reach a prompt.
-pub(crate) fn prompt_problems(field: &str, text: &str) -> Vec<(&'static str, Severity, String)> {
+pub(crate) fn prompt_problems(
+    field: &str,
+    text: &str,
+) -> Vec<(&'static str, FindingSeverity, String)> {
     const TAGS: &[&str] = &["available_skills", "skill", "name", "description", "location"];
     const BLOCKS: &[&str] = &["available_skills", "skill"];
     const MARKERS: &[&str] = &[
@@ -349,13 +355,13 @@ pub(crate) fn prompt_problems(field: &str, text: &str) -> Vec<(&'static str, Sev
     if own_tag || control || MARKERS.iter().any(|marker| lower.contains(marker)) {
         problems.push((
             "prompt-markup-in-metadata",
-            Severity::Critical,
+            FindingSeverity::Critical,
             format!("{field} holds the prompt's own markup"),
         ));
     } else if text.contains('<') && text.contains('>') {
         problems.push((
             "prompt-markup-in-metadata",
-            Severity::Info,
+            FindingSeverity::Info,
             format!("{field} holds angle brackets"),
         ));
     }
@@ -363,13 +369,16 @@ pub(crate) fn prompt_problems(field: &str, text: &str) -> Vec<(&'static str, Sev
 }
 
 /// Problems of a skill's name; `known` are the names that are taken.
-pub(crate) fn name_problems(name: &str, known: &[String]) -> Vec<(&'static str, Severity, String)> {
+pub(crate) fn name_problems(
+    name: &str,
+    known: &[String],
+) -> Vec<(&'static str, FindingSeverity, String)> {
     let mut problems = Vec::new();
     let folded = fold::fold(name);
     if !folded.lookalike.is_empty() {
         problems.push((
             "homoglyph-name",
-            Severity::Warn,
+            FindingSeverity::Warn,
             format!("the name reads as {:?}", folded.text),
         ));
     }
@@ -378,7 +387,7 @@ pub(crate) fn name_problems(name: &str, known: &[String]) -> Vec<(&'static str, 
     if known.iter().any(|other| other != name && skeleton(other) == skeleton(name)) {
         problems.push((
             "name-collision",
-            Severity::Warn,
+            FindingSeverity::Warn,
             "the name reads like that of another skill".to_owned(),
         ));
     }
@@ -390,7 +399,7 @@ pub(crate) fn name_problems(name: &str, known: &[String]) -> Vec<(&'static str, 
     if SQUATS.contains(&lower.as_str()) {
         problems.push((
             "typosquat-name",
-            Severity::Warn,
+            FindingSeverity::Warn,
             "the name is a known imitation".to_owned(),
         ));
     } else if !WELL_KNOWN.contains(&lower.as_str()) {
@@ -402,7 +411,7 @@ pub(crate) fn name_problems(name: &str, known: &[String]) -> Vec<(&'static str, 
         if let Some(near) = near {
             problems.push((
                 "typosquat-name",
-                Severity::Warn,
+                FindingSeverity::Warn,
                 format!("the name is one slip away from {near:?}"),
             ));
         }
@@ -439,7 +448,7 @@ mod tests {
     #[test]
     fn a_skill_declares_its_own_hosts() {
         let file = b"---\nname: a\ndescription: b\nhomepage: https://docs.acme.co.uk/x\n---\n";
-        assert_eq!(declared(file, "a").own.hosts, ["acme.co.uk"]);
+        assert_eq!(read_declarations(file, "a").own.hosts, ["acme.co.uk"]);
         assert_eq!(names("pi-hole-setup"), ["hole", "holesetup", "pihole"]);
         assert!(names("openclaw-agent").is_empty());
         assert_eq!(vendor_label("ACME_API_KEY").as_deref(), Some("acme"));

@@ -28,8 +28,8 @@ mod quoting;
 mod role;
 mod rules;
 mod sarif;
+mod string_assembly;
 mod structure;
-mod subst;
 mod table;
 
 use std::cell::{Cell, RefCell};
@@ -38,31 +38,31 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-pub use bundle::{Bundle, BundleFile, MAX_FILE, MAX_FILES, MAX_SKILL};
-pub use capability::{Capabilities, EnvUse, HostUse};
+pub use bundle::{BundleFile, MAX_FILE, MAX_FILES, MAX_SKILL, SkillBundle};
+pub use capability::{EnvUse, HostUse, SkillCapabilities};
 pub use explain::explain;
-pub use finding::{FactRef, Finding, ScanReport, Scope, Severity, Verdict};
+pub use finding::{FactRef, Finding, FindingSeverity, ScanReport, ScanScope, Verdict};
 pub use hosts::HostClass;
 pub use sarif::to_sarif;
-pub use table::{TableError, ruleset_digest};
+pub use table::{RuleTableError, ruleset_digest};
 
-use decode::Budget;
+use decode::DecodeBudget;
 pub(crate) use decode::base64;
-use facts::{Extracted, Fact, Source};
-use filetype::Kind;
-use inventory::{ScannedFile, Typed};
-use layers::Layer;
-use metadata::Declared;
-use pattern::Work;
-use table::Table;
+use facts::{ExtractedFacts, FactSource, ScanFact};
+use filetype::ScannedFileKind;
+use inventory::{ScannedFile, TypedPath};
+use layers::TextLayer;
+use metadata::SkillDeclarations;
+use pattern::WorkBudget;
+use table::RuleTable;
 
 /// A rule, for listings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RuleInfo {
+pub struct ScanRuleInfo {
     /// Stable id.
     pub id: String,
     /// The gravest it can be.
-    pub severity: Severity,
+    pub severity: FindingSeverity,
     /// What it says.
     pub message: String,
     /// Why it matters.
@@ -76,7 +76,7 @@ pub struct RuleInfo {
 /// The scanner: a rule table, ready for use from any thread.
 #[derive(Debug, Clone)]
 pub struct Scanner {
-    table: Result<Arc<Table>, String>,
+    table: Result<Arc<RuleTable>, String>,
     known_names: Vec<String>,
     panics: bool,
 }
@@ -90,7 +90,7 @@ impl Default for Scanner {
 impl Scanner {
     /// A scanner with the shipped rules. It never fails: without its table it blocks everything.
     pub fn new() -> Self {
-        let table = match Table::load() {
+        let table = match RuleTable::load() {
             Ok(_) if !crate::secrets::is_ready() => {
                 Err("the table of secrets is unusable".to_owned())
             }
@@ -103,7 +103,7 @@ impl Scanner {
     /// A scanner whose first rule panics, for the test that this closes the gate.
     #[doc(hidden)]
     #[must_use]
-    pub fn that_panics(mut self) -> Self {
+    pub fn with_panicking_rule(mut self) -> Self {
         self.panics = true;
         self
     }
@@ -121,11 +121,11 @@ impl Scanner {
     }
 
     /// All rules, in order of their ids.
-    pub fn rules(&self) -> Vec<RuleInfo> {
+    pub fn rules(&self) -> Vec<ScanRuleInfo> {
         let rules = self.table.as_ref().map_or(&[][..], |table| &table.rules);
         rules
             .iter()
-            .map(|rule| RuleInfo {
+            .map(|rule| ScanRuleInfo {
                 id: rule.id.clone(),
                 severity: rule.severity,
                 message: rule.message.clone(),
@@ -137,22 +137,22 @@ impl Scanner {
     }
 
     /// Scans the files of a skill.
-    pub fn scan_bundle(&self, bundle: &Bundle) -> ScanReport {
+    pub fn scan_bundle(&self, bundle: &SkillBundle) -> ScanReport {
         self.guarded(
-            Scope::Bundle,
+            ScanScope::Bundle,
             || bundle.digest(),
-            |table| scan_files(table, bundle, &self.known_names, 0, &Means::default()),
+            |table| scan_files(table, bundle, &self.known_names, 0, &ScanBudget::default()),
         )
     }
 
     /// Scans a generated change: the resulting `SKILL.md` and its support files.
-    pub fn scan_proposal(&self, bundle: &Bundle) -> ScanReport {
+    pub fn scan_proposal(&self, bundle: &SkillBundle) -> ScanReport {
         self.guarded(
-            Scope::Proposal,
+            ScanScope::Proposal,
             || bundle.digest(),
             |table| {
                 let (mut findings, capabilities) =
-                    scan_files(table, bundle, &self.known_names, 0, &Means::default());
+                    scan_files(table, bundle, &self.known_names, 0, &ScanBudget::default());
                 // The seven reference rules match by their plain patterns here, and nothing lowers them.
                 let reference = |id: &str| table.rule(id).is_some_and(|rule| rule.base.is_some());
                 findings.retain(|finding| !reference(&finding.rule));
@@ -160,8 +160,8 @@ impl Scanner {
                 for finding in
                     findings.iter_mut().filter(|finding| finding.rule == "literal-secret")
                 {
-                    finding.severity = Severity::Critical;
-                    finding.base_severity = Severity::Critical;
+                    finding.severity = FindingSeverity::Critical;
+                    finding.base_severity = FindingSeverity::Critical;
                 }
                 (findings, capabilities)
             },
@@ -170,24 +170,28 @@ impl Scanner {
 
     /// Scans one text as the `SKILL.md` of a proposal.
     pub fn scan_proposal_text(&self, text: &str) -> ScanReport {
-        self.scan_proposal(&Bundle::from_files([("SKILL.md".to_owned(), text.as_bytes().to_vec())]))
+        self.scan_proposal(&SkillBundle::from_files([(
+            "SKILL.md".to_owned(),
+            text.as_bytes().to_vec(),
+        )]))
     }
 
     /// Scans front matter text that reaches a prompt: pairs of field and value. Strict.
     pub fn scan_metadata(&self, fields: &[(&str, &str)]) -> ScanReport {
         let digest =
             || crate::digest::tree(fields.iter().map(|(name, value)| (*name, value.as_bytes())));
-        self.guarded(Scope::Metadata, digest, |table| {
+        self.guarded(ScanScope::Metadata, digest, |table| {
             let mut findings = Vec::new();
             for (field, value) in fields {
                 for (rule, severity, detail) in metadata::prompt_problems(field, value) {
-                    findings.push(structure::about(table, rule, severity, field, &detail));
+                    findings.push(structure::file_finding(table, rule, severity, field, &detail));
                 }
                 if *field == "name" {
                     for (rule, severity, detail) in
                         metadata::name_problems(value, &self.known_names)
                     {
-                        findings.push(structure::about(table, rule, severity, field, &detail));
+                        findings
+                            .push(structure::file_finding(table, rule, severity, field, &detail));
                     }
                 }
                 findings.extend(text_findings(
@@ -197,30 +201,30 @@ impl Scanner {
                     &["prompt-injection-ignore-instructions", "prompt-injection-tool"],
                 ));
             }
-            (findings, Capabilities::default())
+            (findings, SkillCapabilities::default())
         })
     }
 
     /// Scans any string for hidden text.
     pub fn scan_text(&self, text: &str) -> ScanReport {
         let digest = || crate::digest::tree([("text", text.as_bytes())]);
-        self.guarded(Scope::Text, digest, |table| {
-            (text_findings(table, "text", text, &[]), Capabilities::default())
+        self.guarded(ScanScope::Text, digest, |table| {
+            (text_findings(table, "text", text, &[]), SkillCapabilities::default())
         })
     }
 
     fn guarded(
         &self,
-        scope: Scope,
+        scope: ScanScope,
         digest: impl FnOnce() -> String,
-        scan: impl FnOnce(&Table) -> (Vec<Finding>, Capabilities),
+        scan: impl FnOnce(&RuleTable) -> (Vec<Finding>, SkillCapabilities),
     ) -> ScanReport {
         let digest = digest();
         let failed = |detail: &str| {
             let finding = Finding {
                 rule: "scan-failed".to_owned(),
-                severity: Severity::Critical,
-                base_severity: Severity::Critical,
+                severity: FindingSeverity::Critical,
+                base_severity: FindingSeverity::Critical,
                 variant: false,
                 role: "structure".to_owned(),
                 file: String::new(),
@@ -240,7 +244,7 @@ impl Scanner {
             ScanReport::new(
                 scope,
                 vec![finding],
-                Capabilities::default(),
+                SkillCapabilities::default(),
                 self.ruleset(),
                 digest.clone(),
             )
@@ -268,18 +272,18 @@ impl Scanner {
 
 /// What one skill may cost, containers and all.
 #[derive(Debug)]
-struct Means {
-    budget: RefCell<Budget>,
-    work: RefCell<Work>,
+struct ScanBudget {
+    budget: RefCell<DecodeBudget>,
+    work: RefCell<WorkBudget>,
     /// Bytes that its containers may still unpack to.
     unpack: Cell<u64>,
 }
 
-impl Default for Means {
+impl Default for ScanBudget {
     fn default() -> Self {
         Self {
-            budget: RefCell::new(Budget::new()),
-            work: RefCell::new(Work::new()),
+            budget: RefCell::new(DecodeBudget::new()),
+            work: RefCell::new(WorkBudget::new()),
             unpack: Cell::new(MAX_SKILL),
         }
     }
@@ -287,16 +291,16 @@ impl Default for Means {
 
 /// The pipeline over one bundle; containers inside come back here with a higher `depth`.
 fn scan_files(
-    table: &Table,
-    bundle: &Bundle,
+    table: &RuleTable,
+    bundle: &SkillBundle,
     known_names: &[String],
     depth: u8,
-    means: &Means,
-) -> (Vec<Finding>, Capabilities) {
+    means: &ScanBudget,
+) -> (Vec<Finding>, SkillCapabilities) {
     let (mut files, kinds) = inventory::read(bundle, &mut means.budget.borrow_mut());
     let declared = declarations(bundle, &kinds);
     let mut findings = Vec::new();
-    let mut facts: Vec<Fact> = Vec::new();
+    let mut facts: Vec<ScanFact> = Vec::new();
     {
         let mut work = means.work.borrow_mut();
         work.add(bundle.bytes());
@@ -306,10 +310,10 @@ fn scan_files(
                 facts::forget_idle_places(&mut extracted.facts);
             }
             if extracted.exhausted {
-                findings.push(structure::about(
+                findings.push(structure::file_finding(
                     table,
                     "scan-failed",
-                    Severity::Critical,
+                    FindingSeverity::Critical,
                     &file.path,
                     "there is more to look at than one skill may cost",
                 ));
@@ -319,7 +323,7 @@ fn scan_files(
     }
     findings.extend(rules::evaluate(table, &files, &facts));
     for file in &files {
-        findings.extend(structure::check_text(table, file, Severity::Warn));
+        findings.extend(structure::check_text(table, file, FindingSeverity::Warn));
     }
     findings.extend(hidden_text(table, &files, &facts));
     if let Some((file, line)) = means.budget.borrow_mut().exhausted.take() {
@@ -327,8 +331,8 @@ fn scan_files(
     }
     raise_zero_width(&mut findings);
     findings.extend(front_matter(table, &files, &declared, known_names));
-    let inner = |bundle: &Bundle, depth: u8| scan_files(table, bundle, &[], depth, means).0;
-    let opener = structure::Opener { table, depth, left: &means.unpack, inner: &inner };
+    let inner = |bundle: &SkillBundle, depth: u8| scan_files(table, bundle, &[], depth, means).0;
+    let opener = structure::ContainerOpener { table, depth, left: &means.unpack, inner: &inner };
     findings.extend(structure::check(&opener, bundle, &kinds));
     let capabilities =
         capability::summarise(table, &files, &facts, &kinds, &declared, bundle.bytes());
@@ -338,9 +342,9 @@ fn scan_files(
 
 /// Data that goes to a host which nothing in the front matter prepares for.
 fn undeclared(
-    table: &Table,
+    table: &RuleTable,
     files: &[ScannedFile],
-    capabilities: &Capabilities,
+    capabilities: &SkillCapabilities,
 ) -> Option<Finding> {
     use HostClass as C;
     let file = files.iter().find(|file| file.is_skill_md())?;
@@ -351,10 +355,10 @@ fn undeclared(
             .find(|host| host.purpose == "send" && classes.contains(&host.class))
     };
     let (host, severity) = match sent(&[C::Shortener, C::Paste, C::Sink, C::Tunnel, C::RawIp]) {
-        Some(host) => (host, Severity::Warn),
-        None => (sent(&[C::Unknown])?, Severity::Info),
+        Some(host) => (host, FindingSeverity::Warn),
+        None => (sent(&[C::Unknown])?, FindingSeverity::Info),
     };
-    Some(structure::about(
+    Some(structure::file_finding(
         table,
         "undeclared-capability",
         severity,
@@ -363,40 +367,40 @@ fn undeclared(
     ))
 }
 
-fn declarations(bundle: &Bundle, kinds: &[Typed]) -> Declared {
-    let skill_md = kinds.iter().position(|(_, kind, _)| *kind == Kind::SkillMd);
-    let Some(at) = skill_md else { return Declared::default() };
+fn declarations(bundle: &SkillBundle, kinds: &[TypedPath]) -> SkillDeclarations {
+    let skill_md = kinds.iter().position(|(_, kind, _)| *kind == ScannedFileKind::SkillMd);
+    let Some(at) = skill_md else { return SkillDeclarations::default() };
     let file = &bundle.files()[at];
     let folder = bundle.name().or_else(|| file.path.rsplit('/').nth(1)).unwrap_or("skill");
     // A larger file is not loaded, so what its end declares is declared to nobody.
     let head = file.bytes.get(..structure::MAX_SKILL_MD).map_or(&file.bytes[..], |head| {
         &head[..memchr::memrchr(b'\n', head).map_or(head.len(), |end| end + 1)]
     });
-    metadata::declared(head, folder)
+    metadata::read_declarations(head, folder)
 }
 
 fn read_facts(
-    table: &Table,
+    table: &RuleTable,
     file: &mut ScannedFile,
     number: usize,
-    declared: &Declared,
-    work: &mut Work,
-) -> Extracted {
-    let mut extracted = Extracted::default();
-    let source = Source { table, file, number, declared: &declared.own };
+    declared: &SkillDeclarations,
+    work: &mut WorkBudget,
+) -> ExtractedFacts {
+    let mut extracted = ExtractedFacts::default();
+    let source = FactSource { table, file, number, declared: &declared.own };
     for at in 0..file.layers.list.len() {
         facts::extract(&source, at, work, &mut extracted);
     }
     if !extracted.rot13.is_empty() {
         let mut lines: Vec<(usize, String)> = Vec::new();
         let mut wanted = extracted.rot13.iter().copied().peekable();
-        for (number, text) in lines::Lines::new(&file.layers.list[0].text).enumerate() {
+        for (number, text) in lines::TextLines::new(&file.layers.list[0].text).enumerate() {
             if wanted.next_if_eq(&number).is_some() {
                 lines.push((number, decode::rot13(text)));
             }
         }
-        file.layers.list.push(Layer::of_lines(lines, 1, "rot13"));
-        let source = Source { table, file, number, declared: &declared.own };
+        file.layers.list.push(TextLayer::of_lines(lines, 1, "rot13"));
+        let source = FactSource { table, file, number, declared: &declared.own };
         facts::extract(&source, file.layers.list.len() - 1, work, &mut extracted);
     }
     facts::rank(&mut extracted.facts, file);
@@ -405,7 +409,7 @@ fn read_facts(
 }
 
 /// Text that nobody sees and that tells somebody to do something.
-fn hidden_text(table: &Table, files: &[ScannedFile], facts: &[Fact]) -> Vec<Finding> {
+fn hidden_text(table: &RuleTable, files: &[ScannedFile], facts: &[ScanFact]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (number, file) in files.iter().enumerate() {
         for (at, layer) in file.layers.list.iter().enumerate() {
@@ -416,13 +420,13 @@ fn hidden_text(table: &Table, files: &[ScannedFile], facts: &[Fact]) -> Vec<Find
                 .iter()
                 .any(|fact| fact.file == number && fact.layer == at && fact.kind != facts::URL)
                 || layer.shown.as_deref().is_some_and(|text| text.split_whitespace().count() >= 2);
-            let severity = if speaks { Severity::Critical } else { Severity::Warn };
-            let mut finding = structure::on_line(
+            let severity = if speaks { FindingSeverity::Critical } else { FindingSeverity::Warn };
+            let mut finding = structure::line_finding(
                 table,
                 "hidden-text-instruction",
                 severity,
                 file,
-                layer.origin(0),
+                layer.original_line(0),
             );
             finding.decoded = layer.shown.as_deref().map(|text| rules::shorten(text, 0));
             findings.push(finding);
@@ -435,10 +439,10 @@ fn hidden_text(table: &Table, files: &[ScannedFile], facts: &[Fact]) -> Vec<Find
 const NEAR_LIMIT: usize = 12;
 
 fn decode_limit(
-    table: &Table,
+    table: &RuleTable,
     file: &ScannedFile,
     line: usize,
-    facts: &[Fact],
+    facts: &[ScanFact],
     number: usize,
 ) -> Finding {
     let runs = facts.iter().any(|fact| {
@@ -449,8 +453,8 @@ fn decode_limit(
                 "dyn-exec" | "decode-pipe" | "code-decode-exec"
             )
     });
-    let severity = if runs { Severity::Critical } else { Severity::Warn };
-    structure::on_line(table, "decode-limit", severity, file, line)
+    let severity = if runs { FindingSeverity::Critical } else { FindingSeverity::Warn };
+    structure::line_finding(table, "decode-limit", severity, file, line)
 }
 
 /// A word that is only a command once its invisible parts are gone was hidden on purpose.
@@ -458,22 +462,22 @@ fn raise_zero_width(findings: &mut [Finding]) {
     let grave: Vec<(String, usize)> = findings
         .iter()
         .filter(|f| {
-            f.severity == Severity::Critical && f.rule != "zero-width-in-word" && f.line > 0
+            f.severity == FindingSeverity::Critical && f.rule != "zero-width-in-word" && f.line > 0
         })
         .map(|f| (f.file.clone(), f.line))
         .collect();
     for finding in findings.iter_mut().filter(|f| f.rule == "zero-width-in-word") {
         if grave.iter().any(|(file, line)| *file == finding.file && *line == finding.line) {
-            finding.severity = Severity::Critical;
-            finding.base_severity = Severity::Critical;
+            finding.severity = FindingSeverity::Critical;
+            finding.base_severity = FindingSeverity::Critical;
         }
     }
 }
 
 fn front_matter(
-    table: &Table,
+    table: &RuleTable,
     files: &[ScannedFile],
-    declared: &Declared,
+    declared: &SkillDeclarations,
     known_names: &[String],
 ) -> Vec<Finding> {
     let Some(file) = files.iter().find(|file| file.is_skill_md()) else { return Vec::new() };
@@ -489,7 +493,7 @@ fn front_matter(
     problems
         .into_iter()
         .map(|(rule, severity, detail)| {
-            let mut finding = structure::about(table, rule, severity, &file.path, &detail);
+            let mut finding = structure::file_finding(table, rule, severity, &file.path, &detail);
             finding.line = 1;
             finding.end_line = 1;
             finding.role = "frontmatter".to_owned();
@@ -499,8 +503,8 @@ fn front_matter(
 }
 
 /// The reference rules by their plain patterns, line by line, over every text of a proposal.
-fn proposal_findings(table: &Table, bundle: &Bundle) -> Vec<Finding> {
-    let mut budget = Budget::new();
+fn proposal_findings(table: &RuleTable, bundle: &SkillBundle) -> Vec<Finding> {
+    let mut budget = DecodeBudget::new();
     let (files, _) = inventory::read(bundle, &mut budget);
     let mut findings = Vec::new();
     for file in &files {
@@ -511,7 +515,8 @@ fn proposal_findings(table: &Table, bundle: &Bundle) -> Vec<Finding> {
                 if !base && !rule.variants.iter().any(|variant| variant.is_match(text)) {
                     continue;
                 }
-                let mut finding = structure::on_line(table, &rule.id, rule.severity, file, line);
+                let mut finding =
+                    structure::line_finding(table, &rule.id, rule.severity, file, line);
                 finding.variant = !base;
                 findings.push(finding);
             }
@@ -521,10 +526,10 @@ fn proposal_findings(table: &Table, bundle: &Bundle) -> Vec<Finding> {
 }
 
 /// Hidden-text rules, and the named reference rules, over one string.
-fn text_findings(table: &Table, name: &str, text: &str, reference: &[&str]) -> Vec<Finding> {
-    let mut budget = Budget::new();
-    let file = ScannedFile::new(name, Kind::Text, text.to_owned(), 0, true, &mut budget);
-    let mut findings: Vec<Finding> = structure::check_text(table, &file, Severity::Warn)
+fn text_findings(table: &RuleTable, name: &str, text: &str, reference: &[&str]) -> Vec<Finding> {
+    let mut budget = DecodeBudget::new();
+    let file = ScannedFile::new(name, ScannedFileKind::Text, text.to_owned(), 0, true, &mut budget);
+    let mut findings: Vec<Finding> = structure::check_text(table, &file, FindingSeverity::Warn)
         .into_iter()
         .filter(|finding| matches!(finding.rule.as_str(), "bidi-override" | "zero-width-in-word"))
         .collect();
@@ -534,7 +539,8 @@ fn text_findings(table: &Table, name: &str, text: &str, reference: &[&str]) -> V
         for (line, text) in folded.split('\n').enumerate() {
             let base = rule.base.as_ref().is_some_and(|base| base.is_match(text));
             if base || rule.variants.iter().any(|variant| variant.is_match(text)) {
-                let mut finding = structure::on_line(table, &rule.id, rule.severity, &file, line);
+                let mut finding =
+                    structure::line_finding(table, &rule.id, rule.severity, &file, line);
                 finding.variant = !base;
                 findings.push(finding);
             }

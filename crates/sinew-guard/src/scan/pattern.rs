@@ -16,8 +16,8 @@ use regex_syntax::hir::{Class, Hir, HirKind, Look};
 use serde::Deserialize;
 
 use super::fold;
-use super::lines::floor;
-use super::literals::Literals;
+use super::lines::floor_char_boundary;
+use super::literals::LiteralFilter;
 
 /// Memory of one expression's automaton; with a hundred of them this bounds the whole scanner.
 const MAX_AUTOMATON: usize = 256 * 1024;
@@ -35,14 +35,14 @@ const LOOK_BACK: usize = 1024;
 /// How much expression work one skill may cost, in bytes looked at: a stand-in for CPU time that is
 /// the same on every machine. Honest skills use a hundredth of it.
 #[derive(Debug)]
-pub(crate) struct Work {
+pub(crate) struct WorkBudget {
     left: u64,
 }
 
 /// What a skill may cost beyond its own size.
 const BASE_WORK: u64 = 16_000_000;
 
-impl Work {
+impl WorkBudget {
     /// The budget of a skill without files.
     pub(crate) fn new() -> Self {
         Self { left: BASE_WORK }
@@ -65,7 +65,7 @@ impl Work {
 /// Where a pattern may match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Where {
+pub(crate) enum MatchZone {
     #[default]
     Any,
     /// Commands, scripts, configuration; inline code in prose counts.
@@ -75,7 +75,7 @@ pub(crate) enum Where {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct PatternRow {
+pub(crate) struct FactPatternRecord {
     pub(crate) kind: String,
     any: Vec<String>,
     re: Option<String>,
@@ -84,7 +84,7 @@ pub(crate) struct PatternRow {
     /// Said about somebody else where this matches what follows.
     unless_after: Option<String>,
     #[serde(default, rename = "in")]
-    place: Where,
+    place: MatchZone,
     #[serde(default)]
     net: bool,
     #[serde(default)]
@@ -95,9 +95,9 @@ pub(crate) struct PatternRow {
 
 /// One way to recognise a fact.
 #[derive(Debug)]
-pub(crate) struct Pattern {
+pub(crate) struct FactPattern {
     pub(crate) kind: u16,
-    pub(crate) place: Where,
+    pub(crate) place: MatchZone,
     /// Whether the fact has a destination.
     pub(crate) net: bool,
     /// Whether, in prose, that destination stands on the same line or nowhere.
@@ -107,19 +107,19 @@ pub(crate) struct Pattern {
     /// Literals of which one is in every match, in the order of the table.
     any: Vec<String>,
     source: Option<String>,
-    compiled: OnceLock<Option<Matcher>>,
-    unless: Guard,
-    unless_after: Guard,
+    compiled: OnceLock<Option<PatternMatcher>>,
+    unless: ExemptionPattern,
+    unless_after: ExemptionPattern,
 }
 
 /// An expression that speaks for a text.
 #[derive(Debug)]
-struct Guard {
+struct ExemptionPattern {
     source: Option<String>,
     compiled: OnceLock<Option<Regex>>,
 }
 
-impl Guard {
+impl ExemptionPattern {
     fn new(source: Option<String>) -> Self {
         Self { source, compiled: OnceLock::new() }
     }
@@ -133,7 +133,7 @@ impl Guard {
 
 /// What a pattern saw.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Seen<'a> {
+pub(crate) struct PatternMatch<'a> {
     pub(crate) start: usize,
     pub(crate) end: usize,
     /// The file that is written or run.
@@ -144,17 +144,17 @@ pub(crate) struct Seen<'a> {
 
 /// What became of a literal.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Tried<'a> {
-    Match(Seen<'a>),
+pub(crate) enum MatchAttempt<'a> {
+    Match(PatternMatch<'a>),
     /// Nothing here; another literal of the line may start a match.
     NotHere,
     /// Nothing in this text at all.
     Nowhere,
 }
 
-impl Pattern {
+impl FactPattern {
     /// Reads a row; `words` are the parts that expressions share.
-    pub(crate) fn new(row: PatternRow, kind: u16, words: &BTreeMap<String, String>) -> Self {
+    pub(crate) fn new(row: FactPatternRecord, kind: u16, words: &BTreeMap<String, String>) -> Self {
         let spelled =
             |source: Option<String>| source.map(|source| fold::letters(&spell_out(source, words)));
         Self {
@@ -166,8 +166,8 @@ impl Pattern {
             any: row.any.iter().map(|word| fold::letters(word)).collect(),
             source: spelled(row.re),
             compiled: OnceLock::new(),
-            unless: Guard::new(spelled(row.unless)),
-            unless_after: Guard::new(spelled(row.unless_after)),
+            unless: ExemptionPattern::new(spelled(row.unless)),
+            unless_after: ExemptionPattern::new(spelled(row.unless_after)),
         }
     }
 
@@ -182,36 +182,37 @@ impl Pattern {
     }
 
     /// Whether what follows shows that it is said about somebody else.
-    pub(crate) fn is_turned(&self, after: &str) -> bool {
+    pub(crate) fn is_about_others(&self, after: &str) -> bool {
         self.unless_after.matches(after)
     }
 
     /// Looks at `text`, in which the literal number `word` was found at `at`.
-    pub(crate) fn look<'a>(
+    pub(crate) fn try_match<'a>(
         &self,
         text: &'a str,
         at: usize,
         word: u16,
-        work: &mut Work,
-    ) -> Tried<'a> {
+        work: &mut WorkBudget,
+    ) -> MatchAttempt<'a> {
         let word = usize::from(word);
         let Some(source) = &self.source else {
             // The literal is enough.
             let end = at + self.any.get(word).map_or(0, String::len);
-            return Tried::Match(Seen { start: at, end, target: None, host: None });
+            return MatchAttempt::Match(PatternMatch { start: at, end, target: None, host: None });
         };
-        match self.compiled.get_or_init(|| Matcher::new(source, &self.any)) {
+        match self.compiled.get_or_init(|| PatternMatcher::new(source, &self.any)) {
             Some(matcher) => matcher.look(text, at, word, work),
-            None => Tried::Nowhere,
+            None => MatchAttempt::Nowhere,
         }
     }
 
     #[cfg(test)]
     pub(crate) fn compiles(&self) -> bool {
-        let guard =
-            |guard: &Guard| guard.source.as_ref().is_none_or(|source| parsed(source).is_some());
+        let guard = |guard: &ExemptionPattern| {
+            guard.source.as_ref().is_none_or(|source| parsed(source).is_some())
+        };
         let source = self.source.as_ref();
-        source.is_none_or(|source| Matcher::new(source, &self.any).is_some())
+        source.is_none_or(|source| PatternMatcher::new(source, &self.any).is_some())
             && guard(&self.unless)
             && guard(&self.unless_after)
     }
@@ -241,9 +242,9 @@ fn regex_of(hir: &Hir) -> Option<Regex> {
 }
 
 #[derive(Debug)]
-struct Matcher {
+struct PatternMatcher {
     regex: Regex,
-    starts: Starts,
+    starts: MatchStarts,
     /// What one anchored attempt costs.
     cost: usize,
     /// Bytes that a match may have before a literal of the table.
@@ -254,24 +255,24 @@ struct Matcher {
 
 /// Where a match can start.
 #[derive(Debug)]
-enum Starts {
+enum MatchStarts {
     /// At a literal of the table: for each, how far before it.
     AtLiteral(Vec<Vec<usize>>),
     /// At the start of the line.
     AtLineStart,
     /// At one of these words, or a few bytes before it.
     AtWord {
-        words: Box<Literals>,
+        words: Box<LiteralFilter>,
         longest: usize,
         lead: usize,
     },
     Anywhere,
 }
 
-impl Matcher {
+impl PatternMatcher {
     fn new(source: &str, any: &[String]) -> Option<Self> {
         let hir = parsed(source)?;
-        let starts = Starts::of(&hir, any)?;
+        let starts = MatchStarts::of(&hir, any)?;
         let regex = regex_of(&hir)?;
         let group = |name| regex.group_info().to_index(regex_automata::PatternID::ZERO, name);
         let (target, hosts) = (group("t"), ["h", "h2"].into_iter().filter_map(group).collect());
@@ -279,23 +280,31 @@ impl Matcher {
         Some(Self { regex, starts, cost: START + reach(&hir, USUAL), back, target, hosts })
     }
 
-    fn look<'a>(&self, text: &'a str, at: usize, word: usize, work: &mut Work) -> Tried<'a> {
+    fn look<'a>(
+        &self,
+        text: &'a str,
+        at: usize,
+        word: usize,
+        work: &mut WorkBudget,
+    ) -> MatchAttempt<'a> {
         let mut attempt = |start: usize| {
             work.spend(self.cost);
             self.search(text, start, Anchored::Yes)
         };
         match &self.starts {
-            Starts::AtLiteral(back) => back
+            MatchStarts::AtLiteral(back) => back
                 .get(word)
                 .into_iter()
                 .flatten()
                 .filter_map(|back| at.checked_sub(*back))
                 .find_map(attempt)
-                .map_or(Tried::NotHere, Tried::Match),
-            Starts::AtLineStart => attempt(0).map_or(Tried::Nowhere, Tried::Match),
-            Starts::AtWord { words, longest, lead } => {
+                .map_or(MatchAttempt::NotHere, MatchAttempt::Match),
+            MatchStarts::AtLineStart => {
+                attempt(0).map_or(MatchAttempt::Nowhere, MatchAttempt::Match)
+            }
+            MatchStarts::AtWord { words, longest, lead } => {
                 // A match holds the literal, so it starts before it and not too far.
-                let low = floor(text, at.saturating_sub(self.back));
+                let low = floor_char_boundary(text, at.saturating_sub(self.back));
                 let high = ceiling(text, (at + longest).min(text.len()));
                 let mut starts: Vec<usize> = words
                     .hits(&text[low..high])
@@ -307,26 +316,37 @@ impl Matcher {
                 starts.dedup();
                 let seen = starts.into_iter().find_map(attempt);
                 work.spend((high - low) / 2);
-                seen.map_or(Tried::NotHere, Tried::Match)
+                seen.map_or(MatchAttempt::NotHere, MatchAttempt::Match)
             }
-            Starts::Anywhere => {
+            MatchStarts::Anywhere => {
                 work.spend(text.len() * 2);
-                self.search(text, 0, Anchored::No).map_or(Tried::Nowhere, Tried::Match)
+                self.search(text, 0, Anchored::No)
+                    .map_or(MatchAttempt::Nowhere, MatchAttempt::Match)
             }
         }
     }
 
-    fn search<'a>(&self, text: &'a str, start: usize, anchored: Anchored) -> Option<Seen<'a>> {
+    fn search<'a>(
+        &self,
+        text: &'a str,
+        start: usize,
+        anchored: Anchored,
+    ) -> Option<PatternMatch<'a>> {
         let input = Input::new(text).range(start..).anchored(anchored);
         if self.target.is_none() && self.hosts.is_empty() {
             let found = self.regex.search(&input)?;
-            return Some(Seen { start: found.start(), end: found.end(), target: None, host: None });
+            return Some(PatternMatch {
+                start: found.start(),
+                end: found.end(),
+                target: None,
+                host: None,
+            });
         }
         let mut captures: Captures = self.regex.create_captures();
         self.regex.search_captures(&input, &mut captures);
         let whole = captures.get_match()?;
         let group = |at: usize| captures.get_group(at).and_then(|span| text.get(span.range()));
-        Some(Seen {
+        Some(PatternMatch {
             start: whole.start(),
             end: whole.end(),
             target: self.target.and_then(group),
@@ -335,7 +355,7 @@ impl Matcher {
     }
 }
 
-impl Starts {
+impl MatchStarts {
     fn of(hir: &Hir, any: &[String]) -> Option<Self> {
         if hir.properties().look_set_prefix().contains(Look::Start) {
             return Some(Self::AtLineStart);
@@ -355,7 +375,7 @@ impl Starts {
             return Some(Self::AtLiteral(back.collect()));
         }
         let longest = words.iter().map(Vec::len).max().unwrap_or(0);
-        Some(Self::AtWord { words: Box::new(Literals::new(words).ok()?), longest, lead })
+        Some(Self::AtWord { words: Box::new(LiteralFilter::new(words).ok()?), longest, lead })
     }
 }
 
@@ -430,9 +450,9 @@ fn first_words(hir: &Hir, words: &mut BTreeSet<Vec<u8>>) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn pattern(re: &str, any: &[&str]) -> Pattern {
+    fn pattern(re: &str, any: &[&str]) -> FactPattern {
         let row = serde_json::json!({ "kind": "x", "re": re, "any": any });
-        Pattern::new(serde_json::from_value(row).expect("a row"), 0, &BTreeMap::new())
+        FactPattern::new(serde_json::from_value(row).expect("a row"), 0, &BTreeMap::new())
     }
 
     /// All ways of starting see the first match of a line.
@@ -444,8 +464,8 @@ mod tests {
         }
         hits.sort_unstable();
         let seen = hits.iter().find_map(|(at, word)| {
-            match pattern.look(text, *at, *word, &mut Work::new()) {
-                Tried::Match(seen) => Some(seen),
+            match pattern.try_match(text, *at, *word, &mut WorkBudget::new()) {
+                MatchAttempt::Match(seen) => Some(seen),
                 _ => None,
             }
         });
@@ -468,7 +488,8 @@ mod tests {
     #[test]
     fn groups_name_target_and_host() {
         let pattern = pattern(r"to (?P<h>\S+) as (?P<t>\S+)", &["to "]);
-        let Tried::Match(seen) = pattern.look("send to a.example as b", 5, 0, &mut Work::new())
+        let MatchAttempt::Match(seen) =
+            pattern.try_match("send to a.example as b", 5, 0, &mut WorkBudget::new())
         else {
             panic!("no match")
         };

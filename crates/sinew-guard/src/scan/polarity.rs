@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::fold;
-use super::lines::floor;
+use super::lines::floor_char_boundary;
 
 /// Negators that govern what follows them in a clause.
 const NEGATORS: &[&str] = &[
@@ -135,10 +135,10 @@ const DOUBLE: &[&str] = &[
 
 /// Whether the clause before byte `at` of a folded line negates what stands there.
 pub(crate) fn negates(line: &str, at: usize) -> bool {
-    let mut before = &line[..floor(line, at)];
+    let mut before = &line[..floor_char_boundary(line, at)];
     // What a bracket or a code mark opens belongs to the clause outside it.
     if before.len() > 400 {
-        before = &before[floor(before, before.len() - 400)..];
+        before = &before[floor_char_boundary(before, before.len() - 400)..];
     }
     // Most lines forbid nothing, and need no look at their clauses.
     if !negators().is_some_and(|words| words.is_match(before)) {

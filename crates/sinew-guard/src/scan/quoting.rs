@@ -1,6 +1,6 @@
 //! Quoting: whether a match within a line is run, or shown, searched for and spoken of.
 
-use super::lines::floor;
+use super::lines::floor_char_boundary;
 
 /// Whether the match at `at..end` is a search pattern or stands in a literal of one.
 pub(crate) fn is_pattern_literal(line: &str, at: usize, end: usize) -> bool {
@@ -28,7 +28,7 @@ pub(crate) fn is_pattern_literal(line: &str, at: usize, end: usize) -> bool {
         "== \"",
         "== '",
     ];
-    let before = &line[..floor(line, at)];
+    let before = &line[..floor_char_boundary(line, at)];
     let segment = before.rsplit([';', '&']).next().unwrap_or(before);
     let in_quotes = in_literal(line, at, end);
     if in_quotes && is_handed_over(before) {
@@ -39,7 +39,7 @@ pub(crate) fn is_pattern_literal(line: &str, at: usize, end: usize) -> bool {
     }
     // What is printed is said, unless it goes on to somewhere.
     const PRINTS: &[&str] = &["echo ", "printf ", "print(", "console.log(", "write-host ", "puts "];
-    let after = &line[floor(line, end)..];
+    let after = &line[floor_char_boundary(line, end)..];
     if in_quotes
         && PRINTS.iter().any(|call| before.trim_start().starts_with(call))
         && !after.contains(['>', '|'])
@@ -88,7 +88,7 @@ fn is_handed_over(before: &str) -> bool {
 /// Whether the literal around `at..end` is a regular expression, by what only those contain.
 fn is_expression(line: &str, at: usize, end: usize) -> bool {
     const MARKS: &[&str] = &["(?i)", "(?:", "\\s*", "\\s+", "\\b", "\\w", "\\d", "[^", ".*"];
-    let (at, end) = (floor(line, at), floor(line, end));
+    let (at, end) = (floor_char_boundary(line, at), floor_char_boundary(line, end));
     let start = line[..at].rfind(['"', '\'']).map_or(0, |i| i + 1);
     let stop = line[end..].find(['"', '\'']).map_or(line.len(), |i| end + i);
     let literal = &line[start..stop];
@@ -100,7 +100,7 @@ fn is_expression(line: &str, at: usize, end: usize) -> bool {
 /// The command that `at..end` belongs to: its neighbours on the line, and what a comment says, cannot
 /// speak for it.
 pub(crate) fn command_around(line: &str, at: usize, end: usize) -> &str {
-    let (at, end) = (floor(line, at), floor(line, end));
+    let (at, end) = (floor_char_boundary(line, at), floor_char_boundary(line, end));
     let start = line[..at].rfind([';', '|', '&']).map_or(0, |i| i + 1);
     let after = &line[end..];
     let next = [after.find([';', '|', '&']), after.find(" #"), after.find(" //")];
@@ -111,8 +111,8 @@ pub(crate) fn command_around(line: &str, at: usize, end: usize) -> &str {
 /// Whether `at..end` lies between two quotation marks or code marks of one kind.
 pub(crate) fn in_literal(line: &str, at: usize, end: usize) -> bool {
     // A match may take the closing mark along.
-    let last = floor(line, end.min(line.len()).saturating_sub(1).max(at));
-    let (before, after) = (&line[..floor(line, at)], &line[last..]);
+    let last = floor_char_boundary(line, end.min(line.len()).saturating_sub(1).max(at));
+    let (before, after) = (&line[..floor_char_boundary(line, at)], &line[last..]);
     ['"', '\'', '`'].iter().any(|quote| {
         let open = before.matches(*quote).count() % 2 == 1;
         // A quotation may go on in the next line; an apostrophe is none.

@@ -1,6 +1,6 @@
 //! Spans: which part of a file is prose, command, code, quotation or comment.
 //!
-//! Markdown is parsed with byte ranges; every line of a file ends up in exactly one [`Span`]. No
+//! Markdown is parsed with byte ranges; every line of a file ends up in exactly one [`RoleSpan`]. No
 //! input makes a line disappear: what the parser does not explain stays what the file as a whole is.
 
 use std::ops::Range;
@@ -8,7 +8,7 @@ use std::ops::Range;
 use memchr::{memchr, memchr3_iter};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-use super::lines::{LineIndex, Lines, count_ends};
+use super::lines::{LineIndex, TextLines, count_ends};
 
 /// Markdown beyond this is no prose a person wrote; it is split at fences alone, in one pass.
 const MAX_PARSED_MARKDOWN: usize = 512 * 1024;
@@ -19,7 +19,7 @@ const MAX_FENCE_SPANS: usize = 50_000;
 
 /// What a stretch of text is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Role {
+pub(crate) enum TextRole {
     Frontmatter,
     Instruction,
     Command,
@@ -34,7 +34,7 @@ pub(crate) enum Role {
     Structure,
 }
 
-impl Role {
+impl TextRole {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Frontmatter => "frontmatter",
@@ -55,10 +55,10 @@ impl Role {
 
 /// A run of lines with one role.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Span {
+pub(crate) struct RoleSpan {
     /// Lines, from 0.
     pub(crate) lines: Range<usize>,
-    pub(crate) role: Role,
+    pub(crate) role: TextRole,
     /// Paragraph, list item or fence, numbered within the file.
     pub(crate) block: u32,
     /// Heading section, numbered within the file.
@@ -69,51 +69,51 @@ pub(crate) struct Span {
 
 /// Splits Markdown; `front_lines` lines of front matter come first. `left` is how many more bytes of
 /// this skill may be parsed.
-pub(crate) fn markdown(
+pub(crate) fn markdown_spans(
     text: &str,
     index: &LineIndex,
     front_lines: usize,
-    prose: Role,
+    prose: TextRole,
     left: &mut usize,
-) -> Vec<Span> {
+) -> Vec<RoleSpan> {
     if text.len() > MAX_PARSED_MARKDOWN.min(*left) {
         return fences_only(text, index, front_lines, prose);
     }
     *left -= text.len();
-    let mut marks = Marks::new(index.len(), prose);
+    let mut marks = LineRoles::new(index.len(), prose);
     for line in 0..front_lines.min(index.len()) {
-        marks.set(line, Role::Frontmatter, 0, true);
+        marks.set(line, TextRole::Frontmatter, 0, true);
     }
     let body_at = index.start(text, front_lines);
-    parse(&Source { text, index, offset: body_at }, &mut marks);
+    parse(&MarkdownBody { text, index, offset: body_at }, &mut marks);
     marks.into_spans(front_lines)
 }
 
 /// One role for a whole file that is not Markdown.
-pub(crate) fn uniform(index: &LineIndex, role: Role, code: bool) -> Vec<Span> {
-    vec![Span { lines: 0..index.len(), role, block: 0, section: 0, code }]
+pub(crate) fn uniform_spans(index: &LineIndex, role: TextRole, code: bool) -> Vec<RoleSpan> {
+    vec![RoleSpan { lines: 0..index.len(), role, block: 0, section: 0, code }]
 }
 
-struct Marks {
-    lines: Vec<(Role, u32, u32, bool)>,
+struct LineRoles {
+    lines: Vec<(TextRole, u32, u32, bool)>,
     block: u32,
     section: u32,
-    prose: Role,
+    prose: TextRole,
 }
 
-impl Marks {
-    fn new(lines: usize, prose: Role) -> Self {
+impl LineRoles {
+    fn new(lines: usize, prose: TextRole) -> Self {
         Self { lines: vec![(prose, 0, 0, false); lines], block: 0, section: 0, prose }
     }
 
-    fn set(&mut self, line: usize, role: Role, block: u32, code: bool) {
+    fn set(&mut self, line: usize, role: TextRole, block: u32, code: bool) {
         let section = self.section;
         if let Some(mark) = self.lines.get_mut(line) {
             *mark = (role, block, section, code);
         }
     }
 
-    fn fill(&mut self, lines: Range<usize>, role: Role, code: bool) {
+    fn fill(&mut self, lines: Range<usize>, role: TextRole, code: bool) {
         self.block += 1;
         let block = self.block;
         for line in lines {
@@ -121,8 +121,8 @@ impl Marks {
         }
     }
 
-    fn into_spans(self, front_lines: usize) -> Vec<Span> {
-        let mut spans: Vec<Span> = Vec::new();
+    fn into_spans(self, front_lines: usize) -> Vec<RoleSpan> {
+        let mut spans: Vec<RoleSpan> = Vec::new();
         let mut section = 0;
         for (line, (role, block, own_section, code)) in self.lines.into_iter().enumerate() {
             // Lines that no block covers (blank ones) belong to the section around them.
@@ -137,7 +137,7 @@ impl Marks {
                 {
                     last.lines.end = line + 1;
                 }
-                _ => spans.push(Span {
+                _ => spans.push(RoleSpan {
                     lines: line..line + 1,
                     role,
                     block,
@@ -154,7 +154,7 @@ impl Marks {
 /// Blocks are all that is asked for, and unmatched marks are what makes a parser of inlines slow.
 fn without_inline(body: &str) -> String {
     let mut out = String::with_capacity(body.len());
-    for (number, line) in Lines::new(body).enumerate() {
+    for (number, line) in TextLines::new(body).enumerate() {
         if number > 0 {
             out.push('\n');
         }
@@ -189,13 +189,13 @@ fn without_inline(body: &str) -> String {
 }
 
 /// A body and where it stands in its file.
-struct Source<'a> {
+struct MarkdownBody<'a> {
     text: &'a str,
     index: &'a LineIndex,
     offset: usize,
 }
 
-impl Source<'_> {
+impl MarkdownBody<'_> {
     fn lines_of(&self, range: &Range<usize>) -> Range<usize> {
         let line_of = |byte: usize| self.index.line_of(self.text, self.offset + byte);
         let first = line_of(range.start);
@@ -203,7 +203,7 @@ impl Source<'_> {
     }
 }
 
-fn parse(source: &Source<'_>, marks: &mut Marks) {
+fn parse(source: &MarkdownBody<'_>, marks: &mut LineRoles) {
     let body = &source.text[source.offset..];
     let blocks = without_inline(body);
     let options = Options::ENABLE_TABLES;
@@ -223,7 +223,7 @@ fn parse(source: &Source<'_>, marks: &mut Marks) {
                 quote_depth += 1;
                 if quote_depth == 1 {
                     let text = &body[range];
-                    let role = if is_addressed(text) { marks.prose } else { Role::Quoted };
+                    let role = if is_addressed(text) { marks.prose } else { TextRole::Quoted };
                     marks.fill(lines, role, false);
                 }
             }
@@ -258,11 +258,13 @@ fn parse(source: &Source<'_>, marks: &mut Marks) {
             Event::Text(text) | Event::Code(text) if in_head => {
                 quoted_table |= is_example_heading(&text);
             }
-            Event::Start(Tag::TableRow) if quoted_table => marks.fill(lines, Role::Quoted, false),
+            Event::Start(Tag::TableRow) if quoted_table => {
+                marks.fill(lines, TextRole::Quoted, false)
+            }
             Event::Start(Tag::HtmlBlock) | Event::InlineHtml(_) => {
                 let html = &body[range];
                 if html.trim_start().starts_with("<!--") {
-                    marks.fill(lines, Role::HiddenComment, false);
+                    marks.fill(lines, TextRole::HiddenComment, false);
                 }
             }
             _ => {}
@@ -295,7 +297,7 @@ fn is_example_heading(cell: &str) -> bool {
     .any(|word| cell.contains(word))
 }
 
-fn code_role(lang: &str, text: &str) -> Role {
+fn code_role(lang: &str, text: &str) -> TextRole {
     const SHELLS: &[&str] = &[
         "bash",
         "sh",
@@ -313,7 +315,7 @@ fn code_role(lang: &str, text: &str) -> Role {
     ];
     let lang = lang.trim_matches(['{', '}', '.']).to_ascii_lowercase();
     if SHELLS.contains(&lang.as_str()) {
-        return Role::Command;
+        return TextRole::Command;
     }
     if lang.is_empty() {
         let starts = |line: &str| {
@@ -350,20 +352,30 @@ fn code_role(lang: &str, text: &str) -> Role {
             )
         };
         if text.lines().any(starts) {
-            return Role::Command;
+            return TextRole::Command;
         }
     }
-    Role::Code
+    TextRole::Code
 }
 
 /// Fences, headings and nothing else: a reading that costs one pass and no row per line. Prose gets no
 /// role that would speak for it.
-fn fences_only(text: &str, index: &LineIndex, front_lines: usize, prose: Role) -> Vec<Span> {
-    let span =
-        |from, role, code, block, section| Span { lines: from..from, role, block, section, code };
-    let mut spans: Vec<Span> = Vec::new();
-    let mut open = span(0, Role::Frontmatter, true, 0, 0);
-    let mut next = |from: usize, span: Span| {
+fn fences_only(
+    text: &str,
+    index: &LineIndex,
+    front_lines: usize,
+    prose: TextRole,
+) -> Vec<RoleSpan> {
+    let span = |from, role, code, block, section| RoleSpan {
+        lines: from..from,
+        role,
+        block,
+        section,
+        code,
+    };
+    let mut spans: Vec<RoleSpan> = Vec::new();
+    let mut open = span(0, TextRole::Frontmatter, true, 0, 0);
+    let mut next = |from: usize, span: RoleSpan| {
         let mut closed = std::mem::replace(&mut open, span);
         closed.lines.end = from;
         if !closed.lines.is_empty() {
@@ -423,7 +435,7 @@ mod tests {
     fn roles(text: &str, front: usize) -> Vec<&'static str> {
         let index = LineIndex::new(text);
         let mut left = usize::MAX;
-        let spans = markdown(text, &index, front, Role::Instruction, &mut left);
+        let spans = markdown_spans(text, &index, front, TextRole::Instruction, &mut left);
         let mut roles = vec![""; index.len()];
         for span in spans {
             for line in span.lines {
@@ -465,7 +477,7 @@ mod tests {
     #[test]
     fn a_text_too_large_to_parse_is_split_at_fences() {
         let text = "---\nname: a\n---\n# T\ntext\n```bash\nls\n```\nmore\n## U\n~~~\nx";
-        let spans = fences_only(text, &LineIndex::new(text), 3, Role::Instruction);
+        let spans = fences_only(text, &LineIndex::new(text), 3, TextRole::Instruction);
         let seen: Vec<_> = spans
             .iter()
             .map(|span| (span.lines.clone(), span.role.as_str(), span.section))
@@ -481,7 +493,7 @@ mod tests {
                 (10..12, "code", 2)
             ]
         );
-        assert_eq!(fences_only("", &LineIndex::new(""), 0, Role::Instruction).len(), 1);
+        assert_eq!(fences_only("", &LineIndex::new(""), 0, TextRole::Instruction).len(), 1);
     }
 
     #[test]

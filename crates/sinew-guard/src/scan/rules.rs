@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::Fact;
-use super::finding::{FactRef, Finding, Severity};
+use super::facts::ScanFact;
+use super::finding::{FactRef, Finding, FindingSeverity};
 use super::inventory::ScannedFile;
-use super::lines::floor;
-use super::pattern::Where;
-use super::role::Role;
-use super::table::{Clause, Rule, Table, Term, Window};
+use super::lines::floor_char_boundary;
+use super::pattern::MatchZone;
+use super::role::TextRole;
+use super::table::{FactWindow, RuleClause, RuleTable, RuleTerm, ScanRule};
 use crate::Untrusted;
 use crate::secrets;
 
@@ -20,7 +20,11 @@ const LINE: u32 = 4;
 const MAX_EVIDENCE: usize = 120;
 
 /// Applies every rule to the facts of a skill; `facts` are in order of file and line.
-pub(crate) fn evaluate(table: &Table, files: &[ScannedFile], facts: &[Fact]) -> Vec<Finding> {
+pub(crate) fn evaluate(
+    table: &RuleTable,
+    files: &[ScannedFile],
+    facts: &[ScanFact],
+) -> Vec<Finding> {
     let mut by_kind: Vec<Vec<usize>> = vec![Vec::new(); table.kinds.len()];
     for (at, fact) in facts.iter().enumerate() {
         by_kind[usize::from(fact.kind)].push(at);
@@ -28,10 +32,10 @@ pub(crate) fn evaluate(table: &Table, files: &[ScannedFile], facts: &[Fact]) -> 
     let about_security = is_about_security(facts);
     let mut findings = Vec::new();
     for rule in &table.rules {
-        let mut best: BTreeMap<(usize, usize, u32), Draft<'_>> = BTreeMap::new();
+        let mut best: BTreeMap<(usize, usize, u32), PendingFinding<'_>> = BTreeMap::new();
         for clause in &rule.clauses {
             for chosen in combinations(clause, facts, &by_kind, files) {
-                let draft = Draft::new(rule, clause, files, facts, chosen, about_security);
+                let draft = PendingFinding::new(rule, clause, files, facts, chosen, about_security);
                 let anchor = &facts[draft.chosen[0]];
                 let key = (anchor.file, anchor.line, anchor.rank);
                 let weaker = best.get(&key).is_none_or(|old| old.severity < draft.severity);
@@ -41,13 +45,13 @@ pub(crate) fn evaluate(table: &Table, files: &[ScannedFile], facts: &[Fact]) -> 
             }
         }
         // Those that will be counted and not listed need no evidence.
-        let mut drafts: Vec<Draft<'_>> = best.into_values().collect();
+        let mut drafts: Vec<PendingFinding<'_>> = best.into_values().collect();
         drafts.sort_by_key(|draft| {
             let anchor = &facts[draft.chosen[0]];
             (anchor.file, std::cmp::Reverse(draft.severity), anchor.line, anchor.column)
         });
         for group in drafts.chunk_by(|a, b| facts[a.chosen[0]].file == facts[b.chosen[0]].file) {
-            let findings_of = |(number, draft): (usize, &Draft<'_>)| {
+            let findings_of = |(number, draft): (usize, &PendingFinding<'_>)| {
                 draft.finding(table, rule, files, facts, number < MAX_PER_RULE)
             };
             findings.extend(group.iter().enumerate().map(findings_of));
@@ -57,9 +61,9 @@ pub(crate) fn evaluate(table: &Table, files: &[ScannedFile], facts: &[Fact]) -> 
 }
 
 /// A finding before anybody shows it.
-struct Draft<'a> {
-    clause: &'a Clause,
-    severity: Severity,
+struct PendingFinding<'a> {
+    clause: &'a RuleClause,
+    severity: FindingSeverity,
     /// The facts that make the clause hold, the anchor first.
     chosen: Vec<usize>,
     demotions: Vec<String>,
@@ -70,8 +74,8 @@ struct Draft<'a> {
 /// Facts are in order of file and line, so that a window is a range of each group. Anchors that share
 /// a window are judged together: what surrounds them is the same for all.
 fn combinations(
-    clause: &Clause,
-    facts: &[Fact],
+    clause: &RuleClause,
+    facts: &[ScanFact],
     by_kind: &[Vec<usize>],
     files: &[ScannedFile],
 ) -> Vec<Vec<usize>> {
@@ -105,8 +109,8 @@ fn combinations(
 /// The facts that make a clause hold around anchors of one window, and how doubtful they are: with
 /// the anchor about which there is least doubt, and for each other group the fact nearest to it.
 fn judge(
-    clause: &Clause,
-    facts: &[Fact],
+    clause: &RuleClause,
+    facts: &[ScanFact],
     groups: &[Vec<usize>],
     none: &[usize],
     anchors: &[usize],
@@ -145,7 +149,7 @@ fn judge(
 
 /// An anchor with the fact of each group that is least in doubt and nearest.
 fn choose(
-    facts: &[Fact],
+    facts: &[ScanFact],
     anchor: usize,
     others: &[Vec<usize>],
     fits: impl Fn(usize) -> bool,
@@ -163,13 +167,16 @@ fn choose(
     Some((weight, chosen))
 }
 
-fn doubt(fact: &Fact) -> u8 {
+fn doubt(fact: &ScanFact) -> u8 {
     u8::from(fact.negated) * 2
-        + u8::from(fact.quoted || matches!(fact.role, Role::Pattern | Role::Quoted))
-        + u8::from(matches!(fact.role, Role::Comment | Role::Test | Role::Reference | Role::Data))
+        + u8::from(fact.quoted || matches!(fact.role, TextRole::Pattern | TextRole::Quoted))
+        + u8::from(matches!(
+            fact.role,
+            TextRole::Comment | TextRole::Test | TextRole::Reference | TextRole::Data
+        ))
 }
 
-fn same_target(a: &Fact, b: &Fact) -> bool {
+fn same_target(a: &ScanFact, b: &ScanFact) -> bool {
     match (a.target.as_deref(), b.target.as_deref()) {
         (Some(a), Some(b)) => a.len() > 1 && a == b,
         _ => false,
@@ -177,65 +184,66 @@ fn same_target(a: &Fact, b: &Fact) -> bool {
 }
 
 /// Facts with one key see the same window. On a long line the rank moves on with the column.
-fn window_key(fact: &Fact, window: Window) -> (u64, usize, usize) {
+fn window_key(fact: &ScanFact, window: FactWindow) -> (u64, usize, usize) {
     let line = (fact.line as u64) << 32 | u64::from(fact.rank);
     match window {
-        Window::Line => (line, fact.layer, fact.layer_line),
-        Window::Near(_) => (line, 0, 0),
-        Window::Program if fact.script => (0, 0, 0),
-        Window::Block | Window::Program => {
+        FactWindow::Line => (line, fact.layer, fact.layer_line),
+        FactWindow::Near(_) => (line, 0, 0),
+        FactWindow::Program if fact.script => (0, 0, 0),
+        FactWindow::Block | FactWindow::Program => {
             (u64::from(fact.block) << 32 | u64::from(fact.section), 0, 0)
         }
-        Window::Section => (u64::from(fact.section), 0, 0),
-        Window::File | Window::Skill => (0, 0, 0),
+        FactWindow::Section => (u64::from(fact.section), 0, 0),
+        FactWindow::File | FactWindow::Skill => (0, 0, 0),
     }
 }
 
 /// Windows with one key give one finding.
-fn finding_key(fact: &Fact, window: Window) -> u64 {
+fn finding_key(fact: &ScanFact, window: FactWindow) -> u64 {
     window_key(fact, window).0
 }
 
 /// The facts of `group` in the window around `here`.
 fn within<'a>(
     group: &'a [usize],
-    facts: &'a [Fact],
-    here: &'a Fact,
-    window: Window,
+    facts: &'a [ScanFact],
+    here: &'a ScanFact,
+    window: FactWindow,
 ) -> impl Iterator<Item = &'a usize> {
     let file = |at: &usize| facts[*at].file;
-    let from = |bound: &dyn Fn(&Fact) -> bool| {
+    let from = |bound: &dyn Fn(&ScanFact) -> bool| {
         group.partition_point(|at| {
             file(at) < here.file || file(at) == here.file && bound(&facts[*at])
         })
     };
     let range = match window {
-        Window::Skill => 0..group.len(),
-        Window::Program if here.script => from(&|_| false)..from(&|_| true),
-        Window::File => from(&|_| false)..from(&|_| true),
-        Window::Line => {
-            let low = |f: &Fact| (f.line, f.rank.saturating_add(LINE)) < (here.line, here.rank);
-            let high = |f: &Fact| (f.line, f.rank) <= (here.line, here.rank.saturating_add(LINE));
+        FactWindow::Skill => 0..group.len(),
+        FactWindow::Program if here.script => from(&|_| false)..from(&|_| true),
+        FactWindow::File => from(&|_| false)..from(&|_| true),
+        FactWindow::Line => {
+            let low = |f: &ScanFact| (f.line, f.rank.saturating_add(LINE)) < (here.line, here.rank);
+            let high =
+                |f: &ScanFact| (f.line, f.rank) <= (here.line, here.rank.saturating_add(LINE));
             from(&low)..from(&high)
         }
-        Window::Near(lines) => {
+        FactWindow::Near(lines) => {
             from(&|f| f.rank.saturating_add(lines) < here.rank)..from(&|f| {
                 f.rank <= here.rank.saturating_add(lines)
             })
         }
-        Window::Block | Window::Program | Window::Section => {
+        FactWindow::Block | FactWindow::Program | FactWindow::Section => {
             from(&|f| f.section < here.section)..from(&|f| f.section <= here.section)
         }
     };
     group[range].iter().filter(move |at| {
         let fact = &facts[**at];
         match window {
-            Window::Line => {
+            FactWindow::Line => {
                 fact.layer == here.layer && fact.layer_line == here.layer_line
                     || fact.depth == here.depth
             }
-            Window::Program if here.script => true,
-            Window::Block | Window::Program => {
+            FactWindow::Program if here.script => true,
+            FactWindow::Block | FactWindow::Program => {
                 fact.block == here.block && (fact.block != 0 || fact.rank.abs_diff(here.rank) <= 12)
             }
             _ => true,
@@ -244,8 +252,8 @@ fn within<'a>(
 }
 
 fn matching(
-    terms: &[Term],
-    facts: &[Fact],
+    terms: &[RuleTerm],
+    facts: &[ScanFact],
     by_kind: &[Vec<usize>],
     files: &[ScannedFile],
 ) -> Vec<usize> {
@@ -263,52 +271,55 @@ fn matching(
     found
 }
 
-fn holds(term: &Term, fact: &Fact, files: &[ScannedFile]) -> bool {
+fn holds(term: &RuleTerm, fact: &ScanFact, files: &[ScannedFile]) -> bool {
     let place = match term.place {
-        Where::Any => true,
+        MatchZone::Any => true,
         // What is commented out does not run; what was decoded is no comment.
-        Where::Code => fact.code && fact.role != Role::Comment || fact.depth > 0,
-        Where::Prose => !fact.code || fact.role == Role::Frontmatter,
+        MatchZone::Code => fact.code && fact.role != TextRole::Comment || fact.depth > 0,
+        MatchZone::Prose => !fact.code || fact.role == TextRole::Frontmatter,
     };
     let acting = !term.acting
         || fact.depth > 0
         || matches!(
             fact.role,
-            Role::Instruction | Role::Command | Role::Frontmatter | Role::HiddenComment
+            TextRole::Instruction
+                | TextRole::Command
+                | TextRole::Frontmatter
+                | TextRole::HiddenComment
         )
-        || fact.role == Role::Code
+        || fact.role == TextRole::Code
             && (files[fact.file].is_skill_md()
                 || files[fact.file].linked
                 || files[fact.file].kind.is_code());
     place
         && acting
-        && (!term.hidden || fact.role == Role::HiddenComment)
+        && (!term.hidden || fact.role == TextRole::HiddenComment)
         && term.class.holds(fact.class)
         && (!term.decoded || fact.depth > 0)
 }
 
 /// Text about security says so by what it quotes and forbids, not by its name.
-fn is_about_security(facts: &[Fact]) -> bool {
+fn is_about_security(facts: &[ScanFact]) -> bool {
     facts
         .iter()
         .filter(|fact| {
             fact.kind != super::facts::URL
-                && (fact.negated || fact.quoted || fact.role == Role::Pattern)
+                && (fact.negated || fact.quoted || fact.role == TextRole::Pattern)
         })
         .count()
         >= 3
 }
 
-impl<'a> Draft<'a> {
+impl<'a> PendingFinding<'a> {
     fn new(
-        rule: &Rule,
-        clause: &'a Clause,
+        rule: &ScanRule,
+        clause: &'a RuleClause,
         files: &[ScannedFile],
-        facts: &[Fact],
+        facts: &[ScanFact],
         chosen: Vec<usize>,
         about_security: bool,
     ) -> Self {
-        let all: Vec<&Fact> = chosen.iter().map(|at| &facts[*at]).collect();
+        let all: Vec<&ScanFact> = chosen.iter().map(|at| &facts[*at]).collect();
         let demotions = demotions(rule, all[0], &all, files, about_security);
         let steps = u8::try_from(demotions.len()).unwrap_or(2).min(2);
         Self { clause, severity: clause.severity.lowered(steps), chosen, demotions }
@@ -317,10 +328,10 @@ impl<'a> Draft<'a> {
     /// The finding, with its evidence if it will be shown.
     fn finding(
         &self,
-        table: &Table,
-        rule: &Rule,
+        table: &RuleTable,
+        rule: &ScanRule,
         files: &[ScannedFile],
-        facts: &[Fact],
+        facts: &[ScanFact],
         is_shown: bool,
     ) -> Finding {
         let anchor = &facts[self.chosen[0]];
@@ -355,7 +366,7 @@ impl<'a> Draft<'a> {
 }
 
 /// What a fact reads once it is decoded.
-fn decoded(file: &ScannedFile, fact: &Fact) -> Option<String> {
+fn decoded(file: &ScannedFile, fact: &ScanFact) -> Option<String> {
     let layer = &file.layers.list[fact.layer];
     if fact.depth == 0 && layer.codec.is_empty() {
         // The command that decodes stands in the open; what it decodes is what a person must see.
@@ -367,19 +378,20 @@ fn decoded(file: &ScannedFile, fact: &Fact) -> Option<String> {
 }
 
 fn demotions(
-    rule: &Rule,
-    anchor: &Fact,
-    chosen: &[&Fact],
+    rule: &ScanRule,
+    anchor: &ScanFact,
+    chosen: &[&ScanFact],
     files: &[ScannedFile],
     about_security: bool,
 ) -> Vec<String> {
     // Whoever hides something cannot say that it was a quotation.
-    if anchor.depth > 0 || matches!(anchor.role, Role::Frontmatter | Role::HiddenComment) {
+    if anchor.depth > 0 || matches!(anchor.role, TextRole::Frontmatter | TextRole::HiddenComment) {
         return Vec::new();
     }
     let mut down = Vec::new();
-    let quoted =
-        chosen.iter().any(|fact| fact.quoted || matches!(fact.role, Role::Quoted | Role::Pattern));
+    let quoted = chosen
+        .iter()
+        .any(|fact| fact.quoted || matches!(fact.role, TextRole::Quoted | TextRole::Pattern));
     if chosen.iter().any(|fact| fact.negated && fact.depth == 0) {
         down.push("the sentence forbids it".to_owned());
     }
@@ -389,8 +401,10 @@ fn demotions(
     if down.len() < 2 && chosen.iter().any(|fact| fact.own) {
         down.push("the secret belongs to a place that the file names".to_owned());
     }
-    let aside = matches!(anchor.role, Role::Comment | Role::Test | Role::Reference | Role::Data)
-        && !files[anchor.file].linked;
+    let aside = matches!(
+        anchor.role,
+        TextRole::Comment | TextRole::Test | TextRole::Reference | TextRole::Data
+    ) && !files[anchor.file].linked;
     if aside && down.len() < 2 {
         down.push(format!(
             "it is in a {} that no instruction sends anybody to",
@@ -400,7 +414,7 @@ fn demotions(
     if about_security
         && down.len() < 2
         && rule.id.starts_with("prompt-injection")
-        && (quoted || anchor.role == Role::Reference)
+        && (quoted || anchor.role == TextRole::Reference)
     {
         down.push("the skill is about such attacks".to_owned());
     }
@@ -413,9 +427,12 @@ pub(crate) fn evidence(file: &ScannedFile, line: usize, column: usize) -> String
 }
 
 pub(crate) fn shorten(line: &str, column: usize) -> String {
-    let start =
-        if line.len() > 4 * MAX_EVIDENCE { floor(line, column.saturating_sub(20)) } else { 0 };
-    let end = floor(line, start + 8 * MAX_EVIDENCE);
+    let start = if line.len() > 4 * MAX_EVIDENCE {
+        floor_char_boundary(line, column.saturating_sub(20))
+    } else {
+        0
+    };
+    let end = floor_char_boundary(line, start + 8 * MAX_EVIDENCE);
     let masked = secrets::mask(line[start..end].trim());
     let shown = Untrusted::new(&masked).for_terminal();
     if shown.chars().count() <= MAX_EVIDENCE {
@@ -434,7 +451,7 @@ pub(crate) fn truncate(mut findings: Vec<Finding>) -> Vec<Finding> {
     });
     let mut kept: Vec<Finding> = Vec::with_capacity(findings.len().min(1024));
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
-    let mut rest: BTreeMap<(String, String), (Severity, usize)> = BTreeMap::new();
+    let mut rest: BTreeMap<(String, String), (FindingSeverity, usize)> = BTreeMap::new();
     for finding in findings {
         let key = (finding.file.clone(), finding.rule.clone());
         let count = counts.entry(key.clone()).or_default();

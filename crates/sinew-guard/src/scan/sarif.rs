@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{RuleInfo, ScanReport, Severity};
+use super::{FindingSeverity, ScanReport, ScanRuleInfo};
 
 /// A report as a SARIF log with one run.
-pub fn to_sarif(report: &ScanReport, rules: &[RuleInfo]) -> Value {
-    let level = |severity: Severity| match severity {
-        Severity::Critical => "error",
-        Severity::Warn => "warning",
-        Severity::Info => "note",
+pub fn to_sarif(report: &ScanReport, rules: &[ScanRuleInfo]) -> Value {
+    let level = |severity: FindingSeverity| match severity {
+        FindingSeverity::Critical => "error",
+        FindingSeverity::Warn => "warning",
+        FindingSeverity::Info => "note",
     };
     let rules: Vec<Value> = rules
         .iter()

@@ -7,16 +7,16 @@ use std::cell::Cell;
 
 use memchr::memmem;
 
-use super::bundle::Bundle;
-use super::bytecode::{self, Compared};
-use super::filetype::{self, Kind};
-use super::finding::{Finding, Severity};
-use super::inventory::{ScannedFile, Typed};
+use super::bundle::SkillBundle;
+use super::bytecode::{self, BytecodeComparison};
+use super::filetype::{self, ScannedFileKind};
+use super::finding::{Finding, FindingSeverity};
+use super::inventory::{ScannedFile, TypedPath};
 use super::lines::count_ends;
-use super::role::Role;
+use super::role::TextRole;
 use super::rules;
-use super::table::Table;
-use crate::archive::{self, Limits};
+use super::table::RuleTable;
+use crate::archive::{self, ArchiveLimits};
 use crate::secrets;
 
 /// Containers inside containers that are opened.
@@ -31,7 +31,7 @@ const MAX_SECRETS: usize = 64;
 const MIN_APPENDED: usize = 16;
 
 /// Caps for a container inside a skill: it counts as part of the skill.
-const INNER: Limits = Limits {
+const INNER: ArchiveLimits = ArchiveLimits {
     archive: 10_000_000,
     unpacked: 20_000_000,
     entry: 10_000_000,
@@ -41,15 +41,15 @@ const INNER: Limits = Limits {
 };
 
 /// A finding about a file as a whole.
-pub(crate) fn about(
-    table: &Table,
+pub(crate) fn file_finding(
+    table: &RuleTable,
     rule: &str,
-    severity: Severity,
+    severity: FindingSeverity,
     file: &str,
     detail: &str,
 ) -> Finding {
     let known = table.rule(rule);
-    let text = |field: fn(&super::table::Rule) -> &String| {
+    let text = |field: fn(&super::table::ScanRule) -> &String| {
         known.map_or_else(String::new, |rule| field(rule).clone())
     };
     Finding {
@@ -57,7 +57,7 @@ pub(crate) fn about(
         severity,
         base_severity: severity,
         variant: false,
-        role: Role::Structure.as_str().to_owned(),
+        role: TextRole::Structure.as_str().to_owned(),
         file: file.to_owned(),
         line: 0,
         column: 0,
@@ -74,10 +74,10 @@ pub(crate) fn about(
 }
 
 /// A finding on one line, by a rule that needs no facts.
-pub(crate) fn on_line(
-    table: &Table,
+pub(crate) fn line_finding(
+    table: &RuleTable,
     rule: &str,
-    severity: Severity,
+    severity: FindingSeverity,
     file: &ScannedFile,
     line: usize,
 ) -> Finding {
@@ -87,9 +87,9 @@ pub(crate) fn on_line(
 
 /// A finding on one line that shows something else than the line.
 fn showing(
-    table: &Table,
+    table: &RuleTable,
     rule: &str,
-    severity: Severity,
+    severity: FindingSeverity,
     file: &ScannedFile,
     line: usize,
     evidence: String,
@@ -100,59 +100,63 @@ fn showing(
         column: 1,
         role: file.span_at(line).role.as_str().to_owned(),
         evidence,
-        ..about(table, rule, severity, &file.path, "")
+        ..file_finding(table, rule, severity, &file.path, "")
     }
 }
 
 /// Opens containers and scans what lies inside.
-pub(crate) struct Opener<'a> {
-    pub(crate) table: &'a Table,
+pub(crate) struct ContainerOpener<'a> {
+    pub(crate) table: &'a RuleTable,
     /// Containers around the one that is opened.
     pub(crate) depth: u8,
     /// Bytes that may still be unpacked.
     pub(crate) left: &'a Cell<u64>,
     /// The scanner itself, so that this module knows no pipeline.
-    pub(crate) inner: &'a dyn Fn(&Bundle, u8) -> Vec<Finding>,
+    pub(crate) inner: &'a dyn Fn(&SkillBundle, u8) -> Vec<Finding>,
 }
 
 /// Findings about kinds of files, troubles of reading, and containers.
-pub(crate) fn check(opener: &Opener<'_>, bundle: &Bundle, kinds: &[Typed]) -> Vec<Finding> {
-    use Severity::{Critical, Warn};
+pub(crate) fn check(
+    opener: &ContainerOpener<'_>,
+    bundle: &SkillBundle,
+    kinds: &[TypedPath],
+) -> Vec<Finding> {
+    use FindingSeverity::{Critical, Warn};
     let table = opener.table;
     let mut findings: Vec<Finding> = bundle
-        .troubles()
+        .problems()
         .iter()
         .map(|trouble| {
             let severity = if trouble.rule == "too-many-files" { Warn } else { Critical };
-            about(table, trouble.rule, severity, &trouble.path, &trouble.detail)
+            file_finding(table, trouble.rule, severity, &trouble.path, &trouble.detail)
         })
         .collect();
     for (file, (path, kind, mismatch)) in bundle.files().iter().zip(kinds) {
         let mut add = |rule: &str, severity, detail: &str| {
-            findings.push(about(table, rule, severity, path, detail));
+            findings.push(file_finding(table, rule, severity, path, detail));
         };
         match kind {
-            Kind::Executable => {
+            ScannedFileKind::Executable => {
                 add("executable-file", Critical, "a program for a machine, not text for a reader");
             }
-            Kind::Library => add("native-library", Critical, "a native library"),
-            Kind::Bytecode => match bytecode::compare(bundle, path, &file.bytes) {
-                Compared::NoSource => add("bytecode-file", Critical, "compiled code"),
-                Compared::Same => {
+            ScannedFileKind::Library => add("native-library", Critical, "a native library"),
+            ScannedFileKind::Bytecode => match bytecode::compare(bundle, path, &file.bytes) {
+                BytecodeComparison::NoSource => add("bytecode-file", Critical, "compiled code"),
+                BytecodeComparison::Same => {
                     add("bytecode-file", Warn, "compiled code that names what its source names");
                 }
-                Compared::Different(what) => {
+                BytecodeComparison::Different(what) => {
                     let detail = format!("compiled code that differs from its source: {what}");
                     add("bytecode-file", Critical, &detail);
                 }
             },
-            Kind::LfsPointer => {
+            ScannedFileKind::LfsPointer => {
                 add("lfs-pointer", Warn, "a pointer; the content itself is not here");
             }
-            Kind::UnknownBinary if mismatch.is_some() => {
+            ScannedFileKind::UnknownBinary if mismatch.is_some() => {
                 add("encoding-unscannable", Critical, "its name says text, its bytes do not");
             }
-            Kind::SkillMd if file.bytes.len() > MAX_SKILL_MD => {
+            ScannedFileKind::SkillMd if file.bytes.len() > MAX_SKILL_MD => {
                 let detail =
                     format!("{} bytes; a skill file this large is not loaded", file.bytes.len());
                 add("oversize-unscannable", Warn, &detail);
@@ -164,10 +168,10 @@ pub(crate) fn check(opener: &Opener<'_>, bundle: &Bundle, kinds: &[Typed]) -> Ve
             add("type-mismatch", severity, &format!("its name disagrees with {what}"));
         }
         match kind {
-            Kind::Archive | Kind::Document => {
+            ScannedFileKind::Archive | ScannedFileKind::Document => {
                 findings.extend(opener.container(path, &file.bytes));
             }
-            Kind::Image => {
+            ScannedFileKind::Image => {
                 if let Some(end) = filetype::image_end(&file.bytes)
                     && file.bytes.len() - end >= MIN_APPENDED
                 {
@@ -180,13 +184,13 @@ pub(crate) fn check(opener: &Opener<'_>, bundle: &Bundle, kinds: &[Typed]) -> Ve
     findings
 }
 
-impl Opener<'_> {
-    fn about(&self, rule: &str, severity: Severity, path: &str, detail: &str) -> Finding {
-        about(self.table, rule, severity, path, detail)
+impl ContainerOpener<'_> {
+    fn about(&self, rule: &str, severity: FindingSeverity, path: &str, detail: &str) -> Finding {
+        file_finding(self.table, rule, severity, path, detail)
     }
 
     fn container(&self, path: &str, bytes: &[u8]) -> Vec<Finding> {
-        use Severity::{Critical, Warn};
+        use FindingSeverity::{Critical, Warn};
         if self.depth >= MAX_NESTING {
             let detail = "containers are nested too deep to be read";
             return vec![self.about("nested-archive-code", Critical, path, detail)];
@@ -207,7 +211,7 @@ impl Opener<'_> {
         if macros {
             findings.push(self.about("macro-document", Critical, path, "it carries macros"));
         }
-        let bundle = Bundle::from_files(files);
+        let bundle = SkillBundle::from_files(files);
         let holds_code = bundle
             .files()
             .iter()
@@ -239,7 +243,7 @@ impl Opener<'_> {
             let files = found.then(|| ("vbaProject.bin".to_owned(), Vec::new()));
             return Ok(files.into_iter().collect());
         }
-        let limits = Limits { unpacked: INNER.unpacked.min(self.left.get()), ..INNER };
+        let limits = ArchiveLimits { unpacked: INNER.unpacked.min(self.left.get()), ..INNER };
         let files = open(path, bytes, &limits)?;
         let unpacked: u64 = files.iter().map(|(_, bytes)| bytes.len() as u64).sum();
         self.left.set(self.left.get().saturating_sub(unpacked));
@@ -253,22 +257,26 @@ impl Opener<'_> {
             Some(at) => self.container(&format!("{path}+{at}"), &rest[at..]),
             None => {
                 let files = [("appended.txt".to_owned(), rest.to_vec())];
-                (self.inner)(&Bundle::from_files(files), self.depth + 1)
+                (self.inner)(&SkillBundle::from_files(files), self.depth + 1)
             }
         };
         let coded = archive_at.is_some()
             && findings.iter().any(|f| f.rule == "nested-archive-code")
-            || findings.iter().any(|finding| finding.severity == Severity::Critical)
+            || findings.iter().any(|finding| finding.severity == FindingSeverity::Critical)
             || rest.starts_with(b"#!");
-        let severity = if coded { Severity::Critical } else { Severity::Warn };
+        let severity = if coded { FindingSeverity::Critical } else { FindingSeverity::Warn };
         let detail = format!("{} bytes after the end of the image", rest.len());
         findings.push(self.about("appended-data", severity, path, &detail));
         findings
     }
 }
 
-fn open(path: &str, bytes: &[u8], limits: &Limits) -> Result<Vec<(String, Vec<u8>)>, String> {
-    if archive::format_of(bytes) == Some(archive::Format::TarGz) {
+fn open(
+    path: &str,
+    bytes: &[u8],
+    limits: &ArchiveLimits,
+) -> Result<Vec<(String, Vec<u8>)>, String> {
+    if archive::format_of(bytes) == Some(archive::ArchiveFormat::TarGz) {
         // A single compressed file is no tar; it is read under its name without the ending.
         let plain = inflate(bytes, limits.unpacked)?;
         if plain.get(257..262) != Some(b"ustar") {
@@ -295,28 +303,29 @@ fn inflate(bytes: &[u8], cap: u64) -> Result<Vec<u8>, String> {
 
 /// Invisible characters, overrides and secrets, line by line.
 pub(crate) fn check_text(
-    table: &Table,
+    table: &RuleTable,
     file: &ScannedFile,
-    secret_severity: Severity,
+    secret_severity: FindingSeverity,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     for &line in &file.layers.odd.bidi {
-        let severity = if file.span_at(line).code { Severity::Critical } else { Severity::Warn };
-        findings.push(on_line(table, "bidi-override", severity, file, line));
+        let severity =
+            if file.span_at(line).code { FindingSeverity::Critical } else { FindingSeverity::Warn };
+        findings.push(line_finding(table, "bidi-override", severity, file, line));
     }
     for &line in &file.layers.odd.zero_width {
-        findings.push(on_line(table, "zero-width-in-word", Severity::Warn, file, line));
+        findings.push(line_finding(table, "zero-width-in-word", FindingSeverity::Warn, file, line));
     }
     for secret in secrets::find_first(&file.text, MAX_SECRETS) {
         let line = file.index.line_of(&file.text, secret.range.start);
         let hidden = secrets::REDACTED.to_owned();
         let mut finding = showing(table, "literal-secret", secret_severity, file, line, hidden);
         let role = file.span_at(line).role;
-        if secret_severity == Severity::Warn
-            && (matches!(role, Role::Test | Role::Reference)
+        if secret_severity == FindingSeverity::Warn
+            && (matches!(role, TextRole::Test | TextRole::Reference)
                 || secret.id == "private-key" && !file.is_skill_md())
         {
-            finding.severity = Severity::Info;
+            finding.severity = FindingSeverity::Info;
         }
         findings.push(finding);
     }
@@ -325,13 +334,20 @@ pub(crate) fn check_text(
         let head = file.text.get(..1024.min(file.text.len())).unwrap_or("").to_ascii_lowercase();
         let library =
             head.starts_with("/*!") || head.contains("license") || head.contains("copyright");
-        let severity = if library { Severity::Info } else { Severity::Warn };
-        findings.push(on_line(table, "unanalysable-code", severity, file, line));
+        let severity = if library { FindingSeverity::Info } else { FindingSeverity::Warn };
+        findings.push(line_finding(table, "unanalysable-code", severity, file, line));
     }
     for (line, bytes) in &file.layers.payloads {
         let (kind, _) = filetype::kind_of("payload", bytes);
-        if matches!(kind, Kind::Executable | Kind::Library | Kind::Archive | Kind::Bytecode) {
-            let mut finding = on_line(table, "decode-exec", Severity::Critical, file, *line);
+        if matches!(
+            kind,
+            ScannedFileKind::Executable
+                | ScannedFileKind::Library
+                | ScannedFileKind::Archive
+                | ScannedFileKind::Bytecode
+        ) {
+            let mut finding =
+                line_finding(table, "decode-exec", FindingSeverity::Critical, file, *line);
             finding.decoded = Some(format!("{} bytes of a program or archive", bytes.len()));
             findings.push(finding);
         }
@@ -342,7 +358,7 @@ pub(crate) fn check_text(
 /// The first line of a script that is too long to be read and calls what it builds.
 fn packed_line(file: &ScannedFile) -> Option<usize> {
     const CALLS: &[&str] = &["eval(", "Function(", "exec(", "atob("];
-    if !matches!(file.kind, Kind::Script(_)) || file.text.len() < MIN_PACKED {
+    if !matches!(file.kind, ScannedFileKind::Script(_)) || file.text.len() < MIN_PACKED {
         return None;
     }
     let (text, mut start) = (file.text.as_str(), 0);

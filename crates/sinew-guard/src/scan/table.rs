@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use regex::Regex;
 use serde::Deserialize;
 
-use super::finding::Severity;
-use super::hosts::{HostClass, Hosts};
-use super::literals::{Literals, LiteralsError};
-use super::pattern::{Pattern, PatternRow, Where};
+use super::finding::FindingSeverity;
+use super::hosts::{HostClass, HostTable};
+use super::literals::{LiteralFilter, LiteralFilterError};
+use super::pattern::{FactPattern, FactPatternRecord, MatchZone};
 
 pub(crate) const HOSTS: &str = include_str!("../../data/hosts.json");
 pub(crate) const FACTS: &str = include_str!("../../data/facts.json");
@@ -20,7 +20,7 @@ pub(crate) const RULES: &str = include_str!("../../data/rules.json");
 
 /// What a literal starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Trigger {
+pub(crate) enum LiteralTrigger {
     /// `://`
     Url,
     /// A host that matters without a scheme.
@@ -33,7 +33,7 @@ pub(crate) enum Trigger {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Window {
+pub(crate) enum FactWindow {
     Line,
     /// Within so many non-blank lines.
     Near(u32),
@@ -47,10 +47,10 @@ pub(crate) enum Window {
 
 /// One alternative of one condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Term {
+pub(crate) struct RuleTerm {
     pub(crate) kind: u16,
-    pub(crate) class: ClassSet,
-    pub(crate) place: Where,
+    pub(crate) class: HostClassSet,
+    pub(crate) place: MatchZone,
     pub(crate) acting: bool,
     /// Said where people do not look.
     pub(crate) hidden: bool,
@@ -59,7 +59,7 @@ pub(crate) struct Term {
 
 /// Sets of host classes that rules speak of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ClassSet {
+pub(crate) enum HostClassSet {
     Any,
     /// Not loopback, private, placeholder, declared or a vouched installer.
     Unvouched,
@@ -75,7 +75,7 @@ pub(crate) enum ClassSet {
     Unnamed,
 }
 
-impl ClassSet {
+impl HostClassSet {
     pub(crate) fn holds(self, class: Option<HostClass>) -> bool {
         use HostClass as C;
         match (self, class) {
@@ -93,12 +93,12 @@ impl ClassSet {
 
 /// One way in which a rule holds.
 #[derive(Debug, Clone)]
-pub(crate) struct Clause {
-    pub(crate) severity: Severity,
-    pub(crate) window: Window,
+pub(crate) struct RuleClause {
+    pub(crate) severity: FindingSeverity,
+    pub(crate) window: FactWindow,
     /// Every group needs one fact; the first is where the finding stands.
-    pub(crate) all: Vec<Vec<Term>>,
-    pub(crate) none: Vec<Term>,
+    pub(crate) all: Vec<Vec<RuleTerm>>,
+    pub(crate) none: Vec<RuleTerm>,
     /// How many different facts the first group needs.
     pub(crate) min: usize,
     pub(crate) same_target: bool,
@@ -106,29 +106,29 @@ pub(crate) struct Clause {
 
 /// A rule, as `sinew scan rules` lists it.
 #[derive(Debug)]
-pub(crate) struct Rule {
+pub(crate) struct ScanRule {
     pub(crate) id: String,
-    pub(crate) severity: Severity,
+    pub(crate) severity: FindingSeverity,
     pub(crate) ast: String,
     pub(crate) message: String,
     pub(crate) reason: String,
     pub(crate) remedy: String,
     pub(crate) base: Option<Regex>,
     pub(crate) variants: Vec<Regex>,
-    pub(crate) clauses: Vec<Clause>,
+    pub(crate) clauses: Vec<RuleClause>,
 }
 
 #[derive(Deserialize)]
-struct FactsFile {
+struct FactPatternsRecord {
     /// Parts of expressions that several share, written `%{name}` there.
     words: BTreeMap<String, String>,
-    patterns: Vec<PatternRow>,
+    patterns: Vec<FactPatternRecord>,
 }
 
 #[derive(Deserialize)]
-struct RuleRow {
+struct RuleRecord {
     id: String,
-    severity: Severity,
+    severity: FindingSeverity,
     ast: String,
     message: String,
     reason: String,
@@ -137,13 +137,13 @@ struct RuleRow {
     #[serde(default)]
     variants: Vec<String>,
     #[serde(default)]
-    clauses: Vec<ClauseRow>,
+    clauses: Vec<ClauseRecord>,
 }
 
 #[derive(Deserialize)]
-struct ClauseRow {
-    severity: Severity,
-    window: Window,
+struct ClauseRecord {
+    severity: FindingSeverity,
+    window: FactWindow,
     all: Vec<String>,
     #[serde(default)]
     none: Vec<String>,
@@ -159,28 +159,28 @@ fn one() -> usize {
 
 /// Words to look for, each with what it may start.
 #[derive(Debug)]
-pub(crate) struct Words {
-    pub(crate) literals: Literals,
-    pub(crate) triggers: Vec<Vec<Trigger>>,
+pub(crate) struct TriggerWords {
+    pub(crate) literals: LiteralFilter,
+    pub(crate) triggers: Vec<Vec<LiteralTrigger>>,
 }
 
-impl Words {
-    fn new(words: Vec<(String, Vec<Trigger>)>) -> Result<Self, LiteralsError> {
-        let (words, triggers): (Vec<String>, Vec<Vec<Trigger>>) = words.into_iter().unzip();
-        Ok(Self { literals: Literals::new(&words)?, triggers })
+impl TriggerWords {
+    fn new(words: Vec<(String, Vec<LiteralTrigger>)>) -> Result<Self, LiteralFilterError> {
+        let (words, triggers): (Vec<String>, Vec<Vec<LiteralTrigger>>) = words.into_iter().unzip();
+        Ok(Self { literals: LiteralFilter::new(&words)?, triggers })
     }
 }
 
 /// Everything the scanner knows.
 #[derive(Debug)]
-pub(crate) struct Table {
-    pub(crate) hosts: Hosts,
-    pub(crate) patterns: Vec<Pattern>,
+pub(crate) struct RuleTable {
+    pub(crate) hosts: HostTable,
+    pub(crate) patterns: Vec<FactPattern>,
     pub(crate) kinds: Vec<String>,
-    pub(crate) plain: Words,
+    pub(crate) plain: TriggerWords,
     /// Words with letters beyond ASCII, which would double the automaton of the others.
-    pub(crate) foreign: Words,
-    pub(crate) rules: Vec<Rule>,
+    pub(crate) foreign: TriggerWords,
+    pub(crate) rules: Vec<ScanRule>,
     pub(crate) by_id: BTreeMap<String, usize>,
     pub(crate) ruleset: String,
 }
@@ -188,7 +188,7 @@ pub(crate) struct Table {
 /// Why the table cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("the rule table is unusable: {0}")]
-pub struct TableError(String);
+pub struct RuleTableError(String);
 
 /// Words whose rot13 form gives a payload away.
 const ROT13_WORDS: &[&str] =
@@ -201,16 +201,16 @@ pub fn ruleset_digest() -> String {
     format!("sha256:{}", sinew_skill::content_hash(source.as_bytes()))
 }
 
-impl Table {
-    pub(crate) fn load() -> Result<Self, TableError> {
-        let fail = |error: &dyn std::fmt::Display| TableError(error.to_string());
-        let hosts = Hosts::from_json(HOSTS).map_err(|e| fail(&e))?;
-        let facts: FactsFile = serde_json::from_str(FACTS).map_err(|e| fail(&e))?;
+impl RuleTable {
+    pub(crate) fn load() -> Result<Self, RuleTableError> {
+        let fail = |error: &dyn std::fmt::Display| RuleTableError(error.to_string());
+        let hosts = HostTable::from_json(HOSTS).map_err(|e| fail(&e))?;
+        let facts: FactPatternsRecord = serde_json::from_str(FACTS).map_err(|e| fail(&e))?;
         let rows = facts.patterns;
-        let rule_rows: Vec<RuleRow> = serde_json::from_str(RULES).map_err(|e| fail(&e))?;
+        let rule_rows: Vec<RuleRecord> = serde_json::from_str(RULES).map_err(|e| fail(&e))?;
 
         let mut kinds: Vec<String> = vec!["url".to_owned()];
-        let mut literals: BTreeMap<String, Vec<Trigger>> = BTreeMap::new();
+        let mut literals: BTreeMap<String, Vec<LiteralTrigger>> = BTreeMap::new();
         let mut patterns = Vec::with_capacity(rows.len());
         for row in rows {
             let kind = kinds.iter().position(|kind| *kind == row.kind).unwrap_or_else(|| {
@@ -219,23 +219,26 @@ impl Table {
             });
             let id = u16::try_from(patterns.len()).map_err(|e| fail(&e))?;
             let kind = u16::try_from(kind).map_err(|e| fail(&e))?;
-            let pattern = Pattern::new(row, kind, &facts.words);
+            let pattern = FactPattern::new(row, kind, &facts.words);
             for (word, literal) in (0u16..).zip(pattern.literals()) {
-                literals.entry(literal.clone()).or_default().push(Trigger::Pattern(id, word));
+                literals
+                    .entry(literal.clone())
+                    .or_default()
+                    .push(LiteralTrigger::Pattern(id, word));
             }
             patterns.push(pattern);
         }
-        literals.entry("://".to_owned()).or_default().push(Trigger::Url);
+        literals.entry("://".to_owned()).or_default().push(LiteralTrigger::Url);
         for host in hosts.mentionable() {
-            literals.entry(host.to_owned()).or_default().push(Trigger::Host);
+            literals.entry(host.to_owned()).or_default().push(LiteralTrigger::Host);
         }
         for word in ROT13_WORDS {
-            literals.entry((*word).to_owned()).or_default().push(Trigger::Rot13);
+            literals.entry((*word).to_owned()).or_default().push(LiteralTrigger::Rot13);
         }
         let (plain, foreign): (Vec<_>, Vec<_>) =
             literals.into_iter().partition(|(word, _)| word.is_ascii());
-        let plain = Words::new(plain).map_err(|e| fail(&e))?;
-        let foreign = Words::new(foreign).map_err(|e| fail(&e))?;
+        let plain = TriggerWords::new(plain).map_err(|e| fail(&e))?;
+        let foreign = TriggerWords::new(foreign).map_err(|e| fail(&e))?;
 
         let mut rules = Vec::with_capacity(rule_rows.len());
         for row in rule_rows {
@@ -252,15 +255,15 @@ impl Table {
         self.kinds.iter().position(|kind| kind == name).and_then(|at| u16::try_from(at).ok())
     }
 
-    pub(crate) fn rule(&self, id: &str) -> Option<&Rule> {
+    pub(crate) fn rule(&self, id: &str) -> Option<&ScanRule> {
         self.by_id.get(id).map(|at| &self.rules[*at])
     }
 }
 
-fn read_rule(row: RuleRow, kinds: &[String]) -> Result<Rule, TableError> {
+fn read_rule(row: RuleRecord, kinds: &[String]) -> Result<ScanRule, RuleTableError> {
     let regex = |source: &str| {
         Regex::new(&format!("(?i){source}"))
-            .map_err(|error| TableError(format!("{}: {error}", row.id)))
+            .map_err(|error| RuleTableError(format!("{}: {error}", row.id)))
     };
     let base = row.base.as_deref().map(regex).transpose()?;
     let variants = row.variants.iter().map(|source| regex(source)).collect::<Result<_, _>>()?;
@@ -271,7 +274,7 @@ fn read_rule(row: RuleRow, kinds: &[String]) -> Result<Rule, TableError> {
                 .map(|term| read_term(term, kinds, &row.id))
                 .collect::<Result<Vec<_>, _>>()
         };
-        clauses.push(Clause {
+        clauses.push(RuleClause {
             severity: clause.severity,
             window: clause.window,
             all: clause.all.iter().map(group).collect::<Result<_, _>>()?,
@@ -280,7 +283,7 @@ fn read_rule(row: RuleRow, kinds: &[String]) -> Result<Rule, TableError> {
             same_target: clause.same_target,
         });
     }
-    Ok(Rule {
+    Ok(ScanRule {
         id: row.id,
         severity: row.severity,
         ast: row.ast,
@@ -294,8 +297,8 @@ fn read_rule(row: RuleRow, kinds: &[String]) -> Result<Rule, TableError> {
 }
 
 /// `kind`, then any of `@class-set`, `#place`, `^` (found in a decoded layer).
-fn read_term(term: &str, kinds: &[String], rule: &str) -> Result<Term, TableError> {
-    let unknown = |what: &str| TableError(format!("{rule}: {what} in `{term}`"));
+fn read_term(term: &str, kinds: &[String], rule: &str) -> Result<RuleTerm, RuleTableError> {
+    let unknown = |what: &str| RuleTableError(format!("{rule}: {what} in `{term}`"));
     let (rest, decoded) = term.strip_suffix('^').map_or((term, false), |rest| (rest, true));
     let (rest, place) =
         rest.split_once('#').map_or((rest, None), |(rest, place)| (rest, Some(place)));
@@ -303,22 +306,22 @@ fn read_term(term: &str, kinds: &[String], rule: &str) -> Result<Term, TableErro
         rest.split_once('@').map_or((rest, None), |(name, class)| (name, Some(class)));
     let kind =
         kinds.iter().position(|kind| kind == name).ok_or_else(|| unknown("an unknown fact"))?;
-    Ok(Term {
-        kind: u16::try_from(kind).map_err(|error| TableError(error.to_string()))?,
+    Ok(RuleTerm {
+        kind: u16::try_from(kind).map_err(|error| RuleTableError(error.to_string()))?,
         class: match class {
-            None => ClassSet::Any,
-            Some("unvouched") => ClassSet::Unvouched,
-            Some("foreign") => ClassSet::Foreign,
-            Some("stranger") => ClassSet::Stranger,
-            Some("bad") => ClassSet::Bad,
-            Some("vouched") => ClassSet::Vouched,
-            Some("unnamed") => ClassSet::Unnamed,
+            None => HostClassSet::Any,
+            Some("unvouched") => HostClassSet::Unvouched,
+            Some("foreign") => HostClassSet::Foreign,
+            Some("stranger") => HostClassSet::Stranger,
+            Some("bad") => HostClassSet::Bad,
+            Some("vouched") => HostClassSet::Vouched,
+            Some("unnamed") => HostClassSet::Unnamed,
             Some(_) => return Err(unknown("an unknown class")),
         },
         place: match place {
-            None | Some("act" | "hidden") => Where::Any,
-            Some("code") => Where::Code,
-            Some("prose") => Where::Prose,
+            None | Some("act" | "hidden") => MatchZone::Any,
+            Some("code") => MatchZone::Code,
+            Some("prose") => MatchZone::Prose,
             Some(_) => return Err(unknown("an unknown place")),
         },
         acting: place == Some("act"),
@@ -333,7 +336,7 @@ mod tests {
 
     #[test]
     fn the_shipped_table_loads_and_every_pattern_compiles() {
-        let table = Table::load().expect("the shipped table");
+        let table = RuleTable::load().expect("the shipped table");
         for pattern in &table.patterns {
             assert!(pattern.compiles(), "{pattern:?}");
         }

@@ -1,7 +1,7 @@
 //! Class 1: an archive's names must not lead out of the target.
 
-use sinew_guard::archive::{Limits, unpack};
-use sinew_guard::staging::{Mode, Stage};
+use sinew_guard::archive::{ArchiveLimits, unpack};
+use sinew_guard::staging::{StagedFileMode, StagedTree};
 
 use crate::support::{gzip, raw_zip, tar};
 
@@ -85,7 +85,7 @@ fn hostile_names_are_refused_in_every_format_and_with_every_strip() {
         for strip in [0, 1] {
             let stripped = format!("top/{name}");
             let name = if strip == 0 { name } else { &stripped };
-            let limits = Limits::SKILL.stripping(strip);
+            let limits = ArchiveLimits::SKILL.with_strip(strip);
             let mut archives = vec![raw_zip(&[(name.as_bytes(), b"x", 0o100_644)])];
             // Tar's field ends at a NUL and at 100 bytes, and an empty name cannot be written.
             if name.len() < 100 && !name.contains('\0') && !name.is_empty() {
@@ -96,8 +96,8 @@ fn hostile_names_are_refused_in_every_format_and_with_every_strip() {
             for bytes in archives {
                 let parent = outside.path().join("parent");
                 std::fs::create_dir_all(&parent).unwrap();
-                let stage = Stage::begin(&parent).unwrap();
-                let result = stage.unpack(&bytes, &limits, Mode::Plain);
+                let stage = StagedTree::begin(&parent).unwrap();
+                let result = stage.unpack(&bytes, &limits, StagedFileMode::Plain);
                 let is_folder = name.ends_with('/') && !name.starts_with('/');
                 assert!(result.is_err() || is_folder, "{name:?} with strip {strip}");
                 drop(stage);
@@ -111,7 +111,7 @@ fn hostile_names_are_refused_in_every_format_and_with_every_strip() {
 #[test]
 fn a_name_is_checked_before_and_after_strip() {
     let bytes = raw_zip(&[(b"../top/x", b"x", 0o100_644)]);
-    assert!(unpack(&bytes, &Limits::SKILL.stripping(1)).is_err());
+    assert!(unpack(&bytes, &ArchiveLimits::SKILL.with_strip(1)).is_err());
     let bytes = raw_zip(&[(b"top/x", b"x", 0o100_644)]);
-    assert_eq!(unpack(&bytes, &Limits::SKILL.stripping(1)).unwrap()[0].path, "x");
+    assert_eq!(unpack(&bytes, &ArchiveLimits::SKILL.with_strip(1)).unwrap()[0].path, "x");
 }

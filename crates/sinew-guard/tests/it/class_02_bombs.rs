@@ -1,11 +1,11 @@
 //! Class 2: small archives that become large, many, deep, or lie.
 
-use sinew_guard::archive::{ArchiveError, Limits, unpack};
+use sinew_guard::archive::{ArchiveError, ArchiveLimits, unpack};
 
 use crate::support::{gzip, raw_zip, tar, zip};
 
 fn refused(bytes: &[u8]) -> ArchiveError {
-    unpack(bytes, &Limits::SKILL).expect_err("it must be refused")
+    unpack(bytes, &ArchiveLimits::SKILL).expect_err("it must be refused")
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn sparse_encrypted_and_oversized_are_refused() {
     let central = bytes.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
     bytes[central + 8] |= 1;
     assert!(matches!(refused(&bytes), ArchiveError::Kind { kind: "encrypted", .. }));
-    let small = Limits { archive: 10, ..Limits::SKILL };
+    let small = ArchiveLimits { archive: 10, ..ArchiveLimits::SKILL };
     assert!(matches!(unpack(&[0; 11], &small), Err(ArchiveError::Cap { .. })));
 }
 
@@ -72,7 +72,8 @@ fn sparse_encrypted_and_oversized_are_refused() {
 fn nested_bombs_block_the_skill() {
     let bomb = zip(&[("z", &vec![0u8; 9_000_000])]);
     let nested = zip(&[("inner.zip", &bomb)]);
-    let bundle = sinew_guard::scan::Bundle::from_files([("assets/data.zip".to_owned(), nested)]);
+    let bundle =
+        sinew_guard::scan::SkillBundle::from_files([("assets/data.zip".to_owned(), nested)]);
     let report = crate::support::scanner().scan_bundle(&bundle);
     crate::support::blocked_by(&report, "encoding-unscannable");
 }

@@ -1,6 +1,6 @@
 //! Class 3: links, devices, pipes, and names that fall together.
 
-use sinew_guard::archive::{ArchiveError, Limits, unpack};
+use sinew_guard::archive::{ArchiveError, ArchiveLimits, unpack};
 
 use crate::support::{gzip, raw_zip, tar};
 
@@ -11,7 +11,7 @@ fn links_and_special_files_in_archives_are_refused() {
         let bytes = tar(&[(b"a", kind, b"")]);
         for bytes in [bytes.clone(), gzip(&bytes)] {
             assert!(
-                matches!(unpack(&bytes, &Limits::SKILL), Err(ArchiveError::Kind { .. })),
+                matches!(unpack(&bytes, &ArchiveLimits::SKILL), Err(ArchiveError::Kind { .. })),
                 "{kind:?}"
             );
         }
@@ -19,7 +19,7 @@ fn links_and_special_files_in_archives_are_refused() {
     for mode in [0o120_777u32, 0o010_644, 0o020_644, 0o060_644, 0o140_644] {
         let bytes = raw_zip(&[(b"a", b"/etc/passwd", mode)]);
         assert!(
-            matches!(unpack(&bytes, &Limits::SKILL), Err(ArchiveError::Kind { .. })),
+            matches!(unpack(&bytes, &ArchiveLimits::SKILL), Err(ArchiveError::Kind { .. })),
             "{mode:o}"
         );
     }
@@ -32,7 +32,7 @@ fn twins_by_case_and_by_normal_form_are_refused() {
     {
         let bytes = raw_zip(&[(a.as_bytes(), b"1", 0o100_644), (b.as_bytes(), b"2", 0o100_644)]);
         assert!(
-            matches!(unpack(&bytes, &Limits::SKILL), Err(ArchiveError::Twins { .. })),
+            matches!(unpack(&bytes, &ArchiveLimits::SKILL), Err(ArchiveError::Twins { .. })),
             "{a} {b}"
         );
     }
@@ -48,7 +48,7 @@ fn links_in_a_folder_block_and_are_not_followed() {
     std::fs::write(skill.join("SKILL.md"), crate::support::skill("Hello")).unwrap();
     symlink("/etc", skill.join("references")).unwrap();
     symlink("/etc/passwd", skill.join("notes.md")).unwrap();
-    let bundle = sinew_guard::scan::Bundle::from_dir(&skill).unwrap();
+    let bundle = sinew_guard::scan::SkillBundle::from_dir(&skill).unwrap();
     assert_eq!(bundle.files().len(), 1);
     crate::support::blocked_by(&crate::support::scanner().scan_bundle(&bundle), "link-entry");
 }
@@ -56,7 +56,7 @@ fn links_in_a_folder_block_and_are_not_followed() {
 #[cfg(unix)]
 #[test]
 fn a_link_in_the_target_is_replaced_and_not_followed() {
-    use sinew_guard::staging::{Mode, Stage};
+    use sinew_guard::staging::{StagedFileMode, StagedTree};
     let folder = tempfile::tempdir().unwrap();
     let parent = folder.path().join("skills");
     let victim = folder.path().join("victim");
@@ -64,8 +64,8 @@ fn a_link_in_the_target_is_replaced_and_not_followed() {
     std::fs::create_dir_all(&victim).unwrap();
     std::fs::write(victim.join("keep"), "old").unwrap();
     std::os::unix::fs::symlink(&victim, parent.join("demo")).unwrap();
-    let stage = Stage::begin(&parent).unwrap();
-    stage.write("SKILL.md", b"new", Mode::Plain).unwrap();
+    let stage = StagedTree::begin(&parent).unwrap();
+    stage.write("SKILL.md", b"new", StagedFileMode::Plain).unwrap();
     stage.commit("demo").unwrap();
     assert_eq!(std::fs::read(parent.join("demo/SKILL.md")).unwrap(), b"new");
     assert_eq!(std::fs::read(victim.join("keep")).unwrap(), b"old");

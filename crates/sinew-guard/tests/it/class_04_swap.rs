@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sinew_guard::scan::Bundle;
+use sinew_guard::scan::SkillBundle;
 
 /// While a thread swaps a file for a link to a secret, no read may follow it, and the digest must
 /// always be that of the bytes that were scanned.
@@ -32,11 +32,11 @@ fn a_thread_that_swaps_gains_nothing() {
         let start = Instant::now();
         let mut reads = 0;
         while start.elapsed() < time {
-            let bundle = Bundle::from_dir(&skill).unwrap();
+            let bundle = SkillBundle::from_dir(&skill).unwrap();
             for file in bundle.files() {
                 assert_eq!(file.bytes, b"plain");
             }
-            let again = Bundle::from_files(
+            let again = SkillBundle::from_files(
                 bundle.files().iter().map(|f| (f.path.clone(), f.bytes.clone())),
             );
             assert_eq!(bundle.digest(), again.digest());

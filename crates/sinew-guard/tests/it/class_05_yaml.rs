@@ -1,7 +1,7 @@
 //! Class 5: front matter as a weapon.
 
 use crate::support::{blocked_by, scan_files, worst};
-use sinew_guard::scan::Severity;
+use sinew_guard::scan::FindingSeverity;
 
 fn front(front: &str) -> sinew_guard::scan::ScanReport {
     scan_files(&[("SKILL.md", &format!("---\nname: demo\ndescription: d\n{front}\n---\nHello\n"))])
@@ -22,7 +22,7 @@ fn odd_but_honest_front_matter_passes() {
     for text in ["n: 1e400", "d: |\n  text\n  --- not a fence\n", "when: 2024-01-01", "x: 'a: b'"] {
         let report = front(text);
         assert!(
-            worst(&report) < Some(Severity::Critical),
+            worst(&report) < Some(FindingSeverity::Critical),
             "{text}: {}",
             crate::support::summary(&report)
         );

@@ -1,6 +1,6 @@
 //! Class 6: huge and odd input is scanned whole, or blocks.
 
-use sinew_guard::scan::{Bundle, Verdict};
+use sinew_guard::scan::{SkillBundle, Verdict};
 
 use crate::support::{blocked_by, scan, scan_files, scanner, skill};
 
@@ -28,12 +28,12 @@ fn windows_count_lines_that_say_something() {
 
 #[test]
 fn what_cannot_be_scanned_blocks() {
-    let large = Bundle::from_files([
+    let large = SkillBundle::from_files([
         ("SKILL.md".to_owned(), skill("Hi").into_bytes()),
         ("big.txt".to_owned(), vec![b'a'; 10_000_001]),
     ]);
     blocked_by(&scanner().scan_bundle(&large), "oversize-unscannable");
-    let binary = Bundle::from_files([("notes.md".to_owned(), b"a\0b\0c\0".to_vec())]);
+    let binary = SkillBundle::from_files([("notes.md".to_owned(), b"a\0b\0c\0".to_vec())]);
     blocked_by(&scanner().scan_bundle(&binary), "encoding-unscannable");
 }
 
@@ -43,11 +43,11 @@ fn other_encodings_are_read() {
     let utf16: Vec<u8> =
         [0xff, 0xfe].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect();
     blocked_by(
-        &scanner().scan_bundle(&Bundle::from_files([("SKILL.md".to_owned(), utf16)])),
+        &scanner().scan_bundle(&SkillBundle::from_files([("SKILL.md".to_owned(), utf16)])),
         "fetch-exec",
     );
     let mut latin = text.into_bytes();
     latin.extend([0xe9, 0xff, 0xfe, b'\n']);
-    let report = scanner().scan_bundle(&Bundle::from_files([("SKILL.md".to_owned(), latin)]));
+    let report = scanner().scan_bundle(&SkillBundle::from_files([("SKILL.md".to_owned(), latin)]));
     assert_eq!(report.verdict, Verdict::Block);
 }

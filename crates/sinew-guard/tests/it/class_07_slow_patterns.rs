@@ -1,6 +1,6 @@
 //! Class 7: no input is slow, because no engine here goes back.
 
-use sinew_guard::scan::Bundle;
+use sinew_guard::scan::SkillBundle;
 
 use crate::support::scanner;
 
@@ -38,8 +38,10 @@ fn adversarial_text_ends() {
     ] {
         let text = unit.repeat(size / unit.len());
         for name in ["SKILL.md", "a.sh", "data.json"] {
-            let report = scanner()
-                .scan_bundle(&Bundle::from_files([(name.to_owned(), text.clone().into_bytes())]));
+            let report = scanner().scan_bundle(&SkillBundle::from_files([(
+                name.to_owned(),
+                text.clone().into_bytes(),
+            )]));
             assert!(!report.ruleset.is_empty());
         }
     }

@@ -1,6 +1,6 @@
 //! Class 8: characters that hide, reverse or imitate.
 
-use sinew_guard::scan::Severity;
+use sinew_guard::scan::FindingSeverity;
 
 use crate::support::{blocked_by, scan, scan_files, scanner, skill, summary, worst};
 
@@ -53,7 +53,7 @@ fn each_smuggling_alphabet_is_found() {
         &scan_files(&[("SKILL.md", &skill("Hi")), ("a.py", "x = 1 # \u{202e}evil\u{202c}\n")]),
         "bidi-override",
     );
-    assert_eq!(worst(&scan("text \u{202e}evil")), Some(Severity::Warn));
+    assert_eq!(worst(&scan("text \u{202e}evil")), Some(FindingSeverity::Warn));
     let name = scanner().scan_metadata(&[("name", "cl\u{430}whub")]);
     assert!(name.findings.iter().any(|f| f.rule == "homoglyph-name"));
 }
@@ -77,5 +77,5 @@ fn text_scope_sees_hidden_text_only() {
     assert_eq!(worst(&scanner().scan_text("curl x | bash")), None);
     let hidden: String =
         "send it".chars().filter_map(|c| char::from_u32(0xe0000 + c as u32)).collect();
-    assert_eq!(worst(&scanner().scan_text(&hidden)), Some(Severity::Critical));
+    assert_eq!(worst(&scanner().scan_text(&hidden)), Some(FindingSeverity::Critical));
 }

@@ -1,11 +1,11 @@
 //! Class 9: payloads that nobody reads.
 
-use sinew_guard::scan::{Bundle, Severity};
+use sinew_guard::scan::{FindingSeverity, SkillBundle};
 
 use crate::support::{blocked_by, gzip, scanner, skill, worst, zip};
 
 fn with(name: &str, bytes: Vec<u8>) -> sinew_guard::scan::ScanReport {
-    scanner().scan_bundle(&Bundle::from_files([
+    scanner().scan_bundle(&SkillBundle::from_files([
         ("SKILL.md".to_owned(), skill("Hi").into_bytes()),
         (name.to_owned(), bytes),
     ]))
@@ -29,7 +29,7 @@ fn programs_bytecode_and_libraries_block_whatever_their_names() {
     let pyc = b"\xa7\x0d\x0d\x0a\0\0\0\0\0\0\0\0\0\0\0\0\xe3\0\0\0".to_vec();
     blocked_by(&with("scripts/__pycache__/a.cpython-311.pyc", pyc.clone()), "bytecode-file");
     // Source beside it changes nothing where the two cannot be held against each other.
-    let report = scanner().scan_bundle(&Bundle::from_files([
+    let report = scanner().scan_bundle(&SkillBundle::from_files([
         ("SKILL.md".to_owned(), skill("Hi").into_bytes()),
         ("scripts/a.py".to_owned(), b"print(1)\n".to_vec()),
         ("scripts/__pycache__/a.cpython-311.pyc".to_owned(), pyc),
@@ -53,7 +53,10 @@ fn containers_are_opened() {
     );
     blocked_by(&with("x.sh.gz", gzip(script)), "nested-archive-code");
     blocked_by(&with("report.docm", zip(&[("word/vbaProject.bin", b"x")])), "macro-document");
-    assert_eq!(worst(&with("lib.zip", zip(&[("a.py", b"print(1)\n")]))), Some(Severity::Warn));
+    assert_eq!(
+        worst(&with("lib.zip", zip(&[("a.py", b"print(1)\n")]))),
+        Some(FindingSeverity::Warn)
+    );
     assert_eq!(worst(&with("plain.zip", zip(&[("a.txt", b"hello\n")]))), None);
     blocked_by(&with("x.7z", b"7z\xbc\xaf\x27\x1c\0\x04rest".to_vec()), "encoding-unscannable");
 }

@@ -1,6 +1,6 @@
 //! Class 10: our own generator of disguises; every one of them is at least a warning.
 
-use sinew_guard::scan::Severity;
+use sinew_guard::scan::FindingSeverity;
 
 use crate::support::{base64, gzip, scan_files, skill, summary, worst};
 
@@ -60,7 +60,7 @@ fn every_disguise_is_at_least_a_warning() {
             ("scripts/setup.sh", &code),
         ]);
         for (place, report) in [("fence", in_fence), ("script", in_script)] {
-            if worst(&report) < Some(Severity::Warn) {
+            if worst(&report) < Some(FindingSeverity::Warn) {
                 missed.push(format!("{name} in a {place}: {}", summary(&report)));
             }
         }

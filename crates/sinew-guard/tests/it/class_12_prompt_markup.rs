@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use sinew_guard::Untrusted;
-use sinew_guard::scan::{Severity, Verdict};
+use sinew_guard::scan::{FindingSeverity, Verdict};
 
 use crate::support::{scanner, worst};
 
@@ -23,7 +23,7 @@ fn the_prompts_own_markup_blocks_in_metadata() {
     }
     assert_eq!(
         worst(&scanner().scan_metadata(&[("description", "Edits a <file> in place")])),
-        Some(Severity::Info)
+        Some(FindingSeverity::Info)
     );
     assert_eq!(
         worst(&scanner().scan_metadata(&[("description", "Plain & simple"), ("name", "mail")])),

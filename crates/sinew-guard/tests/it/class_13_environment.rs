@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use sinew_guard::env::{
-    Class, SkillEnv, check, filter, inherited, inherited_by, is_blocked_everywhere,
-    is_blocked_override, is_sensitive,
+    EnvRefusal, SkillEnv, check_variable, filter_variables, inherited_by_child, inherited_by_skill,
+    is_blocked_everywhere, is_blocked_override, is_sensitive,
 };
-use sinew_skill::Code;
+use sinew_skill::ReasonCode;
 
 fn lists() -> serde_json::Value {
     serde_json::from_str(include_str!("../../data/env-policy.json")).unwrap()
@@ -40,8 +40,8 @@ fn the_whole_list_is_refused_in_every_case() {
         for name in [key.clone(), key.to_lowercase()] {
             assert!(is_blocked_everywhere(&name), "{name}");
             assert_eq!(
-                check(&open(std::slice::from_ref(&name)), &name, "x"),
-                Err(Class::BlockedEverywhere),
+                check_variable(&open(std::slice::from_ref(&name)), &name, "x"),
+                Err(EnvRefusal::BlockedEverywhere),
                 "{name}"
             );
         }
@@ -49,9 +49,9 @@ fn the_whole_list_is_refused_in_every_case() {
     let credentials = keys("declarableCredentials");
     for key in keys("blockedOverride") {
         let declared = [key.clone()];
-        let allowed = check(&open(&declared), &key, "x").is_ok();
+        let allowed = check_variable(&open(&declared), &key, "x").is_ok();
         assert_eq!(allowed, credentials.contains(&key) && !is_blocked_everywhere(&key), "{key}");
-        assert!(check(&open(&[]), &key.to_lowercase(), "x").is_err(), "{key}");
+        assert!(check_variable(&open(&[]), &key.to_lowercase(), "x").is_err(), "{key}");
     }
     for name in [
         "LD_PRELOAD",
@@ -65,19 +65,19 @@ fn the_whole_list_is_refused_in_every_case() {
         "CARGO_TARGET_X86_64_LINKER",
         "TF_VAR_x",
     ] {
-        assert!(check(&open(&[name.to_owned()]), name, "x").is_err(), "{name}");
+        assert!(check_variable(&open(&[name.to_owned()]), name, "x").is_err(), "{name}");
     }
 }
 
 #[test]
 fn secrets_need_a_declaration_and_odd_names_are_none() {
-    assert_eq!(check(&open(&[]), "ACME_API_KEY", "x"), Err(Class::Undeclared));
-    assert_eq!(check(&open(&["ACME_API_KEY".to_owned()]), "ACME_API_KEY", "x"), Ok(()));
-    assert_eq!(check(&open(&[]), "ACME_REGION", "x"), Ok(()));
+    assert_eq!(check_variable(&open(&[]), "ACME_API_KEY", "x"), Err(EnvRefusal::Undeclared));
+    assert_eq!(check_variable(&open(&["ACME_API_KEY".to_owned()]), "ACME_API_KEY", "x"), Ok(()));
+    assert_eq!(check_variable(&open(&[]), "ACME_REGION", "x"), Ok(()));
     for name in ["", "A=B", "A\0", "A\nB", "1A", "A-B", "BASH_FUNC_x%%"] {
-        assert_eq!(check(&open(&[]), name, "x"), Err(Class::BadName), "{name:?}");
+        assert_eq!(check_variable(&open(&[]), name, "x"), Err(EnvRefusal::BadName), "{name:?}");
     }
-    assert_eq!(check(&open(&[]), "A", "x\0y"), Err(Class::NulValue));
+    assert_eq!(check_variable(&open(&[]), "A", "x\0y"), Err(EnvRefusal::NulValue));
 }
 
 #[test]
@@ -89,11 +89,11 @@ fn unreviewed_skills_get_what_they_declare_and_no_credentials() {
         "ACME_API_KEY".to_owned(),
     ];
     let skill = SkillEnv { reviewed: false, ..open(&declared) };
-    assert_eq!(check(&skill, "ACME_REGION", "x"), Ok(()));
-    assert_eq!(check(&skill, "ACME_API_KEY", "x"), Ok(()));
-    assert_eq!(check(&skill, "OTHER", "x"), Err(Class::Unreviewed));
-    assert_eq!(check(&skill, "GH_TOKEN", "x"), Err(Class::BlockedOverride));
-    assert_eq!(check(&skill, "PIP_X", "x"), Err(Class::Unreviewed));
+    assert_eq!(check_variable(&skill, "ACME_REGION", "x"), Ok(()));
+    assert_eq!(check_variable(&skill, "ACME_API_KEY", "x"), Ok(()));
+    assert_eq!(check_variable(&skill, "OTHER", "x"), Err(EnvRefusal::Unreviewed));
+    assert_eq!(check_variable(&skill, "GH_TOKEN", "x"), Err(EnvRefusal::BlockedOverride));
+    assert_eq!(check_variable(&skill, "PIP_X", "x"), Err(EnvRefusal::Unreviewed));
 }
 
 #[test]
@@ -107,12 +107,12 @@ fn records_name_the_variable_and_never_the_value() {
     .into_iter()
     .map(|(k, v)| (k.to_owned(), v.to_owned()))
     .collect();
-    let (given, records) = filter(&open(&[]), &wanted);
+    let (given, records) = filter_variables(&open(&[]), &wanted);
     assert_eq!(given.keys().collect::<Vec<_>>(), ["LONG", "OK"]);
     let text = serde_json::to_string(&records).unwrap();
     assert!(!text.contains("canary"), "{text}");
     assert_eq!(records.len(), 3);
-    assert!(records.iter().any(|r| r.code == Code::EnvSuspicious && r.key == "LONG"));
+    assert!(records.iter().any(|r| r.code == ReasonCode::EnvSuspicious && r.key == "LONG"));
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn children_inherit_no_steering() {
             .into_iter()
             .map(|(k, v)| (k.to_owned(), v.to_owned()))
             .collect();
-    assert_eq!(inherited(&host).keys().collect::<Vec<_>>(), ["HOME", "LANG", "PATH"]);
+    assert_eq!(inherited_by_child(&host).keys().collect::<Vec<_>>(), ["HOME", "LANG", "PATH"]);
     assert!(is_blocked_override("editor") && is_sensitive("x_admin_key"));
 }
 
@@ -145,7 +145,7 @@ fn a_run_inherits_the_credentials_that_its_skill_declares_and_no_others() {
     let declared = ["GH_TOKEN".to_owned(), "ACME_API_KEY".to_owned()];
     let own = ["team_database".to_owned()];
     let skill = SkillEnv { host_credentials: &own, ..open(&declared) };
-    let (kept, records) = inherited_by(&skill, &host);
+    let (kept, records) = inherited_by_skill(&skill, &host);
     assert_eq!(kept.keys().collect::<Vec<_>>(), ["ACME_API_KEY", "GH_TOKEN", "HOME", "LANG"]);
     let held: Vec<(&str, &str)> =
         records.iter().map(|record| (record.key.as_str(), record.code.as_str())).collect();
@@ -160,5 +160,5 @@ fn a_run_inherits_the_credentials_that_its_skill_declares_and_no_others() {
         ]
     );
     let strict = SkillEnv { allow_declared_credentials: false, ..skill };
-    assert!(!inherited_by(&strict, &host).0.contains_key("GH_TOKEN"));
+    assert!(!inherited_by_skill(&strict, &host).0.contains_key("GH_TOKEN"));
 }

@@ -3,8 +3,8 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use sinew_guard::private::{PrivateError, create_new, put_aside, read};
-use sinew_guard::record::ScanCache;
+use sinew_guard::private_files::{PrivateFileError, create_new, read, set_aside_corrupt};
+use sinew_guard::scan_records::ScanCache;
 
 fn mode(path: &std::path::Path) -> u32 {
     std::fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -31,7 +31,7 @@ fn a_file_that_others_read_is_refused_and_named() {
     for bits in [0o640, 0o604, 0o620, 0o666] {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(bits)).unwrap();
         let error = read(&path).expect_err("it is exposed");
-        assert!(matches!(error, PrivateError::Exposed { .. }));
+        assert!(matches!(error, PrivateFileError::Exposed { .. }));
         assert!(!error.to_string().contains("canary"));
     }
 }
@@ -42,7 +42,7 @@ fn a_corrupt_file_is_put_aside_and_never_overwrites() {
     let path = home.path().join("state.json");
     for (number, content) in ["one", "two"].iter().enumerate() {
         std::fs::write(&path, content).unwrap();
-        let aside = put_aside(&path, "2026-01-01T00:00:00Z").unwrap();
+        let aside = set_aside_corrupt(&path, "2026-01-01T00:00:00Z").unwrap();
         assert!(!path.exists());
         assert_eq!(std::fs::read_to_string(&aside).unwrap(), *content);
         assert!(aside.to_string_lossy().contains(".corrupt-2026-01-01T000000Z"), "{number}");

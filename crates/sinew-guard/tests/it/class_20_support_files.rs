@@ -1,7 +1,7 @@
 //! Class 20: support files stay below their folders.
 
 use proptest::prelude::*;
-use sinew_guard::archive::{is_skill_name, support_file};
+use sinew_guard::archive::{is_skill_name, support_file_components};
 
 /// Another, simpler reading of the same rules.
 fn reference(path: &str) -> bool {
@@ -28,13 +28,13 @@ fn reference(path: &str) -> bool {
 proptest! {
     #[test]
     fn the_check_agrees_with_the_reference(path in r"(references|scripts|assets|templates|x|\.\.|)(/(\.|\.\.|a|b c|C:|CON|x\.md|~|\\|é| |com1\.txt)){0,5}/?") {
-        prop_assert_eq!(support_file(&path).is_some(), reference(&path), "{}", path);
+        prop_assert_eq!(support_file_components(&path).is_some(), reference(&path), "{}", path);
     }
 
     #[test]
     fn anything_at_all_agrees(path in any::<String>()) {
         let path = format!("scripts/{path}");
-        prop_assert_eq!(support_file(&path).is_some(), reference(&path), "{:?}", path);
+        prop_assert_eq!(support_file_components(&path).is_some(), reference(&path), "{:?}", path);
     }
 }
 

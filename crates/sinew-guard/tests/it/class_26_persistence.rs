@@ -1,6 +1,6 @@
 //! Class 26: what stays after the skill is gone, and what one skill does to others.
 
-use sinew_guard::scan::{Severity, Verdict};
+use sinew_guard::scan::{FindingSeverity, Verdict};
 
 use crate::support::{blocked_by, scan, scan_files, skill, summary, worst};
 
@@ -30,7 +30,7 @@ fn authoring_skills_pass_and_their_twins_do_not() {
     ];
     for (honest, twin) in pairs {
         let report = scan(honest);
-        assert!(worst(&report) < Some(Severity::Critical), "{honest}: {}", summary(&report));
+        assert!(worst(&report) < Some(FindingSeverity::Critical), "{honest}: {}", summary(&report));
         let report = scan(twin);
         assert_eq!(report.verdict, Verdict::Block, "{twin}: {}", summary(&report));
     }

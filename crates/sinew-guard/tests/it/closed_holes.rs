@@ -1,6 +1,6 @@
 //! Ways past the scanner that were open once, each kept closed by the shape that went through it.
 
-use sinew_guard::scan::{Bundle, Verdict};
+use sinew_guard::scan::{SkillBundle, Verdict};
 
 use crate::support::{base64, blocked_by, scan, scan_files, scanner, skill, summary, zip};
 
@@ -35,7 +35,7 @@ fn brackets_in_many_files_cost_no_more_than_in_one() {
         .collect();
     files.push(("references/last.md".to_owned(), HARMFUL.as_bytes().to_vec()));
     files.push(("SKILL.md".to_owned(), skill("Follow references/last.md").into_bytes()));
-    let report = scanner().scan_bundle(&Bundle::from_files(files));
+    let report = scanner().scan_bundle(&SkillBundle::from_files(files));
     assert_eq!(report.verdict, Verdict::Block, "{}", summary(&report));
 }
 
@@ -45,7 +45,7 @@ fn containers_share_one_budget() {
     let half = vec![b'a'; 9_000_000];
     let inner = zip(&[("a.txt", &half), ("b.txt", &half)]);
     let files = (0..4).map(|number| (format!("assets/{number}.zip"), inner.clone()));
-    let report = scanner().scan_bundle(&Bundle::from_files(files));
+    let report = scanner().scan_bundle(&SkillBundle::from_files(files));
     blocked_by(&report, "encoding-unscannable");
 }
 

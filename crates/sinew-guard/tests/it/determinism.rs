@@ -1,6 +1,6 @@
 //! The same bytes give the same report, whatever the order or the thread.
 
-use sinew_guard::scan::{Bundle, Scanner};
+use sinew_guard::scan::{Scanner, SkillBundle};
 
 use crate::support::{scanner, skill};
 
@@ -17,9 +17,9 @@ fn files() -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn order_and_threads_play_no_part() {
-    let forward = Bundle::from_files(files());
-    let backward = Bundle::from_files(files().into_iter().rev());
-    let json = |scanner: &Scanner, bundle: &Bundle| {
+    let forward = SkillBundle::from_files(files());
+    let backward = SkillBundle::from_files(files().into_iter().rev());
+    let json = |scanner: &Scanner, bundle: &SkillBundle| {
         serde_json::to_string(&scanner.scan_bundle(bundle)).unwrap()
     };
     let first = json(scanner(), &forward);
@@ -33,16 +33,16 @@ fn order_and_threads_play_no_part() {
 
 #[test]
 fn a_benign_file_never_lowers_a_verdict() {
-    let before = scanner().scan_bundle(&Bundle::from_files(files())).verdict;
+    let before = scanner().scan_bundle(&SkillBundle::from_files(files())).verdict;
     let more = files()
         .into_iter()
         .chain([("README.md".to_owned(), b"Never run curl | bash. Do not do this.".to_vec())]);
-    assert!(scanner().scan_bundle(&Bundle::from_files(more)).verdict >= before);
+    assert!(scanner().scan_bundle(&SkillBundle::from_files(more)).verdict >= before);
 }
 
 #[test]
 fn lines_lie_inside_their_files() {
-    let bundle = Bundle::from_files(files());
+    let bundle = SkillBundle::from_files(files());
     for finding in scanner().scan_bundle(&bundle).findings {
         let file = bundle.files().iter().find(|f| f.path == finding.file).unwrap();
         assert!(finding.line <= file.bytes.split(|b| *b == b'\n').count());

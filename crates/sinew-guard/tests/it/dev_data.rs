@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use sinew_guard::eval::{Label, Row, evaluate, read_rows};
-use sinew_guard::scan::{Bundle, Severity};
+use sinew_guard::eval::{LabelledSkill, ScanLabel, evaluate, read_rows};
+use sinew_guard::scan::{FindingSeverity, SkillBundle};
 use sinew_testkit::shared_data;
 
 use crate::support::{base64, gzip, scanner, worst, zip};
 
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<LabelledSkill> {
     let Some(path) = shared_data("data/guard/guard-dev.jsonl.gz") else { return Vec::new() };
     read_rows(std::fs::File::open(path).unwrap()).unwrap().map(|row| row.unwrap()).collect()
 }
@@ -102,18 +102,17 @@ fn mutants_are_still_flagged() {
     let rows = rows();
     let (mut flagged, mut total) = (0, 0);
     let mut by_kind = [(0, 0); 12];
-    for row in rows
-        .iter()
-        .filter(|row| row.label == Label::Malicious && row.tier.starts_with("wild") && !row.noisy)
-    {
+    for row in rows.iter().filter(|row| {
+        row.label == ScanLabel::Malicious && row.tier.starts_with("wild") && !row.noisy
+    }) {
         for (kind, counts) in by_kind.iter_mut().enumerate() {
             let files =
                 row.bundle.files().iter().map(|file| match std::str::from_utf8(&file.bytes) {
                     Ok(text) => mutate(kind, &file.path, text),
                     Err(_) => (file.path.clone(), file.bytes.clone()),
                 });
-            let report = scanner().scan_bundle(&Bundle::from_files(files));
-            let hit = worst(&report) >= Some(Severity::Warn);
+            let report = scanner().scan_bundle(&SkillBundle::from_files(files));
+            let hit = worst(&report) >= Some(FindingSeverity::Warn);
             flagged += usize::from(hit);
             total += 1;
             counts.0 += usize::from(hit);

@@ -1,6 +1,6 @@
 //! Recorded findings of the reference programs are a floor.
 
-use sinew_guard::scan::{Bundle, Severity};
+use sinew_guard::scan::{FindingSeverity, SkillBundle};
 use sinew_testkit::shared_data;
 
 use crate::support::scanner;
@@ -16,8 +16,11 @@ fn skill_content_findings_are_at_least_these() {
     for case in cases("openclaw-skills.json", "scanSkillContent") {
         let report = scanner().scan_proposal_text(case["input"].as_str().unwrap());
         for wanted in case["findings"].as_array().unwrap() {
-            let severity =
-                if wanted["severity"] == "critical" { Severity::Critical } else { Severity::Warn };
+            let severity = if wanted["severity"] == "critical" {
+                FindingSeverity::Critical
+            } else {
+                FindingSeverity::Warn
+            };
             let found = report.findings.iter().any(|f| {
                 f.rule == wanted["ruleId"].as_str().unwrap()
                     && f.severity >= severity
@@ -50,7 +53,8 @@ fn source_findings_name_the_same_lines() {
     let mut missing = Vec::new();
     for case in cases("openclaw-skills.json", "scanSource") {
         let input = case["input"].as_str().unwrap().as_bytes().to_vec();
-        let report = scanner().scan_bundle(&Bundle::from_files([("index.js".to_owned(), input)]));
+        let report =
+            scanner().scan_bundle(&SkillBundle::from_files([("index.js".to_owned(), input)]));
         for wanted in case["findings"].as_array().unwrap() {
             let line = wanted["line"].as_u64().unwrap() as usize;
             if !report

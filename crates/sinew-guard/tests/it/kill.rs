@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use sinew_guard::archive::Limits;
-use sinew_guard::staging::{Mode, STAGING_FOLDER, Stage, recover};
+use sinew_guard::archive::ArchiveLimits;
+use sinew_guard::staging::{STAGING_FOLDER, StagedFileMode, StagedTree, recover};
 
 use crate::support::zip;
 
@@ -18,8 +18,8 @@ fn archive(version: usize) -> Vec<u8> {
 }
 
 fn install(parent: &Path, version: usize) {
-    let stage = Stage::begin(parent).unwrap();
-    stage.unpack(&archive(version), &Limits::SKILL, Mode::Plain).unwrap();
+    let stage = StagedTree::begin(parent).unwrap();
+    stage.unpack(&archive(version), &ArchiveLimits::SKILL, StagedFileMode::Plain).unwrap();
     stage.commit("demo").unwrap();
 }
 
@@ -100,10 +100,10 @@ fn a_swap_that_was_cut_short_is_finished_at_the_next_start() {
 fn a_refused_archive_leaves_the_old_tree() {
     let home = tempfile::tempdir().unwrap();
     install(home.path(), 1);
-    let stage = Stage::begin(home.path()).unwrap();
+    let stage = StagedTree::begin(home.path()).unwrap();
     let hostile =
         crate::support::raw_zip(&[(b"ok.txt", b"x", 0o100_644), (b"../../x", b"x", 0o100_644)]);
-    assert!(stage.unpack(&hostile, &Limits::SKILL, Mode::Plain).is_err());
+    assert!(stage.unpack(&hostile, &ArchiveLimits::SKILL, StagedFileMode::Plain).is_err());
     drop(stage);
     assert_eq!(version_of(&home.path().join("demo")), "version 1");
 }
@@ -112,7 +112,7 @@ fn a_refused_archive_leaves_the_old_tree() {
 fn a_target_name_cannot_leave_its_parent() {
     let home = tempfile::tempdir().unwrap();
     for name in ["..", "a/b", "/x", ".sinew-staging", ""] {
-        let stage = Stage::begin(home.path()).unwrap();
+        let stage = StagedTree::begin(home.path()).unwrap();
         assert!(stage.commit(name).is_err(), "{name:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! Skills that people published: what is blocked or warned about among them is next to always a false
 //! alarm, so their number may only fall.
 
-use sinew_guard::scan::{Bundle, Verdict};
+use sinew_guard::scan::{SkillBundle, Verdict};
 use sinew_testkit::shared_rows;
 
 use crate::support::{long, scanner, summary};
@@ -31,7 +31,7 @@ fn published_skills_are_rarely_blocked_or_warned_about() {
     for row in &rows {
         let text = row["text"].as_str().unwrap();
         let files = [("SKILL.md".to_owned(), text.as_bytes().to_vec())];
-        let report = scanner().scan_bundle(&Bundle::from_files(files));
+        let report = scanner().scan_bundle(&SkillBundle::from_files(files));
         match report.verdict {
             Verdict::Allow => {}
             Verdict::Warn => warned += 1,

@@ -1,8 +1,8 @@
 //! The lures of the wild, told in other words. The payload stays; what leads to it is rewritten, word
 //! by word, because the next actor writes his own English.
 
-use sinew_guard::eval::{Label, read_rows};
-use sinew_guard::scan::{Bundle, Severity, Verdict};
+use sinew_guard::eval::{ScanLabel, read_rows};
+use sinew_guard::scan::{FindingSeverity, SkillBundle, Verdict};
 use sinew_testkit::shared_data;
 
 use crate::support::{scanner, worst};
@@ -107,8 +107,8 @@ fn reworded(text: &str, writer: &[(&str, &str)]) -> String {
 fn lures_in_other_words_are_still_seen() {
     let Some(path) = shared_data("data/guard/guard-dev.jsonl.gz") else { return };
     let rows = read_rows(std::fs::File::open(path).unwrap()).unwrap().map(|row| row.unwrap());
-    let wild = |row: &sinew_guard::eval::Row| {
-        row.label == Label::Malicious && row.tier.starts_with("wild") && !row.noisy
+    let wild = |row: &sinew_guard::eval::LabelledSkill| {
+        row.label == ScanLabel::Malicious && row.tier.starts_with("wild") && !row.noisy
     };
     let (mut blocked, mut flagged, mut total) = (0, 0, 0);
     let mut missed = Vec::new();
@@ -118,10 +118,10 @@ fn lures_in_other_words_are_still_seen() {
                 let text = String::from_utf8_lossy(&file.bytes);
                 (file.path.clone(), reworded(&text, writer).into_bytes())
             });
-            let report = scanner().scan_bundle(&Bundle::from_files(files));
+            let report = scanner().scan_bundle(&SkillBundle::from_files(files));
             total += 1;
             blocked += usize::from(report.verdict == Verdict::Block);
-            flagged += usize::from(worst(&report) >= Some(Severity::Warn));
+            flagged += usize::from(worst(&report) >= Some(FindingSeverity::Warn));
             if report.verdict != Verdict::Block {
                 missed.push(format!("{} {number} {:?}", row.id, report.verdict));
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use sinew_guard::scan::{Bundle, ScanReport};
+use sinew_guard::scan::{ScanReport, SkillBundle};
 
 use crate::support::{scanner, skill, summary};
 
@@ -25,10 +25,10 @@ enum Example {
 fn scan(example: &Example) -> ScanReport {
     let bundle = match example {
         Example::Body(body) => {
-            Bundle::from_files([("SKILL.md".to_owned(), skill(body).into_bytes())])
+            SkillBundle::from_files([("SKILL.md".to_owned(), skill(body).into_bytes())])
         }
         Example::Files(files) => {
-            Bundle::from_files(files.iter().map(|(path, text)| (path.clone(), bytes(text))))
+            SkillBundle::from_files(files.iter().map(|(path, text)| (path.clone(), bytes(text))))
         }
     };
     let known = ["weather-cast".to_owned(), "mail-merge".to_owned()];

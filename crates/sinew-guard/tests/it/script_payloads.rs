@@ -1,7 +1,7 @@
 //! A harmful script behind a harmless-looking step: our own generator, because what an attacker writes
 //! tomorrow is in no data set. Every lure is combined with every payload.
 
-use sinew_guard::scan::{Severity, Verdict};
+use sinew_guard::scan::{FindingSeverity, Verdict};
 
 use crate::support::{scan_files, skill, summary, worst};
 
@@ -154,7 +154,7 @@ fn harmful_scripts_behind_harmless_steps_are_seen() {
             let report = scan_files(&[("SKILL.md", &body), (&path, payload)]);
             total += 1;
             blocked += usize::from(report.verdict == Verdict::Block);
-            flagged += usize::from(worst(&report) >= Some(Severity::Warn));
+            flagged += usize::from(worst(&report) >= Some(FindingSeverity::Warn));
             if report.verdict != Verdict::Block {
                 missed.push(format!("{file} {:?}: {}", report.verdict, summary(&report)));
             }

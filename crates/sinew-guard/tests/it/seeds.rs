@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use sinew_guard::Untrusted;
-use sinew_guard::archive::{Limits, components, unpack};
-use sinew_guard::env::{SkillEnv, check};
-use sinew_guard::scan::Bundle;
+use sinew_guard::archive::{ArchiveLimits, components, unpack};
+use sinew_guard::env::{SkillEnv, check_variable};
+use sinew_guard::scan::SkillBundle;
 
 use crate::support::scanner;
 
@@ -20,7 +20,7 @@ fn every_seed_is_survived() {
             let bytes = std::fs::read(seed.unwrap().path()).unwrap();
             let text = String::from_utf8_lossy(&bytes);
             match name.as_str() {
-                "zip_extract" | "tar_extract" => drop(unpack(&bytes, &Limits::SKILL)),
+                "zip_extract" | "tar_extract" => drop(unpack(&bytes, &ArchiveLimits::SKILL)),
                 "entry_name" => drop(components(&text).is_ok()),
                 "terminal_text" => {
                     assert!(!Untrusted::new(&text).for_terminal().chars().any(char::is_control));
@@ -29,12 +29,12 @@ fn every_seed_is_survived() {
                 "scan_bundle" => {
                     let names = ["scripts/a.pyc", "scripts/a.py", "SKILL.md", "run.sh"];
                     let files = names.iter().map(|name| (*name).to_owned()).zip(parts(&bytes));
-                    let bundle = Bundle::from_files(files);
+                    let bundle = SkillBundle::from_files(files);
                     assert_eq!(scanner().scan_bundle(&bundle), scanner().scan_bundle(&bundle));
                 }
-                "env_filter" => drop(check(&SkillEnv::default(), &text, &text)),
+                "env_filter" => drop(check_variable(&SkillEnv::default(), &text, &text)),
                 _ => {
-                    let bundle = Bundle::from_files([
+                    let bundle = SkillBundle::from_files([
                         ("SKILL.md".to_owned(), bytes.clone()),
                         ("a.sh".to_owned(), bytes),
                     ]);

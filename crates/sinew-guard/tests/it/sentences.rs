@@ -1,22 +1,22 @@
 //! Sentences and situations that must not block; the severity is the highest that is allowed.
 
-use sinew_guard::scan::Severity::{self, Info, Warn};
+use sinew_guard::scan::FindingSeverity::{self, Info, Warn};
 
 use crate::support::{scan, scan_files, scanner, skill, summary, worst};
 
 #[track_caller]
-fn at_most(most: Option<Severity>, files: &[(&str, &str)]) {
+fn at_most(most: Option<FindingSeverity>, files: &[(&str, &str)]) {
     let report = scan_files(files);
     assert!(worst(&report) <= most, "{files:?}\n{}", summary(&report));
 }
 
 #[track_caller]
-fn body(most: Option<Severity>, text: &str) {
+fn body(most: Option<FindingSeverity>, text: &str) {
     let report = scan(text);
     assert!(worst(&report) <= most, "{text}\n{}", summary(&report));
 }
 
-fn script(most: Option<Severity>, name: &str, text: &str) {
+fn script(most: Option<FindingSeverity>, name: &str, text: &str) {
     at_most(most, &[("SKILL.md", &skill(&format!("Use `{name}`."))), (name, text)]);
 }
 
@@ -88,7 +88,7 @@ fn security_texts_are_info() {
     );
     body(Some(Info), "The system prompt of your app should be short.");
     let proposal = scanner().scan_proposal_text("The system prompt of your app should be short.");
-    assert_eq!(worst(&proposal), Some(Severity::Critical));
+    assert_eq!(worst(&proposal), Some(FindingSeverity::Critical));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::sync::OnceLock;
 
-use sinew_guard::scan::{Bundle, ScanReport, Scanner, Severity, Verdict};
+use sinew_guard::scan::{FindingSeverity, ScanReport, Scanner, SkillBundle, Verdict};
 
 /// One scanner for all tests.
 pub(crate) fn scanner() -> &'static Scanner {
@@ -12,8 +12,8 @@ pub(crate) fn scanner() -> &'static Scanner {
 }
 
 /// A bundle of texts.
-pub(crate) fn bundle(files: &[(&str, &str)]) -> Bundle {
-    Bundle::from_files(
+pub(crate) fn bundle(files: &[(&str, &str)]) -> SkillBundle {
+    SkillBundle::from_files(
         files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())),
     )
 }
@@ -32,14 +32,14 @@ pub(crate) fn skill(body: &str) -> String {
 }
 
 /// The gravest severity of a report.
-pub(crate) fn worst(report: &ScanReport) -> Option<Severity> {
+pub(crate) fn worst(report: &ScanReport) -> Option<FindingSeverity> {
     report.findings.iter().map(|finding| finding.severity).max()
 }
 
 #[track_caller]
 pub(crate) fn blocked_by(report: &ScanReport, rule: &str) {
     assert_eq!(report.verdict, Verdict::Block, "{}", summary(report));
-    let found = report.at_least(Severity::Critical).any(|finding| finding.rule == rule);
+    let found = report.at_least(FindingSeverity::Critical).any(|finding| finding.rule == rule);
     assert!(found, "no {rule}: {}", summary(report));
 }
 

@@ -3,8 +3,10 @@
 use std::fs;
 use std::io::{self, Write as _};
 
-use sinew_guard::archive::{ArchiveError, Format, Limits, Unpacked, stream};
-use sinew_guard::staging::{Mode, Stage, StageError};
+use sinew_guard::archive::{
+    ArchiveError, ArchiveFormat, ArchiveLimits, UnpackSummary, stream_files,
+};
+use sinew_guard::staging::{StagedFileMode, StagedTree, StagingError};
 
 use crate::support::tar;
 
@@ -16,11 +18,11 @@ fn bzip2(bytes: &[u8]) -> Vec<u8> {
 
 fn names(
     bytes: &[u8],
-    format: Format,
-    limits: &Limits,
-) -> Result<(Unpacked, String), ArchiveError> {
+    format: ArchiveFormat,
+    limits: &ArchiveLimits,
+) -> Result<(UnpackSummary, String), ArchiveError> {
     let mut names = Vec::new();
-    let unpacked = stream(bytes, bytes.len() as u64, format, limits, &mut |file| {
+    let unpacked = stream_files(bytes, bytes.len() as u64, format, limits, &mut |file| {
         let mut text = String::new();
         file.content.read_to_string(&mut text)?;
         names.push(format!("{}={text}", file.path));
@@ -37,22 +39,27 @@ fn tar_bz2_is_unpacked_and_what_vanishes_is_counted() {
         (b"tool-1/bin/tool", tar::EntryType::Regular, b"t"),
     ]);
     let packed = bzip2(&inner);
-    let (unpacked, listed) = names(&packed, Format::TarBz2, &Limits::TOOL.stripping(1)).unwrap();
-    assert_eq!(unpacked, Unpacked { files: 1, vanished: 1 });
+    let (unpacked, listed) =
+        names(&packed, ArchiveFormat::TarBz2, &ArchiveLimits::TOOL.with_strip(1)).unwrap();
+    assert_eq!(unpacked, UnpackSummary { files: 1, vanished: 1 });
     assert_eq!(listed, "bin/tool=t");
     // What it claims to be decides; what it is must agree.
-    assert!(names(&packed, Format::TarGz, &Limits::TOOL).is_err());
-    assert!(names(&inner, Format::Zip, &Limits::TOOL).is_err());
+    assert!(names(&packed, ArchiveFormat::TarGz, &ArchiveLimits::TOOL).is_err());
+    assert!(names(&inner, ArchiveFormat::Zip, &ArchiveLimits::TOOL).is_err());
 }
 
 #[test]
 fn a_reader_that_stops_early_still_meets_the_caps() {
     let bytes = tar(&[(b"a", tar::EntryType::Regular, &[0; 4096])]);
-    let small = Limits { entry: 1024, ..Limits::TOOL };
-    let result = stream(&*bytes, bytes.len() as u64, Format::Tar, &small, &mut |_| Ok(()));
+    let small = ArchiveLimits { entry: 1024, ..ArchiveLimits::TOOL };
+    let result =
+        stream_files(&*bytes, bytes.len() as u64, ArchiveFormat::Tar, &small, &mut |_| Ok(()));
     assert!(matches!(result, Err(ArchiveError::Cap { what: "bytes in one file", .. })));
-    let failing = |_: sinew_guard::archive::Unpacking<'_>| Err(io::Error::other("full"));
-    let result = stream(&*bytes, bytes.len() as u64, Format::Tar, &Limits::TOOL, &mut { failing });
+    let failing = |_: sinew_guard::archive::ArchiveFileStream<'_>| Err(io::Error::other("full"));
+    let result =
+        stream_files(&*bytes, bytes.len() as u64, ArchiveFormat::Tar, &ArchiveLimits::TOOL, &mut {
+            failing
+        });
     assert!(matches!(result, Err(ArchiveError::Io(_))));
 }
 
@@ -63,15 +70,18 @@ fn a_commit_can_keep_what_was_there() {
     fs::create_dir_all(target.join("models")).unwrap();
     fs::write(target.join("models/m"), "model").unwrap();
     fs::write(target.join("tool"), "old").unwrap();
-    let stage = Stage::begin(home.path()).unwrap();
-    let mode = |path: &str, _| if path == "tool" { Mode::Script } else { Mode::Plain };
+    let stage = StagedTree::begin(home.path()).unwrap();
+    let mode =
+        |path: &str, _| if path == "tool" { StagedFileMode::Script } else { StagedFileMode::Plain };
     let bytes = tar(&[
         (b"tool", tar::EntryType::Regular, b"new"),
         (b"other", tar::EntryType::Regular, b"x"),
     ]);
-    stage.unpack_from(&*bytes, bytes.len() as u64, Format::Tar, &Limits::TOOL, &mode).unwrap();
-    stage.keep_from(&target).unwrap();
-    stage.keep_from(&home.path().join("nowhere")).unwrap();
+    stage
+        .unpack_from(&*bytes, bytes.len() as u64, ArchiveFormat::Tar, &ArchiveLimits::TOOL, &mode)
+        .unwrap();
+    stage.carry_over_from(&target).unwrap();
+    stage.carry_over_from(&home.path().join("nowhere")).unwrap();
     stage.commit("demo").unwrap();
     assert_eq!(fs::read_to_string(target.join("tool")).unwrap(), "new");
     assert_eq!(fs::read_to_string(target.join("models/m")).unwrap(), "model");
@@ -82,7 +92,7 @@ fn a_commit_can_keep_what_was_there() {
         assert_eq!(mode("tool") & 0o777, 0o755);
         assert_eq!(mode("other") & 0o777, 0o644);
         std::os::unix::fs::symlink("/etc/passwd", target.join("link")).unwrap();
-        let stage = Stage::begin(home.path()).unwrap();
-        assert!(matches!(stage.keep_from(&target), Err(StageError::Io(_))));
+        let stage = StagedTree::begin(home.path()).unwrap();
+        assert!(matches!(stage.carry_over_from(&target), Err(StagingError::Io(_))));
     }
 }

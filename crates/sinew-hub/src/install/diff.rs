@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use sinew_guard::scan::{Capabilities, Verdict};
-use sinew_skill::{ReadOptions, Value};
+use sinew_guard::scan::{SkillCapabilities, Verdict};
+use sinew_skill::{ReadOptions, YamlValue};
 
 use crate::digest::META_FILE;
 use crate::lock::{FindingRecord, LockEntry};
-use crate::tree::Tree;
+use crate::tree::SkillTree;
 
 /// Lines of text that are shown of one file.
 const MAX_LINES: usize = 200;
@@ -22,7 +22,7 @@ const STEERING: &[&str] = &["allowed-tools", "install", "hooks"];
 /// What a new version changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Diff {
+pub struct VersionDiff {
     /// The version before.
     pub from: String,
     /// The version after.
@@ -45,7 +45,7 @@ pub struct Diff {
     pub text: String,
 }
 
-impl Diff {
+impl VersionDiff {
     /// Whether a person has to look: more can be done than before, or something was found.
     pub fn needs_a_person(&self, verdict: Verdict) -> bool {
         verdict != Verdict::Allow
@@ -57,14 +57,14 @@ impl Diff {
 
 /// What the new tree changes.
 pub(crate) fn between(
-    old: (&LockEntry, &Tree),
-    new: (&str, &Tree),
-    capabilities: &Capabilities,
+    old: (&LockEntry, &SkillTree),
+    new: (&str, &SkillTree),
+    capabilities: &SkillCapabilities,
     findings: &[FindingRecord],
-) -> Diff {
+) -> VersionDiff {
     let (entry, old_tree) = old;
     let (to, new_tree) = new;
-    let by_path = |tree: &Tree| -> BTreeMap<String, (String, bool)> {
+    let by_path = |tree: &SkillTree| -> BTreeMap<String, (String, bool)> {
         let records = tree.records().into_iter().filter(|file| file.path != META_FILE);
         records.map(|file| (file.path, (file.sha256, file.executable))).collect()
     };
@@ -80,7 +80,7 @@ pub(crate) fn between(
     let (could, can) = (abilities(&entry.capabilities), abilities(capabilities));
     let known: BTreeSet<(&str, &str)> =
         entry.scan.findings.iter().map(|f| (f.rule.as_str(), f.file.as_str())).collect();
-    Diff {
+    VersionDiff {
         from: entry.version.clone(),
         to: to.to_owned(),
         added: only(&after, &before),
@@ -99,7 +99,7 @@ pub(crate) fn between(
 }
 
 /// Everything a skill can do, one word and one name each.
-fn abilities(capabilities: &Capabilities) -> BTreeSet<String> {
+fn abilities(capabilities: &SkillCapabilities) -> BTreeSet<String> {
     let hosts =
         capabilities.hosts.iter().map(|host| format!("host {} ({})", host.host, host.purpose));
     let env = capabilities.env.iter().map(|env| format!("variable {}", env.name));
@@ -119,13 +119,13 @@ fn abilities(capabilities: &Capabilities) -> BTreeSet<String> {
     hosts.chain(env).chain(named).collect()
 }
 
-fn steering(old: &Tree, new: &Tree) -> Vec<String> {
-    let fields = |tree: &Tree| -> BTreeMap<String, String> {
+fn steering(old: &SkillTree, new: &SkillTree) -> Vec<String> {
+    let fields = |tree: &SkillTree| -> BTreeMap<String, String> {
         let Some(file) = tree.get("SKILL.md") else { return BTreeMap::new() };
         let Some(skill) = sinew_skill::read(&file.bytes, &ReadOptions::openclaw("")).skill else {
             return BTreeMap::new();
         };
-        let shown = |value: &Value| serde_json::to_string(value).unwrap_or_default();
+        let shown = |value: &YamlValue| serde_json::to_string(value).unwrap_or_default();
         let mut fields: BTreeMap<String, String> = skill
             .frontmatter
             .iter()
@@ -152,10 +152,10 @@ fn steering(old: &Tree, new: &Tree) -> Vec<String> {
         .collect()
 }
 
-fn texts(old: &Tree, new: &Tree, changed: &[String]) -> String {
+fn texts(old: &SkillTree, new: &SkillTree, changed: &[String]) -> String {
     let mut text = String::new();
     for path in changed.iter().take(MAX_TEXTS) {
-        let side = |tree: &Tree| {
+        let side = |tree: &SkillTree| {
             let bytes = &tree.get(path)?.bytes;
             (bytes.len() <= MAX_TEXT).then(|| String::from_utf8(bytes.clone()).ok()).flatten()
         };

@@ -9,19 +9,19 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use sinew_catalog::Environment;
-use sinew_guard::atomic::{self, Access};
+use sinew_guard::atomic::{self, FileAccess};
 use sinew_guard::staging;
 
 use crate::digest::tree_sha256;
 use crate::error::HubError;
-use crate::lock::{ClawhubLock, Lock, LockEntry, is_key};
+use crate::lock::{ClawhubLock, LockEntry, LockFile, is_key};
 use crate::tree::records_of;
-use crate::workdir::{Entered, Workdir};
+use crate::workdir::{Workdir, WorkdirGuard};
 
 /// What is being done.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
-pub(crate) enum Journal {
+pub(crate) enum InstallJournal {
     /// A tree takes its place.
     Install { key: String, entry: Box<LockEntry> },
     /// A tree leaves for the trash.
@@ -38,14 +38,14 @@ pub(crate) fn trash(workdir: &Workdir, key: &str) -> PathBuf {
     workdir.skills.join(".sinew-trash").join(key.replace('/', "--"))
 }
 
-pub(crate) fn begin(entered: &Entered<'_>, journal: &Journal) -> Result<(), HubError> {
+pub(crate) fn begin(entered: &WorkdirGuard<'_>, journal: &InstallJournal) -> Result<(), HubError> {
     let path = path(entered.workdir);
     let bytes = serde_json::to_vec(journal).unwrap_or_default();
-    atomic::write(&path, &bytes, Access::OwnerOnly)
+    atomic::write(&path, &bytes, FileAccess::OwnerOnly)
         .map_err(|error| HubError::file("write", &path, &error))
 }
 
-pub(crate) fn end(entered: &Entered<'_>) -> Result<(), HubError> {
+pub(crate) fn end(entered: &WorkdirGuard<'_>) -> Result<(), HubError> {
     let path = path(entered.workdir);
     match std::fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -56,18 +56,18 @@ pub(crate) fn end(entered: &Entered<'_>) -> Result<(), HubError> {
 }
 
 /// Brings folder and lock together again after whoever was cut short.
-pub(crate) fn repair(entered: &Entered<'_>, env: &Environment) -> Result<(), HubError> {
+pub(crate) fn repair(entered: &WorkdirGuard<'_>, env: &Environment) -> Result<(), HubError> {
     let workdir = entered.workdir;
     sweep(workdir)?;
     let Ok(bytes) = std::fs::read(path(workdir)) else { return Ok(()) };
-    match serde_json::from_slice::<Journal>(&bytes) {
-        Ok(Journal::Install { key, entry }) if is_key(&key) => {
+    match serde_json::from_slice::<InstallJournal>(&bytes) {
+        Ok(InstallJournal::Install { key, entry }) if is_key(&key) => {
             let found = records_of(&workdir.target(&key)).map(|files| tree_sha256(&files));
             if found.is_ok_and(|found| found == entry.tree_sha256) {
                 record(entered, env, &key, &entry)?;
             }
         }
-        Ok(Journal::Uninstall { key, entry }) if is_key(&key) => {
+        Ok(InstallJournal::Uninstall { key, entry }) if is_key(&key) => {
             let (target, trash) = (workdir.target(&key), trash(workdir, &key));
             if workdir.lock(env)?.skills.contains_key(&key) {
                 if !target.exists() && trash.exists() {
@@ -98,13 +98,13 @@ fn sweep(workdir: &Workdir) -> Result<(), HubError> {
 
 /// Writes an entry into both locks.
 pub(crate) fn record(
-    entered: &Entered<'_>,
+    entered: &WorkdirGuard<'_>,
     env: &Environment,
     key: &str,
     entry: &LockEntry,
 ) -> Result<(), HubError> {
     let workdir = entered.workdir;
-    let mut lock: Lock = workdir.lock(env)?;
+    let mut lock: LockFile = workdir.lock(env)?;
     if lock.skills.get(key) != Some(entry) {
         lock.skills.insert(key.to_owned(), entry.clone());
         lock.unreadable.remove(key);

@@ -3,36 +3,39 @@
 //! **Must never happen here:** a skill that is visible before it was approved, a mix of two
 //! versions, a lock that says something else than the folder.
 
-mod ask;
 pub(crate) mod diff;
 pub(crate) mod journal;
 mod prepare;
+mod review;
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 use sinew_guard::digest as guard_digest;
-use sinew_guard::staging::{Mode, Stage};
+use sinew_guard::staging::{StagedFileMode, StagedTree};
 
-pub use ask::{Acceptance, Answer, Ask, Concern, Gate, Neighbour, Occasion, Pause, Proposal};
-pub use diff::Diff;
-pub use prepare::Prepared;
-pub(crate) use prepare::pinned;
+pub use diff::VersionDiff;
+pub use prepare::PreparedInstall;
+pub(crate) use prepare::pinned_error;
+pub use review::{
+    ExistingSkill, InstallApprover, InstallConcern, InstallDecision, InstallReview, InstallRisk,
+    ReviewOccasion, RuleAcceptance, SkillInstallRequest,
+};
 
 use crate::digest::{FileRecord, tree_sha256};
-use crate::error::{HubError, Word};
+use crate::error::{HubError, HubErrorCode};
 use crate::hub::Hub;
-use crate::lock::{Approval, LockEntry, Method, ScanRecord, Upstream, moment};
-use crate::net::Progress;
-use crate::tree::{Tree, TreeFile, records_of};
-use crate::workdir::{Entered, Workdir};
-use crate::zipped;
-use journal::Journal;
+use crate::lock::{ApprovalMethod, LockApproval, LockEntry, ScanRecord, UpstreamRecord, timestamp};
+use crate::net::DownloadProgress;
+use crate::tree::{SkillTree, TreeFile, records_of};
+use crate::version_archive;
+use crate::workdir::{Workdir, WorkdirGuard};
+use journal::InstallJournal;
 
 /// A skill that is in its place.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Installed {
+pub struct InstallReceipt {
     /// Its folder below the skills root.
     pub key: String,
     /// What it calls itself.
@@ -52,18 +55,22 @@ impl Hub {
     /// Installs a skill: everything up to the question, the question, and the step.
     pub fn install(
         &self,
-        ask: &Ask,
+        ask: &SkillInstallRequest,
         workdir: &Workdir,
-        gate: &mut dyn Gate,
-        progress: Progress<'_>,
-    ) -> Result<Installed, HubError> {
+        gate: &mut dyn InstallApprover,
+        progress: DownloadProgress<'_>,
+    ) -> Result<InstallReceipt, HubError> {
         let prepared = self.prepare(ask, workdir, gate, progress)?;
-        let approval = self.ask(&prepared, gate)?;
+        let approval = self.request_approval(&prepared, gate)?;
         self.commit(prepared, approval, workdir)
     }
 
     /// Asks for the yes that an install needs.
-    pub fn ask(&self, prepared: &Prepared, gate: &mut dyn Gate) -> Result<Approval, HubError> {
+    pub fn request_approval(
+        &self,
+        prepared: &PreparedInstall,
+        gate: &mut dyn InstallApprover,
+    ) -> Result<LockApproval, HubError> {
         let proposal = &prepared.proposal;
         let refused = |word, message: String| {
             let mut error = HubError::new(word, message);
@@ -71,13 +78,15 @@ impl Hub {
             error
         };
         match gate.approve(proposal) {
-            Answer::Yes { by, method, reason } => Ok(self.approval(prepared, by, method, reason)),
-            Answer::No => {
-                Err(refused(Word::Rejected, format!("{}: somebody said no", proposal.key)))
+            InstallDecision::Yes { by, method, reason } => {
+                Ok(self.approval(prepared, by, method, reason))
             }
-            Answer::Nobody { id } => {
+            InstallDecision::No => {
+                Err(refused(HubErrorCode::Rejected, format!("{}: somebody said no", proposal.key)))
+            }
+            InstallDecision::Nobody { id } => {
                 let error = refused(
-                    Word::NeedsApproval,
+                    HubErrorCode::NeedsApproval,
                     format!("{} waits for a person's yes", proposal.key),
                 );
                 Err(match id {
@@ -91,19 +100,19 @@ impl Hub {
     /// The record of a yes that was given elsewhere, bound to what was prepared.
     pub fn approval(
         &self,
-        prepared: &Prepared,
+        prepared: &PreparedInstall,
         by: String,
-        method: Method,
+        method: ApprovalMethod,
         reason: Option<String>,
-    ) -> Approval {
+    ) -> LockApproval {
         let proposal = &prepared.proposal;
         let accepted = prepared.accepted.iter();
-        Approval {
+        LockApproval {
             digest: proposal.digest.clone(),
             capabilities: proposal.capabilities_digest.clone(),
             ruleset: proposal.ruleset.clone(),
             by,
-            at: moment(&*self.env.clock),
+            at: timestamp(&*self.env.clock),
             method,
             reason,
             accepted: accepted.map(|given| format!("{}@{}", given.rule, proposal.digest)).collect(),
@@ -113,26 +122,26 @@ impl Hub {
     /// Puts a prepared skill in its place. The approval must be for exactly these files.
     pub fn commit(
         &self,
-        prepared: Prepared,
-        approval: Approval,
+        prepared: PreparedInstall,
+        approval: LockApproval,
         workdir: &Workdir,
-    ) -> Result<Installed, HubError> {
+    ) -> Result<InstallReceipt, HubError> {
         let digest = prepared.proposal.digest.clone();
         if approval.digest != digest {
             let message =
                 format!("the approval is for {}, and these files are {digest}", approval.digest);
-            return Err(HubError::new(Word::NeedsApproval, message));
+            return Err(HubError::new(HubErrorCode::NeedsApproval, message));
         }
-        let entered = workdir.enter(&self.env)?;
+        let entered = workdir.acquire(&self.env)?;
         let key = prepared.proposal.key.clone();
         let backup = self.still_so(&entered, &prepared)?;
         let entry = self.entry(&prepared, approval);
         let notes = crate::lock::notes(&entry, &*self.env.clock);
         let scan_digest = scan_digest(&entry.files, &notes);
         let entry = LockEntry { scan_digest: Some(scan_digest.clone()), ..entry };
-        self.carry_over(&prepared.accepted, &scan_digest)?;
+        self.record_overrides(&prepared.accepted, &scan_digest)?;
         self.put(&entered, &key, &prepared.tree, &notes, &entry)?;
-        Ok(Installed {
+        Ok(InstallReceipt {
             name: prepared.proposal.name,
             version: prepared.proposal.version,
             digest,
@@ -145,25 +154,30 @@ impl Hub {
     /// Whether what was found before the question still holds; gives the copy of what would be lost.
     fn still_so(
         &self,
-        entered: &Entered<'_>,
-        prepared: &Prepared,
+        entered: &WorkdirGuard<'_>,
+        prepared: &PreparedInstall,
     ) -> Result<Option<PathBuf>, HubError> {
         let (workdir, key) = (entered.workdir, &prepared.proposal.key);
         let lock = workdir.lock(&self.env)?;
         let now = lock.skills.get(key);
         if let Some(entry) = now.filter(|entry| entry.pinned) {
-            return Err(pinned(key, entry));
+            return Err(pinned_error(key, entry));
         }
         let target = workdir.target(key);
         let exists = std::fs::symlink_metadata(&target).is_ok();
-        if exists && prepared.proposal.occasion == Occasion::Install && !prepared.ask.overwrite {
+        if exists
+            && prepared.proposal.occasion == ReviewOccasion::Install
+            && !prepared.ask.overwrite
+        {
             let message = format!("{} is there already", target.display());
-            return Err(HubError::new(Word::Exists, message).hint("--overwrite replaces it"));
+            return Err(
+                HubError::new(HubErrorCode::Exists, message).hint("--overwrite replaces it")
+            );
         }
         if now.map(|entry| &entry.tree_sha256) != prepared.previous.as_ref().map(|e| &e.tree_sha256)
         {
             let message = format!("{key} was changed by somebody else meanwhile");
-            return Err(HubError::new(Word::LocalChanges, message).hint("try again"));
+            return Err(HubError::new(HubErrorCode::LocalChanges, message).hint("try again"));
         }
         if !exists {
             return Ok(None);
@@ -177,19 +191,19 @@ impl Hub {
 
     /// A copy of a folder that has changes of somebody's.
     fn backup(&self, workdir: &Workdir, key: &str) -> Result<PathBuf, HubError> {
-        let tree = Tree::from_folder(&workdir.target(key))?;
+        let tree = SkillTree::from_folder(&workdir.target(key))?;
         let name = format!("{}-{}.zip", key.replace('/', "--"), self.env.clock.now_ms());
         let path = workdir.state.join("backups").join(name);
         let failed = |error: std::io::Error| HubError::file("write", &path, &error);
         let files = tree.files().iter().map(|file| (file.path.as_str(), file.bytes.as_slice()));
-        let bytes = zipped::pack(files, None).map_err(failed)?;
-        sinew_guard::atomic::write(&path, &bytes, sinew_guard::atomic::Access::OwnerOnly)
+        let bytes = version_archive::pack(files, None).map_err(failed)?;
+        sinew_guard::atomic::write(&path, &bytes, sinew_guard::atomic::FileAccess::OwnerOnly)
             .map_err(failed)?;
         Ok(path)
     }
 
-    fn entry(&self, prepared: &Prepared, approval: Approval) -> LockEntry {
-        let now = moment(&*self.env.clock);
+    fn entry(&self, prepared: &PreparedInstall, approval: LockApproval) -> LockEntry {
+        let now = timestamp(&*self.env.clock);
         let (proposal, previous) = (&prepared.proposal, prepared.previous.as_ref());
         let prints = prepared.tree.fingerprints();
         let registry = proposal.source.kind.is_registry();
@@ -206,7 +220,7 @@ impl Hub {
             scan: ScanRecord::of(&prepared.report, proposal.verdict, now.clone()),
             capabilities: proposal.capabilities.clone(),
             approval: Some(approval),
-            upstream: registry.then(|| Upstream {
+            upstream: registry.then(|| UpstreamRecord {
                 verdict: proposal.upstream.clone(),
                 checked_at: now.clone(),
                 gone: false,
@@ -225,36 +239,39 @@ impl Hub {
     /// The step itself: journal, tree, locks.
     pub(crate) fn put(
         &self,
-        entered: &Entered<'_>,
+        entered: &WorkdirGuard<'_>,
         key: &str,
-        tree: &Tree,
+        tree: &SkillTree,
         notes: &[(String, Vec<u8>)],
         entry: &LockEntry,
     ) -> Result<(), HubError> {
         let target = entered.workdir.target(key);
         let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
-            return Err(HubError::new(Word::BadReference, format!("`{key}` is no folder's name")));
+            return Err(HubError::new(
+                HubErrorCode::BadReference,
+                format!("`{key}` is no folder's name"),
+            ));
         };
         std::fs::create_dir_all(parent)
             .map_err(|error| HubError::file("create", parent, &error))?;
         let stage =
-            Stage::begin(parent).map_err(|error| HubError::file("write", parent, &error))?;
+            StagedTree::begin(parent).map_err(|error| HubError::file("write", parent, &error))?;
         for TreeFile { path, bytes, executable } in tree.files() {
-            let mode = if *executable { Mode::Script } else { Mode::Plain };
+            let mode = if *executable { StagedFileMode::Script } else { StagedFileMode::Plain };
             stage.write(path, bytes, mode)?;
         }
         for (path, bytes) in notes {
-            stage.write(path, bytes, Mode::Plain)?;
+            stage.write(path, bytes, StagedFileMode::Plain)?;
         }
         // What is put in place is what was approved, byte for byte, as the disk gives it back.
         let staged = tree_sha256(&records_of(&stage.path())?);
         if staged != entry.tree_sha256 {
             let message = format!("{key}: the disk holds {staged}, not {}", entry.tree_sha256);
-            return Err(HubError::new(Word::IntegrityMismatch, message));
+            return Err(HubError::new(HubErrorCode::IntegrityMismatch, message));
         }
         journal::begin(
             entered,
-            &Journal::Install { key: key.to_owned(), entry: Box::new(entry.clone()) },
+            &InstallJournal::Install { key: key.to_owned(), entry: Box::new(entry.clone()) },
         )?;
         if let Err(error) = stage.commit(&name.to_string_lossy()) {
             journal::end(entered)?;
@@ -271,7 +288,7 @@ fn scan_digest(files: &[FileRecord], notes: &[(String, Vec<u8>)]) -> String {
     let notes: Vec<FileRecord> =
         notes.iter().map(|(path, bytes)| FileRecord::of(&**path, bytes)).collect();
     let known = files.iter().chain(&notes);
-    guard_digest::tree_of(
+    guard_digest::tree_of_hashes(
         known.filter_map(|file| Some((file.path.as_str(), guard_digest::from_hex(&file.sha256)?))),
     )
 }

@@ -3,46 +3,51 @@
 
 use std::path::PathBuf;
 
-use sinew_guard::atomic::{self, Access};
-use sinew_guard::record::{Override, accept, append, read_overrides, verdict_with};
-use sinew_guard::scan::{ScanReport, Severity, Verdict};
-use sinew_guard::{Untrusted, archive, private};
+use sinew_guard::atomic::{self, FileAccess};
+use sinew_guard::scan::{FindingSeverity, ScanReport, Verdict};
+use sinew_guard::scan_records::{
+    FindingOverride, append_audit_record, read_overrides, record_override, verdict_with_overrides,
+};
+use sinew_guard::{Untrusted, archive, private_files};
 
-use super::ask::{Answer, Ask, Concern, Gate, Occasion, Pause, Proposal};
 use super::diff;
+use super::review::{
+    InstallApprover, InstallConcern, InstallDecision, InstallReview, InstallRisk, ReviewOccasion,
+    SkillInstallRequest,
+};
 use crate::digest::tree_sha256;
-use crate::error::{HubError, Word};
-use crate::fetch::Fetched;
+use crate::error::{HubError, HubErrorCode};
+use crate::fetch::FetchedVersion;
 use crate::hub::Hub;
-use crate::lock::{Lock, LockEntry, ScanRecord, is_key, moment};
-use crate::net::Progress;
-use crate::resolve::Resolved;
-use crate::tree::Tree;
+use crate::lock::{LockEntry, LockFile, ScanRecord, is_key, timestamp};
+use crate::net::DownloadProgress;
+use crate::resolve::ResolvedVersion;
+use crate::tree::SkillTree;
+use crate::version_archive;
 use crate::workdir::Workdir;
-use crate::zipped;
 
 /// A skill that is verified and scanned, and waits for a yes.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct PreparedInstall {
     /// The question.
-    pub proposal: Proposal,
+    pub proposal: InstallReview,
     /// Its files.
-    pub tree: Tree,
+    pub tree: SkillTree,
     /// The whole report of the guard.
     pub report: ScanReport,
     /// The name that its file had in the archive, where that was another.
     pub renamed: Option<String>,
-    pub(crate) fetched: FetchedFacts,
+    pub(crate) fetched: FetchFacts,
     pub(crate) previous: Option<LockEntry>,
-    pub(crate) accepted: Vec<Override>,
+    pub(crate) accepted: Vec<FindingOverride>,
     /// What was asked for.
-    pub ask: Ask,
+    pub ask: SkillInstallRequest,
 }
 
 /// What is kept of a fetch beside its files.
 #[derive(Debug, Clone)]
-pub(crate) struct FetchedFacts {
-    pub(crate) artifact: Option<crate::lock::Artifact>,
+pub(crate) struct FetchFacts {
+    pub(crate) artifact: Option<crate::lock::ArtifactRecord>,
     pub(crate) content_hash: Option<String>,
     pub(crate) unverified: bool,
 }
@@ -52,26 +57,26 @@ impl Hub {
     /// except the cache and, for what the guard blocks, a copy to look at.
     pub fn prepare(
         &self,
-        ask: &Ask,
+        ask: &SkillInstallRequest,
         workdir: &Workdir,
-        gate: &mut dyn Gate,
-        progress: Progress<'_>,
-    ) -> Result<Prepared, HubError> {
-        workdir.settle(&self.env)?;
+        gate: &mut dyn InstallApprover,
+        progress: DownloadProgress<'_>,
+    ) -> Result<PreparedInstall, HubError> {
+        workdir.recover(&self.env)?;
         let lock = workdir.lock(&self.env)?;
         let resolved =
-            match self.resolve_with(&ask.reference, ask.accepted.contains(&Pause::Pending)) {
+            match self.resolve_with(&ask.reference, ask.accepted.contains(&InstallRisk::Pending)) {
                 Err(error)
-                    if error.word == Word::PendingScan
+                    if error.word == HubErrorCode::PendingScan
                         && error.hints.iter().any(|h| h.contains("--accept-pending")) =>
                 {
                     self.pause(
                         ask,
                         gate,
-                        Pause::Pending,
+                        InstallRisk::Pending,
                         &ask.reference.to_string(),
                         &error.message,
-                        Word::PendingScan,
+                        HubErrorCode::PendingScan,
                     )?;
                     self.resolve_with(&ask.reference, true)?
                 }
@@ -81,15 +86,15 @@ impl Hub {
         if let Some(key) = ask.name.as_ref().or(resolved.key.as_ref()) {
             rails(ask, workdir, &lock, key)?;
         }
-        self.examine(ask, workdir, &lock, gate, resolved, Occasion::Install, progress)
+        self.examine(ask, workdir, &lock, gate, resolved, ReviewOccasion::Install, progress)
     }
 
     /// What the registry's moderators say comes first: nothing opens what they call malware.
     pub(crate) fn moderate(
         &self,
-        ask: &Ask,
-        gate: &mut dyn Gate,
-        resolved: &Resolved,
+        ask: &SkillInstallRequest,
+        gate: &mut dyn InstallApprover,
+        resolved: &ResolvedVersion,
     ) -> Result<(), HubError> {
         let Some(said) = &resolved.moderation else { return Ok(()) };
         let name = ask.reference.to_string();
@@ -97,12 +102,19 @@ impl Hub {
         let why = Untrusted::new(&why.chars().take(300).collect::<String>()).for_terminal();
         if said.is_malware_blocked {
             let message = format!("{name}: its registry blocks it as malware ({why})");
-            return Err(HubError::new(Word::BlockedUpstream, message)
+            return Err(HubError::new(HubErrorCode::BlockedUpstream, message)
                 .hint("no flag opens this; look for another skill"));
         }
         if said.is_suspicious {
             let detail = format!("its registry flags it as suspicious ({why})");
-            self.pause(ask, gate, Pause::Suspicious, &name, &detail, Word::Suspicious)?;
+            self.pause(
+                ask,
+                gate,
+                InstallRisk::Suspicious,
+                &name,
+                &detail,
+                HubErrorCode::Suspicious,
+            )?;
         }
         Ok(())
     }
@@ -110,21 +122,21 @@ impl Hub {
     /// Asks for a yes to one thing, unless it was given beforehand.
     fn pause(
         &self,
-        ask: &Ask,
-        gate: &mut dyn Gate,
-        pause: Pause,
+        ask: &SkillInstallRequest,
+        gate: &mut dyn InstallApprover,
+        pause: InstallRisk,
         skill: &str,
         detail: &str,
-        word: Word,
+        word: HubErrorCode,
     ) -> Result<(), HubError> {
         if ask.accepted.contains(&pause) {
             return Ok(());
         }
-        let concern = Concern { pause, skill: skill.to_owned(), detail: detail.to_owned() };
+        let concern = InstallConcern { pause, skill: skill.to_owned(), detail: detail.to_owned() };
         match gate.concern(&concern) {
-            Answer::Yes { .. } => Ok(()),
-            Answer::No => Err(HubError::new(word, format!("{concern}; somebody said no"))),
-            Answer::Nobody { .. } => Err(HubError::new(word, concern.to_string())
+            InstallDecision::Yes { .. } => Ok(()),
+            InstallDecision::No => Err(HubError::new(word, format!("{concern}; somebody said no"))),
+            InstallDecision::Nobody { .. } => Err(HubError::new(word, concern.to_string())
                 .hint(format!("run it in a terminal, or with {}", pause.flag()))),
         }
     }
@@ -133,19 +145,26 @@ impl Hub {
     #[allow(clippy::too_many_arguments, reason = "install, update and restore share every step")]
     pub(crate) fn examine(
         &self,
-        ask: &Ask,
+        ask: &SkillInstallRequest,
         workdir: &Workdir,
-        lock: &Lock,
-        gate: &mut dyn Gate,
-        mut resolved: Resolved,
-        occasion: Occasion,
-        progress: Progress<'_>,
-    ) -> Result<Prepared, HubError> {
+        lock: &LockFile,
+        gate: &mut dyn InstallApprover,
+        mut resolved: ResolvedVersion,
+        occasion: ReviewOccasion,
+        progress: DownloadProgress<'_>,
+    ) -> Result<PreparedInstall, HubError> {
         let fetched = self.fetch(&mut resolved, progress)?;
         let requested = ask.reference.to_string();
         if let Some((index, host)) = &fetched.foreign {
             let detail = format!("the index of {index} sends you to {host}");
-            self.pause(ask, gate, Pause::ForeignHost, &requested, &detail, Word::NeedsApproval)?;
+            self.pause(
+                ask,
+                gate,
+                InstallRisk::ForeignHost,
+                &requested,
+                &detail,
+                HubErrorCode::NeedsApproval,
+            )?;
         }
         if fetched.unverified && resolved.source.kind.is_registry() {
             let detail =
@@ -153,10 +172,10 @@ impl Hub {
             self.pause(
                 ask,
                 gate,
-                Pause::Unverified,
+                InstallRisk::Unverified,
                 &requested,
                 detail,
-                Word::IntegrityUnavailable,
+                HubErrorCode::IntegrityUnavailable,
             )?;
         }
         let key = match ask.name.clone().or_else(|| resolved.key.clone()) {
@@ -165,11 +184,11 @@ impl Hub {
         };
         if !is_key(&key) {
             return Err(HubError::new(
-                Word::BadReference,
+                HubErrorCode::BadReference,
                 format!("`{key}` cannot be a folder's name"),
             ));
         }
-        if occasion == Occasion::Install {
+        if occasion == ReviewOccasion::Install {
             rails(ask, workdir, lock, &key)?;
         }
         let previous = lock.skills.get(&key).cloned();
@@ -182,7 +201,7 @@ impl Hub {
             resolved.version.clone().unwrap_or_else(|| digest["sha256:".len()..][..12].to_owned());
         let findings = ScanRecord::of(&report, verdict, String::new()).findings;
         let diff = previous.as_ref().and_then(|entry| {
-            let old = Tree::from_folder(&workdir.target(&key)).ok()?;
+            let old = SkillTree::from_folder(&workdir.target(&key)).ok()?;
             let new = (version.as_str(), &fetched.tree);
             Some(diff::between((entry, &old), new, &report.capabilities, &findings))
         });
@@ -197,7 +216,7 @@ impl Hub {
             warnings.push("it comes from an unreviewed source".to_owned());
         }
         let capabilities = serde_json::to_vec(&report.capabilities).unwrap_or_default();
-        let proposal = Proposal {
+        let proposal = InstallReview {
             occasion,
             name: fetched.found.name.clone(),
             description: fetched.found.description.clone(),
@@ -218,11 +237,11 @@ impl Hub {
             diff,
             key,
         };
-        let prepared = Prepared {
+        let prepared = PreparedInstall {
             proposal,
             report,
             renamed: fetched.renamed,
-            fetched: FetchedFacts {
+            fetched: FetchFacts {
                 artifact: fetched.artifact,
                 content_hash: fetched.content_hash,
                 unverified: fetched.unverified,
@@ -239,10 +258,10 @@ impl Hub {
     /// The same owner and registry as before, or somebody says that it may be another.
     fn same_hands(
         &self,
-        ask: &Ask,
-        gate: &mut dyn Gate,
+        ask: &SkillInstallRequest,
+        gate: &mut dyn InstallApprover,
         previous: Option<&LockEntry>,
-        resolved: &Resolved,
+        resolved: &ResolvedVersion,
         key: &str,
     ) -> Result<(), HubError> {
         let Some(previous) = previous else { return Ok(()) };
@@ -251,17 +270,17 @@ impl Hub {
             return Ok(());
         }
         let detail = format!("it came from {before} and would now come from {now}");
-        self.pause(ask, gate, Pause::OwnerChange, key, &detail, Word::OwnerChanged)
+        self.pause(ask, gate, InstallRisk::OwnerChange, key, &detail, HubErrorCode::OwnerChanged)
     }
 
     /// A skill of the same name elsewhere would no longer be used, or would hide this one.
     fn neighbours(
         &self,
-        ask: &Ask,
-        gate: &mut dyn Gate,
+        ask: &SkillInstallRequest,
+        gate: &mut dyn InstallApprover,
         workdir: &Workdir,
-        fetched: &Fetched,
-        resolved: &Resolved,
+        fetched: &FetchedVersion,
+        resolved: &ResolvedVersion,
         key: &str,
     ) -> Result<(), HubError> {
         let target = workdir.target(key);
@@ -278,24 +297,24 @@ impl Hub {
             other.origin,
             resolved.source.identity()
         );
-        self.pause(ask, gate, Pause::Shadows, key, &detail, Word::Shadows)
+        self.pause(ask, gate, InstallRisk::Shadows, key, &detail, HubErrorCode::Shadows)
     }
 
     fn scan(
         &self,
-        ask: &Ask,
-        fetched: &Fetched,
+        ask: &SkillInstallRequest,
+        fetched: &FetchedVersion,
         key: &str,
         digest: &str,
-    ) -> Result<(ScanReport, Vec<Override>, Verdict), HubError> {
+    ) -> Result<(ScanReport, Vec<FindingOverride>, Verdict), HubError> {
         let known = ask.neighbours.iter().map(|neighbour| neighbour.name.clone());
         let known = known.filter(|name| !name.eq_ignore_ascii_case(&fetched.found.name));
         let scanner = self.scanner().clone().with_known_names(known);
         let report = scanner.scan_bundle(&fetched.tree.bundle(last(key)));
-        let audit = self.audit();
+        let audit = self.audit_path();
         let mut accepted = Vec::new();
         for given in &ask.acceptance {
-            let given = Override {
+            let given = FindingOverride {
                 rule: given.rule.clone(),
                 // People see the tree's digest; the audit is kept by the scan's.
                 digest: match given.digest == digest {
@@ -304,12 +323,12 @@ impl Hub {
                 },
                 reason: given.reason.clone(),
                 who: ask.by.clone(),
-                at: moment(&*self.env.clock),
+                at: timestamp(&*self.env.clock),
             };
-            private::create_folder(&self.env.sinew_home().join("audit"))
+            private_files::create_folder(&self.env.sinew_home().join("audit"))
                 .map_err(|error| HubError::file("write", &audit, &error))?;
-            accept(&report, &given, &audit).map_err(|error| {
-                let mut error = HubError::new(Word::BlockedGuard, error.to_string())
+            record_override(&report, &given, &audit).map_err(|error| {
+                let mut error = HubError::new(HubErrorCode::BlockedGuard, error.to_string())
                     .hint(format!("the digest of these files is {digest}"));
                 error.digest = Some(digest.to_owned());
                 error
@@ -319,14 +338,14 @@ impl Hub {
         let before = read_overrides(&audit).unwrap_or_default();
         accepted.extend(before.into_iter().filter(|given| given.digest == report.digest));
         accepted.dedup_by(|a, b| a.rule == b.rule);
-        let verdict = verdict_with(&report, &accepted);
+        let verdict = verdict_with_overrides(&report, &accepted);
         if verdict != Verdict::Block {
             return Ok((report, accepted, verdict));
         }
-        let worst: Vec<_> = report.at_least(Severity::Critical).cloned().collect();
+        let worst: Vec<_> = report.at_least(FindingSeverity::Critical).cloned().collect();
         let shown: Vec<&str> = worst.iter().map(|finding| finding.rule.as_str()).take(3).collect();
         let mut error = HubError::new(
-            Word::BlockedGuard,
+            HubErrorCode::BlockedGuard,
             format!("{key}: the guard blocks it ({})", shown.join(", ")),
         );
         if ask.quarantine
@@ -340,63 +359,73 @@ impl Hub {
     }
 
     /// Keeps what was blocked as an archive that only its owner reads; nothing loads it.
-    fn quarantine(&self, key: &str, digest: &str, tree: &Tree) -> Option<PathBuf> {
+    fn quarantine(&self, key: &str, digest: &str, tree: &SkillTree) -> Option<PathBuf> {
         let folder = self.env.sinew_home().join("quarantine");
-        private::create_folder(&folder).ok()?;
+        private_files::create_folder(&folder).ok()?;
         let hex = digest.strip_prefix("sha256:").unwrap_or(digest);
         let name = format!("{}-{}.zip", key.replace('/', "--"), &hex[..12]);
         archive::components(&name).ok()?;
         let path = folder.join(name);
         let files = tree.files().iter().map(|file| (file.path.as_str(), file.bytes.as_slice()));
-        let bytes = zipped::pack(files, None).ok()?;
-        atomic::write(&path, &bytes, Access::OwnerOnly).ok()?;
+        let bytes = version_archive::pack(files, None).ok()?;
+        atomic::write(&path, &bytes, FileAccess::OwnerOnly).ok()?;
         Some(path)
     }
 
-    pub(crate) fn audit(&self) -> PathBuf {
+    pub(crate) fn audit_path(&self) -> PathBuf {
         self.env.sinew_home().join("audit/overrides.jsonl")
     }
 
     /// Says of the bytes as they lie on disk what was accepted of them before they got there.
-    pub(crate) fn carry_over(&self, accepted: &[Override], digest: &str) -> Result<(), HubError> {
-        let audit = self.audit();
+    pub(crate) fn record_overrides(
+        &self,
+        accepted: &[FindingOverride],
+        digest: &str,
+    ) -> Result<(), HubError> {
+        let audit = self.audit_path();
         for given in accepted {
-            let given = Override { digest: digest.to_owned(), ..given.clone() };
-            append(&audit, &given).map_err(|error| HubError::file("write", &audit, &error))?;
+            let given = FindingOverride { digest: digest.to_owned(), ..given.clone() };
+            append_audit_record(&audit, &given)
+                .map_err(|error| HubError::file("write", &audit, &error))?;
         }
         Ok(())
     }
 }
 
 /// What must not be overwritten or changed.
-fn rails(ask: &Ask, workdir: &Workdir, lock: &Lock, key: &str) -> Result<(), HubError> {
+fn rails(
+    ask: &SkillInstallRequest,
+    workdir: &Workdir,
+    lock: &LockFile,
+    key: &str,
+) -> Result<(), HubError> {
     if let Some(entry) = lock.skills.get(key).filter(|entry| entry.pinned) {
-        return Err(pinned(key, entry));
+        return Err(pinned_error(key, entry));
     }
     let target = workdir.target(key);
     if !ask.overwrite && std::fs::symlink_metadata(&target).is_ok() {
         let message = format!("{} is there already", target.display());
-        return Err(HubError::new(Word::Exists, message)
+        return Err(HubError::new(HubErrorCode::Exists, message)
             .hint("`sinew update` brings it up to date; --overwrite replaces it"));
     }
     Ok(())
 }
 
-pub(crate) fn pinned(key: &str, entry: &LockEntry) -> HubError {
+pub(crate) fn pinned_error(key: &str, entry: &LockEntry) -> HubError {
     let why = entry.pin_reason.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
-    HubError::new(Word::Pinned, format!("{key} is pinned{why}"))
+    HubError::new(HubErrorCode::Pinned, format!("{key} is pinned{why}"))
         .hint(format!("sinew pin --remove {key}"))
 }
 
 /// The folder of a skill that has no slug: its own name, if that can be one.
-fn named(fetched: &Fetched) -> Result<String, HubError> {
+fn named(fetched: &FetchedVersion) -> Result<String, HubError> {
     let slug = |text: &str| {
         let text = text.trim().to_ascii_lowercase().replace([' ', '_'], "-");
         crate::reference::parse_slug(&text).ok()
     };
     let folder = fetched.found.folder.rsplit('/').next().unwrap_or_default();
     slug(&fetched.found.name).or_else(|| slug(folder)).ok_or_else(|| {
-        HubError::new(Word::Invalid, "the skill's name cannot be a folder's name")
+        HubError::new(HubErrorCode::Invalid, "the skill's name cannot be a folder's name")
             .hint("give it one with --as")
     })
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sinew_catalog::Clock;
-use sinew_guard::atomic::{self, Access};
+use sinew_guard::atomic::{self, FileAccess};
 
 use super::{LockEntry, SourceKind, put_aside};
 use crate::digest::openclaw_tree;
@@ -64,7 +64,7 @@ impl ClawhubLock {
             change(skills);
         }
         let text = serde_json::to_string_pretty(&lock.root).unwrap_or_default() + "\n";
-        atomic::write(&path, text.as_bytes(), Access::Shared)
+        atomic::write(&path, text.as_bytes(), FileAccess::Shared)
             .map_err(|error| HubError::file("write", &path, &error))
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use sinew_guard::scan::{Capabilities, ScanReport, Severity, Verdict};
+use sinew_guard::scan::{FindingSeverity, ScanReport, SkillCapabilities, Verdict};
 
 use crate::digest::FileRecord;
 
@@ -32,18 +32,18 @@ pub struct LockEntry {
     pub content_hash: Option<String>,
     /// The archive it came in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub artifact: Option<Artifact>,
+    pub artifact: Option<ArtifactRecord>,
     /// What the guard said.
     pub scan: ScanRecord,
     /// What it can reach and change.
     #[serde(default)]
-    pub capabilities: Capabilities,
+    pub capabilities: SkillCapabilities,
     /// Who agreed; without it the skill is held back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub approval: Option<Approval>,
+    pub approval: Option<LockApproval>,
     /// What the registry said of it last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub upstream: Option<Upstream>,
+    pub upstream: Option<UpstreamRecord>,
     /// Nobody vouched for its bytes: the registry named no digests, and somebody accepted that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unverified: bool,
@@ -59,7 +59,7 @@ pub struct LockEntry {
     pub updated_at: String,
     /// For how long it was meant to stay.
     #[serde(default)]
-    pub retained: Retained,
+    pub retained: SkillRetention,
     /// The acquisition that put it here, where one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
@@ -70,7 +70,7 @@ pub struct LockEntry {
 
 impl LockEntry {
     /// Why it must not be loaded, whatever its files are.
-    pub fn held(&self) -> Option<String> {
+    pub fn hold_reason(&self) -> Option<String> {
         if self.upstream.as_ref().is_some_and(|upstream| upstream.verdict == "malicious") {
             return Some("its registry calls it malicious".to_owned());
         }
@@ -199,7 +199,7 @@ impl SourceKind {
 
 /// The archive a skill came in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Artifact {
+pub struct ArtifactRecord {
     /// `zip` or `artifact`.
     pub kind: String,
     /// Its SHA-256.
@@ -224,7 +224,7 @@ pub struct ScanRecord {
 impl ScanRecord {
     /// The record of a report.
     pub fn of(report: &ScanReport, verdict: Verdict, at: String) -> Self {
-        let findings = report.at_least(Severity::Warn).map(|finding| FindingRecord {
+        let findings = report.at_least(FindingSeverity::Warn).map(|finding| FindingRecord {
             rule: finding.rule.clone(),
             severity: finding.severity,
             file: finding.file.clone(),
@@ -240,7 +240,7 @@ pub struct FindingRecord {
     /// The rule.
     pub rule: String,
     /// How grave.
-    pub severity: Severity,
+    pub severity: FindingSeverity,
     /// In which file.
     pub file: String,
     /// On which line.
@@ -250,7 +250,7 @@ pub struct FindingRecord {
 /// Who agreed to what.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Approval {
+pub struct LockApproval {
     /// The tree that was agreed to.
     pub digest: String,
     /// The digest of what it can do, as it was shown.
@@ -264,7 +264,7 @@ pub struct Approval {
     /// When.
     pub at: String,
     /// How.
-    pub method: Method,
+    pub method: ApprovalMethod,
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -276,7 +276,7 @@ pub struct Approval {
 /// How somebody agreed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Method {
+pub enum ApprovalMethod {
     /// At a prompt.
     Prompt,
     /// On the command line.
@@ -288,7 +288,7 @@ pub enum Method {
 /// What the registry said last.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Upstream {
+pub struct UpstreamRecord {
     /// `clean`, `suspicious`, `malicious`, `pending`, `error` or `unknown`.
     pub verdict: String,
     /// When.
@@ -301,7 +301,7 @@ pub struct Upstream {
 /// For how long a skill is meant to stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Retained {
+pub enum SkillRetention {
     /// For one task.
     Task,
     /// Until somebody removes it.

@@ -11,24 +11,24 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 use sinew_catalog::Clock;
-use sinew_guard::atomic::{self, Access};
-use sinew_guard::private;
+use sinew_guard::atomic::{self, FileAccess};
+use sinew_guard::private_files;
 
 pub(crate) use clawhub::notes;
 pub use clawhub::{ClawhubLock, SkillsLock};
 pub use entry::{
-    Approval, Artifact, FindingRecord, LockEntry, Method, Retained, ScanRecord, SourceKind,
-    SourceRecord, Upstream,
+    ApprovalMethod, ArtifactRecord, FindingRecord, LockApproval, LockEntry, ScanRecord,
+    SkillRetention, SourceKind, SourceRecord, UpstreamRecord,
 };
 
-use crate::error::{HubError, Word};
+use crate::error::{HubError, HubErrorCode};
 
 /// The format that is written.
 const VERSION: u64 = 1;
 
 /// What is installed in one workdir.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Lock {
+pub struct LockFile {
     /// Counts changes.
     pub generation: u64,
     /// Skills by their folder below the skills root.
@@ -39,7 +39,7 @@ pub struct Lock {
     other: Map<String, Value>,
 }
 
-impl Lock {
+impl LockFile {
     /// Reads a lock. One that is not there is empty; one that is no JSON is put aside and reported.
     pub fn read(path: &Path, clock: &dyn Clock) -> Result<Self, HubError> {
         let bytes = match std::fs::read(path) {
@@ -68,7 +68,9 @@ impl Lock {
     pub fn write(&mut self, path: &Path) -> Result<(), HubError> {
         if self.newer {
             let message = format!("{} was written by a newer sinew", path.display());
-            return Err(HubError::new(Word::Lock, message).hint("update sinew, then try again"));
+            return Err(
+                HubError::new(HubErrorCode::Lock, message).hint("update sinew, then try again")
+            );
         }
         self.generation += 1;
         let mut skills: BTreeMap<&str, Value> = BTreeMap::new();
@@ -86,7 +88,7 @@ impl Lock {
         let mut value = serde_json::to_value(root).unwrap_or_default();
         value.sort_all_objects();
         let text = serde_json::to_string_pretty(&value).unwrap_or_default() + "\n";
-        atomic::write(path, text.as_bytes(), Access::Shared)
+        atomic::write(path, text.as_bytes(), FileAccess::Shared)
             .map_err(|error| HubError::file("write", path, &error))
     }
 
@@ -102,7 +104,8 @@ impl Lock {
             [one] => Ok(one),
             [] => {
                 let known = self.skills.keys().map(String::as_str);
-                let error = HubError::new(Word::NotFound, format!("`{wanted}` is not installed"));
+                let error =
+                    HubError::new(HubErrorCode::NotFound, format!("`{wanted}` is not installed"));
                 Err(match sinew_skill::names::nearest(wanted, known).as_slice() {
                     [] => error.hint("`sinew installed` shows what is"),
                     near => error.hint(format!("did you mean {}?", near.join(", "))),
@@ -110,9 +113,11 @@ impl Lock {
             }
             several => {
                 let keys: Vec<String> = several.iter().map(|key| (*key).clone()).collect();
-                let mut error =
-                    HubError::new(Word::Ambiguous, format!("`{wanted}` is installed twice"))
-                        .hint(format!("name one of them: {}", keys.join(", ")));
+                let mut error = HubError::new(
+                    HubErrorCode::Ambiguous,
+                    format!("`{wanted}` is installed twice"),
+                )
+                .hint(format!("name one of them: {}", keys.join(", ")));
                 error.matches = keys;
                 Err(error)
             }
@@ -120,11 +125,11 @@ impl Lock {
     }
 }
 
-fn parse(bytes: &[u8]) -> Option<Lock> {
+fn parse(bytes: &[u8]) -> Option<LockFile> {
     let Value::Object(mut root) = serde_json::from_slice(bytes).ok()? else { return None };
     let newer = root.remove("version").and_then(|v| v.as_u64()).is_some_and(|v| v > VERSION);
     let generation = root.remove("generation").and_then(|v| v.as_u64()).unwrap_or(0);
-    let mut lock = Lock { generation, newer, ..Lock::default() };
+    let mut lock = LockFile { generation, newer, ..LockFile::default() };
     match root.remove("skills") {
         Some(Value::Object(skills)) => {
             for (key, value) in skills {
@@ -156,16 +161,18 @@ pub fn is_key(key: &str) -> bool {
 pub(crate) fn put_aside(path: &Path, clock: &dyn Clock) -> HubError {
     let time = clock.now_ms().to_string();
     let message = format!("{} is damaged", path.display());
-    match private::put_aside(path, &time) {
-        Ok(aside) => HubError::new(Word::Lock, message)
+    match private_files::set_aside_corrupt(path, &time) {
+        Ok(aside) => HubError::new(HubErrorCode::Lock, message)
             .hint(format!("it was kept as {}", aside.display()))
             .hint("no skill was touched; `sinew restore --import` reads them in again"),
-        Err(error) => HubError::new(Word::Lock, format!("{message}, and cannot be moved: {error}")),
+        Err(error) => {
+            HubError::new(HubErrorCode::Lock, format!("{message}, and cannot be moved: {error}"))
+        }
     }
 }
 
 /// A moment as records carry it.
-pub fn moment(clock: &dyn Clock) -> String {
+pub fn timestamp(clock: &dyn Clock) -> String {
     let now = i64::try_from(clock.now_ms()).unwrap_or(i64::MAX);
     jiff::Timestamp::from_millisecond(now).map(|time| time.to_string()).unwrap_or_default()
 }

@@ -3,7 +3,7 @@
 //! **Must never happen here:** a token that reaches another origin than its own, an address of this
 //! network that a stranger's answer led to, an answer without a cap, a socket while offline.
 
-mod gate;
+mod host_gate;
 mod retry;
 mod write;
 
@@ -16,17 +16,17 @@ use std::thread;
 
 use serde_json::Value;
 use sinew_catalog::Clock;
-use sinew_exec::install::{Checked, Names, Refused, authorities};
+use sinew_exec::install::{CheckedResolver, NameResolution, RefusedAddress, authorities};
 use sinew_guard::Untrusted;
 use ureq::http;
 use ureq::tls::TlsConfig;
 use url::Url;
 
-use crate::error::{HubError, Word};
-use gate::Gate;
-pub use retry::Times;
-use retry::{Pause, pause};
-pub use write::{Method, Write};
+use crate::error::{HubError, HubErrorCode};
+use host_gate::HostGate;
+pub use retry::RequestLimits;
+use retry::{RetryPause, pause};
+pub use write::{HttpWrite, HttpWriteMethod};
 
 /// Redirects that are followed; a download behind a mirror needs two.
 const MAX_REDIRECTS: usize = 5;
@@ -39,9 +39,9 @@ const CHUNK: usize = 64 * 1024;
 
 /// A secret that opens one registry. It never shows itself.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
+pub struct AccessToken(String);
 
-impl Token {
+impl AccessToken {
     /// A token, unless there is nothing in it.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -54,7 +54,7 @@ impl Token {
     }
 }
 
-impl fmt::Debug for Token {
+impl fmt::Debug for AccessToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(set)")
     }
@@ -62,7 +62,7 @@ impl fmt::Debug for Token {
 
 /// Whether the network may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Network {
+pub enum NetworkAccess {
     /// As needed.
     On,
     /// No socket is opened at all.
@@ -73,26 +73,26 @@ pub enum Network {
 #[derive(Debug, Clone)]
 pub struct HttpOptions {
     /// Whether the network may be used.
-    pub network: Network,
+    pub network: NetworkAccess,
     /// Hosts (`name:port`) that were configured by name: plain http and private addresses are theirs.
     pub trusted: Vec<String>,
     /// Who vouches for servers, in PEM; the usual authorities where absent.
     pub authorities: Option<Vec<u8>>,
     /// How names become addresses.
-    pub names: Names,
+    pub names: NameResolution,
     /// How long things may take.
-    pub times: Times,
+    pub times: RequestLimits,
 }
 
 /// Makes requests.
-pub struct Http {
+pub struct HttpClient {
     agent: ureq::Agent,
     options: HttpOptions,
     clock: Arc<dyn Clock>,
-    gates: Mutex<BTreeMap<String, Arc<Gate>>>,
+    gates: Mutex<BTreeMap<String, Arc<HostGate>>>,
 }
 
-impl fmt::Debug for Http {
+impl fmt::Debug for HttpClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Http({:?})", self.options.network)
     }
@@ -100,7 +100,7 @@ impl fmt::Debug for Http {
 
 /// What a request is for, which decides its time and size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub enum RequestPurpose {
     /// A document.
     Document,
     /// An archive of at most so many bytes.
@@ -109,20 +109,20 @@ pub enum Purpose {
 
 /// One request.
 #[derive(Debug)]
-pub struct Call<'a> {
+pub struct HttpRequest<'a> {
     /// Where to.
     pub url: Url,
     /// Who asks; sent to this origin alone.
-    pub token: Option<&'a Token>,
+    pub token: Option<&'a AccessToken>,
     /// What is accepted.
     pub accept: &'a str,
     /// What is posted; without it the request is a GET.
     pub post: Option<&'a Value>,
     /// What it is for.
-    pub purpose: Purpose,
+    pub purpose: RequestPurpose,
 }
 
-impl<'a> Call<'a> {
+impl<'a> HttpRequest<'a> {
     /// A GET that wants JSON.
     pub fn get(url: Url) -> Self {
         Self {
@@ -130,20 +130,20 @@ impl<'a> Call<'a> {
             token: None,
             accept: "application/json",
             post: None,
-            purpose: Purpose::Document,
+            purpose: RequestPurpose::Document,
         }
     }
 
     /// The same with a token.
     #[must_use]
-    pub fn with(mut self, token: Option<&'a Token>) -> Self {
+    pub fn with_token(mut self, token: Option<&'a AccessToken>) -> Self {
         self.token = token;
         self
     }
 
     /// The same for bytes of any kind.
     #[must_use]
-    pub fn any(mut self, purpose: Purpose) -> Self {
+    pub fn accept_any(mut self, purpose: RequestPurpose) -> Self {
         (self.accept, self.purpose) = ("*/*", purpose);
         self
     }
@@ -151,7 +151,7 @@ impl<'a> Call<'a> {
 
 /// What a server answered.
 #[derive(Debug)]
-pub struct Answer {
+pub struct HttpResponse {
     /// The status.
     pub status: u16,
     /// The headers.
@@ -162,7 +162,7 @@ pub struct Answer {
     pub url: Url,
 }
 
-impl Answer {
+impl HttpResponse {
     /// A header, as text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
@@ -181,25 +181,28 @@ impl Answer {
     /// The body as JSON.
     pub fn json(&self) -> Result<Value, HubError> {
         serde_json::from_slice(&self.body).map_err(|error| {
-            HubError::new(Word::Network, format!("{} sent no JSON: {error}", origin(&self.url)))
+            HubError::new(
+                HubErrorCode::Network,
+                format!("{} sent no JSON: {error}", origin(&self.url)),
+            )
         })
     }
 
     /// The server's words, short and safe to show.
-    pub fn said(&self) -> String {
+    pub fn server_message(&self) -> String {
         let text: String = String::from_utf8_lossy(&self.body).chars().take(MAX_SAID).collect();
         Untrusted::new(text.trim()).for_terminal()
     }
 }
 
 /// The bytes so far, and of how many where that is known.
-pub type Progress<'a> = &'a mut dyn FnMut(u64, Option<u64>);
+pub type DownloadProgress<'a> = &'a mut dyn FnMut(u64, Option<u64>);
 
-impl Http {
+impl HttpClient {
     /// Ready to ask.
     pub fn new(options: HttpOptions, clock: Arc<dyn Clock>) -> Result<Self, HubError> {
         let roots = authorities(options.authorities.as_deref()).map_err(|reason| {
-            HubError::new(Word::File, reason.detail.clone()).hint("check SSL_CERT_FILE")
+            HubError::new(HubErrorCode::File, reason.detail.clone()).hint("check SSL_CERT_FILE")
         })?;
         let config = ureq::Agent::config_builder()
             .proxy(None)
@@ -211,23 +214,28 @@ impl Http {
             .user_agent(concat!("sinew/", env!("CARGO_PKG_VERSION")))
             .tls_config(TlsConfig::builder().root_certs(roots).build())
             .build();
-        let checked = Checked { allow: options.trusted.clone(), names: options.names.clone() };
+        let checked =
+            CheckedResolver { allow: options.trusted.clone(), names: options.names.clone() };
         let connector = ureq::unversioned::transport::DefaultConnector::default();
         let agent = ureq::Agent::with_parts(config, connector, checked);
         Ok(Self { agent, options, clock, gates: Mutex::default() })
     }
 
     /// Whether the network may be used.
-    pub fn network(&self) -> Network {
+    pub fn network(&self) -> NetworkAccess {
         self.options.network
     }
 
     /// Asks, and asks again where the server wants that; gives what it answered in the end.
-    pub fn call(&self, call: &Call<'_>, progress: Progress<'_>) -> Result<Answer, HubError> {
+    pub fn call(
+        &self,
+        call: &HttpRequest<'_>,
+        progress: DownloadProgress<'_>,
+    ) -> Result<HttpResponse, HubError> {
         let host = origin(&call.url);
-        if self.options.network == Network::Off {
+        if self.options.network == NetworkAccess::Off {
             return Err(HubError::new(
-                Word::Offline,
+                HubErrorCode::Offline,
                 format!("{host} was not asked: sinew is offline"),
             )
             .hint("leave out --offline and SINEW_OFFLINE, or name a version that is cached"));
@@ -241,13 +249,13 @@ impl Http {
             };
             let pause = match &result {
                 Ok(answer) => pause(answer, attempt, self.clock.now_ms()),
-                Err(broken) if broken.again => Pause::backoff(attempt),
-                Err(_) => Pause::None,
+                Err(broken) if broken.again => RetryPause::backoff(attempt),
+                Err(_) => RetryPause::None,
             };
             let wait = match pause {
-                Pause::None => return result.map_err(|broken| broken.error),
-                Pause::TooLong { until_ms } => return Err(rate_limited(&host, until_ms)),
-                Pause::For { .. } if attempt >= self.options.times.attempts => {
+                RetryPause::None => return result.map_err(|broken| broken.error),
+                RetryPause::TooLong { until_ms } => return Err(rate_limited(&host, until_ms)),
+                RetryPause::For { .. } if attempt >= self.options.times.attempts => {
                     return match result {
                         Ok(answer) if matches!(answer.status, 429) => {
                             Err(rate_limited(&host, self.clock.now_ms()))
@@ -255,7 +263,7 @@ impl Http {
                         other => other.map_err(|broken| broken.error),
                     };
                 }
-                Pause::For { wait, everyone } => {
+                RetryPause::For { wait, everyone } => {
                     if everyone {
                         gate.close_for(wait);
                     }
@@ -267,13 +275,17 @@ impl Http {
         }
     }
 
-    fn gate(&self, host: &str) -> Arc<Gate> {
+    fn gate(&self, host: &str) -> Arc<HostGate> {
         let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(gates.entry(host.to_owned()).or_default())
     }
 
     /// One attempt, redirects included. The token stays with the origin it was given for.
-    fn follow(&self, call: &Call<'_>, progress: Progress<'_>) -> Result<Answer, Broken> {
+    fn follow(
+        &self,
+        call: &HttpRequest<'_>,
+        progress: DownloadProgress<'_>,
+    ) -> Result<HttpResponse, FailedAttempt> {
         let mut url = call.url.clone();
         for _ in 0..=MAX_REDIRECTS {
             self.check(&url)?;
@@ -285,40 +297,42 @@ impl Http {
             let to = answer.headers().get("location").and_then(|to| to.to_str().ok());
             url = to
                 .and_then(|to| url.join(to).ok())
-                .ok_or_else(|| Broken::final_(&url, "redirects to no address"))?;
+                .ok_or_else(|| FailedAttempt::final_(&url, "redirects to no address"))?;
         }
-        Err(Broken::final_(&url, "redirects too often"))
+        Err(FailedAttempt::final_(&url, "redirects too often"))
     }
 
     /// Plain http is for hosts that somebody configured: elsewhere anybody on the way could answer.
-    fn check(&self, url: &Url) -> Result<(), Broken> {
+    fn check(&self, url: &Url) -> Result<(), FailedAttempt> {
         let port = url.port_or_known_default().unwrap_or(0);
         let trusted = url.host_str().is_some_and(|host| {
-            let checked =
-                Checked { allow: self.options.trusted.clone(), names: self.options.names.clone() };
+            let checked = CheckedResolver {
+                allow: self.options.trusted.clone(),
+                names: self.options.names.clone(),
+            };
             checked.is_allowed(host, port)
         });
         match url.scheme() {
             "https" => Ok(()),
             "http" if trusted => Ok(()),
-            "http" => Err(Broken::final_(
+            "http" => Err(FailedAttempt::final_(
                 url,
                 "is plain http; use https, or add the host to skills.install.allowPrivateHosts",
             )),
-            _ => Err(Broken::final_(url, "is neither http nor https")),
+            _ => Err(FailedAttempt::final_(url, "is neither http nor https")),
         }
     }
 
     fn send(
         &self,
-        call: &Call<'_>,
+        call: &HttpRequest<'_>,
         url: &Url,
-        token: Option<&Token>,
-    ) -> Result<http::Response<ureq::Body>, Broken> {
+        token: Option<&AccessToken>,
+    ) -> Result<http::Response<ureq::Body>, FailedAttempt> {
         let times = &self.options.times;
         let whole = match call.purpose {
-            Purpose::Document => times.connect + times.answer,
-            Purpose::Download(_) => times.download,
+            RequestPurpose::Document => times.connect + times.answer,
+            RequestPurpose::Download(_) => times.download,
         };
         let bearer = token.map(|token| format!("Bearer {}", token.expose()));
         let result = match call.post {
@@ -341,7 +355,7 @@ impl Http {
                 request.config().timeout_global(Some(whole)).build().send(body.to_string())
             }
         };
-        result.map_err(|error| Broken::from_ureq(url, &error))
+        result.map_err(|error| FailedAttempt::from_ureq(url, &error))
     }
 
     /// The body, under a cap. It is read by a thread of its own, so that a server that stops sending
@@ -350,17 +364,17 @@ impl Http {
         &self,
         answer: http::Response<ureq::Body>,
         url: Url,
-        purpose: Purpose,
-        progress: Progress<'_>,
-    ) -> Result<Answer, Broken> {
+        purpose: RequestPurpose,
+        progress: DownloadProgress<'_>,
+    ) -> Result<HttpResponse, FailedAttempt> {
         let limit = match purpose {
-            Purpose::Document => MAX_JSON,
-            Purpose::Download(limit) => limit,
+            RequestPurpose::Document => MAX_JSON,
+            RequestPurpose::Download(limit) => limit,
         };
         let (parts, body) = answer.into_parts();
         let announced = body.content_length();
         if announced.is_some_and(|length| length > limit) {
-            return Err(Broken::too_large(&url, limit));
+            return Err(FailedAttempt::too_large(&url, limit));
         }
         let mut reader = body.into_with_config().limit(limit + 1).reader();
         let (to, from) = sync_channel::<io::Result<Vec<u8>>>(4);
@@ -388,53 +402,54 @@ impl Http {
                 Ok(Ok(chunk)) => {
                     bytes.extend(chunk);
                     if bytes.len() as u64 > limit {
-                        return Err(Broken::too_large(&url, limit));
+                        return Err(FailedAttempt::too_large(&url, limit));
                     }
                     progress(bytes.len() as u64, announced);
                 }
                 Ok(Err(error)) => {
-                    return Err(Broken::again(&url, &format!("broke off: {error}")));
+                    return Err(FailedAttempt::again(&url, &format!("broke off: {error}")));
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    return Err(Broken::again(&url, "stopped sending"));
+                    return Err(FailedAttempt::again(&url, "stopped sending"));
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
         if announced.is_some_and(|announced| announced != bytes.len() as u64) {
-            return Err(Broken::again(&url, "broke off before the end"));
+            return Err(FailedAttempt::again(&url, "broke off before the end"));
         }
-        Ok(Answer { status: parts.status.as_u16(), headers: parts.headers, body: bytes, url })
+        Ok(HttpResponse { status: parts.status.as_u16(), headers: parts.headers, body: bytes, url })
     }
 }
 
 /// An attempt that gave no answer, and whether another one may.
-struct Broken {
+struct FailedAttempt {
     error: HubError,
     again: bool,
 }
 
-impl Broken {
+impl FailedAttempt {
     fn final_(url: &Url, what: &str) -> Self {
-        let error = HubError::new(Word::Network, format!("{} {what}", origin(url)));
+        let error = HubError::new(HubErrorCode::Network, format!("{} {what}", origin(url)));
         Self { error, again: false }
     }
 
     fn again(url: &Url, what: &str) -> Self {
-        let error = HubError::new(Word::Network, format!("{} {what}", origin(url)))
+        let error = HubError::new(HubErrorCode::Network, format!("{} {what}", origin(url)))
             .hint("check the network, and try again");
         Self { error, again: true }
     }
 
     fn too_large(url: &Url, limit: u64) -> Self {
         let message = format!("{} sent more than {limit} bytes", origin(url));
-        Self { error: HubError::new(Word::TooLarge, message), again: false }
+        Self { error: HubError::new(HubErrorCode::TooLarge, message), again: false }
     }
 
     fn from_ureq(url: &Url, error: &ureq::Error) -> Self {
-        if let Some(refused) = Refused::in_error(error) {
-            let error = HubError::new(Word::Network, format!("nothing was fetched: {refused}"))
-                .hint("if that host is yours, add it to skills.install.allowPrivateHosts");
+        if let Some(refused) = RefusedAddress::find_in_error(error) {
+            let error =
+                HubError::new(HubErrorCode::Network, format!("nothing was fetched: {refused}"))
+                    .hint("if that host is yours, add it to skills.install.allowPrivateHosts");
             return Self { error, again: false };
         }
         match error {
@@ -453,9 +468,11 @@ fn rate_limited(host: &str, until_ms: u64) -> HubError {
     let until = jiff::Timestamp::from_millisecond(i64::try_from(until_ms).unwrap_or(i64::MAX))
         .map(|time| time.round(jiff::Unit::Second).unwrap_or(time).to_string())
         .unwrap_or_default();
-    let mut error =
-        HubError::new(Word::RateLimited, format!("{host} asks for less: its limit is reached"))
-            .hint(format!("try again after {until}"));
+    let mut error = HubError::new(
+        HubErrorCode::RateLimited,
+        format!("{host} asks for less: its limit is reached"),
+    )
+    .hint(format!("try again after {until}"));
     error.retry_at_ms = Some(until_ms);
     error
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Answer;
+use super::HttpResponse;
 
 /// A wait that is longer than this is not slept: whoever asked is told when to come back.
 const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -17,7 +17,7 @@ const JITTER_MS: u64 = 250;
 
 /// How long things may take, and how often they are tried.
 #[derive(Debug, Clone, Copy)]
-pub struct Times {
+pub struct RequestLimits {
     /// Until a connection stands.
     pub connect: Duration,
     /// Until an answer begins.
@@ -30,7 +30,7 @@ pub struct Times {
     pub attempts: u32,
 }
 
-impl Default for Times {
+impl Default for RequestLimits {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(5),
@@ -44,7 +44,7 @@ impl Default for Times {
 
 /// What to do before the next attempt.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Pause {
+pub(super) enum RetryPause {
     /// There is no next one: the answer stands.
     None,
     /// Wait.
@@ -57,7 +57,7 @@ pub(super) enum Pause {
     TooLong { until_ms: u64 },
 }
 
-impl Pause {
+impl RetryPause {
     pub(super) fn backoff(attempt: u32) -> Self {
         let doubled = FIRST_BACKOFF_MS.saturating_mul(1 << (attempt - 1).min(10));
         let wait = Duration::from_millis(doubled.min(MAX_BACKOFF_MS) + jitter());
@@ -66,22 +66,22 @@ impl Pause {
 }
 
 /// What an answer asks for.
-pub(super) fn pause(answer: &Answer, attempt: u32, now_ms: u64) -> Pause {
+pub(super) fn pause(answer: &HttpResponse, attempt: u32, now_ms: u64) -> RetryPause {
     let exhausted = answer.status == 403 && answer.header("x-ratelimit-remaining") == Some("0");
     if !(answer.status == 429 || exhausted || answer.status >= 500) {
-        return Pause::None;
+        return RetryPause::None;
     }
     let asked = answer
         .header("retry-after")
         .and_then(|text| retry_after(text, now_ms))
         .or_else(|| reset(answer, now_ms));
     match asked {
-        None => Pause::backoff(attempt),
+        None => RetryPause::backoff(attempt),
         Some(wait) if wait > MAX_WAIT => {
             let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-            Pause::TooLong { until_ms: now_ms.saturating_add(wait) }
+            RetryPause::TooLong { until_ms: now_ms.saturating_add(wait) }
         }
-        Some(wait) => Pause::For {
+        Some(wait) => RetryPause::For {
             wait: wait + Duration::from_millis(jitter()),
             everyone: answer.status != 503,
         },
@@ -102,7 +102,7 @@ fn retry_after(text: &str, now_ms: u64) -> Option<Duration> {
 }
 
 /// GitHub's way to say when its limit starts anew.
-fn reset(answer: &Answer, now_ms: u64) -> Option<Duration> {
+fn reset(answer: &HttpResponse, now_ms: u64) -> Option<Duration> {
     if answer.header("x-ratelimit-remaining") != Some("0") {
         return None;
     }
@@ -119,8 +119,8 @@ fn jitter() -> u64 {
 mod tests {
     use super::*;
 
-    fn asked(status: u16, headers: &[(&str, &str)], now_ms: u64) -> Pause {
-        let mut answer = Answer {
+    fn asked(status: u16, headers: &[(&str, &str)], now_ms: u64) -> RetryPause {
+        let mut answer = HttpResponse {
             status,
             headers: ureq::http::HeaderMap::new(),
             body: Vec::new(),
@@ -131,8 +131,8 @@ mod tests {
             answer.headers.insert(name, value.parse().unwrap());
         }
         match pause(&answer, 1, now_ms) {
-            Pause::For { wait, everyone } => {
-                Pause::For { wait: Duration::from_secs(wait.as_secs()), everyone }
+            RetryPause::For { wait, everyone } => {
+                RetryPause::For { wait: Duration::from_secs(wait.as_secs()), everyone }
             }
             other => other,
         }
@@ -140,9 +140,10 @@ mod tests {
 
     #[test]
     fn every_form_of_asking_for_a_wait_is_understood() {
-        let wait = |seconds, everyone| Pause::For { wait: Duration::from_secs(seconds), everyone };
-        assert_eq!(asked(200, &[], 0), Pause::None);
-        assert_eq!(asked(404, &[("retry-after", "5")], 0), Pause::None);
+        let wait =
+            |seconds, everyone| RetryPause::For { wait: Duration::from_secs(seconds), everyone };
+        assert_eq!(asked(200, &[], 0), RetryPause::None);
+        assert_eq!(asked(404, &[("retry-after", "5")], 0), RetryPause::None);
         assert_eq!(asked(429, &[("retry-after", "5")], 0), wait(5, true));
         assert_eq!(asked(503, &[("retry-after", "1")], 0), wait(1, false));
         assert_eq!(asked(429, &[("retry-after", "2000000007")], 2_000_000_000_000), wait(7, true));
@@ -150,11 +151,11 @@ mod tests {
         assert_eq!(asked(429, &date, 784_111_774_000), wait(3, true));
         assert_eq!(
             asked(429, &[("retry-after", "3600")], 1000),
-            Pause::TooLong { until_ms: 3_601_000 }
+            RetryPause::TooLong { until_ms: 3_601_000 }
         );
         let github = [("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "20")];
         assert_eq!(asked(403, &github, 10_000), wait(10, true));
-        assert_eq!(asked(403, &[], 0), Pause::None);
+        assert_eq!(asked(403, &[], 0), RetryPause::None);
         assert_eq!(asked(500, &[], 0), wait(0, false));
     }
 }

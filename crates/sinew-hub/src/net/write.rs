@@ -5,12 +5,14 @@
 
 use url::Url;
 
-use super::{Answer, Broken, Http, Network, Purpose, Token, origin};
-use crate::error::{HubError, Word};
+use super::{
+    AccessToken, FailedAttempt, HttpClient, HttpResponse, NetworkAccess, RequestPurpose, origin,
+};
+use crate::error::{HubError, HubErrorCode};
 
 /// What a request does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum HttpWriteMethod {
     /// Makes or does something.
     Post,
     /// Takes something back.
@@ -19,34 +21,34 @@ pub enum Method {
 
 /// One change.
 #[derive(Debug)]
-pub struct Write<'a> {
+pub struct HttpWrite<'a> {
     /// What it does.
-    pub method: Method,
+    pub method: HttpWriteMethod,
     /// Where to.
     pub url: Url,
     /// Who asks.
-    pub token: &'a Token,
+    pub token: &'a AccessToken,
     /// What the body is.
     pub kind: &'a str,
     /// The body.
     pub body: &'a [u8],
 }
 
-impl Http {
+impl HttpClient {
     /// Sends a change, and gives what the server answered.
-    pub fn write(&self, write: &Write<'_>) -> Result<Answer, HubError> {
-        if self.options.network == Network::Off {
+    pub fn write(&self, write: &HttpWrite<'_>) -> Result<HttpResponse, HubError> {
+        if self.options.network == NetworkAccess::Off {
             let text = format!("{} was not asked: sinew is offline", origin(&write.url));
-            return Err(HubError::new(Word::Offline, text));
+            return Err(HubError::new(HubErrorCode::Offline, text));
         }
         self.send_once(write).map_err(|broken| broken.error)
     }
 
-    fn send_once(&self, write: &Write<'_>) -> Result<Answer, Broken> {
+    fn send_once(&self, write: &HttpWrite<'_>) -> Result<HttpResponse, FailedAttempt> {
         self.check(&write.url)?;
         let request = match write.method {
-            Method::Post => self.agent.post(write.url.as_str()),
-            Method::Delete => self.agent.delete(write.url.as_str()).force_send_body(),
+            HttpWriteMethod::Post => self.agent.post(write.url.as_str()),
+            HttpWriteMethod::Delete => self.agent.delete(write.url.as_str()).force_send_body(),
         };
         let answer = request
             .header("accept", "application/json")
@@ -56,10 +58,10 @@ impl Http {
             .timeout_global(Some(self.options.times.download))
             .build()
             .send(write.body)
-            .map_err(|error| Broken::from_ureq(&write.url, &error))?;
+            .map_err(|error| FailedAttempt::from_ureq(&write.url, &error))?;
         if answer.status().is_redirection() {
-            return Err(Broken::final_(&write.url, "sends changes elsewhere"));
+            return Err(FailedAttempt::final_(&write.url, "sends changes elsewhere"));
         }
-        self.take(answer, write.url.clone(), Purpose::Document, &mut |_, _| {})
+        self.take(answer, write.url.clone(), RequestPurpose::Document, &mut |_, _| {})
     }
 }

@@ -1,9 +1,9 @@
 //! Which folders of a repository are skills, and which one is meant.
 
 use sinew_guard::Untrusted;
-use sinew_skill::{ReadOptions, Value};
+use sinew_skill::{ReadOptions, YamlValue};
 
-use crate::error::{HubError, Word};
+use crate::error::{HubError, HubErrorCode};
 
 /// The one name a skill file has outside registries.
 const SKILL_FILE: &str = "SKILL.md";
@@ -30,7 +30,7 @@ const MAX_LISTED: usize = 20;
 
 /// A skill in a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundSkill {
+pub struct RepositorySkill {
     /// Its folder; empty for the repository itself.
     pub folder: String,
     /// Its name.
@@ -89,14 +89,14 @@ pub fn folders(paths: &[String], under: &str) -> Vec<String> {
 }
 
 /// The skill that a file describes, if it has a name and a description.
-pub fn describe(folder: &str, bytes: &[u8]) -> Option<FoundSkill> {
+pub fn describe(folder: &str, bytes: &[u8]) -> Option<RepositorySkill> {
     let default_name = folder.rsplit('/').next().unwrap_or_default();
     let skill = sinew_skill::read(bytes, &ReadOptions::openclaw(default_name)).skill?;
-    let metadata = skill.frontmatter.get("metadata").and_then(Value::as_map);
+    let metadata = skill.frontmatter.get("metadata").and_then(YamlValue::as_map);
     let internal = metadata.and_then(|metadata| metadata.get("internal"));
-    let internal = matches!(internal, Some(Value::Bool(true)));
+    let internal = matches!(internal, Some(YamlValue::Bool(true)));
     let described = !skill.name.trim().is_empty() && !skill.description.trim().is_empty();
-    described.then(|| FoundSkill {
+    described.then(|| RepositorySkill {
         folder: folder.to_owned(),
         name: skill.name.clone(),
         description: skill.description.clone(),
@@ -105,31 +105,33 @@ pub fn describe(folder: &str, bytes: &[u8]) -> Option<FoundSkill> {
 }
 
 /// The one skill that is meant. Several and no name is a question, not a choice.
-pub fn choose(found: &[FoundSkill], named: Option<&str>) -> Result<FoundSkill, HubError> {
+pub fn choose(found: &[RepositorySkill], named: Option<&str>) -> Result<RepositorySkill, HubError> {
     let shown = |text: &str| Untrusted::new(text).for_terminal();
-    let is_named = |skill: &FoundSkill, name: &str| {
+    let is_named = |skill: &RepositorySkill, name: &str| {
         skill.name.eq_ignore_ascii_case(name)
             || skill.folder.rsplit('/').next().is_some_and(|last| last.eq_ignore_ascii_case(name))
     };
-    let mut meant: Vec<FoundSkill> = match named {
+    let mut meant: Vec<RepositorySkill> = match named {
         Some(name) => found.iter().filter(|skill| is_named(skill, name)).cloned().collect(),
         None => found.iter().filter(|skill| !skill.internal).cloned().collect(),
     };
-    let names = |skills: &[FoundSkill]| -> Vec<String> {
+    let names = |skills: &[RepositorySkill]| -> Vec<String> {
         skills.iter().take(MAX_LISTED).map(|skill| shown(&skill.name)).collect()
     };
     match (meant.len(), named) {
         (1, _) => Ok(meant.remove(0)),
         (0, Some(name)) => {
-            let error =
-                HubError::new(Word::NotFound, format!("there is no skill `{}`", shown(name)));
+            let error = HubError::new(
+                HubErrorCode::NotFound,
+                format!("there is no skill `{}`", shown(name)),
+            );
             Err(match names(found).as_slice() {
                 [] => error,
                 names => error.hint(format!("there are: {}", names.join(", "))),
             })
         }
         (0, None) => Err(HubError::new(
-            Word::NotFound,
+            HubErrorCode::NotFound,
             "there is no skill: no SKILL.md with a name and a description",
         )),
         (_, Some(_)) if meant.windows(2).all(|pair| pair[0].name == pair[1].name) => {
@@ -138,8 +140,9 @@ pub fn choose(found: &[FoundSkill], named: Option<&str>) -> Result<FoundSkill, H
         }
         (count, _) => {
             let names = names(&meant);
-            let mut error = HubError::new(Word::Ambiguous, format!("there are {count} skills"))
-                .hint(format!("name one of them after `@`: {}", names.join(", ")));
+            let mut error =
+                HubError::new(HubErrorCode::Ambiguous, format!("there are {count} skills"))
+                    .hint(format!("name one of them after `@`: {}", names.join(", ")));
             error.matches = names;
             Err(error)
         }

@@ -7,14 +7,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use sinew_catalog::Environment;
-use sinew_exec::child::{self, Control, How, Limits, Program, Stdin, Stdout, Stream};
-use sinew_guard::{Untrusted, private};
+use sinew_exec::child::{
+    self, ExitCause, OutputStream, ProcessControl, ProgramLimits, ProgramSpec, StdinMode,
+    StdoutMode,
+};
+use sinew_guard::{Untrusted, private_files};
 
-use crate::error::{HubError, Word};
-use crate::net::Network;
+use crate::error::{HubError, HubErrorCode};
+use crate::net::NetworkAccess;
 use crate::reference::GitRef;
 use crate::source::github::is_commit;
-use crate::tree::Tree;
+use crate::tree::SkillTree;
 
 /// How long one step may take; a large repository over a slow line needs a minute.
 const STEP: Duration = Duration::from_secs(120);
@@ -25,7 +28,7 @@ const LFS: &[u8] = b"version https://git-lfs.github.com/spec/";
 
 /// A repository at a commit.
 #[derive(Debug)]
-pub struct Checkout {
+pub struct GitCheckout {
     /// The commit.
     pub commit: String,
     /// Its paths.
@@ -38,24 +41,28 @@ pub fn fetch(
     at: &GitRef,
     commit: Option<&str>,
     env: &Environment,
-    network: Network,
-) -> Result<Checkout, HubError> {
-    if network == Network::Off {
+    network: NetworkAccess,
+) -> Result<GitCheckout, HubError> {
+    if network == NetworkAccess::Off {
         return Err(HubError::new(
-            Word::Offline,
+            HubErrorCode::Offline,
             format!("{} was not asked: sinew is offline", at.url),
         ));
     }
     if at.url.starts_with('-') {
-        return Err(HubError::new(Word::BadReference, "an address must not start with `-`"));
+        return Err(HubError::new(
+            HubErrorCode::BadReference,
+            "an address must not start with `-`",
+        ));
     }
     let folder = env.sinew_home().join("cache/git");
-    private::create_folder(&folder).map_err(|error| HubError::file("create", &folder, &error))?;
+    private_files::create_folder(&folder)
+        .map_err(|error| HubError::file("create", &folder, &error))?;
     let work = tempfile::Builder::new()
         .prefix("fetch-")
         .tempdir_in(&folder)
         .map_err(|error| HubError::file("create", &folder, &error))?;
-    let git = Git { env, folder: work.path() };
+    let git = GitRunner { env, folder: work.path() };
     let wanted = commit.or(at.at.as_deref());
     let commit = match wanted.filter(|wanted| is_commit(wanted)) {
         Some(commit) => commit.to_ascii_lowercase(),
@@ -77,7 +84,7 @@ pub fn fetch(
     let found = String::from_utf8_lossy(&found).trim().to_owned();
     if found != commit {
         let message = format!("{} sent the commit {found} for {commit}", at.url);
-        return Err(HubError::new(Word::IntegrityMismatch, message));
+        return Err(HubError::new(HubErrorCode::IntegrityMismatch, message));
     }
     let listed = git.run(&["ls-tree", "-r", "-z", "--name-only", &commit])?;
     let paths = listed
@@ -86,18 +93,20 @@ pub fn fetch(
         .map(|path| String::from_utf8_lossy(path).into_owned())
         .collect();
     let archive = git.run(&["archive", "--format=zip", "-0", "--prefix=repository/", &commit])?;
-    Ok(Checkout { commit, paths, archive })
+    Ok(GitCheckout { commit, paths, archive })
 }
 
-impl Checkout {
+impl GitCheckout {
     /// The files below a folder. Pointers to files that lie elsewhere are named, not taken.
-    pub fn below(&self, folder: &str) -> Result<Tree, HubError> {
-        let archive =
-            super::github::Archive { bytes: self.archive.clone(), commit: self.commit.clone() };
-        let tree = archive.below(folder)?;
+    pub fn subtree(&self, folder: &str) -> Result<SkillTree, HubError> {
+        let archive = super::github::CommitArchive {
+            bytes: self.archive.clone(),
+            commit: self.commit.clone(),
+        };
+        let tree = archive.subtree(folder)?;
         match tree.files().iter().find(|file| file.bytes.starts_with(LFS)) {
             Some(pointer) => Err(HubError::new(
-                Word::Invalid,
+                HubErrorCode::Invalid,
                 format!("{:?} lies in LFS, so its content is missing", pointer.path),
             )),
             None => Ok(tree),
@@ -105,12 +114,12 @@ impl Checkout {
     }
 }
 
-struct Git<'a> {
+struct GitRunner<'a> {
     env: &'a Environment,
     folder: &'a Path,
 }
 
-impl Git<'_> {
+impl GitRunner<'_> {
     /// The commit that a name is now: a branch or tag moves, so it is fixed before anything is fetched.
     fn resolve(&self, url: &str, name: &str) -> Result<String, HubError> {
         let peeled = format!("{name}^{{}}");
@@ -127,15 +136,15 @@ impl Git<'_> {
             })
         };
         exact("^{}").or_else(|| exact("")).filter(|commit| is_commit(commit)).ok_or_else(|| {
-            HubError::new(Word::NotFound, format!("{url} has no `{name}`"))
+            HubError::new(HubErrorCode::NotFound, format!("{url} has no `{name}`"))
                 .hint("check the branch or tag")
         })
     }
 
     fn run(&self, args: &[&str]) -> Result<Vec<u8>, HubError> {
         let vars = self.variables();
-        let cannot = |error: child::StartError| {
-            HubError::new(Word::File, error.to_string())
+        let cannot = |error: child::ProgramStartError| {
+            HubError::new(HubErrorCode::File, error.to_string())
                 .hint("install git, or name a GitHub repository")
         };
         let file =
@@ -159,33 +168,35 @@ impl Git<'_> {
             all.extend(["-c".into(), setting.into()]);
         }
         all.extend(args.iter().map(OsString::from));
-        let program = Program {
+        let program = ProgramSpec {
             file,
             args: all,
             env: vars,
             cwd: self.folder.to_owned(),
-            stdin: Stdin::Null,
-            stdout: Stdout::Keep,
-            limits: Limits { time: Some(STEP), silence: None, output: Some(MAX_OUTPUT) },
+            stdin: StdinMode::Null,
+            stdout: StdoutMode::Keep,
+            limits: ProgramLimits { time: Some(STEP), silence: None, output: Some(MAX_OUTPUT) },
         };
         let mut out = Vec::new();
-        let ended = child::run(program, &Control::default(), &mut |stream, bytes| {
-            if stream == Stream::Out {
+        let ended = child::run(program, &ProcessControl::default(), &mut |stream, bytes| {
+            if stream == OutputStream::Out {
                 out.extend_from_slice(bytes);
             }
         })
         .map_err(cannot)?;
         match ended.how {
-            How::Exit(0) => Ok(out),
-            How::TimedOut => Err(HubError::new(Word::Network, "git took too long")),
-            How::TooLoud => Err(HubError::new(Word::TooLarge, "the repository is too large")),
+            ExitCause::Exit(0) => Ok(out),
+            ExitCause::TimedOut => Err(HubError::new(HubErrorCode::Network, "git took too long")),
+            ExitCause::TooLoud => {
+                Err(HubError::new(HubErrorCode::TooLarge, "the repository is too large"))
+            }
             _ => {
-                let said = ended.stderr.text(&sinew_exec::Masker::default());
+                let said = ended.stderr.text(&sinew_exec::SecretMasker::default());
                 let said =
                     said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it failed");
                 let said: String = said.chars().take(300).collect();
                 let said = Untrusted::new(&said).for_terminal();
-                Err(HubError::new(Word::Network, format!("git: {said}"))
+                Err(HubError::new(HubErrorCode::Network, format!("git: {said}"))
                     .hint("check the address, and that you may read it"))
             }
         }

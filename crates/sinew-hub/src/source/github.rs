@@ -1,19 +1,21 @@
 //! GitHub: a ref becomes a commit, and the archive of that commit is fetched. Never a branch.
 
 use serde::Deserialize;
-use sinew_guard::archive::{self, Limits};
+use sinew_guard::archive::{self, ArchiveLimits};
 use url::Url;
 
-use crate::cache::Cache;
-use crate::error::{HubError, Word};
-use crate::net::{Answer, Call, Http, Network, Progress, Purpose};
+use crate::cache::HubCache;
+use crate::error::{HubError, HubErrorCode};
+use crate::net::{
+    DownloadProgress, HttpClient, HttpRequest, HttpResponse, NetworkAccess, RequestPurpose,
+};
 use crate::reference::GitHubRef;
-use crate::settings::{GitHubPlaces, below};
-use crate::tree::{Tree, TreeError, TreeFile};
-use crate::wire::{Page, page};
+use crate::settings::{GitHubEndpoints, join_path};
+use crate::tree::{SkillTree, TreeError, TreeFile};
+use crate::wire::{WirePage, page};
 
 /// An archive of a whole repository; the skill in it is held to the usual caps.
-const MAX_REPOSITORY: Limits = Limits {
+const MAX_REPOSITORY: ArchiveLimits = ArchiveLimits {
     archive: 100_000_000,
     unpacked: 1_000_000_000,
     entry: 200_000_000,
@@ -26,15 +28,15 @@ const MAX_PER_NAME: usize = 3;
 
 /// GitHub, as configured.
 #[derive(Debug)]
-pub struct GitHub<'a> {
-    http: &'a Http,
-    places: &'a GitHubPlaces,
-    cache: &'a Cache,
+pub struct GitHubClient<'a> {
+    http: &'a HttpClient,
+    places: &'a GitHubEndpoints,
+    cache: &'a HubCache,
 }
 
 /// A repository in a search.
 #[derive(Debug, Clone, Deserialize)]
-struct Repository {
+struct GitHubRepositoryWire {
     /// `owner/repo`.
     full_name: String,
     description: Option<String>,
@@ -44,14 +46,14 @@ struct Repository {
 
 /// A file in a search.
 #[derive(Debug, Clone, Deserialize)]
-struct CodeHit {
+struct GitHubFileWire {
     path: String,
-    repository: Repository,
+    repository: GitHubRepositoryWire,
 }
 
 /// A skill that a search found.
 #[derive(Debug, Clone)]
-pub struct Hit {
+pub struct GitHubHit {
     /// Where it is.
     pub at: GitHubRef,
     /// What the repository is for.
@@ -60,9 +62,9 @@ pub struct Hit {
     pub stars: u64,
 }
 
-impl<'a> GitHub<'a> {
+impl<'a> GitHubClient<'a> {
     /// GitHub, as configured.
-    pub fn new(http: &'a Http, places: &'a GitHubPlaces, cache: &'a Cache) -> Self {
+    pub fn new(http: &'a HttpClient, places: &'a GitHubEndpoints, cache: &'a HubCache) -> Self {
         Self { http, places, cache }
     }
 
@@ -73,15 +75,16 @@ impl<'a> GitHub<'a> {
         }
         let wanted = at.at.as_deref().unwrap_or("HEAD");
         let path = format!("/repos/{}/{}/commits/{wanted}", at.owner, at.repo);
-        let call = Call {
+        let call = HttpRequest {
             accept: "application/vnd.github.sha",
-            ..Call::get(below(&self.places.api, &path)).with(self.places.token.as_ref())
+            ..HttpRequest::get(join_path(&self.places.api, &path))
+                .with_token(self.places.token.as_ref())
         };
         let answer = self.checked(self.http.call(&call, &mut |_, _| {})?, at)?;
         let commit = String::from_utf8_lossy(&answer.body).trim().to_owned();
         match is_commit(&commit) {
             true => Ok(commit.to_ascii_lowercase()),
-            false => Err(HubError::new(Word::Network, "GitHub named no commit".to_owned())),
+            false => Err(HubError::new(HubErrorCode::Network, "GitHub named no commit".to_owned())),
         }
     }
 
@@ -90,31 +93,30 @@ impl<'a> GitHub<'a> {
         &self,
         at: &GitHubRef,
         commit: &str,
-        progress: Progress<'_>,
-    ) -> Result<Archive, HubError> {
+        progress: DownloadProgress<'_>,
+    ) -> Result<CommitArchive, HubError> {
         if !is_commit(commit) {
             let message = format!("{}/{}: {commit:?} is no commit", at.owner, at.repo);
-            return Err(HubError::new(Word::IntegrityMismatch, message));
+            return Err(HubError::new(HubErrorCode::IntegrityMismatch, message));
         }
         let key = format!("github/{}/{}/{commit}", at.owner, at.repo).to_ascii_lowercase();
         let bytes = match self.cache.get::<()>(&key) {
             Some((bytes, _)) => bytes,
-            None if self.http.network() == Network::Off => {
+            None if self.http.network() == NetworkAccess::Off => {
                 let message = format!("{}/{} at {commit} is not cached", at.owner, at.repo);
-                return Err(
-                    HubError::new(Word::Offline, message).hint("run it once with a network")
-                );
+                return Err(HubError::new(HubErrorCode::Offline, message)
+                    .hint("run it once with a network"));
             }
             None => {
                 let path = format!("/{}/{}/zip/{commit}", at.owner, at.repo);
-                let call = Call::get(below(&self.places.codeload, &path))
-                    .any(Purpose::Download(MAX_REPOSITORY.archive));
+                let call = HttpRequest::get(join_path(&self.places.codeload, &path))
+                    .accept_any(RequestPurpose::Download(MAX_REPOSITORY.archive));
                 let answer = self.checked(self.http.call(&call, progress)?, at)?;
                 self.cache.put(&key, &answer.body, ());
                 answer.body
             }
         };
-        Ok(Archive { bytes, commit: commit.to_owned() })
+        Ok(CommitArchive { bytes, commit: commit.to_owned() })
     }
 
     /// Whether GitHub answers a search: it does so only for those it knows.
@@ -123,22 +125,22 @@ impl<'a> GitHub<'a> {
     }
 
     /// Skill files on GitHub that fit some words.
-    pub fn search(&self, words: &str, limit: usize) -> Result<Vec<Hit>, HubError> {
-        let mut url = below(&self.places.api, "/search/code");
+    pub fn search(&self, words: &str, limit: usize) -> Result<Vec<GitHubHit>, HubError> {
+        let mut url = join_path(&self.places.api, "/search/code");
         url.query_pairs_mut()
             .append_pair("q", &format!("filename:SKILL.md {words}"))
             .append_pair("per_page", &limit.to_string());
-        let call = Call {
+        let call = HttpRequest {
             accept: "application/vnd.github+json",
-            ..Call::get(url).with(self.places.token.as_ref())
+            ..HttpRequest::get(url).with_token(self.places.token.as_ref())
         };
         let answer = self.http.call(&call, &mut |_, _| {})?;
         if !answer.is_ok() {
             let message = format!("GitHub's search answered with {}", answer.status);
-            return Err(HubError::new(Word::Network, message));
+            return Err(HubError::new(HubErrorCode::Network, message));
         }
-        let found: Page<CodeHit> = page(answer.json()?, "items")
-            .map_err(|problem| HubError::new(Word::Network, problem))?;
+        let found: WirePage<GitHubFileWire> = page(answer.json()?, "items")
+            .map_err(|problem| HubError::new(HubErrorCode::Network, problem))?;
         let hits = found.rows.into_iter().filter_map(|found| {
             let folder = found.path.strip_suffix("SKILL.md")?.trim_end_matches('/');
             hit(found.repository, Some(folder).filter(|folder| !folder.is_empty()))
@@ -146,7 +148,7 @@ impl<'a> GitHub<'a> {
         Ok(few_per_name(hits))
     }
 
-    fn checked(&self, answer: Answer, at: &GitHubRef) -> Result<Answer, HubError> {
+    fn checked(&self, answer: HttpResponse, at: &GitHubRef) -> Result<HttpResponse, HubError> {
         if answer.is_ok() {
             return Ok(answer);
         }
@@ -155,26 +157,27 @@ impl<'a> GitHub<'a> {
             None => format!("{}/{}", at.owner, at.repo),
         };
         Err(match answer.status {
-            404 | 422 => HubError::new(Word::NotFound, format!("GitHub has no {what}"))
+            404 | 422 => HubError::new(HubErrorCode::NotFound, format!("GitHub has no {what}"))
                 .hint("check the name; a private repository needs its git@ address"),
-            401 | 403 => HubError::new(Word::Auth, format!("GitHub does not show {what}")),
-            status => {
-                HubError::new(Word::Network, format!("GitHub answered with {status} for {what}"))
-            }
+            401 | 403 => HubError::new(HubErrorCode::Auth, format!("GitHub does not show {what}")),
+            status => HubError::new(
+                HubErrorCode::Network,
+                format!("GitHub answered with {status} for {what}"),
+            ),
         })
     }
 }
 
 /// The archive of a commit.
 #[derive(Debug)]
-pub struct Archive {
+pub struct CommitArchive {
     /// The zip.
     pub bytes: Vec<u8>,
     /// The commit.
     pub commit: String,
 }
 
-impl Archive {
+impl CommitArchive {
     /// Every path of the repository; files that are not taken are not looked at.
     pub fn paths(&self) -> Result<Vec<String>, HubError> {
         let names = archive::zip_names(&self.bytes, &MAX_REPOSITORY).map_err(TreeError::Archive)?;
@@ -186,21 +189,21 @@ impl Archive {
     }
 
     /// The files below a folder.
-    pub fn below(&self, folder: &str) -> Result<Tree, HubError> {
+    pub fn subtree(&self, folder: &str) -> Result<SkillTree, HubError> {
         let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let wanted = |name: &str| {
             name.split_once('/').is_some_and(|(_, path)| {
                 path.starts_with(&prefix) && path.len() > prefix.len() && !path.ends_with('/')
             })
         };
-        let entries = archive::unpack_some(&self.bytes, &MAX_REPOSITORY, &wanted)
+        let entries = archive::unpack_selected(&self.bytes, &MAX_REPOSITORY, &wanted)
             .map_err(TreeError::Archive)?;
-        let file = |entry: archive::Entry| TreeFile {
+        let file = |entry: archive::ArchiveFile| TreeFile {
             path: entry.path[prefix.len()..].to_owned(),
             bytes: entry.bytes,
             executable: entry.executable,
         };
-        Ok(Tree::new(entries.into_iter().map(file).collect())?)
+        Ok(SkillTree::new(entries.into_iter().map(file).collect())?)
     }
 }
 
@@ -221,15 +224,16 @@ pub fn page_url(owner: &str, repo: &str, commit: &str, path: &str) -> String {
     }
 }
 
-fn hit(repository: Repository, path: Option<&str>) -> Option<Hit> {
+fn hit(repository: GitHubRepositoryWire, path: Option<&str>) -> Option<GitHubHit> {
     let (owner, repo) = repository.full_name.split_once('/')?;
     let text = match path {
         Some(path) => format!("{owner}/{repo}/{path}"),
         None => format!("{owner}/{repo}"),
     };
     // What GitHub names must be a reference like any other.
-    match crate::reference::Reference::parse(&text, crate::reference::Reading::GitHub) {
-        Ok(crate::reference::Reference::GitHub(at)) => Some(Hit {
+    match crate::reference::SkillReference::parse(&text, crate::reference::ShorthandMeaning::GitHub)
+    {
+        Ok(crate::reference::SkillReference::GitHub(at)) => Some(GitHubHit {
             at,
             description: repository.description.unwrap_or_default(),
             stars: repository.stargazers_count,
@@ -238,7 +242,7 @@ fn hit(repository: Repository, path: Option<&str>) -> Option<Hit> {
     }
 }
 
-fn few_per_name(hits: impl Iterator<Item = Hit>) -> Vec<Hit> {
+fn few_per_name(hits: impl Iterator<Item = GitHubHit>) -> Vec<GitHubHit> {
     let mut seen = std::collections::BTreeMap::<String, usize>::new();
     hits.filter(|hit| {
         let name = hit.at.path.as_deref().and_then(|path| path.rsplit('/').next());

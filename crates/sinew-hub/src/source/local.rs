@@ -2,39 +2,39 @@
 
 use std::path::Path;
 
-use sinew_guard::archive::Limits;
+use sinew_guard::archive::ArchiveLimits;
 use sinew_skill::content_hash as sha256_hex;
 
-use crate::error::{HubError, Word};
-use crate::tree::Tree;
+use crate::error::{HubError, HubErrorCode};
+use crate::tree::SkillTree;
 
 /// The files, and the archive's digest and size where they came in one.
 #[derive(Debug)]
-pub struct Taken {
+pub struct LocalFiles {
     /// The files.
-    pub tree: Tree,
+    pub tree: SkillTree,
     /// SHA-256 and bytes of the archive.
     pub archive: Option<(String, u64)>,
 }
 
 /// Takes a skill's folder or an archive of it.
-pub fn take(path: &Path) -> Result<Taken, HubError> {
+pub fn read_files(path: &Path) -> Result<LocalFiles, HubError> {
     let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
-            HubError::new(Word::NotFound, format!("there is no {}", path.display()))
+            HubError::new(HubErrorCode::NotFound, format!("there is no {}", path.display()))
         }
         _ => HubError::file("read", path, &error),
     })?;
     if metadata.is_dir() {
-        return Ok(Taken { tree: Tree::from_folder(path)?, archive: None });
+        return Ok(LocalFiles { tree: SkillTree::from_folder(path)?, archive: None });
     }
-    if metadata.len() > Limits::SKILL.archive {
+    if metadata.len() > ArchiveLimits::SKILL.archive {
         let message = format!("{} has {} bytes", path.display(), metadata.len());
-        return Err(HubError::new(Word::TooLarge, message));
+        return Err(HubError::new(HubErrorCode::TooLarge, message));
     }
     let bytes = std::fs::read(path).map_err(|error| HubError::file("read", path, &error))?;
-    Ok(Taken {
-        tree: Tree::from_archive(&bytes, 0)?,
+    Ok(LocalFiles {
+        tree: SkillTree::from_archive(&bytes, 0)?,
         archive: Some((sha256_hex(&bytes), bytes.len() as u64)),
     })
 }

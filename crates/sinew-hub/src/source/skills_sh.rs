@@ -2,14 +2,14 @@
 
 use serde::Deserialize;
 
-use crate::error::{HubError, Word};
-use crate::net::{Call, Http};
-use crate::reference::{Reading, Reference, SkillsShRef};
-use crate::settings::{Settings, below};
-use crate::wire::{Page, page};
+use crate::error::{HubError, HubErrorCode};
+use crate::net::{HttpClient, HttpRequest};
+use crate::reference::{ShorthandMeaning, SkillReference, SkillsShRef};
+use crate::settings::{HubOptions, join_path};
+use crate::wire::{WirePage, page};
 
 #[derive(Debug, Deserialize)]
-struct Row {
+struct SkillsShWire {
     id: String,
     name: Option<String>,
     #[serde(default)]
@@ -18,7 +18,7 @@ struct Row {
 
 /// A skill that the list knows.
 #[derive(Debug, Clone)]
-pub struct Listed {
+pub struct SkillsShListing {
     /// Where it is.
     pub at: SkillsShRef,
     /// Its name.
@@ -29,29 +29,29 @@ pub struct Listed {
 
 /// Skills that fit some words.
 pub fn search(
-    http: &Http,
-    settings: &Settings,
+    http: &HttpClient,
+    settings: &HubOptions,
     words: &str,
     limit: usize,
-) -> Result<Vec<Listed>, HubError> {
-    let mut url = below(&settings.skills_sh, "/api/search");
+) -> Result<Vec<SkillsShListing>, HubError> {
+    let mut url = join_path(&settings.skills_sh, "/api/search");
     url.query_pairs_mut().append_pair("q", words).append_pair("limit", &limit.to_string());
-    let answer = http.call(&Call::get(url), &mut |_, _| {})?;
+    let answer = http.call(&HttpRequest::get(url), &mut |_, _| {})?;
     if !answer.is_ok() {
         return Err(HubError::new(
-            Word::Network,
+            HubErrorCode::Network,
             format!("skills.sh answered with {}", answer.status),
         ));
     }
-    let found: Page<Row> =
-        page(answer.json()?, "skills").map_err(|problem| HubError::new(Word::Network, problem))?;
+    let found: WirePage<SkillsShWire> = page(answer.json()?, "skills")
+        .map_err(|problem| HubError::new(HubErrorCode::Network, problem))?;
     let listed = found.rows.into_iter().filter_map(|row| {
         // What the list names must be a reference like any other.
         let text = format!("skills-sh:{}", row.id);
-        match Reference::parse(&text, Reading::GitHub) {
-            Ok(Reference::SkillsSh(at)) => {
+        match SkillReference::parse(&text, ShorthandMeaning::GitHub) {
+            Ok(SkillReference::SkillsSh(at)) => {
                 let name = row.name.unwrap_or_else(|| at.slug.clone());
-                Some(Listed { at, name, installs: row.installs })
+                Some(SkillsShListing { at, name, installs: row.installs })
             }
             _ => None,
         }

@@ -2,15 +2,15 @@
 
 use serde::Deserialize;
 use sinew_guard::Untrusted;
-use sinew_guard::archive::{Limits, components, format_of};
+use sinew_guard::archive::{ArchiveLimits, components, format_of};
 use sinew_skill::content_hash as sha256_hex;
 use url::Url;
 
-use crate::error::{HubError, Word};
-use crate::net::{Answer, Call, Http, Progress, Purpose};
-use crate::settings::below;
-use crate::tree::{Tree, TreeFile};
-use crate::wire::{Page, page};
+use crate::error::{HubError, HubErrorCode};
+use crate::net::{DownloadProgress, HttpClient, HttpRequest, HttpResponse, RequestPurpose};
+use crate::settings::join_path;
+use crate::tree::{SkillTree, TreeFile};
+use crate::wire::{WirePage, page};
 
 /// The schema that is understood.
 const SCHEMA: &str = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
@@ -23,7 +23,7 @@ const MAX_FILES: usize = 1_000;
 
 /// An entry as either form gives it.
 #[derive(Debug, Clone, Deserialize)]
-struct Row {
+struct WellKnownWire {
     name: String,
     #[serde(rename = "type")]
     kind: Option<String>,
@@ -37,18 +37,18 @@ struct Row {
 
 /// A skill that a host offers.
 #[derive(Debug, Clone)]
-pub struct Offered {
+pub struct WellKnownSkill {
     /// Its name.
     pub name: String,
     /// What it is for.
     pub description: String,
     /// Where its bytes are.
-    pub from: From,
+    pub from: WellKnownLocation,
 }
 
 /// Where the bytes of an entry are.
 #[derive(Debug, Clone)]
-pub enum From {
+pub enum WellKnownLocation {
     /// One artifact with a digest.
     Artifact {
         /// Its address.
@@ -62,27 +62,27 @@ pub enum From {
 
 /// What a host offers.
 #[derive(Debug, Clone)]
-pub struct Index {
+pub struct WellKnownIndex {
     /// Where the index was read.
     pub url: Url,
     /// The entries.
-    pub entries: Vec<Offered>,
+    pub entries: Vec<WellKnownSkill>,
     /// One line for each entry that could not be taken.
     pub problems: Vec<String>,
 }
 
 /// What was fetched of an entry.
 #[derive(Debug)]
-pub struct Fetched {
+pub struct WellKnownFiles {
     /// The files.
-    pub tree: Tree,
+    pub tree: SkillTree,
     /// SHA-256 and bytes of the artifact, where there was one.
     pub artifact: Option<(String, u64)>,
 }
 
 /// Reads a host's index.
-pub fn index(http: &Http, base: &Url) -> Result<Index, HubError> {
-    let ask = |path: &str| http.call(&Call::get(below(base, path)), &mut |_, _| {});
+pub fn index(http: &HttpClient, base: &Url) -> Result<WellKnownIndex, HubError> {
+    let ask = |path: &str| http.call(&HttpRequest::get(join_path(base, path)), &mut |_, _| {});
     let answer = ask(INDEX)?;
     if answer.is_ok() {
         return read(&answer, base);
@@ -91,10 +91,13 @@ pub fn index(http: &Http, base: &Url) -> Result<Index, HubError> {
     if old.is_ok() {
         return read(&old, base);
     }
-    Err(HubError::new(Word::NotFound, format!("{base} offers no skills: there is no {INDEX}")))
+    Err(HubError::new(
+        HubErrorCode::NotFound,
+        format!("{base} offers no skills: there is no {INDEX}"),
+    ))
 }
 
-fn read(answer: &Answer, base: &Url) -> Result<Index, HubError> {
+fn read(answer: &HttpResponse, base: &Url) -> Result<WellKnownIndex, HubError> {
     let value = answer.json()?;
     let schema = value.get("$schema").map(|schema| schema.as_str().unwrap_or("").to_owned());
     let current = match schema.as_deref() {
@@ -104,17 +107,24 @@ fn read(answer: &Answer, base: &Url) -> Result<Index, HubError> {
             let other = Untrusted::new(other).for_terminal();
             let message =
                 format!("the index of {base} has the schema `{other}`, which is not known");
-            return Err(HubError::new(Word::Unsupported, message).hint("nothing was installed"));
+            return Err(
+                HubError::new(HubErrorCode::Unsupported, message).hint("nothing was installed")
+            );
         }
     };
-    let rows: Page<Row> =
-        page(value, "skills").map_err(|problem| HubError::new(Word::Network, problem))?;
-    let mut index = Index { url: answer.url.clone(), entries: Vec::new(), problems: rows.problems };
+    let rows: WirePage<WellKnownWire> =
+        page(value, "skills").map_err(|problem| HubError::new(HubErrorCode::Network, problem))?;
+    let mut index =
+        WellKnownIndex { url: answer.url.clone(), entries: Vec::new(), problems: rows.problems };
     for row in rows.rows {
         let name = Untrusted::new(&row.name).for_terminal();
         match if current { artifact(&row, &answer.url) } else { files(&row, base) } {
             Ok(from) => {
-                index.entries.push(Offered { name: row.name, description: row.description, from });
+                index.entries.push(WellKnownSkill {
+                    name: row.name,
+                    description: row.description,
+                    from,
+                });
             }
             Err(problem) => index.problems.push(format!("{name}: {problem}")),
         }
@@ -122,7 +132,7 @@ fn read(answer: &Answer, base: &Url) -> Result<Index, HubError> {
     Ok(index)
 }
 
-fn artifact(row: &Row, index: &Url) -> Result<From, &'static str> {
+fn artifact(row: &WellKnownWire, index: &Url) -> Result<WellKnownLocation, &'static str> {
     if !matches!(row.kind.as_deref(), Some("skill-md" | "archive")) {
         return Err("its type is neither skill-md nor archive");
     }
@@ -135,27 +145,27 @@ fn artifact(row: &Row, index: &Url) -> Result<From, &'static str> {
         .filter(|digest| sinew_guard::digest::from_hex(digest).is_some())
         .ok_or("it has no sha256 digest")?
         .to_ascii_lowercase();
-    Ok(From::Artifact { url, sha256 })
+    Ok(WellKnownLocation::Artifact { url, sha256 })
 }
 
-fn files(row: &Row, base: &Url) -> Result<From, &'static str> {
+fn files(row: &WellKnownWire, base: &Url) -> Result<WellKnownLocation, &'static str> {
     let plain = components(&row.name).is_ok_and(|parts| parts.len() == 1);
     if !plain || row.files.is_empty() || row.files.len() > MAX_FILES {
         return Err("its name or its list of files is not usable");
     }
     let file = |path: &String| {
         components(path).map_err(|_| "a file's name is not usable")?;
-        let url = below(base, &format!("/.well-known/skills/{}/{path}", row.name));
+        let url = join_path(base, &format!("/.well-known/skills/{}/{path}", row.name));
         Ok((path.clone(), url))
     };
-    row.files.iter().map(file).collect::<Result<_, _>>().map(From::Files)
+    row.files.iter().map(file).collect::<Result<_, _>>().map(WellKnownLocation::Files)
 }
 
-impl Offered {
+impl WellKnownSkill {
     /// The host of its bytes, where that is another origin than the index.
-    pub fn foreign_host(&self, index: &Index) -> Option<String> {
+    pub fn foreign_host(&self, index: &WellKnownIndex) -> Option<String> {
         match &self.from {
-            From::Artifact { url, .. } if url.origin() != index.url.origin() => {
+            WellKnownLocation::Artifact { url, .. } if url.origin() != index.url.origin() => {
                 url.host_str().map(str::to_owned)
             }
             _ => None,
@@ -163,42 +173,47 @@ impl Offered {
     }
 
     /// Its files, held against its digest.
-    pub fn fetch(&self, http: &Http, progress: Progress<'_>) -> Result<Fetched, HubError> {
+    pub fn fetch(
+        &self,
+        http: &HttpClient,
+        progress: DownloadProgress<'_>,
+    ) -> Result<WellKnownFiles, HubError> {
         let name = Untrusted::new(&self.name).for_terminal();
-        let get = |url: &Url, progress: Progress<'_>| {
-            let call = Call::get(url.clone()).any(Purpose::Download(Limits::SKILL.archive));
+        let get = |url: &Url, progress: DownloadProgress<'_>| {
+            let call = HttpRequest::get(url.clone())
+                .accept_any(RequestPurpose::Download(ArchiveLimits::SKILL.archive));
             let answer = http.call(&call, progress)?;
             match answer.is_ok() {
                 true => Ok(answer.body),
                 false => Err(HubError::new(
-                    Word::NotFound,
+                    HubErrorCode::NotFound,
                     format!("the host has no file for `{name}` (status {})", answer.status),
                 )),
             }
         };
         match &self.from {
-            From::Artifact { url, sha256 } => {
+            WellKnownLocation::Artifact { url, sha256 } => {
                 let bytes = get(url, progress)?;
                 let found = sha256_hex(&bytes);
                 if found != *sha256 {
                     let message = format!(
                         "`{name}` does not have the digest that the index gives: sha256:{found}, not sha256:{sha256}"
                     );
-                    return Err(HubError::new(Word::IntegrityMismatch, message));
+                    return Err(HubError::new(HubErrorCode::IntegrityMismatch, message));
                 }
                 let size = bytes.len() as u64;
                 let tree = match format_of(&bytes) {
-                    Some(_) => Tree::from_archive(&bytes, 0)?,
-                    None => Tree::new(vec![TreeFile::new("SKILL.md", bytes)])?,
+                    Some(_) => SkillTree::from_archive(&bytes, 0)?,
+                    None => SkillTree::new(vec![TreeFile::new("SKILL.md", bytes)])?,
                 };
-                Ok(Fetched { tree, artifact: Some((found, size)) })
+                Ok(WellKnownFiles { tree, artifact: Some((found, size)) })
             }
-            From::Files(list) => {
+            WellKnownLocation::Files(list) => {
                 let mut files = Vec::new();
                 for (path, url) in list {
                     files.push(TreeFile::new(path.clone(), get(url, progress)?));
                 }
-                Ok(Fetched { tree: Tree::new(files)?, artifact: None })
+                Ok(WellKnownFiles { tree: SkillTree::new(files)?, artifact: None })
             }
         }
     }

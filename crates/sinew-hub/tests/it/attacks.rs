@@ -1,8 +1,8 @@
 //! Attack classes of the guard that reach the client, one test each; those of the wire and of
 //! updates are in their own modules.
 
-use sinew_hub::install::{Neighbour, Pause};
-use sinew_hub::lock::Method;
+use sinew_hub::install::{ExistingSkill, InstallRisk};
+use sinew_hub::lock::ApprovalMethod;
 use sinew_testkit::skill_text;
 
 use crate::installs::THIEF;
@@ -12,18 +12,19 @@ use crate::support::{Person, World, ask, refused};
 fn class_11_a_name_that_another_skill_has_needs_consent() {
     let world = World::new();
     world.clawhub.publish_simple("eve", "github", "1.0.0");
-    let bundled = Neighbour {
+    let bundled = ExistingSkill {
         name: "github".to_owned(),
         origin: "bundled, /opt/sinew/skills/github".to_owned(),
         folder: "/opt/sinew/skills/github".into(),
     };
-    let with = |ask: &mut sinew_hub::install::Ask| ask.neighbours = vec![bundled.clone()];
+    let with =
+        |ask: &mut sinew_hub::install::SkillInstallRequest| ask.neighbours = vec![bundled.clone()];
     assert_eq!(refused(world.install_with("github", &mut Person::absent(), with)).0, "shadows");
     assert!(world.files().is_empty());
     let mut person = Person::yes();
     world.install_with("github", &mut person, with).unwrap();
     let concern = &person.concerns[0];
-    assert_eq!(concern.pause, Pause::Shadows);
+    assert_eq!(concern.pause, InstallRisk::Shadows);
     assert!(
         concern.detail.contains("bundled") && concern.detail.contains("@eve/github"),
         "{}",
@@ -34,7 +35,7 @@ fn class_11_a_name_that_another_skill_has_needs_consent() {
 #[test]
 fn class_11_a_name_close_to_a_known_one_is_shown() {
     let world = World::new();
-    let known = Neighbour {
+    let known = ExistingSkill {
         name: "todoist-cli".to_owned(),
         origin: "workspace".to_owned(),
         folder: "/work/skills/todoist-cli".into(),
@@ -64,8 +65,10 @@ fn class_15_no_reference_becomes_an_argument() {
         "owner/repo#--help",
         "git@host:a b.git",
     ] {
-        let parsed =
-            sinew_hub::reference::Reference::parse(hostile, sinew_hub::reference::Reading::GitHub);
+        let parsed = sinew_hub::reference::SkillReference::parse(
+            hostile,
+            sinew_hub::reference::ShorthandMeaning::GitHub,
+        );
         assert!(parsed.is_err(), "{hostile}: {parsed:?}");
     }
 }
@@ -81,20 +84,20 @@ fn class_23_an_approval_for_other_bytes_opens_nothing() {
         hub.prepare(&ask(slug), &world.workdir(), &mut Person::absent(), &mut |_, _| {}).unwrap()
     };
     let (tides, winds) = (prepare("tides"), prepare("winds"));
-    let forged = hub.approval(&winds, "eve".to_owned(), Method::Flag, None);
+    let forged = hub.approval(&winds, "eve".to_owned(), ApprovalMethod::Flag, None);
     assert_eq!(refused(hub.commit(tides, forged, &world.workdir())).0, "needs-approval");
     assert!(world.files().is_empty());
     // An approval that somebody writes into the lock by hand does not open other files either.
     world.install("tides").unwrap();
     world.machine.write("work/skills/tides/SKILL.md", skill_text("tides", "Other"));
     let lock = world.workdir().lock(&world.environment()).unwrap();
-    assert!(sinew_hub::hold(&lock, "tides", &world.path("skills/tides"), None).is_some());
+    assert!(sinew_hub::hold_reason(&lock, "tides", &world.path("skills/tides"), None).is_some());
     let text = std::fs::read_to_string(world.path(".sinew/lock.json")).unwrap();
     let digest = world.lock()["skills"]["tides"]["approval"]["digest"].as_str().unwrap().to_owned();
     let forged = format!("sha256:{}", "1".repeat(64));
     std::fs::write(world.path(".sinew/lock.json"), text.replacen(&digest, &forged, 1)).unwrap();
     let lock = world.workdir().lock(&world.environment()).unwrap();
-    assert!(lock.skills["tides"].held().is_some());
+    assert!(lock.skills["tides"].hold_reason().is_some());
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 use sinew_hub::digest::{
-    FileRecord, META_FILE, Order, content_hash, fingerprint, openclaw_tree, tree_sha256,
+    FileRecord, FingerprintOrder, META_FILE, content_hash, fingerprint, openclaw_tree, tree_sha256,
 };
-use sinew_hub::tree::{Tree, TreeError, TreeFile, records_of};
-use sinew_hub::zipped::{Meta, pack};
+use sinew_hub::tree::{SkillTree, TreeError, TreeFile, records_of};
+use sinew_hub::version_archive::{ArchiveMeta, pack};
 
 /// In collation order.
 const PATHS: &[&str] = &[
@@ -20,9 +20,9 @@ fn records(paths: &[&str]) -> Vec<FileRecord> {
 #[test]
 fn case_4_the_golden_vectors_hold() {
     let check = |files: &[FileRecord], expected: [&str; 4]| {
-        assert_eq!(fingerprint(files, Order::Collation), expected[0]);
+        assert_eq!(fingerprint(files, FingerprintOrder::Collation), expected[0]);
         assert_eq!(content_hash(files), expected[1]);
-        assert_eq!(fingerprint(files, Order::Bytes), expected[2]);
+        assert_eq!(fingerprint(files, FingerprintOrder::Bytes), expected[2]);
         assert_eq!(tree_sha256(files), format!("sha256:{}", expected[3]));
     };
     let mut all = records(PATHS);
@@ -52,7 +52,7 @@ fn case_4_the_golden_vectors_hold() {
 fn case_4_paths_stand_in_the_clients_order() {
     let mut sorted = PATHS.to_vec();
     sorted.sort_unstable();
-    sorted.sort_by(|a, b| Order::Collation.compare(a, b));
+    sorted.sort_by(|a, b| FingerprintOrder::Collation.compare(a, b));
     assert_eq!(sorted, PATHS);
 }
 
@@ -70,7 +70,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(20_000))]
     #[test]
     fn case_4_random_ascii_pairs_sort_by_the_rule(a in "[ -~]{0,12}", b in "[ -~]{0,12}") {
-        prop_assert_eq!(Order::Collation.compare(&a, &b), by_the_rule(&a, &b));
+        prop_assert_eq!(FingerprintOrder::Collation.compare(&a, &b), by_the_rule(&a, &b));
     }
 }
 
@@ -88,7 +88,7 @@ fn records_of_tools_are_no_part_of_a_tree_and_an_execute_bit_is() {
 
 #[test]
 fn the_publishable_set_leaves_out_dots_modules_and_what_is_ignored() {
-    let tree = Tree::new(
+    let tree = SkillTree::new(
         [
             ("SKILL.md", "x"),
             (META_FILE, "{}"),
@@ -117,7 +117,7 @@ fn the_publishable_set_leaves_out_dots_modules_and_what_is_ignored() {
 #[test]
 fn a_tree_has_no_twins_links_or_ways_out() {
     let tree = |paths: &[&str]| {
-        Tree::new(paths.iter().map(|path| TreeFile::new(*path, "x")).collect()).map(|_| ())
+        SkillTree::new(paths.iter().map(|path| TreeFile::new(*path, "x")).collect()).map(|_| ())
     };
     assert!(matches!(tree(&["a.md", "A.md"]), Err(TreeError::Twins { .. })));
     assert!(matches!(tree(&["e\u{301}.md", "é.md"]), Err(TreeError::Twins { .. })));
@@ -137,7 +137,7 @@ fn a_tree_has_no_twins_links_or_ways_out() {
 
 #[test]
 fn a_packed_version_is_the_same_bytes_every_time() {
-    let meta = Meta {
+    let meta = ArchiveMeta {
         owner_id: "u1".into(),
         slug: "demo".into(),
         version: "1.0.0".into(),
@@ -148,10 +148,10 @@ fn a_packed_version_is_the_same_bytes_every_time() {
     let mut turned = files;
     turned.reverse();
     assert_eq!(once, pack(turned, Some(&meta)).unwrap());
-    let tree = Tree::from_archive(&once, 0).unwrap();
+    let tree = SkillTree::from_archive(&once, 0).unwrap();
     assert_eq!(tree.get(META_FILE).unwrap().bytes, meta.to_bytes());
     let names: Vec<String> =
-        sinew_guard::archive::unpack(&once, &sinew_guard::archive::Limits::SKILL)
+        sinew_guard::archive::unpack(&once, &sinew_guard::archive::ArchiveLimits::SKILL)
             .unwrap()
             .into_iter()
             .map(|entry| entry.path)

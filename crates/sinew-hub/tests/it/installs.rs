@@ -1,7 +1,7 @@
 //! Installing from a registry: what ends where, and what is refused.
 
-use sinew_hub::install::{Acceptance, Pause};
-use sinew_testkit::{ClawHubManner, Flag, skill_text};
+use sinew_hub::install::{InstallRisk, RuleAcceptance};
+use sinew_testkit::{ClawHubManner, ModerationFlag, skill_text};
 
 use crate::support::{Person, World, accepting, ask, refused};
 
@@ -98,7 +98,7 @@ fn case_2_a_byte_that_differs_from_the_registrys_list_is_refused() {
         "1.0.0",
         &[("SKILL.md", &skill_text("tides", "Tells the tides")), ("refs/a.md", "more")],
     );
-    world.clawhub.behave(ClawHubManner::WrongDigest);
+    world.clawhub.set_manner(ClawHubManner::WrongDigest);
     let (word, message) = refused(world.install("tides"));
     assert_eq!(word, "integrity-mismatch");
     assert!(message.contains("refs/a.md"), "{message}");
@@ -116,12 +116,12 @@ fn what_cannot_be_unpacked_leaves_nothing_behind() {
     ] {
         let world = World::new();
         world.clawhub.publish_simple("ada", "tides", "1.0.0");
-        world.clawhub.behave(manner.clone());
+        world.clawhub.set_manner(manner.clone());
         let outside = world.machine.path("outside.md");
         assert_eq!(refused(world.install("tides")).0, word, "{manner:?}");
         assert!(world.files().is_empty() && !outside.exists(), "{manner:?}");
         // The same registry on a good day.
-        world.clawhub.behave(ClawHubManner::Clean);
+        world.clawhub.set_manner(ClawHubManner::Clean);
         world.install("tides").unwrap();
     }
 }
@@ -144,12 +144,12 @@ fn case_3_a_json_answer_on_download_leads_to_github() {
         ClawHubManner::Json(serde_json::json!({"sourceRef": "public-github", "repo": "ada/skills",
             "commit": commit, "path": "skills/tides", "contentHash": hash, "archiveUrl": "x"}))
     };
-    world.clawhub.behave(source(&"0".repeat(64)));
+    world.clawhub.set_manner(source(&"0".repeat(64)));
     assert_eq!(refused(world.install("tides")).0, "integrity-mismatch");
-    world.clawhub.behave(source(&"a".repeat(64)));
+    world.clawhub.set_manner(source(&"a".repeat(64)));
     assert_eq!(refused(world.install("tides")).0, "integrity-mismatch");
     assert!(world.files().is_empty());
-    world.clawhub.behave(source(&hash));
+    world.clawhub.set_manner(source(&hash));
     world.install("tides").unwrap();
     let entry = &world.lock()["skills"]["tides"];
     assert_eq!((&entry["contentHash"], &entry["source"]["commit"]), (&hash.into(), &commit.into()));
@@ -159,14 +159,14 @@ fn case_3_a_json_answer_on_download_leads_to_github() {
 fn case_16_what_the_registry_calls_malware_is_refused_with_every_flag() {
     let world = World::new();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
-    world.clawhub.flag("ada", "tides", Flag::Malicious);
+    world.clawhub.flag("ada", "tides", ModerationFlag::Malicious);
     let everything = [
-        Pause::Suspicious,
-        Pause::Pending,
-        Pause::Unverified,
-        Pause::ForeignHost,
-        Pause::Shadows,
-        Pause::OwnerChange,
+        InstallRisk::Suspicious,
+        InstallRisk::Pending,
+        InstallRisk::Unverified,
+        InstallRisk::ForeignHost,
+        InstallRisk::Shadows,
+        InstallRisk::OwnerChange,
     ];
     let mut person = Person::yes();
     let result = world.install_with("tides", &mut person, |ask| {
@@ -182,13 +182,13 @@ fn case_16_what_the_registry_calls_malware_is_refused_with_every_flag() {
 fn case_17_suspicious_needs_a_yes_of_its_own() {
     let world = World::new();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
-    world.clawhub.flag("ada", "tides", Flag::Suspicious);
+    world.clawhub.flag("ada", "tides", ModerationFlag::Suspicious);
     let result = world.install_with("tides", &mut Person::absent(), |ask| ask.overwrite = true);
     assert_eq!(refused(result).0, "suspicious");
     assert_eq!(refused(world.install_with("tides", &mut Person::no(), |_| {})).0, "suspicious");
     assert!(world.files().is_empty());
     let mut person = Person::yes();
-    world.install_with("tides", &mut person, accepting(&[Pause::Suspicious])).unwrap();
+    world.install_with("tides", &mut person, accepting(&[InstallRisk::Suspicious])).unwrap();
     assert!(person.concerns.is_empty());
     assert_eq!(world.lock()["skills"]["tides"]["upstream"]["verdict"], "suspicious");
 }
@@ -215,7 +215,7 @@ fn what_is_there_is_refused_before_any_download() {
     // Replacing it keeps a copy of what was there.
     let done = world.install_with("tides", &mut Person::yes(), |ask| ask.overwrite = true).unwrap();
     let copy =
-        sinew_hub::tree::Tree::from_archive(&std::fs::read(done.backup.unwrap()).unwrap(), 0);
+        sinew_hub::tree::SkillTree::from_archive(&std::fs::read(done.backup.unwrap()).unwrap(), 0);
     assert_eq!(copy.unwrap().get("SKILL.md").unwrap().bytes, b"mine");
 }
 
@@ -223,10 +223,10 @@ fn what_is_there_is_refused_before_any_download() {
 fn a_version_without_a_list_of_files_needs_a_yes_of_its_own() {
     let world = World::new();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
-    world.clawhub.behave(ClawHubManner::NoFiles);
+    world.clawhub.set_manner(ClawHubManner::NoFiles);
     let result = world.install_with("tides", &mut Person::absent(), |_| {});
     assert_eq!(refused(result).0, "integrity-unavailable");
-    world.install_with("tides", &mut Person::yes(), accepting(&[Pause::Unverified])).unwrap();
+    world.install_with("tides", &mut Person::yes(), accepting(&[InstallRisk::Unverified])).unwrap();
     assert_eq!(world.lock()["skills"]["tides"]["unverified"], true);
 }
 
@@ -249,10 +249,14 @@ fn what_the_guard_blocks_is_kept_for_a_look_and_can_be_accepted_by_digest() {
         let rules: std::collections::BTreeSet<String> =
             rules.iter().map(|f| f.rule.clone()).collect();
         let digest = digest.to_owned();
-        move |ask: &mut sinew_hub::install::Ask| {
+        move |ask: &mut sinew_hub::install::SkillInstallRequest| {
             ask.acceptance = rules
                 .into_iter()
-                .map(|rule| Acceptance { rule, digest: digest.clone(), reason: "mine".to_owned() })
+                .map(|rule| RuleAcceptance {
+                    rule,
+                    digest: digest.clone(),
+                    reason: "mine".to_owned(),
+                })
                 .collect();
         }
     };

@@ -82,7 +82,7 @@ fn case_8_a_kill_leaves_the_old_or_the_new_skill_and_a_lock_that_agrees() {
         child.wait().unwrap();
         // The next start: whatever was left is finished or undone.
         let workdir = world.workdir();
-        drop(workdir.enter(&world.environment()).unwrap());
+        drop(workdir.acquire(&world.environment()).unwrap());
         let lock = workdir.lock(&world.environment()).unwrap();
         let target = world.path("skills/tides");
         assert_eq!(lock.skills.contains_key("tides"), target.exists(), "round {round}");
@@ -138,7 +138,12 @@ fn case_24_sixteen_processes_install_into_one_folder() {
     assert_eq!(world.lock()["skills"].as_object().unwrap().len(), 16);
     assert_eq!(world.clawhub_lock()["skills"].as_object().unwrap().len(), 16);
     assert!(
-        world.hub().verify(&[], &world.workdir()).unwrap().iter().all(sinew_hub::Verified::is_ok)
+        world
+            .hub()
+            .verify(&[], &world.workdir())
+            .unwrap()
+            .iter()
+            .all(sinew_hub::SkillVerification::is_ok)
     );
 }
 

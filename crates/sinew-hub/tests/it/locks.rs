@@ -1,14 +1,14 @@
 //! The lock and the files of other tools beside it: nothing is lost, nothing is guessed.
 
-use sinew_hub::{Strictness, TreeStatus};
+use sinew_hub::{RestoreStrictness, TreeStatus};
 use sinew_testkit::skill_text;
 
 use crate::support::{Person, World, json, refused};
 
 fn restore(
     world: &World,
-    strictness: Strictness,
-) -> Result<Vec<sinew_hub::Restored>, sinew_hub::HubError> {
+    strictness: RestoreStrictness,
+) -> Result<Vec<sinew_hub::RestoredSkill>, sinew_hub::HubError> {
     world.hub().restore(strictness, "ada", &world.workdir(), &mut Person::absent(), &mut |_, _| {})
 }
 
@@ -23,13 +23,18 @@ fn case_9_a_frozen_restore_reproduces_every_digest_or_changes_nothing() {
     // A fresh clone has the lock and no skills.
     std::fs::remove_dir_all(world.path("skills")).unwrap();
     let before = world.lock();
-    let done = restore(&world, Strictness::Frozen).unwrap();
+    let done = restore(&world, RestoreStrictness::Frozen).unwrap();
     assert_eq!(done.iter().map(|d| d.status).collect::<Vec<_>>(), ["restored", "restored"]);
     for key in ["tides", "winds"] {
         assert_eq!(world.lock()["skills"][key]["treeSha256"], before["skills"][key]["treeSha256"]);
     }
     assert!(
-        world.hub().verify(&[], &world.workdir()).unwrap().iter().all(sinew_hub::Verified::is_ok)
+        world
+            .hub()
+            .verify(&[], &world.workdir())
+            .unwrap()
+            .iter()
+            .all(sinew_hub::SkillVerification::is_ok)
     );
     // One digest changed: it fails, and the disk stays as it is.
     std::fs::remove_dir_all(world.path("skills")).unwrap();
@@ -38,7 +43,7 @@ fn case_9_a_frozen_restore_reproduces_every_digest_or_changes_nothing() {
     let path = world.path(".sinew/lock.json");
     let changed = std::fs::read_to_string(&path).unwrap().replace(right, &wrong);
     std::fs::write(&path, changed).unwrap();
-    assert_eq!(refused(restore(&world, Strictness::Frozen)).0, "integrity-mismatch");
+    assert_eq!(refused(restore(&world, RestoreStrictness::Frozen)).0, "integrity-mismatch");
     assert!(!world.path("skills/tides").exists() && !world.path("skills/winds").exists());
 }
 
@@ -59,7 +64,7 @@ fn case_10_a_damaged_lock_is_put_aside_and_no_skill_is_touched() {
     let imported = world.hub().import(&world.workdir()).unwrap();
     assert_eq!((imported[0].key.as_str(), imported[0].status), ("tides", "imported"));
     assert_eq!(world.hub().installed(&world.workdir()).unwrap()[0].status, "quarantined");
-    assert_eq!(refused(restore(&world, Strictness::Frozen)).0, "needs-approval");
+    assert_eq!(refused(restore(&world, RestoreStrictness::Frozen)).0, "needs-approval");
 }
 
 #[test]

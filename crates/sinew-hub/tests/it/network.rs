@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use sinew_hub::settings::Said;
-use sinew_hub::{Matching, Query, Sources};
-use sinew_testkit::{ClawHub, ClawHubManner, Site, SiteAnswer, skill_text};
+use sinew_hub::settings::HubOverrides;
+use sinew_hub::{NameMatching, RegistryQuery, SearchSources};
+use sinew_testkit::{ClawHubDouble, ClawHubManner, SiteAnswer, TestSite, skill_text};
 
 use crate::support::{Person, World, ask, refused};
 
@@ -12,19 +12,21 @@ use crate::support::{Person, World, ask, refused};
 fn case_6_a_wait_that_was_asked_for_is_waited() {
     let world = World::new();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
-    world.clawhub.behave(ClawHubManner::RateLimited { times: 1, retry_after: "2".to_owned() });
+    world.clawhub.set_manner(ClawHubManner::RateLimited { times: 1, retry_after: "2".to_owned() });
     world.hub().resolve(&ask("tides").reference).unwrap();
     let requests = world.clawhub.requests();
     assert_eq!(requests.len(), 2);
     assert!(requests[1].at - requests[0].at >= Duration::from_secs(2));
     // For ever: three requests and no more.
-    world.clawhub.behave(ClawHubManner::RateLimited { times: 99, retry_after: "0".to_owned() });
+    world.clawhub.set_manner(ClawHubManner::RateLimited { times: 99, retry_after: "0".to_owned() });
     let before = world.clawhub.requests().len();
     let error = world.hub().resolve(&ask("tides").reference).unwrap_err();
     assert_eq!(error.word.as_str(), "rate-limited");
     assert_eq!(world.clawhub.requests().len() - before, 3);
     // A wait that nobody sits out fails at once, with the time.
-    world.clawhub.behave(ClawHubManner::RateLimited { times: 99, retry_after: "3600".to_owned() });
+    world
+        .clawhub
+        .set_manner(ClawHubManner::RateLimited { times: 99, retry_after: "3600".to_owned() });
     let before = world.clawhub.requests().len();
     let error = world.hub().resolve(&ask("tides").reference).unwrap_err();
     assert_eq!(world.clawhub.requests().len() - before, 1);
@@ -35,7 +37,7 @@ fn case_6_a_wait_that_was_asked_for_is_waited() {
 fn many_who_ask_wait_together() {
     let world = World::new();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
-    world.clawhub.behave(ClawHubManner::RateLimited { times: 1, retry_after: "1".to_owned() });
+    world.clawhub.set_manner(ClawHubManner::RateLimited { times: 1, retry_after: "1".to_owned() });
     let hub = world.hub();
     let first = Instant::now();
     std::thread::scope(|scope| {
@@ -43,10 +45,10 @@ fn many_who_ask_wait_together() {
             let hub = &hub;
             scope.spawn(move || {
                 std::thread::sleep(Duration::from_millis(50 * number));
-                let query = Query {
+                let query = RegistryQuery {
                     words: format!("tides {number}"),
-                    sources: Sources::Registry("clawhub".to_owned()),
-                    matching: Matching::Words,
+                    sources: SearchSources::Registry("clawhub".to_owned()),
+                    matching: NameMatching::Words,
                     limit: 5,
                 };
                 hub.search(&query, &|_| true).unwrap();
@@ -61,9 +63,9 @@ fn many_who_ask_wait_together() {
 
 #[test]
 fn case_7_a_token_stays_with_its_registry() {
-    let other = ClawHub::new();
+    let other = ClawHubDouble::new();
     other.publish_simple("ada", "winds", "1.0.0");
-    let elsewhere = Site::new(|_| SiteAnswer::text(404, "Not found"));
+    let elsewhere = TestSite::new(|_| SiteAnswer::text(404, "Not found"));
     let config = format!(
         "{{hub: {{registries: {{team: '{}'}}}}, skills: {{install: {{allowPrivateHosts: ['127.0.0.1']}}}}}}",
         other.address()
@@ -81,7 +83,7 @@ fn case_7_a_token_stays_with_its_registry() {
     );
     assert!(other.requests().iter().all(|r| r.header("authorization").is_none()));
     // The registry sends us to another origin: without the token.
-    world.clawhub.behave(ClawHubManner::Redirects(elsewhere.address().to_owned()));
+    world.clawhub.set_manner(ClawHubManner::Redirects(elsewhere.address().to_owned()));
     assert!(world.install_with("tides", &mut Person::yes(), |ask| ask.overwrite = true).is_err());
     assert!(!elsewhere.requests().is_empty());
     assert!(elsewhere.requests().iter().all(|r| r.header("authorization").is_none()));
@@ -91,7 +93,7 @@ fn case_7_a_token_stays_with_its_registry() {
 fn tokens_of_the_credential_file_and_of_clawhub_are_for_their_origin() {
     let world = World::new();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
-    world.clawhub.behave(ClawHubManner::Wants("clh_mine".to_owned()));
+    world.clawhub.set_manner(ClawHubManner::Wants("clh_mine".to_owned()));
     assert_eq!(refused(world.install("tides")).0, "auth");
     let config = format!("{{\"registry\":\"{}\",\"token\":\"clh_mine\"}}", world.clawhub.address());
     world.machine.write("home/.config/clawhub/config.json", config);
@@ -103,9 +105,9 @@ fn tokens_of_the_credential_file_and_of_clawhub_are_for_their_origin() {
     assert_eq!(refused(world.hub().resolve(&ask("tides").reference)).0, "auth");
     // sinew's own file, written for its owner alone, and refused when others can read it.
     let env = world.environment();
-    let credentials = sinew_hub::credentials::Credentials::new(&env);
+    let credentials = sinew_hub::credentials::RegistryCredentials::new(&env);
     let base: url::Url = world.clawhub.address().parse().unwrap();
-    let token = sinew_hub::net::Token::new("clh_mine").unwrap();
+    let token = sinew_hub::net::AccessToken::new("clh_mine").unwrap();
     credentials.save(&base, &token).unwrap();
     world.hub().resolve(&ask("tides").reference).unwrap();
     assert_eq!(format!("{token:?}"), "Token(set)");
@@ -124,16 +126,16 @@ fn tokens_of_the_credential_file_and_of_clawhub_are_for_their_origin() {
 
 #[test]
 fn class_14_no_answer_leads_into_this_network() {
-    let inside = Site::new(|_| SiteAnswer::text(200, "{}"));
+    let inside = TestSite::new(|_| SiteAnswer::text(200, "{}"));
     let port = inside.address().rsplit(':').next().unwrap().to_owned();
     for host in
         ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0x7f.1", "2130706433", "0177.0.0.1"]
     {
         let world = World::new();
         world.clawhub.publish_simple("ada", "tides", "1.0.0");
-        world.clawhub.behave(ClawHubManner::Redirects(format!("http://{host}:{port}")));
+        world.clawhub.set_manner(ClawHubManner::Redirects(format!("http://{host}:{port}")));
         assert_eq!(refused(world.install("tides")).0, "network", "{host}");
-        world.clawhub.behave(ClawHubManner::Redirects(format!("https://{host}:{port}")));
+        world.clawhub.set_manner(ClawHubManner::Redirects(format!("https://{host}:{port}")));
         assert_eq!(refused(world.install("tides")).0, "network", "{host}");
     }
     // Neither does a reference that somebody typed, unless the host was configured.
@@ -145,22 +147,22 @@ fn class_14_no_answer_leads_into_this_network() {
 
 #[test]
 fn class_16_a_name_that_leads_into_this_network_is_not_followed() {
-    use sinew_hub::net::{Call, Http, HttpOptions, Network, Times};
+    use sinew_hub::net::{HttpClient, HttpOptions, HttpRequest, NetworkAccess, RequestLimits};
     let names = std::collections::BTreeMap::from([
         ("rebind.example.org".to_owned(), "127.0.0.1".parse().unwrap()),
         ("meta.example.org".to_owned(), "169.254.169.254".parse().unwrap()),
     ]);
     let options = HttpOptions {
-        network: Network::On,
+        network: NetworkAccess::On,
         trusted: Vec::new(),
         authorities: None,
-        names: sinew_exec::install::Names::Fixed(std::sync::Arc::new(names)),
-        times: Times::default(),
+        names: sinew_exec::install::NameResolution::Fixed(std::sync::Arc::new(names)),
+        times: RequestLimits::default(),
     };
     let world = World::new();
-    let http = Http::new(options, world.environment().clock).unwrap();
+    let http = HttpClient::new(options, world.environment().clock).unwrap();
     for host in ["rebind.example.org", "meta.example.org"] {
-        let call = Call::get(format!("https://{host}/x").parse().unwrap());
+        let call = HttpRequest::get(format!("https://{host}/x").parse().unwrap());
         let (word, message) = refused(http.call(&call, &mut |_, _| {}));
         assert_eq!((word, message.contains(host)), ("network", true), "{message}");
     }
@@ -197,10 +199,10 @@ fn case_25_offline_asks_nobody_and_uses_what_is_here() {
     let commit = world.github.commit("ada/clouds", "main", &[("SKILL.md", &text)]);
     world.install("tides").unwrap();
     world.install("ada/clouds").unwrap();
-    let query = Query {
+    let query = RegistryQuery {
         words: "tides".to_owned(),
-        sources: Sources::Usual,
-        matching: Matching::Words,
+        sources: SearchSources::Usual,
+        matching: NameMatching::Words,
         limit: 5,
     };
     world.hub().search(&query, &|_| true).unwrap();
@@ -213,7 +215,12 @@ fn case_25_offline_asks_nobody_and_uses_what_is_here() {
     world.install("@ada/tides@1.0.0").unwrap();
     world.install(&format!("ada/clouds#{commit}")).unwrap();
     assert!(
-        world.hub().verify(&[], &world.workdir()).unwrap().iter().all(sinew_hub::Verified::is_ok)
+        world
+            .hub()
+            .verify(&[], &world.workdir())
+            .unwrap()
+            .iter()
+            .all(sinew_hub::SkillVerification::is_ok)
     );
     world.hub().installed(&world.workdir()).unwrap();
     let found = world.hub().search(&query, &|_| true).unwrap();
@@ -221,17 +228,18 @@ fn case_25_offline_asks_nobody_and_uses_what_is_here() {
     assert_eq!(refused(world.install("winds")).0, "offline");
     assert_eq!(refused(world.install("@ada/winds@1.0.0")).0, "offline");
     assert_eq!(refused(world.install("ada/clouds")).0, "offline");
-    let said = world.hub_said(&Said { offline: true, registry: None });
+    let said = world.hub_said(&HubOverrides { offline: true, registry: None });
     assert_eq!(refused(said.resolve(&ask("winds").reference)).0, "offline");
     assert_eq!(world.clawhub.requests().len() + world.github.requests().len(), asked);
 }
 
 #[test]
 fn a_site_announces_its_registry() {
-    let registry = ClawHub::new();
+    let registry = ClawHubDouble::new();
     registry.publish_simple("ada", "tides", "1.0.0");
     let announced = format!("{{\"apiBase\": \"{}\"}}", registry.address());
-    let site = Site::of_files([("/.well-known/clawhub.json".to_owned(), announced.into_bytes())]);
+    let site =
+        TestSite::of_files([("/.well-known/clawhub.json".to_owned(), announced.into_bytes())]);
     let world = World::new()
         .var("SINEW_REGISTRY", "")
         .var("CLAWHUB_SITE", site.address())
@@ -242,8 +250,9 @@ fn a_site_announces_its_registry() {
 
 #[test]
 fn what_a_server_says_is_short_and_safe() {
-    let site =
-        Site::new(|_| SiteAnswer::text(400, &format!("\u{1b}]52;c;x\u{7}{}", "long ".repeat(400))));
+    let site = TestSite::new(|_| {
+        SiteAnswer::text(400, &format!("\u{1b}]52;c;x\u{7}{}", "long ".repeat(400)))
+    });
     let world = World::new().var("SINEW_REGISTRY", site.address());
     let (_, message) = refused(world.install("tides"));
     assert!(!message.contains('\u{1b}') && !message.contains('\u{7}'), "{message}");

@@ -1,17 +1,17 @@
 //! References: every form is read, rendered and read again as the same thing.
 
 use proptest::prelude::*;
-use sinew_hub::reference::{Reading, Reference};
+use sinew_hub::reference::{ShorthandMeaning, SkillReference};
 
 fn shown(text: &str) -> String {
-    match Reference::parse(text, Reading::GitHub) {
+    match SkillReference::parse(text, ShorthandMeaning::GitHub) {
         Ok(reference) => format!("{reference:?}"),
         Err(error) => format!("no: {}", error.what),
     }
 }
 
 fn rendered(text: &str) -> String {
-    Reference::parse(text, Reading::GitHub)
+    SkillReference::parse(text, ShorthandMeaning::GitHub)
         .map_or_else(|error| error.to_string(), |r| r.to_string())
 }
 
@@ -51,7 +51,7 @@ fn every_form_of_the_table_is_read() {
         assert_eq!(rendered(expected), expected, "{text} again");
         assert_eq!(shown(expected), shown(&rendered(text)), "{text}");
     }
-    let owned = Reference::parse("steipete/todoist-cli", Reading::Registry).unwrap();
+    let owned = SkillReference::parse("steipete/todoist-cli", ShorthandMeaning::Registry).unwrap();
     assert_eq!(owned.to_string(), "@steipete/todoist-cli");
 }
 
@@ -94,17 +94,21 @@ fn case_22_what_could_become_a_path_is_refused() {
         "ext::sh -c x",
         "gitlab:group/repo",
     ] {
-        assert!(Reference::parse(text, Reading::GitHub).is_err(), "{text:?}: {}", shown(text));
-        assert!(Reference::parse(text, Reading::Registry).is_err(), "{text:?}");
+        assert!(
+            SkillReference::parse(text, ShorthandMeaning::GitHub).is_err(),
+            "{text:?}: {}",
+            shown(text)
+        );
+        assert!(SkillReference::parse(text, ShorthandMeaning::Registry).is_err(), "{text:?}");
     }
-    assert!(Reference::parse(&"a".repeat(2000), Reading::GitHub).is_err());
+    assert!(SkillReference::parse(&"a".repeat(2000), ShorthandMeaning::GitHub).is_err());
 }
 
 proptest! {
     #[test]
     fn reading_what_was_rendered_gives_the_same(text in any::<String>()) {
-        if let Ok(reference) = Reference::parse(&text, Reading::GitHub) {
-            prop_assert_eq!(Reference::parse(&reference.to_string(), Reading::GitHub), Ok(reference));
+        if let Ok(reference) = SkillReference::parse(&text, ShorthandMeaning::GitHub) {
+            prop_assert_eq!(SkillReference::parse(&reference.to_string(), ShorthandMeaning::GitHub), Ok(reference));
         }
     }
 
@@ -113,9 +117,9 @@ proptest! {
         text in "(team:|github:|git:|skills-sh:|git@h.org:|https://h.org/|https://github.com/|ssh://h/|@)?\
                  [a-zA-Z0-9._-]{1,8}(/[a-zA-Z0-9._-]{1,8}){0,3}(\\.git)?(@[a-z0-9.^~-]{1,8})?(#[a-z0-9/.]{1,8})?"
     ) {
-        for reading in [Reading::GitHub, Reading::Registry] {
-            if let Ok(reference) = Reference::parse(&text, reading) {
-                prop_assert_eq!(Reference::parse(&reference.to_string(), reading), Ok(reference));
+        for reading in [ShorthandMeaning::GitHub, ShorthandMeaning::Registry] {
+            if let Ok(reference) = SkillReference::parse(&text, reading) {
+                prop_assert_eq!(SkillReference::parse(&reference.to_string(), reading), Ok(reference));
             }
         }
     }

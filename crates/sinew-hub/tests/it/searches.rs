@@ -1,15 +1,15 @@
 //! Searching: which sources are asked, and what each row says of itself.
 
-use sinew_hub::{Found, Matching, Query, Sources};
-use sinew_testkit::{Site, SiteAnswer, skill_text};
+use sinew_hub::{NameMatching, RegistryHits, RegistryQuery, SearchSources};
+use sinew_testkit::{SiteAnswer, TestSite, skill_text};
 
 use crate::support::{World, refused};
 
-fn query(words: &str, sources: Sources) -> Query {
-    Query { words: words.to_owned(), sources, matching: Matching::Words, limit: 10 }
+fn query(words: &str, sources: SearchSources) -> RegistryQuery {
+    RegistryQuery { words: words.to_owned(), sources, matching: NameMatching::Words, limit: 10 }
 }
 
-fn references(found: &Found) -> Vec<(&str, bool)> {
+fn references(found: &RegistryHits) -> Vec<(&str, bool)> {
     found.candidates.iter().map(|c| (c.reference.as_str(), c.reviewed)).collect()
 }
 
@@ -27,27 +27,27 @@ fn world() -> World {
 fn case_12_too_little_that_fits_is_filled_up_with_unreviewed_rows() {
     let world = world();
     // Two fit: nobody else is asked, and one slug of two owners is two rows.
-    let found = world.hub().search(&query("tides", Sources::Usual), &|_| true).unwrap();
+    let found = world.hub().search(&query("tides", SearchSources::Usual), &|_| true).unwrap();
     assert_eq!(references(&found), [("@ada/tides", true), ("@bob/tides", true)]);
     assert!(!found.supplemented && world.github.requests().is_empty());
     // One fits: the rest is marked.
-    let found = world.hub().search(&query("winds", Sources::Usual), &|_| true).unwrap();
+    let found = world.hub().search(&query("winds", SearchSources::Usual), &|_| true).unwrap();
     assert_eq!(references(&found), [("@ada/winds", true), ("skills-sh:eve/skills/winds", false)]);
     assert_eq!((found.relevant, found.supplemented), (1, true));
     let json = serde_json::to_value(&found).unwrap();
     assert_eq!(json["candidates"][1]["reviewed"], false);
     // Two rows that do not fit count for nothing.
-    let found = world.hub().search(&query("tides", Sources::Usual), &|_| false).unwrap();
+    let found = world.hub().search(&query("tides", SearchSources::Usual), &|_| false).unwrap();
     assert_eq!((found.relevant, found.supplemented), (0, true));
 }
 
 #[test]
 fn github_itself_is_searched_where_a_token_is_allowed() {
     let world = world().var("GITHUB_TOKEN", "ghp_x").config("{hub: {github: {useToken: true}}}");
-    let found = world.hub().search(&query("winds", Sources::GitHub), &|_| true).unwrap();
+    let found = world.hub().search(&query("winds", SearchSources::GitHub), &|_| true).unwrap();
     assert_eq!(references(&found), [("github:eve/skills/skills/winds", false)]);
     assert_eq!(found.candidates[0].stars, Some(12));
-    let all = world.hub().search(&query("winds", Sources::All), &|_| true).unwrap();
+    let all = world.hub().search(&query("winds", SearchSources::All), &|_| true).unwrap();
     assert_eq!(
         references(&all),
         [
@@ -61,10 +61,11 @@ fn github_itself_is_searched_where_a_token_is_allowed() {
 #[test]
 fn exact_names_and_prefixes() {
     let world = world();
-    let with = |words: &str, matching| Query { matching, ..query(words, Sources::Usual) };
-    let found = world.hub().search(&with("winds", Matching::Exact), &|_| true).unwrap();
+    let with =
+        |words: &str, matching| RegistryQuery { matching, ..query(words, SearchSources::Usual) };
+    let found = world.hub().search(&with("winds", NameMatching::Exact), &|_| true).unwrap();
     assert_eq!(references(&found), [("@ada/winds", true)]);
-    let found = world.hub().search(&with("ti", Matching::Prefix), &|_| true).unwrap();
+    let found = world.hub().search(&with("ti", NameMatching::Prefix), &|_| true).unwrap();
     assert_eq!(references(&found), [("@ada/tides", true), ("@bob/tides", true)]);
     assert!(world.github.requests().is_empty());
 }
@@ -72,7 +73,7 @@ fn exact_names_and_prefixes() {
 #[test]
 fn one_source_that_fails_is_a_line_and_none_that_answers_is_an_error() {
     let world = world().var("SKILLS_API_URL", "http://127.0.0.1:1");
-    let found = world.hub().search(&query("winds", Sources::Usual), &|_| true).unwrap();
+    let found = world.hub().search(&query("winds", SearchSources::Usual), &|_| true).unwrap();
     assert_eq!(references(&found), [("@ada/winds", true)]);
     assert!(
         found.diagnostics.iter().any(|line| line.contains("127.0.0.1:1")),
@@ -80,11 +81,12 @@ fn one_source_that_fails_is_a_line_and_none_that_answers_is_an_error() {
         found.diagnostics
     );
     assert_eq!(
-        refused(world.hub().search(&query("winds", Sources::SkillsSh), &|_| true)).0,
+        refused(world.hub().search(&query("winds", SearchSources::SkillsSh), &|_| true)).0,
         "network"
     );
-    let unknown =
-        world.hub().search(&query("winds", Sources::Registry("nobody".to_owned())), &|_| true);
+    let unknown = world
+        .hub()
+        .search(&query("winds", SearchSources::Registry("nobody".to_owned())), &|_| true);
     assert_eq!(refused(unknown).0, "bad-reference");
 }
 
@@ -98,11 +100,11 @@ fn a_bad_row_is_named_and_the_others_are_taken() {
         {"score": 1, "slug": "../up", "ownerHandle": "ada"},
         {"score": 1, "slug": "good", "ownerHandle": "bob", "summary": 7},
     ]});
-    let site = Site::new(move |_| SiteAnswer::json(&rows));
+    let site = TestSite::new(move |_| SiteAnswer::json(&rows));
     let world = World::new().var("SINEW_REGISTRY", site.address());
     let found = world
         .hub()
-        .search(&query("x", Sources::Registry("clawhub".to_owned())), &|_| true)
+        .search(&query("x", SearchSources::Registry("clawhub".to_owned())), &|_| true)
         .unwrap();
     assert_eq!(references(&found), [("@ada/good", true)]);
     let told = found.diagnostics.join("\n");

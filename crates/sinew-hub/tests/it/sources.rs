@@ -1,10 +1,10 @@
 //! GitHub, git, discovery indexes, skills.sh and folders.
 
 use serde_json::json;
-use sinew_hub::install::Pause;
+use sinew_hub::install::InstallRisk;
 use sinew_skill::content_hash;
-use sinew_testkit::clawhub::{folder_hash, zipped};
-use sinew_testkit::{Site, skill_text};
+use sinew_testkit::clawhub::{folder_hash, zip_files};
+use sinew_testkit::{TestSite, skill_text};
 
 use crate::support::{Person, World, accepting, refused};
 
@@ -32,7 +32,7 @@ fn case_19_a_branch_is_locked_to_its_commit() {
     std::fs::remove_dir_all(world.path("skills")).unwrap();
     let hub = world.hub();
     hub.restore(
-        sinew_hub::Strictness::Frozen,
+        sinew_hub::RestoreStrictness::Frozen,
         "ada",
         &world.workdir(),
         &mut Person::absent(),
@@ -106,10 +106,12 @@ fn a_token_goes_to_github_only_where_that_is_allowed() {
 }
 
 /// An index with one good entry, one whose digest is wrong, and one of a kind nobody knows.
-fn index(schema: &str) -> Site {
+fn index(schema: &str) -> TestSite {
     let good = skill_text("good", "A good one").into_bytes();
-    let zip =
-        zipped(&[("SKILL.md".to_owned(), skill_text("packed", "A packed one").into_bytes())], "");
+    let zip = zip_files(
+        &[("SKILL.md".to_owned(), skill_text("packed", "A packed one").into_bytes())],
+        "",
+    );
     let digest = |bytes: &[u8]| format!("sha256:{}", content_hash(bytes));
     let index = json!({"$schema": schema, "skills": [
         {"name": "good", "type": "skill-md", "description": "x", "url": "/files/good.md", "digest": digest(&good)},
@@ -117,7 +119,7 @@ fn index(schema: &str) -> Site {
         {"name": "wrong", "type": "skill-md", "description": "x", "url": "/files/good.md", "digest": digest(b"other")},
         {"name": "odd", "type": "image", "description": "x", "url": "/x", "digest": digest(b"x")},
     ]});
-    Site::of_files([
+    TestSite::of_files([
         ("/.well-known/agent-skills/index.json".to_owned(), index.to_string().into_bytes()),
         ("/files/good.md".to_owned(), good),
         ("/.well-known/agent-skills/packed.zip".to_owned(), zip),
@@ -155,7 +157,7 @@ fn the_old_form_of_an_index_is_read_too() {
     let text = skill_text("old", "An old one");
     let index = json!({"skills": [{"name": "old", "description": "x", "files": ["SKILL.md", "a/b.md"]},
         {"name": "../up", "description": "x", "files": ["SKILL.md"]}]});
-    let site = Site::of_files([
+    let site = TestSite::of_files([
         ("/.well-known/skills/index.json".to_owned(), index.to_string().into_bytes()),
         ("/.well-known/skills/old/SKILL.md".to_owned(), text.into_bytes()),
         ("/.well-known/skills/old/a/b.md".to_owned(), b"x".to_vec()),
@@ -170,10 +172,10 @@ fn the_old_form_of_an_index_is_read_too() {
 fn an_index_that_leads_to_another_host_needs_a_yes_of_its_own() {
     let bytes = skill_text("far", "From afar").into_bytes();
     let digest = format!("sha256:{}", content_hash(&bytes));
-    let far = Site::of_files([("/far.md".to_owned(), bytes)]);
+    let far = TestSite::of_files([("/far.md".to_owned(), bytes)]);
     let index = json!({"$schema": SCHEMA, "skills": [{"name": "far", "type": "skill-md",
         "description": "x", "url": format!("{}/far.md", far.address()), "digest": digest}]});
-    let near = Site::of_files([(
+    let near = TestSite::of_files([(
         "/.well-known/agent-skills/index.json".to_owned(),
         index.to_string().into_bytes(),
     )]);
@@ -182,10 +184,10 @@ fn an_index_that_leads_to_another_host_needs_a_yes_of_its_own() {
     assert_eq!(refused(absent).0, "needs-approval");
     let mut person = Person::yes();
     world.install_with(near.address(), &mut person, |_| {}).unwrap();
-    assert_eq!(person.concerns[0].pause, Pause::ForeignHost);
+    assert_eq!(person.concerns[0].pause, InstallRisk::ForeignHost);
     world.hub().uninstall("far", &world.workdir()).unwrap();
     world
-        .install_with(near.address(), &mut Person::yes(), accepting(&[Pause::ForeignHost]))
+        .install_with(near.address(), &mut Person::yes(), accepting(&[InstallRisk::ForeignHost]))
         .unwrap();
 }
 
@@ -228,7 +230,8 @@ fn folders_and_archives_are_copied() {
             std::fs::metadata(world.path("skills/mine/run.sh")).unwrap().permissions().mode();
         assert_eq!(mode & 0o111, 0o111);
     }
-    let zip = zipped(&[("SKILL.md".to_owned(), skill_text("zipped", "Zipped").into_bytes())], "");
+    let zip =
+        zip_files(&[("SKILL.md".to_owned(), skill_text("zipped", "Zipped").into_bytes())], "");
     world.machine.write("home/zipped.zip", zip);
     assert_eq!(world.install("~/zipped.zip").unwrap().key, "zipped");
     assert_eq!(refused(world.install("~/nothing")).0, "not-found");
@@ -247,7 +250,7 @@ fn a_git_address_is_fetched_by_commit_without_running_anything() {
         .iter()
         .find(|p| std::path::Path::new(p).exists());
     let Some(git) = git else {
-        sinew_testkit::skipped("git is not installed");
+        sinew_testkit::report_skip("git is not installed");
         return;
     };
     let world = World::new();

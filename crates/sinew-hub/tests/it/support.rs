@@ -5,16 +5,19 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sinew_catalog::{Config, Environment};
-use sinew_hub::install::{Answer, Ask, Concern, Gate, Installed, Pause, Proposal};
-use sinew_hub::lock::Method;
-use sinew_hub::net::Times;
-use sinew_hub::reference::{Reading, Reference, Wanted};
-use sinew_hub::settings::Said;
-use sinew_hub::{Hub, HubError, UpdateAsk, Updated, Workdir};
-use sinew_testkit::{ClawHub, GitHub, Machine};
+use sinew_hub::install::{
+    InstallApprover, InstallConcern, InstallDecision, InstallReceipt, InstallReview, InstallRisk,
+    SkillInstallRequest,
+};
+use sinew_hub::lock::ApprovalMethod;
+use sinew_hub::net::RequestLimits;
+use sinew_hub::reference::{RequestedVersion, ShorthandMeaning, SkillReference};
+use sinew_hub::settings::HubOverrides;
+use sinew_hub::{Hub, HubError, UpdateRequest, UpdateResult, Workdir};
+use sinew_testkit::{ClawHubDouble, GitHubDouble, TestMachine};
 
 /// Time limits that tests can wait for.
-pub(crate) const QUICK: Times = Times {
+pub(crate) const QUICK: RequestLimits = RequestLimits {
     connect: Duration::from_secs(5),
     answer: Duration::from_secs(5),
     download: Duration::from_millis(1500),
@@ -27,8 +30,8 @@ pub(crate) const QUICK: Times = Times {
 pub(crate) struct Person {
     pub(crate) says_yes: bool,
     pub(crate) absent: bool,
-    pub(crate) concerns: Vec<Concern>,
-    pub(crate) proposals: Vec<Proposal>,
+    pub(crate) concerns: Vec<InstallConcern>,
+    pub(crate) proposals: Vec<InstallReview>,
 }
 
 impl Person {
@@ -44,24 +47,26 @@ impl Person {
         Self { absent: true, ..Self::default() }
     }
 
-    fn answer(&self) -> Answer {
+    fn answer(&self) -> InstallDecision {
         match (self.absent, self.says_yes) {
-            (true, _) => Answer::Nobody { id: None },
-            (false, true) => {
-                Answer::Yes { by: "ada".to_owned(), method: Method::Prompt, reason: None }
-            }
-            (false, false) => Answer::No,
+            (true, _) => InstallDecision::Nobody { id: None },
+            (false, true) => InstallDecision::Yes {
+                by: "ada".to_owned(),
+                method: ApprovalMethod::Prompt,
+                reason: None,
+            },
+            (false, false) => InstallDecision::No,
         }
     }
 }
 
-impl Gate for Person {
-    fn concern(&mut self, concern: &Concern) -> Answer {
+impl InstallApprover for Person {
+    fn concern(&mut self, concern: &InstallConcern) -> InstallDecision {
         self.concerns.push(concern.clone());
         self.answer()
     }
 
-    fn approve(&mut self, proposal: &Proposal) -> Answer {
+    fn approve(&mut self, proposal: &InstallReview) -> InstallDecision {
         self.proposals.push(proposal.clone());
         self.answer()
     }
@@ -69,19 +74,19 @@ impl Gate for Person {
 
 /// A machine with a registry and a GitHub.
 pub(crate) struct World {
-    pub(crate) machine: Machine,
-    pub(crate) clawhub: ClawHub,
-    pub(crate) github: GitHub,
+    pub(crate) machine: TestMachine,
+    pub(crate) clawhub: ClawHubDouble,
+    pub(crate) github: GitHubDouble,
     vars: BTreeMap<String, String>,
     config: String,
-    times: Times,
+    times: RequestLimits,
     /// The machine of the process that started this one.
     parent: Option<PathBuf>,
 }
 
 impl World {
     pub(crate) fn new() -> Self {
-        let (clawhub, github) = (ClawHub::new(), GitHub::new());
+        let (clawhub, github) = (ClawHubDouble::new(), GitHubDouble::new());
         let vars = BTreeMap::from([
             ("SINEW_REGISTRY".to_owned(), clawhub.address().to_owned()),
             ("SINEW_GITHUB_API_BASE_URL".to_owned(), github.address().to_owned()),
@@ -89,7 +94,7 @@ impl World {
             ("SKILLS_API_URL".to_owned(), github.address().to_owned()),
         ]);
         Self {
-            machine: Machine::new(),
+            machine: TestMachine::new(),
             clawhub,
             github,
             vars,
@@ -130,12 +135,12 @@ impl World {
     }
 
     pub(crate) fn hub(&self) -> Hub {
-        self.hub_said(&Said::default())
+        self.hub_said(&HubOverrides::default())
     }
 
-    pub(crate) fn hub_said(&self, said: &Said) -> Hub {
+    pub(crate) fn hub_said(&self, said: &HubOverrides) -> Hub {
         let config = Config::from_text(&self.config).0;
-        Hub::with_times(self.environment(), &config, said, self.times).expect("a hub")
+        Hub::with_limits(self.environment(), &config, said, self.times).expect("a hub")
     }
 
     pub(crate) fn workdir(&self) -> Workdir {
@@ -146,7 +151,7 @@ impl World {
         self.root().join("work").join(path)
     }
 
-    pub(crate) fn install(&self, reference: &str) -> Result<Installed, HubError> {
+    pub(crate) fn install(&self, reference: &str) -> Result<InstallReceipt, HubError> {
         self.install_with(reference, &mut Person::yes(), |_| {})
     }
 
@@ -154,14 +159,14 @@ impl World {
         &self,
         reference: &str,
         person: &mut Person,
-        change: impl FnOnce(&mut Ask),
-    ) -> Result<Installed, HubError> {
+        change: impl FnOnce(&mut SkillInstallRequest),
+    ) -> Result<InstallReceipt, HubError> {
         let mut ask = ask(reference);
         change(&mut ask);
         self.hub().install(&ask, &self.workdir(), person, &mut |_, _| {})
     }
 
-    pub(crate) fn update(&self, key: &str) -> Result<Updated, HubError> {
+    pub(crate) fn update(&self, key: &str) -> Result<UpdateResult, HubError> {
         self.update_with(key, &mut Person::yes(), |_| {})
     }
 
@@ -169,14 +174,14 @@ impl World {
         &self,
         key: &str,
         person: &mut Person,
-        change: impl FnOnce(&mut UpdateAsk),
-    ) -> Result<Updated, HubError> {
-        let mut how = UpdateAsk {
+        change: impl FnOnce(&mut UpdateRequest),
+    ) -> Result<UpdateResult, HubError> {
+        let mut how = UpdateRequest {
             dry_run: false,
             overwrite: false,
             accepted: std::collections::BTreeSet::new(),
             acceptance: Vec::new(),
-            wanted: Wanted::Latest,
+            wanted: RequestedVersion::Latest,
             by: "ada".to_owned(),
             neighbours: Vec::new(),
         };
@@ -208,11 +213,14 @@ pub(crate) fn json(path: &Path) -> serde_json::Value {
     serde_json::from_slice(&std::fs::read(path).expect("the file")).expect("JSON")
 }
 
-pub(crate) fn ask(reference: &str) -> Ask {
-    Ask::new(Reference::parse(reference, Reading::GitHub).expect("a reference"), "ada")
+pub(crate) fn ask(reference: &str) -> SkillInstallRequest {
+    SkillInstallRequest::new(
+        SkillReference::parse(reference, ShorthandMeaning::GitHub).expect("a reference"),
+        "ada",
+    )
 }
 
-pub(crate) fn accepting(pauses: &[Pause]) -> impl FnOnce(&mut Ask) {
+pub(crate) fn accepting(pauses: &[InstallRisk]) -> impl FnOnce(&mut SkillInstallRequest) {
     let pauses = pauses.to_vec();
     move |ask| ask.accepted.extend(pauses)
 }

@@ -2,8 +2,8 @@
 
 use sinew_catalog::{Environment, FixedClock};
 use sinew_hub::UpdateStatus;
-use sinew_hub::reference::Wanted;
-use sinew_testkit::{Flag, skill_text};
+use sinew_hub::reference::RequestedVersion;
+use sinew_testkit::{ModerationFlag, skill_text};
 
 use crate::installs::THIEF;
 use crate::support::{Person, World, refused};
@@ -101,7 +101,7 @@ fn local_changes_are_kept_or_copied() {
     assert!(world.path("skills/tides/notes.md").is_file());
     let done = world.update_with("tides", &mut Person::yes(), |how| how.overwrite = true).unwrap();
     let copy = std::fs::read(done.backup.unwrap()).unwrap();
-    let copy = sinew_hub::tree::Tree::from_archive(&copy, 0).unwrap();
+    let copy = sinew_hub::tree::SkillTree::from_archive(&copy, 0).unwrap();
     assert_eq!(copy.get("notes.md").unwrap().bytes, b"mine");
     assert!(!world.path("skills/tides/notes.md").exists());
 }
@@ -128,7 +128,9 @@ fn an_older_version_needs_to_be_named() {
     world.install("tides").unwrap();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
     assert_eq!(world.update("tides").unwrap().status, UpdateStatus::Current);
-    let how = |how: &mut sinew_hub::UpdateAsk| how.wanted = Wanted::Version("1.0.0".to_owned());
+    let how = |how: &mut sinew_hub::UpdateRequest| {
+        how.wanted = RequestedVersion::Version("1.0.0".to_owned())
+    };
     let done = world.update_with("tides", &mut Person::yes(), how).unwrap();
     assert_eq!((done.status, done.to.as_str()), (UpdateStatus::Updated, "1.0.0"));
 }
@@ -136,13 +138,13 @@ fn an_older_version_needs_to_be_named() {
 #[test]
 fn what_turned_malicious_is_held_back_and_stays_on_disk() {
     let world = world_with_tides();
-    world.clawhub.flag("ada", "tides", Flag::Malicious);
+    world.clawhub.flag("ada", "tides", ModerationFlag::Malicious);
     assert_eq!(refused(world.update("tides")).0, "blocked-upstream");
     let row = &world.hub().installed(&world.workdir()).unwrap()[0];
     assert_eq!(row.status, "quarantined");
     assert!(world.path("skills/tides/SKILL.md").is_file());
     let lock = world.workdir().lock(&world.environment()).unwrap();
-    assert!(sinew_hub::hold(&lock, "tides", &world.path("skills/tides"), None).is_some());
+    assert!(sinew_hub::hold_reason(&lock, "tides", &world.path("skills/tides"), None).is_some());
 }
 
 #[test]
@@ -152,8 +154,8 @@ fn bulk_verdicts_are_written_down() {
         world.clawhub.publish_simple("ada", slug, "1.0.0");
         world.install(slug).unwrap();
     }
-    world.clawhub.flag("ada", "flagged", Flag::Suspicious);
-    world.clawhub.flag("ada", "bad", Flag::Malicious);
+    world.clawhub.flag("ada", "flagged", ModerationFlag::Suspicious);
+    world.clawhub.flag("ada", "bad", ModerationFlag::Malicious);
     world.clawhub.remove("ada", "gone");
     assert!(world.hub().check_upstream(&[], &world.workdir()).unwrap().is_empty());
     let status = |key: &str| {
@@ -178,7 +180,7 @@ fn verdicts_are_asked_for_again_after_a_day() {
         let all = world.clawhub.requests();
         all.iter().filter(|request| request.method == "POST").count()
     };
-    world.clawhub.flag("ada", "tides", Flag::Malicious);
+    world.clawhub.flag("ada", "tides", ModerationFlag::Malicious);
     for (hours, questions, status) in
         [(1, 0, "ok"), (23, 0, "ok"), (24, 1, "quarantined"), (24, 1, "quarantined")]
     {
@@ -187,7 +189,7 @@ fn verdicts_are_asked_for_again_after_a_day() {
         let env = Environment { clock: std::sync::Arc::new(FixedClock(now)), ..env };
         let config = sinew_catalog::Config::default();
         let hub = sinew_hub::Hub::open(env, &config, &Default::default()).unwrap();
-        assert!(hub.ask_again(&world.workdir()).unwrap().is_empty());
+        assert!(hub.refresh_verdicts(&world.workdir()).unwrap().is_empty());
         assert_eq!(asked(), questions, "after {hours} hours");
         assert_eq!(hub.installed(&world.workdir()).unwrap()[0].status, status);
     }

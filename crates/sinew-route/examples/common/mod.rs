@@ -7,8 +7,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sinew_route::eval::{Question, TriggerRow, read_questions, read_skills, read_trigger_rows};
-use sinew_route::{Document, Encoder, Index, Language, Models, guess_language};
+use sinew_route::eval::{EvalQuestion, TriggerRow, read_questions, read_skills, read_trigger_rows};
+use sinew_route::{Language, RouteDocument, RouteIndex, RouterModels, TextEncoder, guess_language};
 
 use remembering::Remembering;
 
@@ -39,8 +39,8 @@ pub(crate) fn text(path: &Path) -> String {
 /// Messages over a pool of skills.
 pub(crate) struct Set {
     pub(crate) name: &'static str,
-    pub(crate) documents: Vec<Document>,
-    pub(crate) questions: Vec<Question>,
+    pub(crate) documents: Vec<RouteDocument>,
+    pub(crate) questions: Vec<EvalQuestion>,
 }
 
 /// `queries-dev` over 1,864 skills.
@@ -66,7 +66,7 @@ pub(crate) fn validation() -> Set {
             let foreign = guess_language(&query) != Language::En;
             let kind =
                 if foreign { "foreign".to_owned() } else { row["style"].as_str()?.to_owned() };
-            Some(Question {
+            Some(EvalQuestion {
                 id: format!("v{at}"),
                 query,
                 expected: vec![skill.to_owned()],
@@ -80,7 +80,7 @@ pub(crate) fn validation() -> Set {
 }
 
 /// Messages that need no skill: every fifth is kept for testing, the others are for fitting.
-pub(crate) fn none_messages(test: bool) -> Vec<Question> {
+pub(crate) fn none_messages(test: bool) -> Vec<EvalQuestion> {
     text(&data().join("routing/train-none.jsonl"))
         .lines()
         .enumerate()
@@ -88,7 +88,7 @@ pub(crate) fn none_messages(test: bool) -> Vec<Question> {
         .filter_map(|(at, line)| {
             let row: serde_json::Value = serde_json::from_str(line).ok()?;
             let query = row["message"].as_str()?.to_owned();
-            Some(Question {
+            Some(EvalQuestion {
                 id: format!("n{at}"),
                 query,
                 expected: Vec::new(),
@@ -101,14 +101,14 @@ pub(crate) fn none_messages(test: bool) -> Vec<Question> {
 }
 
 /// Authors' own trigger messages and their skills.
-pub(crate) fn trigger() -> (Vec<Document>, Vec<TriggerRow>) {
+pub(crate) fn trigger() -> (Vec<RouteDocument>, Vec<TriggerRow>) {
     let documents = read_skills(&text(&data().join("routing/trigger-skills.jsonl"))).rows;
     let rows = read_trigger_rows(&text(&data().join("routing/trigger-queries-dev.jsonl"))).rows;
     (documents, rows)
 }
 
 /// The models, with an encoder that remembers.
-pub(crate) fn remembering() -> Models {
+pub(crate) fn remembering() -> RouterModels {
     let models = models();
     match models.encoder.clone() {
         Some(inner) => models.with_encoder(Arc::new(Remembering::of(inner))),
@@ -117,27 +117,27 @@ pub(crate) fn remembering() -> Models {
 }
 
 /// The models: those in the binary, or an encoder file named by `SINEW_ENCODER`.
-pub(crate) fn models() -> Models {
-    let models = Models::embedded();
+pub(crate) fn models() -> RouterModels {
+    let models = RouterModels::embedded();
     match std::env::var_os("SINEW_ENCODER") {
         None => models,
         Some(path) => {
             let bytes = std::fs::read(path).expect("the file that SINEW_ENCODER names");
-            models.with_encoder(Arc::new(Encoder::from_bytes(bytes).expect("an encoder file")))
+            models.with_encoder(Arc::new(TextEncoder::from_bytes(bytes).expect("an encoder file")))
         }
     }
 }
 
 /// An index with all vectors, kept between runs.
 #[allow(clippy::print_stderr, reason = "filling takes a minute; the program should not look dead")]
-pub(crate) fn index(name: &str, documents: &[Document], models: &Models) -> Index {
+pub(crate) fn index(name: &str, documents: &[RouteDocument], models: &RouterModels) -> RouteIndex {
     let encoder = models.encoder.as_deref();
     let key = encoder.map_or_else(|| "none".to_owned(), |encoder| encoder.id().to_owned());
     let file = cache().join(format!("{name}-{}.idx", key.replace(['/', ':'], "-")));
-    let old = std::fs::read(&file).ok().and_then(|bytes| Index::load(&bytes).ok());
+    let old = std::fs::read(&file).ok().and_then(|bytes| RouteIndex::load(&bytes).ok());
     let mut index = match old {
         Some(old) => old.update(documents, models).0,
-        None => Index::build(documents, models),
+        None => RouteIndex::build(documents, models),
     };
     if let Some(encoder) = encoder {
         let pending = index.pending();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use sinew_route::{EmbedError, Embedder, Side};
+use sinew_route::{EmbedError, Embedder, TextSide};
 
 /// An embedder that remembers: the programs here ask about the same messages again and again.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl Embedder for Remembering {
         self.inner.dims()
     }
 
-    fn embed(&self, texts: &[&str], side: Side) -> Result<Vec<Vec<f32>>, EmbedError> {
+    fn embed(&self, texts: &[&str], side: TextSide) -> Result<Vec<Vec<f32>>, EmbedError> {
         let mut out = Vec::new();
         for text in texts {
             let key = format!("{side:?} {text}");

@@ -6,9 +6,9 @@ pub const FEATURES: [&str; 8] =
 
 /// What is known about a candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Features([f64; FEATURES.len()]);
+pub struct MatchFeatures([f64; FEATURES.len()]);
 
-impl Features {
+impl MatchFeatures {
     /// The numbers, in the order of [`FEATURES`].
     pub fn values(&self) -> &[f64; FEATURES.len()] {
         &self.0
@@ -20,7 +20,7 @@ const MAX_LEAD: f64 = 3.0;
 
 /// The evidence for one candidate, before it is squeezed into features.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Evidence {
+pub(crate) struct MatchEvidence {
     /// Its score divided by the sum of the weights: z units.
     pub(crate) score: f64,
     /// Its distance to the best other candidate; negative when that one is ahead.
@@ -36,10 +36,10 @@ pub(crate) struct Evidence {
     pub(crate) explained: f64,
 }
 
-impl Evidence {
+impl MatchEvidence {
     /// The features.
-    pub(crate) fn features(&self) -> Features {
-        Features([
+    pub(crate) fn features(&self) -> MatchFeatures {
+        MatchFeatures([
             self.score,
             self.lead.clamp(0.0, MAX_LEAD),
             (-self.lead).clamp(0.0, MAX_LEAD),

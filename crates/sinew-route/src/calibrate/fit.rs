@@ -1,12 +1,12 @@
 //! Fits a logistic model: Newton's method with a small pull to zero.
 
-use super::{FEATURES, Features, Logistic};
+use super::{FEATURES, LogisticModel, MatchFeatures};
 
 /// One labelled observation.
 #[derive(Debug, Clone, Copy)]
-pub struct Sample {
+pub struct CalibrationSample {
     /// What was seen.
-    pub features: Features,
+    pub features: MatchFeatures,
     /// What was true.
     pub right: bool,
     /// What it counts.
@@ -18,7 +18,7 @@ const ROUNDS: usize = 40;
 
 /// The logistic model that explains the samples best; `pull` keeps slopes small (0.01 is mild).
 /// Features named in `without` get no slope.
-pub fn fit(samples: &[Sample], pull: f64, without: &[&str]) -> Logistic {
+pub fn fit(samples: &[CalibrationSample], pull: f64, without: &[&str]) -> LogisticModel {
     let mut beta = [0.0; SIZE];
     let unused: Vec<usize> = FEATURES
         .iter()
@@ -58,7 +58,7 @@ pub fn fit(samples: &[Sample], pull: f64, without: &[&str]) -> Logistic {
     }
     unused.iter().for_each(|&at| beta[at] = 0.0);
     let round = |value: f64| (value * 1e4).round() / 1e4;
-    Logistic { bias: round(beta[0]), slopes: beta[1..].iter().copied().map(round).collect() }
+    LogisticModel { bias: round(beta[0]), slopes: beta[1..].iter().copied().map(round).collect() }
 }
 
 /// Solves a small system by elimination with pivots.

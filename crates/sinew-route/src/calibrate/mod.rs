@@ -9,15 +9,15 @@ mod fit;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use features::Evidence;
-pub use features::{FEATURES, Features};
-pub use fit::{Sample, fit};
+pub(crate) use features::MatchEvidence;
+pub use features::{FEATURES, MatchFeatures};
+pub use fit::{CalibrationSample, fit};
 
 static EMBEDDED: &str = include_str!("../../data/calibration.json");
 
 /// What each signal counts in the sum.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Weights {
+pub struct SignalWeights {
     /// Words in fields.
     pub lexical: f64,
     /// Static vectors.
@@ -29,7 +29,7 @@ pub struct Weights {
 
 /// What a signal looks like for documents that have nothing to do with a message.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Background {
+pub struct SignalBackground {
     /// Mean and deviation of the lexical score, as shares of the root of the message's word mass.
     pub lexical: [f64; 2],
     /// Mean and deviation of the static cosine.
@@ -39,18 +39,18 @@ pub struct Background {
     pub encoder: [f64; 2],
 }
 
-/// A logistic model over [`Features`].
+/// A logistic model over [`MatchFeatures`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Logistic {
+pub struct LogisticModel {
     /// The constant.
     pub bias: f64,
     /// One number per feature.
     pub slopes: Vec<f64>,
 }
 
-impl Logistic {
+impl LogisticModel {
     /// The probability for features.
-    pub fn probability(&self, features: &Features) -> f64 {
+    pub fn probability(&self, features: &MatchFeatures) -> f64 {
         let sum: f64 =
             self.slopes.iter().zip(features.values()).map(|(slope, value)| slope * value).sum();
         1.0 / (1.0 + (-(self.bias + sum)).exp())
@@ -69,23 +69,23 @@ pub struct Calibration {
     /// When.
     pub date: String,
     /// What each signal counts.
-    pub weights: Weights,
+    pub weights: SignalWeights,
     /// What nothing looks like.
-    pub background: Background,
+    pub background: SignalBackground,
     /// How sure we are that a candidate is the right one.
-    pub right: Logistic,
+    pub right: LogisticModel,
     /// How sure we are that any skill fits.
-    pub fit: Logistic,
+    pub fit: LogisticModel,
 }
 
 /// All calibrations that are known.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Calibrations {
+pub struct CalibrationSet {
     /// One per set of models.
     pub sets: Vec<Calibration>,
 }
 
-impl Calibrations {
+impl CalibrationSet {
     /// What is inside the binary.
     pub fn embedded() -> Self {
         serde_json::from_str(EMBEDDED).expect("data/calibration.json is tested")
@@ -114,10 +114,14 @@ impl Default for Calibration {
             template: crate::TEMPLATE_VERSION,
             data: String::new(),
             date: String::new(),
-            weights: Weights { lexical: 1.0, table: 1.5, encoder: 3.0 },
-            background: Background { lexical: [0.1, 0.1], table: [0.05, 0.1], encoder: [0.1, 0.1] },
-            right: Logistic { bias: -4.0, slopes: vec![0.0; FEATURES.len()] },
-            fit: Logistic { bias: -2.0, slopes: vec![0.0; FEATURES.len()] },
+            weights: SignalWeights { lexical: 1.0, table: 1.5, encoder: 3.0 },
+            background: SignalBackground {
+                lexical: [0.1, 0.1],
+                table: [0.05, 0.1],
+                encoder: [0.1, 0.1],
+            },
+            right: LogisticModel { bias: -4.0, slopes: vec![0.0; FEATURES.len()] },
+            fit: LogisticModel { bias: -2.0, slopes: vec![0.0; FEATURES.len()] },
         }
     }
 }

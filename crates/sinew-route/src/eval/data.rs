@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::Document;
+use crate::document::RouteDocument;
 
 /// A row that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct BadRow {
+pub struct UnreadableRow {
     /// Its line, from 1.
     pub line: usize,
     /// What is wrong with it.
@@ -15,17 +15,17 @@ pub struct BadRow {
 
 /// The good rows of a file, and the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Read<T> {
+pub struct EvalRows<T> {
     /// Rows that could be read.
     pub rows: Vec<T>,
     /// Rows that could not.
-    pub bad: Vec<BadRow>,
+    pub bad: Vec<UnreadableRow>,
 }
 
 /// What a message wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Wants {
+pub enum ExpectedMatch {
     /// One of some skills.
     Skill,
     /// None: it must be abstained from.
@@ -36,7 +36,7 @@ pub enum Wants {
 
 /// A message with the skills that answer it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
+pub struct EvalQuestion {
     /// Its name in reports.
     pub id: String,
     /// What the user said.
@@ -51,17 +51,17 @@ pub struct Question {
     pub kind: String,
 }
 
-impl Question {
+impl EvalQuestion {
     /// What it wants.
-    pub fn wants(&self) -> Wants {
+    pub fn expected_match(&self) -> ExpectedMatch {
         if self.kind == "none" {
-            Wants::None
+            ExpectedMatch::None
         } else if !self.expected.is_empty() || !self.also.is_empty() {
-            Wants::Skill
+            ExpectedMatch::Skill
         } else if !self.never.is_empty() {
-            Wants::AnyOther
+            ExpectedMatch::AnyOther
         } else {
-            Wants::None
+            ExpectedMatch::None
         }
     }
 
@@ -73,7 +73,7 @@ impl Question {
 
 /// A row of either shape: ours, or a skill author's with `should_trigger`.
 #[derive(Deserialize)]
-struct QuestionRow {
+struct EvalQuestionRow {
     #[serde(default)]
     id: String,
     query: String,
@@ -99,7 +99,7 @@ pub struct TriggerRow {
     pub should_trigger: bool,
 }
 
-fn read_rows<T>(text: &str, mut read: impl FnMut(&str) -> Result<T, String>) -> Read<T> {
+fn read_rows<T>(text: &str, mut read: impl FnMut(&str) -> Result<T, String>) -> EvalRows<T> {
     if text.trim_start().starts_with('[') {
         return match serde_json::from_str::<Vec<serde_json::Value>>(text) {
             Ok(values) => {
@@ -107,16 +107,16 @@ fn read_rows<T>(text: &str, mut read: impl FnMut(&str) -> Result<T, String>) -> 
                 read_rows(&lines.join("\n"), read)
             }
             Err(error) => {
-                let bad = BadRow { line: error.line(), message: error.to_string() };
-                Read { rows: Vec::new(), bad: vec![bad] }
+                let bad = UnreadableRow { line: error.line(), message: error.to_string() };
+                EvalRows { rows: Vec::new(), bad: vec![bad] }
             }
         };
     }
-    let mut out = Read { rows: Vec::new(), bad: Vec::new() };
+    let mut out = EvalRows { rows: Vec::new(), bad: Vec::new() };
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         match read(line) {
             Ok(row) => out.rows.push(row),
-            Err(message) => out.bad.push(BadRow { line: at + 1, message }),
+            Err(message) => out.bad.push(UnreadableRow { line: at + 1, message }),
         }
     }
     out
@@ -124,12 +124,12 @@ fn read_rows<T>(text: &str, mut read: impl FnMut(&str) -> Result<T, String>) -> 
 
 /// Reads messages with their right skills, or should-trigger rows that name theirs; JSONL, or one
 /// JSON array.
-pub fn read_questions(text: &str) -> Read<Question> {
+pub fn read_questions(text: &str) -> EvalRows<EvalQuestion> {
     let mut count = 0;
     read_rows(text, |line| {
-        let row: QuestionRow = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let row: EvalQuestionRow = serde_json::from_str(line).map_err(|error| error.to_string())?;
         count += 1;
-        let mut question = Question {
+        let mut question = EvalQuestion {
             id: if row.id.is_empty() { format!("row-{count}") } else { row.id },
             query: row.query,
             expected: row.expected,
@@ -146,11 +146,11 @@ pub fn read_questions(text: &str) -> Read<Question> {
             }
             (None, _) => {}
         }
-        if question.kind.is_empty() || question.wants() == Wants::None {
-            question.kind = match question.wants() {
-                Wants::Skill => "normal",
-                Wants::None => "none",
-                Wants::AnyOther => "should-not",
+        if question.kind.is_empty() || question.expected_match() == ExpectedMatch::None {
+            question.kind = match question.expected_match() {
+                ExpectedMatch::Skill => "normal",
+                ExpectedMatch::None => "none",
+                ExpectedMatch::AnyOther => "should-not",
             }
             .to_owned();
         }
@@ -159,12 +159,12 @@ pub fn read_questions(text: &str) -> Read<Question> {
 }
 
 /// Reads should-trigger rows: JSONL, or the JSON array that skill-creator writes.
-pub fn read_trigger_rows(text: &str) -> Read<TriggerRow> {
+pub fn read_trigger_rows(text: &str) -> EvalRows<TriggerRow> {
     read_rows(text, |line| serde_json::from_str(line).map_err(|error| error.to_string()))
 }
 
 #[derive(Deserialize)]
-struct SkillRow {
+struct EvalSkillRow {
     id: String,
     #[serde(default)]
     name: String,
@@ -179,15 +179,15 @@ struct SkillRow {
 }
 
 /// Reads skills as JSONL: `{id, name, text}` with a whole SKILL.md, or `{id, name, description}`.
-pub fn read_skills(text: &str) -> Read<Document> {
+pub fn read_skills(text: &str) -> EvalRows<RouteDocument> {
     read_rows(text, |line| {
-        let row: SkillRow = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let row: EvalSkillRow = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let last = row.id.rsplit(['#', '/']).next().unwrap_or(&row.id);
         let name = if row.name.is_empty() { last } else { &row.name };
         Ok(match &row.text {
-            Some(text) => Document::from_text(&row.id, name, text),
+            Some(text) => RouteDocument::from_text(&row.id, name, text),
             None => {
-                let mut document = Document::from_description(&row.id, name, &row.description);
+                let mut document = RouteDocument::from_description(&row.id, name, &row.description);
                 document.triggers = row.triggers;
                 document.headings = crate::text::plain::headings(&row.body);
                 document.hash = sinew_skill::content_hash(line.as_bytes());

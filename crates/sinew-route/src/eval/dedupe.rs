@@ -3,12 +3,12 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::message::Message;
-use crate::router::{Config, Context, Router};
+use crate::message::UserMessage;
+use crate::router::{RouteContext, Router, RouterConfig};
 
 /// Two skills whose descriptions find each other.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Pair {
+pub struct ConfusablePair {
     /// One, by name.
     pub a: String,
     /// Its id.
@@ -30,17 +30,19 @@ const NEIGHBOURS: usize = 6;
 ///
 /// Each skill's description is routed as if a user had said it; a pair is as alike as the weaker of
 /// the two directions, measured against what each skill scores for itself.
-pub fn confusable(router: &Router, at_least: f64) -> Vec<Pair> {
-    let wide =
-        Router { config: Config { top: NEIGHBOURS, ..router.config.clone() }, ..router.clone() };
+pub fn confusable_pairs(router: &Router, at_least: f64) -> Vec<ConfusablePair> {
+    let wide = Router {
+        config: RouterConfig { top: NEIGHBOURS, ..router.config.clone() },
+        ..router.clone()
+    };
     let index = &*router.index;
     let found: Vec<Vec<(usize, f64, Vec<String>)>> = (0..index.len())
         .into_par_iter()
         .map(|at| {
             let text = index.description(at);
-            let result = wide.route(&Message::from_user(text), &Context::default());
+            let result = wide.route(&UserMessage::from_user(text), &RouteContext::default());
             // Names do not count here: a description that names its own skill is no evidence.
-            let score = |one: &crate::result::Match| one.score - one.parts.name.value();
+            let score = |one: &crate::result::SkillMatch| one.score - one.parts.name.value();
             let Some(own) = result.matches.iter().find(|one| one.id == index.id(at)).map(score)
             else {
                 return Vec::new();
@@ -66,7 +68,7 @@ pub fn confusable(router: &Router, at_least: f64) -> Vec<Pair> {
             };
             let likeness = there.min(*back);
             if likeness >= at_least {
-                pairs.push(Pair {
+                pairs.push(ConfusablePair {
                     a: index.name(a).to_owned(),
                     a_id: index.id(a).to_owned(),
                     b: index.name(*b).to_owned(),

@@ -6,19 +6,21 @@
 mod compare;
 mod data;
 mod dedupe;
-mod raw;
+mod raw_signals;
 mod report;
 mod run;
 mod triggers;
 
-pub use compare::{Comparison, compare};
+pub use compare::{EvalComparison, compare};
 pub use data::{
-    BadRow, Question, Read, TriggerRow, Wants, read_questions, read_skills, read_trigger_rows,
+    EvalQuestion, EvalRows, ExpectedMatch, TriggerRow, UnreadableRow, read_questions, read_skills,
+    read_trigger_rows,
 };
-pub use dedupe::{Pair, confusable};
-pub use raw::{RawSignals, candidates, raw_signals};
+pub use dedupe::{ConfusablePair, confusable_pairs};
+pub use raw_signals::{RawSignals, candidates, raw_signals};
 pub use report::{
-    Abstention, Confusion, Figures, Interval, Latency, Miss, Report, ShouldNot, StageLatency,
+    AbstentionFigures, ConfidenceInterval, ConfusionMatrix, EvalMiss, FalseMatchFigures,
+    RankingFigures, RouteEvalReport, RouteLatency, StageLatency,
 };
-pub use run::{Observed, Options, evaluate, near_misses, observe};
-pub use triggers::{Trial, TriggerReport, triggers};
+pub use run::{QuestionResult, RouteEvalOptions, evaluate, near_misses, observe};
+pub use triggers::{TriggerReport, TriggerTrial, evaluate_triggers};

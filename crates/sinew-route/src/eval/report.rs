@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::data::{BadRow, Wants};
-use super::run::Observed;
-use crate::result::Decision;
+use super::data::{ExpectedMatch, UnreadableRow};
+use super::run::QuestionResult;
+use crate::result::RouteDecision;
 
 /// A 95 % interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Interval {
+pub struct ConfidenceInterval {
     /// 2.5 % of resamples are below.
     pub low: f64,
     /// 2.5 % are above.
@@ -19,7 +19,7 @@ pub struct Interval {
 
 /// How well the right skills were ranked, over messages that have one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Figures {
+pub struct RankingFigures {
     /// How many messages.
     pub messages: usize,
     /// The right skill is first.
@@ -38,11 +38,11 @@ pub struct Figures {
     pub mrr: f64,
 }
 
-impl Figures {
+impl RankingFigures {
     /// The figures of some observations; those that want no skill do not count.
-    pub fn of<'a>(observed: impl IntoIterator<Item = &'a Observed>) -> Self {
+    pub fn of<'a>(observed: impl IntoIterator<Item = &'a QuestionResult>) -> Self {
         let mut sum = Self::default();
-        for one in observed.into_iter().filter(|one| one.wants == Wants::Skill) {
+        for one in observed.into_iter().filter(|one| one.wants == ExpectedMatch::Skill) {
             sum.messages += 1;
             sum.recall10 += one.recall10;
             if let Some(rank) = one.rank {
@@ -66,7 +66,7 @@ impl Figures {
 
 /// How well silence was kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Abstention {
+pub struct AbstentionFigures {
     /// The share of abstentions that were right.
     pub precision: f64,
     /// The share of messages without a skill that were abstained from.
@@ -77,7 +77,7 @@ pub struct Abstention {
 
 /// Decisions by what was right.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Confusion {
+pub struct ConfusionMatrix {
     /// `match`, and the right one.
     pub match_right: usize,
     /// `match`, and another one.
@@ -100,17 +100,17 @@ pub struct Confusion {
 
 /// Messages that must not match some skill: should-not-trigger rows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct ShouldNot {
+pub struct FalseMatchFigures {
     /// How many messages.
     pub messages: usize,
     /// The share that matched it all the same.
     pub false_matches: f64,
 }
 
-impl ShouldNot {
+impl FalseMatchFigures {
     /// `None` where there are no such messages.
-    pub(super) fn of(observed: &[Observed]) -> Option<Self> {
-        let about = observed.iter().filter(|one| one.wants == Wants::AnyOther);
+    pub(super) fn of(observed: &[QuestionResult]) -> Option<Self> {
+        let about = observed.iter().filter(|one| one.wants == ExpectedMatch::AnyOther);
         let (messages, stolen) = about.fold((0, 0), |(messages, stolen), one| {
             (messages + 1, stolen + usize::from(one.stolen))
         });
@@ -129,7 +129,7 @@ pub struct StageLatency {
 
 /// Microseconds, stage by stage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Latency {
+pub struct RouteLatency {
     /// Reading the message.
     pub text: StageLatency,
     /// Words and static vectors.
@@ -144,7 +144,7 @@ pub struct Latency {
 
 /// A message whose right skill was not first, or that should have been left alone.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Miss {
+pub struct EvalMiss {
     /// The question.
     pub id: String,
     /// What the user said.
@@ -154,30 +154,30 @@ pub struct Miss {
     /// Where it came, if anywhere.
     pub rank: Option<usize>,
     /// What was said.
-    pub decision: Decision,
+    pub decision: RouteDecision,
     /// Names of the first three.
     pub first: Vec<String>,
 }
 
 /// Everything that was measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Report {
+pub struct RouteEvalReport {
     /// Over all messages with a skill.
     #[serde(flatten)]
-    pub figures: Figures,
+    pub figures: RankingFigures,
     /// The same by kind of message.
-    pub by_kind: BTreeMap<String, Figures>,
+    pub by_kind: BTreeMap<String, RankingFigures>,
     /// 95 % intervals.
-    pub intervals: BTreeMap<&'static str, Interval>,
+    pub intervals: BTreeMap<&'static str, ConfidenceInterval>,
     /// How well silence was kept.
-    pub abstain: Abstention,
+    pub abstain: AbstentionFigures,
     /// What was decided.
-    pub decision: Confusion,
+    pub decision: ConfusionMatrix,
     /// Messages that must not match some skill.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub should_not: Option<ShouldNot>,
+    pub should_not: Option<FalseMatchFigures>,
     /// Microseconds.
-    pub latency: Latency,
+    pub latency: RouteLatency,
     /// The models.
     pub model: String,
     /// The calibration.
@@ -185,21 +185,21 @@ pub struct Report {
     /// How many skills there were to choose from.
     pub skills: usize,
     /// Rows that could not be read.
-    pub problems: Vec<BadRow>,
+    pub problems: Vec<UnreadableRow>,
     /// What went wrong, message by message.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub misses: Vec<Miss>,
+    pub misses: Vec<EvalMiss>,
     /// What came of each question, for comparing two runs.
-    pub questions: Vec<Observed>,
+    pub questions: Vec<QuestionResult>,
 }
 
 /// Resamples of the bootstrap.
 const ROUNDS: usize = 1_000;
 
 /// A small generator with a fixed seed: the same data gives the same interval.
-pub(super) struct Random(pub(super) u64);
+pub(super) struct SeededRandom(pub(super) u64);
 
-impl Random {
+impl SeededRandom {
     pub(super) fn below(&mut self, bound: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -208,11 +208,11 @@ impl Random {
 }
 
 /// The interval of a mean of values.
-pub(super) fn interval_of_mean(values: &[f64]) -> Interval {
+pub(super) fn interval_of_mean(values: &[f64]) -> ConfidenceInterval {
     if values.is_empty() {
-        return Interval::default();
+        return ConfidenceInterval::default();
     }
-    let mut random = Random(0x5eed);
+    let mut random = SeededRandom(0x5eed);
     let mut means: Vec<f64> = (0..ROUNDS)
         .map(|_| {
             (0..values.len()).map(|_| values[random.below(values.len())]).sum::<f64>()
@@ -220,37 +220,37 @@ pub(super) fn interval_of_mean(values: &[f64]) -> Interval {
         })
         .collect();
     means.sort_by(f64::total_cmp);
-    Interval { low: means[ROUNDS * 25 / 1000], high: means[ROUNDS * 975 / 1000] }
+    ConfidenceInterval { low: means[ROUNDS * 25 / 1000], high: means[ROUNDS * 975 / 1000] }
 }
 
-pub(super) fn intervals(observed: &[Observed]) -> BTreeMap<&'static str, Interval> {
-    let positives: Vec<&Observed> =
-        observed.iter().filter(|one| one.wants == Wants::Skill).collect();
-    let of = |value: &dyn Fn(&Observed) -> f64| {
+pub(super) fn intervals(observed: &[QuestionResult]) -> BTreeMap<&'static str, ConfidenceInterval> {
+    let positives: Vec<&QuestionResult> =
+        observed.iter().filter(|one| one.wants == ExpectedMatch::Skill).collect();
+    let of = |value: &dyn Fn(&QuestionResult) -> f64| {
         interval_of_mean(&positives.iter().map(|one| value(one)).collect::<Vec<_>>())
     };
     BTreeMap::from([
         ("hit@1", of(&|one| one.hit(1))),
         ("hit@5", of(&|one| one.hit(5))),
-        ("ndcg@10", of(&Observed::ndcg)),
+        ("ndcg@10", of(&QuestionResult::ndcg)),
         ("mrr", of(&|one| one.rank.map_or(0.0, |rank| 1.0 / rank as f64))),
     ])
 }
 
-pub(super) fn confusion(observed: &[Observed]) -> (Confusion, Abstention) {
-    let mut out = Confusion::default();
+pub(super) fn confusion(observed: &[QuestionResult]) -> (ConfusionMatrix, AbstentionFigures) {
+    let mut out = ConfusionMatrix::default();
     for one in observed {
         let offered = one.rank.is_some_and(|rank| rank <= one.offered);
         let slot = match (one.decision, one.wants) {
-            (_, Wants::AnyOther) => continue,
-            (Decision::Match, Wants::None) => &mut out.match_for_none,
-            (Decision::Match, Wants::Skill) if offered => &mut out.match_right,
-            (Decision::Match, Wants::Skill) => &mut out.match_wrong,
-            (Decision::Shortlist, Wants::None) => &mut out.shortlist_for_none,
-            (Decision::Shortlist, Wants::Skill) if offered => &mut out.shortlist_right,
-            (Decision::Shortlist, Wants::Skill) => &mut out.shortlist_wrong,
-            (Decision::None, Wants::None) => &mut out.none_right,
-            (Decision::None, Wants::Skill) => &mut out.none_wrong,
+            (_, ExpectedMatch::AnyOther) => continue,
+            (RouteDecision::Match, ExpectedMatch::None) => &mut out.match_for_none,
+            (RouteDecision::Match, ExpectedMatch::Skill) if offered => &mut out.match_right,
+            (RouteDecision::Match, ExpectedMatch::Skill) => &mut out.match_wrong,
+            (RouteDecision::Shortlist, ExpectedMatch::None) => &mut out.shortlist_for_none,
+            (RouteDecision::Shortlist, ExpectedMatch::Skill) if offered => &mut out.shortlist_right,
+            (RouteDecision::Shortlist, ExpectedMatch::Skill) => &mut out.shortlist_wrong,
+            (RouteDecision::None, ExpectedMatch::None) => &mut out.none_right,
+            (RouteDecision::None, ExpectedMatch::Skill) => &mut out.none_wrong,
         };
         *slot += 1;
     }
@@ -258,17 +258,17 @@ pub(super) fn confusion(observed: &[Observed]) -> (Confusion, Abstention) {
         |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
     out.match_precision =
         share(out.match_right, out.match_right + out.match_wrong + out.match_for_none);
-    let wanting = |wants: Wants| observed.iter().filter(|one| one.wants == wants).count();
-    let abstain = Abstention {
+    let wanting = |wants: ExpectedMatch| observed.iter().filter(|one| one.wants == wants).count();
+    let abstain = AbstentionFigures {
         precision: share(out.none_right, out.none_right + out.none_wrong),
-        recall: share(out.none_right, wanting(Wants::None)),
-        wrong_abstentions: share(out.none_wrong, wanting(Wants::Skill)),
+        recall: share(out.none_right, wanting(ExpectedMatch::None)),
+        wrong_abstentions: share(out.none_wrong, wanting(ExpectedMatch::Skill)),
     };
     (out, abstain)
 }
 
-pub(super) fn latency(observed: &[Observed]) -> Latency {
-    let stage = |value: &dyn Fn(&Observed) -> u64| {
+pub(super) fn latency(observed: &[QuestionResult]) -> RouteLatency {
+    let stage = |value: &dyn Fn(&QuestionResult) -> u64| {
         let mut all: Vec<u64> = observed.iter().map(value).collect();
         all.sort_unstable();
         let at = |share: f64| {
@@ -278,7 +278,7 @@ pub(super) fn latency(observed: &[Observed]) -> Latency {
         };
         StageLatency { p50: at(0.5), p99: at(0.99) }
     };
-    Latency {
+    RouteLatency {
         text: stage(&|one| one.took.text),
         first: stage(&|one| one.took.first),
         encoder: stage(&|one| one.took.encoder),

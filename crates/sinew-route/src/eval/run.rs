@@ -5,27 +5,29 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::data::{BadRow, Question, Wants};
-use super::report::{Figures, Miss, Report, ShouldNot, confusion, intervals, latency};
-use crate::message::Message;
-use crate::result::{Decision, Took};
-use crate::router::{Config, Context, Router};
+use super::data::{EvalQuestion, ExpectedMatch, UnreadableRow};
+use super::report::{
+    EvalMiss, FalseMatchFigures, RankingFigures, RouteEvalReport, confusion, intervals, latency,
+};
+use crate::message::UserMessage;
+use crate::result::{RouteDecision, RouteTiming};
+use crate::router::{RouteContext, Router, RouterConfig};
 
 /// What came of one question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Observed {
+pub struct QuestionResult {
     /// The question's id.
     pub id: String,
     /// Its kind.
     pub kind: String,
     /// What it wants.
-    pub wants: Wants,
+    pub wants: ExpectedMatch,
     /// The place of the best right skill, if it is among the first hundred.
     pub rank: Option<usize>,
     /// The share of expected skills among the first ten.
     pub recall10: f64,
     /// What was decided.
-    pub decision: Decision,
+    pub decision: RouteDecision,
     /// How many were offered.
     pub offered: usize,
     /// Whether a skill was matched that must not be.
@@ -36,10 +38,10 @@ pub struct Observed {
     pub probability: f64,
     /// How long it took.
     #[serde(skip)]
-    pub took: Took,
+    pub took: RouteTiming,
 }
 
-impl Observed {
+impl QuestionResult {
     /// 1 when the right skill is among the first `count`.
     pub fn hit(&self, count: usize) -> f64 {
         f64::from(u8::from(self.rank.is_some_and(|rank| rank <= count)))
@@ -53,7 +55,7 @@ impl Observed {
 
 /// How to run.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Options {
+pub struct RouteEvalOptions {
     /// On all cores: faster, and latencies mean less.
     pub parallel: bool,
     /// Whether to list what went wrong.
@@ -64,9 +66,11 @@ pub struct Options {
 const DEEP: usize = 100;
 
 /// Asks every question.
-pub fn observe(router: &Router, questions: &[Question], parallel: bool) -> Vec<Observed> {
-    let deep = Router { config: Config { top: DEEP, ..router.config.clone() }, ..router.clone() };
-    let ask = |question: &Question| ask(&deep, router.config.top, question, &Context::default());
+pub fn observe(router: &Router, questions: &[EvalQuestion], parallel: bool) -> Vec<QuestionResult> {
+    let deep =
+        Router { config: RouterConfig { top: DEEP, ..router.config.clone() }, ..router.clone() };
+    let ask =
+        |question: &EvalQuestion| ask(&deep, router.config.top, question, &RouteContext::default());
     if parallel {
         questions.par_iter().map(ask).collect()
     } else {
@@ -74,8 +78,13 @@ pub fn observe(router: &Router, questions: &[Question], parallel: bool) -> Vec<O
     }
 }
 
-fn ask(router: &Router, top: usize, question: &Question, context: &Context<'_>) -> Observed {
-    let result = router.route(&Message::from_user(&question.query), context);
+fn ask(
+    router: &Router,
+    top: usize,
+    question: &EvalQuestion,
+    context: &RouteContext<'_>,
+) -> QuestionResult {
+    let result = router.route(&UserMessage::from_user(&question.query), context);
     let rank =
         result.matches.iter().position(|one| question.accepts(&one.id)).map(|place| place + 1);
     let found = question
@@ -83,10 +92,10 @@ fn ask(router: &Router, top: usize, question: &Question, context: &Context<'_>) 
         .iter()
         .filter(|id| result.matches.iter().take(10).any(|one| one.id == **id))
         .count();
-    Observed {
+    QuestionResult {
         id: question.id.clone(),
         kind: question.kind.clone(),
-        wants: question.wants(),
+        wants: question.expected_match(),
         rank,
         recall10: found as f64 / question.expected.len().max(1) as f64,
         decision: result.decision,
@@ -103,29 +112,29 @@ fn ask(router: &Router, top: usize, question: &Question, context: &Context<'_>) 
 /// Asks every question and sums up; `problems` are rows that could not be read.
 pub fn evaluate(
     router: &Router,
-    questions: &[Question],
-    problems: Vec<BadRow>,
-    options: Options,
-) -> Report {
+    questions: &[EvalQuestion],
+    problems: Vec<UnreadableRow>,
+    options: RouteEvalOptions,
+) -> RouteEvalReport {
     let observed = observe(router, questions, options.parallel);
-    let mut kinds: BTreeMap<String, Vec<&Observed>> = BTreeMap::new();
-    for one in observed.iter().filter(|one| one.wants == Wants::Skill) {
+    let mut kinds: BTreeMap<String, Vec<&QuestionResult>> = BTreeMap::new();
+    for one in observed.iter().filter(|one| one.wants == ExpectedMatch::Skill) {
         kinds.entry(one.kind.clone()).or_default().push(one);
     }
     let (decision, abstain) = confusion(&observed);
-    let probe = router.route(&Message::from_user("probe"), &Context::default());
+    let probe = router.route(&UserMessage::from_user("probe"), &RouteContext::default());
     let name = |id: &String| {
         router.index.position(id).map_or_else(|| id.clone(), |at| router.index.name(at).to_owned())
     };
     let misses = observed.iter().zip(questions).filter(|(one, _)| {
         options.misses
             && match one.wants {
-                Wants::Skill => one.rank != Some(1),
-                Wants::None => one.decision != Decision::None,
-                Wants::AnyOther => one.stolen,
+                ExpectedMatch::Skill => one.rank != Some(1),
+                ExpectedMatch::None => one.decision != RouteDecision::None,
+                ExpectedMatch::AnyOther => one.stolen,
             }
     });
-    let misses = misses.map(|(one, question)| Miss {
+    let misses = misses.map(|(one, question)| EvalMiss {
         id: one.id.clone(),
         query: question.query.clone(),
         expected: question.expected.clone(),
@@ -133,13 +142,13 @@ pub fn evaluate(
         decision: one.decision,
         first: one.first.iter().map(name).collect(),
     });
-    Report {
-        figures: Figures::of(&observed),
-        by_kind: kinds.into_iter().map(|(kind, all)| (kind, Figures::of(all))).collect(),
+    RouteEvalReport {
+        figures: RankingFigures::of(&observed),
+        by_kind: kinds.into_iter().map(|(kind, all)| (kind, RankingFigures::of(all))).collect(),
         intervals: intervals(&observed),
         abstain,
         decision,
-        should_not: ShouldNot::of(&observed),
+        should_not: FalseMatchFigures::of(&observed),
         latency: latency(&observed),
         model: probe.model,
         calibration: probe.calibration,
@@ -151,14 +160,19 @@ pub fn evaluate(
 }
 
 /// Asks every question that has an answer with its answers taken away: what remains is wrong.
-pub fn near_misses(router: &Router, questions: &[Question]) -> Vec<Observed> {
+pub fn near_misses(router: &Router, questions: &[EvalQuestion]) -> Vec<QuestionResult> {
     questions
         .par_iter()
-        .filter(|question| question.wants() == Wants::Skill)
+        .filter(|question| question.expected_match() == ExpectedMatch::Skill)
         .map(|question| {
             let right: Vec<&str> =
                 question.expected.iter().chain(&question.also).map(String::as_str).collect();
-            ask(router, router.config.top, question, &Context { excluded: &right, prior: None })
+            ask(
+                router,
+                router.config.top,
+                question,
+                &RouteContext { excluded: &right, prior: None },
+            )
         })
         .collect()
 }

@@ -4,13 +4,13 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::data::TriggerRow;
-use crate::message::Message;
-use crate::result::Decision;
-use crate::router::{Config, Context, Router};
+use crate::message::UserMessage;
+use crate::result::RouteDecision;
+use crate::router::{RouteContext, Router, RouterConfig};
 
 /// One message tried on a skill.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Trial {
+pub struct TriggerTrial {
     /// What the user said.
     pub query: String,
     /// The skill it is about.
@@ -47,25 +47,30 @@ pub struct TriggerReport {
     /// See above.
     pub should_not: usize,
     /// Every trial.
-    pub trials: Vec<Trial>,
+    pub trials: Vec<TriggerTrial>,
 }
 
 /// Tries every row; rows that name no skill are about `skill`.
-pub fn triggers(router: &Router, rows: &[TriggerRow], skill: Option<&str>) -> TriggerReport {
-    let deep = Router { config: Config { top: 50, ..router.config.clone() }, ..router.clone() };
-    let trials: Vec<Trial> = rows
+pub fn evaluate_triggers(
+    router: &Router,
+    rows: &[TriggerRow],
+    skill: Option<&str>,
+) -> TriggerReport {
+    let deep =
+        Router { config: RouterConfig { top: 50, ..router.config.clone() }, ..router.clone() };
+    let trials: Vec<TriggerTrial> = rows
         .par_iter()
         .filter_map(|row| {
             let about = if row.skill.is_empty() { skill? } else { &row.skill };
-            let result = deep.route(&Message::from_user(&row.query), &Context::default());
+            let result = deep.route(&UserMessage::from_user(&row.query), &RouteContext::default());
             let rank = result.matches.iter().position(|one| one.id == about || one.name == about);
             let first = result.matches.first();
-            Some(Trial {
+            Some(TriggerTrial {
                 query: row.query.clone(),
                 skill: about.to_owned(),
                 should_trigger: row.should_trigger,
                 rank: rank.map(|place| place + 1),
-                matched: result.decision == Decision::Match && rank == Some(0),
+                matched: result.decision == RouteDecision::Match && rank == Some(0),
                 offered: rank
                     .is_some_and(|place| place < result.offered.min(router.config.top.max(2))),
                 probability: rank.map_or(0.0, |place| result.matches[place].probability),
@@ -73,7 +78,7 @@ pub fn triggers(router: &Router, rows: &[TriggerRow], skill: Option<&str>) -> Tr
             })
         })
         .collect();
-    let share = |side: bool, test: &dyn Fn(&Trial) -> bool| {
+    let share = |side: bool, test: &dyn Fn(&TriggerTrial) -> bool| {
         let all = trials.iter().filter(|trial| trial.should_trigger == side);
         let (count, hits) =
             all.fold((0, 0), |(count, hits), trial| (count + 1, hits + usize::from(test(trial))));

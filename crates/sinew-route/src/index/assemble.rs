@@ -5,27 +5,27 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::layout::{Bytes, SECTIONS, Section};
-use super::prepare::{Batch, Counted, Prepared, Vector};
-use super::view::{Built, Index, Meta, TextKind};
-use crate::document::Document;
-use crate::lexical::{Bm25f, FIELD_COUNT, Rarity};
-use crate::model::set::Models;
+use super::layout::{IndexBytes, IndexSection, SECTIONS};
+use super::prepare::{ByteVector, DocumentBatch, PreparedDocument, TermCounts};
+use super::view::{IndexBuildCounts, RouteIndex, RouteIndexMeta, TextKind};
+use crate::document::RouteDocument;
+use crate::lexical::{Bm25fParams, FIELD_COUNT, TermRarity};
+use crate::model::router_models::RouterModels;
 
 /// Documents that are read together share a dictionary, so that a batch should be large; but there
 /// should be one for each thread, and the last should not keep the others waiting.
 const BATCH: std::ops::RangeInclusive<usize> = 64..=4_096;
 
 /// Where a document of the new index comes from.
-enum Origin<'a> {
+enum DocumentOrigin<'a> {
     /// Number in the old index.
-    Old(&'a Index, usize),
-    New(&'a Prepared),
+    Old(&'a RouteIndex, usize),
+    New(&'a PreparedDocument),
 }
 
 /// The words that an index is to know of the documents that it takes over.
 #[derive(Clone, Copy)]
-pub(super) enum Known<'a> {
+pub(super) enum WordScope<'a> {
     /// Every word.
     All,
     /// These: enough for a message that has no others.
@@ -34,13 +34,13 @@ pub(super) enum Known<'a> {
 
 /// Builds an index of documents, taking over from `old` what is unchanged.
 pub(super) fn assemble(
-    documents: &[Document],
-    models: &Models,
-    params: Bm25f,
-    old: Option<&Index>,
-    words: Known<'_>,
-) -> (Index, Built) {
-    let same = |old: &&Index| {
+    documents: &[RouteDocument],
+    models: &RouterModels,
+    params: Bm25fParams,
+    old: Option<&RouteIndex>,
+    words: WordScope<'_>,
+) -> (RouteIndex, IndexBuildCounts) {
+    let same = |old: &&RouteIndex| {
         old.meta.table == models.table_id() && old.meta.template == crate::TEMPLATE_VERSION
     };
     let old = old.filter(same);
@@ -55,7 +55,7 @@ pub(super) fn assemble(
             known.get(&key).copied().filter(|_| !document.hash.is_empty())
         })
         .collect();
-    let new: Vec<&Document> = documents
+    let new: Vec<&RouteDocument> = documents
         .iter()
         .zip(&kept)
         .filter(|(_, kept)| kept.is_none())
@@ -64,37 +64,37 @@ pub(super) fn assemble(
     let table = models.table.as_deref();
     let batch =
         new.len().div_ceil(rayon::current_num_threads()).clamp(*BATCH.start(), *BATCH.end());
-    let batches: Vec<Batch> = new
+    let batches: Vec<DocumentBatch> = new
         .par_chunks(batch)
-        .map(|documents| Batch::read(documents.iter().copied(), table))
+        .map(|documents| DocumentBatch::read(documents.iter().copied(), table))
         .collect();
     let mut read = batches.iter().flat_map(|batch| &batch.documents);
-    let origins: Vec<Origin<'_>> = kept
+    let origins: Vec<DocumentOrigin<'_>> = kept
         .iter()
         .filter_map(|kept| match (old, kept) {
-            (Some(old), Some(at)) => Some(Origin::Old(old, *at)),
-            _ => read.next().map(Origin::New),
+            (Some(old), Some(at)) => Some(DocumentOrigin::Old(old, *at)),
+            _ => read.next().map(DocumentOrigin::New),
         })
         .collect();
-    let built = Built { kept: documents.len() - new.len(), read: new.len() };
-    let terms = Terms::collect(&batches, &kept, old, words);
+    let built = IndexBuildCounts { kept: documents.len() - new.len(), read: new.len() };
+    let terms = ForwardIndex::collect(&batches, &kept, old, words);
     (lay_out(documents, &origins, &terms, models, params), built)
 }
 
 /// Every term, and the terms of every document.
-struct Terms<'a> {
+struct ForwardIndex<'a> {
     names: Vec<&'a str>,
-    forward: Vec<Vec<Counted>>,
+    forward: Vec<Vec<TermCounts>>,
 }
 
-impl<'a> Terms<'a> {
+impl<'a> ForwardIndex<'a> {
     fn collect(
-        batches: &'a [Batch],
+        batches: &'a [DocumentBatch],
         kept: &[Option<usize>],
-        old: Option<&'a Index>,
-        words: Known<'_>,
+        old: Option<&'a RouteIndex>,
+        words: WordScope<'_>,
     ) -> Self {
-        let mut forward: Vec<Vec<Counted>> = vec![Vec::new(); kept.len()];
+        let mut forward: Vec<Vec<TermCounts>> = vec![Vec::new(); kept.len()];
         let mut names: Vec<&'a str> = Vec::new();
         if let Some(old) = old {
             // Sorted terms come first and stay sorted: there is little left to sort.
@@ -128,10 +128,10 @@ impl<'a> Terms<'a> {
 
 /// The terms of an old index that any kept document has; those documents' terms go to `forward`.
 fn take_over<'a>(
-    old: &'a Index,
+    old: &'a RouteIndex,
     kept: &[Option<usize>],
-    words: Known<'_>,
-    forward: &mut [Vec<Counted>],
+    words: WordScope<'_>,
+    forward: &mut [Vec<TermCounts>],
 ) -> Vec<&'a str> {
     // Old number → new ones, side by side: two documents may have the same content.
     let mut pairs: Vec<(usize, usize)> =
@@ -140,8 +140,8 @@ fn take_over<'a>(
     let starts: Vec<usize> =
         (0..=old.len()).map(|before| pairs.partition_point(|pair| pair.0 < before)).collect();
     let terms: Vec<usize> = match words {
-        Known::All => (0..old.term_count()).collect(),
-        Known::Only(words) => {
+        WordScope::All => (0..old.term_count()).collect(),
+        WordScope::Only(words) => {
             let mut terms: Vec<usize> =
                 words.iter().filter_map(|word| old.find_term(word)).collect();
             terms.sort_unstable();
@@ -168,55 +168,55 @@ fn take_over<'a>(
 }
 
 fn lay_out(
-    documents: &[Document],
-    origins: &[Origin<'_>],
-    terms: &Terms<'_>,
-    models: &Models,
-    params: Bm25f,
-) -> Index {
+    documents: &[RouteDocument],
+    origins: &[DocumentOrigin<'_>],
+    terms: &ForwardIndex<'_>,
+    models: &RouterModels,
+    params: Bm25fParams,
+) -> RouteIndex {
     let count = documents.len();
     let mut parts: Vec<Vec<u8>> = vec![Vec::new(); SECTIONS];
-    let mut put = |section: Section, bytes: &[u8]| parts[section as usize] = bytes.to_vec();
+    let mut put = |section: IndexSection, bytes: &[u8]| parts[section as usize] = bytes.to_vec();
 
     let (offsets, strings) = strings(documents, origins);
-    put(Section::StringOffsets, bytemuck::cast_slice(&offsets));
-    put(Section::Strings, &strings);
+    put(IndexSection::StringOffsets, bytemuck::cast_slice(&offsets));
+    put(IndexSection::Strings, &strings);
 
     let lengths: Vec<u32> = origins
         .iter()
         .flat_map(|origin| match origin {
-            Origin::Old(old, at) => {
+            DocumentOrigin::Old(old, at) => {
                 <[u32; FIELD_COUNT]>::try_from(old.lengths(*at)).unwrap_or_default()
             }
-            Origin::New(prepared) => prepared.lengths,
+            DocumentOrigin::New(prepared) => prepared.lengths,
         })
         .collect();
-    put(Section::Lengths, bytemuck::cast_slice(&lengths));
+    put(IndexSection::Lengths, bytemuck::cast_slice(&lengths));
 
-    let lexical = Lexical::invert(terms, &lengths, count, params);
-    put(Section::TermOffsets, bytemuck::cast_slice(&lexical.term_offsets));
-    put(Section::Terms, &lexical.terms);
-    put(Section::Idf, bytemuck::cast_slice(&lexical.idf));
-    put(Section::PostingOffsets, bytemuck::cast_slice(&lexical.offsets));
-    put(Section::PostingDocuments, bytemuck::cast_slice(&lexical.documents));
-    put(Section::PostingImpacts, bytemuck::cast_slice(&lexical.impacts));
-    put(Section::PostingCounts, bytemuck::cast_slice(&lexical.counts));
+    let lexical = PostingLists::invert(terms, &lengths, count, params);
+    put(IndexSection::TermOffsets, bytemuck::cast_slice(&lexical.term_offsets));
+    put(IndexSection::Terms, &lexical.terms);
+    put(IndexSection::Idf, bytemuck::cast_slice(&lexical.idf));
+    put(IndexSection::PostingOffsets, bytemuck::cast_slice(&lexical.offsets));
+    put(IndexSection::PostingDocuments, bytemuck::cast_slice(&lexical.documents));
+    put(IndexSection::PostingImpacts, bytemuck::cast_slice(&lexical.impacts));
+    put(IndexSection::PostingCounts, bytemuck::cast_slice(&lexical.counts));
 
     let dims = models.table.as_ref().map_or(0, |table| table.dims());
     for (bytes, scales, is_head) in [
-        (Section::StaticHead, Section::StaticHeadScales, true),
-        (Section::StaticBody, Section::StaticBodyScales, false),
+        (IndexSection::StaticHead, IndexSection::StaticHeadScales, true),
+        (IndexSection::StaticBody, IndexSection::StaticBodyScales, false),
     ] {
         let (mut values, mut sizes) = (Vec::with_capacity(count * dims), Vec::with_capacity(count));
         for origin in origins {
             match origin {
-                Origin::Old(old, at) => {
+                DocumentOrigin::Old(old, at) => {
                     let (row, scale) = old.static_row(is_head, *at);
                     values.extend_from_slice(row);
                     sizes.push(scale);
                 }
-                Origin::New(prepared) => {
-                    let Vector { bytes, scale } =
+                DocumentOrigin::New(prepared) => {
+                    let ByteVector { bytes, scale } =
                         if is_head { &prepared.head } else { &prepared.body };
                     values.extend_from_slice(bytes);
                     sizes.push(*scale);
@@ -232,7 +232,7 @@ fn lay_out(
     let mut vectors = vec![0_i8; count * encoder_dims];
     let mut scales = vec![0_f32; count];
     for (at, origin) in origins.iter().enumerate() {
-        if let Origin::Old(old, before) = origin
+        if let DocumentOrigin::Old(old, before) = origin
             && old.meta.encoder == models.encoder_id()
             && let Some((row, scale)) = old.encoder_row(*before)
             && row.len() == encoder_dims
@@ -242,20 +242,20 @@ fn lay_out(
             scales[at] = scale;
         }
     }
-    put(Section::EncoderPresent, &present);
-    put(Section::Encoder, bytemuck::cast_slice(&vectors));
-    put(Section::EncoderScales, bytemuck::cast_slice(&scales));
+    put(IndexSection::EncoderPresent, &present);
+    put(IndexSection::Encoder, bytemuck::cast_slice(&vectors));
+    put(IndexSection::EncoderScales, bytemuck::cast_slice(&scales));
 
-    let order = |key: &dyn Fn(&Document) -> String| {
+    let order = |key: &dyn Fn(&RouteDocument) -> String| {
         let mut keyed: Vec<(String, u32)> =
             documents.iter().zip(0..).map(|(d, at)| (key(d), at)).collect();
         keyed.sort();
         keyed.into_iter().map(|(_, at)| at).collect::<Vec<u32>>()
     };
-    put(Section::ByName, bytemuck::cast_slice(&order(&|d| crate::mention::key(&d.name))));
-    put(Section::ById, bytemuck::cast_slice(&order(&|d| d.id.clone())));
+    put(IndexSection::ByName, bytemuck::cast_slice(&order(&|d| crate::mention::key(&d.name))));
+    put(IndexSection::ById, bytemuck::cast_slice(&order(&|d| d.id.clone())));
 
-    let meta = Meta {
+    let meta = RouteIndexMeta {
         documents: count,
         terms: lexical.idf.len(),
         table: models.table_id().to_owned(),
@@ -265,20 +265,20 @@ fn lay_out(
         params,
         template: crate::TEMPLATE_VERSION,
     };
-    put(Section::Meta, &serde_json::to_vec(&meta).expect("plain data"));
+    put(IndexSection::Meta, &serde_json::to_vec(&meta).expect("plain data"));
     let borrowed: [&[u8]; SECTIONS] = std::array::from_fn(|section| parts[section].as_slice());
-    Index::from_parts(Bytes::lay_out(&borrowed), meta)
+    RouteIndex::from_parts(IndexBytes::lay_out(&borrowed), meta)
 }
 
-fn strings(documents: &[Document], origins: &[Origin<'_>]) -> (Vec<u32>, Vec<u8>) {
+fn strings(documents: &[RouteDocument], origins: &[DocumentOrigin<'_>]) -> (Vec<u32>, Vec<u8>) {
     let (mut offsets, mut bytes) = (vec![0_u32], Vec::new());
     for (document, origin) in documents.iter().zip(origins) {
         let (triggers, encoder) = match origin {
-            Origin::Old(old, at) => {
+            DocumentOrigin::Old(old, at) => {
                 (Cow::Borrowed(old.text(*at, TextKind::Triggers)), old.text(*at, TextKind::Encoder))
             }
-            Origin::New(prepared) => {
-                let triggers = crate::keyword::Phrases::of(document);
+            DocumentOrigin::New(prepared) => {
+                let triggers = crate::keyword::TriggerPhrases::of(document);
                 let triggers = serde_json::to_string(&triggers).expect("plain data");
                 (Cow::Owned(triggers), prepared.encoder_text.as_str())
             }
@@ -300,7 +300,7 @@ fn strings(documents: &[Document], origins: &[Origin<'_>]) -> (Vec<u32>, Vec<u8>
 }
 
 /// Postings, term by term.
-struct Lexical {
+struct PostingLists {
     term_offsets: Vec<u32>,
     terms: Vec<u8>,
     idf: Vec<f32>,
@@ -310,8 +310,13 @@ struct Lexical {
     counts: Vec<[u8; FIELD_COUNT]>,
 }
 
-impl Lexical {
-    fn invert(terms: &Terms<'_>, lengths: &[u32], count: usize, params: Bm25f) -> Self {
+impl PostingLists {
+    fn invert(
+        terms: &ForwardIndex<'_>,
+        lengths: &[u32],
+        count: usize,
+        params: Bm25fParams,
+    ) -> Self {
         let mut means = [0.0_f32; FIELD_COUNT];
         for (field, mean) in means.iter_mut().enumerate() {
             let sum: u64 = lengths
@@ -358,7 +363,7 @@ impl Lexical {
                     params.impact(*counts, &lengths[document * FIELD_COUNT..], &means);
             }
         }
-        let rarity = Rarity::among(count);
+        let rarity = TermRarity::for_catalog(count);
         for (place, &id) in order.iter().enumerate() {
             let term = terms.names[id as usize];
             out.terms.extend_from_slice(term.as_bytes());

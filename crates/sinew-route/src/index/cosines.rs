@@ -5,9 +5,9 @@
 
 use rayon::prelude::*;
 
-use super::layout::Section;
-use super::view::Index;
-use crate::kernel::{Level, scan};
+use super::layout::IndexSection;
+use super::view::RouteIndex;
+use crate::kernel::{KernelLevel, scan};
 
 /// Documents at a time: their sums stay in the first cache.
 const BLOCK: usize = 512;
@@ -17,42 +17,50 @@ const ONE_CORE: usize = 128 * 1024;
 
 /// A message's vector in signed bytes, and the scale that turns them back.
 #[derive(Clone, Copy)]
-pub(crate) struct Pointer<'a> {
+pub(crate) struct MessageVector<'a> {
     pub(crate) bytes: &'a [i8],
     pub(crate) scale: f32,
 }
 
 /// Vectors of all documents: rows of bytes, and a scale for each.
 #[derive(Clone, Copy)]
-pub(super) struct Rows<'a> {
+pub(super) struct VectorRows<'a> {
     pub(super) bytes: &'a [i8],
     pub(super) scales: &'a [f32],
 }
 
-impl Index {
+impl RouteIndex {
     /// The cosine of a message with the head or the body of every document, whichever is larger.
-    pub(crate) fn static_cosines(&self, level: Level, message: Pointer<'_>) -> Vec<f32> {
+    pub(crate) fn static_cosines(
+        &self,
+        level: KernelLevel,
+        message: MessageVector<'_>,
+    ) -> Vec<f32> {
         if message.bytes.len() != self.meta.dims || message.bytes.is_empty() {
             return vec![0.0; self.len()];
         }
         let rows = [true, false].map(|head| {
             let (bytes, scales) = self.static_sections(head);
-            Rows { bytes: self.slice(bytes), scales: self.slice(scales) }
+            VectorRows { bytes: self.slice(bytes), scales: self.slice(scales) }
         });
         larger(level, &rows, message, self.len())
     }
 
     /// The cosine of a message with every document; without a vector it is 0.
-    pub(crate) fn encoder_cosines(&self, level: Level, message: Pointer<'_>) -> Vec<f32> {
+    pub(crate) fn encoder_cosines(
+        &self,
+        level: KernelLevel,
+        message: MessageVector<'_>,
+    ) -> Vec<f32> {
         larger(level, &[self.encoder_rows()], message, self.len())
     }
 
-    pub(super) fn encoder_rows(&self) -> Rows<'_> {
+    pub(super) fn encoder_rows(&self) -> VectorRows<'_> {
         match &self.filled {
             Some(filled) => filled.rows(),
-            None => Rows {
-                bytes: self.slice(Section::Encoder),
-                scales: self.slice(Section::EncoderScales),
+            None => VectorRows {
+                bytes: self.slice(IndexSection::Encoder),
+                scales: self.slice(IndexSection::EncoderScales),
             },
         }
     }
@@ -60,9 +68,9 @@ impl Index {
 
 /// The largest cosine of each document over several sets of rows.
 pub(super) fn larger(
-    level: Level,
-    sets: &[Rows<'_>],
-    message: Pointer<'_>,
+    level: KernelLevel,
+    sets: &[VectorRows<'_>],
+    message: MessageVector<'_>,
     count: usize,
 ) -> Vec<f32> {
     let mut out = vec![f32::MIN; count];
@@ -80,7 +88,13 @@ pub(super) fn larger(
 }
 
 /// Raises `out` to the cosines of the documents from `start` on.
-fn raise(level: Level, rows: Rows<'_>, start: usize, message: Pointer<'_>, out: &mut [f32]) {
+fn raise(
+    level: KernelLevel,
+    rows: VectorRows<'_>,
+    start: usize,
+    message: MessageVector<'_>,
+    out: &mut [f32],
+) {
     let mut sums = [0; BLOCK];
     let sums = &mut sums[..out.len()];
     let columns = message.bytes.len();
@@ -106,11 +120,11 @@ mod tests {
             .collect();
         let scales: Vec<f32> = (0..count).map(|at| 0.001 * (at % 9) as f32).collect();
         let query: Vec<i8> = (0..COLUMNS as i8).map(|at| at - 16).collect();
-        let message = Pointer { bytes: &query, scale: 0.01 };
-        let sets = [Rows { bytes: &bytes, scales: &scales }; 2];
+        let message = MessageVector { bytes: &query, scale: 0.01 };
+        let sets = [VectorRows { bytes: &bytes, scales: &scales }; 2];
         let on = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-            pool.expect("threads").install(|| larger(Level::detect(), &sets, message, count))
+            pool.expect("threads").install(|| larger(KernelLevel::detect(), &sets, message, count))
         };
         let one = on(1);
         assert_eq!(one, on(4));

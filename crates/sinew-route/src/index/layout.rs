@@ -22,7 +22,7 @@ const ALIGN: usize = 64;
 /// A part of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
-pub(crate) enum Section {
+pub(crate) enum IndexSection {
     /// JSON: models, parameters, counts.
     Meta,
     /// Where the strings of documents start, six per document.
@@ -66,7 +66,7 @@ pub(crate) enum Section {
 }
 
 /// How many sections there are.
-pub(crate) const SECTIONS: usize = Section::ById as usize + 1;
+pub(crate) const SECTIONS: usize = IndexSection::ById as usize + 1;
 
 /// Why an index file cannot be used. Each is a reason to build a new one, none to stop.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -90,18 +90,18 @@ pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// The bytes of an index, aligned so that numbers can be read in place.
 #[derive(Clone)]
-pub(crate) struct Bytes {
-    held: Held,
+pub(crate) struct IndexBytes {
+    held: IndexStorage,
     sections: Vec<Range<usize>>,
 }
 
 #[derive(Clone)]
-enum Held {
+enum IndexStorage {
     Own(Arc<Vec<u64>>),
     Shared(SharedBytes),
 }
 
-impl Held {
+impl IndexStorage {
     fn bytes(&self) -> &[u8] {
         match self {
             Self::Own(words) => bytemuck::cast_slice(words),
@@ -110,12 +110,12 @@ impl Held {
     }
 }
 
-impl Bytes {
+impl IndexBytes {
     /// Copies the bytes of a file.
     pub(crate) fn load(bytes: &[u8]) -> Result<Self, IndexError> {
         let mut words = vec![0_u64; bytes.len().div_ceil(8)];
         bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
-        Self::check(Held::Own(Arc::new(words)), bytes.len())
+        Self::check(IndexStorage::Own(Arc::new(words)), bytes.len())
     }
 
     /// Uses bytes where they lie; those that lie askew are copied.
@@ -125,10 +125,10 @@ impl Bytes {
             return Self::load(plain);
         }
         let length = plain.len();
-        Self::check(Held::Shared(bytes), length)
+        Self::check(IndexStorage::Shared(bytes), length)
     }
 
-    fn check(held: Held, length: usize) -> Result<Self, IndexError> {
+    fn check(held: IndexStorage, length: usize) -> Result<Self, IndexError> {
         let bytes = held.bytes();
         if bytes.len() < HEADER + 16 * SECTIONS || !bytes.starts_with(MAGIC) {
             return Err(IndexError::NotAnIndex);
@@ -158,7 +158,7 @@ impl Bytes {
         Ok(Self { held, sections })
     }
 
-    /// Lays out sections, given in the order of [`Section`].
+    /// Lays out sections, given in the order of [`IndexSection`].
     pub(crate) fn lay_out(parts: &[&[u8]; SECTIONS]) -> Self {
         let mut at = (HEADER + 16 * SECTIONS).next_multiple_of(ALIGN);
         let mut sections = Vec::with_capacity(SECTIONS);
@@ -179,7 +179,7 @@ impl Bytes {
         }
         let sum = checksum(&words[3..]);
         words[2] = sum.to_le();
-        Self { held: Held::Own(Arc::new(words)), sections }
+        Self { held: IndexStorage::Own(Arc::new(words)), sections }
     }
 
     /// The whole, as a file holds it.
@@ -188,19 +188,19 @@ impl Bytes {
     }
 
     /// The raw bytes of a section.
-    pub(crate) fn raw(&self, section: Section) -> &[u8] {
+    pub(crate) fn raw(&self, section: IndexSection) -> &[u8] {
         &self.as_bytes()[self.sections[section as usize].clone()]
     }
 
     /// A section as numbers; one whose length does not divide is empty, and was refused on loading.
-    pub(crate) fn slice<T: bytemuck::AnyBitPattern>(&self, section: Section) -> &[T] {
+    pub(crate) fn slice<T: bytemuck::AnyBitPattern>(&self, section: IndexSection) -> &[T] {
         bytemuck::try_cast_slice(self.raw(section)).unwrap_or(&[])
     }
 }
 
-impl std::fmt::Debug for Bytes {
+impl std::fmt::Debug for IndexBytes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Bytes").field("length", &self.as_bytes().len()).finish_non_exhaustive()
+        f.debug_struct("IndexBytes").field("length", &self.as_bytes().len()).finish_non_exhaustive()
     }
 }
 

@@ -7,32 +7,32 @@
 mod assemble;
 mod cosines;
 mod layout;
-mod meanings;
+mod meaning_vectors;
 mod prepare;
 mod vectors;
 mod view;
 
-pub(crate) use cosines::Pointer;
+pub(crate) use cosines::MessageVector;
 pub use layout::{IndexError, SharedBytes};
-pub use meanings::Meanings;
-pub use view::{Built, DocumentKey, Index};
+pub use meaning_vectors::MeaningVectors;
+pub use view::{DocumentKey, IndexBuildCounts, RouteIndex};
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Config, Context, Document, Message, Models, Router};
+    use crate::{RouteContext, RouteDocument, Router, RouterConfig, RouterModels, UserMessage};
 
     #[test]
     fn a_file_that_was_made_up_gives_wrong_answers_at_worst() {
-        let documents: Vec<Document> = ["Split PDF files", "Rain and wind", "Play a song"]
+        let documents: Vec<RouteDocument> = ["Split PDF files", "Rain and wind", "Play a song"]
             .iter()
             .enumerate()
             .map(|(at, text)| {
-                Document::from_description(&format!("d{at}"), &format!("n{at}"), text)
+                RouteDocument::from_description(&format!("d{at}"), &format!("n{at}"), text)
             })
             .collect();
-        let models = Models::embedded_table();
-        let good = Index::build(&documents, &models).to_bytes();
+        let models = RouterModels::embedded_table();
+        let good = RouteIndex::build(&documents, &models).to_bytes();
         let (mut state, mut used) = (7_usize, 0);
         for _ in 0..3_000 {
             let mut bytes = good.clone();
@@ -41,11 +41,12 @@ mod tests {
                 bytes[32 + (state >> 20) % (good.len() - 32)] = (state >> 12) as u8;
             }
             layout::seal(&mut bytes);
-            let Ok(index) = Index::load(&bytes) else { continue };
+            let Ok(index) = RouteIndex::load(&bytes) else { continue };
             used += 1;
-            let router = Router::over(index.into(), models.clone(), Config::default()).0;
-            let message = Message::from_user("$n1 play rain in PDF files");
-            let _ = router.route(&message, &Context::default());
+            let router =
+                Router::from_index(index.into(), models.clone(), RouterConfig::default()).0;
+            let message = UserMessage::from_user("$n1 play rain in PDF files");
+            let _ = router.route(&message, &RouteContext::default());
             let _ = router.updated(&documents);
         }
         assert!(used > 100, "{used} were let in");

@@ -2,52 +2,53 @@
 
 use std::collections::HashMap;
 
-use crate::document::{Document, Texts};
+use crate::document::{DocumentTexts, RouteDocument};
 use crate::lexical::FIELD_COUNT;
 use crate::model::math::quantise;
 use crate::model::static_table::StaticModel;
 use crate::text::language::Language;
-use crate::text::words::{Words, raw_words};
+use crate::text::words::{WordExtractor, raw_words};
 
 /// How often a term stands in each field of a document.
-pub(super) type Counted = (u32, [u8; FIELD_COUNT]);
+pub(super) type TermCounts = (u32, [u8; FIELD_COUNT]);
 
 /// What the index keeps of one document.
-pub(super) struct Prepared {
+pub(super) struct PreparedDocument {
     pub(super) lengths: [u32; FIELD_COUNT],
     /// Terms by their numbers in the batch, each once.
-    pub(super) words: Vec<Counted>,
-    pub(super) head: Vector,
-    pub(super) body: Vector,
+    pub(super) words: Vec<TermCounts>,
+    pub(super) head: ByteVector,
+    pub(super) body: ByteVector,
     pub(super) encoder_text: String,
 }
 
 /// Documents that were read together, with the terms that any of them has.
 #[derive(Default)]
-pub(super) struct Batch {
+pub(super) struct DocumentBatch {
     pub(super) terms: Vec<Box<str>>,
-    pub(super) documents: Vec<Prepared>,
+    pub(super) documents: Vec<PreparedDocument>,
 }
 
-impl Batch {
+impl DocumentBatch {
     /// Reads documents one after another.
     pub(super) fn read<'a>(
-        documents: impl Iterator<Item = &'a Document>,
+        documents: impl Iterator<Item = &'a RouteDocument>,
         table: Option<&StaticModel>,
     ) -> Self {
-        let mut reader = Reader { table, dictionary: Dictionary::default(), place: Vec::new() };
+        let mut reader =
+            DocumentReader { table, dictionary: TermDictionary::default(), place: Vec::new() };
         let documents = documents.map(|document| reader.read(document)).collect();
         Self { documents, terms: reader.dictionary.names }
     }
 }
 
 /// A vector in signed bytes.
-pub(super) struct Vector {
+pub(super) struct ByteVector {
     pub(super) bytes: Vec<i8>,
     pub(super) scale: f32,
 }
 
-impl Vector {
+impl ByteVector {
     pub(super) fn of(values: &[f32]) -> Self {
         let mut bytes = vec![0; values.len()];
         let scale = quantise(values, &mut bytes);
@@ -57,27 +58,26 @@ impl Vector {
 
 /// Terms and their numbers; raw words met before are not split and stemmed again.
 #[derive(Default)]
-struct Dictionary {
-    languages: HashMap<Language, Met>,
+struct TermDictionary {
+    languages: HashMap<Language, LanguageWords>,
     split: Vec<u32>,
     numbers: HashMap<Box<str>, u32>,
     names: Vec<Box<str>>,
 }
 
 /// What was met of a language.
-struct Met {
-    words: Words,
+struct LanguageWords {
+    words: WordExtractor,
     /// Raw words → where the numbers of their terms stand in `split`.
     known: HashMap<Box<str>, (u32, u32)>,
 }
 
-impl Dictionary {
+impl TermDictionary {
     /// Gives the numbers of the terms of each raw word of a text to `found`.
     fn each(&mut self, text: &str, language: Language, mut found: impl FnMut(&[u32])) {
-        let Met { words, known } = self
-            .languages
-            .entry(language)
-            .or_insert_with(|| Met { words: Words::new(language), known: HashMap::new() });
+        let LanguageWords { words, known } = self.languages.entry(language).or_insert_with(|| {
+            LanguageWords { words: WordExtractor::new(language), known: HashMap::new() }
+        });
         for raw in raw_words(text) {
             let (start, end) = match known.get(raw) {
                 Some(range) => *range,
@@ -106,9 +106,9 @@ fn number(numbers: &mut HashMap<Box<str>, u32>, names: &mut Vec<Box<str>>, term:
     number
 }
 
-struct Reader<'a> {
+struct DocumentReader<'a> {
     table: Option<&'a StaticModel>,
-    dictionary: Dictionary,
+    dictionary: TermDictionary,
     /// Term → its place among the words of the document in hand.
     place: Vec<u32>,
 }
@@ -116,10 +116,10 @@ struct Reader<'a> {
 /// The place of a term that the document in hand does not have yet.
 const NOWHERE: u32 = u32::MAX;
 
-impl Reader<'_> {
-    fn read(&mut self, document: &Document) -> Prepared {
-        let texts = Texts::of(document);
-        let mut words: Vec<Counted> = Vec::new();
+impl DocumentReader<'_> {
+    fn read(&mut self, document: &RouteDocument) -> PreparedDocument {
+        let texts = DocumentTexts::of(document);
+        let mut words: Vec<TermCounts> = Vec::new();
         let mut lengths = [0_u32; FIELD_COUNT];
         for (field, text) in texts.fields.iter().enumerate() {
             self.dictionary.each(text, texts.language, |numbers| {
@@ -140,10 +140,10 @@ impl Reader<'_> {
         }
         words.iter().for_each(|(number, _)| self.place[*number as usize] = NOWHERE);
         let embed = |text: &str| match self.table {
-            Some(table) => Vector::of(&table.document(text)),
-            None => Vector { bytes: Vec::new(), scale: 0.0 },
+            Some(table) => ByteVector::of(&table.document(text)),
+            None => ByteVector { bytes: Vec::new(), scale: 0.0 },
         };
-        Prepared {
+        PreparedDocument {
             lengths,
             words,
             head: embed(&texts.static_head),

@@ -2,73 +2,73 @@
 
 use rayon::prelude::*;
 
-use super::cosines::Rows;
-use super::layout::{Bytes, SECTIONS, Section};
-use super::prepare::Vector;
-use super::view::{Index, TextKind};
-use crate::model::embed::{EmbedError, Embedder, Side};
+use super::cosines::VectorRows;
+use super::layout::{IndexBytes, IndexSection, SECTIONS};
+use super::prepare::ByteVector;
+use super::view::{RouteIndex, TextKind};
+use crate::model::embed::{EmbedError, Embedder, TextSide};
 
 /// Vectors that live beside the bytes until these are laid out anew.
 #[derive(Debug, Clone)]
-pub(super) struct Vectors {
+pub(super) struct EncoderVectors {
     present: Vec<u8>,
     rows: Vec<i8>,
     scales: Vec<f32>,
 }
 
-impl Vectors {
-    fn of(index: &Index) -> Self {
+impl EncoderVectors {
+    fn of(index: &RouteIndex) -> Self {
         Self {
-            present: index.slice(Section::EncoderPresent).to_vec(),
-            rows: index.slice(Section::Encoder).to_vec(),
-            scales: index.slice(Section::EncoderScales).to_vec(),
+            present: index.slice(IndexSection::EncoderPresent).to_vec(),
+            rows: index.slice(IndexSection::Encoder).to_vec(),
+            scales: index.slice(IndexSection::EncoderScales).to_vec(),
         }
     }
 
-    pub(super) fn rows(&self) -> Rows<'_> {
-        Rows { bytes: &self.rows, scales: &self.scales }
+    pub(super) fn rows(&self) -> VectorRows<'_> {
+        VectorRows { bytes: &self.rows, scales: &self.scales }
     }
 
     /// The bytes of an index with these vectors in place of its own.
-    pub(super) fn laid_over(&self, bytes: &Bytes) -> Bytes {
+    pub(super) fn laid_over(&self, bytes: &IndexBytes) -> IndexBytes {
         let parts: [&[u8]; SECTIONS] = std::array::from_fn(|section| match section {
-            s if s == Section::EncoderPresent as usize => self.present.as_slice(),
-            s if s == Section::Encoder as usize => bytemuck::cast_slice(&self.rows),
-            s if s == Section::EncoderScales as usize => bytemuck::cast_slice(&self.scales),
+            s if s == IndexSection::EncoderPresent as usize => self.present.as_slice(),
+            s if s == IndexSection::Encoder as usize => bytemuck::cast_slice(&self.rows),
+            s if s == IndexSection::EncoderScales as usize => bytemuck::cast_slice(&self.scales),
             s => bytes.raw(ALL[s]),
         });
-        Bytes::lay_out(&parts)
+        IndexBytes::lay_out(&parts)
     }
 }
 
-const ALL: [Section; SECTIONS] = [
-    Section::Meta,
-    Section::StringOffsets,
-    Section::Strings,
-    Section::Lengths,
-    Section::TermOffsets,
-    Section::Terms,
-    Section::Idf,
-    Section::PostingOffsets,
-    Section::PostingDocuments,
-    Section::PostingImpacts,
-    Section::PostingCounts,
-    Section::StaticHead,
-    Section::StaticHeadScales,
-    Section::StaticBody,
-    Section::StaticBodyScales,
-    Section::EncoderPresent,
-    Section::Encoder,
-    Section::EncoderScales,
-    Section::ByName,
-    Section::ById,
+const ALL: [IndexSection; SECTIONS] = [
+    IndexSection::Meta,
+    IndexSection::StringOffsets,
+    IndexSection::Strings,
+    IndexSection::Lengths,
+    IndexSection::TermOffsets,
+    IndexSection::Terms,
+    IndexSection::Idf,
+    IndexSection::PostingOffsets,
+    IndexSection::PostingDocuments,
+    IndexSection::PostingImpacts,
+    IndexSection::PostingCounts,
+    IndexSection::StaticHead,
+    IndexSection::StaticHeadScales,
+    IndexSection::StaticBody,
+    IndexSection::StaticBodyScales,
+    IndexSection::EncoderPresent,
+    IndexSection::Encoder,
+    IndexSection::EncoderScales,
+    IndexSection::ByName,
+    IndexSection::ById,
 ];
 
-impl Index {
+impl RouteIndex {
     fn present(&self) -> &[u8] {
         self.filled
             .as_ref()
-            .map_or_else(|| self.slice(Section::EncoderPresent), |filled| &filled.present)
+            .map_or_else(|| self.slice(IndexSection::EncoderPresent), |filled| &filled.present)
     }
 
     pub(super) fn encoder_row(&self, at: usize) -> Option<(&[i8], f32)> {
@@ -95,7 +95,7 @@ impl Index {
 
     /// Computes the encoder vectors of some documents; `progress` hears of each batch.
     ///
-    /// Call it with parts of [`Index::pending`] and save in between: what is done stays done.
+    /// Call it with parts of [`RouteIndex::pending`] and save in between: what is done stays done.
     pub fn fill(
         &mut self,
         encoder: &dyn Embedder,
@@ -115,21 +115,21 @@ impl Index {
             .filter(|&&at| at < self.len())
             .map(|&at| (at, self.text(at, TextKind::Encoder)))
             .collect();
-        let done: Result<Vec<Vec<(usize, Vector)>>, EmbedError> = texts
+        let done: Result<Vec<Vec<(usize, ByteVector)>>, EmbedError> = texts
             .par_chunks(BATCH)
             .map(|batch| {
                 let only: Vec<&str> = batch.iter().map(|(_, text)| *text).collect();
-                let vectors = encoder.embed(&only, Side::Document)?;
+                let vectors = encoder.embed(&only, TextSide::Document)?;
                 progress(batch.len());
                 Ok(batch
                     .iter()
                     .zip(&vectors)
-                    .map(|((at, _), vector)| (*at, Vector::of(vector)))
+                    .map(|((at, _), vector)| (*at, ByteVector::of(vector)))
                     .collect())
             })
             .collect();
         let done = done?;
-        let mut filled = self.filled.take().unwrap_or_else(|| Vectors::of(self));
+        let mut filled = self.filled.take().unwrap_or_else(|| EncoderVectors::of(self));
         let dims = self.meta.encoder_dims;
         for (at, vector) in done.into_iter().flatten() {
             filled.present[at] = 1;

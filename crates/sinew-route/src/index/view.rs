@@ -2,38 +2,38 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::assemble::{Known, assemble};
-use super::layout::{Bytes, IndexError, Section, SharedBytes};
-use super::vectors::Vectors;
-use crate::document::Document;
-use crate::lexical::{Bm25f, FIELD_COUNT};
-use crate::model::set::Models;
+use super::assemble::{WordScope, assemble};
+use super::layout::{IndexBytes, IndexError, IndexSection, SharedBytes};
+use super::vectors::EncoderVectors;
+use crate::document::RouteDocument;
+use crate::lexical::{Bm25fParams, FIELD_COUNT};
+use crate::model::router_models::RouterModels;
 
 /// Everything about a catalog that routing needs.
 #[derive(Debug, Clone)]
-pub struct Index {
-    bytes: Bytes,
-    pub(super) meta: Meta,
+pub struct RouteIndex {
+    bytes: IndexBytes,
+    pub(super) meta: RouteIndexMeta,
     /// Encoder vectors that were filled in since the bytes were laid out.
-    pub(super) filled: Option<Vectors>,
+    pub(super) filled: Option<EncoderVectors>,
 }
 
 /// What an index was made of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Meta {
+pub(super) struct RouteIndexMeta {
     pub(super) documents: usize,
     pub(super) terms: usize,
     pub(super) table: String,
     pub(super) dims: usize,
     pub(super) encoder: String,
     pub(super) encoder_dims: usize,
-    pub(super) params: Bm25f,
+    pub(super) params: Bm25fParams,
     pub(super) template: u32,
 }
 
 /// What building an index took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Built {
+pub struct IndexBuildCounts {
     /// Documents taken over unchanged.
     pub kept: usize,
     /// Documents that were read and embedded.
@@ -76,67 +76,76 @@ pub(crate) struct Posting {
     pub(crate) counts: [u8; FIELD_COUNT],
 }
 
-impl Index {
+impl RouteIndex {
     /// An index of documents.
-    pub fn build(documents: &[Document], models: &Models) -> Self {
-        assemble(documents, models, Bm25f::default(), None, Known::All).0
+    pub fn build(documents: &[RouteDocument], models: &RouterModels) -> Self {
+        assemble(documents, models, Bm25fParams::default(), None, WordScope::All).0
     }
 
     /// An index of documents that takes over from this one what is unchanged.
-    pub fn update(&self, documents: &[Document], models: &Models) -> (Self, Built) {
-        assemble(documents, models, Bm25f::default(), Some(self), Known::All)
+    pub fn update(
+        &self,
+        documents: &[RouteDocument],
+        models: &RouterModels,
+    ) -> (Self, IndexBuildCounts) {
+        assemble(documents, models, Bm25fParams::default(), Some(self), WordScope::All)
     }
 
     /// The same for messages that have no other words than these: of the documents that are taken
     /// over, the index knows no others. Most of what an index is made of is words.
     pub(crate) fn update_for(
         &self,
-        documents: &[Document],
-        models: &Models,
+        documents: &[RouteDocument],
+        models: &RouterModels,
         words: &[&str],
     ) -> Self {
-        assemble(documents, models, Bm25f::default(), Some(self), Known::Only(words)).0
+        assemble(documents, models, Bm25fParams::default(), Some(self), WordScope::Only(words)).0
     }
 
-    /// Every document by its names alone: enough for [`Index::update`] to take it over.
-    pub fn outlines(&self) -> Vec<Document> {
-        let outline = |at| Document {
+    /// Every document by its names alone: enough for [`RouteIndex::update`] to take it over.
+    pub fn document_outlines(&self) -> Vec<RouteDocument> {
+        let outline = |at| RouteDocument {
             id: self.id(at).to_owned(),
             name: self.name(at).to_owned(),
             description: self.text(at, TextKind::Description).to_owned(),
             hash: self.hash(at).to_owned(),
-            ..Document::default()
+            ..RouteDocument::default()
         };
         (0..self.len()).map(outline).collect()
     }
 
     /// The same documents with other parameters: nothing is read again.
-    pub fn with_params(&self, documents: &[Document], models: &Models, params: Bm25f) -> Self {
-        assemble(documents, models, params, Some(self), Known::All).0
+    pub fn with_params(
+        &self,
+        documents: &[RouteDocument],
+        models: &RouterModels,
+        params: Bm25fParams,
+    ) -> Self {
+        assemble(documents, models, params, Some(self), WordScope::All).0
     }
 
     /// An index from the bytes of a file.
     pub fn load(bytes: &[u8]) -> Result<Self, IndexError> {
-        Self::of(Bytes::load(bytes)?)
+        Self::of(IndexBytes::load(bytes)?)
     }
 
     /// An index from bytes that stay where they are, such as those of a mapped file.
     pub fn open(bytes: SharedBytes) -> Result<Self, IndexError> {
-        Self::of(Bytes::open(bytes)?)
+        Self::of(IndexBytes::open(bytes)?)
     }
 
-    fn of(bytes: Bytes) -> Result<Self, IndexError> {
-        let meta: Meta = serde_json::from_slice(bytes.raw(Section::Meta))
+    fn of(bytes: IndexBytes) -> Result<Self, IndexError> {
+        let meta: RouteIndexMeta = serde_json::from_slice(bytes.raw(IndexSection::Meta))
             .map_err(|_| IndexError::Damaged("description of the index"))?;
         let index = Self { bytes, meta, filled: None };
         if index.is_consistent() { Ok(index) } else { Err(IndexError::Damaged("sizes do not fit")) }
     }
 
-    pub(super) fn from_parts(bytes: Bytes, meta: Meta) -> Self {
+    pub(super) fn from_parts(bytes: IndexBytes, meta: RouteIndexMeta) -> Self {
         Self { bytes, meta, filled: None }
     }
 
-    /// The bytes of a file that [`Index::load`] reads back, with all vectors filled in so far.
+    /// The bytes of a file that [`RouteIndex::load`] reads back, with all vectors filled in so far.
     pub fn to_bytes(&self) -> Vec<u8> {
         match &self.filled {
             None => self.bytes.as_bytes().to_vec(),
@@ -145,15 +154,15 @@ impl Index {
     }
 
     /// Whether the index has what these models need, and this program's parameters.
-    pub fn fits(&self, models: &Models) -> bool {
+    pub fn fits(&self, models: &RouterModels) -> bool {
         (self.meta.table == models.table_id() || models.table.is_none())
             && (self.meta.encoder == models.encoder_id() || models.encoder.is_none())
             && self.meta.template == crate::TEMPLATE_VERSION
-            && self.meta.params == Bm25f::default()
+            && self.meta.params == Bm25fParams::default()
     }
 
     /// Whether the index holds exactly these documents, in this order.
-    pub fn holds<'a>(&self, mut keys: impl Iterator<Item = DocumentKey<'a>>) -> bool {
+    pub fn holds_exactly<'a>(&self, mut keys: impl Iterator<Item = DocumentKey<'a>>) -> bool {
         let same = (0..self.len()).all(|at| {
             keys.next().is_some_and(|key| {
                 key.id == self.id(at) && key.name == self.name(at) && key.hash == self.hash(at)
@@ -169,28 +178,28 @@ impl Index {
         if [n, t, self.meta.dims, self.meta.encoder_dims].iter().any(|&size| size > MAX_SIZE) {
             return false;
         }
-        let postings = self.slice::<u32>(Section::PostingDocuments).len();
-        let offsets = |section: Section, count: usize, end: usize| {
+        let postings = self.slice::<u32>(IndexSection::PostingDocuments).len();
+        let offsets = |section: IndexSection, count: usize, end: usize| {
             let offsets = self.slice::<u32>(section);
             offsets.len() == count + 1
                 && offsets.is_sorted()
                 && offsets.last().is_none_or(|&last| last as usize <= end)
         };
-        offsets(Section::StringOffsets, TEXTS * n, self.bytes.raw(Section::Strings).len())
-            && offsets(Section::TermOffsets, t, self.bytes.raw(Section::Terms).len())
-            && offsets(Section::PostingOffsets, t, postings)
-            && self.slice::<f32>(Section::Idf).len() == t
-            && self.slice::<f32>(Section::PostingImpacts).len() == postings
-            && self.slice::<u8>(Section::PostingCounts).len() == FIELD_COUNT * postings
-            && self.slice::<u32>(Section::Lengths).len() == FIELD_COUNT * n
-            && self.slice::<i8>(Section::StaticHead).len() == n * self.meta.dims
-            && self.slice::<i8>(Section::StaticBody).len() == n * self.meta.dims
-            && self.slice::<f32>(Section::StaticHeadScales).len() == n
-            && self.slice::<f32>(Section::StaticBodyScales).len() == n
-            && self.slice::<i8>(Section::Encoder).len() == n * self.meta.encoder_dims
-            && self.slice::<f32>(Section::EncoderScales).len() == n
-            && self.slice::<u8>(Section::EncoderPresent).len() == n
-            && [Section::ByName, Section::ById].into_iter().all(|section| {
+        offsets(IndexSection::StringOffsets, TEXTS * n, self.bytes.raw(IndexSection::Strings).len())
+            && offsets(IndexSection::TermOffsets, t, self.bytes.raw(IndexSection::Terms).len())
+            && offsets(IndexSection::PostingOffsets, t, postings)
+            && self.slice::<f32>(IndexSection::Idf).len() == t
+            && self.slice::<f32>(IndexSection::PostingImpacts).len() == postings
+            && self.slice::<u8>(IndexSection::PostingCounts).len() == FIELD_COUNT * postings
+            && self.slice::<u32>(IndexSection::Lengths).len() == FIELD_COUNT * n
+            && self.slice::<i8>(IndexSection::StaticHead).len() == n * self.meta.dims
+            && self.slice::<i8>(IndexSection::StaticBody).len() == n * self.meta.dims
+            && self.slice::<f32>(IndexSection::StaticHeadScales).len() == n
+            && self.slice::<f32>(IndexSection::StaticBodyScales).len() == n
+            && self.slice::<i8>(IndexSection::Encoder).len() == n * self.meta.encoder_dims
+            && self.slice::<f32>(IndexSection::EncoderScales).len() == n
+            && self.slice::<u8>(IndexSection::EncoderPresent).len() == n
+            && [IndexSection::ByName, IndexSection::ById].into_iter().all(|section| {
                 let order = self.slice::<u32>(section);
                 order.len() == n && order.iter().all(|&at| (at as usize) < n)
             })
@@ -206,11 +215,11 @@ impl Index {
         self.len() == 0
     }
 
-    pub(super) fn slice<T: bytemuck::AnyBitPattern>(&self, section: Section) -> &[T] {
+    pub(super) fn slice<T: bytemuck::AnyBitPattern>(&self, section: IndexSection) -> &[T] {
         self.bytes.slice(section)
     }
 
-    fn string(&self, offsets: Section, strings: Section, at: usize) -> &str {
+    fn string(&self, offsets: IndexSection, strings: IndexSection, at: usize) -> &str {
         let offsets = self.slice::<u32>(offsets);
         let (start, end) = (offsets[at] as usize, offsets[at + 1] as usize);
         // A file that was made up may hold anything; what is no text is nothing.
@@ -218,7 +227,7 @@ impl Index {
     }
 
     pub(crate) fn text(&self, at: usize, kind: TextKind) -> &str {
-        self.string(Section::StringOffsets, Section::Strings, TEXTS * at + kind as usize)
+        self.string(IndexSection::StringOffsets, IndexSection::Strings, TEXTS * at + kind as usize)
     }
 
     /// The id of a document.
@@ -248,14 +257,14 @@ impl Index {
 
     /// The number of the document with an id.
     pub fn position(&self, id: &str) -> Option<usize> {
-        let order = self.slice::<u32>(Section::ById);
+        let order = self.slice::<u32>(IndexSection::ById);
         let found = order.binary_search_by(|&at| self.id(at as usize).cmp(id)).ok()?;
         Some(order[found] as usize)
     }
 
     /// The documents whose name has this key (see [`crate::mention::key`]).
     pub(crate) fn named(&self, key: &str) -> impl Iterator<Item = usize> {
-        let order = self.slice::<u32>(Section::ByName);
+        let order = self.slice::<u32>(IndexSection::ByName);
         let start =
             order.partition_point(|&at| crate::mention::key(self.name(at as usize)).as_str() < key);
         let key = key.to_owned();
@@ -266,7 +275,7 @@ impl Index {
     }
 
     pub(super) fn lengths(&self, at: usize) -> &[u32] {
-        &self.slice::<u32>(Section::Lengths)[FIELD_COUNT * at..FIELD_COUNT * (at + 1)]
+        &self.slice::<u32>(IndexSection::Lengths)[FIELD_COUNT * at..FIELD_COUNT * (at + 1)]
     }
 
     pub(super) fn term_count(&self) -> usize {
@@ -274,7 +283,7 @@ impl Index {
     }
 
     pub(super) fn term(&self, at: usize) -> &str {
-        self.string(Section::TermOffsets, Section::Terms, at)
+        self.string(IndexSection::TermOffsets, IndexSection::Terms, at)
     }
 
     /// The number of a term.
@@ -293,11 +302,11 @@ impl Index {
 
     /// The rarity of a term.
     pub(crate) fn idf(&self, term: usize) -> f32 {
-        self.slice::<f32>(Section::Idf)[term]
+        self.slice::<f32>(IndexSection::Idf)[term]
     }
 
     fn posting_range(&self, term: usize) -> std::ops::Range<usize> {
-        let offsets = self.slice::<u32>(Section::PostingOffsets);
+        let offsets = self.slice::<u32>(IndexSection::PostingOffsets);
         offsets[term] as usize..offsets[term + 1] as usize
     }
 
@@ -305,8 +314,8 @@ impl Index {
     pub(crate) fn impacts(&self, term: usize) -> (&[u32], &[f32]) {
         let range = self.posting_range(term);
         (
-            &self.slice::<u32>(Section::PostingDocuments)[range.clone()],
-            &self.slice::<f32>(Section::PostingImpacts)[range],
+            &self.slice::<u32>(IndexSection::PostingDocuments)[range.clone()],
+            &self.slice::<f32>(IndexSection::PostingImpacts)[range],
         )
     }
 
@@ -314,7 +323,7 @@ impl Index {
     pub(crate) fn postings(&self, term: usize) -> impl Iterator<Item = Posting> {
         let range = self.posting_range(term);
         let (documents, impacts) = self.impacts(term);
-        let counts = &self.slice::<u8>(Section::PostingCounts)
+        let counts = &self.slice::<u8>(IndexSection::PostingCounts)
             [FIELD_COUNT * range.start..FIELD_COUNT * range.end];
         documents.iter().zip(impacts).zip(counts.chunks_exact(FIELD_COUNT)).map(
             |((&document, &impact), counts)| Posting {
@@ -330,7 +339,7 @@ impl Index {
         let (documents, impacts) = self.impacts(term);
         let at = documents.binary_search(&(document as u32)).ok()?;
         let place = FIELD_COUNT * (self.posting_range(term).start + at);
-        let counts = &self.slice::<u8>(Section::PostingCounts)[place..place + FIELD_COUNT];
+        let counts = &self.slice::<u8>(IndexSection::PostingCounts)[place..place + FIELD_COUNT];
         Some(Posting {
             document: documents[at],
             impact: impacts[at],
@@ -344,11 +353,11 @@ impl Index {
         (&self.slice::<i8>(rows)[at * dims..(at + 1) * dims], self.slice::<f32>(scales)[at])
     }
 
-    pub(super) fn static_sections(&self, head: bool) -> (Section, Section) {
+    pub(super) fn static_sections(&self, head: bool) -> (IndexSection, IndexSection) {
         if head {
-            (Section::StaticHead, Section::StaticHeadScales)
+            (IndexSection::StaticHead, IndexSection::StaticHeadScales)
         } else {
-            (Section::StaticBody, Section::StaticBodyScales)
+            (IndexSection::StaticBody, IndexSection::StaticBodyScales)
         }
     }
 }

@@ -10,13 +10,13 @@
     )
 )]
 
-use super::Level;
+use super::KernelLevel;
 use crate::model::math;
 
 macro_rules! per_level {
     ($(#[$doc:meta])* $name:ident($($arg:ident: $kind:ty),*) $(-> $out:ty)?) => {
         $(#[$doc])*
-        pub(crate) fn $name(level: Level, $($arg: $kind),*) $(-> $out)? {
+        pub(crate) fn $name(level: KernelLevel, $($arg: $kind),*) $(-> $out)? {
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2")]
@@ -28,11 +28,11 @@ macro_rules! per_level {
                     math::$name($($arg),*)
                 }
                 match level {
-                    // SAFETY: a level is only ever detected (see `Level::available`), never assumed.
-                    Level::Avx2 => return unsafe { avx2($($arg),*) },
+                    // SAFETY: a level is only ever detected (see `KernelLevel::available`), never assumed.
+                    KernelLevel::Avx2 => return unsafe { avx2($($arg),*) },
                     // SAFETY: as above; the level asks for all four features.
-                    Level::Avx512Vnni => return unsafe { avx512($($arg),*) },
-                    Level::Scalar | Level::Neon => {}
+                    KernelLevel::Avx512Vnni => return unsafe { avx512($($arg),*) },
+                    KernelLevel::Scalar | KernelLevel::Neon => {}
                 }
             }
             let _ = level;

@@ -20,7 +20,7 @@ pub(crate) const BLOCK: usize = 16;
 /// The instructions a kernel may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Level {
+pub enum KernelLevel {
     /// Plain Rust.
     Scalar,
     /// NEON.
@@ -31,10 +31,10 @@ pub enum Level {
     Avx512Vnni,
 }
 
-impl Level {
+impl KernelLevel {
     /// The best level of this CPU.
     pub fn detect() -> Self {
-        static FOUND: OnceLock<Level> = OnceLock::new();
+        static FOUND: OnceLock<KernelLevel> = OnceLock::new();
         *FOUND.get_or_init(|| Self::available().last().copied().unwrap_or(Self::Scalar))
     }
 
@@ -58,15 +58,15 @@ impl Level {
 }
 
 /// The dot product of `query` with each row of `rows`, into `out`.
-pub(crate) fn scan(level: Level, rows: &[i8], query: &[i8], out: &mut [i32]) {
+pub(crate) fn scan(level: KernelLevel, rows: &[i8], query: &[i8], out: &mut [i32]) {
     assert_eq!(rows.len(), query.len() * out.len(), "rows and query must fit");
     match level {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512Vnni if query.len().is_multiple_of(32) => {
+        KernelLevel::Avx2 | KernelLevel::Avx512Vnni if query.len().is_multiple_of(32) => {
             x86::scan(level, rows, query, out);
         }
         #[cfg(target_arch = "aarch64")]
-        Level::Neon if query.len().is_multiple_of(16) => neon::scan(rows, query, out),
+        KernelLevel::Neon if query.len().is_multiple_of(16) => neon::scan(rows, query, out),
         _ => scalar::scan(rows, query, out),
     }
 }
@@ -74,13 +74,13 @@ pub(crate) fn scan(level: Level, rows: &[i8], query: &[i8], out: &mut [i32]) {
 /// Weights of a linear layer, packed so that one load feeds sixteen rows.
 ///
 /// Layout: blocks of 16 rows; in a block, for each four columns, the four bytes of each row.
-pub(crate) struct Packed {
+pub(crate) struct PackedWeights {
     pub(crate) rows: usize,
     pub(crate) columns: usize,
     bytes: Vec<i8>,
 }
 
-impl Packed {
+impl PackedWeights {
     /// Packs a row-major matrix; rows must divide by 16 and columns by 4.
     pub(crate) fn new(values: &[i8], rows: usize, columns: usize) -> Option<Self> {
         if !rows.is_multiple_of(BLOCK)
@@ -102,17 +102,19 @@ impl Packed {
     }
 
     /// `out[t][r]` = activations of token t · row r, for every token and row.
-    pub(crate) fn multiply(&self, level: Level, activations: &[i8], out: &mut [i32]) {
+    pub(crate) fn multiply(&self, level: KernelLevel, activations: &[i8], out: &mut [i32]) {
         let tokens = activations.len() / self.columns;
         assert_eq!(activations.len(), tokens * self.columns, "whole tokens");
         assert_eq!(out.len(), tokens * self.rows, "room for every product");
         match level {
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512Vnni | Level::Avx2 => {
+            KernelLevel::Avx512Vnni | KernelLevel::Avx2 => {
                 x86::multiply(level, &self.bytes, self.rows, self.columns, activations, out);
             }
             #[cfg(target_arch = "aarch64")]
-            Level::Neon => neon::multiply(&self.bytes, self.rows, self.columns, activations, out),
+            KernelLevel::Neon => {
+                neon::multiply(&self.bytes, self.rows, self.columns, activations, out)
+            }
             _ => scalar::multiply(&self.bytes, self.rows, self.columns, activations, out),
         }
     }
@@ -136,7 +138,7 @@ mod tests {
     fn every_level_agrees_with_the_scalar_one() {
         for (rows, columns, tokens) in [(16, 64, 1), (48, 384, 5), (32, 1536, 9), (16, 36, 3)] {
             let values = bytes(rows * columns, 7);
-            let packed = Packed::new(&values, rows, columns).expect("a fitting shape");
+            let packed = PackedWeights::new(&values, rows, columns).expect("a fitting shape");
             let activations = bytes(tokens * columns, 11);
             let mut plain = vec![0; tokens * rows];
             for t in 0..tokens {
@@ -149,7 +151,7 @@ mod tests {
                         .sum();
                 }
             }
-            for level in Level::available() {
+            for level in KernelLevel::available() {
                 let mut out = vec![0; tokens * rows];
                 packed.multiply(level, &activations, &mut out);
                 assert_eq!(out, plain, "{level:?} {rows}x{columns}x{tokens}");
@@ -166,7 +168,7 @@ mod tests {
             let (values, query) = (bytes(rows * columns, 3), bytes(columns, 5));
             let mut plain = vec![0; rows];
             scalar::scan(&values, &query, &mut plain);
-            for level in Level::available() {
+            for level in KernelLevel::available() {
                 let mut out = vec![0; rows];
                 scan(level, &values, &query, &mut out);
                 assert_eq!(out, plain, "{level:?} {rows}x{columns}");
@@ -177,9 +179,9 @@ mod tests {
     #[test]
     fn extremes_do_not_overflow() {
         let values = vec![-127; 16 * 1536];
-        let packed = Packed::new(&values, 16, 1536).expect("a fitting shape");
+        let packed = PackedWeights::new(&values, 16, 1536).expect("a fitting shape");
         for sign in [127, -127] {
-            for level in Level::available() {
+            for level in KernelLevel::available() {
                 let mut out = vec![0; 16];
                 packed.multiply(level, &vec![sign; 1536], &mut out);
                 assert_eq!(out, vec![-127 * i32::from(sign) * 1536; 16], "{level:?}");

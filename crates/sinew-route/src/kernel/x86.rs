@@ -6,7 +6,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{BLOCK, Level};
+use super::{BLOCK, KernelLevel};
 
 /// Whether the CPU has all that the VNNI kernels use.
 pub(super) fn has_vnni() -> bool {
@@ -18,8 +18,8 @@ pub(super) fn has_vnni() -> bool {
 }
 
 /// Rows against one query; the caller has checked the lengths and that columns divide by 32.
-pub(super) fn scan(level: Level, rows: &[i8], query: &[i8], out: &mut [i32]) {
-    if level == Level::Avx512Vnni && query.len().is_multiple_of(64) {
+pub(super) fn scan(level: KernelLevel, rows: &[i8], query: &[i8], out: &mut [i32]) {
+    if level == KernelLevel::Avx512Vnni && query.len().is_multiple_of(64) {
         // SAFETY: `Level::Avx512Vnni` is only ever detected, never assumed (see `Level::available`).
         unsafe { scan_vnni(rows, query, out) }
     } else {
@@ -30,7 +30,7 @@ pub(super) fn scan(level: Level, rows: &[i8], query: &[i8], out: &mut [i32]) {
 
 /// Packed weights against tokens; the caller has checked the lengths.
 pub(super) fn multiply(
-    level: Level,
+    level: KernelLevel,
     packed: &[i8],
     rows: usize,
     columns: usize,
@@ -42,7 +42,7 @@ pub(super) fn multiply(
     // Eight or four tokens at a time share each load of weights.
     while token < tokens {
         let step = match tokens - token {
-            8.. if level == Level::Avx512Vnni => 8,
+            8.. if level == KernelLevel::Avx512Vnni => 8,
             4.. => 4,
             _ => 1,
         };
@@ -56,13 +56,13 @@ pub(super) fn multiply(
         // SAFETY: both levels are only ever detected; lengths were checked by the caller.
         unsafe {
             match (level, step) {
-                (Level::Avx512Vnni, 8) => {
+                (KernelLevel::Avx512Vnni, 8) => {
                     multiply_vnni::<8>(packed, rows, columns, &fours, &excess, out);
                 }
-                (Level::Avx512Vnni, 4) => {
+                (KernelLevel::Avx512Vnni, 4) => {
                     multiply_vnni::<4>(packed, rows, columns, &fours, &excess, out);
                 }
-                (Level::Avx512Vnni, _) => {
+                (KernelLevel::Avx512Vnni, _) => {
                     multiply_vnni::<1>(packed, rows, columns, &fours, &excess, out);
                 }
                 (_, 4) => multiply_avx2::<4>(packed, rows, columns, &fours, out),

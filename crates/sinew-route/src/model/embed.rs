@@ -1,6 +1,6 @@
 //! Whatever turns text into vectors: our encoder, or a model behind an address.
 //!
-//! The transport is not here: the engine gives a [`Transport`], this module knows what to send and
+//! The transport is not here: the engine gives a [`EmbedTransport`], this module knows what to send and
 //! how to read the answer.
 
 use std::sync::Mutex;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// Which side of a match a text is on; models may read them differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum TextSide {
     /// What a user said.
     Message,
     /// A skill.
@@ -31,7 +31,7 @@ pub trait Embedder: Send + Sync + std::fmt::Debug {
     }
 
     /// One vector per text, each of length one.
-    fn embed(&self, texts: &[&str], side: Side) -> Result<Vec<Vec<f32>>, EmbedError>;
+    fn embed(&self, texts: &[&str], side: TextSide) -> Result<Vec<Vec<f32>>, EmbedError>;
 }
 
 /// Why a text has no vector.
@@ -67,14 +67,14 @@ pub enum EmbedError {
 /// The dialect of a remote model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Dialect {
+pub enum EmbedDialect {
     /// `POST /v1/embeddings`: OpenAI, vLLM, and Ollama's compatible route.
     OpenAi,
     /// `POST /api/embed`: Ollama.
     Ollama,
 }
 
-impl Dialect {
+impl EmbedDialect {
     /// The path below the base address.
     pub fn path(self) -> &'static str {
         match self {
@@ -104,12 +104,14 @@ impl Dialect {
         let bad = |error: serde_json::Error| EmbedError::BadAnswer(error.to_string());
         let mut vectors = match self {
             Self::OpenAi => {
-                let answer: OpenAiAnswer = serde_json::from_slice(body).map_err(bad)?;
+                let answer: OpenAiEmbeddingsWire = serde_json::from_slice(body).map_err(bad)?;
                 let mut data = answer.data;
                 data.sort_by_key(|one| one.index);
                 data.into_iter().map(|one| one.embedding).collect::<Vec<_>>()
             }
-            Self::Ollama => serde_json::from_slice::<OllamaAnswer>(body).map_err(bad)?.embeddings,
+            Self::Ollama => {
+                serde_json::from_slice::<OllamaEmbeddingsWire>(body).map_err(bad)?.embeddings
+            }
         };
         if vectors.len() != count {
             let found = vectors.len();
@@ -130,24 +132,24 @@ impl Dialect {
 }
 
 #[derive(Deserialize)]
-struct OpenAiAnswer {
-    data: Vec<OpenAiVector>,
+struct OpenAiEmbeddingsWire {
+    data: Vec<OpenAiVectorWire>,
 }
 
 #[derive(Deserialize)]
-struct OpenAiVector {
+struct OpenAiVectorWire {
     #[serde(default)]
     index: usize,
     embedding: Vec<f32>,
 }
 
 #[derive(Deserialize)]
-struct OllamaAnswer {
+struct OllamaEmbeddingsWire {
     embeddings: Vec<Vec<f32>>,
 }
 
 /// Sends a request and brings back the body of a successful answer; the engine has the real one.
-pub trait Transport: Send + Sync + std::fmt::Debug {
+pub trait EmbedTransport: Send + Sync + std::fmt::Debug {
     /// `POST` to a path below the base address. Time-outs and refusals are errors.
     fn post(&self, path: &str, body: &[u8], deadline: Duration) -> Result<Vec<u8>, EmbedError>;
 }
@@ -166,19 +168,24 @@ const KEPT: usize = 64;
 
 /// A model behind an address.
 #[derive(Debug)]
-pub struct Remote {
+pub struct RemoteEmbedder {
     model: String,
     id: String,
     dims: usize,
-    dialect: Dialect,
+    dialect: EmbedDialect,
     deadline: Duration,
-    transport: Box<dyn Transport>,
+    transport: Box<dyn EmbedTransport>,
     kept: Mutex<Vec<(String, Vec<f32>)>>,
 }
 
-impl Remote {
+impl RemoteEmbedder {
     /// A remote model; `dims` is what its vectors must have.
-    pub fn new(model: &str, dims: usize, dialect: Dialect, transport: Box<dyn Transport>) -> Self {
+    pub fn new(
+        model: &str,
+        dims: usize,
+        dialect: EmbedDialect,
+        transport: Box<dyn EmbedTransport>,
+    ) -> Self {
         let id = format!("remote:{model}:{dims}");
         let (model, kept) = (model.to_owned(), Mutex::default());
         Self { model, id, dims, dialect, deadline: REMOTE_DEADLINE, transport, kept }
@@ -197,13 +204,13 @@ impl Remote {
         self.dialect.decode(&answer, texts.len(), Some(self.dims))
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, Vec<(String, Vec<f32>)>> {
+    fn cached_vectors(&self) -> std::sync::MutexGuard<'_, Vec<(String, Vec<f32>)>> {
         // A panic while the lock was held leaves whole entries: the list is still good.
         self.kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
-impl Embedder for Remote {
+impl Embedder for RemoteEmbedder {
     fn id(&self) -> &str {
         &self.id
     }
@@ -216,14 +223,16 @@ impl Embedder for Remote {
         false
     }
 
-    fn embed(&self, texts: &[&str], side: Side) -> Result<Vec<Vec<f32>>, EmbedError> {
+    fn embed(&self, texts: &[&str], side: TextSide) -> Result<Vec<Vec<f32>>, EmbedError> {
         match (side, texts) {
-            (Side::Message, &[text]) => {
-                if let Some((_, vector)) = self.kept().iter().find(|(kept, _)| kept == text) {
+            (TextSide::Message, &[text]) => {
+                if let Some((_, vector)) =
+                    self.cached_vectors().iter().find(|(kept, _)| kept == text)
+                {
                     return Ok(vec![vector.clone()]);
                 }
                 let vectors = self.ask(texts, self.deadline)?;
-                let mut kept = self.kept();
+                let mut kept = self.cached_vectors();
                 if kept.len() >= KEPT {
                     kept.remove(0);
                 }

@@ -6,13 +6,13 @@
 
 use std::borrow::Cow;
 
-use super::embed::{EmbedError, Embedder, Side};
-use super::file::{ModelError, ModelFile};
+use super::embed::{EmbedError, Embedder, TextSide};
+use super::file::{ModelFile, ModelLoadError};
 use super::math;
-use super::stack::{Shape, Stack};
-use super::weights::Weights;
+use super::transformer::{TransformerShape, TransformerStack};
+use super::weights::WeightSource;
 use crate::TEMPLATE_VERSION;
-use crate::kernel::Level;
+use crate::kernel::KernelLevel;
 use crate::tokens::Tokenizer;
 
 const MAGIC: &str = "SNWENC02";
@@ -21,14 +21,14 @@ const MAGIC: &str = "SNWENC02";
 const MAX_CHARS: usize = 4_000;
 
 /// A transformer that turns text into vectors.
-pub struct Encoder {
+pub struct TextEncoder {
     id: String,
-    reading: Reading,
-    stack: Stack,
+    reading: EncoderSetup,
+    stack: TransformerStack,
 }
 
 /// How a transformer reads a text, and what becomes its vector.
-pub(super) struct Reading {
+pub(super) struct EncoderSetup {
     pub(super) tokenizer: Tokenizer,
     /// What is put before a message, and before a document.
     pub(super) prompts: [String; 2],
@@ -46,9 +46,9 @@ pub(super) enum Pooling {
     First,
 }
 
-impl Encoder {
+impl TextEncoder {
     /// The encoder inside the binary.
-    pub fn embedded() -> Option<Result<Self, ModelError>> {
+    pub fn embedded() -> Option<Result<Self, ModelLoadError>> {
         #[cfg(has_encoder)]
         return Some(Self::open(Cow::Borrowed(include_bytes!(env!("SINEW_ENCODER_FILE"))), false));
         #[cfg(not(has_encoder))]
@@ -56,25 +56,25 @@ impl Encoder {
     }
 
     /// An encoder from the bytes of a file, checked against its digest.
-    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, ModelError> {
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, ModelLoadError> {
         Self::open(Cow::Owned(bytes), true)
     }
 
-    fn open(bytes: Cow<'static, [u8]>, verify: bool) -> Result<Self, ModelError> {
+    fn open(bytes: Cow<'static, [u8]>, verify: bool) -> Result<Self, ModelLoadError> {
         let file = ModelFile::open(bytes, MAGIC, verify)?;
         let header = &file.header;
         let found = header.template_version;
         if found != TEMPLATE_VERSION {
-            return Err(ModelError::OtherTemplate { expected: TEMPLATE_VERSION, found });
+            return Err(ModelLoadError::OtherTemplate { expected: TEMPLATE_VERSION, found });
         }
-        let reading = Reading {
+        let reading = EncoderSetup {
             tokenizer: Tokenizer::embedded()
-                .ok_or_else(|| ModelError::Missing("model/vocab.txt".to_owned()))?,
+                .ok_or_else(|| ModelLoadError::Missing("model/vocab.txt".to_owned()))?,
             prompts: Default::default(),
             tokens: [header.max_message_tokens, header.max_document_tokens],
             pooling: Pooling::Mean,
         };
-        let shape = Shape {
+        let shape = TransformerShape {
             vocabulary: header.vocab,
             dims: header.dims,
             layers: header.layers,
@@ -89,28 +89,28 @@ impl Encoder {
     /// Puts a model together.
     pub(super) fn of(
         id: String,
-        shape: Shape,
-        reading: Reading,
-        weights: Box<dyn Weights>,
-    ) -> Result<Self, ModelError> {
+        shape: TransformerShape,
+        reading: EncoderSetup,
+        weights: Box<dyn WeightSource>,
+    ) -> Result<Self, ModelLoadError> {
         let (pieces, rows) = (reading.tokenizer.size(), shape.vocabulary);
         if pieces > rows {
-            return Err(ModelError::Damaged(format!(
+            return Err(ModelLoadError::Damaged(format!(
                 "the tokenizer has {pieces} pieces, the weights have {rows}"
             )));
         }
-        Ok(Self { id, reading, stack: Stack::of(shape, weights)? })
+        Ok(Self { id, reading, stack: TransformerStack::of(shape, weights)? })
     }
 
     /// The same encoder with other instructions, to compare them.
     #[must_use]
-    pub fn with_level(mut self, level: Level) -> Self {
+    pub fn with_level(mut self, level: KernelLevel) -> Self {
         self.stack.level = level;
         self
     }
 
     /// Token ids of a text, as the model reads it.
-    pub fn tokens(&self, text: &str, side: Side) -> Vec<u32> {
+    pub fn tokens(&self, text: &str, side: TextSide) -> Vec<u32> {
         let text = match text.char_indices().nth(MAX_CHARS) {
             Some((end, _)) => &text[..end],
             None => text,
@@ -121,11 +121,11 @@ impl Encoder {
             prompt => Cow::Owned(format!("{prompt}{text}")),
         };
         let limit = self.reading.tokens[side as usize].min(self.stack.shape.max_tokens);
-        self.reading.tokenizer.marked(&text, limit)
+        self.reading.tokenizer.marked_ids(&text, limit)
     }
 
     /// The vector of a text.
-    pub fn encode(&self, text: &str, side: Side) -> Vec<f32> {
+    pub fn encode(&self, text: &str, side: TextSide) -> Vec<f32> {
         self.encode_tokens(&self.tokens(text, side))
     }
 
@@ -147,7 +147,7 @@ impl Encoder {
     }
 }
 
-impl Embedder for Encoder {
+impl Embedder for TextEncoder {
     fn id(&self) -> &str {
         &self.id
     }
@@ -156,7 +156,7 @@ impl Embedder for Encoder {
         self.stack.shape.dims
     }
 
-    fn embed(&self, texts: &[&str], side: Side) -> Result<Vec<Vec<f32>>, EmbedError> {
+    fn embed(&self, texts: &[&str], side: TextSide) -> Result<Vec<Vec<f32>>, EmbedError> {
         let vectors: Vec<Vec<f32>> = texts.iter().map(|text| self.encode(text, side)).collect();
         // Weights from elsewhere may hold anything.
         if vectors.iter().flatten().any(|value| !value.is_finite()) {
@@ -166,9 +166,9 @@ impl Embedder for Encoder {
     }
 }
 
-impl std::fmt::Debug for Encoder {
+impl std::fmt::Debug for TextEncoder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Encoder")
+        f.debug_struct("TextEncoder")
             .field("id", &self.id())
             .field("level", &self.stack.level)
             .finish_non_exhaustive()

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::weights::{Matrix, Table, Weights};
+use super::weights::{LookupMatrix, WeightMatrix, WeightSource};
 
 /// Columns of an `i4` table that have a scale of their own: more would lose small values beside large
 /// ones, fewer would store more scales than values.
@@ -15,7 +15,7 @@ const GROUP: usize = 16;
 
 /// Why a model cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ModelError {
+pub enum ModelLoadError {
     /// The file is of another kind.
     #[error("not a {expected} file")]
     WrongKind {
@@ -46,13 +46,13 @@ pub enum ModelError {
 
 /// The header of a model file.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Header {
+pub(crate) struct ModelHeader {
     pub(crate) id: String,
     pub(crate) dims: usize,
     pub(crate) vocab: usize,
     pub(crate) template_version: u32,
     sha256: String,
-    tensors: Vec<Listed>,
+    tensors: Vec<ModelTensorRecord>,
     #[serde(default)]
     pub(crate) layers: usize,
     #[serde(default)]
@@ -70,7 +70,7 @@ pub(crate) struct Header {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-struct Listed {
+struct ModelTensorRecord {
     name: String,
     dtype: String,
     shape: Vec<usize>,
@@ -90,7 +90,7 @@ struct Listed {
 pub(crate) struct ModelFile {
     bytes: Cow<'static, [u8]>,
     base: usize,
-    pub(crate) header: Header,
+    pub(crate) header: ModelHeader,
 }
 
 impl ModelFile {
@@ -99,84 +99,94 @@ impl ModelFile {
         bytes: Cow<'static, [u8]>,
         magic: &'static str,
         verify: bool,
-    ) -> Result<Self, ModelError> {
-        let damaged = |what: &str| ModelError::Damaged(what.to_owned());
+    ) -> Result<Self, ModelLoadError> {
+        let damaged = |what: &str| ModelLoadError::Damaged(what.to_owned());
         if !bytes.starts_with(magic.as_bytes()) {
-            return Err(ModelError::WrongKind { expected: magic });
+            return Err(ModelLoadError::WrongKind { expected: magic });
         }
         let length = bytes.get(8..12).and_then(|four| four.try_into().ok()).map(u32::from_le_bytes);
         let length = length.ok_or_else(|| damaged("no header"))? as usize;
         let base = 12_usize.checked_add(length).ok_or_else(|| damaged("header length"))?;
         let text = bytes.get(12..base).ok_or_else(|| damaged("header cut off"))?;
-        let header: Header =
-            serde_json::from_slice(text).map_err(|error| ModelError::Damaged(error.to_string()))?;
+        let header: ModelHeader = serde_json::from_slice(text)
+            .map_err(|error| ModelLoadError::Damaged(error.to_string()))?;
         if verify && sinew_skill::content_hash(&bytes[base..]) != header.sha256 {
-            return Err(ModelError::DigestMismatch);
+            return Err(ModelLoadError::DigestMismatch);
         }
         Ok(Self { bytes, base, header })
     }
 
-    fn find(&self, name: &str) -> Result<usize, ModelError> {
+    fn find(&self, name: &str) -> Result<usize, ModelLoadError> {
         let found = self.header.tensors.iter().position(|tensor| tensor.name == name);
-        found.ok_or_else(|| ModelError::Damaged(format!("no tensor {name}")))
+        found.ok_or_else(|| ModelLoadError::Damaged(format!("no tensor {name}")))
     }
 
-    fn raw(&self, offset: usize, length: usize) -> Result<&[u8], ModelError> {
+    fn raw(&self, offset: usize, length: usize) -> Result<&[u8], ModelLoadError> {
         let start = self.base.checked_add(offset);
         start
             .and_then(|start| self.bytes.get(start..start.checked_add(length)?))
-            .ok_or_else(|| ModelError::Damaged("tensor outside the file".to_owned()))
+            .ok_or_else(|| ModelLoadError::Damaged("tensor outside the file".to_owned()))
     }
 
     /// The values of a matrix, where they lie.
-    pub(crate) fn values(&self, matrix: Matrix) -> &[i8] {
+    pub(crate) fn values(&self, matrix: WeightMatrix) -> &[i8] {
         let tensor = &self.header.tensors[matrix.tensor];
         bytemuck::cast_slice(&self.bytes[self.base + tensor.offset..][..tensor.bytes])
     }
 
     /// The scales of its rows.
-    pub(crate) fn scales(&self, matrix: Matrix) -> Vec<f32> {
+    pub(crate) fn scales(&self, matrix: WeightMatrix) -> Vec<f32> {
         floats(self.scale_bytes(matrix))
     }
 
-    fn scale_bytes(&self, matrix: Matrix) -> &[u8] {
+    fn scale_bytes(&self, matrix: WeightMatrix) -> &[u8] {
         let tensor = &self.header.tensors[matrix.tensor];
         &self.bytes[self.base + tensor.scale_offset..][..tensor.scale_bytes]
     }
 }
 
-impl Weights for ModelFile {
-    fn floats(&self, name: &str, count: usize) -> Result<Vec<f32>, ModelError> {
+impl WeightSource for ModelFile {
+    fn floats(&self, name: &str, count: usize) -> Result<Vec<f32>, ModelLoadError> {
         let tensor = &self.header.tensors[self.find(name)?];
         if tensor.dtype != "f32"
             || tensor.shape.iter().product::<usize>() != count
             || tensor.bytes != 4 * count
         {
-            return Err(ModelError::Damaged(format!("shape of {name}")));
+            return Err(ModelLoadError::Damaged(format!("shape of {name}")));
         }
         Ok(floats(self.raw(tensor.offset, tensor.bytes)?))
     }
 
-    fn matrix(&self, name: &str, rows: usize, columns: usize) -> Result<Matrix, ModelError> {
+    fn matrix(
+        &self,
+        name: &str,
+        rows: usize,
+        columns: usize,
+    ) -> Result<WeightMatrix, ModelLoadError> {
         let found = self.find(name)?;
         let tensor = &self.header.tensors[found];
         if tensor.dtype != "i8" || tensor.shape != [rows, columns] || tensor.bytes != rows * columns
         {
-            return Err(ModelError::Damaged(format!("shape of {name}")));
+            return Err(ModelLoadError::Damaged(format!("shape of {name}")));
         }
         if tensor.scale_bytes != 4 * rows {
-            return Err(ModelError::Damaged(format!("scales of {name}")));
+            return Err(ModelLoadError::Damaged(format!("scales of {name}")));
         }
         self.raw(tensor.offset, tensor.bytes)?;
         self.raw(tensor.scale_offset, tensor.scale_bytes)?;
-        Ok(Matrix { rows, columns, tensor: found })
+        Ok(WeightMatrix { rows, columns, tensor: found })
     }
 
-    fn quantised(&self, matrix: Matrix) -> (Cow<'_, [i8]>, Vec<f32>) {
+    fn quantised(&self, matrix: WeightMatrix) -> (Cow<'_, [i8]>, Vec<f32>) {
         (Cow::Borrowed(self.values(matrix)), self.scales(matrix))
     }
 
-    fn table(&self, name: &str, rows: usize, columns: usize) -> Result<Table, ModelError> {
+    fn table(
+        &self,
+        name: &str,
+        rows: usize,
+        columns: usize,
+    ) -> Result<LookupMatrix, ModelLoadError> {
         let found = self.find(name)?;
         let tensor = &self.header.tensors[found];
         let fits = columns.is_multiple_of(GROUP)
@@ -186,15 +196,15 @@ impl Weights for ModelFile {
             && tensor.scale_bytes == 4 * rows
             && tensor.share_bytes == rows * columns / GROUP;
         if !fits {
-            return Err(ModelError::Damaged(format!("shape of {name}")));
+            return Err(ModelLoadError::Damaged(format!("shape of {name}")));
         }
         self.raw(tensor.offset, tensor.bytes)?;
         self.raw(tensor.scale_offset, tensor.scale_bytes)?;
         self.raw(tensor.share_offset, tensor.share_bytes)?;
-        Ok(Table(Matrix { rows, columns, tensor: found }))
+        Ok(LookupMatrix(WeightMatrix { rows, columns, tensor: found }))
     }
 
-    fn row(&self, Table(matrix): Table, row: usize, out: &mut [f32]) {
+    fn row(&self, LookupMatrix(matrix): LookupMatrix, row: usize, out: &mut [f32]) {
         let tensor = &self.header.tensors[matrix.tensor];
         let part = |offset: usize, length: usize| {
             &self.bytes[self.base + offset + row * length..][..length]

@@ -17,14 +17,14 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::encoder::{Encoder, Pooling, Reading};
-use super::file::ModelError;
-use super::safetensors::Safetensors;
-use super::stack::Shape;
+use super::encoder::{EncoderSetup, Pooling, TextEncoder};
+use super::file::ModelLoadError;
+use super::safetensors::SafetensorsFile;
+use super::transformer::TransformerShape;
 use crate::tokens::Tokenizer;
 
 #[derive(Deserialize)]
-struct Config {
+struct BertConfigWire {
     #[serde(default)]
     model_type: String,
     vocab_size: usize,
@@ -54,7 +54,7 @@ fn absolute() -> String {
 }
 
 #[derive(Deserialize)]
-struct Module {
+struct PipelineModuleWire {
     #[serde(default)]
     path: String,
     r#type: String,
@@ -63,17 +63,18 @@ struct Module {
 /// No model of BERT's shape has more layers; a file that says so would only use up memory.
 const MAX_LAYERS: usize = 96;
 
-impl Encoder {
+impl TextEncoder {
     /// An encoder from a folder; `file` gives the bytes of a file in it, `None` where it is absent.
     ///
     /// Weights are rounded to signed bytes, row by row, when the first text is encoded.
     pub fn from_folder(
         name: &str,
         file: &dyn Fn(&str) -> Option<Vec<u8>>,
-    ) -> Result<Self, ModelError> {
-        let needed = |path: &str| file(path).ok_or_else(|| ModelError::Missing(path.to_owned()));
+    ) -> Result<Self, ModelLoadError> {
+        let needed =
+            |path: &str| file(path).ok_or_else(|| ModelLoadError::Missing(path.to_owned()));
         let raw_config = needed("config.json")?;
-        let config: Config = parse("config.json", &raw_config)?;
+        let config: BertConfigWire = parse("config.json", &raw_config)?;
         check(&config)?;
         let raw_tokenizer = needed("tokenizer.json")?;
         let tokenizer = Tokenizer::from_json(&raw_tokenizer)?;
@@ -87,7 +88,7 @@ impl Encoder {
         let hashes: Vec<String> =
             parts.iter().map(|bytes| sinew_skill::content_hash(bytes)).collect();
         let digest = sinew_skill::content_hash(hashes.concat().as_bytes());
-        let shape = Shape {
+        let shape = TransformerShape {
             vocabulary: config.vocab_size,
             dims: config.hidden_size,
             layers: config.num_hidden_layers,
@@ -96,17 +97,18 @@ impl Encoder {
             max_tokens,
             norm_epsilon: config.layer_norm_eps,
         };
-        let reading = Reading { tokenizer, prompts, tokens: [max_tokens; 2], pooling };
+        let reading = EncoderSetup { tokenizer, prompts, tokens: [max_tokens; 2], pooling };
         let id = format!("file:{name}:{}", &digest[..12]);
-        Self::of(id, shape, reading, Box::new(Safetensors::open(weights)?))
+        Self::of(id, shape, reading, Box::new(SafetensorsFile::open(weights)?))
     }
 }
 
-fn parse<T: DeserializeOwned>(path: &str, bytes: &[u8]) -> Result<T, ModelError> {
-    serde_json::from_slice(bytes).map_err(|error| ModelError::Damaged(format!("{path}: {error}")))
+fn parse<T: DeserializeOwned>(path: &str, bytes: &[u8]) -> Result<T, ModelLoadError> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| ModelLoadError::Damaged(format!("{path}: {error}")))
 }
 
-fn check(config: &Config) -> Result<(), ModelError> {
+fn check(config: &BertConfigWire) -> Result<(), ModelLoadError> {
     for (key, found, supported) in [
         ("model_type", &config.model_type, "bert"),
         ("hidden_act", &config.hidden_act, "gelu"),
@@ -114,22 +116,24 @@ fn check(config: &Config) -> Result<(), ModelError> {
     ] {
         if found != supported {
             let message = format!("config.json has the {key} {found:?}, not {supported:?}");
-            return Err(ModelError::Unsupported(message));
+            return Err(ModelLoadError::Unsupported(message));
         }
     }
     let sizes = [config.hidden_size, config.intermediate_size, config.max_position_embeddings];
     if config.num_hidden_layers > MAX_LAYERS || sizes.iter().any(|&size| size > 1 << 16) {
-        return Err(ModelError::Unsupported("config.json has sizes that no BERT has".to_owned()));
+        return Err(ModelLoadError::Unsupported(
+            "config.json has sizes that no BERT has".to_owned(),
+        ));
     }
     Ok(())
 }
 
 /// What becomes the vector, and the text that says so.
-fn pooling(file: &dyn Fn(&str) -> Option<Vec<u8>>) -> Result<(Pooling, String), ModelError> {
+fn pooling(file: &dyn Fn(&str) -> Option<Vec<u8>>) -> Result<(Pooling, String), ModelLoadError> {
     let Some(modules) = file("modules.json") else {
         return Ok((Pooling::Mean, String::new()));
     };
-    let modules: Vec<Module> = parse("modules.json", &modules)?;
+    let modules: Vec<PipelineModuleWire> = parse("modules.json", &modules)?;
     let mut found = (Pooling::Mean, String::new());
     for module in &modules {
         let kind = module.r#type.rsplit('.').next().unwrap_or_default();
@@ -137,13 +141,13 @@ fn pooling(file: &dyn Fn(&str) -> Option<Vec<u8>>) -> Result<(Pooling, String), 
             "Transformer" | "Normalize" => {}
             "Pooling" => {
                 let path = format!("{}/config.json", module.path);
-                let raw = file(&path).ok_or_else(|| ModelError::Missing(path.clone()))?;
+                let raw = file(&path).ok_or_else(|| ModelLoadError::Missing(path.clone()))?;
                 let modes: HashMap<String, serde_json::Value> = parse(&path, &raw)?;
                 found = (pooling_mode(&path, &modes)?, String::from_utf8_lossy(&raw).into_owned());
             }
             other => {
                 let message = format!("modules.json has the module {other}");
-                return Err(ModelError::Unsupported(message));
+                return Err(ModelLoadError::Unsupported(message));
             }
         }
     }
@@ -153,7 +157,7 @@ fn pooling(file: &dyn Fn(&str) -> Option<Vec<u8>>) -> Result<(Pooling, String), 
 fn pooling_mode(
     path: &str,
     modes: &HashMap<String, serde_json::Value>,
-) -> Result<Pooling, ModelError> {
+) -> Result<Pooling, ModelLoadError> {
     let mut on: Vec<&str> = modes
         .iter()
         .filter(|(_, value)| **value == serde_json::Value::Bool(true))
@@ -165,7 +169,7 @@ fn pooling_mode(
         ["cls_token"] => Ok(Pooling::First),
         other => {
             let message = format!("{path} has the pooling {}", other.join(" + "));
-            Err(ModelError::Unsupported(message))
+            Err(ModelLoadError::Unsupported(message))
         }
     }
 }
@@ -174,27 +178,27 @@ fn pooling_mode(
 fn max_tokens(
     file: &dyn Fn(&str) -> Option<Vec<u8>>,
     positions: usize,
-) -> Result<usize, ModelError> {
+) -> Result<usize, ModelLoadError> {
     #[derive(Deserialize)]
-    struct Lengths {
+    struct LengthConfigWire {
         max_seq_length: Option<usize>,
     }
     let path = "sentence_bert_config.json";
     let Some(raw) = file(path) else { return Ok(positions) };
-    let lengths: Lengths = parse(path, &raw)?;
+    let lengths: LengthConfigWire = parse(path, &raw)?;
     Ok(lengths.max_seq_length.unwrap_or(positions).min(positions))
 }
 
 /// What is put before a message, and before a document.
-fn prompts(file: &dyn Fn(&str) -> Option<Vec<u8>>) -> Result<[String; 2], ModelError> {
+fn prompts(file: &dyn Fn(&str) -> Option<Vec<u8>>) -> Result<[String; 2], ModelLoadError> {
     #[derive(Deserialize)]
-    struct Settings {
+    struct PromptConfigWire {
         #[serde(default)]
         prompts: HashMap<String, String>,
     }
     let path = "config_sentence_transformers.json";
     let Some(raw) = file(path) else { return Ok(Default::default()) };
-    let mut prompts = parse::<Settings>(path, &raw)?.prompts;
+    let mut prompts = parse::<PromptConfigWire>(path, &raw)?.prompts;
     let mut take =
         |names: &[&str]| names.iter().find_map(|name| prompts.remove(*name)).unwrap_or_default();
     Ok([take(&["query"]), take(&["document", "passage"])])

@@ -10,38 +10,38 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use super::file::ModelError;
+use super::file::ModelLoadError;
 use super::math::quantise;
-use super::weights::{Matrix, Table, Weights};
+use super::weights::{LookupMatrix, WeightMatrix, WeightSource};
 
 /// The headers of models with thousands of tensors have a megabyte; a longer one is no header.
 const MAX_HEADER: usize = 32 << 20;
 
 /// A file of BERT's weights. Floats are rounded to bytes when they are asked for.
-pub(super) struct Safetensors {
+pub(super) struct SafetensorsFile {
     bytes: Vec<u8>,
-    tensors: Vec<Tensor>,
+    tensors: Vec<TensorLayout>,
     names: HashMap<String, usize>,
     /// What stands before every name, such as `bert.`.
     prefix: &'static str,
 }
 
-struct Tensor {
-    kind: Kind,
+struct TensorLayout {
+    kind: TensorType,
     shape: Vec<usize>,
     /// Where it lies in the file.
     start: usize,
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum TensorType {
     F32,
     F16,
     Bf16,
     Other,
 }
 
-impl Kind {
+impl TensorType {
     fn size(self) -> usize {
         match self {
             Self::F32 => 4,
@@ -73,15 +73,15 @@ fn half(bits: u16) -> f32 {
 }
 
 #[derive(Deserialize)]
-struct Listed {
+struct SafetensorsRecord {
     dtype: String,
     shape: Vec<usize>,
     data_offsets: [usize; 2],
 }
 
-impl Safetensors {
-    pub(super) fn open(bytes: Vec<u8>) -> Result<Self, ModelError> {
-        let damaged = |what: String| ModelError::Damaged(format!("model.safetensors: {what}"));
+impl SafetensorsFile {
+    pub(super) fn open(bytes: Vec<u8>) -> Result<Self, ModelLoadError> {
+        let damaged = |what: String| ModelLoadError::Damaged(format!("model.safetensors: {what}"));
         let length = bytes.first_chunk().map(|eight| u64::from_le_bytes(*eight));
         let length = length.and_then(|length| usize::try_from(length).ok()).unwrap_or(usize::MAX);
         if length > MAX_HEADER || length > bytes.len() - 8 {
@@ -92,13 +92,13 @@ impl Safetensors {
             serde_json::from_slice(&bytes[8..base]).map_err(|error| damaged(error.to_string()))?;
         let (mut tensors, mut names) = (Vec::new(), HashMap::new());
         for (name, value) in header.into_iter().filter(|(name, _)| name != "__metadata__") {
-            let listed: Listed = serde_json::from_value(value)
+            let listed: SafetensorsRecord = serde_json::from_value(value)
                 .map_err(|error| damaged(format!("{name}: {error}")))?;
             let kind = match listed.dtype.as_str() {
-                "F32" => Kind::F32,
-                "F16" => Kind::F16,
-                "BF16" => Kind::Bf16,
-                _ => Kind::Other,
+                "F32" => TensorType::F32,
+                "F16" => TensorType::F16,
+                "BF16" => TensorType::Bf16,
+                _ => TensorType::Other,
             };
             let count = listed.shape.iter().try_fold(kind.size(), |all, &one| all.checked_mul(one));
             let [start, end] = listed.data_offsets;
@@ -107,39 +107,39 @@ impl Safetensors {
                 return Err(damaged(format!("{name} does not lie within the file")));
             }
             names.insert(name, tensors.len());
-            tensors.push(Tensor { kind, shape: listed.shape, start: base + start });
+            tensors.push(TensorLayout { kind, shape: listed.shape, start: base + start });
         }
         let word = |prefix: &&str| names.contains_key(&bert_name("word.weight", prefix));
         let prefix = ["", "bert.", "model."].into_iter().find(word).unwrap_or("");
         Ok(Self { bytes, tensors, names, prefix })
     }
 
-    fn find(&self, name: &str) -> Result<(usize, &Tensor), ModelError> {
+    fn find(&self, name: &str) -> Result<(usize, &TensorLayout), ModelLoadError> {
         let name = bert_name(name, self.prefix);
         // Old exports call the two numbers of a norm gamma and beta.
         let old = name.replace("Norm.weight", "Norm.gamma").replace("Norm.bias", "Norm.beta");
         let found = self.names.get(&name).or_else(|| self.names.get(&old));
         let &found = found.ok_or_else(|| {
-            ModelError::Damaged(format!("model.safetensors has no tensor {name}"))
+            ModelLoadError::Damaged(format!("model.safetensors has no tensor {name}"))
         })?;
         let tensor = &self.tensors[found];
-        if matches!(tensor.kind, Kind::Other) {
+        if matches!(tensor.kind, TensorType::Other) {
             let message = format!("{name} holds neither F32, F16 nor BF16");
-            return Err(ModelError::Unsupported(message));
+            return Err(ModelLoadError::Unsupported(message));
         }
         Ok((found, tensor))
     }
 
     /// `count` numbers of a tensor from a place on.
-    fn read(&self, tensor: &Tensor, from: usize, count: usize) -> impl Iterator<Item = f32> {
+    fn read(&self, tensor: &TensorLayout, from: usize, count: usize) -> impl Iterator<Item = f32> {
         let (kind, size) = (tensor.kind, tensor.kind.size());
         let bytes = &self.bytes[tensor.start + size * from..][..size * count];
         bytes.chunks_exact(size).map(move |bytes| kind.read(bytes))
     }
 }
 
-impl Weights for Safetensors {
-    fn floats(&self, name: &str, count: usize) -> Result<Vec<f32>, ModelError> {
+impl WeightSource for SafetensorsFile {
+    fn floats(&self, name: &str, count: usize) -> Result<Vec<f32>, ModelLoadError> {
         let (_, tensor) = self.find(name)?;
         let all: usize = tensor.shape.iter().product();
         // There may be more positions and kinds than are used; of a bias there is one.
@@ -149,45 +149,55 @@ impl Weights for Safetensors {
         finite(name, self.read(tensor, 0, count).collect())
     }
 
-    fn matrix(&self, name: &str, rows: usize, columns: usize) -> Result<Matrix, ModelError> {
+    fn matrix(
+        &self,
+        name: &str,
+        rows: usize,
+        columns: usize,
+    ) -> Result<WeightMatrix, ModelLoadError> {
         let (found, tensor) = self.find(name)?;
         if tensor.shape != [rows, columns] {
             return Err(shape_of(name, &tensor.shape, &[rows, columns]));
         }
-        Ok(Matrix { rows, columns, tensor: found })
+        Ok(WeightMatrix { rows, columns, tensor: found })
     }
 
-    fn quantised(&self, matrix: Matrix) -> (Cow<'_, [i8]>, Vec<f32>) {
+    fn quantised(&self, matrix: WeightMatrix) -> (Cow<'_, [i8]>, Vec<f32>) {
         let mut bytes = vec![0; matrix.rows * matrix.columns];
         let mut row = vec![0.0; matrix.columns];
         let scales = bytes.chunks_exact_mut(matrix.columns).enumerate().map(|(at, bytes)| {
-            self.row(Table(matrix), at, &mut row);
+            self.row(LookupMatrix(matrix), at, &mut row);
             quantise(&row, bytes)
         });
         let scales = scales.collect();
         (Cow::Owned(bytes), scales)
     }
 
-    fn table(&self, name: &str, rows: usize, columns: usize) -> Result<Table, ModelError> {
-        self.matrix(name, rows, columns).map(Table)
+    fn table(
+        &self,
+        name: &str,
+        rows: usize,
+        columns: usize,
+    ) -> Result<LookupMatrix, ModelLoadError> {
+        self.matrix(name, rows, columns).map(LookupMatrix)
     }
 
-    fn row(&self, Table(matrix): Table, row: usize, out: &mut [f32]) {
+    fn row(&self, LookupMatrix(matrix): LookupMatrix, row: usize, out: &mut [f32]) {
         let tensor = &self.tensors[matrix.tensor];
         let numbers = self.read(tensor, row * matrix.columns, matrix.columns);
         out.iter_mut().zip(numbers).for_each(|(out, number)| *out = number);
     }
 }
 
-fn finite(name: &str, numbers: Vec<f32>) -> Result<Vec<f32>, ModelError> {
+fn finite(name: &str, numbers: Vec<f32>) -> Result<Vec<f32>, ModelLoadError> {
     if numbers.iter().all(|number| number.is_finite()) {
         return Ok(numbers);
     }
-    Err(ModelError::Damaged(format!("model.safetensors: {name} holds what is no number")))
+    Err(ModelLoadError::Damaged(format!("model.safetensors: {name} holds what is no number")))
 }
 
-fn shape_of(name: &str, found: &[usize], expected: &[usize]) -> ModelError {
-    ModelError::Damaged(format!(
+fn shape_of(name: &str, found: &[usize], expected: &[usize]) -> ModelLoadError {
+    ModelLoadError::Damaged(format!(
         "model.safetensors: {name} has the shape {found:?}, expected {expected:?}"
     ))
 }

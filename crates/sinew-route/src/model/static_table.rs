@@ -4,8 +4,8 @@
 
 use std::borrow::Cow;
 
-use super::file::{ModelError, ModelFile};
-use super::weights::{Matrix, Weights as _};
+use super::file::{ModelFile, ModelLoadError};
+use super::weights::{WeightMatrix, WeightSource as _};
 use crate::TEMPLATE_VERSION;
 use crate::tokens::Tokenizer;
 
@@ -24,14 +24,14 @@ const MAX_TEXT: usize = 12_000;
 /// A table of token rows.
 pub struct StaticModel {
     file: ModelFile,
-    table: Matrix,
+    table: WeightMatrix,
     scales: Vec<f32>,
     tokenizer: Tokenizer,
 }
 
 impl StaticModel {
     /// The table inside the binary, used where it lies.
-    pub fn embedded() -> Option<Result<Self, ModelError>> {
+    pub fn embedded() -> Option<Result<Self, ModelLoadError>> {
         #[cfg(has_static)]
         return Some(Self::open(Cow::Borrowed(include_bytes!(env!("SINEW_STATIC_FILE"))), false));
         #[cfg(not(has_static))]
@@ -39,19 +39,19 @@ impl StaticModel {
     }
 
     /// A table from the bytes of a file, checked against its digest.
-    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, ModelError> {
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, ModelLoadError> {
         Self::open(Cow::Owned(bytes), true)
     }
 
-    fn open(bytes: Cow<'static, [u8]>, verify: bool) -> Result<Self, ModelError> {
+    fn open(bytes: Cow<'static, [u8]>, verify: bool) -> Result<Self, ModelLoadError> {
         let file = ModelFile::open(bytes, MAGIC, verify)?;
         if file.header.template_version != TEMPLATE_VERSION {
             let found = file.header.template_version;
-            return Err(ModelError::OtherTemplate { expected: TEMPLATE_VERSION, found });
+            return Err(ModelLoadError::OtherTemplate { expected: TEMPLATE_VERSION, found });
         }
         let table = file.matrix("table", file.header.vocab, file.header.dims)?;
         let tokenizer = Tokenizer::embedded()
-            .ok_or_else(|| ModelError::Missing("model/vocab.txt".to_owned()))?;
+            .ok_or_else(|| ModelLoadError::Missing("model/vocab.txt".to_owned()))?;
         Ok(Self { scales: file.scales(table), file, table, tokenizer })
     }
 
@@ -84,7 +84,7 @@ impl StaticModel {
         let mut counted: Vec<(u32, f32)> = Vec::new();
         for (text, weight) in parts {
             let text = crate::text::head(text, MAX_TEXT);
-            let known = self.tokenizer.known(text, limit);
+            let known = self.tokenizer.known_ids(text, limit);
             counted.extend(known.into_iter().map(|id| (id, *weight)));
         }
         counted.sort_unstable_by_key(|&(id, _)| id);

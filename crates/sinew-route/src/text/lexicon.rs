@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rust_stemmers::Stemmer;
 
 use super::language::{Language, guess};
-use crate::table::Table;
+use crate::sorted_table::SortedTable;
 
 static BLOB: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/lexicon.bin"));
 
@@ -17,7 +17,7 @@ pub(crate) fn english(text: &str) -> Vec<&'static str> {
 
 /// Whether the lexicon has a single lower-case word of a language, as written or by its stem.
 pub(crate) fn knows(language: Language, word: &str) -> bool {
-    let table = Table::new(BLOB);
+    let table = SortedTable::new(BLOB);
     let has = |mark: char, word: &str| {
         table.get(format!("{}{mark}{word}", language.code()).as_bytes()).is_some()
     };
@@ -29,7 +29,7 @@ pub(crate) fn knows(language: Language, word: &str) -> bool {
 
 /// The same with the language known.
 pub(crate) fn english_from(text: &str, language: Language) -> Vec<&'static str> {
-    let table = Table::new(BLOB);
+    let table = SortedTable::new(BLOB);
     let Some(longest) = table.get_number(format!("{}#", language.code()).as_bytes()) else {
         return Vec::new();
     };
@@ -56,7 +56,7 @@ fn spaced(
     text: &str,
     language: Language,
     stemmer: &Stemmer,
-    table: Table,
+    table: SortedTable,
     longest: usize,
 ) -> Vec<&'static str> {
     let words: Vec<&str> =
@@ -84,7 +84,7 @@ fn spaced(
     out
 }
 
-fn dense(text: &str, language: Language, table: Table, longest: usize) -> Vec<&'static str> {
+fn dense(text: &str, language: Language, table: SortedTable, longest: usize) -> Vec<&'static str> {
     let mut ends: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
     ends.push(text.len());
     let mut key = format!("{}=", language.code());

@@ -2,8 +2,8 @@
 
 pub(crate) mod language;
 pub(crate) mod lexicon;
-pub(crate) mod machine;
 pub(crate) mod negative;
+pub(crate) mod pasted_text;
 pub(crate) mod plain;
 pub(crate) mod words;
 

@@ -87,7 +87,7 @@ fn without_links(line: &str) -> Cow<'_, str> {
 }
 
 /// `set_reminder`, `setReminder`, `set-reminder` → `set reminder`.
-pub(crate) fn spoken(name: &str) -> String {
+pub(crate) fn spaced_name(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 4);
     let mut before_small = false;
     for c in name.chars() {

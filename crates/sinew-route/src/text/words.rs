@@ -105,12 +105,12 @@ fn spaced_end(text: &str) -> usize {
 }
 
 /// Makes search words; holds the stemmers so that a thousand documents share them.
-pub(crate) struct Words {
+pub(crate) struct WordExtractor {
     english: Stemmer,
     other: Option<(Language, Stemmer)>,
 }
 
-impl Words {
+impl WordExtractor {
     /// Words of a text in a language: English stems, and the language's own beside them.
     pub(crate) fn new(language: Language) -> Self {
         let other = match language {

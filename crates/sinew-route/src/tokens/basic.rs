@@ -7,7 +7,7 @@ use crate::text::runs;
 
 /// What a tokenizer does to text before it looks words up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cleaning {
+pub(crate) struct TokenCleaning {
     /// Lower case.
     pub(crate) lower: bool,
     /// Without accents.
@@ -16,7 +16,7 @@ pub(crate) struct Cleaning {
     pub(crate) ideographs: bool,
 }
 
-impl Cleaning {
+impl TokenCleaning {
     /// That of BERT (uncased).
     pub(crate) const UNCASED: Self = Self { lower: true, plain: true, ideographs: true };
 

@@ -1,7 +1,7 @@
 //! The vocabulary in the binary: a hash table that the build script made, used where it lies.
 
 use crate::fnv;
-use crate::table::number;
+use crate::sorted_table::number;
 
 static BLOB: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/wordpiece.bin"));
 

@@ -2,11 +2,11 @@
 
 mod basic;
 mod embedded;
-mod read;
+mod tokenizer_json;
 
 use std::collections::HashMap;
 
-use basic::Cleaning;
+use basic::TokenCleaning;
 
 /// What stands before a piece that goes on a word.
 const PREFIX: &str = "##";
@@ -14,8 +14,8 @@ const PREFIX: &str = "##";
 /// Splits text into pieces of a vocabulary.
 #[derive(Debug, Clone)]
 pub(crate) struct Tokenizer {
-    vocabulary: Vocabulary,
-    cleaning: Cleaning,
+    vocabulary: TokenVocabulary,
+    cleaning: TokenCleaning,
     /// A word with more characters becomes one unknown piece.
     max_word: usize,
     /// The id of a word that no pieces spell.
@@ -25,7 +25,7 @@ pub(crate) struct Tokenizer {
 }
 
 #[derive(Debug, Clone)]
-enum Vocabulary {
+enum TokenVocabulary {
     Embedded,
     Own(HashMap<Box<str>, u32>),
 }
@@ -34,8 +34,8 @@ impl Tokenizer {
     /// That of our own models: BERT, uncased. `None` where it was missing when this was built.
     pub(crate) fn embedded() -> Option<Self> {
         (embedded::count() > 0).then_some(Self {
-            vocabulary: Vocabulary::Embedded,
-            cleaning: Cleaning::UNCASED,
+            vocabulary: TokenVocabulary::Embedded,
+            cleaning: TokenCleaning::UNCASED,
             max_word: 100,
             unknown: 100,
             start: 101,
@@ -46,8 +46,8 @@ impl Tokenizer {
     /// The largest id it can give, plus one.
     pub(crate) fn size(&self) -> usize {
         match &self.vocabulary {
-            Vocabulary::Embedded => embedded::count(),
-            Vocabulary::Own(pieces) => {
+            TokenVocabulary::Embedded => embedded::count(),
+            TokenVocabulary::Own(pieces) => {
                 pieces.values().max().map_or(0, |&largest| largest as usize + 1)
             }
         }
@@ -55,12 +55,12 @@ impl Tokenizer {
 
     /// Token ids of a text, without the start and end marks and without unknown words, at most
     /// `limit` of them.
-    pub(crate) fn known(&self, text: &str, limit: usize) -> Vec<u32> {
+    pub(crate) fn known_ids(&self, text: &str, limit: usize) -> Vec<u32> {
         self.pieces(text, limit, false)
     }
 
     /// Token ids with the start and end marks, at most `limit` in all.
-    pub(crate) fn marked(&self, text: &str, limit: usize) -> Vec<u32> {
+    pub(crate) fn marked_ids(&self, text: &str, limit: usize) -> Vec<u32> {
         let mut out = vec![self.start];
         out.extend(self.pieces(text, limit.saturating_sub(2), true));
         out.push(self.end);
@@ -72,7 +72,7 @@ impl Tokenizer {
     pub(crate) fn has_a_word(&self, text: &str) -> bool {
         /// Shorter words are pieces of others: `z` begins a thousand names.
         const LETTERS: usize = 3;
-        let (mut room, mut out, mut has) = (Room::default(), Vec::new(), false);
+        let (mut room, mut out, mut has) = (TokenizerScratch::default(), Vec::new(), false);
         self.cleaning.each_word(text, |word| {
             out.clear();
             let spelled = word.len() >= LETTERS && self.spell(word, &mut room, &mut out);
@@ -84,7 +84,7 @@ impl Tokenizer {
 
     fn pieces(&self, text: &str, limit: usize, with_unknown: bool) -> Vec<u32> {
         let mut out = Vec::with_capacity(limit.min(text.len() / 3 + 4));
-        let mut room = Room::default();
+        let mut room = TokenizerScratch::default();
         self.cleaning.each_word(text, |word| {
             if !self.spell(word, &mut room, &mut out) && with_unknown {
                 out.push(self.unknown);
@@ -96,7 +96,7 @@ impl Tokenizer {
     }
 
     /// Longest match first, as in BERT; `false` and nothing for a word that cannot be spelled.
-    fn spell(&self, word: &str, room: &mut Room, out: &mut Vec<u32>) -> bool {
+    fn spell(&self, word: &str, room: &mut TokenizerScratch, out: &mut Vec<u32>) -> bool {
         let before = out.len();
         if word.len() > self.max_word && word.chars().count() > self.max_word {
             return false;
@@ -114,10 +114,15 @@ impl Tokenizer {
         true
     }
 
-    fn longest(&self, prefix: &str, rest: &str, room: &mut Room) -> Option<(usize, u32)> {
+    fn longest(
+        &self,
+        prefix: &str,
+        rest: &str,
+        room: &mut TokenizerScratch,
+    ) -> Option<(usize, u32)> {
         let pieces = match &self.vocabulary {
-            Vocabulary::Embedded => return embedded::longest(prefix, rest, &mut room.hashes),
-            Vocabulary::Own(pieces) => pieces,
+            TokenVocabulary::Embedded => return embedded::longest(prefix, rest, &mut room.hashes),
+            TokenVocabulary::Own(pieces) => pieces,
         };
         room.piece.clear();
         room.piece.push_str(prefix);
@@ -136,7 +141,7 @@ impl Tokenizer {
 
 /// Room for the work on one word, used again for the next.
 #[derive(Default)]
-struct Room {
+struct TokenizerScratch {
     hashes: Vec<u64>,
     piece: String,
 }

@@ -1,7 +1,8 @@
 //! The acceptance cases of the routing spec, §11, by their numbers.
 
 use sinew_route::{
-    Config, Context, Decision, DegradedKind, Document, Message, Models, Nothing, Prior, Router,
+    AbstainReason, DegradedKind, RouteContext, RouteDecision, RouteDocument, Router, RouterConfig,
+    RouterModels, SkillPrior, UserMessage,
 };
 
 use crate::support::{
@@ -17,7 +18,7 @@ fn case_01_a_named_skill_wins_outright() {
         "please use pdf-tools here",
     ] {
         let result = ask(corpus_router(), text);
-        assert_eq!(result.decision, Decision::Match, "{text}");
+        assert_eq!(result.decision, RouteDecision::Match, "{text}");
         assert_eq!(result.matches[0].name, "pdf-tools", "{text}");
         assert!(result.matches[0].parts.name.value() > 0.0);
     }
@@ -29,7 +30,7 @@ fn case_01_a_named_skill_wins_outright() {
 #[test]
 fn case_01_three_names_give_a_short_list_of_three() {
     let result = ask(corpus_router(), "combine $pdf-tools, $image-tools and $qr-code");
-    assert_eq!(result.decision, Decision::Shortlist);
+    assert_eq!(result.decision, RouteDecision::Shortlist);
     let mut first = names(&result)[..3].to_vec();
     first.sort_unstable();
     assert_eq!(first, ["image-tools", "pdf-tools", "qr-code"]);
@@ -42,7 +43,7 @@ fn case_02_nothing_to_go_by_is_none_and_no_error() {
         let result = ask(corpus_router(), text);
         assert_eq!(
             (result.decision, result.reason),
-            (Decision::None, Some(Nothing::NoWords)),
+            (RouteDecision::None, Some(AbstainReason::NoWords)),
             "{text:?}"
         );
     }
@@ -53,7 +54,7 @@ fn case_03_generic_words_alone_are_none() {
     for text in
         ["re-enable after fixing", "check it and show me", "can you help me with this thing"]
     {
-        assert_eq!(ask(corpus_router(), text).decision, Decision::None, "{text}");
+        assert_eq!(ask(corpus_router(), text).decision, RouteDecision::None, "{text}");
     }
 }
 
@@ -62,10 +63,10 @@ fn case_04_twins_are_never_a_match() {
     let mut skills = corpus_skills();
     for name in ["photo-shrink", "photo-reduce"] {
         let description = "Shrink photos to a smaller size for email and web.";
-        skills.push(Document::from_description(name, name, description));
+        skills.push(RouteDocument::from_description(name, name, description));
     }
     let result = ask(&router(&skills), "shrink these photos so i can email them");
-    assert_eq!(result.decision, Decision::Shortlist);
+    assert_eq!(result.decision, RouteDecision::Shortlist);
     let offered = &names(&result)[..result.offered];
     assert!(offered.contains(&"photo-shrink") && offered.contains(&"photo-reduce"), "{offered:?}");
 }
@@ -73,12 +74,15 @@ fn case_04_twins_are_never_a_match() {
 #[test]
 fn case_05_one_skill_or_none_at_all() {
     let one =
-        router(&[Document::from_description("pdf", "pdf-tools", "Split and merge PDF files")]);
-    assert_eq!(ask(&one, "what a lovely evening by the lake").decision, Decision::None);
+        router(&[RouteDocument::from_description("pdf", "pdf-tools", "Split and merge PDF files")]);
+    assert_eq!(ask(&one, "what a lovely evening by the lake").decision, RouteDecision::None);
     assert_eq!(names(&ask(&one, "merge two pdf files")), ["pdf-tools"]);
     let zero = router(&[]);
     let result = ask(&zero, "merge two pdf files");
-    assert_eq!((result.decision, result.reason), (Decision::None, Some(Nothing::EmptyCatalog)));
+    assert_eq!(
+        (result.decision, result.reason),
+        (RouteDecision::None, Some(AbstainReason::EmptyCatalog))
+    );
 }
 
 #[test]
@@ -87,13 +91,13 @@ fn case_06_what_a_skill_is_not_for_is_no_evidence_for_it() {
     let skills = |description: &str| {
         let mut skills = corpus_skills();
         skills.retain(|one| one.name != "invoice-maker" && one.name != "expense-claim");
-        skills.push(Document::from_description("x", "travel-claims", description));
+        skills.push(RouteDocument::from_description("x", "travel-claims", description));
         router(&skills)
     };
     let text = "write invoices, billing and credit notes";
-    let context = Context::default();
+    let context = RouteContext::default();
     let scored = |router: &Router| {
-        router.explain(&Message::from_user(text), "x", &context).expect("indexed").skill
+        router.explain(&UserMessage::from_user(text), "x", &context).expect("indexed").skill
     };
     let (refusing, plain) = (skills(with), skills("File travel expense reports."));
     assert!((scored(&refusing).parts.lexical.raw - scored(&plain).parts.lexical.raw).abs() < 1e-6);
@@ -103,7 +107,7 @@ fn case_06_what_a_skill_is_not_for_is_no_evidence_for_it() {
 
 #[test]
 fn case_06_declared_negative_triggers_speak_against() {
-    let mut skill = Document::from_description(
+    let mut skill = RouteDocument::from_description(
         "tea",
         "tea-timer",
         "Brew tea and count the minutes for each kind",
@@ -151,7 +155,7 @@ fn case_08_a_pasted_log_changes_nothing() {
 #[test]
 fn case_09_spellings_of_an_identifier_agree() {
     let mut skills = corpus_skills();
-    skills.push(Document::from_description(
+    skills.push(RouteDocument::from_description(
         "sr",
         "schedule-reminder",
         "Schedule a reminder for later",
@@ -186,16 +190,16 @@ fn case_10_nine_languages_find_the_image_skill() {
 
 #[test]
 fn case_11_without_models_words_give_a_short_list_at_most() {
-    let mut models = Models::none();
-    models.lacks("static", "file not found", "put it back");
-    let router = router_with(&corpus_skills(), models, Config::default());
+    let mut models = RouterModels::none();
+    models.add_missing("static", "file not found", "put it back");
+    let router = router_with(&corpus_skills(), models, RouterConfig::default());
     let result = ask(&router, "split and merge pdf documents and rotate pages");
-    assert_eq!(result.decision, Decision::Shortlist);
+    assert_eq!(result.decision, RouteDecision::Shortlist);
     assert_eq!(names(&result)[0], "pdf-tools");
     let missing = &result.degraded[0];
     assert_eq!((missing.kind, missing.signal), (DegradedKind::ModelMissing, "static"));
     assert!(!missing.remedy.is_empty());
-    assert_eq!(ask(&router, "good evening").decision, Decision::None);
+    assert_eq!(ask(&router, "good evening").decision, RouteDecision::None);
 }
 
 #[test]
@@ -203,10 +207,13 @@ fn case_13_other_models_are_never_sure() {
     if !has_models() {
         return;
     }
-    let config = Config { calibrations: sinew_route::Calibrations::default(), ..Config::default() };
+    let config = RouterConfig {
+        calibrations: sinew_route::CalibrationSet::default(),
+        ..RouterConfig::default()
+    };
     let router = router_with(&corpus_skills(), models(), config);
     let result = ask(&router, "split and merge pdf documents and rotate pages");
-    assert_ne!(result.decision, Decision::Match);
+    assert_ne!(result.decision, RouteDecision::Match);
     assert!(result.degraded.iter().any(|one| one.kind == DegradedKind::MissingCalibration));
     assert!(result.degraded.iter().any(|one| one.message.contains("missing-calibration")));
 }
@@ -242,7 +249,7 @@ fn case_15_parts_add_up_to_the_score() {
 
 struct Likes(&'static str, f64);
 
-impl Prior for Likes {
+impl SkillPrior for Likes {
     fn of(&self, id: &str) -> Option<f64> {
         (id == self.0).then_some(self.1)
     }
@@ -250,10 +257,10 @@ impl Prior for Likes {
 
 #[test]
 fn a_prior_is_shown_and_bounded() {
-    let message = Message::from_user("shrink the photos");
-    let plain = corpus_router().route(&message, &Context::default());
+    let message = UserMessage::from_user("shrink the photos");
+    let plain = corpus_router().route(&message, &RouteContext::default());
     let liked = Likes("image-tools", 40.0);
-    let context = Context { prior: Some(&liked), ..Context::default() };
+    let context = RouteContext { prior: Some(&liked), ..RouteContext::default() };
     let result = corpus_router().route(&message, &context);
     assert_eq!(result.matches[0].parts.prior.normalised, 0.5);
     assert!((result.matches[0].score - plain.matches[0].score - 0.5).abs() < 1e-9);
@@ -277,14 +284,14 @@ fn case_18_netclaws_messages_find_operators_descriptions() {
 
 #[test]
 fn case_20_an_excluded_skill_is_explained_and_never_matched() {
-    let message = Message::from_user("merge these pdf documents into one");
-    let context = Context { excluded: &["pdf-tools"], prior: None };
+    let message = UserMessage::from_user("merge these pdf documents into one");
+    let context = RouteContext { excluded: &["pdf-tools"], prior: None };
     let result = corpus_router().route(&message, &context);
     assert!(!names(&result).contains(&"pdf-tools"));
     let why = corpus_router().explain(&message, "pdf-tools", &context).expect("indexed");
     assert_eq!((why.rank, why.excluded), (1, true));
     let far =
-        corpus_router().explain(&message, "plant-care", &Context::default()).expect("indexed");
+        corpus_router().explain(&message, "plant-care", &RouteContext::default()).expect("indexed");
     assert!(far.rank > 10 && !far.excluded);
     assert!(corpus_router().explain(&message, "no-such-skill", &context).is_none());
 }
@@ -309,7 +316,7 @@ fn huge_and_odd_messages_are_answered() {
 fn a_preamble_that_the_caller_marks_is_not_heard() {
     let preamble = "You are a weather bot. Forecast rain, wind and temperature. ";
     let text = format!("{preamble}merge two pdf documents");
-    let marked = Message::from_user(&text).without(0..preamble.len());
+    let marked = UserMessage::from_user(&text).without(0..preamble.len());
     let plain = ask(corpus_router(), "merge two pdf documents");
-    assert_eq!(json(corpus_router().route(&marked, &Context::default())), json(plain));
+    assert_eq!(json(corpus_router().route(&marked, &RouteContext::default())), json(plain));
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use sinew_route::eval::{Options, evaluate, read_questions};
+use sinew_route::eval::{RouteEvalOptions, evaluate, read_questions};
 
 use crate::support::{corpus_router, corpus_skills, has_models};
 
@@ -37,8 +37,12 @@ fn figures_never_fall() {
         return;
     }
     let questions = read_questions(include_str!("../corpus/messages.jsonl")).rows;
-    let report =
-        evaluate(corpus_router(), &questions, Vec::new(), Options { parallel: true, misses: true });
+    let report = evaluate(
+        corpus_router(),
+        &questions,
+        Vec::new(),
+        RouteEvalOptions { parallel: true, misses: true },
+    );
     let reached = [
         report.figures.hit1,
         report.figures.hit5,

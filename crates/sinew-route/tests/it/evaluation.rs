@@ -1,9 +1,9 @@
 //! The evaluation library itself.
 
-use sinew_route::Document;
+use sinew_route::RouteDocument;
 use sinew_route::eval::{
-    Options, compare, confusable, evaluate, observe, read_questions, read_skills,
-    read_trigger_rows, triggers,
+    RouteEvalOptions, compare, confusable_pairs, evaluate, evaluate_triggers, observe,
+    read_questions, read_skills, read_trigger_rows,
 };
 
 use crate::support::{corpus_router, corpus_skills, has_models, router};
@@ -18,7 +18,7 @@ fn case_19_a_malformed_row_is_named_and_the_rest_evaluated() {
     assert_eq!(read.rows.len(), 2);
     assert_eq!(read.bad.iter().map(|row| row.line).collect::<Vec<_>>(), [2, 3]);
     assert!(read.bad[1].message.contains("query"), "{}", read.bad[1].message);
-    let report = evaluate(corpus_router(), &read.rows, read.bad, Options::default());
+    let report = evaluate(corpus_router(), &read.rows, read.bad, RouteEvalOptions::default());
     assert_eq!((report.figures.messages, report.problems.len()), (1, 2));
     assert!((report.figures.hit1 - 1.0).abs() < 1e-9);
     let json = serde_json::to_value(&report).expect("plain data");
@@ -55,7 +55,7 @@ fn trigger_rows_are_read_in_both_shapes() {
     let rows = "[{\"query\":\"merge pdf pages\",\"should_trigger\":true},\n{\"query\":\"play a song\",\"should_trigger\":false}]";
     let read = read_trigger_rows(rows);
     assert_eq!((read.rows.len(), read.bad.len()), (2, 0));
-    let report = triggers(corpus_router(), &read.rows, Some("pdf-tools"));
+    let report = evaluate_triggers(corpus_router(), &read.rows, Some("pdf-tools"));
     assert_eq!((report.should, report.should_not), (1, 1));
     assert!((report.hit1 - 1.0).abs() < 1e-9 && report.false_matches.abs() < 1e-9);
     assert_eq!(read_trigger_rows("{\"query\":\"x\"}").bad.len(), 1);
@@ -69,8 +69,8 @@ fn twins_are_found() {
     }
     let mut skills = corpus_skills();
     let twin = "Resize, crop, compress and convert pictures between PNG, JPEG, WebP and HEIC for smaller files.";
-    skills.push(Document::from_description("img2", "picture-kit", twin));
-    let pairs = confusable(&router(&skills), 0.7);
+    skills.push(RouteDocument::from_description("img2", "picture-kit", twin));
+    let pairs = confusable_pairs(&router(&skills), 0.7);
     assert!(!pairs.is_empty());
     let first = (pairs[0].a.as_str(), pairs[0].b.as_str());
     assert!(first == ("image-tools", "picture-kit"), "{first:?}");

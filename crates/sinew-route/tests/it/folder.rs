@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use sinew_route::{Config, Decision, DegradedKind, Embedder, Encoder, ModelError, Side};
+use sinew_route::{
+    DegradedKind, Embedder, ModelLoadError, RouteDecision, RouterConfig, TextEncoder, TextSide,
+};
 
 use crate::support::{ask, corpus_skills, has_models, models, names, router_with, skipped};
 
@@ -141,8 +143,8 @@ impl Folder {
         self.files.insert("model.safetensors".to_owned(), file);
     }
 
-    fn open(&self) -> Result<Encoder, ModelError> {
-        Encoder::from_folder("small", &|path| self.files.get(path).cloned())
+    fn open(&self) -> Result<TextEncoder, ModelLoadError> {
+        TextEncoder::from_folder("small", &|path| self.files.get(path).cloned())
     }
 
     /// The vector of tokens by the same model in plain floats.
@@ -268,8 +270,9 @@ fn vectors_are_those_of_the_model_in_plain_floats() {
         for text in
             ["Merge PDF files and split the pages.", "weather forecast", "Café raining", "🙂"]
         {
-            let ids = encoder.tokens(text, Side::Message);
-            let cosine = cosine(&encoder.encode(text, Side::Message), &folder.plainly(&ids, false));
+            let ids = encoder.tokens(text, TextSide::Message);
+            let cosine =
+                cosine(&encoder.encode(text, TextSide::Message), &folder.plainly(&ids, false));
             assert!(cosine > 0.995, "{kind:?} {text}: {cosine}");
         }
     }
@@ -283,20 +286,20 @@ fn vectors_are_those_of_the_model_in_plain_floats() {
 fn text_is_read_as_the_folder_says() {
     let encoder = Folder::new().open().expect("a good folder");
     let ids = |text: &str, side| encoder.tokens(text, side);
-    assert_eq!(ids("Rotates CAFÉ files, zebra", Side::Message), [2, 9, 8, 16, 7, 8, 1, 1, 3]);
-    assert_eq!(ids(&"pdf ".repeat(50), Side::Document).len(), POSITIONS);
+    assert_eq!(ids("Rotates CAFÉ files, zebra", TextSide::Message), [2, 9, 8, 16, 7, 8, 1, 1, 3]);
+    assert_eq!(ids(&"pdf ".repeat(50), TextSide::Document).len(), POSITIONS);
     let short = Folder::new();
     let mut short = short.with("tokenizer.json", "/normalizer/lowercase", &json!(false));
     short.set("sentence_bert_config.json", &json!({"max_seq_length": 6}));
     short.set("config_sentence_transformers.json", &json!({"prompts": {"query": "query: "}}));
     let encoder = short.open().expect("a good folder");
-    assert_eq!(encoder.tokens("PDF pdf pdf pdf", Side::Document), [2, 1, 6, 6, 6, 3]);
-    assert_eq!(encoder.tokens("pdf", Side::Message), [2, 17, 18, 6, 3]);
+    assert_eq!(encoder.tokens("PDF pdf pdf pdf", TextSide::Document), [2, 1, 6, 6, 6, 3]);
+    assert_eq!(encoder.tokens("pdf", TextSide::Message), [2, 17, 18, 6, 3]);
     let first = Folder::new();
     let first = first.with("1_Pooling/config.json", "/pooling_mode_mean_tokens", &json!(false));
     let first = first.with("1_Pooling/config.json", "/pooling_mode_cls_token", &json!(true));
     let encoder = first.open().expect("a good folder");
-    let ids = encoder.tokens("rotate the photo", Side::Message);
+    let ids = encoder.tokens("rotate the photo", TextSide::Message);
     assert!(cosine(&encoder.encode_tokens(&ids), &first.plainly(&ids, true)) > 0.99);
     assert!(Folder::new().without("modules.json").without("1_Pooling/config.json").open().is_ok());
 }
@@ -365,28 +368,28 @@ fn damaged_weights_are_refused_at_any_place() {
         folder.open()
     };
     for cut in [0, 3, 8, 100, whole.len() / 2, whole.len() - 1] {
-        assert!(matches!(open(&whole[..cut]), Err(ModelError::Damaged(_))), "cut at {cut}");
+        assert!(matches!(open(&whole[..cut]), Err(ModelLoadError::Damaged(_))), "cut at {cut}");
     }
     let mut huge = whole.clone();
     huge[..8].copy_from_slice(&u64::MAX.to_le_bytes());
-    assert!(matches!(open(&huge), Err(ModelError::Damaged(_))));
+    assert!(matches!(open(&huge), Err(ModelLoadError::Damaged(_))));
     // Numbers that are none give no vector, and no panic.
     let mut wild = good.clone();
     wild.tensors.values_mut().for_each(|(_, numbers)| numbers.fill(f32::NAN));
     wild.pack(Kind::F32, &|name| name.to_owned());
-    assert!(matches!(wild.open(), Err(ModelError::Damaged(_))));
+    assert!(matches!(wild.open(), Err(ModelLoadError::Damaged(_))));
     let mut words = good.clone();
     let (_, numbers) = words.tensors.get_mut("embeddings.word_embeddings.weight").expect("there");
     numbers.fill(f32::INFINITY);
     words.pack(Kind::F32, &|name| name.to_owned());
-    assert!(words.open().expect("shapes fit").embed(&["pdf"], Side::Message).is_err());
+    assert!(words.open().expect("shapes fit").embed(&["pdf"], TextSide::Message).is_err());
     let mut state = 11_usize;
     for _ in 0..400 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);
         let mut changed = whole.clone();
         changed[(state >> 30) % 3_000] = (state >> 20) as u8;
         if let Ok(encoder) = open(&changed) {
-            let _ = encoder.embed(&["merge pdf files"], Side::Message);
+            let _ = encoder.embed(&["merge pdf files"], TextSide::Message);
         }
     }
 }
@@ -394,11 +397,12 @@ fn damaged_weights_are_refused_at_any_place() {
 #[test]
 fn case_13_a_model_from_a_folder_ranks_and_is_never_sure() {
     let encoder = Arc::new(Folder::new().open().expect("a good folder"));
-    let router = router_with(&corpus_skills(), models().with_encoder(encoder), Config::default());
+    let router =
+        router_with(&corpus_skills(), models().with_encoder(encoder), RouterConfig::default());
     let result = ask(&router, "merge and split pdf files");
     assert!(result.model.contains("file:small:"), "{}", result.model);
     assert!(result.matches[0].parts.encoder.raw != 0.0);
-    assert_ne!(result.decision, Decision::Match);
+    assert_ne!(result.decision, RouteDecision::Match);
     if has_models() {
         let kinds: Vec<DegradedKind> = result.degraded.iter().map(|one| one.kind).collect();
         assert_eq!(kinds, [DegradedKind::MissingCalibration]);
@@ -413,7 +417,7 @@ fn the_published_minilm_gives_its_own_vectors() {
         skipped("SINEW_MINILM does not name the folder of all-MiniLM-L6-v2");
         return;
     };
-    let encoder = Encoder::from_folder("minilm", &|path| std::fs::read(folder.join(path)).ok())
+    let encoder = TextEncoder::from_folder("minilm", &|path| std::fs::read(folder.join(path)).ok())
         .expect("a good folder");
     for (text, ids, first) in [
         (
@@ -435,18 +439,21 @@ fn the_published_minilm_gives_its_own_vectors() {
             [0.0079, 0.0738, 0.015, 0.032, -0.0257, 0.0339, 0.0823, 0.0443],
         ),
     ] {
-        assert_eq!(encoder.tokens(text, Side::Message), ids, "{text}");
-        let vector = encoder.encode(text, Side::Message);
+        assert_eq!(encoder.tokens(text, TextSide::Message), ids, "{text}");
+        let vector = encoder.encode(text, TextSide::Message);
         for (ours, theirs) in vector.iter().zip(first) {
             assert!((ours - theirs).abs() < 0.01, "{text}: {ours} and {theirs}");
         }
     }
     let close = |a: &str, b: &str| {
-        cosine(&encoder.encode(a, Side::Message), &encoder.encode(b, Side::Message))
+        cosine(&encoder.encode(a, TextSide::Message), &encoder.encode(b, TextSide::Message))
     };
     assert!(close("merge two PDFs", "join PDF documents") > 0.6);
     assert!(close("merge two PDFs", "a sunny afternoon by the sea") < 0.2);
-    let router =
-        router_with(&corpus_skills(), models().with_encoder(Arc::new(encoder)), Config::default());
+    let router = router_with(
+        &corpus_skills(),
+        models().with_encoder(Arc::new(encoder)),
+        RouterConfig::default(),
+    );
     assert_eq!(names(&ask(&router, "please join these pdf documents"))[0], "pdf-tools");
 }

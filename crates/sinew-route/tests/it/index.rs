@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use sinew_route::{
-    Built, Config, Context, DegradedKind, Document, DocumentKey, Index, IndexError, Message,
-    Models, Router,
+    DegradedKind, DocumentKey, IndexBuildCounts, IndexError, RouteContext, RouteDocument,
+    RouteIndex, Router, RouterConfig, RouterModels, UserMessage,
 };
 
 use crate::support::{ask, corpus_router, corpus_skills, has_models, json, models, names};
@@ -14,14 +14,14 @@ fn case_16_only_an_edited_skill_is_read_again() {
     let mut skills = corpus_skills();
     let old = corpus_router().index();
     let (same, built) = old.update(&skills, &models());
-    assert_eq!(built, Built { kept: skills.len(), read: 0 });
+    assert_eq!(built, IndexBuildCounts { kept: skills.len(), read: 0 });
     assert_eq!(same.to_bytes(), old.to_bytes());
     assert_eq!(same.pending(), old.pending());
     let edited = skills.iter_mut().find(|one| one.name == "qr-code").expect("in the corpus");
     edited.description = "Brew espresso and steam milk with the kitchen coffee machine.".to_owned();
     edited.hash = "edited".to_owned();
     let (router, built) = corpus_router().updated(&skills);
-    assert_eq!(built, Built { kept: skills.len() - 1, read: 1 });
+    assert_eq!(built, IndexBuildCounts { kept: skills.len() - 1, read: 1 });
     if models().encoder.is_some() {
         assert_eq!(router.index().pending().len(), 1);
     }
@@ -32,12 +32,14 @@ fn case_16_only_an_edited_skill_is_read_again() {
 fn what_is_imagined_is_what_an_updated_index_answers() {
     let mut skills = corpus_skills();
     let edited = skills.iter_mut().find(|one| one.name == "qr-code").expect("in the corpus");
-    *edited = Document::from_description("qr-code", "qr-code", "Brew espresso and steam milk.");
+    *edited =
+        RouteDocument::from_description("qr-code", "qr-code", "Brew espresso and steam milk.");
     let (updated, _) = corpus_router().updated(&skills);
     let long = "We had a long day and nobody slept well. ".repeat(9) + "Merge two pdf documents.";
     for text in ["steam some milk", "merge two pdf documents", "wie wird das wetter?", "", &long] {
-        let message = Message::from_user(text);
-        let imagined = corpus_router().imagine(&skills, &message, &Context::default());
+        let message = UserMessage::from_user(text);
+        let imagined =
+            corpus_router().route_with_documents(&skills, &message, &RouteContext::default());
         assert_eq!(json(imagined), json(ask(&updated, text)), "{text}");
     }
 }
@@ -45,28 +47,28 @@ fn what_is_imagined_is_what_an_updated_index_answers() {
 #[test]
 fn case_17_damage_is_found_and_answers_stay_right() {
     let good = corpus_router().index().to_bytes();
-    let loaded = Index::load(&good).expect("what was written");
+    let loaded = RouteIndex::load(&good).expect("what was written");
     let router = corpus_router().with_index(Arc::new(loaded));
     let text = "merge two pdf documents";
     assert_eq!(json(ask(&router, text)), json(ask(corpus_router(), text)));
-    let shared = Index::open(Arc::new(good.clone())).expect("what was written");
+    let shared = RouteIndex::open(Arc::new(good.clone())).expect("what was written");
     assert_eq!(shared.to_bytes(), good);
     assert_eq!(
         json(ask(&corpus_router().with_index(Arc::new(shared)), text)),
         json(ask(&router, text))
     );
     for cut in [0, 1, 7, 31, 300, good.len() / 2, good.len() - 1] {
-        assert!(Index::load(&good[..cut]).is_err(), "cut at {cut}");
-        assert!(Index::open(Arc::new(good[..cut].to_vec())).is_err(), "cut at {cut}");
+        assert!(RouteIndex::load(&good[..cut]).is_err(), "cut at {cut}");
+        assert!(RouteIndex::open(Arc::new(good[..cut].to_vec())).is_err(), "cut at {cut}");
     }
     for at in [40, 1_000, good.len() / 2, good.len() - 9] {
         let mut changed = good.clone();
         changed[at] ^= 0x40;
-        assert!(Index::load(&changed).is_err(), "changed at {at}");
+        assert!(RouteIndex::load(&changed).is_err(), "changed at {at}");
     }
     let mut other = good;
     other[8] = 99;
-    assert_eq!(Index::load(&other).err(), Some(IndexError::OtherVersion { found: 99 }));
+    assert_eq!(RouteIndex::load(&other).err(), Some(IndexError::OtherVersion { found: 99 }));
 }
 
 #[test]
@@ -78,12 +80,12 @@ fn an_index_knows_whether_it_is_current() {
         name: &skills[at].name,
         hash: &skills[at].hash,
     };
-    assert!(index.holds((0..skills.len()).map(key)));
-    assert!(!index.holds((0..skills.len() - 1).map(key)));
-    assert!(!index.holds((0..skills.len()).rev().map(key)));
+    assert!(index.holds_exactly((0..skills.len()).map(key)));
+    assert!(!index.holds_exactly((0..skills.len() - 1).map(key)));
+    assert!(!index.holds_exactly((0..skills.len()).rev().map(key)));
     assert!(index.fits(&models()));
-    assert!(index.fits(&models().without_encoder()) && index.fits(&Models::none()));
-    let words = Index::build(&skills, &Models::none());
+    assert!(index.fits(&models().without_encoder()) && index.fits(&RouterModels::none()));
+    let words = RouteIndex::build(&skills, &RouterModels::none());
     assert!(!words.fits(&models()) || models().table.is_none());
 }
 
@@ -92,7 +94,7 @@ fn the_first_answer_does_not_wait_for_the_encoder() {
     if !has_models() {
         return;
     }
-    let (router, notices) = Router::build(&corpus_skills(), models(), Config::default());
+    let (router, notices) = Router::build(&corpus_skills(), models(), RouterConfig::default());
     assert!(notices.iter().any(|one| one.kind == DegradedKind::VectorsPending));
     let early = ask(&router, "merge two pdf documents");
     assert_eq!(names(&early)[0], "pdf-tools");

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use sinew_route::{Embedder, Encoder, Index, Level, ModelError, Models, Side, StaticModel};
+use sinew_route::{
+    Embedder, KernelLevel, ModelLoadError, RouteIndex, RouterModels, StaticModel, TextEncoder,
+    TextSide,
+};
 
 use crate::support::{has_models, skipped};
 
@@ -29,7 +32,7 @@ fn vectors_equal_those_of_training() {
     let (Some(bytes), true) = (model_file("reference.json"), has_models()) else { return };
     let reference: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
     let table = StaticModel::embedded().expect("checked").expect("a good file");
-    let encoder = Encoder::embedded().expect("checked").expect("a good file");
+    let encoder = TextEncoder::embedded().expect("checked").expect("a good file");
     assert_eq!(reference["static"], table.id());
     assert_eq!(reference["encoder"], encoder.id());
     for row in reference["texts"].as_array().expect("texts") {
@@ -42,7 +45,7 @@ fn vectors_equal_those_of_training() {
         }
         let text = row["encoder_text"].as_str().expect("a text");
         let ids: Vec<u32> = floats(&row["encoder_ids"]).iter().map(|&id| id as u32).collect();
-        let side = if ids.len() > 64 { Side::Document } else { Side::Message };
+        let side = if ids.len() > 64 { TextSide::Document } else { TextSide::Message };
         assert_eq!(encoder.tokens(text, side), ids, "{text}");
         let ours = encoder.encode_tokens(&ids);
         let cosine: f32 = ours.iter().zip(floats(&row["encoder"])).map(|(a, b)| a * b).sum();
@@ -56,10 +59,10 @@ fn every_level_gives_the_same_bits() {
         return;
     }
     let ids: Vec<u32> = (0..13).map(|at| 2_000 + 37 * at).collect();
-    let vectors: Vec<Vec<f32>> = Level::available()
+    let vectors: Vec<Vec<f32>> = KernelLevel::available()
         .into_iter()
         .map(|level| {
-            Encoder::embedded()
+            TextEncoder::embedded()
                 .expect("checked")
                 .expect("good")
                 .with_level(level)
@@ -77,15 +80,18 @@ fn a_changed_file_is_refused() {
     assert!(StaticModel::from_bytes(good.clone()).is_ok());
     let mut changed = good.clone();
     *changed.last_mut().expect("bytes") ^= 1;
-    assert_eq!(StaticModel::from_bytes(changed).err(), Some(ModelError::DigestMismatch));
+    assert_eq!(StaticModel::from_bytes(changed).err(), Some(ModelLoadError::DigestMismatch));
     assert!(matches!(
         StaticModel::from_bytes(good[..5_000].to_vec()),
-        Err(ModelError::DigestMismatch)
+        Err(ModelLoadError::DigestMismatch)
     ));
-    assert!(matches!(StaticModel::from_bytes(good[..100].to_vec()), Err(ModelError::Damaged(_))));
-    assert!(matches!(Encoder::from_bytes(good), Err(ModelError::WrongKind { .. })));
-    assert!(Encoder::from_bytes(encoder).is_ok());
-    assert!(matches!(StaticModel::from_bytes(Vec::new()), Err(ModelError::WrongKind { .. })));
+    assert!(matches!(
+        StaticModel::from_bytes(good[..100].to_vec()),
+        Err(ModelLoadError::Damaged(_))
+    ));
+    assert!(matches!(TextEncoder::from_bytes(good), Err(ModelLoadError::WrongKind { .. })));
+    assert!(TextEncoder::from_bytes(encoder).is_ok());
+    assert!(matches!(StaticModel::from_bytes(Vec::new()), Err(ModelLoadError::WrongKind { .. })));
 }
 
 #[test]
@@ -99,12 +105,12 @@ fn the_embedded_calibration_is_for_the_embedded_models() {
         result.calibration, result.model,
         "run the example `calibrate` after changing a model"
     );
-    let small = Models::embedded().without_encoder();
-    let index = Index::build(&crate::support::corpus_skills(), &small);
-    let router = sinew_route::Router::over(
+    let small = RouterModels::embedded().without_encoder();
+    let index = RouteIndex::build(&crate::support::corpus_skills(), &small);
+    let router = sinew_route::Router::from_index(
         std::sync::Arc::new(index),
         small,
-        sinew_route::Config::default(),
+        sinew_route::RouterConfig::default(),
     )
     .0;
     let result = crate::support::ask(&router, "merge two pdf documents");

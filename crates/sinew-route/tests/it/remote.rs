@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sinew_route::{
-    Config, Decision, DegradedKind, Dialect, EmbedError, Embedder, Remote, Side, Transport,
+    DegradedKind, EmbedDialect, EmbedError, EmbedTransport, Embedder, RemoteEmbedder,
+    RouteDecision, RouterConfig, TextSide,
 };
 
 use crate::support::{ask, corpus_skills, models, names, router_with};
@@ -12,12 +13,12 @@ use crate::support::{ask, corpus_skills, models, names, router_with};
 /// Answers as a server would, from a hash of each text, or fails.
 #[derive(Debug)]
 struct Fake {
-    dialect: Dialect,
+    dialect: EmbedDialect,
     dims: usize,
     fails: Option<EmbedError>,
 }
 
-impl Transport for Fake {
+impl EmbedTransport for Fake {
     fn post(&self, path: &str, body: &[u8], deadline: Duration) -> Result<Vec<u8>, EmbedError> {
         assert_eq!(path, self.dialect.path());
         if let (Some(error), true) = (&self.fails, deadline < Duration::from_secs(1)) {
@@ -37,8 +38,8 @@ impl Transport for Fake {
         });
         let vectors: Vec<Vec<f64>> = vectors.collect();
         let answer = match self.dialect {
-            Dialect::Ollama => serde_json::json!({ "embeddings": vectors }),
-            Dialect::OpenAi => {
+            EmbedDialect::Ollama => serde_json::json!({ "embeddings": vectors }),
+            EmbedDialect::OpenAi => {
                 // Servers may answer out of order; `index` says which is which.
                 let data = vectors.iter().enumerate().rev();
                 let data: Vec<_> = data
@@ -51,18 +52,18 @@ impl Transport for Fake {
     }
 }
 
-fn remote(dialect: Dialect, fails: Option<EmbedError>) -> Arc<dyn Embedder> {
-    Arc::new(Remote::new("nomic", 64, dialect, Box::new(Fake { dialect, dims: 64, fails })))
+fn remote(dialect: EmbedDialect, fails: Option<EmbedError>) -> Arc<dyn Embedder> {
+    Arc::new(RemoteEmbedder::new("nomic", 64, dialect, Box::new(Fake { dialect, dims: 64, fails })))
 }
 
 #[test]
 fn both_dialects_rank_and_are_never_sure_without_a_calibration() {
-    for dialect in [Dialect::OpenAi, Dialect::Ollama] {
+    for dialect in [EmbedDialect::OpenAi, EmbedDialect::Ollama] {
         let models = models().with_encoder(remote(dialect, None));
-        let router = router_with(&corpus_skills(), models, Config::default());
+        let router = router_with(&corpus_skills(), models, RouterConfig::default());
         let result = ask(&router, "split, merge and rotate pages of PDF documents");
         assert_eq!(names(&result)[0], "pdf-tools");
-        assert_ne!(result.decision, Decision::Match);
+        assert_ne!(result.decision, RouteDecision::Match);
         if router.config().calibrations.sets.is_empty() {
             continue;
         }
@@ -83,8 +84,8 @@ fn case_12_a_remote_model_that_is_down_does_not_stop_the_answer() {
         EmbedError::Refused { status: 500, message: "oops".to_owned() },
     ];
     for error in errors {
-        let models = models().with_encoder(remote(Dialect::OpenAi, Some(error.clone())));
-        let router = router_with(&corpus_skills(), models, Config::default());
+        let models = models().with_encoder(remote(EmbedDialect::OpenAi, Some(error.clone())));
+        let router = router_with(&corpus_skills(), models, RouterConfig::default());
         let start = Instant::now();
         let result = ask(&router, "split, merge and rotate pages of PDF documents");
         assert!(start.elapsed() < Duration::from_secs(2));
@@ -101,7 +102,7 @@ fn case_12_a_remote_model_that_is_down_does_not_stop_the_answer() {
 
 #[test]
 fn answers_of_another_shape_are_errors() {
-    let decode = |body: &str| Dialect::OpenAi.decode(body.as_bytes(), 1, Some(2));
+    let decode = |body: &str| EmbedDialect::OpenAi.decode(body.as_bytes(), 1, Some(2));
     assert!(matches!(decode("{}"), Err(EmbedError::BadAnswer(_))));
     assert!(matches!(decode("<html>"), Err(EmbedError::BadAnswer(_))));
     assert!(matches!(decode(r#"{"data":[]}"#), Err(EmbedError::BadAnswer(_))));
@@ -110,14 +111,14 @@ fn answers_of_another_shape_are_errors() {
     let good = decode(r#"{"data":[{"index":0,"embedding":[3,4]}]}"#).expect("good");
     assert!((good[0][0] - 0.6).abs() < 1e-6);
     assert!(matches!(
-        Dialect::Ollama.decode(br#"{"error":"model not found"}"#, 1, None),
+        EmbedDialect::Ollama.decode(br#"{"error":"model not found"}"#, 1, None),
         Err(EmbedError::BadAnswer(_))
     ));
 }
 
 #[test]
 fn a_message_is_sent_once() {
-    let remote = remote(Dialect::OpenAi, None);
-    let first = remote.embed(&["hello"], Side::Message).expect("an answer");
-    assert_eq!(remote.embed(&["hello"], Side::Message).expect("kept"), first);
+    let remote = remote(EmbedDialect::OpenAi, None);
+    let first = remote.embed(&["hello"], TextSide::Message).expect("an answer");
+    assert_eq!(remote.embed(&["hello"], TextSide::Message).expect("kept"), first);
 }

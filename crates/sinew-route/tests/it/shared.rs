@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use sinew_route::eval::{
-    Options, Question, Report, evaluate, near_misses, read_questions, read_skills,
-    read_trigger_rows, triggers,
+    EvalQuestion, RouteEvalOptions, RouteEvalReport, evaluate, evaluate_triggers, near_misses,
+    read_questions, read_skills, read_trigger_rows,
 };
 use sinew_route::{
-    Config, Context, Decision, Document, Index, Language, Message, Models, Router, guess_language,
+    Language, RouteContext, RouteDecision, RouteDocument, RouteIndex, Router, RouterConfig,
+    RouterModels, UserMessage, guess_language,
 };
 
 use crate::support::{corpus_skills, has_models, models};
@@ -28,24 +29,24 @@ fn data(path: &str) -> Option<String> {
 }
 
 /// A router with all vectors; these are kept in the target folder, because a thousand of them take a minute.
-fn filled(name: &str, documents: &[Document], models: &Models) -> Router {
+fn filled(name: &str, documents: &[RouteDocument], models: &RouterModels) -> Router {
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.idx"));
-    let old = std::fs::read(&file).ok().and_then(|bytes| Index::load(&bytes).ok());
+    let old = std::fs::read(&file).ok().and_then(|bytes| RouteIndex::load(&bytes).ok());
     let mut index = match old {
         Some(old) => old.update(documents, models).0,
-        None => Index::build(documents, models),
+        None => RouteIndex::build(documents, models),
     };
     let encoder = models.encoder.as_deref().expect("checked");
     let pending = index.pending();
     index.fill(encoder, &pending, &|_| ()).expect("a local model");
     std::fs::write(&file, index.to_bytes()).expect("a writable target folder");
-    Router::over(Arc::new(index), models.clone(), Config::default()).0
+    Router::from_index(Arc::new(index), models.clone(), RouterConfig::default()).0
 }
 
 struct Dev {
     router: Router,
-    questions: Vec<Question>,
-    documents: Vec<Document>,
+    questions: Vec<EvalQuestion>,
+    documents: Vec<RouteDocument>,
 }
 
 fn dev() -> Option<&'static Dev> {
@@ -63,14 +64,14 @@ fn dev() -> Option<&'static Dev> {
     .as_ref()
 }
 
-fn none_messages() -> Option<Vec<Question>> {
+fn none_messages() -> Option<Vec<EvalQuestion>> {
     let text = data("routing/train-none.jsonl")?;
     // Every fifth row was kept out of every fit.
     let rows = text
         .lines()
         .step_by(5)
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let question = |row: serde_json::Value| Question {
+    let question = |row: serde_json::Value| EvalQuestion {
         id: String::new(),
         query: row["message"].as_str().unwrap_or_default().to_owned(),
         expected: Vec::new(),
@@ -81,8 +82,8 @@ fn none_messages() -> Option<Vec<Question>> {
     Some(rows.map(question).collect())
 }
 
-fn measure(router: &Router, questions: &[Question]) -> Report {
-    evaluate(router, questions, Vec::new(), Options { parallel: true, misses: false })
+fn measure(router: &Router, questions: &[EvalQuestion]) -> RouteEvalReport {
+    evaluate(router, questions, Vec::new(), RouteEvalOptions { parallel: true, misses: false })
 }
 
 #[test]
@@ -91,9 +92,12 @@ fn dev_reaches_the_figures_of_the_issue() {
     let report = measure(&dev.router, &dev.questions);
     assert!(report.figures.hit1 >= 0.67, "hit@1 {}", report.figures.hit1);
     assert!(report.figures.hit5 >= 0.85, "hit@5 {}", report.figures.hit5);
-    let small =
-        Router::over(Arc::clone(dev.router.index()), models().without_encoder(), Config::default())
-            .0;
+    let small = Router::from_index(
+        Arc::clone(dev.router.index()),
+        models().without_encoder(),
+        RouterConfig::default(),
+    )
+    .0;
     let report = measure(&small, &dev.questions);
     assert!(report.figures.hit1 >= 0.53, "lexical + static hit@1 {}", report.figures.hit1);
 }
@@ -112,7 +116,7 @@ fn silence_and_matches_reach_the_figures_of_the_issue() {
     );
     assert!(report.decision.match_precision >= 0.85, "{:?}", report.decision);
     let near = near_misses(&dev.router, &dev.questions);
-    let matched = near.iter().filter(|one| one.decision == Decision::Match).count();
+    let matched = near.iter().filter(|one| one.decision == RouteDecision::Match).count();
     assert!(10 * matched <= near.len(), "{matched} of {} near misses matched", near.len());
 }
 
@@ -127,16 +131,16 @@ fn the_lexicon_lifts_other_languages_by_eight_points() {
         return;
     };
     let held_out = |id: &str| id.starts_with(['0', '1']);
-    let documents: Vec<Document> =
+    let documents: Vec<RouteDocument> =
         read_skills(&skills).rows.into_iter().filter(|one| held_out(&one.id)).collect();
-    let questions: Vec<Question> = messages
+    let questions: Vec<EvalQuestion> = messages
         .lines()
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
         .filter(|row| row["skill"].as_str().is_some_and(held_out))
         .filter(|row| {
             row["message"].as_str().is_some_and(|text| guess_language(text) != Language::En)
         })
-        .map(|row| Question {
+        .map(|row| EvalQuestion {
             id: String::new(),
             query: row["message"].as_str().unwrap_or_default().to_owned(),
             expected: vec![row["skill"].as_str().unwrap_or_default().to_owned()],
@@ -147,8 +151,8 @@ fn the_lexicon_lifts_other_languages_by_eight_points() {
         .collect();
     assert!(questions.len() > 100);
     let with = filled("validation", &documents, &models());
-    let config = Config { bridge: false, ..Config::default() };
-    let without = Router::over(Arc::clone(with.index()), models(), config).0;
+    let config = RouterConfig { bridge: false, ..RouterConfig::default() };
+    let without = Router::from_index(Arc::clone(with.index()), models(), config).0;
     let (with, without) =
         (measure(&with, &questions).figures, measure(&without, &questions).figures);
     assert!(with.hit5 >= without.hit5 + 0.08, "hit@5 {} with, {} without", with.hit5, without.hit5);
@@ -165,7 +169,7 @@ fn authors_negatives_are_rarely_matched() {
         return;
     };
     let router = filled("trigger", &read_skills(&skills).rows, &models());
-    let report = triggers(&router, &read_trigger_rows(&rows).rows, None);
+    let report = evaluate_triggers(&router, &read_trigger_rows(&rows).rows, None);
     assert!(report.false_matches <= 0.10, "false matches {}", report.false_matches);
     assert!(report.hit1 >= 0.85, "hit@1 {}", report.hit1);
 }
@@ -189,8 +193,9 @@ fn netclaws_messages_among_nearly_two_thousand_skills() {
         ("What do you remember about our previous conversations?", "memory-curation"),
         ("Search the web for the latest Akka.NET release", "web-citation"),
     ] {
-        let why =
-            router.explain(&Message::from_user(text), name, &Context::default()).expect("indexed");
+        let why = router
+            .explain(&UserMessage::from_user(text), name, &RouteContext::default())
+            .expect("indexed");
         ranks.push(why.rank);
     }
     assert!(ranks.iter().all(|&rank| rank <= 5), "{ranks:?}");

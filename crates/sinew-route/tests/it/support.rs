@@ -6,7 +6,10 @@ mod remembering;
 use std::sync::{Arc, OnceLock};
 
 use sinew_route::eval::read_skills;
-use sinew_route::{Config, Context, Document, Index, Message, Models, RouteResult, Router};
+use sinew_route::{
+    RouteContext, RouteDocument, RouteIndex, RouteResult, Router, RouterConfig, RouterModels,
+    UserMessage,
+};
 
 use remembering::Remembering;
 
@@ -18,7 +21,7 @@ pub(crate) fn skipped(why: &str) {
 
 /// Whether the binary has both models; a test that needs them says so when it has not.
 pub(crate) fn has_models() -> bool {
-    let models = Models::embedded();
+    let models = RouterModels::embedded();
     let has = models.table.is_some() && models.encoder.is_some();
     if !has {
         skipped("no model/static.bin or no model/encoder.bin at build time");
@@ -27,11 +30,11 @@ pub(crate) fn has_models() -> bool {
 }
 
 /// The models of the binary; one encoder for all tests.
-pub(crate) fn models() -> Models {
-    static MODELS: OnceLock<Models> = OnceLock::new();
+pub(crate) fn models() -> RouterModels {
+    static MODELS: OnceLock<RouterModels> = OnceLock::new();
     MODELS
         .get_or_init(|| {
-            let models = Models::embedded();
+            let models = RouterModels::embedded();
             match models.encoder.clone() {
                 Some(inner) => models.with_encoder(Arc::new(Remembering::of(inner))),
                 None => models,
@@ -41,20 +44,24 @@ pub(crate) fn models() -> Models {
 }
 
 /// A router with every vector in place.
-pub(crate) fn router_with(documents: &[Document], models: Models, config: Config) -> Router {
-    let mut index = Index::build(documents, &models);
+pub(crate) fn router_with(
+    documents: &[RouteDocument],
+    models: RouterModels,
+    config: RouterConfig,
+) -> Router {
+    let mut index = RouteIndex::build(documents, &models);
     if let Some(encoder) = &models.encoder {
         let pending = index.pending();
         index.fill(&**encoder, &pending, &|_| ()).expect("a local model");
     }
-    Router::over(Arc::new(index), models, config).0
+    Router::from_index(Arc::new(index), models, config).0
 }
 
-pub(crate) fn router(documents: &[Document]) -> Router {
-    router_with(documents, models(), Config::default())
+pub(crate) fn router(documents: &[RouteDocument]) -> Router {
+    router_with(documents, models(), RouterConfig::default())
 }
 
-pub(crate) fn corpus_skills() -> Vec<Document> {
+pub(crate) fn corpus_skills() -> Vec<RouteDocument> {
     let read = read_skills(include_str!("../corpus/skills.jsonl"));
     assert_eq!(read.bad, []);
     read.rows
@@ -67,7 +74,7 @@ pub(crate) fn corpus_router() -> &'static Router {
 }
 
 pub(crate) fn ask(router: &Router, text: &str) -> RouteResult {
-    router.route(&Message::from_user(text), &Context::default())
+    router.route(&UserMessage::from_user(text), &RouteContext::default())
 }
 
 pub(crate) fn names(result: &RouteResult) -> Vec<&str> {
@@ -76,6 +83,6 @@ pub(crate) fn names(result: &RouteResult) -> Vec<&str> {
 
 /// The JSON of a result without its timings.
 pub(crate) fn json(mut result: RouteResult) -> String {
-    result.took = sinew_route::Took::default();
+    result.took = sinew_route::RouteTiming::default();
     serde_json::to_string(&result).expect("plain data")
 }

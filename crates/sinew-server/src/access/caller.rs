@@ -9,11 +9,11 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use serde_json::Value;
 use sinew_engine::Actor;
-use sinew_workshop::By;
+use sinew_workshop::WorkshopActor;
 
-use super::session::Session;
+use super::session::BrowserSession;
 use crate::api::Problem;
-use crate::app::App;
+use crate::app::WebApp;
 
 /// The cookie of a browser that was signed in.
 pub(crate) const COOKIE: &str = "sinew_session";
@@ -22,14 +22,14 @@ const CSRF_HEADER: &str = "x-sinew-csrf";
 
 /// Who calls. Set here, never by a request's own words.
 #[derive(Debug, Clone)]
-pub enum Caller {
+pub enum WebCaller {
     /// A program that has the token. It can ask, and never approve.
     Program,
     /// A person at a browser that was signed in.
     Person,
 }
 
-impl Caller {
+impl WebCaller {
     /// The caller as the engine knows actors.
     pub fn actor(&self) -> Actor {
         match self {
@@ -39,10 +39,10 @@ impl Caller {
     }
 
     /// The caller as the workshop knows actors.
-    pub fn by(&self) -> By {
+    pub fn by(&self) -> WorkshopActor {
         match self {
-            Self::Program => By::Agent { name: "http".to_owned() },
-            Self::Person => By::Person { name: None },
+            Self::Program => WorkshopActor::Agent { name: "http".to_owned() },
+            Self::Person => WorkshopActor::Person { name: None },
         }
     }
 
@@ -53,7 +53,10 @@ impl Caller {
 }
 
 /// The browser session of a request, where its cookie is known.
-pub(crate) fn session_of(app: &App, headers: &HeaderMap) -> Option<(String, Arc<Session>)> {
+pub(crate) fn session_of(
+    app: &WebApp,
+    headers: &HeaderMap,
+) -> Option<(String, Arc<BrowserSession>)> {
     let cookies = headers.get_all(COOKIE_HEADER).iter().filter_map(|value| value.to_str().ok());
     let mut values = cookies
         .flat_map(|cookies| cookies.split(';'))
@@ -62,7 +65,11 @@ pub(crate) fn session_of(app: &App, headers: &HeaderMap) -> Option<(String, Arc<
 }
 
 /// Notes who calls, where that is known; routes decide what that allows.
-pub(crate) async fn identify(State(app): State<App>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn identify(
+    State(app): State<WebApp>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let headers = request.headers();
     let caller = match headers.get(AUTHORIZATION) {
         Some(given) => {
@@ -71,14 +78,14 @@ pub(crate) async fn identify(State(app): State<App>, mut request: Request, next:
                 scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
             });
             match given.is_some_and(|token| app.access().is_token(token)) {
-                true => Some(Caller::Program),
+                true => Some(WebCaller::Program),
                 // A wrong token is never made good by a cookie: somebody meant to use it.
                 false => return unauthorized("that is not this server's token"),
             }
         }
         None => session_of(&app, headers).map(|(_, session)| {
             request.extensions_mut().insert(session);
-            Caller::Person
+            WebCaller::Person
         }),
     };
     if let Some(caller) = caller {
@@ -90,14 +97,14 @@ pub(crate) async fn identify(State(app): State<App>, mut request: Request, next:
 /// What every route of the API asks for: a caller, and for a browser's writes the word that only
 /// our own pages know.
 pub(crate) async fn require_for_api(request: Request, next: Next) -> Response {
-    match request.extensions().get::<Caller>() {
+    match request.extensions().get::<WebCaller>() {
         None => unauthorized("this needs the server's token, or a browser that is signed in"),
-        Some(Caller::Program) => next.run(request).await,
-        Some(Caller::Person) => {
+        Some(WebCaller::Program) => next.run(request).await,
+        Some(WebCaller::Person) => {
             let reads = matches!(*request.method(), Method::GET | Method::HEAD);
             let word = request.headers().get(CSRF_HEADER).and_then(|word| word.to_str().ok());
-            let session = request.extensions().get::<Arc<Session>>();
-            let ours = session.zip(word).is_some_and(|(session, word)| session.knows(word));
+            let session = request.extensions().get::<Arc<BrowserSession>>();
+            let ours = session.zip(word).is_some_and(|(session, word)| session.matches_csrf(word));
             // That the origin is ours was checked in front; here it must be there at all.
             let said_where = request.headers().contains_key(ORIGIN);
             let sent_by_us = ours && said_where;
@@ -115,7 +122,7 @@ pub(crate) async fn require_for_api(request: Request, next: Next) -> Response {
 
 /// What `/metrics` asks for: the same, unless the configuration has it read by anybody.
 pub(crate) async fn require_for_metrics(
-    State(app): State<App>,
+    State(app): State<WebApp>,
     request: Request,
     next: Next,
 ) -> Response {

@@ -10,7 +10,7 @@ mod caller;
 mod secret;
 mod session;
 
-pub use caller::Caller;
+pub use caller::WebCaller;
 pub(crate) use caller::{COOKIE, identify, require_for_api, require_for_metrics, session_of};
-pub use session::Access;
-pub(crate) use session::{SESSION_LIVES, Session};
+pub use session::WebAccess;
+pub(crate) use session::{BrowserSession, SESSION_LIVES};

@@ -15,9 +15,9 @@ pub(super) fn new_secret() -> io::Result<String> {
 
 /// What is kept of a secret, and what is compared: how long that takes says nothing about the secret.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Known([u8; 32]);
+pub(super) struct SecretDigest([u8; 32]);
 
-impl Known {
+impl SecretDigest {
     pub(super) fn of(secret: &str) -> Self {
         Self(Sha256::digest(secret.as_bytes()).into())
     }
@@ -30,7 +30,7 @@ impl Known {
     }
 }
 
-impl std::fmt::Debug for Known {
+impl std::fmt::Debug for SecretDigest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Known(…)")
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::secret::{Known, new_secret};
+use super::secret::{SecretDigest, new_secret};
 
 /// How long a link from the terminal can be used.
 const CODE_LIVES: Duration = Duration::from_secs(10 * 60);
@@ -18,32 +18,32 @@ const MAX_CODES: usize = 64;
 
 /// Who may call a server.
 #[derive(Debug)]
-pub struct Access {
-    token: Known,
-    codes: Mutex<HashMap<Known, Instant>>,
-    sessions: Mutex<HashMap<Known, Arc<Session>>>,
+pub struct WebAccess {
+    token: SecretDigest,
+    codes: Mutex<HashMap<SecretDigest, Instant>>,
+    sessions: Mutex<HashMap<SecretDigest, Arc<BrowserSession>>>,
 }
 
 /// A browser that was signed in.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct BrowserSession {
     since: Instant,
     /// What only pages of this server know.
     pub(crate) csrf: String,
-    csrf_known: Known,
+    csrf_known: SecretDigest,
 }
 
-impl Session {
+impl BrowserSession {
     /// Whether a page of this server sent it.
-    pub(crate) fn knows(&self, word: &str) -> bool {
+    pub(crate) fn matches_csrf(&self, word: &str) -> bool {
         self.csrf_known.is(word)
     }
 }
 
-impl Access {
+impl WebAccess {
     /// Access for whoever has this token, and for browsers that were signed in.
     pub fn new(token: &str) -> Self {
-        Self { token: Known::of(token), codes: Mutex::default(), sessions: Mutex::default() }
+        Self { token: SecretDigest::of(token), codes: Mutex::default(), sessions: Mutex::default() }
     }
 
     /// Whether this is the token.
@@ -62,13 +62,13 @@ impl Access {
         {
             codes.remove(&oldest);
         }
-        codes.insert(Known::of(&code), Instant::now());
+        codes.insert(SecretDigest::of(&code), Instant::now());
         Ok(code)
     }
 
     /// Signs a browser in for a code or the token, and gives what its cookie holds.
     pub(crate) fn sign_in(&self, given: &str) -> io::Result<Option<String>> {
-        let code = lock(&self.codes).remove(&Known::of(given));
+        let code = lock(&self.codes).remove(&SecretDigest::of(given));
         let fresh = code.is_some_and(|since| since.elapsed() < CODE_LIVES);
         if !fresh && !self.is_token(given) {
             return Ok(None);
@@ -82,20 +82,21 @@ impl Access {
         {
             sessions.remove(&oldest);
         }
-        let session = Session { since: Instant::now(), csrf_known: Known::of(&csrf), csrf };
-        sessions.insert(Known::of(&cookie), Arc::new(session));
+        let session =
+            BrowserSession { since: Instant::now(), csrf_known: SecretDigest::of(&csrf), csrf };
+        sessions.insert(SecretDigest::of(&cookie), Arc::new(session));
         Ok(Some(cookie))
     }
 
     /// The browser that a cookie belongs to.
-    pub(crate) fn session(&self, cookie: &str) -> Option<Arc<Session>> {
-        let session = lock(&self.sessions).get(&Known::of(cookie)).cloned();
+    pub(crate) fn session(&self, cookie: &str) -> Option<Arc<BrowserSession>> {
+        let session = lock(&self.sessions).get(&SecretDigest::of(cookie)).cloned();
         session.filter(|session| session.since.elapsed() < SESSION_LIVES)
     }
 
     /// Signs a browser out.
     pub(crate) fn sign_out(&self, cookie: &str) {
-        lock(&self.sessions).remove(&Known::of(cookie));
+        lock(&self.sessions).remove(&SecretDigest::of(cookie));
     }
 }
 
@@ -111,7 +112,7 @@ mod tests {
 
     #[test]
     fn only_the_token_is_the_token() {
-        let access = Access::new(TOKEN);
+        let access = WebAccess::new(TOKEN);
         assert!(access.is_token(TOKEN));
         assert!(!access.is_token("") && !access.is_token("a-token") && !access.is_token("x"));
         assert!(!format!("{access:?}").contains("nobody"));
@@ -119,19 +120,19 @@ mod tests {
 
     #[test]
     fn a_code_works_once() {
-        let access = Access::new(TOKEN);
+        let access = WebAccess::new(TOKEN);
         let code = access.sign_in_code().expect("a code");
         let cookie = access.sign_in(&code).expect("chance").expect("a cookie");
         assert!(access.sign_in(&code).expect("chance").is_none());
         let session = access.session(&cookie).expect("signed in");
-        assert!(session.knows(&session.csrf) && !session.knows(&cookie));
+        assert!(session.matches_csrf(&session.csrf) && !session.matches_csrf(&cookie));
         access.sign_out(&cookie);
         assert!(access.session(&cookie).is_none());
     }
 
     #[test]
     fn the_oldest_browser_makes_room() {
-        let access = Access::new(TOKEN);
+        let access = WebAccess::new(TOKEN);
         let sign_in = || access.sign_in(TOKEN).expect("chance").expect("a cookie");
         let first = sign_in();
         let rest: Vec<String> = (0..MAX_SESSIONS).map(|_| sign_in()).collect();

@@ -4,26 +4,29 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
-use sinew_catalog::{Catalog, State as SkillState};
-use sinew_cortex::record::{Body as LogBody, Verdict};
-use sinew_cortex::stored::from_stored;
-use sinew_engine::{Engine, Error, PromptOptions};
-use sinew_store::Tail;
+use sinew_catalog::{Catalog, EntryState};
+use sinew_cortex::record::{RecordBody, UseResult};
+use sinew_cortex::stored_body::from_stored;
+use sinew_engine::{Engine, EngineError, PromptOptions};
+use sinew_store::StreamTail;
 
-use super::extract::Answer;
-use super::openapi::Refusals;
+use super::extract::JsonReply;
+use super::openapi::ProblemResponses;
 use super::{Problem, records};
-use crate::access::Caller;
-use crate::app::{App, Metrics, family};
+use crate::access::WebCaller;
+use crate::app::{WebApp, WebMetrics, family};
 
 /// The program's version and what it looks at
 #[utoipa::path(
     get, path = "/version", tag = "server", operation_id = "version",
-    responses((status = 200, body = records::Version), Refusals)
+    responses((status = 200, body = records::VersionReply), ProblemResponses)
 )]
-pub(crate) async fn version(State(app): State<App>, _caller: Caller) -> Result<Answer, Problem> {
+pub(crate) async fn version(
+    State(app): State<WebApp>,
+    _caller: WebCaller,
+) -> Result<JsonReply, Problem> {
     app.ask(|look| {
-        Answer::of(&json!({
+        JsonReply::of(&json!({
             "version": env!("CARGO_PKG_VERSION"),
             "profile": look.engine.profile().name,
             "workspace": look.engine.workspace(),
@@ -36,19 +39,22 @@ pub(crate) async fn version(State(app): State<App>, _caller: Caller) -> Result<A
 /// The configuration; secrets are shown as set or unset
 #[utoipa::path(
     get, path = "/config", tag = "server", operation_id = "shown_config",
-    responses((status = 200, body = records::Config), Refusals)
+    responses((status = 200, body = records::ConfigReply), ProblemResponses)
 )]
-pub(crate) async fn config(State(app): State<App>, _caller: Caller) -> Result<Answer, Problem> {
-    app.ask(|look| Answer::of(&look.engine.shown_config())).await
+pub(crate) async fn config(
+    State(app): State<WebApp>,
+    _caller: WebCaller,
+) -> Result<JsonReply, Problem> {
+    app.ask(|look| JsonReply::of(&look.engine.config_view())).await
 }
 
 /// Numbers for Prometheus.
-pub(crate) async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
+pub(crate) async fn metrics(State(app): State<WebApp>) -> Result<Response, Problem> {
     let text = app
         .ask(|look| {
             let mut text = String::new();
             write_gauges(&mut text, &look.engine, &look.snapshot.catalog, look.app.metrics())?;
-            look.app.metrics().look_at_hooks(look.engine.environment());
+            look.app.metrics().read_hook_latencies(look.engine.environment());
             look.app.metrics().write(&mut text);
             Ok(text)
         })
@@ -61,16 +67,16 @@ fn write_gauges(
     text: &mut String,
     engine: &Engine,
     catalog: &Catalog,
-    metrics: &Metrics,
-) -> Result<(), Error> {
+    metrics: &WebMetrics,
+) -> Result<(), EngineError> {
     let states = [
-        SkillState::Ready,
-        SkillState::NeedsSetup,
-        SkillState::Disabled,
-        SkillState::Blocked,
-        SkillState::Excluded,
-        SkillState::Shadowed,
-        SkillState::Broken,
+        EntryState::Ready,
+        EntryState::NeedsSetup,
+        EntryState::Disabled,
+        EntryState::Blocked,
+        EntryState::Excluded,
+        EntryState::Shadowed,
+        EntryState::Broken,
     ];
     let counts = engine.state_counts(catalog);
     let rows = states.map(|state| {
@@ -105,24 +111,28 @@ fn write_gauges(
 }
 
 /// Outcomes by how they went. The log only grows, so that each scrape reads what is new.
-fn write_outcomes(text: &mut String, engine: &Engine, metrics: &Metrics) -> Result<(), Error> {
+fn write_outcomes(
+    text: &mut String,
+    engine: &Engine,
+    metrics: &WebMetrics,
+) -> Result<(), EngineError> {
     let store = engine.store()?;
     let counts = metrics.count_outcomes(|after, counts| {
         let mut through = after;
-        for row in Tail::new(&*store, "outcomes", after) {
+        for row in StreamTail::new(&*store, "outcomes", after) {
             let row = row?;
             through = row.seq;
-            let Ok(LogBody::Outcome(outcome)) = from_stored(&row.kind, row.body.as_str()) else {
+            let Ok(RecordBody::Outcome(outcome)) = from_stored(&row.kind, row.body.as_str()) else {
                 continue;
             };
             let key = match outcome.result {
-                Verdict::Success => ("success", String::new()),
-                Verdict::Failure => ("failure", outcome.failure_kind().to_string()),
-                Verdict::Unknown => ("unknown", String::new()),
+                UseResult::Success => ("success", String::new()),
+                UseResult::Failure => ("failure", outcome.failure_kind().to_string()),
+                UseResult::Unknown => ("unknown", String::new()),
             };
             *counts.entry(key).or_default() += 1;
         }
-        Ok::<_, Error>(through)
+        Ok::<_, EngineError>(through)
     })?;
     let rows = counts.into_iter().map(|((outcome, kind), count)| {
         (format!("outcome=\"{outcome}\",kind=\"{kind}\""), count as f64)

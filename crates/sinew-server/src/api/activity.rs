@@ -2,21 +2,21 @@
 
 use axum::extract::State;
 use serde::Deserialize;
-use sinew_cortex::Stamp;
+use sinew_cortex::UtcInstant;
 use sinew_engine::ActivityFilter;
 use utoipa::IntoParams;
 
-use super::extract::{Answer, Ask};
-use super::openapi::Refusals;
-use super::page::{Page, Wanted, newest_first};
+use super::extract::{JsonReply, UrlQuery};
+use super::openapi::ProblemResponses;
+use super::page::{CursorPage, PageRequest, newest_first};
 use super::{Problem, records};
-use crate::access::Caller;
-use crate::app::App;
+use crate::access::WebCaller;
+use crate::app::WebApp;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct ListQuery {
+pub(crate) struct ActivityQuery {
     /// Who
     actor: Option<String>,
     /// A kind, or what it begins with: `proposal`
@@ -35,15 +35,15 @@ pub(crate) struct ListQuery {
 
 /// What was decided and done, newest first
 #[utoipa::path(
-    get, path = "/activity", tag = "server", operation_id = "activity", params(ListQuery),
-    responses((status = 200, body = Page<records::Activity>), Refusals)
+    get, path = "/activity", tag = "server", operation_id = "activity", params(ActivityQuery),
+    responses((status = 200, body = CursorPage<records::ActivityRecord>), ProblemResponses)
 )]
 pub(crate) async fn activity(
-    State(app): State<App>,
-    _caller: Caller,
-    Ask(query): Ask<ListQuery>,
-) -> Result<Answer, Problem> {
-    let since = match query.since.as_deref().map(str::parse::<Stamp>) {
+    State(app): State<WebApp>,
+    _caller: WebCaller,
+    UrlQuery(query): UrlQuery<ActivityQuery>,
+) -> Result<JsonReply, Problem> {
+    let since = match query.since.as_deref().map(str::parse::<UtcInstant>) {
         None => None,
         Some(Ok(since)) => Some(since),
         Some(Err(_)) => return Err(Problem::bad("bad-time", "`since` is no RFC 3339 time")),
@@ -62,8 +62,8 @@ pub(crate) async fn activity(
             let place = format!("{:08}{}", count - at, activity.kind);
             (newest_first(activity.at.ms(), &place), activity)
         });
-        let wanted = Wanted { limit: query.limit, cursor: query.cursor.clone() };
-        Answer::of(&Page::cut(keyed, &wanted, look.snapshot.version)?)
+        let wanted = PageRequest { limit: query.limit, cursor: query.cursor.clone() };
+        JsonReply::of(&CursorPage::cut(keyed, &wanted, look.snapshot.version)?)
     })
     .await
 }

@@ -2,24 +2,24 @@
 
 use axum::extract::State;
 use serde::Deserialize;
-use sinew_engine::approval::{Channel, Decision, Said, Scope};
+use sinew_engine::approval::{ApprovalDecision, ApprovalResponse, ConsentChannel, ConsentScope};
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{Answer, Ask, At, Body};
-use super::openapi::Refusals;
-use super::page::{Page, Wanted, newest_first};
+use super::extract::{JsonBody, JsonReply, UrlPath, UrlQuery};
+use super::openapi::ProblemResponses;
+use super::page::{CursorPage, PageRequest, newest_first};
 use super::{Problem, records};
-use crate::access::Caller;
-use crate::app::App;
+use crate::access::WebCaller;
+use crate::app::WebApp;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct ListQuery {
+pub(crate) struct ApprovalListQuery {
     /// Those that wait, or all of the last months
     #[serde(default)]
     #[param(inline)]
-    state: StateFilter,
+    state: ApprovalStateFilter,
     /// Entries of a page
     #[param(minimum = 1, maximum = 200)]
     limit: Option<usize>,
@@ -29,7 +29,7 @@ pub(crate) struct ListQuery {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-enum StateFilter {
+enum ApprovalStateFilter {
     #[default]
     Pending,
     All,
@@ -37,21 +37,21 @@ enum StateFilter {
 
 /// What waits for a person, newest first
 #[utoipa::path(
-    get, path = "/approvals", tag = "approvals", operation_id = "approvals", params(ListQuery),
-    responses((status = 200, body = Page<records::Approval>), Refusals)
+    get, path = "/approvals", tag = "approvals", operation_id = "approvals", params(ApprovalListQuery),
+    responses((status = 200, body = CursorPage<records::ApprovalReply>), ProblemResponses)
 )]
 pub(crate) async fn list(
-    State(app): State<App>,
-    _caller: Caller,
-    Ask(query): Ask<ListQuery>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    _caller: WebCaller,
+    UrlQuery(query): UrlQuery<ApprovalListQuery>,
+) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
-        let found = look.engine.approvals(query.state == StateFilter::Pending)?;
+        let found = look.engine.approvals(query.state == ApprovalStateFilter::Pending)?;
         let keyed = found
             .into_iter()
             .map(|approval| (newest_first(approval.asked_at.ms(), &approval.id), approval));
-        let wanted = Wanted { limit: query.limit, cursor: query.cursor.clone() };
-        Answer::of(&Page::cut(keyed, &wanted, look.snapshot.version)?)
+        let wanted = PageRequest { limit: query.limit, cursor: query.cursor.clone() };
+        JsonReply::of(&CursorPage::cut(keyed, &wanted, look.snapshot.version)?)
     })
     .await
 }
@@ -60,22 +60,22 @@ pub(crate) async fn list(
 #[utoipa::path(
     get, path = "/approvals/{id}", tag = "approvals", operation_id = "approval",
     params(("id" = String, Path, description = "The approval")),
-    responses((status = 200, body = records::Approval), Refusals)
+    responses((status = 200, body = records::ApprovalReply), ProblemResponses)
 )]
 pub(crate) async fn show(
-    State(app): State<App>,
-    _caller: Caller,
-    At(id): At<String>,
-) -> Result<Answer, Problem> {
-    app.ask(move |look| Answer::of(&look.engine.approval(&id)?)).await
+    State(app): State<WebApp>,
+    _caller: WebCaller,
+    UrlPath(id): UrlPath<String>,
+) -> Result<JsonReply, Problem> {
+    app.ask(move |look| JsonReply::of(&look.engine.approval(&id)?)).await
 }
 
 /// A person's answer
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Given {
+pub(crate) struct ApprovalDecisionBody {
     /// Yes or no
-    decision: YesNo,
+    decision: ApprovalDecisionName,
     /// Whether a yes covers only the first candidate
     #[serde(default)]
     only_this: bool,
@@ -89,7 +89,7 @@ pub(crate) struct Given {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-enum YesNo {
+enum ApprovalDecisionName {
     Approve,
     Reject,
 }
@@ -98,30 +98,32 @@ enum YesNo {
 #[utoipa::path(
     post, path = "/approvals/{id}/decision", tag = "approvals", operation_id = "decide_approval",
     params(("id" = String, Path, description = "The approval")),
-    request_body = Given,
-    responses((status = 200, body = records::Approval), Refusals)
+    request_body = ApprovalDecisionBody,
+    responses((status = 200, body = records::ApprovalReply), ProblemResponses)
 )]
 pub(crate) async fn decide(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<String>,
-    Body(given): Body<Given>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    caller: WebCaller,
+    UrlPath(id): UrlPath<String>,
+    JsonBody(given): JsonBody<ApprovalDecisionBody>,
+) -> Result<JsonReply, Problem> {
     app.change(move |look| {
-        let decision = Decision {
+        let decision = ApprovalDecision {
             said: match given.decision {
-                YesNo::Approve if given.only_this => Said::Yes(Scope::OnlyThis),
-                YesNo::Approve => Said::Yes(Scope::Listed),
-                YesNo::Reject => Said::No,
+                ApprovalDecisionName::Approve if given.only_this => {
+                    ApprovalResponse::Yes(ConsentScope::OnlyThis)
+                }
+                ApprovalDecisionName::Approve => ApprovalResponse::Yes(ConsentScope::Listed),
+                ApprovalDecisionName::Reject => ApprovalResponse::No,
             },
             by: caller.actor(),
-            channel: Channel::Dashboard,
+            channel: ConsentChannel::Dashboard,
             can_elicit: false,
             quote: None,
             comment: given.comment,
             remember: given.remember,
         };
-        Answer::of(&look.engine.decide_approval(&id, &decision)?)
+        JsonReply::of(&look.engine.decide_approval(&id, &decision)?)
     })
     .await
 }

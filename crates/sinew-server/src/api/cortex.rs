@@ -5,14 +5,14 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sinew_cortex::weight;
-use sinew_engine::{LessonRow, Overview};
+use sinew_engine::{CortexOverview, LessonRow};
 use utoipa::ToSchema;
 
-use super::extract::{Answer, At, Body};
-use super::openapi::Refusals;
+use super::extract::{JsonBody, JsonReply, UrlPath};
+use super::openapi::ProblemResponses;
 use super::{Problem, records};
-use crate::access::Caller;
-use crate::app::App;
+use crate::access::WebCaller;
+use crate::app::WebApp;
 
 /// Days that a curve looks ahead: by then disuse has taken all it takes.
 pub(crate) const DECAY_AHEAD: u32 = 180;
@@ -20,18 +20,18 @@ pub(crate) const DECAY_AHEAD: u32 = 180;
 const DECAY_STEP: usize = 6;
 
 #[derive(Serialize)]
-struct Learned {
+struct CortexWire {
     #[serde(flatten)]
-    overview: Overview,
+    overview: CortexOverview,
     /// Every lesson, by its number.
     lessons: Vec<LessonRow>,
     /// What disuse will make of each weight.
-    decay: Vec<Curve>,
+    decay: Vec<DecayCurve>,
 }
 
 /// What disuse makes of a weight, from today on.
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub(crate) struct Curve {
+pub(crate) struct DecayCurve {
     /// The region.
     pub(crate) region: String,
     /// The skill.
@@ -42,9 +42,9 @@ pub(crate) struct Curve {
 }
 
 /// The curves of everything in an overview.
-pub(crate) fn curves(overview: &Overview) -> Vec<Curve> {
+pub(crate) fn curves(overview: &CortexOverview) -> Vec<DecayCurve> {
     let each = overview.regions.iter().flat_map(|region| {
-        region.candidates.iter().map(|candidate| Curve {
+        region.candidates.iter().map(|candidate| DecayCurve {
             region: region.region.clone(),
             slug: candidate.slug.clone(),
             points: (0..=DECAY_AHEAD)
@@ -56,7 +56,7 @@ pub(crate) fn curves(overview: &Overview) -> Vec<Curve> {
     each.collect()
 }
 
-async fn learned(app: App, region: Option<String>) -> Result<Answer, Problem> {
+async fn learned(app: WebApp, region: Option<String>) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
         let cortex = look.engine.cortex()?;
         let overview = cortex.overview(region.as_deref())?;
@@ -70,7 +70,7 @@ async fn learned(app: App, region: Option<String>) -> Result<Answer, Problem> {
             lessons.retain(of_region);
         }
         let decay = curves(&overview);
-        Answer::of(&Learned { overview, lessons, decay })
+        JsonReply::of(&CortexWire { overview, lessons, decay })
     })
     .await
 }
@@ -78,9 +78,12 @@ async fn learned(app: App, region: Option<String>) -> Result<Answer, Problem> {
 /// Everything that was learned
 #[utoipa::path(
     get, path = "/cortex", tag = "cortex", operation_id = "overview",
-    responses((status = 200, body = records::Cortex), Refusals)
+    responses((status = 200, body = records::CortexReply), ProblemResponses)
 )]
-pub(crate) async fn overview(State(app): State<App>, _caller: Caller) -> Result<Answer, Problem> {
+pub(crate) async fn overview(
+    State(app): State<WebApp>,
+    _caller: WebCaller,
+) -> Result<JsonReply, Problem> {
     learned(app, None).await
 }
 
@@ -88,20 +91,20 @@ pub(crate) async fn overview(State(app): State<App>, _caller: Caller) -> Result<
 #[utoipa::path(
     get, path = "/cortex/regions/{id}", tag = "cortex", operation_id = "overview_of",
     params(("id" = String, Path, description = "The region")),
-    responses((status = 200, body = records::Cortex), Refusals)
+    responses((status = 200, body = records::CortexReply), ProblemResponses)
 )]
 pub(crate) async fn region(
-    State(app): State<App>,
-    _caller: Caller,
-    At(id): At<String>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    _caller: WebCaller,
+    UrlPath(id): UrlPath<String>,
+) -> Result<JsonReply, Problem> {
     learned(app, Some(id)).await
 }
 
 /// A skill that is never to be offered
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Hidden {
+pub(crate) struct BlacklistBody {
     /// The skill
     #[schema(min_length = 1, max_length = 128)]
     slug: String,
@@ -113,23 +116,23 @@ pub(crate) struct Hidden {
 /// Never offer a skill again
 #[utoipa::path(
     post, path = "/cortex/blacklist", tag = "cortex", operation_id = "blacklist_add",
-    request_body = Hidden,
+    request_body = BlacklistBody,
     responses(
-        (status = 200, description = "It was hidden already", body = records::Hidden),
-        (status = 201, description = "It is hidden from now on", body = records::Hidden),
-        Refusals
+        (status = 200, description = "It was hidden already", body = records::BlacklistReply),
+        (status = 201, description = "It is hidden from now on", body = records::BlacklistReply),
+        ProblemResponses
     )
 )]
 pub(crate) async fn blacklist_add(
-    State(app): State<App>,
-    _caller: Caller,
-    Body(hidden): Body<Hidden>,
-) -> Result<(StatusCode, Answer), Problem> {
+    State(app): State<WebApp>,
+    _caller: WebCaller,
+    JsonBody(hidden): JsonBody<BlacklistBody>,
+) -> Result<(StatusCode, JsonReply), Problem> {
     app.change(move |look| {
         let cortex = look.engine.cortex()?;
         let added = cortex.blacklist_add(&hidden.slug, hidden.reason.as_deref())?;
         let status = if added { StatusCode::CREATED } else { StatusCode::OK };
-        Ok((status, Answer::of(&json!({"slug": hidden.slug, "hidden": true}))?))
+        Ok((status, JsonReply::of(&json!({"slug": hidden.slug, "hidden": true}))?))
     })
     .await
 }
@@ -138,18 +141,18 @@ pub(crate) async fn blacklist_add(
 #[utoipa::path(
     delete, path = "/cortex/blacklist/{slug}", tag = "cortex", operation_id = "blacklist_remove",
     params(("slug" = String, Path, description = "The skill")),
-    responses((status = 200, body = records::Hidden), Refusals)
+    responses((status = 200, body = records::BlacklistReply), ProblemResponses)
 )]
 pub(crate) async fn blacklist_remove(
-    State(app): State<App>,
-    _caller: Caller,
-    At(slug): At<String>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    _caller: WebCaller,
+    UrlPath(slug): UrlPath<String>,
+) -> Result<JsonReply, Problem> {
     let removed = slug.clone();
     let was = app.change(move |look| look.engine.cortex()?.blacklist_remove(&removed)).await?;
     if !was {
         let said = format!("`{}` is not hidden", slug.escape_debug());
         return Err(Problem::new(StatusCode::NOT_FOUND, "not-hidden", said));
     }
-    Ok(Answer::of(&json!({"slug": slug, "hidden": false}))?)
+    Ok(JsonReply::of(&json!({"slug": slug, "hidden": false}))?)
 }

@@ -19,10 +19,10 @@ use tokio::sync::broadcast::error::RecvError;
 use utoipa::IntoParams;
 
 use super::Problem;
-use super::extract::Ask;
-use super::openapi::Refusals;
-use crate::access::Caller;
-use crate::app::{App, Happened, Kind, MAX_STREAMS};
+use super::extract::UrlQuery;
+use super::openapi::ProblemResponses;
+use crate::access::WebCaller;
+use crate::app::{MAX_STREAMS, ServerEvent, ServerEventKind, WebApp};
 
 /// Proxies and browsers give up on a line that is silent for longer than this.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -36,12 +36,13 @@ pub(crate) struct EventsQuery {
 }
 
 impl EventsQuery {
-    fn kinds(&self) -> Result<Vec<Kind>, Problem> {
-        let Some(names) = &self.kinds else { return Ok(Kind::ALL.to_vec()) };
+    fn kinds(&self) -> Result<Vec<ServerEventKind>, Problem> {
+        let Some(names) = &self.kinds else { return Ok(ServerEventKind::ALL.to_vec()) };
         let kind = |name: &str| {
-            let known = Kind::ALL.into_iter().find(|kind| kind.as_str() == name.trim());
+            let known = ServerEventKind::ALL.into_iter().find(|kind| kind.as_str() == name.trim());
             known.ok_or_else(|| {
-                let all: Vec<&str> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
+                let all: Vec<&str> =
+                    ServerEventKind::ALL.iter().map(|kind| kind.as_str()).collect();
                 let said = format!("there is no kind `{}`", name.escape_debug());
                 Problem::bad("unknown-kind", said).hint(format!("kinds: {}", all.join(", ")))
             })
@@ -50,15 +51,15 @@ impl EventsQuery {
     }
 }
 
-struct Listener {
+struct EventSubscriber {
     _place: OwnedSemaphorePermit,
-    receiver: Receiver<Arc<Happened>>,
-    kinds: Vec<Kind>,
+    receiver: Receiver<Arc<ServerEvent>>,
+    kinds: Vec<ServerEventKind>,
     /// The first thing to say.
     reset: bool,
 }
 
-impl Listener {
+impl EventSubscriber {
     async fn next(mut self) -> Option<(Result<Event, Infallible>, Self)> {
         let reset = || Event::default().event("reset").data("{}");
         if std::mem::take(&mut self.reset) {
@@ -81,8 +82,8 @@ impl Listener {
     }
 }
 
-fn stream(listener: Listener) -> impl Stream<Item = Result<Event, Infallible>> {
-    stream::unfold(listener, Listener::next)
+fn stream(listener: EventSubscriber) -> impl Stream<Item = Result<Event, Infallible>> {
+    stream::unfold(listener, EventSubscriber::next)
 }
 
 /// What happens, as it happens
@@ -91,14 +92,14 @@ fn stream(listener: Listener) -> impl Stream<Item = Result<Event, Infallible>> {
     responses(
         (status = 200, content_type = "text/event-stream", body = String,
          description = "`id`, `event` and `data` (JSON) of each event; a comment every 15 seconds"),
-        Refusals
+        ProblemResponses
     )
 )]
 pub(crate) async fn events(
-    State(app): State<App>,
-    _caller: Caller,
+    State(app): State<WebApp>,
+    _caller: WebCaller,
     headers: HeaderMap,
-    Ask(query): Ask<EventsQuery>,
+    UrlQuery(query): UrlQuery<EventsQuery>,
 ) -> Result<Response, Problem> {
     let kinds = query.kinds()?;
     let Some((place, receiver)) = app.bus().listen() else {
@@ -107,9 +108,9 @@ pub(crate) async fn events(
             .hint("close one of them"));
     };
     // The place in the books is found before the first event can be missed.
-    app.poke();
+    app.wake_follower();
     let reset = headers.contains_key("last-event-id");
-    let listener = Listener { _place: place, receiver, kinds, reset };
+    let listener = EventSubscriber { _place: place, receiver, kinds, reset };
     let alive = KeepAlive::new().interval(KEEP_ALIVE).text("still here");
     Ok(Sse::new(stream(listener)).keep_alive(alive).into_response())
 }

@@ -8,15 +8,15 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sinew_engine::{Error, ErrorKind};
+use sinew_engine::{EngineError, ErrorKind};
 
 use super::Problem;
-use crate::access::Caller;
+use crate::access::WebCaller;
 
 /// The JSON body of a request. Fields that nobody knows are refused by the types themselves.
-pub(crate) struct Body<T>(pub(crate) T);
+pub(crate) struct JsonBody<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
@@ -43,9 +43,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
 }
 
 /// The query of a request.
-pub(crate) struct Ask<T>(pub(crate) T);
+pub(crate) struct UrlQuery<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Ask<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for UrlQuery<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
@@ -57,9 +57,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Ask<T> {
 }
 
 /// The parts of a path.
-pub(crate) struct At<T>(pub(crate) T);
+pub(crate) struct UrlPath<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for At<T> {
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for UrlPath<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
@@ -70,7 +70,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for At<T> {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Caller {
+impl<S: Send + Sync> FromRequestParts<S> for WebCaller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
@@ -81,18 +81,18 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
 
 /// An answer, already written: values that borrow from the engine do not leave its thread.
 #[derive(Debug)]
-pub(crate) struct Answer(Vec<u8>);
+pub(crate) struct JsonReply(Vec<u8>);
 
-impl Answer {
-    pub(crate) fn of(value: &impl Serialize) -> Result<Self, Error> {
+impl JsonReply {
+    pub(crate) fn of(value: &impl Serialize) -> Result<Self, EngineError> {
         let written = serde_json::to_vec(value).map(Self);
         written.map_err(|error| {
-            Error::new(ErrorKind::Environment, "not-writable", format!("no JSON: {error}"))
+            EngineError::new(ErrorKind::Environment, "not-writable", format!("no JSON: {error}"))
         })
     }
 }
 
-impl IntoResponse for Answer {
+impl IntoResponse for JsonReply {
     fn into_response(self) -> Response {
         ([(header::CONTENT_TYPE, "application/json")], self.0).into_response()
     }

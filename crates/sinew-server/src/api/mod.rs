@@ -31,17 +31,19 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt as _};
 use utoipa_axum::routes;
 
 use crate::access::{identify, require_for_api, require_for_metrics};
-use crate::app::{App, count};
+use crate::app::{WebApp, count};
 pub(crate) use cortex::{DECAY_AHEAD, curves};
 pub(crate) use problem::Problem;
 pub(crate) use prompt::prompt_for;
-pub(crate) use registry::{Kept, Listing, install_kept, update_kept};
+pub(crate) use registry::{
+    DeferredApprover, InstalledSkills, install_with_approval, update_with_approval,
+};
 
 /// Where the API begins. A change that breaks callers gets another one.
 pub(crate) const BASE: &str = "/api/v1";
 
 /// The routes below [`BASE`] with their description.
-fn described() -> OpenApiRouter<App> {
+fn described() -> OpenApiRouter<WebApp> {
     let routes = OpenApiRouter::new()
         .routes(routes!(skills::list))
         .routes(routes!(skills::show, skills::set))
@@ -81,18 +83,18 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(events::events))
         .routes(routes!(about::version))
         .routes(routes!(about::config));
-    OpenApiRouter::with_openapi(openapi::Document::openapi()).nest(BASE, routes)
+    OpenApiRouter::with_openapi(openapi::ApiDocument::openapi()).nest(BASE, routes)
 }
 
 /// The description of the API, as it is served.
 pub(crate) fn document() -> utoipa::openapi::OpenApi {
-    openapi::finished(described().split_for_parts().1)
+    openapi::with_version(described().split_for_parts().1)
 }
 
 /// The API's routes, `/metrics` and the description.
-pub(crate) fn router(app: &App) -> Router {
+pub(crate) fn router(app: &WebApp) -> Router {
     let (routes, document) = described().split_for_parts();
-    let document = Json(openapi::finished(document));
+    let document = Json(openapi::with_version(document));
     let numbers = Router::new()
         .route("/metrics", axum::routing::get(about::metrics))
         .layer(from_fn_with_state(app.clone(), require_for_metrics));

@@ -18,7 +18,7 @@ use crate::access::COOKIE;
         license(name = "MIT OR Apache-2.0"),
     ),
     servers((url = "/", description = "This server")),
-    modifiers(&Secured),
+    modifiers(&SecuritySchemes),
     security(("token" = []), ("browser" = [])),
     tags(
         (name = "skills", description = "The catalog"),
@@ -31,11 +31,11 @@ use crate::access::COOKIE;
         (name = "server", description = "The server itself"),
     ),
 )]
-pub(super) struct Document;
+pub(super) struct ApiDocument;
 
-struct Secured;
+struct SecuritySchemes;
 
-impl Modify for Secured {
+impl Modify for SecuritySchemes {
     fn modify(&self, document: &mut Described) {
         let components = document.components.get_or_insert_default();
         let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
@@ -48,7 +48,7 @@ impl Modify for Secured {
 /// Why a request was not answered.
 #[derive(IntoResponses)]
 #[allow(dead_code, reason = "a shape for the description")]
-pub(super) enum Refusals {
+pub(super) enum ProblemResponses {
     /// The request, or who sent it, is in the way
     #[response(status = "4XX", content_type = "application/problem+json")]
     Theirs(#[to_schema] Problem),
@@ -58,7 +58,7 @@ pub(super) enum Refusals {
 }
 
 /// The description as it is served.
-pub(super) fn finished(mut document: Described) -> Described {
+pub(super) fn with_version(mut document: Described) -> Described {
     env!("CARGO_PKG_VERSION").clone_into(&mut document.info.version);
     document
 }

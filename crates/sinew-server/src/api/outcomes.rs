@@ -4,20 +4,20 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
-use sinew_cortex::acquire::Finish;
+use sinew_cortex::acquire::UseReport;
 use sinew_cortex::failure::FailureKind;
-use sinew_cortex::record::{Origin, Verdict};
+use sinew_cortex::record::{OutcomeReporter, UseResult};
 use sinew_engine::NewOutcome;
-use sinew_engine::acquire::Unattended;
-use sinew_engine::hub::Said;
+use sinew_engine::acquire::UnattendedHost;
+use sinew_engine::hub::HubOverrides;
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{Answer, Ask, Body};
-use super::openapi::Refusals;
-use super::page::{Page, Wanted, newest_first};
+use super::extract::{JsonBody, JsonReply, UrlQuery};
+use super::openapi::ProblemResponses;
+use super::page::{CursorPage, PageRequest, newest_first};
 use super::{Problem, records};
-use crate::access::Caller;
-use crate::app::App;
+use crate::access::WebCaller;
+use crate::app::WebApp;
 
 /// Outcomes that pages can reach; more is an export.
 const REACHED: usize = 5_000;
@@ -25,7 +25,7 @@ const REACHED: usize = 5_000;
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct ListQuery {
+pub(crate) struct OutcomeListQuery {
     /// One skill's
     skill: Option<String>,
     /// One region's
@@ -39,18 +39,18 @@ pub(crate) struct ListQuery {
 
 /// How skills did, newest first
 #[utoipa::path(
-    get, path = "/outcomes", tag = "cortex", operation_id = "outcomes", params(ListQuery),
-    responses((status = 200, body = Page<records::Outcome>), Refusals)
+    get, path = "/outcomes", tag = "cortex", operation_id = "outcomes", params(OutcomeListQuery),
+    responses((status = 200, body = CursorPage<records::OutcomeRecord>), ProblemResponses)
 )]
 pub(crate) async fn list(
-    State(app): State<App>,
-    _caller: Caller,
-    Ask(query): Ask<ListQuery>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    _caller: WebCaller,
+    UrlQuery(query): UrlQuery<OutcomeListQuery>,
+) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
         let mut found = look.engine.cortex()?.outcomes(REACHED)?;
         found.retain(|record| match &record.body {
-            sinew_cortex::record::Body::Outcome(outcome) => {
+            sinew_cortex::record::RecordBody::Outcome(outcome) => {
                 query.skill.as_ref().is_none_or(|skill| outcome.slug == *skill)
                     && query.region.as_ref().is_none_or(|region| outcome.region == *region)
             }
@@ -59,8 +59,8 @@ pub(crate) async fn list(
         let keyed = found
             .into_iter()
             .map(|record| (newest_first(record.ts.ms(), &record.id.to_string()), record));
-        let wanted = Wanted { limit: query.limit, cursor: query.cursor.clone() };
-        Answer::of(&Page::cut(keyed, &wanted, look.snapshot.version)?)
+        let wanted = PageRequest { limit: query.limit, cursor: query.cursor.clone() };
+        JsonReply::of(&CursorPage::cut(keyed, &wanted, look.snapshot.version)?)
     })
     .await
 }
@@ -68,7 +68,7 @@ pub(crate) async fn list(
 /// How the use of a skill went
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Report {
+pub(crate) struct OutcomeBody {
     /// The run that used it, instead of `skill`, `version` and `region`
     #[schema(max_length = 40)]
     run: Option<String>,
@@ -82,9 +82,9 @@ pub(crate) struct Report {
     #[schema(max_length = 128)]
     region: Option<String>,
     /// How it went
-    outcome: HowItWent,
+    outcome: OutcomeResultName,
     /// How it failed; needed with a failure
-    failure: Option<Failure>,
+    failure: Option<OutcomeFailureName>,
     /// What was seen
     #[schema(max_length = 500)]
     detail: Option<String>,
@@ -104,14 +104,14 @@ pub(crate) struct Report {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum HowItWent {
+enum OutcomeResultName {
     Success,
     Failure,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum Failure {
+enum OutcomeFailureName {
     DependencyMissing,
     ApiError,
     AuthError,
@@ -119,29 +119,29 @@ enum Failure {
     RuntimeError,
 }
 
-impl From<Failure> for FailureKind {
-    fn from(failure: Failure) -> Self {
+impl From<OutcomeFailureName> for FailureKind {
+    fn from(failure: OutcomeFailureName) -> Self {
         match failure {
-            Failure::DependencyMissing => Self::DependencyMissing,
-            Failure::ApiError => Self::ApiError,
-            Failure::AuthError => Self::AuthError,
-            Failure::TaskMismatch => Self::TaskMismatch,
-            Failure::RuntimeError => Self::RuntimeError,
+            OutcomeFailureName::DependencyMissing => Self::DependencyMissing,
+            OutcomeFailureName::ApiError => Self::ApiError,
+            OutcomeFailureName::AuthError => Self::AuthError,
+            OutcomeFailureName::TaskMismatch => Self::TaskMismatch,
+            OutcomeFailureName::RuntimeError => Self::RuntimeError,
         }
     }
 }
 
 /// Tell the cortex how the use of a skill went
 #[utoipa::path(
-    post, path = "/outcomes", tag = "cortex", operation_id = "record", request_body = Report,
-    responses((status = 201, body = records::Recorded), Refusals)
+    post, path = "/outcomes", tag = "cortex", operation_id = "record", request_body = OutcomeBody,
+    responses((status = 201, body = records::OutcomeReply), ProblemResponses)
 )]
 pub(crate) async fn report(
-    State(app): State<App>,
-    caller: Caller,
-    Body(report): Body<Report>,
-) -> Result<(StatusCode, Answer), Problem> {
-    let worked = report.outcome == HowItWent::Success;
+    State(app): State<WebApp>,
+    caller: WebCaller,
+    JsonBody(report): JsonBody<OutcomeBody>,
+) -> Result<(StatusCode, JsonReply), Problem> {
+    let worked = report.outcome == OutcomeResultName::Success;
     if !worked && report.failure.is_none() {
         return Err(Problem::bad("bad-outcome", "a failure says how: `failure` is missing"));
     }
@@ -154,19 +154,27 @@ pub(crate) async fn report(
     app.change(move |look| {
         let cortex = look.engine.cortex()?;
         let kind = report.failure.map(FailureKind::from);
-        let origin = if caller.is_person() { Origin::User } else { Origin::Agent };
+        let origin =
+            if caller.is_person() { OutcomeReporter::User } else { OutcomeReporter::Agent };
         if let Some(run) = &report.run {
-            let result = if worked { Verdict::Success } else { Verdict::Failure };
+            let result = if worked { UseResult::Success } else { UseResult::Failure };
             let (detail, key) = (report.detail.clone(), report.missing.clone());
             let side_effects = report.side_effects.clone().unwrap_or_default();
-            let finish =
-                Finish { result, kind, detail, key, origin, side_effects, ..Finish::success() };
+            let finish = UseReport {
+                result,
+                kind,
+                detail,
+                key,
+                origin,
+                side_effects,
+                ..UseReport::success()
+            };
             // The run goes on from here: to a question, to the next one, or to putting the skill back.
-            let market = look.engine.market(&Said::default())?;
+            let market = look.engine.market(&HubOverrides::default())?;
             let flow = look.engine.acquisition(&market);
-            let run = flow.report(run, finish, &mut Unattended)?.run;
+            let run = flow.report(run, finish, &mut UnattendedHost)?.run;
             let told = json!({"run": run.id, "state": run.state.name()});
-            return Ok((StatusCode::CREATED, Answer::of(&told)?));
+            return Ok((StatusCode::CREATED, JsonReply::of(&told)?));
         }
         let recorded = cortex.record(&NewOutcome {
             region: report.region,
@@ -181,7 +189,7 @@ pub(crate) async fn report(
             origin,
             ..NewOutcome::default()
         })?;
-        Ok((StatusCode::CREATED, Answer::of(&recorded)?))
+        Ok((StatusCode::CREATED, JsonReply::of(&recorded)?))
     })
     .await
 }

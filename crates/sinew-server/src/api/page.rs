@@ -4,7 +4,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde::Serialize;
-use sinew_engine::{Error, ErrorKind};
+use sinew_engine::{EngineError, ErrorKind};
 use utoipa::ToSchema;
 
 /// The most entries of a page.
@@ -16,7 +16,7 @@ const MAX_CURSOR: usize = 8 * 1024;
 
 /// One page of a list.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Page<T> {
+pub(crate) struct CursorPage<T> {
     /// The entries.
     items: Vec<T>,
     /// Where the next page begins; absent on the last one.
@@ -28,13 +28,13 @@ pub(crate) struct Page<T> {
 
 /// Which page is wanted.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct PageRequest {
     pub(crate) limit: Option<usize>,
     pub(crate) cursor: Option<String>,
 }
 
-impl Wanted {
-    fn limit(&self) -> Result<usize, Error> {
+impl PageRequest {
+    fn limit(&self) -> Result<usize, EngineError> {
         match self.limit {
             None => Ok(DEFAULT_LIMIT),
             Some(limit @ 1..=MAX_LIMIT) => Ok(limit),
@@ -42,7 +42,7 @@ impl Wanted {
         }
     }
 
-    fn after(&self) -> Result<Option<String>, Error> {
+    fn after(&self) -> Result<Option<String>, EngineError> {
         let Some(cursor) = &self.cursor else { return Ok(None) };
         let bytes = (cursor.len() <= MAX_CURSOR)
             .then(|| BASE64_URL_SAFE_NO_PAD.decode(cursor).ok())
@@ -52,17 +52,17 @@ impl Wanted {
     }
 }
 
-fn usage(said: String) -> Error {
-    Error::new(ErrorKind::Usage, "bad-page", said)
+fn usage(said: String) -> EngineError {
+    EngineError::new(ErrorKind::Usage, "bad-page", said)
 }
 
-impl<T> Page<T> {
+impl<T> CursorPage<T> {
     /// The wanted page of entries, each with the key it is ordered by. Keys differ.
     pub(crate) fn cut(
         entries: impl IntoIterator<Item = (String, T)>,
-        wanted: &Wanted,
+        wanted: &PageRequest,
         version: u64,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, EngineError> {
         let (limit, after) = (wanted.limit()?, wanted.after()?);
         let mut entries: Vec<(String, T)> = entries.into_iter().collect();
         entries.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -88,11 +88,11 @@ mod tests {
     use super::*;
 
     fn pages(names: &[&str], limit: usize) -> Vec<Vec<String>> {
-        let mut wanted = Wanted { limit: Some(limit), cursor: None };
+        let mut wanted = PageRequest { limit: Some(limit), cursor: None };
         let mut pages = Vec::new();
         loop {
             let all = names.iter().map(|name| ((*name).to_owned(), (*name).to_owned()));
-            let page = Page::cut(all, &wanted, 1).expect("a page");
+            let page = CursorPage::cut(all, &wanted, 1).expect("a page");
             pages.push(page.items);
             match page.next_cursor {
                 Some(cursor) => wanted.cursor = Some(cursor),
@@ -111,8 +111,8 @@ mod tests {
     #[test]
     fn a_limit_or_cursor_that_makes_no_sense_is_refused() {
         let cut = |limit, cursor: Option<&str>| {
-            let wanted = Wanted { limit, cursor: cursor.map(str::to_owned) };
-            Page::<()>::cut([], &wanted, 1).is_err()
+            let wanted = PageRequest { limit, cursor: cursor.map(str::to_owned) };
+            CursorPage::<()>::cut([], &wanted, 1).is_err()
         };
         assert!(cut(Some(0), None) && cut(Some(201), None) && cut(None, Some("%")));
         assert!(!cut(Some(200), Some("")));

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use sinew_engine::{Error, ErrorKind};
+use sinew_engine::{EngineError, ErrorKind};
 use utoipa::ToSchema;
 
 /// Why a request was not answered, and what to do next.
@@ -101,8 +101,8 @@ impl Problem {
     }
 }
 
-impl From<Error> for Problem {
-    fn from(error: Error) -> Self {
+impl From<EngineError> for Problem {
+    fn from(error: EngineError) -> Self {
         let own = STATUSES.iter().find(|(code, _)| *code == error.code).map(|(_, status)| *status);
         let status = own.unwrap_or(match error.kind {
             ErrorKind::No => StatusCode::NOT_FOUND,

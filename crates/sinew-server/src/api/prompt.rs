@@ -6,15 +6,15 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sinew_catalog::prompt::PromptReport;
-use sinew_engine::{ModelChoice, PromptOptions, Routed};
+use sinew_engine::{ModelChoice, PromptOptions, RoutedMessage};
 use sinew_skill::Reason;
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{Answer, Ask, Body};
-use super::openapi::Refusals;
+use super::extract::{JsonBody, JsonReply, UrlQuery};
+use super::openapi::ProblemResponses;
 use super::{Problem, records};
-use crate::access::Caller;
-use crate::app::{App, Kind, Look};
+use crate::access::WebCaller;
+use crate::app::{ServerEventKind, WebApp, WebContext};
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -29,14 +29,14 @@ pub(crate) struct PromptQuery {
 }
 
 #[derive(Serialize)]
-struct Block<'a> {
+struct PromptWire<'a> {
     prompt: &'a str,
     report: &'a PromptReport,
     reasons: &'a [Reason],
 }
 
 /// The block for a message, as every page and route shows it.
-pub(crate) fn prompt_for(look: &Look, message: Option<&str>) -> PromptOptions {
+pub(crate) fn prompt_for(look: &WebContext, message: Option<&str>) -> PromptOptions {
     match message {
         Some(message) => {
             let router = look.router(ModelChoice::Default);
@@ -49,13 +49,13 @@ pub(crate) fn prompt_for(look: &Look, message: Option<&str>) -> PromptOptions {
 /// The exact block that an agent's system prompt gets
 #[utoipa::path(
     get, path = "/prompt", tag = "route", operation_id = "prompt", params(PromptQuery),
-    responses((status = 200, body = records::Prompt), Refusals)
+    responses((status = 200, body = records::PromptReply), ProblemResponses)
 )]
 pub(crate) async fn prompt(
-    State(app): State<App>,
-    _caller: Caller,
-    Ask(query): Ask<PromptQuery>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    _caller: WebCaller,
+    UrlQuery(query): UrlQuery<PromptQuery>,
+) -> Result<JsonReply, Problem> {
     let too_long = |message: &String| message.chars().nth(MAX_IN_ADDRESS).is_some();
     if query.message.as_ref().is_some_and(too_long) {
         return Err(Problem::bad("bad-message", "`message` is at most 4000 characters here"));
@@ -64,7 +64,11 @@ pub(crate) async fn prompt(
         let mut options = prompt_for(look, query.message.as_deref());
         options.max_chars = query.budget;
         let block = look.engine.prompt(&look.snapshot.catalog, &options);
-        Answer::of(&Block { prompt: &block.text, report: &block.report, reasons: &block.reasons })
+        JsonReply::of(&PromptWire {
+            prompt: &block.text,
+            report: &block.report,
+            reasons: &block.reasons,
+        })
     })
     .await
 }
@@ -72,7 +76,7 @@ pub(crate) async fn prompt(
 /// A message that looks for its skill
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Message {
+pub(crate) struct RouteBody {
     /// What the user said
     #[schema(min_length = 1, max_length = 20000)]
     message: String,
@@ -81,7 +85,7 @@ pub(crate) struct Message {
     limit: Option<usize>,
     /// What ranks
     #[serde(default)]
-    mode: Mode,
+    mode: RouteMode,
     /// The caller's own short English restatement of the message
     #[schema(max_length = 300)]
     intent: Option<String>,
@@ -97,7 +101,7 @@ pub(crate) struct Message {
 /// What ranks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Mode {
+pub(crate) enum RouteMode {
     /// What the configuration says
     #[default]
     Auto,
@@ -107,11 +111,11 @@ pub(crate) enum Mode {
     Keyword,
 }
 
-impl From<Mode> for ModelChoice {
-    fn from(mode: Mode) -> Self {
+impl From<RouteMode> for ModelChoice {
+    fn from(mode: RouteMode) -> Self {
         match mode {
-            Mode::Auto | Mode::Semantic => Self::Default,
-            Mode::Keyword => Self::Words,
+            RouteMode::Auto | RouteMode::Semantic => Self::Default,
+            RouteMode::Keyword => Self::Words,
         }
     }
 }
@@ -124,7 +128,7 @@ const MAX_INTENT: usize = 300;
 /// The most skills of an answer.
 const MAX_MATCHES: usize = 20;
 
-impl Message {
+impl RouteBody {
     fn check(&self) -> Result<(), Problem> {
         let chars = |text: &str, most: usize| text.chars().nth(most).is_none();
         if self.message.trim().is_empty() || !chars(&self.message, MAX_MESSAGE) {
@@ -141,39 +145,39 @@ impl Message {
 }
 
 #[derive(Serialize)]
-struct RoutedAnswer<'a> {
+struct RouteWire<'a> {
     #[serde(flatten)]
-    routed: &'a Routed,
+    routed: &'a RoutedMessage,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt: Option<String>,
 }
 
 /// The right skills for a message, or none
 #[utoipa::path(
-    post, path = "/route", tag = "route", operation_id = "routed", request_body = Message,
-    responses((status = 200, body = records::Routed), Refusals)
+    post, path = "/route", tag = "route", operation_id = "routed", request_body = RouteBody,
+    responses((status = 200, body = records::RouteReply), ProblemResponses)
 )]
 pub(crate) async fn route(
-    State(app): State<App>,
-    _caller: Caller,
-    Body(asked): Body<Message>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    _caller: WebCaller,
+    JsonBody(asked): JsonBody<RouteBody>,
+) -> Result<JsonReply, Problem> {
     asked.check()?;
     app.ask(move |look| {
         let began = Instant::now();
         let catalog = &look.snapshot.catalog;
         let router = look.router(asked.mode.into());
         let found = router.find_with_intent(&asked.message, asked.intent.as_deref(), asked.limit);
-        let routed = look.engine.routed(catalog, &asked.message, found.result);
-        look.app.metrics().routed(began.elapsed());
+        let routed = look.engine.describe_route(catalog, &asked.message, found.result);
+        look.app.metrics().record_route(began.elapsed());
         let matched = routed.result.matched().map(|found| found.name.as_str());
         let told = json!({"decision": routed.result.decision, "skill": matched});
-        look.app.bus().publish(Kind::RouteDecided, told);
+        look.app.bus().publish(ServerEventKind::RouteDecided, told);
         let prompt = asked.include_prompt.then(|| {
             let options = look.engine.prompt_options_for(catalog, &router, &asked.message);
             look.engine.prompt(catalog, &options).text
         });
-        Answer::of(&RoutedAnswer { routed: &routed, prompt })
+        JsonReply::of(&RouteWire { routed: &routed, prompt })
     })
     .await
 }

@@ -4,27 +4,28 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use sinew_engine::Error;
+use sinew_engine::EngineError;
 use sinew_workshop::{
-    Caller as ToolCaller, Consent, Draft, Force, Preview, Proposal, Revision, Suggested, Wish,
+    ApplyConsent, Proposal, ProposalPreview, ProposalRequest, ProposalRevision, ProposalUpdate,
+    UndoForce, UndoTarget, WorkshopCaller as ToolCaller,
 };
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{Answer, Ask, At, Body};
-use super::openapi::Refusals;
-use super::page::{Page, Wanted, newest_first};
+use super::extract::{JsonBody, JsonReply, UrlPath, UrlQuery};
+use super::openapi::ProblemResponses;
+use super::page::{CursorPage, PageRequest, newest_first};
 use super::{Problem, records};
-use crate::access::Caller;
-use crate::app::App;
+use crate::access::WebCaller;
+use crate::app::WebApp;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct ListQuery {
+pub(crate) struct ProposalListQuery {
     /// Where they stand
     #[serde(default)]
     #[param(inline)]
-    status: StatusFilter,
+    status: ProposalStatusFilter,
     /// One skill's
     skill: Option<String>,
     /// Entries of a page
@@ -36,7 +37,7 @@ pub(crate) struct ListQuery {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-enum StatusFilter {
+enum ProposalStatusFilter {
     #[default]
     All,
     Pending,
@@ -46,7 +47,7 @@ enum StatusFilter {
     Stale,
 }
 
-impl StatusFilter {
+impl ProposalStatusFilter {
     fn takes(self, status: &str) -> bool {
         match self {
             Self::All => true,
@@ -60,7 +61,7 @@ impl StatusFilter {
 }
 
 /// A proposal as this caller may see it: what was found is for people, programs get the numbers.
-fn record(proposal: &Proposal, caller: &Caller) -> Value {
+fn record(proposal: &Proposal, caller: &WebCaller) -> Value {
     let mut value = json!(proposal);
     if let Some(object) = value.as_object_mut() {
         object.shift_remove("original");
@@ -73,25 +74,25 @@ fn record(proposal: &Proposal, caller: &Caller) -> Value {
     value
 }
 
-fn decided(done: &Suggested, caller: &Caller) -> Result<Answer, Error> {
+fn decided(done: &ProposalUpdate, caller: &WebCaller) -> Result<JsonReply, EngineError> {
     let mut value = json!({"status": done.proposal.status.as_str()});
     if let Some(path) = &done.skill_path {
         value["skillPath"] = json!(path);
     }
     value["proposal"] = record(&done.proposal, caller);
-    Answer::of(&value)
+    JsonReply::of(&value)
 }
 
 /// Proposals, newest first
 #[utoipa::path(
-    get, path = "/proposals", tag = "workshop", operation_id = "proposals", params(ListQuery),
-    responses((status = 200, body = Page<records::Proposal>), Refusals)
+    get, path = "/proposals", tag = "workshop", operation_id = "proposals", params(ProposalListQuery),
+    responses((status = 200, body = CursorPage<records::ProposalRecord>), ProblemResponses)
 )]
 pub(crate) async fn list(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(query): Ask<ListQuery>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    caller: WebCaller,
+    UrlQuery(query): UrlQuery<ProposalListQuery>,
+) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
         let mut found = look.engine.proposals()?;
         found.retain(|proposal| {
@@ -102,8 +103,8 @@ pub(crate) async fn list(
             let at = i64::try_from(proposal.created_at).unwrap_or(i64::MAX);
             (newest_first(at, &proposal.id), record(proposal, &caller))
         });
-        let wanted = Wanted { limit: query.limit, cursor: query.cursor.clone() };
-        Answer::of(&Page::cut(keyed, &wanted, look.snapshot.version)?)
+        let wanted = PageRequest { limit: query.limit, cursor: query.cursor.clone() };
+        JsonReply::of(&CursorPage::cut(keyed, &wanted, look.snapshot.version)?)
     })
     .await
 }
@@ -112,44 +113,44 @@ pub(crate) async fn list(
 #[utoipa::path(
     get, path = "/proposals/{id}", tag = "workshop", operation_id = "inspect",
     params(("id" = String, Path, description = "The proposal")),
-    responses((status = 200, body = records::Proposal), Refusals)
+    responses((status = 200, body = records::ProposalRecord), ProblemResponses)
 )]
 pub(crate) async fn show(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<String>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    caller: WebCaller,
+    UrlPath(id): UrlPath<String>,
+) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
         let found = look.engine.workshop(|shop| shop.inspect(&id))?;
-        Answer::of(&record(&found, &caller))
+        JsonReply::of(&record(&found, &caller))
     })
     .await
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Diff<'a> {
+struct ProposalDiffWire<'a> {
     path: &'a str,
     diff: String,
     result_sha256: &'a str,
     problem: Option<&'a str>,
-    gates: &'a sinew_workshop::Gates,
+    gates: &'a sinew_workshop::GateReport,
 }
 
 /// What a proposal would change now, as a unified diff
 #[utoipa::path(
     get, path = "/proposals/{id}/diff", tag = "workshop", operation_id = "preview",
     params(("id" = String, Path, description = "The proposal")),
-    responses((status = 200, body = records::Diff), Refusals)
+    responses((status = 200, body = records::ProposalDiffReply), ProblemResponses)
 )]
 pub(crate) async fn diff(
-    State(app): State<App>,
-    _caller: Caller,
-    At(id): At<String>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    _caller: WebCaller,
+    UrlPath(id): UrlPath<String>,
+) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
-        let preview: Preview = look.engine.workshop(|shop| shop.preview(&id))?;
-        Answer::of(&Diff {
+        let preview: ProposalPreview = look.engine.workshop(|shop| shop.preview(&id))?;
+        JsonReply::of(&ProposalDiffWire {
             path: &preview.path,
             diff: preview.diff(),
             result_sha256: &preview.result_sha256,
@@ -163,7 +164,7 @@ pub(crate) async fn diff(
 /// A change to a skill
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(crate) struct Suggestion {
+pub(crate) struct ProposalBody {
     /// The skill
     #[schema(min_length = 1, max_length = 200)]
     skill_name: String,
@@ -196,17 +197,17 @@ pub(crate) struct Suggestion {
 /// Propose a change to a skill
 #[utoipa::path(
     post, path = "/proposals", tag = "workshop", operation_id = "suggest",
-    request_body = Suggestion,
-    responses((status = 201, body = records::Decided), Refusals)
+    request_body = ProposalBody,
+    responses((status = 201, body = records::ProposalReply), ProblemResponses)
 )]
 pub(crate) async fn suggest(
-    State(app): State<App>,
-    caller: Caller,
-    Body(suggestion): Body<Suggestion>,
-) -> Result<(StatusCode, Answer), Problem> {
+    State(app): State<WebApp>,
+    caller: WebCaller,
+    JsonBody(suggestion): JsonBody<ProposalBody>,
+) -> Result<(StatusCode, JsonReply), Problem> {
     app.change(move |look| {
         let who = ToolCaller { by: caller.by(), agent_id: None, session_id: None };
-        let (draft, origin) = Draft::from_parameters(&json!(suggestion), &who)?;
+        let (draft, origin) = ProposalRequest::from_parameters(&json!(suggestion), &who)?;
         let done = look.engine.workshop(|shop| shop.suggest(&draft, &origin))?;
         Ok((StatusCode::CREATED, decided(&done, &caller)?))
     })
@@ -216,7 +217,7 @@ pub(crate) async fn suggest(
 /// What whoever applies a proposal has seen
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
-pub(crate) struct Seen {
+pub(crate) struct ProposalApplyBody {
     /// SHA-256 of the result that was shown; anything else is not written
     result_sha256: Option<String>,
     /// The messages that other skills would lose were shown, and that is fine
@@ -229,17 +230,17 @@ pub(crate) struct Seen {
 #[utoipa::path(
     post, path = "/proposals/{id}/apply", tag = "workshop", operation_id = "apply",
     params(("id" = String, Path, description = "The proposal")),
-    request_body = Seen,
-    responses((status = 200, body = records::Decided), Refusals)
+    request_body = ProposalApplyBody,
+    responses((status = 200, body = records::ProposalReply), ProblemResponses)
 )]
 pub(crate) async fn apply(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<String>,
-    Body(seen): Body<Seen>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    caller: WebCaller,
+    UrlPath(id): UrlPath<String>,
+    JsonBody(seen): JsonBody<ProposalApplyBody>,
+) -> Result<JsonReply, Problem> {
     app.change(move |look| {
-        let consent = Consent {
+        let consent = ApplyConsent {
             result_sha256: seen.result_sha256,
             accept_stolen: seen.accept_stolen,
             not_a_duplicate: seen.not_a_duplicate,
@@ -253,7 +254,7 @@ pub(crate) async fn apply(
 /// Why a proposal is turned down
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Why {
+pub(crate) struct ProposalRejectBody {
     /// Why
     #[schema(max_length = 300)]
     reason: Option<String>,
@@ -263,15 +264,15 @@ pub(crate) struct Why {
 #[utoipa::path(
     post, path = "/proposals/{id}/reject", tag = "workshop", operation_id = "reject",
     params(("id" = String, Path, description = "The proposal")),
-    request_body = Why,
-    responses((status = 200, body = records::Decided), Refusals)
+    request_body = ProposalRejectBody,
+    responses((status = 200, body = records::ProposalReply), ProblemResponses)
 )]
 pub(crate) async fn reject(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<String>,
-    Body(why): Body<Why>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    caller: WebCaller,
+    UrlPath(id): UrlPath<String>,
+    JsonBody(why): JsonBody<ProposalRejectBody>,
+) -> Result<JsonReply, Problem> {
     app.change(move |look| {
         let why = why.reason.as_deref();
         let done = look.engine.workshop(|shop| shop.reject(&id, why, &caller.by()))?;
@@ -283,7 +284,7 @@ pub(crate) async fn reject(
 /// New content for a proposal; what is absent stays
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
-pub(crate) struct NewContent {
+pub(crate) struct ProposalReviseBody {
     /// Another skill
     skill_name: Option<String>,
     /// Another title
@@ -306,17 +307,17 @@ pub(crate) struct NewContent {
 #[utoipa::path(
     post, path = "/proposals/{id}/revise", tag = "workshop", operation_id = "revise",
     params(("id" = String, Path, description = "The proposal")),
-    request_body = NewContent,
-    responses((status = 200, body = records::Decided), Refusals)
+    request_body = ProposalReviseBody,
+    responses((status = 200, body = records::ProposalReply), ProblemResponses)
 )]
 pub(crate) async fn revise(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<String>,
-    Body(new): Body<NewContent>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    caller: WebCaller,
+    UrlPath(id): UrlPath<String>,
+    JsonBody(new): JsonBody<ProposalReviseBody>,
+) -> Result<JsonReply, Problem> {
     app.change(move |look| {
-        let revision = Revision {
+        let revision = ProposalRevision {
             skill_name: new.skill_name,
             title: new.title,
             description: new.description,
@@ -335,7 +336,7 @@ pub(crate) async fn revise(
 /// Findings that a person has seen and accepts
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Acknowledgement {
+pub(crate) struct ProposalRestoreBody {
     /// The rules
     #[schema(max_items = 100)]
     rules: Vec<String>,
@@ -348,15 +349,15 @@ pub(crate) struct Acknowledgement {
 #[utoipa::path(
     post, path = "/proposals/{id}/restore", tag = "workshop", operation_id = "restore",
     params(("id" = String, Path, description = "The proposal")),
-    request_body = Acknowledgement,
-    responses((status = 200, body = records::Decided), Refusals)
+    request_body = ProposalRestoreBody,
+    responses((status = 200, body = records::ProposalReply), ProblemResponses)
 )]
 pub(crate) async fn restore(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<String>,
-    Body(given): Body<Acknowledgement>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    caller: WebCaller,
+    UrlPath(id): UrlPath<String>,
+    JsonBody(given): JsonBody<ProposalRestoreBody>,
+) -> Result<JsonReply, Problem> {
     app.change(move |look| {
         let done = look
             .engine
@@ -369,7 +370,7 @@ pub(crate) async fn restore(
 /// How a write is taken back
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct TakeBack {
+pub(crate) struct ProposalUndoBody {
     /// Also where the file was changed by hand; what it holds is kept as a version first
     force: bool,
 }
@@ -378,20 +379,21 @@ pub(crate) struct TakeBack {
 #[utoipa::path(
     post, path = "/proposals/{id}/undo", tag = "workshop", operation_id = "undo",
     params(("id" = String, Path, description = "The proposal")),
-    request_body = TakeBack,
-    responses((status = 200, body = records::Undone), Refusals)
+    request_body = ProposalUndoBody,
+    responses((status = 200, body = records::ProposalUndoReply), ProblemResponses)
 )]
 pub(crate) async fn undo(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<String>,
-    Body(wish): Body<TakeBack>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    caller: WebCaller,
+    UrlPath(id): UrlPath<String>,
+    JsonBody(wish): JsonBody<ProposalUndoBody>,
+) -> Result<JsonReply, Problem> {
     app.change(move |look| {
-        let force = if wish.force { Force::Yes } else { Force::No };
+        let force = if wish.force { UndoForce::Yes } else { UndoForce::No };
         let by = caller.by();
-        let done = look.engine.workshop(|shop| shop.undo(&Wish::Id(id.clone()), force, &by))?;
-        Answer::of(&done)
+        let done =
+            look.engine.workshop(|shop| shop.undo(&UndoTarget::Id(id.clone()), force, &by))?;
+        JsonReply::of(&done)
     })
     .await
 }

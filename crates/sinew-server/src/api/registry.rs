@@ -3,17 +3,19 @@
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use sinew_engine::hub::{
-    Answer as Reply, Ask as InstallAsk, Concern, Gate, HubError, HubRecord, Matching, Place,
-    Proposal, Query as Wanted, Reading, Reference, Row, Said, Sources, UpdateAsk, Updated,
+    HubError, HubOverrides, HubRecord, InstallApprover, InstallConcern, InstallDecision as Reply,
+    InstallReview, InstallTarget, NameMatching, RegistryQuery as Wanted, SearchSources,
+    ShorthandMeaning, SkillInstallRequest as InstallAsk, SkillReference, UpdateRequest,
+    UpdateResult, WorkdirSkill,
 };
-use sinew_engine::{Actor, Engine, Error};
+use sinew_engine::{Actor, Engine, EngineError};
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{Answer, Ask, At, Body};
-use super::openapi::Refusals;
+use super::extract::{JsonBody, JsonReply, UrlPath, UrlQuery};
+use super::openapi::ProblemResponses;
 use super::{Problem, records};
-use crate::access::Caller;
-use crate::app::{App, Look};
+use crate::access::WebCaller;
+use crate::app::{WebApp, WebContext};
 
 /// The longest search.
 const MAX_WORDS: usize = 200;
@@ -21,7 +23,7 @@ const MAX_WORDS: usize = 200;
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct SearchQuery {
+pub(crate) struct HubSearchQuery {
     /// Words
     #[param(min_length = 1, max_length = 200)]
     q: String,
@@ -38,58 +40,64 @@ pub(crate) struct SearchQuery {
 /// Search registries for skills; nothing is installed
 #[utoipa::path(
     get, path = "/registry/search", tag = "registry", operation_id = "search_skills",
-    params(SearchQuery),
-    responses((status = 200, body = records::SearchReport), Refusals)
+    params(HubSearchQuery),
+    responses((status = 200, body = records::SearchReply), ProblemResponses)
 )]
 pub(crate) async fn search(
-    State(app): State<App>,
-    _caller: Caller,
-    Ask(query): Ask<SearchQuery>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    _caller: WebCaller,
+    UrlQuery(query): UrlQuery<HubSearchQuery>,
+) -> Result<JsonReply, Problem> {
     if query.q.trim().is_empty() || query.q.chars().nth(MAX_WORDS).is_some() {
         return Err(Problem::bad("bad-search", "`q` is 1 to 200 characters"));
     }
     app.ask(move |look| {
-        let hub = look.engine.hub(&Said { registry: None, offline: query.offline })?;
+        let hub = look.engine.hub(&HubOverrides { registry: None, offline: query.offline })?;
         let wanted = Wanted {
             words: query.q.clone(),
-            sources: query.source.as_deref().map(Sources::parse).unwrap_or_default(),
-            matching: Matching::Words,
+            sources: query.source.as_deref().map(SearchSources::parse).unwrap_or_default(),
+            matching: NameMatching::Words,
             limit: query.limit.unwrap_or(10).clamp(1, 200),
         };
-        Answer::of(&look.engine.search_skills(&hub, &wanted)?)
+        JsonReply::of(&look.engine.search_skills(&hub, &wanted)?)
     })
     .await
 }
 
 /// What is installed, by place.
 #[derive(Serialize)]
-pub(crate) struct Listing {
-    pub(crate) workspace: Vec<Row>,
-    pub(crate) managed: Vec<Row>,
+pub(crate) struct InstalledSkills {
+    pub(crate) workspace: Vec<WorkdirSkill>,
+    pub(crate) managed: Vec<WorkdirSkill>,
 }
 
-impl Listing {
-    pub(crate) fn of(look: &Look) -> Result<Self, Error> {
-        let hub = look.engine.hub(&Said { registry: None, offline: true })?;
-        let rows = |place| hub.installed(&look.engine.workdir(place)).map_err(Error::from);
-        Ok(Self { workspace: rows(Place::Workspace)?, managed: rows(Place::Managed)? })
+impl InstalledSkills {
+    pub(crate) fn of(look: &WebContext) -> Result<Self, EngineError> {
+        let hub = look.engine.hub(&HubOverrides { registry: None, offline: true })?;
+        let rows = |place| hub.installed(&look.engine.workdir(place)).map_err(EngineError::from);
+        Ok(Self {
+            workspace: rows(InstallTarget::Workspace)?,
+            managed: rows(InstallTarget::Managed)?,
+        })
     }
 }
 
 /// What is installed, and how it stands to the lock
 #[utoipa::path(
     get, path = "/registry/installed", tag = "registry", operation_id = "installed",
-    responses((status = 200, body = records::Installed), Refusals)
+    responses((status = 200, body = records::InstalledReply), ProblemResponses)
 )]
-pub(crate) async fn installed(State(app): State<App>, _caller: Caller) -> Result<Answer, Problem> {
-    app.ask(|look| Answer::of(&Listing::of(look)?)).await
+pub(crate) async fn installed(
+    State(app): State<WebApp>,
+    _caller: WebCaller,
+) -> Result<JsonReply, Problem> {
+    app.ask(|look| JsonReply::of(&InstalledSkills::of(look)?)).await
 }
 
 /// Where skills are installed
 #[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum PlaceName {
+pub(crate) enum InstallTargetName {
     /// In the workspace
     #[default]
     Workspace,
@@ -97,11 +105,11 @@ pub(crate) enum PlaceName {
     Managed,
 }
 
-impl From<PlaceName> for Place {
-    fn from(name: PlaceName) -> Self {
+impl From<InstallTargetName> for InstallTarget {
+    fn from(name: InstallTargetName) -> Self {
         match name {
-            PlaceName::Workspace => Self::Workspace,
-            PlaceName::Managed => Self::Managed,
+            InstallTargetName::Workspace => Self::Workspace,
+            InstallTargetName::Managed => Self::Managed,
         }
     }
 }
@@ -109,57 +117,57 @@ impl From<PlaceName> for Place {
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct PlaceQuery {
+pub(crate) struct UninstallQuery {
     /// Where it is installed
     #[serde(default)]
     #[param(inline)]
-    place: PlaceName,
+    place: InstallTargetName,
 }
 
 /// Remove an installed skill
 #[utoipa::path(
     delete, path = "/registry/installed/{slug}", tag = "registry", operation_id = "uninstall",
-    params(("slug" = String, Path, description = "The folder or slug"), PlaceQuery),
-    responses((status = 200, body = records::HubRecord), Refusals)
+    params(("slug" = String, Path, description = "The folder or slug"), UninstallQuery),
+    responses((status = 200, body = records::InstallReply), ProblemResponses)
 )]
 pub(crate) async fn uninstall(
-    State(app): State<App>,
-    caller: Caller,
-    At(slug): At<String>,
-    Ask(query): Ask<PlaceQuery>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    caller: WebCaller,
+    UrlPath(slug): UrlPath<String>,
+    UrlQuery(query): UrlQuery<UninstallQuery>,
+) -> Result<JsonReply, Problem> {
     app.change(move |look| {
-        let hub = look.engine.hub(&Said { registry: None, offline: true })?;
+        let hub = look.engine.hub(&HubOverrides { registry: None, offline: true })?;
         let workdir = look.engine.workdir(query.place.into());
         let removed = look.engine.uninstall_skill(&hub, &slug, &workdir, &caller.actor())?;
         look.engine.snapshot();
-        Answer::of(&HubRecord::removed(&removed))
+        JsonReply::of(&HubRecord::removed(&removed))
     })
     .await
 }
 
 /// Answers with what a person said to exactly these files; without that, the question waits.
-pub(crate) struct Kept<'e> {
+pub(crate) struct DeferredApprover<'e> {
     engine: &'e Engine,
     actor: Actor,
     /// The approval that waits, once the question was kept.
     pub(crate) waits: Option<String>,
 }
 
-impl<'e> Kept<'e> {
+impl<'e> DeferredApprover<'e> {
     pub(crate) fn new(engine: &'e Engine, actor: Actor) -> Self {
         Self { engine, actor, waits: None }
     }
 }
 
-impl Gate for Kept<'_> {
+impl InstallApprover for DeferredApprover<'_> {
     /// What gives pause is answered in a terminal, where it has a flag of its own.
-    fn concern(&mut self, _: &Concern) -> Reply {
+    fn concern(&mut self, _: &InstallConcern) -> Reply {
         Reply::Nobody { id: None }
     }
 
-    fn approve(&mut self, proposal: &Proposal) -> Reply {
-        match self.engine.kept_answer(proposal, &self.actor) {
+    fn approve(&mut self, proposal: &InstallReview) -> Reply {
+        match self.engine.answer_from_approvals(proposal, &self.actor) {
             Ok(Reply::Nobody { id }) => {
                 self.waits.clone_from(&id);
                 Reply::Nobody { id }
@@ -172,15 +180,16 @@ impl Gate for Kept<'_> {
 }
 
 /// Installs a skill that a person agreed to, or keeps the question.
-pub(crate) fn install_kept(
-    look: &Look,
+pub(crate) fn install_with_approval(
+    look: &WebContext,
     reference: &str,
-    place: Place,
-    gate: &mut Kept<'_>,
-) -> Result<HubRecord, Error> {
+    place: InstallTarget,
+    gate: &mut DeferredApprover<'_>,
+) -> Result<HubRecord, EngineError> {
     let engine = &look.engine;
-    let parsed = Reference::parse(reference, Reading::Registry).map_err(HubError::from)?;
-    let hub = engine.hub(&Said::default())?;
+    let parsed =
+        SkillReference::parse(reference, ShorthandMeaning::Registry).map_err(HubError::from)?;
+    let hub = engine.hub(&HubOverrides::default())?;
     let ask = InstallAsk::new(parsed, &gate.actor.to_string());
     let installed =
         engine.install_skill(&hub, &ask, &engine.workdir(place), gate, &mut |_, _| {})?;
@@ -189,16 +198,16 @@ pub(crate) fn install_kept(
 }
 
 /// Brings an installed skill up to date once a person agreed, or keeps the question.
-pub(crate) fn update_kept(
-    look: &Look,
+pub(crate) fn update_with_approval(
+    look: &WebContext,
     key: &str,
-    place: Place,
+    place: InstallTarget,
     dry_run: bool,
-    gate: &mut Kept<'_>,
-) -> Result<Updated, Error> {
+    gate: &mut DeferredApprover<'_>,
+) -> Result<UpdateResult, EngineError> {
     let engine = &look.engine;
-    let hub = engine.hub(&Said::default())?;
-    let how = UpdateAsk {
+    let hub = engine.hub(&HubOverrides::default())?;
+    let how = UpdateRequest {
         dry_run,
         overwrite: false,
         accepted: Default::default(),
@@ -218,30 +227,30 @@ pub(crate) fn update_kept(
 /// A skill to install
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Install {
+pub(crate) struct InstallBody {
     /// What: `slug`, `@owner/slug@version`, `github:owner/repo@skill` …
     #[schema(min_length = 1, max_length = 300)]
     reference: String,
     /// Where it goes
     #[serde(default)]
-    place: PlaceName,
+    place: InstallTargetName,
 }
 
 /// Install a skill; without a person's yes to exactly these files the question waits
 #[utoipa::path(
     post, path = "/registry/install", tag = "registry", operation_id = "install_skill",
-    request_body = Install,
-    responses((status = 200, body = records::HubRecord), Refusals)
+    request_body = InstallBody,
+    responses((status = 200, body = records::InstallReply), ProblemResponses)
 )]
 pub(crate) async fn install(
-    State(app): State<App>,
-    caller: Caller,
-    Body(wanted): Body<Install>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    caller: WebCaller,
+    JsonBody(wanted): JsonBody<InstallBody>,
+) -> Result<JsonReply, Problem> {
     app.change(move |look| {
-        let mut gate = Kept::new(&look.engine, caller.actor());
-        let done = install_kept(look, &wanted.reference, wanted.place.into(), &mut gate)?;
-        Answer::of(&done)
+        let mut gate = DeferredApprover::new(&look.engine, caller.actor());
+        let done = install_with_approval(look, &wanted.reference, wanted.place.into(), &mut gate)?;
+        JsonReply::of(&done)
     })
     .await
 }
@@ -249,13 +258,13 @@ pub(crate) async fn install(
 /// An installed skill to bring up to date
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(crate) struct Update {
+pub(crate) struct UpdateBody {
     /// The folder or slug
     #[schema(min_length = 1, max_length = 200)]
     slug: String,
     /// Where it is installed
     #[serde(default)]
-    place: PlaceName,
+    place: InstallTargetName,
     /// Only say what would change
     #[serde(default)]
     dry_run: bool,
@@ -264,19 +273,19 @@ pub(crate) struct Update {
 /// Bring an installed skill up to date; changed files need a new yes
 #[utoipa::path(
     post, path = "/registry/update", tag = "registry", operation_id = "update_skill",
-    request_body = Update,
-    responses((status = 200, body = records::HubRecord), Refusals)
+    request_body = UpdateBody,
+    responses((status = 200, body = records::InstallReply), ProblemResponses)
 )]
 pub(crate) async fn update(
-    State(app): State<App>,
-    caller: Caller,
-    Body(wanted): Body<Update>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    caller: WebCaller,
+    JsonBody(wanted): JsonBody<UpdateBody>,
+) -> Result<JsonReply, Problem> {
     app.change(move |look| {
-        let mut gate = Kept::new(&look.engine, caller.actor());
+        let mut gate = DeferredApprover::new(&look.engine, caller.actor());
         let place = wanted.place.into();
-        let done = update_kept(look, &wanted.slug, place, wanted.dry_run, &mut gate)?;
-        Answer::of(&HubRecord::updated(&done))
+        let done = update_with_approval(look, &wanted.slug, place, wanted.dry_run, &mut gate)?;
+        JsonReply::of(&HubRecord::updated(&done))
     })
     .await
 }

@@ -6,16 +6,16 @@ use serde_json::json;
 use sinew_engine::ScanSubject;
 use utoipa::ToSchema;
 
-use super::extract::{Answer, Body};
-use super::openapi::Refusals;
+use super::extract::{JsonBody, JsonReply};
+use super::openapi::ProblemResponses;
 use super::{Problem, records};
-use crate::access::Caller;
-use crate::app::{App, Kind};
+use crate::access::WebCaller;
+use crate::app::{ServerEventKind, WebApp};
 
 /// What is to be scanned: a skill, or a text
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Target {
+pub(crate) struct ScanBody {
     /// A skill of the catalog
     skill: Option<String>,
     /// A text, as if it were a SKILL.md
@@ -24,14 +24,14 @@ pub(crate) struct Target {
 
 /// Look for malware, leaks and tricks; programs get the verdict, people everything that was found
 #[utoipa::path(
-    post, path = "/scan", tag = "guard", operation_id = "scan_verdict", request_body = Target,
-    responses((status = 200, body = records::Scan), Refusals)
+    post, path = "/scan", tag = "guard", operation_id = "scan_verdict", request_body = ScanBody,
+    responses((status = 200, body = records::ScanReply), ProblemResponses)
 )]
 pub(crate) async fn scan(
-    State(app): State<App>,
-    caller: Caller,
-    Body(target): Body<Target>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    caller: WebCaller,
+    JsonBody(target): JsonBody<ScanBody>,
+) -> Result<JsonReply, Problem> {
     if target.skill.is_some() == target.text.is_some() {
         return Err(Problem::bad("bad-target", "name either a `skill` or a `text`"));
     }
@@ -42,16 +42,16 @@ pub(crate) async fn scan(
                 (Some(skill), _) => engine.scan_skill(catalog, skill)?,
                 (None, text) => engine.scan_text(text.as_deref().unwrap_or_default()),
             };
-            (scanned.verdict, Answer::of(&scanned.report)?)
+            (scanned.verdict, JsonReply::of(&scanned.report)?)
         } else {
             let subject = match (&target.skill, &target.text) {
                 (Some(skill), _) => ScanSubject::Skill(skill),
                 (None, text) => ScanSubject::Text(text.as_deref().unwrap_or_default()),
             };
             let told = engine.scan_verdict(catalog, subject, false)?;
-            (told.verdict, Answer::of(&told)?)
+            (told.verdict, JsonReply::of(&told)?)
         };
-        look.app.bus().publish(Kind::ScanFinished, json!({"verdict": verdict}));
+        look.app.bus().publish(ServerEventKind::ScanFinished, json!({"verdict": verdict}));
         Ok(answer)
     })
     .await

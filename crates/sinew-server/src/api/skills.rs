@@ -4,28 +4,29 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use serde::{Deserialize, Deserializer, Serialize};
-use sinew_catalog::{Entry, State as SkillState, path_text};
+use sinew_catalog::{CatalogEntry, EntryState, path_text};
 use sinew_engine::{
-    Details, Explanation, PromptOptions, SkillFile, SkillSettings, ValidationTarget,
+    DecisionExplanation, PromptOptions, SkillDetails, SkillFile, SkillSettingsPatch,
+    ValidationTarget,
 };
 use sinew_skill::validate::RuleSet;
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{Answer, Ask, At, Body};
-use super::openapi::Refusals;
-use super::page::{Page, Wanted};
+use super::extract::{JsonBody, JsonReply, UrlPath, UrlQuery};
+use super::openapi::ProblemResponses;
+use super::page::{CursorPage, PageRequest};
 use super::{Problem, records};
-use crate::access::Caller;
-use crate::app::App;
+use crate::access::WebCaller;
+use crate::app::WebApp;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct ListQuery {
+pub(crate) struct SkillListQuery {
     /// One state, or `all`
     #[serde(default)]
     #[param(inline)]
-    state: StateFilter,
+    state: SkillStateFilter,
     /// A tier, such as `workspace`
     tier: Option<String>,
     /// Letters of the name or the description
@@ -43,7 +44,7 @@ pub(crate) struct ListQuery {
 /// Which skills are wanted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
-enum StateFilter {
+enum SkillStateFilter {
     #[default]
     All,
     Ready,
@@ -55,24 +56,24 @@ enum StateFilter {
     Broken,
 }
 
-impl StateFilter {
-    fn takes(self, state: SkillState) -> bool {
+impl SkillStateFilter {
+    fn takes(self, state: EntryState) -> bool {
         let wanted = match self {
             Self::All => return true,
-            Self::Ready => SkillState::Ready,
-            Self::NeedsSetup => SkillState::NeedsSetup,
-            Self::Disabled => SkillState::Disabled,
-            Self::Blocked => SkillState::Blocked,
-            Self::Excluded => SkillState::Excluded,
-            Self::Shadowed => SkillState::Shadowed,
-            Self::Broken => SkillState::Broken,
+            Self::Ready => EntryState::Ready,
+            Self::NeedsSetup => EntryState::NeedsSetup,
+            Self::Disabled => EntryState::Disabled,
+            Self::Blocked => EntryState::Blocked,
+            Self::Excluded => EntryState::Excluded,
+            Self::Shadowed => EntryState::Shadowed,
+            Self::Broken => EntryState::Broken,
         };
         wanted == state
     }
 }
 
-impl ListQuery {
-    fn takes(&self, entry: &Entry) -> bool {
+impl SkillListQuery {
+    fn takes(&self, entry: &CatalogEntry) -> bool {
         let contains = |text: &str, letters: &str| text.to_lowercase().contains(letters);
         let letters = self.q.as_deref().map(str::to_lowercase);
         let tagged = |tag: &String| {
@@ -90,50 +91,50 @@ impl ListQuery {
 
 /// Every skill, whatever its state, ordered by name
 #[utoipa::path(
-    get, path = "/skills", tag = "skills", operation_id = "snapshot", params(ListQuery),
-    responses((status = 200, body = Page<records::Skill>), Refusals)
+    get, path = "/skills", tag = "skills", operation_id = "snapshot", params(SkillListQuery),
+    responses((status = 200, body = CursorPage<records::SkillRecord>), ProblemResponses)
 )]
 pub(crate) async fn list(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(query): Ask<ListQuery>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    caller: WebCaller,
+    UrlQuery(query): UrlQuery<SkillListQuery>,
+) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
         let actor = caller.actor();
         let taken = look.snapshot.catalog.entries.iter().filter(|entry| query.takes(entry));
         let keyed = taken.map(|entry| {
             let key = format!("{}\0{}", entry.name, path_text(&entry.file_path));
-            (key, look.engine.entry_for(entry, &actor))
+            (key, look.engine.entry_visible_to(entry, &actor))
         });
-        let wanted = Wanted { limit: query.limit, cursor: query.cursor.clone() };
-        Answer::of(&Page::cut(keyed, &wanted, look.snapshot.version)?)
+        let wanted = PageRequest { limit: query.limit, cursor: query.cursor.clone() };
+        JsonReply::of(&CursorPage::cut(keyed, &wanted, look.snapshot.version)?)
     })
     .await
 }
 
 #[derive(Serialize)]
-struct Shown<'a> {
+struct SkillDetailsWire<'a> {
     #[serde(flatten)]
-    details: Details<'a>,
-    explain: Explanation,
+    details: SkillDetails<'a>,
+    explain: DecisionExplanation,
 }
 
 /// One skill, with why it is in or out
 #[utoipa::path(
     get, path = "/skills/{name}", tag = "skills", operation_id = "details",
     params(("name" = String, Path, description = "Its name or key")),
-    responses((status = 200, body = records::SkillDetails), Refusals)
+    responses((status = 200, body = records::SkillReply), ProblemResponses)
 )]
 pub(crate) async fn show(
-    State(app): State<App>,
-    caller: Caller,
-    At(name): At<String>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    caller: WebCaller,
+    UrlPath(name): UrlPath<String>,
+) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
         let catalog = &look.snapshot.catalog;
         let entry = look.engine.find(catalog, &name)?;
-        let entry = look.engine.entry_for(entry, &caller.actor());
-        Answer::of(&Shown {
+        let entry = look.engine.entry_visible_to(entry, &caller.actor());
+        JsonReply::of(&SkillDetailsWire {
             details: look.engine.details(catalog, &entry),
             explain: look.engine.explain(catalog, &entry, &PromptOptions::default()),
         })
@@ -148,13 +149,13 @@ pub(crate) async fn show(
         ("name" = String, Path, description = "Its name or key"),
         ("path" = String, Path, description = "The file below the skill's folder; slashes are `%2F`"),
     ),
-    responses((status = 200, body = records::SkillFile), Refusals)
+    responses((status = 200, body = records::SkillFileReply), ProblemResponses)
 )]
 pub(crate) async fn file(
-    State(app): State<App>,
-    caller: Caller,
-    At((name, path)): At<(String, String)>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    caller: WebCaller,
+    UrlPath((name, path)): UrlPath<(String, String)>,
+) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
         let catalog = &look.snapshot.catalog;
         let entry = look.engine.find(catalog, &name)?;
@@ -162,7 +163,7 @@ pub(crate) async fn file(
             look.engine.check_usable(entry, &caller.actor())?;
         }
         let read: SkillFile = look.engine.read_file(catalog, &entry.name, Some(&path))?;
-        Answer::of(&read)
+        JsonReply::of(&read)
     })
     .await
 }
@@ -170,7 +171,7 @@ pub(crate) async fn file(
 /// What is to be set. Secrets go in and never come out.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(crate) struct Patch {
+pub(crate) struct SkillPatchBody {
     /// Whether it may be used
     enabled: Option<bool>,
     /// Whether it keeps its place in the prompt when room is short
@@ -194,20 +195,20 @@ fn said<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Option<String>>, D
 #[utoipa::path(
     patch, path = "/skills/{name}", tag = "skills", operation_id = "set_skill",
     params(("name" = String, Path, description = "Its name or key")),
-    request_body = Patch,
-    responses((status = 200, body = records::SkillDetails), Refusals)
+    request_body = SkillPatchBody,
+    responses((status = 200, body = records::SkillReply), ProblemResponses)
 )]
 pub(crate) async fn set(
-    State(app): State<App>,
-    caller: Caller,
-    At(name): At<String>,
-    Body(patch): Body<Patch>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    caller: WebCaller,
+    UrlPath(name): UrlPath<String>,
+    JsonBody(patch): JsonBody<SkillPatchBody>,
+) -> Result<JsonReply, Problem> {
     let wanted = name.clone();
     let actor = caller.actor();
     app.change(move |look| {
         let entry = look.engine.find(&look.snapshot.catalog, &wanted)?;
-        let settings = SkillSettings {
+        let settings = SkillSettingsPatch {
             enabled: patch.enabled,
             pinned: patch.pinned,
             api_key: patch.api_key,
@@ -216,13 +217,13 @@ pub(crate) async fn set(
         look.engine.set_skill(entry, &settings, &actor)
     })
     .await?;
-    show(State(app), caller, At(name)).await
+    show(State(app), caller, UrlPath(name)).await
 }
 
 /// What is to be validated: a text, or every skill file there is
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Validation {
+pub(crate) struct ValidationBody {
     /// The text of a SKILL.md; every skill file where absent
     text: Option<String>,
     /// The folder's name that the text is for
@@ -230,13 +231,13 @@ pub(crate) struct Validation {
     name: Option<String>,
     /// Whose rules apply
     #[serde(default)]
-    rules: Rules,
+    rules: RuleSetName,
 }
 
 /// Whose rules apply.
 #[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
-enum Rules {
+enum RuleSetName {
     #[default]
     Agentskills,
     Openclaw,
@@ -244,13 +245,13 @@ enum Rules {
     OpenpocketStrict,
 }
 
-impl From<Rules> for RuleSet {
-    fn from(rules: Rules) -> Self {
+impl From<RuleSetName> for RuleSet {
+    fn from(rules: RuleSetName) -> Self {
         match rules {
-            Rules::Agentskills => Self::LENIENT,
-            Rules::Openclaw => Self::OpenClaw,
-            Rules::Openpocket => Self::OpenPocket,
-            Rules::OpenpocketStrict => Self::OpenPocketStrict,
+            RuleSetName::Agentskills => Self::LENIENT,
+            RuleSetName::Openclaw => Self::OpenClaw,
+            RuleSetName::Openpocket => Self::OpenPocket,
+            RuleSetName::OpenpocketStrict => Self::OpenPocketStrict,
         }
     }
 }
@@ -258,17 +259,17 @@ impl From<Rules> for RuleSet {
 /// Validate a text, or every skill file there is
 #[utoipa::path(
     post, path = "/skills/validate", tag = "skills", operation_id = "validate",
-    request_body = Validation,
-    responses((status = 200, body = records::ValidationReport), Refusals)
+    request_body = ValidationBody,
+    responses((status = 200, body = records::ValidationReply), ProblemResponses)
 )]
 pub(crate) async fn validate(
-    State(app): State<App>,
-    _caller: Caller,
-    Body(wanted): Body<Validation>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    _caller: WebCaller,
+    JsonBody(wanted): JsonBody<ValidationBody>,
+) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
         let (engine, rules) = (&look.engine, wanted.rules.into());
-        Answer::of(&match &wanted.text {
+        JsonReply::of(&match &wanted.text {
             Some(text) => {
                 engine.validate_text(wanted.name.as_deref().unwrap_or("skill"), text, rules)
             }

@@ -5,15 +5,15 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
-use sinew_engine::LearnFrom;
+use sinew_engine::LearnSource;
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{Answer, Ask, At, Body};
-use super::openapi::Refusals;
-use super::page::{Page, Wanted, newest_first};
+use super::extract::{JsonBody, JsonReply, UrlPath, UrlQuery};
+use super::openapi::ProblemResponses;
+use super::page::{CursorPage, PageRequest, newest_first};
 use super::{Problem, records};
-use crate::access::Caller;
-use crate::app::App;
+use crate::access::WebCaller;
+use crate::app::WebApp;
 
 /// The largest transcript: a long day of an agent.
 pub(super) const MAX_TRANSCRIPT: usize = 16 << 20;
@@ -21,7 +21,7 @@ pub(super) const MAX_TRANSCRIPT: usize = 16 << 20;
 /// A transcript
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Transcript {
+pub(crate) struct TranscriptBody {
     /// Its lines, as the agent wrote them
     #[schema(min_length = 1)]
     text: String,
@@ -30,7 +30,7 @@ pub(crate) struct Transcript {
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct ListQuery {
+pub(crate) struct TraceListQuery {
     /// Entries of a page
     #[param(minimum = 1, maximum = 200)]
     limit: Option<usize>,
@@ -40,22 +40,22 @@ pub(crate) struct ListQuery {
 
 /// Runs that were learned from, newest first
 #[utoipa::path(
-    get, path = "/traces", tag = "workshop", operation_id = "kept_runs", params(ListQuery),
-    responses((status = 200, body = Page<records::Trace>), Refusals)
+    get, path = "/traces", tag = "workshop", operation_id = "kept_runs", params(TraceListQuery),
+    responses((status = 200, body = CursorPage<records::TraceRecord>), ProblemResponses)
 )]
 pub(crate) async fn list(
-    State(app): State<App>,
-    _caller: Caller,
-    Ask(query): Ask<ListQuery>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    _caller: WebCaller,
+    UrlQuery(query): UrlQuery<TraceListQuery>,
+) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
-        let runs = look.engine.kept_runs()?;
+        let runs = look.engine.remembered_runs()?;
         let keyed = runs.into_iter().map(|run| {
             let place = i64::try_from(run.number).unwrap_or(i64::MAX);
             (newest_first(place, &run.id), run)
         });
-        let wanted = Wanted { limit: query.limit, cursor: query.cursor.clone() };
-        Answer::of(&Page::cut(keyed, &wanted, look.snapshot.version)?)
+        let wanted = PageRequest { limit: query.limit, cursor: query.cursor.clone() };
+        JsonReply::of(&CursorPage::cut(keyed, &wanted, look.snapshot.version)?)
     })
     .await
 }
@@ -64,18 +64,18 @@ pub(crate) async fn list(
 #[utoipa::path(
     get, path = "/traces/{id}", tag = "workshop", operation_id = "kept_run",
     params(("id" = String, Path, description = "The run")),
-    responses((status = 200, body = records::TraceDetail), Refusals)
+    responses((status = 200, body = records::TraceReply), ProblemResponses)
 )]
 pub(crate) async fn show(
-    State(app): State<App>,
-    _caller: Caller,
-    At(id): At<String>,
-) -> Result<Answer, Problem> {
+    State(app): State<WebApp>,
+    _caller: WebCaller,
+    UrlPath(id): UrlPath<String>,
+) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
-        let (run, clean) = look.engine.kept_run(&id)?;
+        let (run, clean) = look.engine.remembered_run(&id)?;
         let done = clean.as_ref().map(|clean| clean.run.steps.as_slice()).unwrap_or_default();
         let redactions = clean.as_ref().map(|clean| &clean.redactions);
-        Answer::of(&json!({"run": run, "steps": done, "redactions": redactions}))
+        JsonReply::of(&json!({"run": run, "steps": done, "redactions": redactions}))
     })
     .await
 }
@@ -84,30 +84,30 @@ pub(crate) async fn show(
 #[utoipa::path(
     post, path = "/traces/{id}/distill", tag = "workshop", operation_id = "distil",
     params(("id" = String, Path, description = "The run")),
-    responses((status = 200, body = records::Learned), Refusals)
+    responses((status = 200, body = records::DistillReply), ProblemResponses)
 )]
 pub(crate) async fn distil(
-    State(app): State<App>,
-    _caller: Caller,
-    At(id): At<String>,
-) -> Result<Answer, Problem> {
-    app.change(move |look| Answer::of(&look.engine.distil(&id)?)).await
+    State(app): State<WebApp>,
+    _caller: WebCaller,
+    UrlPath(id): UrlPath<String>,
+) -> Result<JsonReply, Problem> {
+    app.change(move |look| JsonReply::of(&look.engine.draft_remembered_run(&id)?)).await
 }
 
 /// Learn from a transcript; what is private is taken out before anything is kept
 #[utoipa::path(
-    post, path = "/traces", tag = "workshop", operation_id = "learn", request_body = Transcript,
-    responses((status = 201, body = records::LearnReport), Refusals)
+    post, path = "/traces", tag = "workshop", operation_id = "learn", request_body = TranscriptBody,
+    responses((status = 201, body = records::LearnReply), ProblemResponses)
 )]
 pub(crate) async fn learn(
-    State(app): State<App>,
-    _caller: Caller,
-    Body(transcript): Body<Transcript>,
-) -> Result<(StatusCode, Answer), Problem> {
+    State(app): State<WebApp>,
+    _caller: WebCaller,
+    JsonBody(transcript): JsonBody<TranscriptBody>,
+) -> Result<(StatusCode, JsonReply), Problem> {
     app.change(move |look| {
-        let from = LearnFrom::Bytes(transcript.text.into_bytes());
+        let from = LearnSource::Bytes(transcript.text.into_bytes());
         let report = look.engine.learn(&from, None, &|_, _| {})?;
-        Ok((StatusCode::CREATED, Answer::of(&report)?))
+        Ok((StatusCode::CREATED, JsonReply::of(&report)?))
     })
     .await
 }

@@ -10,41 +10,41 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use sinew_engine::{Environment, hook};
-use sinew_store::Seq;
+use sinew_store::RecordSeq;
 
-use super::App;
+use super::WebApp;
 
 /// Upper ends of the buckets, in seconds: from a warm static answer to a hung model.
 const BUCKETS: [f64; 9] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5];
 
 /// Everything that is counted while the server runs.
 #[derive(Debug)]
-pub(crate) struct Metrics {
+pub(crate) struct WebMetrics {
     requests: Mutex<BTreeMap<(String, u16), u64>>,
-    route: Histogram,
-    look: Histogram,
-    outcomes: Mutex<(Seq, Outcomes)>,
-    hooks: Mutex<Hooks>,
+    route: LatencyHistogram,
+    look: LatencyHistogram,
+    outcomes: Mutex<(RecordSeq, OutcomeCounts)>,
+    hooks: Mutex<HookLatencies>,
 }
 
 /// How long hooks took, by agent and moment, and how far their log was read.
 #[derive(Debug, Default)]
-struct Hooks {
+struct HookLatencies {
     read: u64,
-    took: BTreeMap<(&'static str, &'static str), Histogram>,
+    took: BTreeMap<(&'static str, &'static str), LatencyHistogram>,
 }
 
 /// Outcomes by result and kind of failure.
-pub(crate) type Outcomes = BTreeMap<(&'static str, String), u64>;
+pub(crate) type OutcomeCounts = BTreeMap<(&'static str, String), u64>;
 
 #[derive(Debug, Default)]
-struct Histogram {
+struct LatencyHistogram {
     buckets: [AtomicU64; BUCKETS.len()],
     count: AtomicU64,
     micros: AtomicU64,
 }
 
-impl Histogram {
+impl LatencyHistogram {
     fn add(&self, took: Duration) {
         for (bucket, end) in self.buckets.iter().zip(BUCKETS) {
             if took.as_secs_f64() <= end {
@@ -75,20 +75,20 @@ fn histogram(text: &mut String, name: &str, help: &str) {
     let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} histogram");
 }
 
-impl Default for Metrics {
+impl Default for WebMetrics {
     fn default() -> Self {
-        let outcomes = Mutex::new((Seq::START, Outcomes::new()));
+        let outcomes = Mutex::new((RecordSeq::START, OutcomeCounts::new()));
         let (requests, route, look, hooks) = Default::default();
         Self { requests, route, look, outcomes, hooks }
     }
 }
 
-impl Metrics {
-    pub(crate) fn routed(&self, took: Duration) {
+impl WebMetrics {
+    pub(crate) fn record_route(&self, took: Duration) {
         self.route.add(took);
     }
 
-    pub(crate) fn looked(&self, took: Duration) {
+    pub(crate) fn record_snapshot(&self, took: Duration) {
         self.look.add(took);
     }
 
@@ -103,8 +103,8 @@ impl Metrics {
     /// The outcomes so far; `more` adds those after a place, and says how far it came.
     pub(crate) fn count_outcomes<E>(
         &self,
-        more: impl FnOnce(Seq, &mut Outcomes) -> Result<Seq, E>,
-    ) -> Result<Outcomes, E> {
+        more: impl FnOnce(RecordSeq, &mut OutcomeCounts) -> Result<RecordSeq, E>,
+    ) -> Result<OutcomeCounts, E> {
         let mut known = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut through, mut counts) = known.clone();
         through = more(through, &mut counts)?;
@@ -113,7 +113,7 @@ impl Metrics {
     }
 
     /// Takes in what hooks have logged since the last look. They are other processes.
-    pub(crate) fn look_at_hooks(&self, env: &Environment) {
+    pub(crate) fn read_hook_latencies(&self, env: &Environment) {
         let mut hooks = self.hooks.lock().unwrap_or_else(PoisonError::into_inner);
         let (timings, read) = hook::timings(env, hooks.read);
         hooks.read = read;
@@ -163,7 +163,7 @@ pub(crate) fn family(
 }
 
 /// Counts each answer under the route as it is written in the code, never as it was asked for.
-pub(crate) async fn count(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(crate) async fn count(State(app): State<WebApp>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
     let response = next.run(request).await;
     let route = route.as_ref().map_or("other", MatchedPath::as_str);

@@ -1,7 +1,7 @@
 //! What all routes share: one engine that is kept up to date, what happened, and who may call.
 
-mod bus;
-mod follow;
+mod change_follower;
+mod event_bus;
 mod metrics;
 
 use std::collections::HashMap;
@@ -15,16 +15,18 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use sinew_catalog::Snapshot;
-use sinew_engine::hub::{Place, Said};
-use sinew_engine::{CatalogRouter, Digests, Engine, Error, LearnFrom, ModelChoice, WatchEvent};
+use sinew_engine::hub::{HubOverrides, InstallTarget};
+use sinew_engine::{
+    CatalogRouter, DigestCache, Engine, EngineError, LearnSource, ModelChoice, WatchEvent,
+};
 
-use crate::access::Access;
+use crate::access::WebAccess;
 use crate::api::Problem;
 use crate::blocking::blocking;
-use crate::mcp::Host;
-pub(crate) use bus::{Bus, Happened, Kind, MAX_STREAMS};
-use follow::Follower;
-pub(crate) use metrics::{Metrics, count, family};
+use crate::mcp::McpHost;
+use change_follower::ChangeFollower;
+pub(crate) use event_bus::{EventBus, MAX_STREAMS, ServerEvent, ServerEventKind};
+pub(crate) use metrics::{WebMetrics, count, family};
 
 /// How often the books are looked at for what other processes did, while somebody listens.
 const FOLLOW_EVERY: Duration = Duration::from_secs(1);
@@ -40,73 +42,73 @@ const NOTICE: Duration = Duration::from_secs(1);
 
 /// What all routes share. Cheap to clone.
 #[derive(Clone)]
-pub struct App(Arc<Parts>);
+pub struct WebApp(Arc<WebAppState>);
 
-struct Parts {
-    host: Arc<Host>,
+struct WebAppState {
+    host: Arc<McpHost>,
     /// The engine that was last seen: another one means that the configuration changed.
     seen: Mutex<Weak<Engine>>,
     /// Somebody looks at the folders, so that a request need not.
     watched: AtomicBool,
     loaded: AtomicBool,
-    access: Access,
-    bus: Bus,
-    metrics: Metrics,
+    access: WebAccess,
+    bus: EventBus,
+    metrics: WebMetrics,
     poke: Mutex<Option<SyncSender<()>>>,
     /// What pages asked to install, by the approval that it waits for.
-    installs: Mutex<HashMap<String, Install>>,
+    installs: Mutex<HashMap<String, PendingInstall>>,
 }
 
 /// What waits for a yes.
 #[derive(Debug, Clone)]
-pub(crate) enum Install {
+pub(crate) enum PendingInstall {
     /// A skill that is new here.
-    New { reference: String, place: Place },
+    New { reference: String, place: InstallTarget },
     /// A newer version of one that is here.
-    Update { key: String, place: Place },
+    Update { key: String, place: InstallTarget },
 }
 
 /// Installs that are remembered; an older one is asked for again.
 const MAX_INSTALLS: usize = 100;
 
-impl fmt::Debug for App {
+impl fmt::Debug for WebApp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("App")
     }
 }
 
 /// The engine and the skills, as one request sees them.
-pub(crate) struct Look {
-    pub(crate) app: App,
+pub(crate) struct WebContext {
+    pub(crate) app: WebApp,
     pub(crate) engine: Arc<Engine>,
     pub(crate) snapshot: Arc<Snapshot>,
 }
 
-impl Look {
+impl WebContext {
     /// The router over these skills.
     pub(crate) fn router(&self, choice: ModelChoice) -> Arc<CatalogRouter> {
         self.app.0.host.routers.get(&self.engine, &self.snapshot, choice)
     }
 
     /// Digests of files that are known from before.
-    pub(crate) fn digests(&self) -> &Digests {
+    pub(crate) fn digests(&self) -> &DigestCache {
         &self.app.0.host.digests
     }
 }
 
-impl App {
+impl WebApp {
     /// An app over the engine that a host keeps up to date.
-    pub fn new(host: Arc<Host>) -> Result<Self, Error> {
+    pub fn new(host: Arc<McpHost>) -> Result<Self, EngineError> {
         let engine = host.engine();
-        let access = Access::new(&engine.access_token()?);
-        Ok(Self(Arc::new(Parts {
+        let access = WebAccess::new(&engine.access_token()?);
+        Ok(Self(Arc::new(WebAppState {
             host,
             seen: Mutex::new(Arc::downgrade(&engine)),
             watched: AtomicBool::new(false),
             loaded: AtomicBool::new(false),
             access,
-            bus: Bus::default(),
-            metrics: Metrics::default(),
+            bus: EventBus::default(),
+            metrics: WebMetrics::default(),
             poke: Mutex::new(None),
             installs: Mutex::default(),
         })))
@@ -120,7 +122,7 @@ impl App {
         thread::spawn(move || {
             engine.watch(|event| match app.upgrade() {
                 Some(app) => {
-                    Self(app).saw(&event);
+                    Self(app).on_watch_event(&event);
                     ControlFlow::Continue(())
                 }
                 None => ControlFlow::Break(()),
@@ -131,22 +133,22 @@ impl App {
         let app = Arc::downgrade(&self.0);
         thread::spawn(move || follow(&app, &poked));
         let app = Arc::downgrade(&self.0);
-        thread::spawn(move || regularly(&app, RECHECK_EVERY, recheck));
+        thread::spawn(move || run_every(&app, RECHECK_EVERY, recheck));
         let app = Arc::downgrade(&self.0);
-        thread::spawn(move || regularly(&app, LEARN_EVERY, learn));
+        thread::spawn(move || run_every(&app, LEARN_EVERY, learn));
     }
 
-    fn saw(&self, event: &WatchEvent) {
+    fn on_watch_event(&self, event: &WatchEvent) {
         match event {
             WatchEvent::Started { .. } => self.0.loaded.store(true, Ordering::Release),
-            WatchEvent::Changed(_) => self.poke(),
+            WatchEvent::Changed(_) => self.wake_follower(),
             // Watching goes on more slowly; `doctor` tells.
             WatchEvent::Notice(_) => {}
         }
     }
 
     /// Something was done that the books know of: whoever listens need not wait a second for it.
-    pub(crate) fn poke(&self) {
+    pub(crate) fn wake_follower(&self) {
         if let Some(poke) = &*self.0.poke.lock().unwrap_or_else(PoisonError::into_inner) {
             // A poke that waits already does for this one too.
             let _ = poke.try_send(());
@@ -160,32 +162,32 @@ impl App {
         if !std::ptr::eq(seen.as_ptr(), Arc::as_ptr(&engine)) {
             *seen = Arc::downgrade(&engine);
             drop(seen);
-            self.0.bus.publish(Kind::ConfigChanged, json!({}));
+            self.0.bus.publish(ServerEventKind::ConfigChanged, json!({}));
         }
         engine
     }
 
     /// The engine and the skills as they are now. May read many files.
-    pub(crate) fn look(&self) -> Look {
+    pub(crate) fn context(&self) -> WebContext {
         let engine = self.engine();
         let began = Instant::now();
         let snapshot = match self.0.watched.load(Ordering::Acquire) {
             true => engine.current(),
             false => engine.snapshot(),
         };
-        self.0.metrics.looked(began.elapsed());
-        Look { app: self.clone(), engine, snapshot }
+        self.0.metrics.record_snapshot(began.elapsed());
+        WebContext { app: self.clone(), engine, snapshot }
     }
 
     /// Asks the engine, on a thread that may wait.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Look) -> Result<T, Error> + Send + 'static,
+        work: impl FnOnce(&WebContext) -> Result<T, EngineError> + Send + 'static,
     ) -> Result<T, Problem> {
         let app = self.clone();
         let work = move || {
-            let _asking = app.0.host.routers.asking();
-            work(&app.look())
+            let _asking = app.0.host.routers.begin_question();
+            work(&app.context())
         };
         match blocking(work).await {
             Some(answer) => answer.map_err(Problem::from),
@@ -196,21 +198,21 @@ impl App {
     /// The same for something that changes the books.
     pub(crate) async fn change<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Look) -> Result<T, Error> + Send + 'static,
+        work: impl FnOnce(&WebContext) -> Result<T, EngineError> + Send + 'static,
     ) -> Result<T, Problem> {
         let done = self.ask(work).await;
-        self.poke();
+        self.wake_follower();
         done
     }
 
     /// Opens the router over the skills as they are now, for somebody who is about to ask.
     pub(crate) fn warm(&self) {
         let app = self.clone();
-        thread::spawn(move || drop(app.look().router(ModelChoice::Default)));
+        thread::spawn(move || drop(app.context().router(ModelChoice::Default)));
     }
 
     /// Remembers what is to be installed once an approval is given.
-    pub(crate) fn install_later(&self, approval: String, install: Install) {
+    pub(crate) fn install_later(&self, approval: String, install: PendingInstall) {
         let mut waiting = self.0.installs.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.len() < MAX_INSTALLS {
             waiting.insert(approval, install);
@@ -218,7 +220,7 @@ impl App {
     }
 
     /// What an approval was asked for, if a page asked.
-    pub(crate) fn install_of(&self, approval: &str) -> Option<Install> {
+    pub(crate) fn install_of(&self, approval: &str) -> Option<PendingInstall> {
         self.0.installs.lock().unwrap_or_else(PoisonError::into_inner).remove(approval)
     }
 
@@ -235,26 +237,26 @@ impl App {
     }
 
     /// Who may call.
-    pub fn access(&self) -> &Access {
+    pub fn access(&self) -> &WebAccess {
         &self.0.access
     }
 
-    pub(crate) fn bus(&self) -> &Bus {
+    pub(crate) fn bus(&self) -> &EventBus {
         &self.0.bus
     }
 
-    pub(crate) fn metrics(&self) -> &Metrics {
+    pub(crate) fn metrics(&self) -> &WebMetrics {
         &self.0.metrics
     }
 }
 
 /// Does something at once and then regularly, until the app is gone.
-fn regularly(app: &Weak<Parts>, every: Duration, work: impl Fn(&Engine)) {
+fn run_every(app: &Weak<WebAppState>, every: Duration, work: impl Fn(&Engine)) {
     let mut waited = every;
     while let Some(parts) = app.upgrade() {
         if waited >= every {
             waited = Duration::ZERO;
-            work(&App(parts).engine());
+            work(&WebApp(parts).engine());
         } else {
             drop(parts);
         }
@@ -266,9 +268,9 @@ fn regularly(app: &Weak<Parts>, every: Duration, work: impl Fn(&Engine)) {
 /// Asks registries again about what is installed. What cannot be asked now is asked an hour later;
 /// `sinew verify --online` says why.
 fn recheck(engine: &Engine) {
-    if let Ok(hub) = engine.hub(&Said::default()) {
+    if let Ok(hub) = engine.hub(&HubOverrides::default()) {
         for workdir in engine.workdirs() {
-            let _ = hub.ask_again(&workdir);
+            let _ = hub.refresh_verdicts(&workdir);
         }
     }
 }
@@ -276,24 +278,24 @@ fn recheck(engine: &Engine) {
 /// Looks through new sessions of the agents that the configuration names. What cannot be read now is
 /// read a minute later; `sinew learn` says why.
 fn learn(engine: &Engine) {
-    let _ = engine.learn(&LearnFrom::Sources, None, &|_, _| {});
+    let _ = engine.learn(&LearnSource::Sources, None, &|_, _| {});
 }
 
 /// Looks at the books while somebody listens, until the app is gone.
-fn follow(app: &Weak<Parts>, poked: &mpsc::Receiver<()>) {
-    let mut follower = Follower::default();
+fn follow(app: &Weak<WebAppState>, poked: &mpsc::Receiver<()>) {
+    let mut follower = ChangeFollower::default();
     loop {
         let waited = poked.recv_timeout(FOLLOW_EVERY);
         let (Some(app), Ok(()) | Err(RecvTimeoutError::Timeout)) = (app.upgrade(), waited) else {
             return;
         };
         if app.bus.listeners() == 0 {
-            follower = Follower::default();
+            follower = ChangeFollower::default();
             continue;
         }
-        let app = App(app);
-        for (kind, data) in follower.look(&app.engine()) {
-            if kind == Kind::CatalogChanged {
+        let app = WebApp(app);
+        for (kind, data) in follower.new_events(&app.engine()) {
+            if kind == ServerEventKind::CatalogChanged {
                 app.warm();
             }
             app.0.bus.publish(kind, data);

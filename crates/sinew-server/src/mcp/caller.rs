@@ -5,14 +5,14 @@ use rmcp::model::ProtocolVersion;
 use rmcp::service::RequestContext;
 use sinew_engine::Actor;
 use sinew_guard::Untrusted;
-use sinew_workshop::By;
+use sinew_workshop::WorkshopActor;
 
 /// The longest client name that reaches a record.
 const MAX_NAME: usize = 80;
 
 /// How a conversation goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Era {
+pub(super) enum ProtocolEra {
     /// It began with `initialize`, and the server may ask back.
     Session,
     /// Every request stands alone; a question is an answer to it.
@@ -21,16 +21,16 @@ pub(super) enum Era {
 
 /// A client, as far as one request tells.
 #[derive(Debug, Clone)]
-pub(super) struct Caller {
+pub(super) struct McpCaller {
     pub(super) name: String,
-    pub(super) era: Era,
+    pub(super) era: ProtocolEra,
     /// Whether its person can be asked.
     pub(super) elicits: bool,
     /// Whether its model can be asked.
     pub(super) samples: bool,
 }
 
-impl Caller {
+impl McpCaller {
     pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
         let name = context.client_info().map(|client| client.name).unwrap_or_default();
         let clean = Untrusted::new(name.trim()).for_terminal();
@@ -57,16 +57,16 @@ impl Caller {
     }
 
     /// The same for the workshop.
-    pub(super) fn by(&self) -> By {
-        By::Agent { name: self.name.clone() }
+    pub(super) fn by(&self) -> WorkshopActor {
+        WorkshopActor::Agent { name: self.name.clone() }
     }
 }
 
 /// How the conversation of a request goes.
-pub(super) fn era(context: &RequestContext<RoleServer>) -> Era {
+pub(super) fn era(context: &RequestContext<RoleServer>) -> ProtocolEra {
     let newest = ProtocolVersion::V_2026_07_28;
     match context.protocol_version() {
-        Some(version) if version.as_str() >= newest.as_str() => Era::Stateless,
-        _ => Era::Session,
+        Some(version) if version.as_str() >= newest.as_str() => ProtocolEra::Stateless,
+        _ => ProtocolEra::Session,
     }
 }

@@ -1,7 +1,7 @@
 //! Change notices: what clients have listed or follow is no longer what it was.
 //!
 //! Two ways lead here: the watcher saw a file change, or a call looked at the catalog first. Both call
-//! [`Host::note`], which compares with what was last told, so that each change is told once.
+//! [`McpHost::note`], which compares with what was last told, so that each change is told once.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -19,7 +19,7 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, sleep_until};
 
-use super::host::{Host, Subscribed};
+use super::host::{McpHost, UriSubscriptions};
 use super::resources;
 
 /// Notices of one session are gathered for this long: many files change together.
@@ -31,7 +31,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Something clients may want to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Notice {
+pub(super) enum ChangeNotice {
     /// Skills came, went or changed: lists of resources and prompts are out of date.
     Skills,
     /// Tools came or went.
@@ -42,7 +42,7 @@ pub(super) enum Notice {
 
 /// What was last told.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct NoticeBaseline {
     version: u64,
     skills: Option<u64>,
     workshop: Option<bool>,
@@ -50,18 +50,18 @@ pub(super) struct Seen {
 
 /// Notices gathered for one client.
 #[derive(Debug, Default)]
-struct Gathered {
+struct NoticeBatch {
     skills: bool,
     tools: bool,
     updated: HashSet<String>,
 }
 
-impl Gathered {
-    fn add(&mut self, notice: Notice) {
+impl NoticeBatch {
+    fn add(&mut self, notice: ChangeNotice) {
         match notice {
-            Notice::Skills => self.skills = true,
-            Notice::Tools => self.tools = true,
-            Notice::Updated(uri) => drop(self.updated.insert(uri)),
+            ChangeNotice::Skills => self.skills = true,
+            ChangeNotice::Tools => self.tools = true,
+            ChangeNotice::Updated(uri) => drop(self.updated.insert(uri)),
         }
     }
 
@@ -72,26 +72,26 @@ impl Gathered {
     }
 }
 
-impl Host {
+impl McpHost {
     /// Tells clients what differs from what they were last told.
-    pub(super) fn note(&self, snapshot: &Snapshot) {
+    pub(super) fn notify_skill_changes(&self, snapshot: &Snapshot) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.version != snapshot.version || seen.skills.is_none() {
             seen.version = snapshot.version;
             let skills = fingerprint(snapshot);
             let before = seen.skills.replace(skills);
             if before.is_some_and(|before| before != skills) {
-                let _ = self.notices.send(Notice::Skills);
+                let _ = self.notices.send(ChangeNotice::Skills);
             }
         }
     }
 
     /// Makes sure that there is something to compare with, before somebody is promised to hear of
     /// changes.
-    pub(super) fn begin_noting(self: &Arc<Self>) {
+    pub(super) fn ensure_baseline(self: &Arc<Self>) {
         let begun = self.seen.lock().unwrap_or_else(PoisonError::into_inner).skills.is_some();
         if !begun {
-            self.look();
+            self.context();
         }
     }
 
@@ -100,7 +100,7 @@ impl Host {
         let is_on = engine.workshop_settings().0.is_on();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.workshop.replace(is_on).is_some_and(|before| before != is_on) {
-            let _ = self.notices.send(Notice::Tools);
+            let _ = self.notices.send(ChangeNotice::Tools);
         }
     }
 
@@ -111,14 +111,14 @@ impl Host {
         thread::spawn(move || {
             // The first look at a large catalog takes a while; no client has to wait for it.
             if let Some(host) = host.upgrade() {
-                host.begin_noting();
+                host.ensure_baseline();
             }
             engine.watch(|event| {
                 let Some(host) = host.upgrade() else { return ControlFlow::Break(()) };
                 match event {
-                    WatchEvent::Changed(change) => host.note(&change.snapshot),
+                    WatchEvent::Changed(change) => host.notify_skill_changes(&change.snapshot),
                     // What changed while watching began, or was lost, is seen now.
-                    WatchEvent::Started { .. } | WatchEvent::Notice(_) => drop(host.look()),
+                    WatchEvent::Started { .. } | WatchEvent::Notice(_) => drop(host.context()),
                 }
                 ControlFlow::Continue(())
             });
@@ -142,12 +142,12 @@ impl Host {
         if followed.is_empty() {
             return;
         }
-        let look = self.look();
+        let look = self.context();
         for uri in followed {
             let now = resources::digest(&look, &uri);
             let before = known.insert(uri.clone(), now.clone());
             if before.is_some_and(|before| before != now) {
-                let _ = self.notices.send(Notice::Updated(uri));
+                let _ = self.notices.send(ChangeNotice::Updated(uri));
             }
         }
     }
@@ -161,15 +161,15 @@ impl Host {
     }
 
     /// Remembers what a conversation follows for as long as it lasts.
-    pub(super) fn follow(&self, subscribed: &Arc<Subscribed>) {
+    pub(super) fn add_subscriptions(&self, subscribed: &Arc<UriSubscriptions>) {
         let mut all = self.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(Arc::downgrade(subscribed));
     }
 }
 
 /// Gathers notices until it is time to tell them; `None` when there will be no more.
-async fn gather(notices: &mut Receiver<Notice>, not_before: Instant) -> Option<Gathered> {
-    let mut gathered = Gathered::default();
+async fn gather(notices: &mut Receiver<ChangeNotice>, not_before: Instant) -> Option<NoticeBatch> {
+    let mut gathered = NoticeBatch::default();
     match notices.recv().await {
         Ok(notice) => gathered.add(notice),
         Err(RecvError::Lagged(_)) => gathered.everything(),
@@ -186,10 +186,10 @@ async fn gather(notices: &mut Receiver<Notice>, not_before: Instant) -> Option<G
 }
 
 /// Tells a session of the older kind, until it ends.
-pub(super) async fn tell_session(
+pub(super) async fn notify_session(
     peer: Peer<RoleServer>,
-    mut notices: Receiver<Notice>,
-    subscribed: Arc<Subscribed>,
+    mut notices: Receiver<ChangeNotice>,
+    subscribed: Arc<UriSubscriptions>,
 ) {
     let mut not_before = Instant::now();
     loop {
@@ -229,7 +229,10 @@ async fn closed(peer: &Peer<RoleServer>) {
 }
 
 /// Tells a stream that asked for it, until it is closed.
-pub(super) async fn tell_stream(context: &SubscriptionContext, mut notices: Receiver<Notice>) {
+pub(super) async fn notify_stream(
+    context: &SubscriptionContext,
+    mut notices: Receiver<ChangeNotice>,
+) {
     let (sink, wants) = (context.sink(), context.accepted());
     let wants_list = |list: fn(&SubscriptionFilter) -> Option<bool>| list(wants) == Some(true);
     let mut not_before = Instant::now();

@@ -2,17 +2,17 @@
 
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo};
 
-use super::host::Look;
+use super::host::McpContext;
 
 /// Values that one answer may hold; the protocol allows no more.
 const MOST: usize = CompletionInfo::MAX_VALUES;
 
 /// What begins with what was typed.
-pub(super) fn complete(look: &Look, request: &CompleteRequestParams) -> CompleteResult {
+pub(super) fn complete(look: &McpContext, request: &CompleteRequestParams) -> CompleteResult {
     let typed = request.argument.value.to_lowercase();
     let all = match request.argument.name.as_str() {
         "skill" | "name" => {
-            look.snapshot.catalog.active().map(|entry| entry.name.clone()).collect()
+            look.snapshot.catalog.unshadowed().map(|entry| entry.name.clone()).collect()
         }
         "id" | "proposal" => proposals(look),
         "region" => regions(look),
@@ -29,7 +29,7 @@ pub(super) fn complete(look: &Look, request: &CompleteRequestParams) -> Complete
     CompleteResult::new(info.unwrap_or_default())
 }
 
-fn proposals(look: &Look) -> Vec<String> {
+fn proposals(look: &McpContext) -> Vec<String> {
     if !look.workshop_is_on() {
         return Vec::new();
     }
@@ -37,7 +37,7 @@ fn proposals(look: &Look) -> Vec<String> {
     known.into_iter().map(|proposal| proposal.id).collect()
 }
 
-fn regions(look: &Look) -> Vec<String> {
+fn regions(look: &McpContext) -> Vec<String> {
     let memory = look.engine.cortex().and_then(|cortex| cortex.memory());
     memory.map(|memory| memory.motor.keys().cloned().collect()).unwrap_or_default()
 }

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::time::SystemTime;
 
 use rmcp::ErrorData;
-use sinew_catalog::{Cause, Snapshot};
-use sinew_engine::{Digests, Engine, Error, Routers};
+use sinew_catalog::{RefreshCause, Snapshot};
+use sinew_engine::{DigestCache, Engine, EngineError, RouterPool};
 use tokio::sync::broadcast;
 
-use super::ask::Seal;
-use super::changes::{Notice, Seen};
+use super::changes::{ChangeNotice, NoticeBaseline};
+use super::questions::QuestionSeal;
 use crate::blocking::blocking;
 
 /// Notices that a slow session may be behind; one that is further behind is told everything changed.
@@ -19,42 +19,42 @@ const NOTICES: usize = 64;
 
 /// The one engine of the process, for any number of conversations.
 #[derive(Debug)]
-pub struct Host {
+pub struct McpHost {
     engine: RwLock<Arc<Engine>>,
     /// What the configuration file looked like when it was read.
     config: Mutex<Option<(SystemTime, u64)>>,
-    pub(crate) routers: Arc<Routers>,
-    pub(crate) digests: Digests,
-    pub(super) notices: broadcast::Sender<Notice>,
-    pub(super) seen: Mutex<Seen>,
-    pub(super) seal: Seal,
+    pub(crate) routers: Arc<RouterPool>,
+    pub(crate) digests: DigestCache,
+    pub(super) notices: broadcast::Sender<ChangeNotice>,
+    pub(super) seen: Mutex<NoticeBaseline>,
+    pub(super) seal: QuestionSeal,
     /// What each conversation wants to hear about.
-    pub(super) subscribed: Mutex<Vec<Weak<Subscribed>>>,
+    pub(super) subscribed: Mutex<Vec<Weak<UriSubscriptions>>>,
 }
 
 /// Addresses that one conversation follows.
-pub(super) type Subscribed = Mutex<HashSet<String>>;
+pub(super) type UriSubscriptions = Mutex<HashSet<String>>;
 
 /// What a call works with: the engine and one version of the catalog.
 #[derive(Debug, Clone)]
-pub(super) struct Look {
-    pub(super) host: Arc<Host>,
+pub(super) struct McpContext {
+    pub(super) host: Arc<McpHost>,
     pub(super) engine: Arc<Engine>,
     pub(super) snapshot: Arc<Snapshot>,
 }
 
-impl Host {
+impl McpHost {
     /// A host over an engine that was opened with [`RESERVED_COMMANDS`](super::RESERVED_COMMANDS).
-    pub fn new(engine: Engine) -> Result<Arc<Self>, Error> {
+    pub fn new(engine: Engine) -> Result<Arc<Self>, EngineError> {
         let config = stamp(&engine);
         Ok(Arc::new(Self {
             engine: RwLock::new(Arc::new(engine)),
             config: Mutex::new(config),
             routers: Arc::default(),
-            digests: Digests::default(),
+            digests: DigestCache::default(),
             notices: broadcast::channel(NOTICES).0,
             seen: Mutex::default(),
-            seal: Seal::new()?,
+            seal: QuestionSeal::new()?,
             subscribed: Mutex::default(),
         }))
     }
@@ -70,30 +70,30 @@ impl Host {
         }
         *known = now;
         // A file that makes no sense right now is being written; the next call looks again.
-        let Ok(Some(newer)) = engine.reread() else { return engine };
-        newer.refresh(Cause::Settings);
+        let Ok(Some(newer)) = engine.reload_if_changed() else { return engine };
+        newer.refresh(RefreshCause::Settings);
         let newer = Arc::new(newer);
         *self.engine.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&newer);
         newer
     }
 
     /// The engine and the skills as they are now.
-    pub(super) fn look(self: &Arc<Self>) -> Look {
+    pub(super) fn context(self: &Arc<Self>) -> McpContext {
         let engine = self.engine();
         let snapshot = engine.snapshot();
-        self.note(&snapshot);
-        Look { host: Arc::clone(self), engine, snapshot }
+        self.notify_skill_changes(&snapshot);
+        McpContext { host: Arc::clone(self), engine, snapshot }
     }
 
     /// Does blocking work apart from the conversation.
     pub(super) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&Look) -> T + Send + 'static,
+        work: impl FnOnce(&McpContext) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         let host = Arc::clone(self);
         let work = move || {
-            let _asking = host.routers.asking();
-            work(&host.look())
+            let _asking = host.routers.begin_question();
+            work(&host.context())
         };
         blocking(work).await.ok_or_else(|| {
             ErrorData::internal_error("the engine failed; standard error says more", None)
@@ -101,7 +101,7 @@ impl Host {
     }
 }
 
-impl Look {
+impl McpContext {
     /// Whether agents may use the workshop now.
     pub(super) fn workshop_is_on(&self) -> bool {
         self.engine.workshop_settings().0.is_on()
@@ -115,6 +115,6 @@ fn stamp(engine: &Engine) -> Option<(SystemTime, u64)> {
 }
 
 /// The engine's error in the words of the protocol, for what is no tool's answer.
-pub(super) fn internal(error: &Error) -> ErrorData {
+pub(super) fn internal(error: &EngineError) -> ErrorData {
     ErrorData::internal_error(error.message.clone(), serde_json::to_value(error).ok())
 }

@@ -14,13 +14,13 @@ use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use sha2::{Digest as _, Sha256};
-use sinew_engine::{Error, ErrorKind};
+use sinew_engine::{EngineError, ErrorKind};
 use tokio::runtime::Runtime;
 use url::Url;
 
-use super::host::Host;
+use super::host::McpHost;
 use super::server::McpServer;
-use crate::serve::{MAX_BODY, Part};
+use crate::server::{MAX_BODY, ServerPart};
 
 /// Where the service is mounted.
 pub const PATH: &str = "/mcp";
@@ -33,7 +33,7 @@ const LOCAL_ORIGINS: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "h
 
 /// Who may call.
 #[derive(Debug, Clone, Default)]
-pub struct Access {
+pub struct McpAccess {
     /// The token that calls must carry; `None` on a loopback listener that needs none.
     pub token: Option<String>,
     /// The address by which others know this server, where a proxy stands in front.
@@ -41,7 +41,7 @@ pub struct Access {
 }
 
 /// The route `/mcp`.
-pub fn router(host: &Arc<Host>, access: Access) -> Router {
+pub fn router(host: &Arc<McpHost>, access: McpAccess) -> Router {
     let host = Arc::clone(host);
     router_of(move || McpServer::new(&host), access)
 }
@@ -49,7 +49,7 @@ pub fn router(host: &Arc<Host>, access: Access) -> Router {
 /// The route `/mcp` with conversations of another making around ours.
 pub fn router_of<S: ServerHandler>(
     conversation: impl Fn() -> S + Send + Sync + 'static,
-    access: Access,
+    access: McpAccess,
 ) -> Router {
     let own = |local: [&str; 3], more: Option<String>| -> Vec<String> {
         local.into_iter().map(str::to_owned).chain(more).collect()
@@ -91,15 +91,15 @@ fn unauthorised() -> Response {
 }
 
 /// The service as a part of a server.
-pub fn part(host: &Arc<Host>, access: Access) -> Part {
-    Part::new("mcp", router(host, access))
+pub fn part(host: &Arc<McpHost>, access: McpAccess) -> ServerPart {
+    ServerPart::new("mcp", router(host, access))
 }
 
 /// A small runtime: the work is the engine's, on threads of its own.
-pub(super) fn runtime() -> Result<Runtime, Error> {
+pub(super) fn runtime() -> Result<Runtime, EngineError> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(
         |error| {
-            Error::new(
+            EngineError::new(
                 ErrorKind::Environment,
                 "no-runtime",
                 format!("cannot start threads: {error}"),

@@ -1,6 +1,6 @@
 //! sinew over the Model Context Protocol: tools, prompts, resources and the skills extension.
 //!
-//! A [`Host`] holds the one engine of the process; an [`McpServer`] is one conversation with a client,
+//! A [`McpHost`] holds the one engine of the process; an [`McpServer`] is one conversation with a client,
 //! over standard streams ([`serve_stdio`]) or over HTTP ([`http::router`]). Both eras of the protocol
 //! are spoken: sessions that begin with `initialize`, and requests that stand alone.
 //!
@@ -8,8 +8,6 @@
 //! rendered; standard output carries frames and nothing else. *Must never happen here*: a decision
 //! about trust. A client speaks for an agent, and only a question that its person answers approves.
 
-mod answer;
-mod ask;
 mod caller;
 mod changes;
 mod completions;
@@ -17,14 +15,16 @@ mod host;
 pub mod http;
 mod info;
 mod prompts;
+mod questions;
 mod resources;
 mod schema;
 mod server;
 mod skills;
 mod stdio;
+mod tool_answer;
 mod tools;
 
-pub use host::Host;
+pub use host::McpHost;
 pub use info::RESERVED_COMMANDS;
 pub use server::McpServer;
 pub use stdio::serve_stdio;

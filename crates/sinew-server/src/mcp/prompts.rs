@@ -8,15 +8,15 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 use sinew_catalog::commands::{CommandSpec, fill_arguments};
-use sinew_catalog::{Catalog, Entry};
-use sinew_engine::{Error, ModelChoice, declared_arguments, fill_in};
+use sinew_catalog::{Catalog, CatalogEntry};
+use sinew_engine::{EngineError, ModelChoice, declared_arguments, fill_in};
 
-use super::answer::{seen, shown};
-use super::caller::Caller;
-use super::host::Look;
+use super::caller::McpCaller;
+use super::host::McpContext;
 use super::info::RESERVED_COMMANDS;
 use super::resources::proposal;
-use super::skills::{cursor_of, from};
+use super::skills::{cursor_of, cursor_offset};
+use super::tool_answer::{one_line, visible_text};
 
 /// Prompts on a page.
 const PAGE: usize = 200;
@@ -24,7 +24,10 @@ const PAGE: usize = 200;
 const FOUND: usize = 3;
 
 /// The prompts there are.
-pub(super) fn list(look: &Look, cursor: Option<&str>) -> Result<ListPromptsResult, ErrorData> {
+pub(super) fn list(
+    look: &McpContext,
+    cursor: Option<&str>,
+) -> Result<ListPromptsResult, ErrorData> {
     let catalog = &look.snapshot.catalog;
     let [find, review] = RESERVED_COMMANDS;
     let message = PromptArgument::new("message")
@@ -38,7 +41,7 @@ pub(super) fn list(look: &Look, cursor: Option<&str>) -> Result<ListPromptsResul
     ];
     let skills = catalog.commands.specs().iter().map(|spec| of_skill(catalog, spec));
     let all: Vec<Prompt> = own.into_iter().chain(skills).collect();
-    let from = from(cursor, look)?;
+    let from = cursor_offset(cursor, look)?;
     let more = from + PAGE < all.len();
     let page = all.into_iter().skip(from).take(PAGE).collect();
     let mut result = ListPromptsResult::with_all_items(page);
@@ -56,24 +59,24 @@ fn of_skill(catalog: &Catalog, spec: &CommandSpec) -> Prompt {
         .map(|argument| {
             let known = PromptArgument::new(argument.name).with_required(false);
             match argument.hint {
-                Some(hint) => known.with_description(seen(&hint)),
+                Some(hint) => known.with_description(visible_text(&hint)),
                 None => known,
             }
         })
         .collect();
-    Prompt::new(&spec.name, Some(seen(&spec.description)), Some(arguments))
-        .with_title(seen(&spec.display_name))
+    Prompt::new(&spec.name, Some(visible_text(&spec.description)), Some(arguments))
+        .with_title(visible_text(&spec.display_name))
 }
 
-fn entry_of<'c>(catalog: &'c Catalog, spec: &CommandSpec) -> Option<&'c Entry> {
+fn entry_of<'c>(catalog: &'c Catalog, spec: &CommandSpec) -> Option<&'c CatalogEntry> {
     let file = std::path::Path::new(&spec.skill_file);
-    catalog.active().find(|entry| entry.file_path == file)
+    catalog.unshadowed().find(|entry| entry.file_path == file)
 }
 
 /// One prompt with its arguments in place.
 pub(super) fn get(
-    look: &Look,
-    caller: &Caller,
+    look: &McpContext,
+    caller: &McpCaller,
     name: &str,
     arguments: Option<&JsonObject>,
 ) -> Result<GetPromptResult, ErrorData> {
@@ -89,14 +92,15 @@ pub(super) fn get(
     let spec = catalog.commands.specs().iter().find(|spec| spec.name == name).ok_or_else(|| {
         ErrorData::invalid_params("there is no such prompt", Some(json!({"name": name})))
     })?;
-    let (body, description) = (body(look, caller, spec, &arguments)?, seen(&spec.description));
+    let (body, description) =
+        (body(look, caller, spec, &arguments)?, visible_text(&spec.description));
     let message = PromptMessage::new_text(Role::User, body);
     Ok(GetPromptResult::new(vec![message]).with_description(description))
 }
 
 fn body(
-    look: &Look,
-    caller: &Caller,
+    look: &McpContext,
+    caller: &McpCaller,
     spec: &CommandSpec,
     arguments: &BTreeMap<String, String>,
 ) -> Result<String, ErrorData> {
@@ -121,18 +125,18 @@ fn body(
         return Ok(format!(
             "The skill {} sends this command to the tool {}. Call that tool with these arguments, \
              unchanged:\n{typed}",
-            shown(&spec.skill_name),
-            shown(&dispatch.tool)
+            one_line(&spec.skill_name),
+            one_line(&dispatch.tool)
         ));
     }
     let location = look.engine.read_skill(catalog, &entry.name, None, &caller.actor());
     let read = location.map_err(|error| refused(&error))?;
     let text = read.text.unwrap_or_default();
-    let body = sinew_skill::split(&text).map_or(text.as_str(), |fenced| fenced.body);
+    let body = sinew_skill::split_front_matter(&text).map_or(text.as_str(), |fenced| fenced.body);
     let filled = fill_in(body, typed, arguments);
     let mut whole = format!(
         "Use the skill {} ({}).\n\n{}",
-        shown(&read.name),
+        one_line(&read.name),
         read.location,
         filled.text.trim()
     );
@@ -143,7 +147,10 @@ fn body(
 }
 
 /// The skills that fit a message, for a person who asks.
-fn found(look: &Look, arguments: &BTreeMap<String, String>) -> Result<GetPromptResult, ErrorData> {
+fn found(
+    look: &McpContext,
+    arguments: &BTreeMap<String, String>,
+) -> Result<GetPromptResult, ErrorData> {
     let message = arguments.get("message").map(String::as_str).unwrap_or_default();
     if message.trim().is_empty() {
         return Err(ErrorData::invalid_params("message is required", None));
@@ -152,7 +159,7 @@ fn found(look: &Look, arguments: &BTreeMap<String, String>) -> Result<GetPromptR
     let result = router.find(message, Some(FOUND)).result;
     let offered = result.matches.iter().take(result.offered);
     let lines: Vec<String> = offered
-        .map(|found| format!("- {}: {}", shown(&found.name), shown(&found.description)))
+        .map(|found| format!("- {}: {}", one_line(&found.name), one_line(&found.description)))
         .collect();
     let text = match lines.as_slice() {
         [] => format!("{message}\n\n(No installed skill fits this.)"),
@@ -165,7 +172,7 @@ fn found(look: &Look, arguments: &BTreeMap<String, String>) -> Result<GetPromptR
 }
 
 /// The oldest proposal that waits, with its diff.
-fn review_next(look: &Look, caller: &Caller) -> Result<GetPromptResult, ErrorData> {
+fn review_next(look: &McpContext, caller: &McpCaller) -> Result<GetPromptResult, ErrorData> {
     let pending = look
         .engine
         .workshop(|workshop| workshop.list("pending"))
@@ -174,7 +181,7 @@ fn review_next(look: &Look, caller: &Caller) -> Result<GetPromptResult, ErrorDat
         None => "No proposal waits in the workshop.".to_owned(),
         Some(next) => {
             let record = proposal(look, caller, &next.id).map_err(|error| refused(&error))?;
-            let field = |name: &str| shown(record[name].as_str().unwrap_or_default());
+            let field = |name: &str| one_line(record[name].as_str().unwrap_or_default());
             format!(
                 "Review this proposal for the skill {} ({}): {}\nWhy: {}\nFindings: {}\n\n{}\n\nSay what \
                  it changes and whether it is worth keeping; I decide.",
@@ -201,6 +208,6 @@ fn texts(arguments: Option<&JsonObject>) -> Result<BTreeMap<String, String>, Err
     each.collect()
 }
 
-fn refused(error: &Error) -> ErrorData {
+fn refused(error: &EngineError) -> ErrorData {
     ErrorData::invalid_params(error.message.clone(), serde_json::to_value(error).ok())
 }

@@ -9,14 +9,14 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 use sinew_catalog::SKILL_FILE;
-use sinew_engine::{Actor, Error, PromptOptions};
+use sinew_engine::{Actor, EngineError, PromptOptions};
 use sinew_skill::content_hash;
-use sinew_workshop::Caller as WorkshopCaller;
+use sinew_workshop::WorkshopCaller;
 
-use super::answer::{clean, seen};
-use super::caller::Caller;
-use super::host::{Look, internal};
-use super::skills::{cursor_of, from};
+use super::caller::McpCaller;
+use super::host::{McpContext, internal};
+use super::skills::{cursor_of, cursor_offset};
+use super::tool_answer::{clean, visible_text};
 
 /// How long a client may trust an answer that it cannot hear about otherwise.
 pub(super) const CACHE_MS: u64 = 30_000;
@@ -37,18 +37,22 @@ const FIXED: [(&str, &str, &str, &str); 3] = [
 ];
 
 /// The resources that clients list: each served skill's own file, and sinew's own.
-pub(super) fn list(look: &Look, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
+pub(super) fn list(
+    look: &McpContext,
+    cursor: Option<&str>,
+) -> Result<ListResourcesResult, ErrorData> {
     let fixed = FIXED.iter().map(|(uri, name, description, mime)| {
         Resource::new(*uri, *name).with_description(*description).with_mime_type(*mime)
     });
-    let served = look.snapshot.catalog.active().filter_map(|entry| {
+    let served = look.snapshot.catalog.unshadowed().filter_map(|entry| {
         let uri = look.engine.skill_uri(entry)?;
-        let resource = Resource::new(uri, seen(&entry.name)).with_mime_type("text/markdown");
-        let resource = resource.with_description(seen(&entry.description));
-        Some(resource.with_title(seen(&entry.display_name)))
+        let resource =
+            Resource::new(uri, visible_text(&entry.name)).with_mime_type("text/markdown");
+        let resource = resource.with_description(visible_text(&entry.description));
+        Some(resource.with_title(visible_text(&entry.display_name)))
     });
     let all: Vec<Resource> = fixed.chain(served).collect();
-    let from = from(cursor, look)?;
+    let from = cursor_offset(cursor, look)?;
     let more = from + PAGE < all.len();
     let page = all.into_iter().skip(from).take(PAGE).collect();
     let mut result = ListResourcesResult::with_all_items(page);
@@ -69,14 +73,18 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
 
 /// What lies at an address.
 pub(super) fn read(
-    look: &Look,
-    caller: &Caller,
+    look: &McpContext,
+    caller: &McpCaller,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
     Ok(ReadResourceResult::new(vec![contents(look, caller, uri)?]))
 }
 
-fn contents(look: &Look, caller: &Caller, uri: &str) -> Result<ResourceContents, ErrorData> {
+fn contents(
+    look: &McpContext,
+    caller: &McpCaller,
+    uri: &str,
+) -> Result<ResourceContents, ErrorData> {
     let catalog = &look.snapshot.catalog;
     if let Some((entry, file)) = look.engine.served_at(catalog, uri) {
         let bytes = look.engine.read_served(entry, &file).map_err(|_| unknown(uri))?;
@@ -105,7 +113,7 @@ fn contents(look: &Look, caller: &Caller, uri: &str) -> Result<ResourceContents,
             Ok(json(&json!({"version": version, "counts": counts, "skills": skills})))
         }
         CORTEX => {
-            let learned = || -> Result<Value, Error> {
+            let learned = || -> Result<Value, EngineError> {
                 let cortex = look.engine.cortex()?;
                 Ok(json!({"overview": cortex.overview(None)?, "lessons": cortex.lessons()?}))
             };
@@ -116,11 +124,11 @@ fn contents(look: &Look, caller: &Caller, uri: &str) -> Result<ResourceContents,
 }
 
 /// What lies at an address with a hole.
-fn templated(look: &Look, caller: &Caller, uri: &str) -> Option<Value> {
+fn templated(look: &McpContext, caller: &McpCaller, uri: &str) -> Option<Value> {
     if let Some(skill) = uri.strip_prefix(EXPLAIN) {
         let catalog = &look.snapshot.catalog;
         let entry = look.engine.find(catalog, skill).ok()?;
-        let entry = look.engine.entry_for(entry, &caller.actor());
+        let entry = look.engine.entry_visible_to(entry, &caller.actor());
         return Some(json!(look.engine.explain(catalog, &entry, &PromptOptions::default())));
     }
     let id = uri.strip_prefix(PROPOSAL)?;
@@ -128,7 +136,11 @@ fn templated(look: &Look, caller: &Caller, uri: &str) -> Option<Value> {
 }
 
 /// A proposal as the documented tool shows it, and what it would change.
-pub(super) fn proposal(look: &Look, caller: &Caller, id: &str) -> Result<Value, Error> {
+pub(super) fn proposal(
+    look: &McpContext,
+    caller: &McpCaller,
+    id: &str,
+) -> Result<Value, EngineError> {
     let by = WorkshopCaller { by: caller.by(), agent_id: None, session_id: None };
     let mut record = look.engine.workshop_tool(&json!({"action": "inspect", "id": id}), &by)?.value;
     let preview = look.engine.workshop(|workshop| workshop.preview(id))?;
@@ -137,8 +149,8 @@ pub(super) fn proposal(look: &Look, caller: &Caller, id: &str) -> Result<Value, 
 }
 
 /// A digest of what lies at an address, for whoever follows it; `None` where nothing does.
-pub(super) fn digest(look: &Look, uri: &str) -> Option<String> {
-    let nobody = Caller::nobody();
+pub(super) fn digest(look: &McpContext, uri: &str) -> Option<String> {
+    let nobody = McpCaller::nobody();
     let contents = contents(look, &nobody, uri).ok()?;
     Some(content_hash(serde_json::to_string(&contents).ok()?.as_bytes()))
 }
@@ -179,12 +191,12 @@ pub(super) fn mime_type(file: &str) -> &'static str {
     }
 }
 
-impl Caller {
+impl McpCaller {
     /// The server itself, which looks at what others follow.
     fn nobody() -> Self {
         Self {
             name: Actor::System.to_string(),
-            era: super::caller::Era::Stateless,
+            era: super::caller::ProtocolEra::Stateless,
             elicits: false,
             samples: false,
         }

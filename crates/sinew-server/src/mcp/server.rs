@@ -14,11 +14,11 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
-use super::ask::{self, Step};
-use super::caller::{Caller, Era, era};
-use super::host::{Host, Look, Subscribed};
+use super::caller::{McpCaller, ProtocolEra, era};
+use super::host::{McpContext, McpHost, UriSubscriptions};
+use super::questions::{self, McpToolResponse};
 use super::resources::CACHE_MS;
-use super::skills::Method;
+use super::skills::SkillsMethod;
 use super::{changes, completions, info, prompts, resources, skills, tools};
 
 /// Addresses that one conversation may follow; each is looked at every second.
@@ -27,29 +27,29 @@ const MAX_FOLLOWED: usize = 200;
 /// One conversation with a client.
 #[derive(Debug, Clone)]
 pub struct McpServer {
-    host: Arc<Host>,
-    subscribed: Arc<Subscribed>,
+    host: Arc<McpHost>,
+    subscribed: Arc<UriSubscriptions>,
 }
 
 impl McpServer {
     /// A conversation over the engine of a host.
-    pub fn new(host: &Arc<Host>) -> Self {
+    pub fn new(host: &Arc<McpHost>) -> Self {
         let subscribed = Arc::new(Mutex::new(HashSet::new()));
-        host.follow(&subscribed);
+        host.add_subscriptions(&subscribed);
         Self { host: Arc::clone(host), subscribed }
     }
 
     async fn run<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Look) -> Result<T, ErrorData> + Send + 'static,
+        work: impl FnOnce(&McpContext) -> Result<T, ErrorData> + Send + 'static,
     ) -> Result<T, ErrorData> {
         self.host.run(work).await?
     }
 }
 
 /// How long and for whom an answer may be kept, which only the newer revision defines.
-fn keep(era: Era, ttl_ms: &mut Option<u64>, scope: &mut Option<CacheScope>) {
-    if era == Era::Stateless {
+fn keep(era: ProtocolEra, ttl_ms: &mut Option<u64>, scope: &mut Option<CacheScope>) {
+    if era == ProtocolEra::Stateless {
         *ttl_ms = Some(CACHE_MS);
         *scope = Some(CacheScope::Private);
     }
@@ -80,14 +80,14 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let caller = Caller::of(&context);
-        let bound = ask::bound(&caller, &request.name, request.arguments.as_ref());
+        let caller = McpCaller::of(&context);
+        let bound = questions::call_binding(&caller, &request.name, request.arguments.as_ref());
         let mut answered = None;
         if let Some(note) = &request.request_state {
             let about = self.host.seal.open(note, &bound)?;
             // An answer that is missing is asked for again.
-            answered =
-                ask::among(&about, request.input_responses.as_ref()).map(|reply| (about, reply));
+            answered = questions::find_reply(&about, request.input_responses.as_ref())
+                .map(|reply| (about, reply));
         }
         loop {
             let (request, who) = (request.clone(), caller.clone());
@@ -101,12 +101,12 @@ impl ServerHandler for McpServer {
                 })
                 .await?;
             let question = match step {
-                Ok(Step::Done(answer)) => return Ok(answer.into_result().into()),
+                Ok(McpToolResponse::Done(answer)) => return Ok(answer.into_result().into()),
                 Err(refusal) => return Ok(refusal.into_result()?.into()),
-                Ok(Step::Ask(question)) => question,
+                Ok(McpToolResponse::Ask(question)) => question,
             };
-            if caller.era == Era::Stateless {
-                return Ok(question.required(&self.host.seal, &bound)?.into());
+            if caller.era == ProtocolEra::Stateless {
+                return Ok(question.into_input_required(&self.host.seal, &bound)?.into());
             }
             let about = question.about();
             answered = Some((about, question.ask(&context.peer).await?));
@@ -118,7 +118,7 @@ impl ServerHandler for McpServer {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let work = move |look: &Look| prompts::list(look, cursor(request).as_deref());
+        let work = move |look: &McpContext| prompts::list(look, cursor(request).as_deref());
         let mut result = self.run(work).await?;
         keep(era(&context), &mut result.ttl_ms, &mut result.cache_scope);
         Ok(result)
@@ -129,8 +129,8 @@ impl ServerHandler for McpServer {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let caller = Caller::of(&context);
-        let work = move |look: &Look| {
+        let caller = McpCaller::of(&context);
+        let work = move |look: &McpContext| {
             prompts::get(look, &caller, &request.name, request.arguments.as_ref())
         };
         self.run(work).await.map(Into::into)
@@ -141,7 +141,7 @@ impl ServerHandler for McpServer {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let work = move |look: &Look| resources::list(look, cursor(request).as_deref());
+        let work = move |look: &McpContext| resources::list(look, cursor(request).as_deref());
         let mut result = self.run(work).await?;
         keep(era(&context), &mut result.ttl_ms, &mut result.cache_scope);
         Ok(result)
@@ -162,7 +162,7 @@ impl ServerHandler for McpServer {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let caller = Caller::of(&context);
+        let caller = McpCaller::of(&context);
         let mut read = self.run(move |look| resources::read(look, &caller, &request.uri)).await?;
         keep(era(&context), &mut read.ttl_ms, &mut read.cache_scope);
         Ok(read.into())
@@ -181,7 +181,7 @@ impl ServerHandler for McpServer {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let Some(method) = Method::named(&request.method) else {
+        let Some(method) = SkillsMethod::named(&request.method) else {
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
         };
         let era = era(&context);
@@ -216,7 +216,7 @@ impl ServerHandler for McpServer {
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let notices = self.host.notices.subscribe();
         let subscribed = Arc::clone(&self.subscribed);
-        tokio::spawn(changes::tell_session(context.peer, notices, subscribed));
+        tokio::spawn(changes::notify_session(context.peer, notices, subscribed));
     }
 
     fn accepted_subscription_filter(
@@ -224,7 +224,7 @@ impl ServerHandler for McpServer {
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
         // What is accepted is acknowledged at once, and changes from then on are told.
-        tokio::task::block_in_place(|| self.host.begin_noting());
+        tokio::task::block_in_place(|| self.host.ensure_baseline());
         let mut accepted = requested.clone();
         if let Some(followed) = &mut accepted.resource_subscriptions {
             followed.truncate(MAX_FOLLOWED);
@@ -235,8 +235,8 @@ impl ServerHandler for McpServer {
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let followed = context.accepted().resource_subscriptions.clone().unwrap_or_default();
         let followed = Arc::new(Mutex::new(followed.into_iter().collect::<HashSet<String>>()));
-        self.host.follow(&followed);
-        changes::tell_stream(&context, self.host.notices.subscribe()).await;
+        self.host.add_subscriptions(&followed);
+        changes::notify_stream(&context, self.host.notices.subscribe()).await;
         Ok(())
     }
 }

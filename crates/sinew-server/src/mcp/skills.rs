@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use sinew_catalog::SKILL_FILE;
 use sinew_engine::ServedSkill;
 
-use super::caller::Era;
-use super::host::Look;
+use super::caller::ProtocolEra;
+use super::host::McpContext;
 use super::resources::{CACHE_MS, mime_type};
 
 /// The extension's name.
@@ -26,13 +26,13 @@ const CHILDREN: usize = 200;
 
 /// The methods of the extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Method {
+pub(super) enum SkillsMethod {
     List,
     Get,
     Folder,
 }
 
-impl Method {
+impl SkillsMethod {
     pub(super) fn named(method: &str) -> Option<Self> {
         match method {
             "skills/list" => Some(Self::List),
@@ -44,30 +44,30 @@ impl Method {
 }
 
 #[derive(Deserialize, Default)]
-struct Params {
+struct SkillsParams {
     uri: Option<String>,
     cursor: Option<String>,
 }
 
 /// Answers a request of the extension.
 pub(super) fn answer(
-    method: Method,
+    method: SkillsMethod,
     request: &CustomRequest,
-    era: Era,
-    look: &Look,
+    era: ProtocolEra,
+    look: &McpContext,
 ) -> Result<CustomResult, ErrorData> {
-    let params: Params = request
+    let params: SkillsParams = request
         .params_as()
         .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?
         .unwrap_or_default();
     let mut result = match (method, &params.uri) {
-        (Method::List, _) => list(look, params.cursor.as_deref())?,
-        (Method::Get, Some(uri)) => get(look, uri)?,
-        (Method::Folder, Some(uri)) => folder(look, uri, params.cursor.as_deref())?,
+        (SkillsMethod::List, _) => list(look, params.cursor.as_deref())?,
+        (SkillsMethod::Get, Some(uri)) => get(look, uri)?,
+        (SkillsMethod::Folder, Some(uri)) => folder(look, uri, params.cursor.as_deref())?,
         (_, None) => return Err(ErrorData::invalid_params("uri is required", None)),
     };
     // Older revisions do not define these.
-    if era == Era::Stateless {
+    if era == ProtocolEra::Stateless {
         result["resultType"] = json!("complete");
         result["ttlMs"] = json!(CACHE_MS);
         result["cacheScope"] = json!("private");
@@ -75,11 +75,11 @@ pub(super) fn answer(
     Ok(CustomResult::new(result))
 }
 
-fn list(look: &Look, cursor: Option<&str>) -> Result<Value, ErrorData> {
+fn list(look: &McpContext, cursor: Option<&str>) -> Result<Value, ErrorData> {
     let catalog = &look.snapshot.catalog;
-    let from = from(cursor, look)?;
+    let from = cursor_offset(cursor, look)?;
     let candidates: Vec<_> =
-        catalog.active().filter(|entry| look.engine.skill_uri(entry).is_some()).collect();
+        catalog.unshadowed().filter(|entry| look.engine.skill_uri(entry).is_some()).collect();
     let page = candidates.iter().skip(from).take(PAGE);
     let served = page.filter_map(|entry| look.engine.serve(entry, &look.host.digests).ok());
     let mut result = json!({"skills": served.map(|skill| record(&skill)).collect::<Vec<_>>()});
@@ -89,7 +89,7 @@ fn list(look: &Look, cursor: Option<&str>) -> Result<Value, ErrorData> {
     Ok(result)
 }
 
-fn get(look: &Look, uri: &str) -> Result<Value, ErrorData> {
+fn get(look: &McpContext, uri: &str) -> Result<Value, ErrorData> {
     let found = look.engine.served_at(&look.snapshot.catalog, uri);
     let entry = found.filter(|(_, below)| below == SKILL_FILE).map(|(entry, _)| entry);
     let served = entry.and_then(|entry| look.engine.serve(entry, &look.host.digests).ok());
@@ -98,7 +98,7 @@ fn get(look: &Look, uri: &str) -> Result<Value, ErrorData> {
 }
 
 /// The direct children of a folder.
-fn folder(look: &Look, uri: &str, cursor: Option<&str>) -> Result<Value, ErrorData> {
+fn folder(look: &McpContext, uri: &str, cursor: Option<&str>) -> Result<Value, ErrorData> {
     let refuse = || unserved("this is no folder of a served skill", uri);
     let (entry, below) = look.engine.served_at(&look.snapshot.catalog, uri).ok_or_else(refuse)?;
     let skill = look.engine.serve(entry, &look.host.digests).map_err(|_| refuse())?;
@@ -123,7 +123,7 @@ fn folder(look: &Look, uri: &str, cursor: Option<&str>) -> Result<Value, ErrorDa
     let folders =
         folders.into_iter().map(|(name, uri)| Resource::new(uri, name).with_mime_type(FOLDER));
     children.splice(0..0, folders);
-    let from = from(cursor, look)?;
+    let from = cursor_offset(cursor, look)?;
     let page: Vec<&Resource> = children.iter().skip(from).take(CHILDREN).collect();
     let mut result = json!({"resources": page});
     if from + CHILDREN < children.len() {
@@ -144,12 +144,12 @@ fn record(skill: &ServedSkill) -> Value {
 }
 
 /// A place in one version of the catalog.
-pub(super) fn cursor_of(look: &Look, at: usize) -> String {
+pub(super) fn cursor_of(look: &McpContext, at: usize) -> String {
     format!("{}:{at}", look.snapshot.version)
 }
 
 /// Where a page begins. Pages are cut from one version; with another one, the client begins anew.
-pub(super) fn from(cursor: Option<&str>, look: &Look) -> Result<usize, ErrorData> {
+pub(super) fn cursor_offset(cursor: Option<&str>, look: &McpContext) -> Result<usize, ErrorData> {
     let Some(cursor) = cursor else { return Ok(0) };
     let parts = cursor.split_once(':');
     let parts = parts.and_then(|(of, at)| Some((of.parse::<u64>().ok()?, at.parse().ok()?)));

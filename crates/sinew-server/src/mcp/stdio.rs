@@ -5,13 +5,13 @@ use std::sync::Arc;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
-use sinew_engine::{Error, ErrorKind};
+use sinew_engine::{EngineError, ErrorKind};
 
-use super::host::Host;
+use super::host::McpHost;
 use super::server::McpServer;
 
 /// Serves one client until it closes standard input.
-pub fn serve_stdio(host: &Arc<Host>) -> Result<(), Error> {
+pub fn serve_stdio(host: &Arc<McpHost>) -> Result<(), EngineError> {
     let runtime = super::http::runtime()?;
     host.watch();
     let served = runtime.block_on(async {
@@ -25,7 +25,7 @@ pub fn serve_stdio(host: &Arc<Host>) -> Result<(), Error> {
     // Blocking work of a client that is gone has nobody to answer to.
     runtime.shutdown_background();
     served.map_err(|error| {
-        Error::new(
+        EngineError::new(
             ErrorKind::Environment,
             "mcp-failed",
             format!("the conversation broke off: {error}"),

@@ -14,12 +14,12 @@ use futures_util::TryStreamExt as _;
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::path::Path as Key;
 use object_store::{ObjectStore as _, ObjectStoreExt as _, PutMode, PutPayload};
-use sinew_guard::atomic::{self, Access};
+use sinew_guard::atomic::{self, FileAccess};
 use sinew_skill::content_hash;
 use tokio::runtime::Runtime;
 
-use super::bucket::Connector;
-use super::settings::{BlobPlace, Bucket};
+use super::bucket::BucketConnector;
+use super::settings::{BlobLocation, BucketSettings};
 
 /// Why bytes could not be kept or found.
 #[derive(Debug, thiserror::Error)]
@@ -43,19 +43,19 @@ impl From<io::Error> for BlobError {
 
 /// Where blobs lie. Calls block.
 #[derive(Clone)]
-pub(crate) enum Blobs {
+pub(crate) enum BlobStore {
     Folder(PathBuf),
-    Bucket(Arc<OpenBucket>),
+    Bucket(Arc<BucketStore>),
 }
 
 /// A bucket, and the runtime in which its requests run, so that it works on any thread that may block.
-pub(crate) struct OpenBucket {
+pub(crate) struct BucketStore {
     store: AmazonS3,
     prefix: String,
     runtime: Option<Runtime>,
 }
 
-impl OpenBucket {
+impl BucketStore {
     fn run<T>(
         &self,
         work: impl Future<Output = object_store::Result<T>>,
@@ -77,7 +77,7 @@ impl OpenBucket {
     }
 }
 
-impl Drop for OpenBucket {
+impl Drop for BucketStore {
     fn drop(&mut self) {
         // Dropping a runtime waits for its threads, which an asynchronous caller must not.
         if let Some(runtime) = self.runtime.take() {
@@ -86,7 +86,7 @@ impl Drop for OpenBucket {
     }
 }
 
-impl fmt::Debug for Blobs {
+impl fmt::Debug for BlobStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Folder(folder) => write!(f, "Blobs({})", folder.display()),
@@ -97,19 +97,19 @@ impl fmt::Debug for Blobs {
 
 /// A blob that lies there.
 #[derive(Debug)]
-pub(crate) struct Listed {
+pub(crate) struct StoredBlob {
     pub(crate) sha256: String,
     pub(crate) modified_ms: u64,
 }
 
-impl Blobs {
-    pub(crate) fn open(place: &BlobPlace) -> Result<Self, BlobError> {
+impl BlobStore {
+    pub(crate) fn open(place: &BlobLocation) -> Result<Self, BlobError> {
         match place {
-            BlobPlace::Folder(folder) => {
-                sinew_guard::private::create_folder(folder)?;
+            BlobLocation::Folder(folder) => {
+                sinew_guard::private_files::create_folder(folder)?;
                 Ok(Self::Folder(folder.clone()))
             }
-            BlobPlace::Bucket(bucket) => Ok(Self::Bucket(Arc::new(OpenBucket {
+            BlobLocation::Bucket(bucket) => Ok(Self::Bucket(Arc::new(BucketStore {
                 store: open_bucket(bucket).map_err(|error| failed(&error))?,
                 prefix: bucket.prefix.clone(),
                 runtime: Some(tokio::runtime::Builder::new_current_thread().enable_time().build()?),
@@ -125,7 +125,7 @@ impl Blobs {
                 let path = folder.join(place(&sha256));
                 // One that was damaged is put right by whoever has the bytes.
                 if !fs::read(&path).is_ok_and(|found| found == bytes) {
-                    atomic::write(&path, bytes, Access::OwnerOnly)?;
+                    atomic::write(&path, bytes, FileAccess::OwnerOnly)?;
                 }
             }
             Self::Bucket(bucket) => {
@@ -167,7 +167,7 @@ impl Blobs {
     }
 
     /// Every blob there is.
-    pub(crate) fn list(&self) -> Result<Vec<Listed>, BlobError> {
+    pub(crate) fn list(&self) -> Result<Vec<StoredBlob>, BlobError> {
         match self {
             Self::Folder(folder) => list_folder(&folder.join("sha256")),
             Self::Bucket(bucket) => {
@@ -180,7 +180,7 @@ impl Blobs {
                     let mut parts = object.location.as_ref().rsplit('/');
                     let (rest, start) = (parts.next()?, parts.next()?);
                     let modified = u64::try_from(object.last_modified.timestamp_millis()).ok()?;
-                    Some(Listed { sha256: format!("{start}{rest}"), modified_ms: modified })
+                    Some(StoredBlob { sha256: format!("{start}{rest}"), modified_ms: modified })
                 };
                 Ok(found.map_err(|error| failed(&error))?.into_iter().filter_map(listed).collect())
             }
@@ -198,7 +198,7 @@ impl Blobs {
     }
 }
 
-fn list_folder(root: &Path) -> Result<Vec<Listed>, BlobError> {
+fn list_folder(root: &Path) -> Result<Vec<StoredBlob>, BlobError> {
     let mut listed = Vec::new();
     let folders = match fs::read_dir(root) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(listed),
@@ -216,15 +216,15 @@ fn list_folder(root: &Path) -> Result<Vec<Listed>, BlobError> {
             }
             let modified = file.metadata()?.modified()?;
             let age = modified.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-            listed.push(Listed { sha256, modified_ms: u64::try_from(age).unwrap_or(u64::MAX) });
+            listed.push(StoredBlob { sha256, modified_ms: u64::try_from(age).unwrap_or(u64::MAX) });
         }
     }
     Ok(listed)
 }
 
-fn open_bucket(bucket: &Bucket) -> object_store::Result<AmazonS3> {
+fn open_bucket(bucket: &BucketSettings) -> object_store::Result<AmazonS3> {
     let mut builder = AmazonS3Builder::new()
-        .with_http_connector(Connector)
+        .with_http_connector(BucketConnector)
         .with_bucket_name(&bucket.name)
         .with_region(&bucket.region)
         .with_virtual_hosted_style_request(!bucket.path_style);

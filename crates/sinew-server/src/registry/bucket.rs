@@ -16,9 +16,9 @@ const MAX_ANSWER: u64 = 128 << 20;
 
 /// Makes clients.
 #[derive(Debug)]
-pub(super) struct Connector;
+pub(super) struct BucketConnector;
 
-impl HttpConnector for Connector {
+impl HttpConnector for BucketConnector {
     fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
         let agent = ureq::Agent::config_builder()
             .timeout_global(Some(DEADLINE))
@@ -26,15 +26,15 @@ impl HttpConnector for Connector {
             .max_redirects(0)
             .allow_non_standard_methods(true)
             .build();
-        Ok(HttpClient::new(Client(agent.into())))
+        Ok(HttpClient::new(BucketClient(agent.into())))
     }
 }
 
 #[derive(Debug)]
-struct Client(ureq::Agent);
+struct BucketClient(ureq::Agent);
 
 #[async_trait]
-impl HttpService for Client {
+impl HttpService for BucketClient {
     /// Blocks: blobs are only ever asked for from threads that may.
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         use http_body_util::BodyExt as _;

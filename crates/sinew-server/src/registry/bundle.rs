@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use sinew_guard::archive;
-use sinew_guard::scan::{MAX_FILE, MAX_FILES, MAX_SKILL, ScanReport, Severity, Verdict};
-use sinew_hub::digest::{FileRecord, META_FILE, Order, fingerprint};
-use sinew_hub::tree::{Tree, TreeFile};
-use sinew_hub::zipped::Meta;
+use sinew_guard::scan::{FindingSeverity, MAX_FILE, MAX_FILES, MAX_SKILL, ScanReport, Verdict};
+use sinew_hub::digest::{FileRecord, FingerprintOrder, META_FILE, fingerprint};
+use sinew_hub::tree::{SkillTree, TreeFile};
+use sinew_hub::version_archive::ArchiveMeta;
 use sinew_skill::{ReadOptions, Skill};
 
-use super::answer::Refusal;
-use super::model::{FileDoc, FindingDoc, ScanDoc, Setup};
+use super::model::{FileDoc, FindingDoc, ScanDoc, SetupKey};
+use super::refusal::RegistryRefusal;
 
 /// The longest path of a file.
 const MAX_PATH: usize = 500;
@@ -28,7 +28,7 @@ const CARD_FILE: &str = "skill-card.md";
 
 /// A file of a bundle.
 #[derive(Debug)]
-pub(crate) struct Upload {
+pub(crate) struct RegistryBundleFile {
     pub(crate) path: String,
     pub(crate) bytes: Vec<u8>,
     pub(crate) content_type: String,
@@ -36,15 +36,15 @@ pub(crate) struct Upload {
 
 /// What the skill's own file says of it.
 #[derive(Debug, Default)]
-pub(super) struct About {
+pub(super) struct BundleFacts {
     pub(super) summary: Option<String>,
     pub(super) spdx: Option<String>,
-    pub(super) setup: Vec<Setup>,
+    pub(super) setup: Vec<SetupKey>,
     pub(super) os: Vec<String>,
 }
 
-impl About {
-    pub(super) fn read(files: &[Upload], slug: &str) -> Self {
+impl BundleFacts {
+    pub(super) fn read(files: &[RegistryBundleFile], slug: &str) -> Self {
         let path = skill_file(files);
         let Some(file) = files.iter().find(|file| file.path == path) else {
             return Self::default();
@@ -63,27 +63,27 @@ impl About {
 }
 
 /// Variables and settings that the skill wants, the required ones first.
-fn setup(skill: &Skill) -> Vec<Setup> {
-    let mut setup: Vec<Setup> = Vec::new();
+fn setup(skill: &Skill) -> Vec<SetupKey> {
+    let mut setup: Vec<SetupKey> = Vec::new();
     let Some(metadata) = &skill.metadata else { return setup };
     let required = metadata.requires.env.iter().chain(&metadata.requires.config);
     let optional = metadata.requires.any_env.iter().chain(&metadata.primary_env);
     let keys = required.map(|key| (key, true)).chain(optional.map(|key| (key, false)));
     for (key, required) in keys {
         if !setup.iter().any(|known| known.key == *key) {
-            setup.push(Setup { key: key.clone(), required });
+            setup.push(SetupKey { key: key.clone(), required });
         }
     }
     setup
 }
 
 /// Of the files as published and as installed, in both orders, without repetitions.
-pub(super) fn fingerprints(records: &[FileRecord], meta: &Meta) -> Vec<String> {
+pub(super) fn fingerprints(records: &[FileRecord], meta: &ArchiveMeta) -> Vec<String> {
     let mut installed = records.to_vec();
     installed.push(FileRecord::of(META_FILE, &meta.to_bytes()));
     let mut all = Vec::new();
     for files in [records, &installed] {
-        for order in [Order::Collation, Order::Bytes] {
+        for order in [FingerprintOrder::Collation, FingerprintOrder::Bytes] {
             let found = fingerprint(files, order);
             if !all.contains(&found) {
                 all.push(found);
@@ -93,15 +93,15 @@ pub(super) fn fingerprints(records: &[FileRecord], meta: &Meta) -> Vec<String> {
     all
 }
 
-pub(super) fn file_docs(files: &[Upload], records: &[FileRecord]) -> Vec<FileDoc> {
-    let doc = |(file, record): (&Upload, &FileRecord)| FileDoc {
+pub(super) fn file_docs(files: &[RegistryBundleFile], records: &[FileRecord]) -> Vec<FileDoc> {
+    let doc = |(file, record): (&RegistryBundleFile, &FileRecord)| FileDoc {
         path: file.path.clone(),
         size: record.size,
         sha256: record.sha256.clone(),
         content_type: file.content_type.clone(),
     };
     let mut docs: Vec<FileDoc> = files.iter().zip(records).map(doc).collect();
-    docs.sort_by(|a, b| Order::Collation.compare(&a.path, &b.path));
+    docs.sort_by(|a, b| FingerprintOrder::Collation.compare(&a.path, &b.path));
     docs
 }
 
@@ -118,14 +118,14 @@ pub(super) fn scan_doc(report: &ScanReport, now: u64) -> ScanDoc {
         ruleset: report.ruleset.clone(),
         checked_at: now,
         has_warnings: report.verdict == Verdict::Warn,
-        findings: report.at_least(Severity::Warn).take(MAX_FINDINGS).map(finding).collect(),
+        findings: report.at_least(FindingSeverity::Warn).take(MAX_FINDINGS).map(finding).collect(),
     }
 }
 
 /// Why a bundle was refused, for the person who wrote it.
 pub(super) fn blocked(report: &ScanReport) -> String {
     let mut text = "Blocked by the security scan; nothing was published.".to_owned();
-    for finding in report.at_least(Severity::Critical).take(MAX_FINDINGS) {
+    for finding in report.at_least(FindingSeverity::Critical).take(MAX_FINDINGS) {
         let place = match finding.line {
             0 => finding.file.clone(),
             line => format!("{}:{line}", finding.file),
@@ -136,49 +136,54 @@ pub(super) fn blocked(report: &ScanReport) -> String {
 }
 
 /// The path of the skill's own file.
-pub(super) fn skill_file(files: &[Upload]) -> &'static str {
+pub(super) fn skill_file(files: &[RegistryBundleFile]) -> &'static str {
     let has = |name: &&&str| files.iter().any(|file| file.path == **name);
     SKILL_FILES.iter().find(has).copied().unwrap_or(SKILL_FILES[0])
 }
 
-pub(super) fn check_sizes(sizes: impl Iterator<Item = u64>) -> Result<(), Refusal> {
+pub(super) fn check_sizes(sizes: impl Iterator<Item = u64>) -> Result<(), RegistryRefusal> {
     let mut total = 0u64;
     for (count, size) in sizes.enumerate() {
         total = total.saturating_add(size);
         if size > MAX_FILE {
-            return Err(Refusal::too_large("File exceeds 10MB limit"));
+            return Err(RegistryRefusal::too_large("File exceeds 10MB limit"));
         }
         if total > MAX_SKILL {
-            return Err(Refusal::too_large("Skill bundle exceeds 50MB limit"));
+            return Err(RegistryRefusal::too_large("Skill bundle exceeds 50MB limit"));
         }
         if count >= MAX_FILES {
-            return Err(Refusal::too_large(format!("A skill has at most {MAX_FILES} files")));
+            return Err(RegistryRefusal::too_large(format!(
+                "A skill has at most {MAX_FILES} files"
+            )));
         }
     }
     Ok(())
 }
 
 /// Whether the files make a skill that every client can unpack.
-pub(super) fn check_files(files: &[Upload]) -> Result<(), Refusal> {
+pub(super) fn check_files(files: &[RegistryBundleFile]) -> Result<(), RegistryRefusal> {
     check_sizes(files.iter().map(|file| file.bytes.len() as u64))?;
     for file in files {
         check_path(&file.path)?;
         if file.path.eq_ignore_ascii_case(CARD_FILE) || file.path == META_FILE {
-            return Err(Refusal::bad(format!("{}: the registry makes this file", file.path)));
+            return Err(RegistryRefusal::bad(format!(
+                "{}: the registry makes this file",
+                file.path
+            )));
         }
     }
     // Only the names matter here: whether any two are one file on some machine.
     let named = files.iter().map(|file| TreeFile::new(&*file.path, Vec::new())).collect();
-    Tree::new(named).map_err(|error| Refusal::bad(error.to_string()))?;
+    SkillTree::new(named).map_err(|error| RegistryRefusal::bad(error.to_string()))?;
     if !SKILL_FILES.iter().any(|name| files.iter().any(|file| file.path == *name)) {
-        return Err(Refusal::bad("SKILL.md is required"));
+        return Err(RegistryRefusal::bad("SKILL.md is required"));
     }
     Ok(())
 }
 
 /// Whether a path can be unpacked anywhere without leaving its folder.
-pub(crate) fn check_path(path: &str) -> Result<(), Refusal> {
-    let bad = |why: &str| Err(Refusal::bad(format!("{}: {why}", plain(path, 100))));
+pub(crate) fn check_path(path: &str) -> Result<(), RegistryRefusal> {
+    let bad = |why: &str| Err(RegistryRefusal::bad(format!("{}: {why}", plain(path, 100))));
     if path.is_empty() || path.chars().count() > MAX_PATH {
         return bad("a path has 1 to 500 characters");
     }

@@ -17,15 +17,15 @@ use axum::response::IntoResponse as _;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use sinew_store::{Document, Expect, Json as Body, Keys, Op, StoreError};
+use sinew_store::{ExpectedVersion, JsonText, KeyRange, StoreError, StoreOp, StoredDocument};
 
-use super::answer::{Answer, Refusal, json_answer};
 use super::bundle::plain;
-use super::model::{AuditEntry, DEVICES};
-use super::rate::{Kind, Who};
-use super::token::{NewToken, Role, TokenError, Tokens, hex, random_bytes};
-use super::{Registry, audit};
-use crate::gate::{CalledAs, Peer};
+use super::model::{DEVICES, RegistryAuditEntry};
+use super::rate_limit::{RateSubject, RequestKind};
+use super::refusal::{RegistryRefusal, RegistryReply, json_answer};
+use super::token::{NewToken, TokenError, TokenRole, TokenStore, hex, random_bytes};
+use super::{TeamRegistry, audit};
+use crate::origin_check::{PeerAddress, ServerOrigin};
 
 /// How long a login waits for a yes.
 const WAITS_S: u64 = 15 * 60;
@@ -47,13 +47,13 @@ struct DeviceDoc {
     label: String,
     address: String,
     expires_at: u64,
-    said: Option<Said>,
+    said: Option<LoginDecision>,
 }
 
 /// What somebody said to a login.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Said {
+pub enum LoginDecision {
     /// It gets this token.
     Yes(NewToken),
     /// It gets none.
@@ -61,13 +61,13 @@ pub enum Said {
 }
 
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Wanted {
+pub(crate) struct DeviceCodeBody {
     #[serde(default)]
     label: String,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct DeviceTokenBody {
     #[serde(default)]
     device_code: String,
     #[serde(default)]
@@ -76,21 +76,21 @@ pub(crate) struct Asked {
 
 /// A code for the client, and one for the person.
 pub(crate) async fn code(
-    State(registry): State<Arc<Registry>>,
-    Extension(peer): Extension<Peer>,
-    Extension(called): Extension<CalledAs>,
-    wanted: Result<Json<Wanted>, JsonRejection>,
-) -> Answer {
+    State(registry): State<Arc<TeamRegistry>>,
+    Extension(peer): Extension<PeerAddress>,
+    Extension(called): Extension<ServerOrigin>,
+    wanted: Result<Json<DeviceCodeBody>, JsonRejection>,
+) -> RegistryReply {
     // Before anything else, whatever was sent.
     registry.count_stranger(peer)?;
     let Json(wanted) = wanted.map_err(|_| refused(StatusCode::BAD_REQUEST, "invalid_request"))?;
     registry
         .work(move |registry| {
             let now = registry.now();
-            if registry.tokens.waiting(now)? >= MAX_WAITING {
-                return Err(Refusal::unavailable("Too many logins wait for an answer"));
+            if registry.tokens.count_waiting_logins(now)? >= MAX_WAITING {
+                return Err(RegistryRefusal::unavailable("Too many logins wait for an answer"));
             }
-            let none = |_: TokenError| Refusal::unavailable("There is no randomness");
+            let none = |_: TokenError| RegistryRefusal::unavailable("There is no randomness");
             let device = hex(&random_bytes().map_err(none)?);
             let code = user_code(&random_bytes().map_err(none)?);
             let doc = DeviceDoc {
@@ -101,7 +101,7 @@ pub(crate) async fn code(
                 said: None,
             };
             let key = registry.tokens.hash(&device);
-            registry.store.put(DEVICES, &key, Expect::Absent, Body::of(&doc)?)?;
+            registry.store.put(DEVICES, &key, ExpectedVersion::Absent, JsonText::of(&doc)?)?;
             json_answer(&json!({
                 "device_code": device,
                 "user_code": code,
@@ -115,10 +115,10 @@ pub(crate) async fn code(
 
 /// The token, once somebody said yes.
 pub(crate) async fn token(
-    State(registry): State<Arc<Registry>>,
-    Extension(peer): Extension<Peer>,
-    asked: Result<Json<Asked>, JsonRejection>,
-) -> Answer {
+    State(registry): State<Arc<TeamRegistry>>,
+    Extension(peer): Extension<PeerAddress>,
+    asked: Result<Json<DeviceTokenBody>, JsonRejection>,
+) -> RegistryReply {
     registry.count_stranger(peer)?;
     let Json(asked) = asked.map_err(|_| refused(StatusCode::BAD_REQUEST, "invalid_request"))?;
     if asked.grant_type != GRANT {
@@ -137,16 +137,17 @@ pub(crate) async fn token(
                 return Err(refused(StatusCode::PRECONDITION_REQUIRED, "authorization_pending"));
             };
             // Once: whoever asks at the same time gets nothing.
-            match registry.store.delete(DEVICES, &key, Expect::Version(found.version)) {
+            match registry.store.delete(DEVICES, &key, ExpectedVersion::Version(found.version)) {
                 Err(StoreError::Conflict { .. }) => return Err(expired()),
                 other => other?,
             }
-            let Said::Yes(wanted) = said else {
+            let LoginDecision::Yes(wanted) = said else {
                 return Err(refused(StatusCode::BAD_REQUEST, "access_denied"));
             };
-            let scope = if wanted.role == Role::Read { "read" } else { "read write" };
+            let scope = if wanted.role == TokenRole::Read { "read" } else { "read write" };
             let made = registry.tokens.create(wanted, now);
-            let (secret, _) = made.map_err(|error| Refusal::unavailable(error.to_string()))?;
+            let (secret, _) =
+                made.map_err(|error| RegistryRefusal::unavailable(error.to_string()))?;
             json_answer(&json!({
                 "access_token": secret.reveal(), "token_type": "bearer", "scope": scope,
             }))
@@ -155,28 +156,34 @@ pub(crate) async fn token(
 }
 
 /// What whoever follows the client's link reads.
-pub(crate) async fn page() -> Answer {
+pub(crate) async fn page() -> RegistryReply {
     let text = "Whoever runs this registry lets you in, on its machine:\n\n    \
         sinew registry token approve <CODE> --role publish --name <YOUR NAME>\n\n\
         The code is the one that your client shows. Your client goes on by itself.\n";
     Ok(([(CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
 }
 
-impl Registry {
+impl TeamRegistry {
     /// Counts a request of somebody who has no token yet.
-    fn count_stranger(&self, peer: Peer) -> Result<(), Refusal> {
-        let standing = self.rates.count(Who::Address(peer.0.ip()), Kind::Write, self.now());
+    fn count_stranger(&self, peer: PeerAddress) -> Result<(), RegistryRefusal> {
+        let standing =
+            self.rates.count(RateSubject::Address(peer.0.ip()), RequestKind::Write, self.now());
         match standing.exceeded {
-            true => Err(Refusal::rate_limited(standing.reset_in.max(1))),
+            true => Err(RegistryRefusal::rate_limited(standing.reset_in.max(1))),
             false => Ok(()),
         }
     }
 }
 
-impl Tokens {
+impl TokenStore {
     /// Answers a login that waits under a code; says what it called itself, and from where.
-    pub fn answer(&self, code: &str, said: Said, now: u64) -> Result<String, TokenError> {
-        if let Said::Yes(wanted) = &said {
+    pub fn decide_login(
+        &self,
+        code: &str,
+        said: LoginDecision,
+        now: u64,
+    ) -> Result<String, TokenError> {
+        if let LoginDecision::Yes(wanted) = &said {
             wanted.check()?;
         }
         let wanted = self.hash(&code.trim().to_ascii_uppercase());
@@ -188,21 +195,26 @@ impl Tokens {
                 continue;
             }
             let (kind, note) = match &said {
-                Said::Yes(token) => {
+                LoginDecision::Yes(token) => {
                     ("device-approve", format!("{} for {}", token.role.as_str(), token.handle))
                 }
-                Said::No => ("device-deny", doc.label.clone()),
+                LoginDecision::No => ("device-deny", doc.label.clone()),
             };
             doc.said = Some(said);
-            let entry = AuditEntry {
+            let entry = RegistryAuditEntry {
                 who: "console".to_owned(),
                 address: Some(doc.address.clone()),
                 note: Some(note),
-                ..audit::nothing()
+                ..audit::empty_entry()
             };
             self.store.transact(&[
-                Op::put(DEVICES, &document.key, Expect::Version(document.version), Body::of(&doc)?),
-                audit::op(kind, &entry, now)?,
+                StoreOp::put(
+                    DEVICES,
+                    &document.key,
+                    ExpectedVersion::Version(document.version),
+                    JsonText::of(&doc)?,
+                ),
+                audit::append_op(kind, &entry, now)?,
             ])?;
             return Ok(format!("{} from {}", doc.label, doc.address));
         }
@@ -210,20 +222,20 @@ impl Tokens {
     }
 
     /// How many logins wait; those that ended are forgotten.
-    pub(super) fn waiting(&self, now: u64) -> Result<usize, StoreError> {
+    pub(super) fn count_waiting_logins(&self, now: u64) -> Result<usize, StoreError> {
         let mut waiting = 0;
         for document in self.devices()? {
             let doc: DeviceDoc = document.body.read()?;
             match doc.expires_at < now {
-                true => self.store.delete(DEVICES, &document.key, Expect::Any)?,
+                true => self.store.delete(DEVICES, &document.key, ExpectedVersion::Any)?,
                 false => waiting += 1,
             }
         }
         Ok(waiting)
     }
 
-    fn devices(&self) -> Result<Vec<Document>, StoreError> {
-        self.store.list(DEVICES, Keys::ALL, 2 * MAX_WAITING)
+    fn devices(&self) -> Result<Vec<StoredDocument>, StoreError> {
+        self.store.list(DEVICES, KeyRange::ALL, 2 * MAX_WAITING)
     }
 }
 
@@ -235,6 +247,6 @@ fn user_code(random: &[u8]) -> String {
     format!("{}-{}", &all[..4], &all[4..])
 }
 
-fn refused(status: StatusCode, word: &str) -> Refusal {
-    Refusal::json(status, json!({ "error": word }))
+fn refused(status: StatusCode, word: &str) -> RegistryRefusal {
+    RegistryRefusal::json(status, json!({ "error": word }))
 }

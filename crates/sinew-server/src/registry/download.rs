@@ -5,14 +5,14 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Refusal, header, json_answer};
-use super::asked::Asked;
 use super::model::{SkillDoc, StatsDoc};
+use super::refusal::{RegistryRefusal, RegistryReply, header, json_answer};
+use super::skill_request::RegistrySkillRequest;
 
 /// A file that is shown, not fetched, is at most this large.
 const MAX_PREVIEW: usize = 200_000;
 
-pub(crate) async fn download(asked: Asked) -> Answer {
+pub(crate) async fn download(asked: RegistrySkillRequest) -> RegistryReply {
     asked
         .version(|registry, asked, skill, version| {
             let bytes = registry.blobs.get(&version.archive.sha256)?;
@@ -26,7 +26,7 @@ pub(crate) async fn download(asked: Asked) -> Answer {
 }
 
 /// Which archive an install would fetch.
-pub(crate) async fn install(asked: Asked) -> Answer {
+pub(crate) async fn install(asked: RegistrySkillRequest) -> RegistryReply {
     asked
         .version(|_, asked, skill, version| {
             json_answer(&archive_of(&asked.caller.base, skill, &version.version))
@@ -50,17 +50,17 @@ pub(crate) fn archive_of(base: &str, skill: &SkillDoc, version: &str) -> Value {
     })
 }
 
-pub(crate) async fn file(asked: Asked) -> Answer {
-    let path = asked.query.path.clone().ok_or_else(|| Refusal::bad("Missing path"))?;
+pub(crate) async fn file(asked: RegistrySkillRequest) -> RegistryReply {
+    let path = asked.query.path.clone().ok_or_else(|| RegistryRefusal::bad("Missing path"))?;
     asked
         .version(move |registry, asked, _, version| {
             let known = version.files.iter().find(|file| file.path == path);
-            let known = known.ok_or_else(|| Refusal::not_found("File not found"))?;
+            let known = known.ok_or_else(|| RegistryRefusal::not_found("File not found"))?;
             let bytes = registry.blobs.get(&known.sha256)?;
             let shown = matches!(asked.query.preview.as_deref(), Some("1" | "true"));
             if shown && (bytes.len() > MAX_PREVIEW || std::str::from_utf8(&bytes).is_err()) {
                 let text = "Only text up to 200 KB can be previewed";
-                return Err(Refusal::text(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
+                return Err(RegistryRefusal::text(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
             }
             Ok(plain_file(&asked.headers, &known.sha256, bytes))
         })
@@ -96,48 +96,52 @@ fn conditional(headers: &HeaderMap, sha256: &str, kind: &'static str, bytes: Vec
         StatusCode::NOT_MODIFIED.into_response()
     } else {
         match range(headers, bytes.len()) {
-            Span::All => ([(CONTENT_TYPE, kind)], bytes).into_response(),
-            Span::Part(from, to) => {
+            ByteRange::All => ([(CONTENT_TYPE, kind)], bytes).into_response(),
+            ByteRange::Part(from, to) => {
                 let said = format!("bytes {from}-{to}/{}", bytes.len());
                 let part = bytes[from..=to].to_vec();
                 let headers = [(CONTENT_TYPE, kind.to_owned()), (CONTENT_RANGE, said)];
                 (StatusCode::PARTIAL_CONTENT, headers, part).into_response()
             }
-            Span::Outside => {
+            ByteRange::Outside => {
                 let said = format!("bytes */{}", bytes.len());
                 (StatusCode::RANGE_NOT_SATISFIABLE, [(CONTENT_RANGE, said)]).into_response()
             }
         }
     };
-    // The upstream server sends the digest without quotes, and clients compare it as it is.
+    // The upstream server sends the digest without quotes, and clients compare it is.
     header(&mut response, "etag", sha256);
     header(&mut response, "accept-ranges", "bytes");
     response
 }
 
-enum Span {
+enum ByteRange {
     All,
     Part(usize, usize),
     Outside,
 }
 
 /// One range of bytes; several at once are answered with everything, as the protocol allows.
-fn range(headers: &HeaderMap, length: usize) -> Span {
+fn range(headers: &HeaderMap, length: usize) -> ByteRange {
     let Some(text) = headers.get(RANGE).and_then(|value| value.to_str().ok()) else {
-        return Span::All;
+        return ByteRange::All;
     };
     let Some((from, to)) = text.strip_prefix("bytes=").and_then(|range| range.split_once('-'))
     else {
-        return Span::All;
+        return ByteRange::All;
     };
     let last = length.saturating_sub(1);
     let bounds = match (from.trim().parse::<usize>(), to.trim().parse::<usize>()) {
         (Ok(from), Ok(to)) if from <= to => (from, to.min(last)),
         (Ok(from), Err(_)) if to.trim().is_empty() => (from, last),
         (Err(_), Ok(tail)) if from.trim().is_empty() => (length.saturating_sub(tail), last),
-        _ => return Span::All,
+        _ => return ByteRange::All,
     };
-    if length == 0 || bounds.0 >= length { Span::Outside } else { Span::Part(bounds.0, bounds.1) }
+    if length == 0 || bounds.0 >= length {
+        ByteRange::Outside
+    } else {
+        ByteRange::Part(bounds.0, bounds.1)
+    }
 }
 
 /// Text inside a query.

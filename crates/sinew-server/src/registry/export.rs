@@ -11,14 +11,14 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse as _;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sinew_hub::tree::{Tree, TreeFile};
-use sinew_hub::zipped;
+use sinew_hub::tree::{SkillTree, TreeFile};
+use sinew_hub::version_archive;
 
-use super::Registry;
-use super::access::Caller;
-use super::answer::{Answer, Refusal, header};
+use super::TeamRegistry;
+use super::caller::RegistryCaller;
+use super::lookup::VersionOrTag;
 use super::model::{SkillDoc, VersionDoc};
-use super::shelf::Which;
+use super::refusal::{RegistryRefusal, RegistryReply, header};
 
 /// Skills of one page, as upstream has it.
 const MAX_SKILLS: usize = 250;
@@ -32,7 +32,7 @@ const ERRORS: &str = "_errors.json";
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ExportQuery {
+pub(crate) struct RegistryExportQuery {
     start_date: Option<String>,
     end_date: Option<String>,
     limit: Option<usize>,
@@ -40,16 +40,16 @@ pub(crate) struct ExportQuery {
 }
 
 pub(crate) async fn export(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
-    Query(query): Query<ExportQuery>,
-) -> Answer {
+    State(registry): State<Arc<TeamRegistry>>,
+    caller: RegistryCaller,
+    Query(query): Query<RegistryExportQuery>,
+) -> RegistryReply {
     // Whoever may read, but somebody.
-    caller.known()?;
+    caller.require_token()?;
     let from = bound(query.start_date.as_deref(), 0, "Invalid startDate")?;
     let to = bound(query.end_date.as_deref(), u64::MAX, "Invalid endDate")?;
     if from > to {
-        return Err(Refusal::bad("startDate is after endDate"));
+        return Err(RegistryRefusal::bad("startDate is after endDate"));
     }
     let limit = query.limit.unwrap_or(MAX_SKILLS).clamp(1, MAX_SKILLS);
     let after = query.cursor.unwrap_or_default();
@@ -63,7 +63,7 @@ pub(crate) async fn export(
                 let skills = index.after(&after).map(|entry| &entry.skill).filter(wanted);
                 skills.take(limit + 1).cloned().collect()
             };
-            let mut page = Page::default();
+            let mut page = ExportBatch::default();
             for skill in skills.iter().take(limit) {
                 if page.bytes >= MAX_PAGE {
                     break;
@@ -76,16 +76,16 @@ pub(crate) async fn export(
 }
 
 /// A time in milliseconds.
-fn bound(text: Option<&str>, absent: u64, wrong: &'static str) -> Result<u64, Refusal> {
+fn bound(text: Option<&str>, absent: u64, wrong: &'static str) -> Result<u64, RegistryRefusal> {
     match text.filter(|text| !text.is_empty()) {
         None => Ok(absent),
-        Some(text) => text.parse().map_err(|_| Refusal::bad(wrong)),
+        Some(text) => text.parse().map_err(|_| RegistryRefusal::bad(wrong)),
     }
 }
 
 /// What is gathered for one answer.
 #[derive(Default)]
-struct Page {
+struct ExportBatch {
     files: Vec<(String, Vec<u8>)>,
     bytes: usize,
     items: Vec<Value>,
@@ -95,15 +95,15 @@ struct Page {
     last: String,
 }
 
-impl Page {
+impl ExportBatch {
     /// Adds a skill; one that cannot be read is told of, and the others come all the same.
-    fn add(&mut self, registry: &Registry, skill: &SkillDoc) {
+    fn add(&mut self, registry: &TeamRegistry, skill: &SkillDoc) {
         self.looked += 1;
         self.last = skill.key();
         match read(registry, skill) {
             Ok((version, files)) => self.take_in(skill, &version, files),
             Err(refusal) => self.errors.push(json!({
-                "publisher": skill.owner, "slug": skill.slug, "error": refusal.said(),
+                "publisher": skill.owner, "slug": skill.slug, "error": refusal.message(),
             })),
         }
     }
@@ -133,15 +133,16 @@ impl Page {
     }
 
     /// The archive, and where the next page begins if `found` skills are more than were looked at.
-    fn answer(mut self, found: usize) -> Answer {
+    fn answer(mut self, found: usize) -> RegistryReply {
         let (returned, failed, more) = (self.items.len(), self.errors.len(), found > self.looked);
         self.files.push((MANIFEST.to_owned(), pretty(&json!({ "skills": self.items }))));
         if failed > 0 {
             self.files.push((ERRORS.to_owned(), pretty(&json!({ "errors": self.errors }))));
         }
         let files = self.files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice()));
-        let packed = zipped::pack(files, None);
-        let bytes = packed.map_err(|_| Refusal::unavailable("The export could not be packed"))?;
+        let packed = version_archive::pack(files, None);
+        let bytes =
+            packed.map_err(|_| RegistryRefusal::unavailable("The export could not be packed"))?;
         let mut response = ([(CONTENT_TYPE, "application/zip")], bytes).into_response();
         header(&mut response, "content-disposition", "attachment; filename=\"skills-export.zip\"");
         header(&mut response, "x-has-more", if more { "true" } else { "false" });
@@ -155,11 +156,14 @@ impl Page {
 }
 
 /// The latest version of a skill, and the files that a download of it holds.
-fn read(registry: &Registry, skill: &SkillDoc) -> Result<(VersionDoc, Vec<TreeFile>), Refusal> {
-    let version = registry.version_of(skill, &Which::default())?;
+fn read(
+    registry: &TeamRegistry,
+    skill: &SkillDoc,
+) -> Result<(VersionDoc, Vec<TreeFile>), RegistryRefusal> {
+    let version = registry.version_of(skill, &VersionOrTag::default())?;
     let archive = registry.blobs.get(&version.archive.sha256)?;
-    let tree = Tree::from_archive(&archive, 0);
-    let tree = tree.map_err(|error| Refusal::unavailable(error.to_string()))?;
+    let tree = SkillTree::from_archive(&archive, 0);
+    let tree = tree.map_err(|error| RegistryRefusal::unavailable(error.to_string()))?;
     Ok((version, tree.files().to_vec()))
 }
 

@@ -14,26 +14,26 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use serde_json::json;
 use sinew_hub::digest::{META_FILE, tree_sha256};
-use sinew_hub::reference::{GitHubRef, Reading, Reference};
+use sinew_hub::reference::{GitHubRef, ShorthandMeaning, SkillReference};
 use sinew_hub::source::github::{is_commit, page_url};
-use sinew_hub::tree::Tree;
-use sinew_hub::{Folder, HubError, TakenSkill, Word};
+use sinew_hub::tree::SkillTree;
+use sinew_hub::{FolderLookup, GitHubSkill, HubError, HubErrorCode};
 
-use super::access::Caller;
-use super::announced::uploads;
-use super::answer::{Answer, Refusal, json_answer};
+use super::caller::RegistryCaller;
 use super::download::archive_of;
-use super::intake::Incoming;
-use super::mirror::{Brought, Mirror, by_mirror};
-use super::model::{AuditEntry, Mirrored, OnGitHub, SkillDoc};
-use super::shelf::Changed;
-use super::{Registry, audit, names};
+use super::intake::IncomingVersion;
+use super::lookup::SkillDocChange;
+use super::mirror::{MirrorResult, RegistryMirror, by_mirror};
+use super::model::{GitHubFolder, MirrorOrigin, RegistryAuditEntry, SkillDoc};
+use super::refusal::{RegistryRefusal, RegistryReply, json_answer};
+use super::upstream_claims::uploads;
+use super::{TeamRegistry, audit, names};
 
 /// What stands before an account to make it an owner.
 const OWNER: &str = "github.";
 
 /// A skill of a commit, on its way in.
-pub(super) struct Commit {
+pub(super) struct GitHubImport {
     /// The owner and the slug here.
     pub(super) owner: String,
     pub(super) slug: String,
@@ -41,11 +41,11 @@ pub(super) struct Commit {
     pub(super) version: Option<String>,
     pub(super) at: GitHubRef,
     pub(super) commit: String,
-    pub(super) taken: TakenSkill,
-    pub(super) mirrored: Mirrored,
+    pub(super) taken: GitHubSkill,
+    pub(super) mirrored: MirrorOrigin,
 }
 
-impl Mirror {
+impl RegistryMirror {
     /// Whether a repository may be brought in. That other registries may says nothing about it.
     fn allows_github(&self, owner: &str, repo: &str) -> bool {
         let names = |pattern: &String| match pattern.strip_prefix("github:") {
@@ -62,41 +62,43 @@ impl Mirror {
     }
 }
 
-impl Registry {
+impl TeamRegistry {
     /// Brings a skill of GitHub in: as it is at the commit that the reference means now.
-    pub fn bring_github(&self, at: &GitHubRef) -> Brought {
-        match self.try_bring_github(at, Folder::Sought) {
-            Ok((owner, slug, version)) => Brought::Here { owner, slug, version },
-            Err(refusal) => Brought::Not(refusal.said()),
+    pub fn mirror_github(&self, at: &GitHubRef) -> MirrorResult {
+        match self.try_bring_github(at, FolderLookup::Sought) {
+            Ok((owner, slug, version)) => MirrorResult::Here { owner, slug, version },
+            Err(refusal) => MirrorResult::Not(refusal.message()),
         }
     }
 
     fn try_bring_github(
         &self,
         at: &GitHubRef,
-        folder: Folder,
-    ) -> Result<(String, String, String), Refusal> {
-        let off = || Refusal::bad("registry.mirror.mode is off");
+        folder: FolderLookup,
+    ) -> Result<(String, String, String), RegistryRefusal> {
+        let off = || RegistryRefusal::bad("registry.mirror.mode is off");
         let mirror = self.mirror.as_ref().ok_or_else(off)?;
         if !mirror.allows_github(&at.owner, &at.repo) {
             let text =
                 format!("registry.mirror.allow does not name github:{}/{}", at.owner, at.repo);
-            return Err(Refusal::forbidden(text));
+            return Err(RegistryRefusal::forbidden(text));
         }
         let owner = names::handle(&format!("{OWNER}{}", at.owner));
-        let owner = owner.ok_or_else(|| Refusal::bad("The account makes no owner's name"))?;
+        let owner =
+            owner.ok_or_else(|| RegistryRefusal::bad("The account makes no owner's name"))?;
         self.check_no_shadow(&owner)?;
         let github = mirror.github();
-        let commit = github.commit(at).map_err(said)?;
-        let taken = github.skill(at, &commit, folder, &mut |_, _| {}).map_err(said)?;
+        let commit = github.commit(at).map_err(github_refusal)?;
+        let taken =
+            github.pick_skill(at, &commit, folder, &mut |_, _| {}).map_err(github_refusal)?;
         let slug = self.slug_of(&owner, at, &taken)?;
-        let mirrored = Mirrored {
+        let mirrored = MirrorOrigin {
             upstream: format!("https://github.com/{}/{}", at.owner, at.repo),
             owner: at.owner.clone(),
             checked_at: self.now(),
             hidden: None,
             suspicious: false,
-            github: Some(OnGitHub {
+            github: Some(GitHubFolder {
                 owner: at.owner.clone(),
                 repo: at.repo.clone(),
                 path: taken.found.folder.clone(),
@@ -107,12 +109,17 @@ impl Registry {
         let (at, version) = (at.clone(), None);
         let (o, s) = (owner.clone(), slug.clone());
         let version =
-            self.keep_commit(Commit { owner, slug, version, at, commit, taken, mirrored })?;
+            self.store_commit(GitHubImport { owner, slug, version, at, commit, taken, mirrored })?;
         Ok((o, s, version))
     }
 
     /// The slug of a folder: the one that it has, or the first of its names that is free.
-    fn slug_of(&self, owner: &str, at: &GitHubRef, taken: &TakenSkill) -> Result<String, Refusal> {
+    fn slug_of(
+        &self,
+        owner: &str,
+        at: &GitHubRef,
+        taken: &GitHubSkill,
+    ) -> Result<String, RegistryRefusal> {
         let name = &taken.found.name;
         for name in [name.clone(), format!("{}-{name}", at.repo)] {
             let Ok(slug) = names::publish_slug(&name) else { continue };
@@ -124,11 +131,11 @@ impl Registry {
                 return Ok(slug);
             }
         }
-        Err(Refusal::bad(format!("{}: no slug can be made of its name", taken.from)))
+        Err(RegistryRefusal::bad(format!("{}: no slug can be made of its name", taken.from)))
     }
 
     /// Keeps a skill of a commit, unless it is here already; says which version it is.
-    pub(super) fn keep_commit(&self, new: Commit) -> Result<String, Refusal> {
+    pub(super) fn store_commit(&self, new: GitHubImport) -> Result<String, RegistryRefusal> {
         let tag = format!("commit-{}", new.commit);
         let tree = new.taken.tree.publishable().without(|path| path == META_FILE);
         let existing = self.skill(&new.slug, &new.owner)?.map(|found| found.value);
@@ -147,7 +154,7 @@ impl Registry {
         let version = new.version.unwrap_or_else(|| format!("0.0.{number}"));
         let GitHubRef { owner, repo, at, .. } = &new.at;
         let folder = &new.taken.found.folder;
-        self.store_version(Incoming {
+        self.store_version(IncomingVersion {
             owner: new.owner,
             slug: new.slug,
             display_name: new.taken.found.name.clone(),
@@ -170,32 +177,36 @@ impl Registry {
             is_free_to_name: true,
             mirrored: Some(new.mirrored),
             used: Vec::new(),
-            by: AuditEntry { who: "mirror".to_owned(), ..audit::nothing() },
+            by: RegistryAuditEntry { who: "mirror".to_owned(), ..audit::empty_entry() },
         })?;
         Ok(version)
     }
 
     /// The latest version, if it has these files: a commit that changed something else.
-    fn latest_if(&self, skill: &SkillDoc, tree: &Tree) -> Result<Option<String>, Refusal> {
+    fn latest_if(
+        &self,
+        skill: &SkillDoc,
+        tree: &SkillTree,
+    ) -> Result<Option<String>, RegistryRefusal> {
         let Ok(latest) = self.version_of(skill, &Default::default()) else { return Ok(None) };
         Ok((latest.tree == tree_sha256(&tree.records())).then_some(latest.version))
     }
 
-    fn note_commit(&self, new: &Commit) -> Result<(), Refusal> {
+    fn note_commit(&self, new: &GitHubImport) -> Result<(), RegistryRefusal> {
         self.change(&new.slug, &new.owner, |skill| {
             skill.mirrored = Some(new.mirrored.clone());
-            Ok(Changed::by("mirror-check", by_mirror(skill)))
+            Ok(SkillDocChange::with_audit("mirror-check", by_mirror(skill)))
         })
         .map(drop)
     }
 
     /// Looks whether GitHub has something newer of a skill, or nothing any more.
-    pub(super) fn look_at_github(
+    pub(super) fn recheck_github(
         &self,
-        caller: Option<&Caller>,
+        caller: Option<&RegistryCaller>,
         skill: &SkillDoc,
-        known: &OnGitHub,
-    ) -> Result<(), Refusal> {
+        known: &GitHubFolder,
+    ) -> Result<(), RegistryRefusal> {
         let Some(mirror) = &self.mirror else { return Ok(()) };
         // A commit does not move; whether its repository is still there is the question then.
         let pinned = known.at.as_deref().is_some_and(is_commit);
@@ -218,24 +229,28 @@ impl Registry {
                 return Ok(());
             }
         };
-        self.note_looked(&skill.slug, &skill.owner, false)?;
+        self.record_check(&skill.slug, &skill.owner, false)?;
         if pinned || now == known.commit {
             return Ok(());
         }
-        match mirror.github().skill(&at, &now, Folder::Known, &mut |_, _| {}) {
+        match mirror.github().pick_skill(&at, &now, FolderLookup::Known, &mut |_, _| {}) {
             Err(error) if is_gone(&error) => {
                 self.hide(&skill.slug, &skill.owner, "GitHub has it no more")
             }
             _ => {
                 // A newer commit that cannot be had, or is blocked, leaves the older version.
-                let _ = self.try_bring_github(&at, Folder::Known);
+                let _ = self.try_bring_github(&at, FolderLookup::Known);
                 Ok(())
             }
         }
     }
 
     /// The skill of an entry of skills.sh, brought in where that is allowed.
-    fn of_skills_sh(&self, caller: &Caller, at: &GitHubRef) -> Result<SkillDoc, Refusal> {
+    fn of_skills_sh(
+        &self,
+        caller: &RegistryCaller,
+        at: &GitHubRef,
+    ) -> Result<SkillDoc, RegistryRefusal> {
         let named = at.skill.as_deref().unwrap_or_default();
         let here = {
             let index = self.index();
@@ -253,22 +268,23 @@ impl Registry {
         if let Some(skill) = here {
             // Looked at again where its time has come, as any other.
             let (slug, owner) = (&skill.slug, Some(skill.owner.as_str()));
-            return Ok(self.find(caller, slug, owner, super::answer::Shape::Text)?.value);
+            return Ok(self.find(caller, slug, owner, super::refusal::RefusalFormat::Text)?.value);
         }
         let mirror = self.mirror.as_ref().filter(|mirror| mirror.settings.on_demand);
-        let mirror = mirror.ok_or_else(Refusal::skill_not_found)?;
+        let mirror = mirror.ok_or_else(RegistryRefusal::skill_not_found)?;
         let key = format!("github:{}/{}/{named}", at.owner, at.repo);
         if mirror.is_known_miss(&key) {
-            return Err(Refusal::skill_not_found());
+            return Err(RegistryRefusal::skill_not_found());
         }
-        match self.try_bring_github(at, Folder::Sought) {
+        match self.try_bring_github(at, FolderLookup::Sought) {
             Ok((owner, slug, _)) => {
-                let found = self.skill(&slug, &owner)?.ok_or_else(Refusal::skill_not_found)?;
+                let found =
+                    self.skill(&slug, &owner)?.ok_or_else(RegistryRefusal::skill_not_found)?;
                 Ok(found.value)
             }
             Err(_) => {
                 mirror.note_miss(key);
-                Err(Refusal::skill_not_found())
+                Err(RegistryRefusal::skill_not_found())
             }
         }
     }
@@ -276,16 +292,17 @@ impl Registry {
 
 /// How an entry of skills.sh is installed from here.
 pub(crate) async fn skills_sh_install(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
+    State(registry): State<Arc<TeamRegistry>>,
+    caller: RegistryCaller,
     Path((owner, repo, slug)): Path<(String, String, String)>,
-) -> Answer {
+) -> RegistryReply {
     registry
         .work(move |registry| {
             let reference = format!("skills-sh:{owner}/{repo}/{slug}");
-            let Ok(Reference::SkillsSh(entry)) = Reference::parse(&reference, Reading::GitHub)
+            let Ok(SkillReference::SkillsSh(entry)) =
+                SkillReference::parse(&reference, ShorthandMeaning::GitHub)
             else {
-                return Err(Refusal::bad("Invalid reference"));
+                return Err(RegistryRefusal::bad("Invalid reference"));
             };
             let at = GitHubRef {
                 owner: entry.owner,
@@ -306,7 +323,7 @@ pub(crate) async fn skills_sh_install(
         .await
 }
 
-impl OnGitHub {
+impl GitHubFolder {
     /// Whether it is this folder of the repository that a reference names.
     fn is(&self, at: &GitHubRef, folder: &str) -> bool {
         self.owner.eq_ignore_ascii_case(&at.owner)
@@ -316,12 +333,12 @@ impl OnGitHub {
 }
 
 fn is_gone(error: &HubError) -> bool {
-    matches!(error.word, Word::NotFound | Word::Gone)
+    matches!(error.word, HubErrorCode::NotFound | HubErrorCode::Gone)
 }
 
-fn said(error: HubError) -> Refusal {
+fn github_refusal(error: HubError) -> RegistryRefusal {
     match error.hints.first() {
-        Some(hint) => Refusal::bad(format!("{} ({hint})", error.message)),
-        None => Refusal::bad(error.message),
+        Some(hint) => RegistryRefusal::bad(format!("{} ({hint})", error.message)),
+        None => RegistryRefusal::bad(error.message),
     }
 }

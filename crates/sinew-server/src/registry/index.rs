@@ -10,7 +10,7 @@ use std::ops::Bound;
 
 use serde::Serialize;
 
-use super::meaning::Meaning;
+use super::meaning_index::MeaningIndex;
 use super::model::{SkillDoc, StatsDoc};
 use super::words::{slugged, tokens, weights};
 
@@ -39,7 +39,7 @@ pub(crate) const FORMULA: &str = "words: sum over query words of idf * w / (w + 
 
 /// What a search shows of a skill.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
+pub(crate) struct IndexEntry {
     pub(crate) skill: SkillDoc,
     pub(crate) downloads: u64,
     pub(crate) installs: u64,
@@ -47,15 +47,15 @@ pub(crate) struct Entry {
 
 /// One hit.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Hit<'a> {
-    pub(crate) entry: &'a Entry,
+pub(crate) struct IndexHit<'a> {
+    pub(crate) entry: &'a IndexEntry,
     pub(crate) score: f32,
-    pub(crate) parts: Parts,
+    pub(crate) parts: HitScoreParts,
 }
 
 /// What a score is made of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub(crate) struct Parts {
+pub(crate) struct HitScoreParts {
     pub(crate) words: f32,
     pub(crate) meaning: f32,
     pub(crate) name: f32,
@@ -64,7 +64,7 @@ pub(crate) struct Parts {
 
 /// What a search has added up for one skill.
 #[derive(Debug, Clone, Copy, Default)]
-struct Sum {
+struct HitScoreSum {
     words: f32,
     meaning: f32,
     name: f32,
@@ -76,13 +76,13 @@ struct Sum {
 thread_local! {
     /// A sum for each entry, all zero between two searches: a search touches hundreds of skills, and
     /// would need fresh zeros for all of them.
-    static SUMS: RefCell<Vec<Sum>> = const { RefCell::new(Vec::new()) };
+    static SUMS: RefCell<Vec<HitScoreSum>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The index.
 #[derive(Debug, Default)]
-pub(crate) struct Index {
-    entries: Vec<Option<Entry>>,
+pub(crate) struct RegistryIndex {
+    entries: Vec<Option<IndexEntry>>,
     /// What popularity adds to the score of each entry.
     popularity: Vec<f32>,
     free: Vec<u32>,
@@ -90,17 +90,17 @@ pub(crate) struct Index {
     /// By what people call them, in lower case.
     by_name: HashMap<String, Vec<u32>>,
     words: BTreeMap<Box<str>, Vec<(u32, f32)>>,
-    meaning: Meaning,
+    meaning: MeaningIndex,
 }
 
-impl Index {
+impl RegistryIndex {
     /// Visible skills, in the order of their keys.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &IndexEntry> {
         self.by_key.values().filter_map(|&at| self.entries[at as usize].as_ref())
     }
 
     /// The same from behind a key on.
-    pub(crate) fn after(&self, key: &str) -> impl Iterator<Item = &Entry> {
+    pub(crate) fn after(&self, key: &str) -> impl Iterator<Item = &IndexEntry> {
         let behind = self.by_key.range::<str, _>((Bound::Excluded(key), Bound::Unbounded));
         behind.filter_map(|(_, &at)| self.entries[at as usize].as_ref())
     }
@@ -132,7 +132,7 @@ impl Index {
         }
         self.meaning.set(at, &skill);
         self.by_name.entry(skill.display_name.to_lowercase()).or_default().push(at);
-        let entry = Entry { skill, downloads, installs };
+        let entry = IndexEntry { skill, downloads, installs };
         self.popularity[at as usize] = popularity(&entry);
         self.entries[at as usize] = Some(entry);
         self.by_key.insert(key, at);
@@ -163,11 +163,11 @@ impl Index {
     }
 
     /// The best `limit` skills for a query.
-    pub(crate) fn search(&self, query: &str, limit: usize) -> Vec<Hit<'_>> {
+    pub(crate) fn search(&self, query: &str, limit: usize) -> Vec<IndexHit<'_>> {
         // Taken, not borrowed: what a panic leaves behind is no sums instead of wrong ones.
         let mut sums = SUMS.take();
         if sums.len() < self.entries.len() {
-            sums.resize(self.entries.len(), Sum::default());
+            sums.resize(self.entries.len(), HitScoreSum::default());
         }
         let mut touched: Vec<u32> = Vec::new();
         self.add_words(query, &mut sums, &mut touched);
@@ -189,16 +189,20 @@ impl Index {
         }
         let hit = |(score, at): (f32, u32)| {
             let (sum, popularity) = (&sums[at as usize], self.popularity[at as usize]);
-            let parts =
-                Parts { words: sum.words, meaning: sum.meaning, name: sum.name, popularity };
-            Some(Hit { entry: self.entries[at as usize].as_ref()?, score, parts })
+            let parts = HitScoreParts {
+                words: sum.words,
+                meaning: sum.meaning,
+                name: sum.name,
+                popularity,
+            };
+            Some(IndexHit { entry: self.entries[at as usize].as_ref()?, score, parts })
         };
-        let mut hits: Vec<Hit<'_>> = best.into_iter().filter_map(hit).collect();
+        let mut hits: Vec<IndexHit<'_>> = best.into_iter().filter_map(hit).collect();
         for at in touched {
-            sums[at as usize] = Sum::default();
+            sums[at as usize] = HitScoreSum::default();
         }
         SUMS.set(sums);
-        let order = |a: &Hit<'_>, b: &Hit<'_>| {
+        let order = |a: &IndexHit<'_>, b: &IndexHit<'_>| {
             let (one, two) = (&a.entry.skill, &b.entry.skill);
             let names = (&one.slug, &one.owner).cmp(&(&two.slug, &two.owner));
             b.score.total_cmp(&a.score).then(names)
@@ -212,7 +216,7 @@ impl Index {
     }
 
     /// Adds what the words of a query are worth.
-    fn add_words(&self, query: &str, sums: &mut [Sum], touched: &mut Vec<u32>) {
+    fn add_words(&self, query: &str, sums: &mut [HitScoreSum], touched: &mut Vec<u32>) {
         let mut words = tokens(query);
         words.truncate(MAX_WORDS);
         words.sort_unstable();
@@ -244,7 +248,7 @@ impl Index {
     }
 
     /// Adds what it is worth to be called what was asked for.
-    fn add_names(&self, query: &str, sums: &mut [Sum], touched: &mut Vec<u32>) {
+    fn add_names(&self, query: &str, sums: &mut [HitScoreSum], touched: &mut Vec<u32>) {
         let mut add = |at: u32, worth: f32| {
             let sum = &mut sums[at as usize];
             sum.name = sum.name.max(worth);
@@ -265,7 +269,7 @@ impl Index {
     }
 
     /// Skills whose slug or name is exactly the query.
-    pub(crate) fn exact(&self, query: &str, limit: usize) -> Vec<Hit<'_>> {
+    pub(crate) fn exact(&self, query: &str, limit: usize) -> Vec<IndexHit<'_>> {
         let wanted = query.trim().trim_start_matches('@');
         let (owner, slug) = match wanted.split_once('/') {
             Some((owner, slug)) => (Some(owner.to_ascii_lowercase()), slug),
@@ -277,17 +281,17 @@ impl Index {
         let slugs = slugs.take_while(|(key, _)| key.starts_with(&under)).map(|(_, at)| *at);
         let called = self.by_name.get(&slug.to_lowercase()).into_iter().flatten().copied();
         let found: BTreeSet<u32> = slugs.chain(called).collect();
-        let owned = |entry: &&Entry| owner.as_ref().is_none_or(|o| *o == entry.skill.owner);
+        let owned = |entry: &&IndexEntry| owner.as_ref().is_none_or(|o| *o == entry.skill.owner);
         let entries = found.into_iter().filter_map(|at| self.entries[at as usize].as_ref());
-        let mut entries: Vec<&Entry> = entries.filter(owned).collect();
+        let mut entries: Vec<&IndexEntry> = entries.filter(owned).collect();
         entries.sort_by_key(|entry| (&entry.skill.slug, &entry.skill.owner));
-        let parts = Parts { name: IS_NAME, ..Parts::default() };
-        let hit = |entry| Hit { entry, score: IS_NAME, parts };
+        let parts = HitScoreParts { name: IS_NAME, ..HitScoreParts::default() };
+        let hit = |entry| IndexHit { entry, score: IS_NAME, parts };
         entries.into_iter().take(limit).map(hit).collect()
     }
 }
 
-impl Sum {
+impl HitScoreSum {
     /// Notes that the entry at `at` has a sum.
     fn touch(&mut self, at: u32, touched: &mut Vec<u32>) {
         if !std::mem::replace(&mut self.seen, true) {
@@ -296,7 +300,7 @@ impl Sum {
     }
 }
 
-fn popularity(entry: &Entry) -> f32 {
+fn popularity(entry: &IndexEntry) -> f32 {
     0.1 * (1.0 + entry.skill.stars as f32).ln() + 0.05 * (1.0 + entry.downloads as f32).ln()
 }
 
@@ -317,12 +321,12 @@ pub(super) mod tests {
         serde_json::from_value(skill).expect("a skill")
     }
 
-    fn found(index: &Index, query: &str, limit: usize) -> Vec<String> {
+    fn found(index: &RegistryIndex, query: &str, limit: usize) -> Vec<String> {
         index.search(query, limit).iter().map(|hit| hit.entry.skill.slug.clone()).collect()
     }
 
-    fn many() -> Index {
-        let mut index = Index { meaning: Meaning::none(), ..Index::default() };
+    fn many() -> RegistryIndex {
+        let mut index = RegistryIndex { meaning: MeaningIndex::none(), ..RegistryIndex::default() };
         // Not in the order of their names.
         for number in (0..500).map(|number| number * 7 % 500) {
             index.set(skill(&format!("{}-{number:03}", ["mail", "photo"][number % 2])), 0, 0);
@@ -341,7 +345,7 @@ pub(super) mod tests {
     #[test]
     fn a_search_leaves_nothing_behind_for_the_next() {
         let index = many();
-        let hits = |index: &Index, query| -> Vec<f32> {
+        let hits = |index: &RegistryIndex, query| -> Vec<f32> {
             index.search(query, 25).iter().map(|hit| hit.score).collect()
         };
         let (alone, other) = (hits(&index, "mail 004"), hits(&index, "photo"));
@@ -349,7 +353,7 @@ pub(super) mod tests {
             assert_eq!(hits(&index, "photo"), other);
             assert_eq!(hits(&index, "mail 004"), alone);
             // An index of another size on the same thread.
-            assert_eq!(found(&Index::default(), "mail", 25), Vec::<String>::new());
+            assert_eq!(found(&RegistryIndex::default(), "mail", 25), Vec::<String>::new());
         }
     }
 

@@ -3,30 +3,30 @@
 
 use axum::http::StatusCode;
 use serde_json::Value;
-use sinew_guard::scan::{Bundle, ScanReport, Verdict};
-use sinew_hub::digest::{FileRecord, Order, fingerprint, tree_sha256};
-use sinew_hub::zipped::{self, Meta};
-use sinew_store::{Expect, Json as Body, Op, StoreError, Version};
+use sinew_guard::scan::{ScanReport, SkillBundle, Verdict};
+use sinew_hub::digest::{FileRecord, FingerprintOrder, fingerprint, tree_sha256};
+use sinew_hub::version_archive::{self, ArchiveMeta};
+use sinew_store::{DocumentVersion, ExpectedVersion, JsonText, StoreError, StoreOp};
 
-use super::answer::Refusal;
 use super::bundle::{
-    About, MAX_WORDS, SKILL_FILES, Upload, blocked, check_files, file_docs, fingerprints, scan_doc,
-    skill_file,
+    BundleFacts, MAX_WORDS, RegistryBundleFile, SKILL_FILES, blocked, check_files, file_docs,
+    fingerprints, scan_doc, skill_file,
 };
+use super::lookup::LoadedDoc;
 use super::model::{
-    AuditEntry, Mirrored, SKILLS, SkillDoc, Stored, TICKETS, VERSIONS, VersionDoc, VersionLine,
-    version_key,
+    BlobRef, MirrorOrigin, RegistryAuditEntry, SKILLS, SkillDoc, TICKETS, VERSIONS, VersionDoc,
+    VersionSummary, version_key,
 };
-use super::shelf::Found;
+use super::refusal::RegistryRefusal;
 use super::upload::new_id;
-use super::{Registry, audit, names};
+use super::{TeamRegistry, audit, names};
 
 /// Versions of one skill: its document names each.
 const MAX_VERSIONS: usize = 5_000;
 
 /// A version that is to be stored, whoever brings it.
 #[derive(Debug)]
-pub(crate) struct Incoming {
+pub(crate) struct IncomingVersion {
     pub(crate) owner: String,
     pub(crate) slug: String,
     pub(crate) display_name: String,
@@ -35,20 +35,23 @@ pub(crate) struct Incoming {
     pub(crate) tags: Vec<String>,
     pub(crate) topics: Vec<String>,
     pub(crate) source: Option<Value>,
-    pub(crate) files: Vec<Upload>,
+    pub(crate) files: Vec<RegistryBundleFile>,
     pub(crate) created_at: u64,
     /// Whether near names are checked: not for an admin, nor for what was named elsewhere.
     pub(crate) is_free_to_name: bool,
-    pub(crate) mirrored: Option<Mirrored>,
+    pub(crate) mirrored: Option<MirrorOrigin>,
     /// Documents that are used up by this, and their states.
-    pub(crate) used: Vec<(String, Version)>,
+    pub(crate) used: Vec<(String, DocumentVersion)>,
     /// Who does it, from where.
-    pub(crate) by: AuditEntry,
+    pub(crate) by: RegistryAuditEntry,
 }
 
-impl Registry {
+impl TeamRegistry {
     /// Checks, scans and stores a version; answers the ids of skill and version.
-    pub(crate) fn store_version(&self, incoming: Incoming) -> Result<(String, String), Refusal> {
+    pub(crate) fn store_version(
+        &self,
+        incoming: IncomingVersion,
+    ) -> Result<(String, String), RegistryRefusal> {
         check_files(&incoming.files)?;
         let records: Vec<FileRecord> =
             incoming.files.iter().map(|file| FileRecord::of(&*file.path, &file.bytes)).collect();
@@ -67,15 +70,15 @@ impl Registry {
         }
         let report = self.scan(&incoming);
         if report.verdict == Verdict::Block {
-            let entry = AuditEntry {
+            let entry = RegistryAuditEntry {
                 skill: None,
                 version: Some(incoming.version.clone()),
                 digest: Some(tree),
                 note: Some(format!("@{}/{}", incoming.owner, incoming.slug)),
                 ..incoming.by
             };
-            self.transact(&[audit::op("publish-refused", &entry, self.now())?], None)?;
-            return Err(Refusal::bad(blocked(&report)));
+            self.transact(&[audit::append_op("publish-refused", &entry, self.now())?], None)?;
+            return Err(RegistryRefusal::bad(blocked(&report)));
         }
         self.commit(incoming, &records, tree, &report, existing)
     }
@@ -84,18 +87,18 @@ impl Registry {
     fn already(
         &self,
         skill: &SkillDoc,
-        incoming: &Incoming,
+        incoming: &IncomingVersion,
         tree: &str,
-    ) -> Result<Option<(String, String)>, Refusal> {
+    ) -> Result<Option<(String, String)>, RegistryRefusal> {
         if skill.deleted.is_some() {
-            return Err(Refusal::bad("The skill is deleted; undelete it first"));
+            return Err(RegistryRefusal::bad("The skill is deleted; undelete it first"));
         }
         if skill.mirrored.is_some() != incoming.mirrored.is_some() {
-            return Err(Refusal::bad("The name is taken by a skill of another registry"));
+            return Err(RegistryRefusal::bad("The name is taken by a skill of another registry"));
         }
         if skill.version(&incoming.version).is_none() {
             if skill.versions.len() >= MAX_VERSIONS {
-                return Err(Refusal::bad("The skill has too many versions"));
+                return Err(RegistryRefusal::bad("The skill has too many versions"));
             }
             return Ok(None);
         }
@@ -103,18 +106,18 @@ impl Registry {
         let document = self.store.get(VERSIONS, &key)?;
         let version: VersionDoc = match document {
             Some(document) => document.body.read()?,
-            None => return Err(Refusal::bad("Version already exists")),
+            None => return Err(RegistryRefusal::bad("Version already exists")),
         };
         match version.tree == tree {
             true => Ok(Some((skill.id.clone(), version.id))),
-            false => Err(Refusal::bad("Version already exists with other files")),
+            false => Err(RegistryRefusal::bad("Version already exists with other files")),
         }
     }
 
-    fn use_up(&self, used: &[(String, Version)]) -> Result<(), Refusal> {
-        let ops: Vec<Op> = used
+    fn use_up(&self, used: &[(String, DocumentVersion)]) -> Result<(), RegistryRefusal> {
+        let ops: Vec<StoreOp> = used
             .iter()
-            .map(|(id, version)| Op::delete(TICKETS, id, Expect::Version(*version)))
+            .map(|(id, version)| StoreOp::delete(TICKETS, id, ExpectedVersion::Version(*version)))
             .collect();
         match self.store.transact(&ops) {
             Err(StoreError::Conflict { .. }) => Err(used_meanwhile()),
@@ -123,14 +126,14 @@ impl Registry {
     }
 
     /// A new name must not be mistaken for another owner's, nor for one that was just given up.
-    pub(super) fn check_name(&self, slug: &str, owner: &str) -> Result<(), Refusal> {
+    pub(super) fn check_name(&self, slug: &str, owner: &str) -> Result<(), RegistryRefusal> {
         let now = self.now();
         let reserved = self
             .owners_of(slug)?
             .into_iter()
             .any(|found| found.value.deleted.is_some_and(|deleted| now < deleted.reserved_until));
         if reserved {
-            return Err(Refusal::bad(format!("Slug \"{slug}\" is reserved")));
+            return Err(RegistryRefusal::bad(format!("Slug \"{slug}\" is reserved")));
         }
         // Names of other servers count as well.
         self.catch_up()?;
@@ -138,26 +141,26 @@ impl Registry {
         let others = index.iter().filter(|entry| entry.skill.owner != owner);
         match names::mistaken_for(slug, others.map(|entry| entry.skill.slug.as_str())) {
             None => Ok(()),
-            Some(near) => Err(Refusal::bad(format!(
+            Some(near) => Err(RegistryRefusal::bad(format!(
                 "Slug \"{slug}\" is too close to \"{near}\" of another owner; an admin can publish it"
             ))),
         }
     }
 
-    fn scan(&self, incoming: &Incoming) -> ScanReport {
+    fn scan(&self, incoming: &IncomingVersion) -> ScanReport {
         let files = incoming.files.iter().map(|file| (file.path.clone(), file.bytes.clone()));
-        self.scanner.scan_bundle(&Bundle::from_files(files).named(&incoming.slug))
+        self.scanner.scan_bundle(&SkillBundle::from_files(files).with_name(&incoming.slug))
     }
 
     fn commit(
         &self,
-        incoming: Incoming,
+        incoming: IncomingVersion,
         records: &[FileRecord],
         tree: String,
         report: &ScanReport,
-        existing: Option<Found<SkillDoc>>,
-    ) -> Result<(String, String), Refusal> {
-        let meta = Meta {
+        existing: Option<LoadedDoc<SkillDoc>>,
+    ) -> Result<(String, String), RegistryRefusal> {
+        let meta = ArchiveMeta {
             owner_id: incoming.owner.clone(),
             slug: incoming.slug.clone(),
             version: incoming.version.clone(),
@@ -167,21 +170,21 @@ impl Registry {
             self.blobs.put(&file.bytes)?;
         }
         let pairs = || incoming.files.iter().map(|file| (file.path.as_str(), &*file.bytes));
-        let archive = self.put_archive(zipped::pack(pairs(), Some(&meta)))?;
+        let archive = self.put_archive(version_archive::pack(pairs(), Some(&meta)))?;
         let exact = pairs().map(|(path, bytes)| match path == skill_file(&incoming.files) {
             true => (SKILL_FILES[0], bytes),
             false => (path, bytes),
         });
-        let plain = self.put_archive(zipped::pack(exact, None))?;
+        let plain = self.put_archive(version_archive::pack(exact, None))?;
         let skill_md = skill_file(&incoming.files);
         let only_file = match incoming.files.as_slice() {
             [one] if one.path == skill_md => records.first().map(|record| record.sha256.clone()),
             _ => None,
         };
-        let about = About::read(&incoming.files, &incoming.slug);
+        let about = BundleFacts::read(&incoming.files, &incoming.slug);
         let (mut skill, expect) = match existing {
-            Some(found) => (found.value, Expect::Version(found.version)),
-            None => (fresh(&incoming)?, Expect::Absent),
+            Some(found) => (found.value, ExpectedVersion::Version(found.version)),
+            None => (fresh(&incoming)?, ExpectedVersion::Absent),
         };
         let version = VersionDoc {
             id: new_id()?,
@@ -191,13 +194,13 @@ impl Registry {
             by: incoming.by.who.clone(),
             files: file_docs(&incoming.files, records),
             tree: tree.clone(),
-            fingerprint: fingerprint(records, Order::Collation),
+            fingerprint: fingerprint(records, FingerprintOrder::Collation),
             spdx: about.spdx.clone(),
             archive,
             scan: scan_doc(report, self.now()),
             source: incoming.source.clone(),
         };
-        let line = VersionLine {
+        let line = VersionSummary {
             version: incoming.version.clone(),
             created_at: incoming.created_at,
             changelog: incoming.changelog.clone(),
@@ -209,7 +212,7 @@ impl Registry {
             withdrawn: false,
         };
         take_in(&mut skill, &incoming, line, about);
-        let entry = AuditEntry {
+        let entry = RegistryAuditEntry {
             skill: Some(skill.key()),
             version: Some(incoming.version.clone()),
             digest: Some(tree),
@@ -218,12 +221,15 @@ impl Registry {
         let kind = if incoming.mirrored.is_some() { "mirror" } else { "publish" };
         let key = version_key(&skill.slug, &skill.owner, &incoming.version);
         let mut ops = vec![
-            Op::put(SKILLS, &skill.key(), expect, Body::of(&skill)?),
-            Op::put(VERSIONS, &key, Expect::Absent, Body::of(&version)?),
-            audit::op(kind, &entry, self.now())?,
+            StoreOp::put(SKILLS, &skill.key(), expect, JsonText::of(&skill)?),
+            StoreOp::put(VERSIONS, &key, ExpectedVersion::Absent, JsonText::of(&version)?),
+            audit::append_op(kind, &entry, self.now())?,
         ];
         ops.extend(
-            incoming.used.iter().map(|(id, at)| Op::delete(TICKETS, id, Expect::Version(*at))),
+            incoming
+                .used
+                .iter()
+                .map(|(id, at)| StoreOp::delete(TICKETS, id, ExpectedVersion::Version(*at))),
         );
         match self.transact(&ops, Some(&skill.key())) {
             Err(StoreError::Conflict { .. }) => Err(used_meanwhile()),
@@ -231,20 +237,21 @@ impl Registry {
         }
     }
 
-    fn put_archive(&self, packed: std::io::Result<Vec<u8>>) -> Result<Stored, Refusal> {
-        let bytes = packed.map_err(|_| Refusal::unavailable("The bundle could not be packed"))?;
-        Ok(Stored { sha256: self.blobs.put(&bytes)?, size: bytes.len() as u64 })
+    fn put_archive(&self, packed: std::io::Result<Vec<u8>>) -> Result<BlobRef, RegistryRefusal> {
+        let bytes =
+            packed.map_err(|_| RegistryRefusal::unavailable("The bundle could not be packed"))?;
+        Ok(BlobRef { sha256: self.blobs.put(&bytes)?, size: bytes.len() as u64 })
     }
 }
 
-fn used_meanwhile() -> Refusal {
-    Refusal::text(
+fn used_meanwhile() -> RegistryRefusal {
+    RegistryRefusal::text(
         StatusCode::CONFLICT,
         "The skill or an upload ticket changed meanwhile; publish again",
     )
 }
 
-fn fresh(incoming: &Incoming) -> Result<SkillDoc, Refusal> {
+fn fresh(incoming: &IncomingVersion) -> Result<SkillDoc, RegistryRefusal> {
     Ok(SkillDoc {
         id: new_id()?,
         owner: incoming.owner.clone(),
@@ -265,7 +272,12 @@ fn fresh(incoming: &Incoming) -> Result<SkillDoc, Refusal> {
 }
 
 /// Adds a version to its skill. What is shown of the skill follows its latest version.
-fn take_in(skill: &mut SkillDoc, incoming: &Incoming, line: VersionLine, about: About) {
+fn take_in(
+    skill: &mut SkillDoc,
+    incoming: &IncomingVersion,
+    line: VersionSummary,
+    about: BundleFacts,
+) {
     let number = |version: &str| semver::Version::parse(version).ok();
     let newest =
         skill.latest().is_none_or(|latest| number(&latest.version) <= number(&line.version));

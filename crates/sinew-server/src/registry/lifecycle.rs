@@ -9,14 +9,14 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use serde::Deserialize;
 use serde_json::json;
-use sinew_store::{Expect, Op};
+use sinew_store::{ExpectedVersion, StoreOp};
 
-use super::Registry;
-use super::access::Caller;
-use super::answer::{Answer, Refusal, Shape, json_answer};
-use super::model::{ALIASES, AuditEntry, Deleted, SkillDoc};
-use super::read::SkillQuery;
-use super::shelf::Changed;
+use super::TeamRegistry;
+use super::caller::RegistryCaller;
+use super::details::RegistrySkillQuery;
+use super::lookup::SkillDocChange;
+use super::model::{ALIASES, DeletionMark, RegistryAuditEntry, SkillDoc};
+use super::refusal::{RefusalFormat, RegistryRefusal, RegistryReply, json_answer};
 
 /// How long nobody else can take the name of a deleted skill.
 const RESERVED_MS: u64 = 30 * 24 * 60 * 60 * 1000;
@@ -26,12 +26,12 @@ const MAX_REASON: usize = 1_000;
 /// The body of these requests, which may be absent.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Why {
+pub(crate) struct LifecycleBody {
     reason: Option<String>,
     owner_handle: Option<String>,
 }
 
-impl Why {
+impl LifecycleBody {
     /// Nothing but whose skill is meant.
     pub(crate) fn of(owner_handle: Option<String>) -> Self {
         Self { reason: None, owner_handle }
@@ -39,26 +39,26 @@ impl Why {
 }
 
 /// What a skill's document says once it is taken back.
-pub(crate) fn taken_back(
+pub(crate) fn deletion_mark(
     now: u64,
-    caller: &Caller,
+    caller: &RegistryCaller,
     reason: Option<String>,
-) -> Result<Deleted, Refusal> {
-    let by = caller.known()?.handle.clone();
-    Ok(Deleted { at: now, by, reserved_until: now + RESERVED_MS, reason })
+) -> Result<DeletionMark, RegistryRefusal> {
+    let by = caller.require_token()?.handle.clone();
+    Ok(DeletionMark { at: now, by, reserved_until: now + RESERVED_MS, reason })
 }
 
-fn why(headers: &HeaderMap, body: &Bytes) -> Result<Why, Refusal> {
+fn why(headers: &HeaderMap, body: &Bytes) -> Result<LifecycleBody, RegistryRefusal> {
     if body.is_empty() {
-        return Ok(Why::default());
+        return Ok(LifecycleBody::default());
     }
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if !kind.starts_with("application/json") {
         let text = "Content-Type must be application/json";
-        return Err(Refusal::text(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
+        return Err(RegistryRefusal::text(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
     }
-    let mut why: Why =
-        serde_json::from_slice(body).map_err(|_| Refusal::bad("Invalid JSON body"))?;
+    let mut why: LifecycleBody =
+        serde_json::from_slice(body).map_err(|_| RegistryRefusal::bad("Invalid JSON body"))?;
     if let Some(reason) = &mut why.reason {
         *reason = reason.chars().take(MAX_REASON).collect();
     }
@@ -66,26 +66,27 @@ fn why(headers: &HeaderMap, body: &Bytes) -> Result<Why, Refusal> {
 }
 
 pub(crate) async fn delete(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
+    State(registry): State<Arc<TeamRegistry>>,
+    caller: RegistryCaller,
     headers: HeaderMap,
     Path(slug): Path<String>,
-    Query(query): Query<SkillQuery>,
+    Query(query): Query<RegistrySkillQuery>,
     body: Bytes,
-) -> Answer {
+) -> RegistryReply {
     let why = why(&headers, &body)?;
     registry
         .work(move |registry| {
             let now = registry.now();
             let mine = |skill: &SkillDoc| skill.deleted.is_none();
-            let skill = registry.own(&caller, &slug, &query, &why, mine)?;
+            let skill = registry.own_skill(&caller, &slug, &query, &why, mine)?;
             let changed = registry.change(&skill.slug, &skill.owner, |skill| {
                 if skill.deleted.is_some() {
-                    return Ok(Changed::nothing());
+                    return Ok(SkillDocChange::unchanged());
                 }
-                skill.deleted = Some(taken_back(now, &caller, why.reason.clone())?);
-                let entry = AuditEntry { note: why.reason.clone(), ..caller.entry(skill) };
-                Ok(Changed::by("delete", entry))
+                skill.deleted = Some(deletion_mark(now, &caller, why.reason.clone())?);
+                let entry =
+                    RegistryAuditEntry { note: why.reason.clone(), ..caller.audit_entry(skill) };
+                Ok(SkillDocChange::with_audit("delete", entry))
             })?;
             let until = changed.deleted.map(|deleted| deleted.reserved_until);
             json_answer(&json!({ "ok": true, "slugReservedUntil": until }))
@@ -94,26 +95,29 @@ pub(crate) async fn delete(
 }
 
 pub(crate) async fn undelete(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
+    State(registry): State<Arc<TeamRegistry>>,
+    caller: RegistryCaller,
     headers: HeaderMap,
     Path(slug): Path<String>,
-    Query(query): Query<SkillQuery>,
+    Query(query): Query<RegistrySkillQuery>,
     body: Bytes,
-) -> Answer {
+) -> RegistryReply {
     let why = why(&headers, &body)?;
     registry
         .work(move |registry| {
             let gone = |skill: &SkillDoc| skill.deleted.is_some();
-            let skill = registry.own(&caller, &slug, &query, &why, gone)?;
+            let skill = registry.own_skill(&caller, &slug, &query, &why, gone)?;
             registry.change(&skill.slug, &skill.owner, |skill| match skill.deleted.take() {
                 Some(_) => {
-                    let entry = AuditEntry { note: why.reason.clone(), ..caller.entry(skill) };
+                    let entry = RegistryAuditEntry {
+                        note: why.reason.clone(),
+                        ..caller.audit_entry(skill)
+                    };
                     // One that went into another is itself again.
-                    let alone = Op::delete(ALIASES, &skill.key(), Expect::Any);
-                    Ok(Changed::by("undelete", entry).with(alone))
+                    let alone = StoreOp::delete(ALIASES, &skill.key(), ExpectedVersion::Any);
+                    Ok(SkillDocChange::with_audit("undelete", entry).with(alone))
                 }
-                None => Ok(Changed::nothing()),
+                None => Ok(SkillDocChange::unchanged()),
             })?;
             json_answer(&json!({ "ok": true }))
         })
@@ -121,81 +125,81 @@ pub(crate) async fn undelete(
 }
 
 pub(crate) async fn withdraw(
-    state: State<Arc<Registry>>,
-    caller: Caller,
+    state: State<Arc<TeamRegistry>>,
+    caller: RegistryCaller,
     headers: HeaderMap,
     path: Path<(String, String)>,
-    query: Query<SkillQuery>,
+    query: Query<RegistrySkillQuery>,
     body: Bytes,
-) -> Answer {
+) -> RegistryReply {
     set_withdrawn(state, caller, headers, path, query, body, true).await
 }
 
 pub(crate) async fn restore(
-    state: State<Arc<Registry>>,
-    caller: Caller,
+    state: State<Arc<TeamRegistry>>,
+    caller: RegistryCaller,
     headers: HeaderMap,
     path: Path<(String, String)>,
-    query: Query<SkillQuery>,
+    query: Query<RegistrySkillQuery>,
     body: Bytes,
-) -> Answer {
+) -> RegistryReply {
     set_withdrawn(state, caller, headers, path, query, body, false).await
 }
 
 /// A withdrawn version is not served; its number stays taken, and its bytes stay what they were.
 async fn set_withdrawn(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
+    State(registry): State<Arc<TeamRegistry>>,
+    caller: RegistryCaller,
     headers: HeaderMap,
     Path((slug, version)): Path<(String, String)>,
-    Query(query): Query<SkillQuery>,
+    Query(query): Query<RegistrySkillQuery>,
     body: Bytes,
     withdrawn: bool,
-) -> Answer {
+) -> RegistryReply {
     let why = why(&headers, &body)?;
     registry
         .work(move |registry| {
             let present = |skill: &SkillDoc| skill.deleted.is_none();
-            let skill = registry.own(&caller, &slug, &query, &why, present)?;
+            let skill = registry.own_skill(&caller, &slug, &query, &why, present)?;
             registry.change(&skill.slug, &skill.owner, |skill| {
-                let mut entry = caller.entry(skill);
+                let mut entry = caller.audit_entry(skill);
                 let line = skill.versions.iter_mut().find(|line| line.version == version);
-                let line = line.ok_or_else(|| Refusal::not_found("Version not found"))?;
+                let line = line.ok_or_else(|| RegistryRefusal::not_found("Version not found"))?;
                 if line.withdrawn == withdrawn {
-                    return Ok(Changed::nothing());
+                    return Ok(SkillDocChange::unchanged());
                 }
                 line.withdrawn = withdrawn;
                 entry.version = Some(version.clone());
                 let kind = if withdrawn { "withdraw-version" } else { "restore-version" };
-                Ok(Changed::by(kind, entry))
+                Ok(SkillDocChange::with_audit(kind, entry))
             })?;
             json_answer(&json!({ "ok": true }))
         })
         .await
 }
 
-impl Registry {
+impl TeamRegistry {
     /// The skill that the caller may change. Without an owner in the request, the caller's own comes
     /// before others of that name.
-    pub(super) fn own(
+    pub(super) fn own_skill(
         &self,
-        caller: &Caller,
+        caller: &RegistryCaller,
         slug: &str,
-        query: &SkillQuery,
-        why: &Why,
+        query: &RegistrySkillQuery,
+        why: &LifecycleBody,
         fits: impl Fn(&SkillDoc) -> bool,
-    ) -> Result<SkillDoc, Refusal> {
-        let holder = caller.publisher()?;
+    ) -> Result<SkillDoc, RegistryRefusal> {
+        let holder = caller.require_publisher()?;
         let named = why.owner_handle.as_deref().or(query.owner());
         let own = match named {
-            Some(_) => Err(Refusal::skill_not_found()),
-            None => self.find_any(caller, slug, Some(&holder.handle), Shape::Text, &fits),
+            Some(_) => Err(RegistryRefusal::skill_not_found()),
+            None => self.find_any(caller, slug, Some(&holder.handle), RefusalFormat::Text, &fits),
         };
         let found = match own {
             Ok(found) => found,
-            Err(_) => self.find_any(caller, slug, named, Shape::Text, &fits)?,
+            Err(_) => self.find_any(caller, slug, named, RefusalFormat::Text, &fits)?,
         };
-        caller.owner_of(&found.value.owner)?;
+        caller.require_owner(&found.value.owner)?;
         Ok(found.value)
     }
 }

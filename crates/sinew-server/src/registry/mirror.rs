@@ -14,24 +14,24 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use sinew_catalog::Environment;
-use sinew_exec::install::Names;
-use sinew_hub::cache::Cache;
-use sinew_hub::net::{Http, HttpOptions, Network, Times, host_and_port};
-use sinew_hub::registry::{Downloaded, Named, Registry as Upstream};
-use sinew_hub::settings::address;
-use sinew_hub::source::github::GitHub;
-use sinew_hub::wire::GitHubSource;
-use sinew_hub::{Folder, HubError, Word, vouched};
+use sinew_exec::install::NameResolution;
+use sinew_hub::cache::HubCache;
+use sinew_hub::net::{HttpClient, HttpOptions, NetworkAccess, RequestLimits, host_and_port};
+use sinew_hub::registry::{QualifiedSlug, RegistryClient, RegistryDownload};
+use sinew_hub::settings::parse_address;
+use sinew_hub::source::github::GitHubClient;
+use sinew_hub::wire::GitHubSourceWire;
+use sinew_hub::{FolderLookup, HubError, HubErrorCode, vouched_folder};
 
-use super::access::Caller;
-use super::announced::{Flagged, flagged, verified};
-use super::answer::Refusal;
-use super::github::Commit;
-use super::intake::Incoming;
-use super::model::{AuditEntry, Mirrored, SkillDoc};
+use super::caller::RegistryCaller;
+use super::github::GitHubImport;
+use super::intake::IncomingVersion;
+use super::lookup::SkillDocChange;
+use super::model::{MirrorOrigin, RegistryAuditEntry, SkillDoc};
+use super::refusal::RegistryRefusal;
 use super::settings::MirrorSettings;
-use super::shelf::Changed;
-use super::{Registry, audit, names};
+use super::upstream_claims::{UpstreamFlag, upstream_flag, verified_files};
+use super::{TeamRegistry, audit, names};
 
 /// How long a skill that upstream does not have is not asked for again.
 const MISSES: Duration = Duration::from_secs(60);
@@ -41,15 +41,15 @@ const MAX_MISSES: usize = 10_000;
 const ROUND: usize = 20;
 
 /// The way to another registry.
-pub(super) struct Mirror {
+pub(super) struct RegistryMirror {
     pub(super) settings: MirrorSettings,
     base: url::Url,
-    http: Arc<Http>,
-    cache: Cache,
+    http: Arc<HttpClient>,
+    cache: HubCache,
     misses: Mutex<HashMap<String, Instant>>,
 }
 
-impl fmt::Debug for Mirror {
+impl fmt::Debug for RegistryMirror {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Mirror({})", self.settings.upstream)
     }
@@ -57,7 +57,7 @@ impl fmt::Debug for Mirror {
 
 /// What became of a skill that was to be brought in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Brought {
+pub enum MirrorResult {
     /// It is here now, or was here already.
     Here {
         /// The owner here.
@@ -71,27 +71,27 @@ pub enum Brought {
     Not(String),
 }
 
-impl Mirror {
+impl RegistryMirror {
     pub(super) fn open(settings: &MirrorSettings, env: &Environment) -> Result<Self, HubError> {
-        let base = address("registry.mirror.upstream", &settings.upstream)?;
+        let base = parse_address("registry.mirror.upstream", &settings.upstream)?;
         let options = HttpOptions {
-            network: Network::On,
+            network: NetworkAccess::On,
             trusted: host_and_port(&base).into_iter().chain(settings.github.trusted()).collect(),
             authorities: None,
-            names: Names::System,
-            times: Times::default(),
+            names: NameResolution::System,
+            times: RequestLimits::default(),
         };
-        let http = Arc::new(Http::new(options, Arc::clone(&env.clock))?);
-        let cache = Cache::below(&env.sinew_home());
+        let http = Arc::new(HttpClient::new(options, Arc::clone(&env.clock))?);
+        let cache = HubCache::in_home(&env.sinew_home());
         Ok(Self { settings: settings.clone(), base, http, cache, misses: Mutex::default() })
     }
 
-    pub(super) fn github(&self) -> GitHub<'_> {
-        GitHub::new(&self.http, &self.settings.github, &self.cache)
+    pub(super) fn github(&self) -> GitHubClient<'_> {
+        GitHubClient::new(&self.http, &self.settings.github, &self.cache)
     }
 
-    fn upstream(&self) -> Upstream {
-        Upstream::new("upstream".to_owned(), self.base.clone(), None, Arc::clone(&self.http))
+    fn upstream(&self) -> RegistryClient {
+        RegistryClient::new("upstream".to_owned(), self.base.clone(), None, Arc::clone(&self.http))
     }
 
     fn is_allowed(&self, owner: &str, slug: &str) -> bool {
@@ -123,13 +123,18 @@ impl Mirror {
     }
 }
 
-impl Registry {
+impl TeamRegistry {
     /// Brings a skill in by its upstream name; the version that is the latest there, unless one is
     /// named.
-    pub fn bring(&self, owner: Option<&str>, slug: &str, version: Option<&str>) -> Brought {
+    pub fn mirror_skill(
+        &self,
+        owner: Option<&str>,
+        slug: &str,
+        version: Option<&str>,
+    ) -> MirrorResult {
         match self.try_bring(owner, slug, version) {
-            Ok((owner, version)) => Brought::Here { owner, slug: slug.to_owned(), version },
-            Err(refusal) => Brought::Not(refusal.said()),
+            Ok((owner, version)) => MirrorResult::Here { owner, slug: slug.to_owned(), version },
+            Err(refusal) => MirrorResult::Not(refusal.message()),
         }
     }
 
@@ -172,27 +177,29 @@ impl Registry {
         owner: Option<&str>,
         slug: &str,
         version: Option<&str>,
-    ) -> Result<(String, String), Refusal> {
-        let off = || Refusal::bad("registry.mirror.mode is off");
+    ) -> Result<(String, String), RegistryRefusal> {
+        let off = || RegistryRefusal::bad("registry.mirror.mode is off");
         let mirror = self.mirror.as_ref().ok_or_else(off)?;
         let upstream = mirror.upstream();
-        let detail = upstream.detail(Named { slug, owner }).map_err(told)?;
+        let detail = upstream.detail(QualifiedSlug { slug, owner }).map_err(upstream_refusal)?;
         let there = detail.owner.as_ref().and_then(|owner| owner.handle.clone());
         let there = there.as_deref().or(owner).and_then(names::handle);
-        let there = there.ok_or_else(|| Refusal::bad("upstream does not say whose it is"))?;
-        let slug = names::read_slug(&detail.skill.slug).ok_or_else(Refusal::skill_not_found)?;
+        let there =
+            there.ok_or_else(|| RegistryRefusal::bad("upstream does not say whose it is"))?;
+        let slug =
+            names::read_slug(&detail.skill.slug).ok_or_else(RegistryRefusal::skill_not_found)?;
         if !mirror.is_allowed(&there, &slug) {
-            return Err(Refusal::skill_not_found());
+            return Err(RegistryRefusal::skill_not_found());
         }
         let here = format!("{}{there}", mirror.settings.prefix);
         self.check_no_shadow(&here)?;
-        if flagged(&detail) == Some(Flagged::Malicious) {
+        if upstream_flag(&detail) == Some(UpstreamFlag::Malicious) {
             self.hide(&slug, &here, "upstream calls it malicious")?;
-            return Err(Refusal::forbidden("upstream calls it malicious"));
+            return Err(RegistryRefusal::forbidden("upstream calls it malicious"));
         }
         let latest = detail.latest_version.as_ref().map(|latest| latest.version.clone());
-        let suspicious = flagged(&detail) == Some(Flagged::Suspicious);
-        let mirrored = Mirrored {
+        let suspicious = upstream_flag(&detail) == Some(UpstreamFlag::Suspicious);
+        let mirrored = MirrorOrigin {
             upstream: mirror.settings.upstream.clone(),
             owner: there.clone(),
             checked_at: self.now(),
@@ -200,31 +207,33 @@ impl Registry {
             suspicious,
             github: None,
         };
-        let named = Named { slug: &slug, owner: Some(&there) };
+        let named = QualifiedSlug { slug: &slug, owner: Some(&there) };
         let Some(wanted) = version.map(str::to_owned).or(latest) else {
             // No version of its own: upstream knows where it is on GitHub.
-            let answer = upstream.install(named, false).map_err(told)?;
+            let answer = upstream.install(named, false).map_err(upstream_refusal)?;
             let source = answer.github.filter(|_| answer.ok);
-            let source = source.ok_or_else(|| Refusal::not_found("Version not found"))?;
+            let source = source.ok_or_else(|| RegistryRefusal::not_found("Version not found"))?;
             let version = self.bring_backed(&source, &here, &slug, None, mirrored)?;
             return Ok((here, version));
         };
         let known = self.skill(&slug, &here)?;
         if known.is_some_and(|known| known.value.version(&wanted).is_some()) {
-            self.note_looked(&slug, &here, suspicious)?;
+            self.record_check(&slug, &here, suspicious)?;
             return Ok((here, wanted));
         }
-        let document = upstream.version(named, &wanted).map_err(told)?.version;
-        let archive = match upstream.download(named, &wanted, &mut |_, _| {}).map_err(told)? {
-            Downloaded::Archive(bytes) => bytes,
-            Downloaded::GitHub(source) => {
-                let version = self.bring_backed(&source, &here, &slug, Some(wanted), mirrored)?;
-                return Ok((here, version));
-            }
-        };
-        let files = verified(&document, &archive)?;
+        let document = upstream.version(named, &wanted).map_err(upstream_refusal)?.version;
+        let archive =
+            match upstream.download(named, &wanted, &mut |_, _| {}).map_err(upstream_refusal)? {
+                RegistryDownload::Archive(bytes) => bytes,
+                RegistryDownload::GitHub(source) => {
+                    let version =
+                        self.bring_backed(&source, &here, &slug, Some(wanted), mirrored)?;
+                    return Ok((here, version));
+                }
+            };
+        let files = verified_files(&document, &archive)?;
         let now = self.now();
-        self.store_version(Incoming {
+        self.store_version(IncomingVersion {
             owner: here.clone(),
             slug,
             display_name: detail.skill.display_name.clone().unwrap_or_default(),
@@ -238,7 +247,7 @@ impl Registry {
             is_free_to_name: true,
             mirrored: Some(mirrored),
             used: Vec::new(),
-            by: AuditEntry { who: "mirror".to_owned(), ..audit::nothing() },
+            by: RegistryAuditEntry { who: "mirror".to_owned(), ..audit::empty_entry() },
         })?;
         Ok((here, wanted))
     }
@@ -246,59 +255,61 @@ impl Registry {
     /// Brings in a folder on GitHub that upstream vouches for by its hash.
     fn bring_backed(
         &self,
-        source: &GitHubSource,
+        source: &GitHubSourceWire,
         owner: &str,
         slug: &str,
         version: Option<String>,
-        mirrored: Mirrored,
-    ) -> Result<String, Refusal> {
-        let off = || Refusal::bad("registry.mirror.mode is off");
+        mirrored: MirrorOrigin,
+    ) -> Result<String, RegistryRefusal> {
+        let off = || RegistryRefusal::bad("registry.mirror.mode is off");
         let github = self.mirror.as_ref().ok_or_else(off)?.github();
-        let (at, hash) = vouched(source).map_err(told)?;
-        let commit = github.commit(&at).map_err(told)?;
-        let taken = github.skill(&at, &commit, Folder::Known, &mut |_, _| {}).map_err(told)?;
-        taken.check(&hash).map_err(told)?;
+        let (at, hash) = vouched_folder(source).map_err(upstream_refusal)?;
+        let commit = github.commit(&at).map_err(upstream_refusal)?;
+        let taken = github
+            .pick_skill(&at, &commit, FolderLookup::Known, &mut |_, _| {})
+            .map_err(upstream_refusal)?;
+        taken.check(&hash).map_err(upstream_refusal)?;
         let (owner, slug) = (owner.to_owned(), slug.to_owned());
-        self.keep_commit(Commit { owner, slug, version, at, commit, taken, mirrored })
+        self.store_commit(GitHubImport { owner, slug, version, at, commit, taken, mirrored })
     }
 
     /// An owner upstream must not pass for one of ours.
-    pub(super) fn check_no_shadow(&self, here: &str) -> Result<(), Refusal> {
+    pub(super) fn check_no_shadow(&self, here: &str) -> Result<(), RegistryRefusal> {
         let ours = self
             .index()
             .iter()
             .any(|entry| entry.skill.owner == here && entry.skill.mirrored.is_none());
-        let held = self.tokens.list().map_err(|_| Refusal::unavailable("no tokens"))?;
+        let held = self.tokens.list().map_err(|_| RegistryRefusal::unavailable("no tokens"))?;
         if ours || held.iter().any(|token| token.handle == here) {
             let text = format!("@{here} is an owner of this registry; set registry.mirror.prefix");
-            return Err(Refusal::bad(text));
+            return Err(RegistryRefusal::bad(text));
         }
         Ok(())
     }
 
     /// Asks upstream again about a skill whose last answer is too old. What cannot be asked is served
     /// as it is, and said to be old.
-    pub(super) fn look_again(
+    pub(super) fn recheck_upstream(
         &self,
-        caller: Option<&Caller>,
+        caller: Option<&RegistryCaller>,
         skill: &SkillDoc,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryRefusal> {
         let (Some(mirror), Some(mirrored)) = (&self.mirror, &skill.mirrored) else { return Ok(()) };
         let age = self.now().saturating_sub(mirrored.checked_at);
         if age <= mirror.settings.interval_ms {
             return Ok(());
         }
         if let Some(github) = &mirrored.github {
-            return self.look_at_github(caller, skill, github);
+            return self.recheck_github(caller, skill, github);
         }
-        let named = Named { slug: &skill.slug, owner: Some(&mirrored.owner) };
+        let named = QualifiedSlug { slug: &skill.slug, owner: Some(&mirrored.owner) };
         match mirror.upstream().detail(named) {
-            Ok(detail) if flagged(&detail) == Some(Flagged::Malicious) => {
+            Ok(detail) if upstream_flag(&detail) == Some(UpstreamFlag::Malicious) => {
                 self.hide(&skill.slug, &skill.owner, "upstream calls it malicious")
             }
             Ok(detail) => {
-                let suspicious = flagged(&detail) == Some(Flagged::Suspicious);
-                self.note_looked(&skill.slug, &skill.owner, suspicious)?;
+                let suspicious = upstream_flag(&detail) == Some(UpstreamFlag::Suspicious);
+                self.record_check(&skill.slug, &skill.owner, suspicious)?;
                 let latest = detail.latest_version.map(|latest| latest.version);
                 if latest.as_ref().is_none_or(|latest| skill.version(latest).is_none()) {
                     // A newer version that cannot be had, or is blocked, leaves the older one.
@@ -307,7 +318,10 @@ impl Registry {
                 Ok(())
             }
             Err(error)
-                if matches!(error.word, Word::NotFound | Word::Gone | Word::BlockedUpstream) =>
+                if matches!(
+                    error.word,
+                    HubErrorCode::NotFound | HubErrorCode::Gone | HubErrorCode::BlockedUpstream
+                ) =>
             {
                 self.hide(&skill.slug, &skill.owner, "upstream took it back")
             }
@@ -321,7 +335,7 @@ impl Registry {
     }
 
     /// Looks again at some of the mirrored skills whose time has come.
-    pub(super) fn look_around(&self) {
+    pub(super) fn recheck_due_skills(&self) {
         let Some(mirror) = &self.mirror else { return };
         let (now, interval) = (self.now(), mirror.settings.interval_ms);
         let due: Vec<SkillDoc> = self
@@ -337,17 +351,17 @@ impl Registry {
             .collect();
         for skill in due {
             // The next round comes.
-            let _ = self.look_again(None, &skill);
+            let _ = self.recheck_upstream(None, &skill);
         }
     }
 
     /// Upstream has it, and says nothing worse of it than this.
-    pub(super) fn note_looked(
+    pub(super) fn record_check(
         &self,
         slug: &str,
         owner: &str,
         suspicious: bool,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryRefusal> {
         let now = self.now();
         self.change(slug, owner, |skill| {
             if let Some(mirrored) = &mut skill.mirrored {
@@ -355,19 +369,21 @@ impl Registry {
                 mirrored.hidden = None;
                 mirrored.suspicious = suspicious;
             }
-            Ok(Changed::by("mirror-check", by_mirror(skill)))
+            Ok(SkillDocChange::with_audit("mirror-check", by_mirror(skill)))
         })
         .map(drop)
     }
 
-    pub(super) fn hide(&self, slug: &str, owner: &str, why: &str) -> Result<(), Refusal> {
+    pub(super) fn hide(&self, slug: &str, owner: &str, why: &str) -> Result<(), RegistryRefusal> {
         let now = self.now();
         let hidden = self.change(slug, owner, |skill| {
-            let Some(mirrored) = &mut skill.mirrored else { return Ok(Changed::nothing()) };
+            let Some(mirrored) = &mut skill.mirrored else {
+                return Ok(SkillDocChange::unchanged());
+            };
             mirrored.checked_at = now;
             mirrored.hidden = Some(why.to_owned());
-            let entry = AuditEntry { note: Some(why.to_owned()), ..by_mirror(skill) };
-            Ok(Changed::by("mirror-hide", entry))
+            let entry = RegistryAuditEntry { note: Some(why.to_owned()), ..by_mirror(skill) };
+            Ok(SkillDocChange::with_audit("mirror-hide", entry))
         });
         match hidden {
             // It was never here.
@@ -377,13 +393,17 @@ impl Registry {
     }
 }
 
-pub(super) fn by_mirror(skill: &SkillDoc) -> AuditEntry {
-    AuditEntry { who: "mirror".to_owned(), skill: Some(skill.key()), ..audit::nothing() }
+pub(super) fn by_mirror(skill: &SkillDoc) -> RegistryAuditEntry {
+    RegistryAuditEntry {
+        who: "mirror".to_owned(),
+        skill: Some(skill.key()),
+        ..audit::empty_entry()
+    }
 }
 
-fn told(error: HubError) -> Refusal {
+fn upstream_refusal(error: HubError) -> RegistryRefusal {
     match error.word {
-        Word::NotFound | Word::Gone => Refusal::skill_not_found(),
-        _ => Refusal::unavailable(error.message),
+        HubErrorCode::NotFound | HubErrorCode::Gone => RegistryRefusal::skill_not_found(),
+        _ => RegistryRefusal::unavailable(error.message),
     }
 }

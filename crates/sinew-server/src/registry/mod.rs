@@ -10,41 +10,41 @@
 //! **Must never happen here:** a version whose bytes change; a write without a token; bytes that are
 //! served without having been scanned; a token in clear anywhere but in the answer that made it.
 
-mod access;
-mod announced;
-mod answer;
-mod asked;
 mod audit;
 mod blobs;
 mod bucket;
 mod bundle;
+mod caller;
+mod details;
 mod device;
+mod discovery;
 mod download;
 mod export;
 mod github;
 mod index;
 mod intake;
-mod keep;
 mod lifecycle;
 mod lists;
-mod meaning;
+mod lookup;
+mod meaning_index;
 mod mirror;
 mod model;
 mod names;
 mod publish;
-mod rate;
-mod read;
+mod rate_limit;
+mod refusal;
 mod rename;
 mod routes;
-mod row;
 mod search;
+mod search_hit;
 mod settings;
-mod shelf;
+mod skill_request;
 mod stars;
 mod token;
+mod upkeep;
 mod upload;
+mod upstream_claims;
 mod verdict;
-mod wellknown;
 mod words;
 
 use std::collections::HashMap;
@@ -53,26 +53,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use sinew_catalog::{Clock, Environment};
 use sinew_guard::scan::Scanner;
 use sinew_hub::HubError;
-use sinew_store::{PlaceKind, Store, StoreError};
+use sinew_store::{Store, StoreError, StoreKind};
 
 use crate::blocking::blocking;
 
 pub use blobs::BlobError;
-pub use device::Said;
-pub use keep::Keeping;
-pub use mirror::Brought;
-pub use model::AuditEntry;
+pub use device::LoginDecision;
+pub use mirror::MirrorResult;
+pub use model::RegistryAuditEntry;
 pub use names::handle_from;
-pub use settings::{BlobPlace, Bucket, MirrorSettings, Mode, Settings, SettingsError};
-pub use token::{NewToken, Role, Secret, TokenError, TokenInfo, Tokens};
+pub use settings::{
+    BlobLocation, BucketSettings, MirrorSettings, RegistryMode, RegistrySettings,
+    RegistrySettingsError,
+};
+pub use token::{NewToken, TokenError, TokenInfo, TokenRole, TokenSecret, TokenStore};
+pub use upkeep::RegistryUpkeep;
 
-use answer::Refusal;
-use blobs::Blobs;
-use index::Index;
-use keep::Progress;
-use mirror::Mirror;
+use blobs::BlobStore;
+use index::RegistryIndex;
+use mirror::RegistryMirror;
 use model::StatsDoc;
-use rate::Rates;
+use rate_limit::RegistryRateLimiter;
+use refusal::RegistryRefusal;
+use upkeep::IndexProgress;
 
 /// Where the registry lies on the main listener.
 pub const PREFIX: &str = "/registry";
@@ -83,7 +86,7 @@ const LOOPBACK_SCALE: u32 = 1_000;
 
 /// Who reaches the listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
+pub enum ListenerReach {
     /// This machine.
     Loopback,
     /// Others.
@@ -109,19 +112,19 @@ pub enum RegistryError {
 
 /// A team's registry.
 #[derive(Debug)]
-pub struct Registry {
+pub struct TeamRegistry {
     store: Arc<dyn Store>,
-    tokens: Tokens,
-    blobs: Blobs,
+    tokens: TokenStore,
+    blobs: BlobStore,
     scanner: Scanner,
-    settings: Settings,
+    settings: RegistrySettings,
     clock: Arc<dyn Clock>,
-    rates: Rates,
-    mirror: Option<Mirror>,
+    rates: RegistryRateLimiter,
+    mirror: Option<RegistryMirror>,
     /// The path in front of every route.
     prefix: &'static str,
-    index: RwLock<Index>,
-    progress: Mutex<Progress>,
+    index: RwLock<RegistryIndex>,
+    progress: Mutex<IndexProgress>,
     /// Held while the trail is read.
     looking: Mutex<()>,
     /// Held while a skill is read into the index.
@@ -130,29 +133,29 @@ pub struct Registry {
     counts: Mutex<HashMap<String, StatsDoc>>,
 }
 
-impl Registry {
+impl TeamRegistry {
     /// Opens the registry, and reads what there is.
     pub fn open(
         env: &Environment,
         store: Arc<dyn Store>,
-        settings: Settings,
-        reach: Reach,
+        settings: RegistrySettings,
+        reach: ListenerReach,
     ) -> Result<Arc<Self>, RegistryError> {
         let usual = match reach {
-            Reach::Loopback => LOOPBACK_SCALE,
-            Reach::Others => 1,
+            ListenerReach::Loopback => LOOPBACK_SCALE,
+            ListenerReach::Others => 1,
         };
         let mirror = match &settings.mirror {
-            Some(settings) => Some(Mirror::open(settings, env)?),
+            Some(settings) => Some(RegistryMirror::open(settings, env)?),
             None => None,
         };
         let registry = Self {
             mirror,
-            tokens: Tokens::open(Arc::clone(&store), &settings.folder)?,
-            blobs: Blobs::open(&settings.blobs)?,
+            tokens: TokenStore::open(Arc::clone(&store), &settings.folder)?,
+            blobs: BlobStore::open(&settings.blobs)?,
             scanner: Scanner::new(),
             clock: Arc::clone(&env.clock),
-            rates: Rates::new(settings.limits_scale.unwrap_or(usual)),
+            rates: RegistryRateLimiter::new(settings.limits_scale.unwrap_or(usual)),
             prefix: if settings.listens_alone { "" } else { PREFIX },
             index: RwLock::default(),
             progress: Mutex::default(),
@@ -167,7 +170,7 @@ impl Registry {
     }
 
     /// Its tokens.
-    pub fn tokens(&self) -> &Tokens {
+    pub fn tokens(&self) -> &TokenStore {
         &self.tokens
     }
 
@@ -180,36 +183,36 @@ impl Registry {
         self.clock.now_ms()
     }
 
-    fn index(&self) -> RwLockReadGuard<'_, Index> {
+    fn index(&self) -> RwLockReadGuard<'_, RegistryIndex> {
         self.index.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn index_mut(&self) -> RwLockWriteGuard<'_, Index> {
+    fn index_mut(&self) -> RwLockWriteGuard<'_, RegistryIndex> {
         self.index.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn progress(&self) -> MutexGuard<'_, Progress> {
+    fn progress(&self) -> MutexGuard<'_, IndexProgress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Does what blocks on a thread that may.
     async fn work<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&Self) -> Result<T, Refusal> + Send + 'static,
-    ) -> Result<T, Refusal> {
+        work: impl FnOnce(&Self) -> Result<T, RegistryRefusal> + Send + 'static,
+    ) -> Result<T, RegistryRefusal> {
         let registry = Arc::clone(self);
         blocking(move || work(&registry))
             .await
-            .unwrap_or_else(|| Err(Refusal::unavailable("The registry could not do this")))
+            .unwrap_or_else(|| Err(RegistryRefusal::unavailable("The registry could not do this")))
     }
 
     /// Whose token it is, as the store says at this moment.
-    async fn holder(self: &Arc<Self>, token: &str) -> Result<Option<TokenInfo>, Refusal> {
+    async fn holder(self: &Arc<Self>, token: &str) -> Result<Option<TokenInfo>, RegistryRefusal> {
         let now = self.now();
-        let found = match self.store.place().kind {
+        let found = match self.store.location().kind {
             // A document of a file is read in less time than another thread needs to wake up.
-            PlaceKind::Sqlite => self.tokens.holder(token, now)?,
-            PlaceKind::Postgres => {
+            StoreKind::Sqlite => self.tokens.holder(token, now)?,
+            StoreKind::Postgres => {
                 let token = token.to_owned();
                 self.work(move |registry| Ok(registry.tokens.holder(&token, now)?)).await?
             }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use sinew_guard::scan::Severity;
+use sinew_guard::scan::FindingSeverity;
 
 /// Collections and streams of the store.
 pub(crate) const SKILLS: &str = "registry.skills";
@@ -41,16 +41,16 @@ pub(crate) struct SkillDoc {
     pub(crate) topics: Vec<String>,
     pub(crate) tags: BTreeMap<String, String>,
     /// In the order of publication.
-    pub(crate) versions: Vec<VersionLine>,
-    pub(crate) setup: Vec<Setup>,
+    pub(crate) versions: Vec<VersionSummary>,
+    pub(crate) setup: Vec<SetupKey>,
     pub(crate) os: Vec<String>,
     pub(crate) stars: u64,
     pub(crate) created_at: u64,
     pub(crate) updated_at: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) deleted: Option<Deleted>,
+    pub(crate) deleted: Option<DeletionMark>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) mirrored: Option<Mirrored>,
+    pub(crate) mirrored: Option<MirrorOrigin>,
 }
 
 impl SkillDoc {
@@ -59,7 +59,7 @@ impl SkillDoc {
     }
 
     /// The version that is served when none is named.
-    pub(crate) fn latest(&self) -> Option<&VersionLine> {
+    pub(crate) fn latest(&self) -> Option<&VersionSummary> {
         let tagged = self.tags.get("latest").and_then(|version| self.version(version));
         tagged.filter(|line| !line.withdrawn).or_else(|| {
             let open = self.versions.iter().filter(|line| !line.withdrawn);
@@ -67,7 +67,7 @@ impl SkillDoc {
         })
     }
 
-    pub(crate) fn version(&self, version: &str) -> Option<&VersionLine> {
+    pub(crate) fn version(&self, version: &str) -> Option<&VersionSummary> {
         self.versions.iter().find(|line| line.version == version)
     }
 
@@ -86,7 +86,7 @@ impl SkillDoc {
 /// What a skill's document says of one of its versions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct VersionLine {
+pub(crate) struct VersionSummary {
     pub(crate) version: String,
     pub(crate) created_at: u64,
     pub(crate) changelog: String,
@@ -95,7 +95,7 @@ pub(crate) struct VersionLine {
     pub(crate) fingerprints: Vec<String>,
     pub(crate) has_warnings: bool,
     /// The archive without the registry's own file, for discovery indexes.
-    pub(crate) plain: Stored,
+    pub(crate) plain: BlobRef,
     /// Set where the whole version is one `SKILL.md`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) only_file: Option<String>,
@@ -112,7 +112,7 @@ pub(crate) struct AliasDoc {
 
 /// A variable or setting that a skill wants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Setup {
+pub(crate) struct SetupKey {
     pub(crate) key: String,
     pub(crate) required: bool,
 }
@@ -120,7 +120,7 @@ pub(crate) struct Setup {
 /// A skill that its owner took back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Deleted {
+pub(crate) struct DeletionMark {
     pub(crate) at: u64,
     pub(crate) by: String,
     pub(crate) reserved_until: u64,
@@ -130,7 +130,7 @@ pub(crate) struct Deleted {
 /// A skill that came from another registry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Mirrored {
+pub(crate) struct MirrorOrigin {
     /// The other registry.
     pub(crate) upstream: String,
     /// Its owner there, which can differ from the one here by a prefix.
@@ -142,12 +142,12 @@ pub(crate) struct Mirrored {
     pub(crate) suspicious: bool,
     /// Set where it came straight from GitHub.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) github: Option<OnGitHub>,
+    pub(crate) github: Option<GitHubFolder>,
 }
 
 /// A folder of a repository on GitHub.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct OnGitHub {
+pub(crate) struct GitHubFolder {
     pub(crate) owner: String,
     pub(crate) repo: String,
     pub(crate) path: String,
@@ -172,7 +172,7 @@ pub(crate) struct VersionDoc {
     pub(crate) fingerprint: String,
     pub(crate) spdx: Option<String>,
     /// The archive that installs get.
-    pub(crate) archive: Stored,
+    pub(crate) archive: BlobRef,
     pub(crate) scan: ScanDoc,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) source: Option<serde_json::Value>,
@@ -190,7 +190,7 @@ pub(crate) struct FileDoc {
 
 /// Bytes in the blob store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Stored {
+pub(crate) struct BlobRef {
     pub(crate) sha256: String,
     pub(crate) size: u64,
 }
@@ -209,7 +209,7 @@ pub(crate) struct ScanDoc {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FindingDoc {
     pub(crate) code: String,
-    pub(crate) severity: Severity,
+    pub(crate) severity: FindingSeverity,
     pub(crate) file: String,
     pub(crate) line: usize,
     pub(crate) message: String,
@@ -240,7 +240,7 @@ pub(crate) struct StatsDoc {
 /// One thing that somebody did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct AuditEntry {
+pub struct RegistryAuditEntry {
     /// Who: a handle.
     pub who: String,
     /// The skill's key, `slug/owner`, where it is about one.

@@ -10,16 +10,16 @@ use axum::{Json, RequestExt as _};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sinew_guard::scan::{MAX_FILES, MAX_SKILL};
-use sinew_store::Version;
+use sinew_store::DocumentVersion;
 
-use super::access::Caller;
-use super::answer::{Answer, Refusal, json_answer};
-use super::bundle::{MAX_WORDS, Upload, check_sizes, plain};
-use super::intake::Incoming;
-use super::model::AuditEntry;
-use super::token::Role;
+use super::bundle::{MAX_WORDS, RegistryBundleFile, check_sizes, plain};
+use super::caller::RegistryCaller;
+use super::intake::IncomingVersion;
+use super::model::RegistryAuditEntry;
+use super::refusal::{RegistryRefusal, RegistryReply, json_answer};
+use super::token::TokenRole;
 use super::upload::{content_type, storage_id};
-use super::{Registry, audit, names};
+use super::{TeamRegistry, audit, names};
 
 /// The longest name and changelog that are kept.
 const MAX_NAME: usize = 120;
@@ -27,7 +27,7 @@ const MAX_CHANGELOG: usize = 20_000;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Payload {
+pub(crate) struct PublishBody {
     slug: String,
     display_name: String,
     owner_handle: Option<String>,
@@ -44,13 +44,13 @@ pub(crate) struct Payload {
     categories: Vec<String>,
     source: Option<Value>,
     #[serde(default)]
-    files: Vec<Named>,
+    files: Vec<UploadedFile>,
 }
 
 /// A file that was uploaded before.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Named {
+struct UploadedFile {
     path: String,
     size: u64,
     storage_id: String,
@@ -59,27 +59,34 @@ struct Named {
     upload_ticket: Option<String>,
 }
 
-pub(crate) async fn publish(State(registry): State<Arc<Registry>>, request: Request) -> Answer {
-    let caller = request.extensions().get::<Caller>().cloned().ok_or_else(Refusal::no_token)?;
+pub(crate) async fn publish(
+    State(registry): State<Arc<TeamRegistry>>,
+    request: Request,
+) -> RegistryReply {
+    let caller = request
+        .extensions()
+        .get::<RegistryCaller>()
+        .cloned()
+        .ok_or_else(RegistryRefusal::no_token)?;
     // Before the body is read: strangers do not get to send fifty megabytes.
-    caller.publisher()?;
+    caller.require_publisher()?;
     let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let (payload, files) = match kind.map(|kind| kind.split(';').next().unwrap_or(kind).trim()) {
         Some("application/json") => {
-            let payload = request.extract::<Json<Payload>, _>().await;
-            let Json(payload) =
-                payload.map_err(|error| Refusal::text(error.status(), error.body_text()))?;
+            let payload = request.extract::<Json<PublishBody>, _>().await;
+            let Json(payload) = payload
+                .map_err(|error| RegistryRefusal::text(error.status(), error.body_text()))?;
             (payload, None)
         }
         Some("multipart/form-data") => {
             let form = Multipart::from_request(request, &()).await;
             let (payload, files) =
-                read_form(form.map_err(|e| Refusal::bad(e.body_text()))?).await?;
+                read_form(form.map_err(|e| RegistryRefusal::bad(e.body_text()))?).await?;
             (payload, Some(files))
         }
         _ => {
             let text = "Content-Type must be application/json or multipart/form-data";
-            return Err(Refusal::text(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
+            return Err(RegistryRefusal::text(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
         }
     };
     registry
@@ -100,9 +107,11 @@ pub(crate) async fn publish(State(registry): State<Arc<Registry>>, request: Requ
         .await
 }
 
-async fn read_form(mut form: Multipart) -> Result<(Payload, Vec<Upload>), Refusal> {
+async fn read_form(
+    mut form: Multipart,
+) -> Result<(PublishBody, Vec<RegistryBundleFile>), RegistryRefusal> {
     let bad = |error: axum::extract::multipart::MultipartError| {
-        Refusal::text(error.status(), error.body_text())
+        RegistryRefusal::text(error.status(), error.body_text())
     };
     let (mut payload, mut files, mut total) = (None, Vec::new(), 0u64);
     while let Some(field) = form.next_field().await.map_err(bad)? {
@@ -111,44 +120,45 @@ async fn read_form(mut form: Multipart) -> Result<(Payload, Vec<Upload>), Refusa
         let bytes = field.bytes().await.map_err(bad)?;
         match (name.as_deref(), path) {
             (Some("payload"), _) => {
-                let read = serde_json::from_slice::<Payload>(&bytes);
-                payload = Some(read.map_err(|error| Refusal::bad(format!("payload: {error}")))?);
+                let read = serde_json::from_slice::<PublishBody>(&bytes);
+                payload =
+                    Some(read.map_err(|error| RegistryRefusal::bad(format!("payload: {error}")))?);
             }
             (Some("files"), Some(path)) => {
                 total += bytes.len() as u64;
                 if files.len() >= MAX_FILES || total > MAX_SKILL {
-                    return Err(Refusal::too_large("Skill bundle exceeds 50MB limit"));
+                    return Err(RegistryRefusal::too_large("Skill bundle exceeds 50MB limit"));
                 }
-                files.push(Upload { path, bytes: bytes.to_vec(), content_type: kind });
+                files.push(RegistryBundleFile { path, bytes: bytes.to_vec(), content_type: kind });
             }
-            _ => return Err(Refusal::bad("Unexpected part of the form")),
+            _ => return Err(RegistryRefusal::bad("Unexpected part of the form")),
         }
     }
-    Ok((payload.ok_or_else(|| Refusal::bad("The part `payload` is missing"))?, files))
+    Ok((payload.ok_or_else(|| RegistryRefusal::bad("The part `payload` is missing"))?, files))
 }
 
-impl Registry {
+impl TeamRegistry {
     /// Checks what was sent, and gathers its bytes.
     fn incoming(
         &self,
-        caller: &Caller,
-        payload: Payload,
-        sent: Option<Vec<Upload>>,
-    ) -> Result<Incoming, Refusal> {
+        caller: &RegistryCaller,
+        payload: PublishBody,
+        sent: Option<Vec<RegistryBundleFile>>,
+    ) -> Result<IncomingVersion, RegistryRefusal> {
         if !payload.accept_license_terms {
-            return Err(Refusal::bad("License terms must be accepted"));
+            return Err(RegistryRefusal::bad("License terms must be accepted"));
         }
-        let slug = names::publish_slug(&payload.slug).map_err(Refusal::bad)?;
-        let holder = caller.publisher()?;
+        let slug = names::publish_slug(&payload.slug).map_err(RegistryRefusal::bad)?;
+        let holder = caller.require_publisher()?;
         let owner = match payload.owner_handle.as_deref().filter(|owner| !owner.trim().is_empty()) {
             None => holder.handle.clone(),
             Some(owner) => {
-                names::handle(owner).ok_or_else(|| Refusal::bad("Invalid owner handle"))?
+                names::handle(owner).ok_or_else(|| RegistryRefusal::bad("Invalid owner handle"))?
             }
         };
-        caller.owner_of(&owner)?;
+        caller.require_owner(&owner)?;
         let version = semver::Version::parse(payload.version.trim());
-        let version = version.map_err(|_| Refusal::bad("Version must be valid semver"))?;
+        let version = version.map_err(|_| RegistryRefusal::bad("Version must be valid semver"))?;
         let mut used = Vec::new();
         let files = match sent {
             Some(files) => files,
@@ -169,7 +179,7 @@ impl Registry {
                 .filter(|word| !topics.contains(word))
                 .collect::<Vec<_>>(),
         );
-        Ok(Incoming {
+        Ok(IncomingVersion {
             owner,
             slug,
             display_name,
@@ -180,13 +190,13 @@ impl Registry {
             source: payload.source,
             files,
             created_at: self.now(),
-            is_free_to_name: holder.role == Role::Admin,
+            is_free_to_name: holder.role == TokenRole::Admin,
             mirrored: None,
             used,
-            by: AuditEntry {
+            by: RegistryAuditEntry {
                 who: holder.handle.clone(),
                 address: Some(caller.address.to_string()),
-                ..audit::nothing()
+                ..audit::empty_entry()
             },
         })
     }
@@ -194,10 +204,10 @@ impl Registry {
     /// The bytes behind tickets.
     fn uploaded(
         &self,
-        caller: &Caller,
-        named: Vec<Named>,
-        used: &mut Vec<(String, Version)>,
-    ) -> Result<Vec<Upload>, Refusal> {
+        caller: &RegistryCaller,
+        named: Vec<UploadedFile>,
+        used: &mut Vec<(String, DocumentVersion)>,
+    ) -> Result<Vec<RegistryBundleFile>, RegistryRefusal> {
         check_sizes(named.iter().map(|file| file.size))?;
         let mut seen = HashSet::new();
         let mut files = Vec::new();
@@ -213,14 +223,14 @@ impl Registry {
                 && storage_id(&ticket.value.sha256) == file.storage_id;
             if !bound || !seen.insert(id.clone()) {
                 let text = format!("{}: the upload ticket is for something else", file.path);
-                return Err(Refusal::bad(text));
+                return Err(RegistryRefusal::bad(text));
             }
             let bytes = self
                 .blobs
                 .get(&ticket.value.sha256)
-                .map_err(|_| Refusal::bad(format!("{}: upload it again", file.path)))?;
+                .map_err(|_| RegistryRefusal::bad(format!("{}: upload it again", file.path)))?;
             used.push((id, ticket.version));
-            files.push(Upload { path: file.path, bytes, content_type: kind });
+            files.push(RegistryBundleFile { path: file.path, bytes, content_type: kind });
         }
         Ok(files)
     }

@@ -10,18 +10,19 @@ use axum::Json;
 use axum::extract::{Path, Query, State};
 use serde::Deserialize;
 use serde_json::json;
-use sinew_store::{Expect, Json as Body, Keys, Op, StoreError};
+use sinew_store::{ExpectedVersion, JsonText, KeyRange, StoreError, StoreOp};
 
-use super::access::Caller;
-use super::answer::{Answer, Refusal, json_answer};
-use super::lifecycle::{Why, taken_back};
+use super::caller::RegistryCaller;
+use super::details::RegistrySkillQuery;
+use super::lifecycle::{LifecycleBody, deletion_mark};
+use super::lookup::{LoadedDoc, SkillDocChange};
 use super::model::{
-    ALIASES, AliasDoc, AuditEntry, SKILLS, STARS, STATS, SkillDoc, VERSIONS, skill_key, version_key,
+    ALIASES, AliasDoc, RegistryAuditEntry, SKILLS, STARS, STATS, SkillDoc, VERSIONS, skill_key,
+    version_key,
 };
-use super::read::SkillQuery;
-use super::shelf::{Changed, Found};
-use super::token::Role;
-use super::{Registry, audit, names};
+use super::refusal::{RegistryRefusal, RegistryReply, json_answer};
+use super::token::TokenRole;
+use super::{TeamRegistry, audit, names};
 
 /// The longest tag.
 const MAX_TAG: usize = 64;
@@ -32,7 +33,7 @@ const MAX_HOPS: usize = 8;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Wanted {
+pub(crate) struct RenameBody {
     #[serde(default)]
     version: String,
     #[serde(default)]
@@ -43,9 +44,9 @@ pub(crate) struct Wanted {
     target_owner_handle: Option<String>,
 }
 
-impl Wanted {
-    fn why(&self) -> Why {
-        Why::of(self.owner_handle.clone())
+impl RenameBody {
+    fn why(&self) -> LifecycleBody {
+        LifecycleBody::of(self.owner_handle.clone())
     }
 }
 
@@ -54,36 +55,36 @@ fn present(skill: &SkillDoc) -> bool {
 }
 
 pub(crate) async fn tag(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
+    State(registry): State<Arc<TeamRegistry>>,
+    caller: RegistryCaller,
     Path((slug, tag)): Path<(String, String)>,
-    Query(query): Query<SkillQuery>,
-    Json(wanted): Json<Wanted>,
-) -> Answer {
+    Query(query): Query<RegistrySkillQuery>,
+    Json(wanted): Json<RenameBody>,
+) -> RegistryReply {
     let shown = |c: char| (' '..='~').contains(&c);
     let fine = !tag.starts_with(['$', '_']) && tag.chars().all(shown) && tag.trim() == tag;
     if !fine || !(1..=MAX_TAG).contains(&tag.len()) {
-        return Err(Refusal::bad("Valid tag required"));
+        return Err(RegistryRefusal::bad("Valid tag required"));
     }
     registry
         .work(move |registry| {
-            let skill = registry.own(&caller, &slug, &query, &wanted.why(), present)?;
+            let skill = registry.own_skill(&caller, &slug, &query, &wanted.why(), present)?;
             registry.change(&skill.slug, &skill.owner, |skill| {
                 let line = skill.version(&wanted.version);
                 if line.is_none_or(|line| line.withdrawn) {
-                    return Err(Refusal::not_found("Version not found"));
+                    return Err(RegistryRefusal::not_found("Version not found"));
                 }
                 if !skill.tags.contains_key(&tag) && skill.tags.len() >= MAX_TAGS {
-                    return Err(Refusal::bad("The skill has too many tags"));
+                    return Err(RegistryRefusal::bad("The skill has too many tags"));
                 }
-                let entry = AuditEntry {
+                let entry = RegistryAuditEntry {
                     version: Some(wanted.version.clone()),
                     note: Some(tag.clone()),
-                    ..caller.entry(skill)
+                    ..caller.audit_entry(skill)
                 };
                 match skill.tags.insert(tag.clone(), wanted.version.clone()) {
-                    Some(known) if known == wanted.version => Ok(Changed::nothing()),
-                    _ => Ok(Changed::by("tag", entry)),
+                    Some(known) if known == wanted.version => Ok(SkillDocChange::unchanged()),
+                    _ => Ok(SkillDocChange::with_audit("tag", entry)),
                 }
             })?;
             json_answer(&json!({
@@ -94,24 +95,24 @@ pub(crate) async fn tag(
 }
 
 pub(crate) async fn rename(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
+    State(registry): State<Arc<TeamRegistry>>,
+    caller: RegistryCaller,
     Path(slug): Path<String>,
-    Query(query): Query<SkillQuery>,
-    Json(wanted): Json<Wanted>,
-) -> Answer {
+    Query(query): Query<RegistrySkillQuery>,
+    Json(wanted): Json<RenameBody>,
+) -> RegistryReply {
     registry
         .work(move |registry| {
-            let to = names::publish_slug(&wanted.new_slug).map_err(Refusal::bad)?;
-            let skill = registry.own(&caller, &slug, &query, &wanted.why(), present)?;
+            let to = names::publish_slug(&wanted.new_slug).map_err(RegistryRefusal::bad)?;
+            let skill = registry.own_skill(&caller, &slug, &query, &wanted.why(), present)?;
             if skill.slug == to {
-                return Err(Refusal::bad("New slug must be different"));
+                return Err(RegistryRefusal::bad("New slug must be different"));
             }
-            if caller.publisher()?.role != Role::Admin {
+            if caller.require_publisher()?.role != TokenRole::Admin {
                 registry.check_name(&to, &skill.owner)?;
             }
             if registry.skill(&to, &skill.owner)?.is_some() {
-                return Err(Refusal::bad(format!("Slug \"{to}\" is taken")));
+                return Err(RegistryRefusal::bad(format!("Slug \"{to}\" is taken")));
             }
             registry.move_to(&caller, &skill, &to)?;
             json_answer(&json!({ "ok": true, "slug": to, "previousSlug": skill.slug }))
@@ -120,29 +121,31 @@ pub(crate) async fn rename(
 }
 
 pub(crate) async fn merge(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
+    State(registry): State<Arc<TeamRegistry>>,
+    caller: RegistryCaller,
     Path(slug): Path<String>,
-    Query(query): Query<SkillQuery>,
-    Json(wanted): Json<Wanted>,
-) -> Answer {
+    Query(query): Query<RegistrySkillQuery>,
+    Json(wanted): Json<RenameBody>,
+) -> RegistryReply {
     registry
         .work(move |registry| {
-            let source = registry.own(&caller, &slug, &query, &wanted.why(), present)?;
-            let target = Why::of(wanted.target_owner_handle.clone());
-            let none = SkillQuery::default();
-            let target = registry.own(&caller, &wanted.target_slug, &none, &target, present)?;
+            let source = registry.own_skill(&caller, &slug, &query, &wanted.why(), present)?;
+            let target = LifecycleBody::of(wanted.target_owner_handle.clone());
+            let none = RegistrySkillQuery::default();
+            let target =
+                registry.own_skill(&caller, &wanted.target_slug, &none, &target, present)?;
             if source.key() == target.key() {
-                return Err(Refusal::bad("Target slug must be different"));
+                return Err(RegistryRefusal::bad("Target slug must be different"));
             }
             let (key, now) = (source.key(), registry.now());
             let alias = AliasDoc { slug: target.slug.clone(), owner: target.owner.clone() };
             let into = format!("merged into @{}/{}", target.owner, target.slug);
             registry.change(&source.slug, &source.owner, |skill| {
-                skill.deleted = Some(taken_back(now, &caller, Some(into.clone()))?);
-                let entry = AuditEntry { note: Some(into.clone()), ..caller.entry(skill) };
-                let op = Op::put(ALIASES, &key, Expect::Any, Body::of(&alias)?);
-                Ok(Changed::by("merge", entry).with(op))
+                skill.deleted = Some(deletion_mark(now, &caller, Some(into.clone()))?);
+                let entry =
+                    RegistryAuditEntry { note: Some(into.clone()), ..caller.audit_entry(skill) };
+                let op = StoreOp::put(ALIASES, &key, ExpectedVersion::Any, JsonText::of(&alias)?);
+                Ok(SkillDocChange::with_audit("merge", entry).with(op))
             })?;
             let (source, target) = (source.slug, target.slug);
             json_answer(&json!({ "ok": true, "sourceSlug": source, "targetSlug": target }))
@@ -150,14 +153,14 @@ pub(crate) async fn merge(
         .await
 }
 
-impl Registry {
+impl TeamRegistry {
     /// Where the skill went that had this name, if any went.
-    pub(super) fn moved(
+    pub(super) fn alias_target(
         &self,
         slug: &str,
         owner: Option<&str>,
         fits: &impl Fn(&SkillDoc) -> bool,
-    ) -> Result<Option<Found<SkillDoc>>, StoreError> {
+    ) -> Result<Option<LoadedDoc<SkillDoc>>, StoreError> {
         let mut alias: AliasDoc = match owner {
             Some(owner) => match self.store.get(ALIASES, &skill_key(slug, owner))? {
                 Some(document) => document.body.read()?,
@@ -165,7 +168,8 @@ impl Registry {
             },
             None => {
                 // Where several owners gave a name up, whoever asks has to say whose is meant.
-                let page = self.store.list(ALIASES, Keys::under(&format!("{slug}/")), 2)?;
+                let page =
+                    self.store.list(ALIASES, KeyRange::with_prefix(&format!("{slug}/")), 2)?;
                 match page.as_slice() {
                     [one] => one.body.read()?,
                     _ => return Ok(None),
@@ -186,21 +190,26 @@ impl Registry {
     }
 
     /// A name that leads elsewhere is not published under: nobody could tell which skill is meant.
-    pub(super) fn check_not_moved(&self, slug: &str, owner: &str) -> Result<(), Refusal> {
-        match self.moved(slug, Some(owner), &|_: &SkillDoc| true)? {
+    pub(super) fn check_not_moved(&self, slug: &str, owner: &str) -> Result<(), RegistryRefusal> {
+        match self.alias_target(slug, Some(owner), &|_: &SkillDoc| true)? {
             None => Ok(()),
-            Some(Found { value, .. }) => {
+            Some(LoadedDoc { value, .. }) => {
                 let text = format!("Slug \"{slug}\" leads to @{}/{} now", value.owner, value.slug);
-                Err(Refusal::bad(text))
+                Err(RegistryRefusal::bad(text))
             }
         }
     }
 
     /// Gives a skill another slug: every document of it in one transaction.
-    fn move_to(&self, caller: &Caller, skill: &SkillDoc, to: &str) -> Result<(), Refusal> {
+    fn move_to(
+        &self,
+        caller: &RegistryCaller,
+        skill: &SkillDoc,
+        to: &str,
+    ) -> Result<(), RegistryRefusal> {
         self.write_counts();
         let changed = || {
-            Refusal::text(
+            RegistryRefusal::text(
                 axum::http::StatusCode::CONFLICT,
                 "The skill changed meanwhile; rename it again",
             )
@@ -209,13 +218,17 @@ impl Registry {
         let (old, new) = (skill.key(), skill_key(to, &skill.owner));
         let moved = SkillDoc { slug: to.to_owned(), ..found.value };
         let mut ops = vec![
-            Op::delete(SKILLS, &old, Expect::Version(found.version)),
-            Op::put(SKILLS, &new, Expect::Absent, Body::of(&moved)?),
+            StoreOp::delete(SKILLS, &old, ExpectedVersion::Version(found.version)),
+            StoreOp::put(SKILLS, &new, ExpectedVersion::Absent, JsonText::of(&moved)?),
         ];
         let mut carry = |collection: &str, from: &str, to: &str| -> Result<(), StoreError> {
             if let Some(document) = self.store.get(collection, from)? {
-                ops.push(Op::delete(collection, from, Expect::Version(document.version)));
-                ops.push(Op::put(collection, to, Expect::Absent, document.body));
+                ops.push(StoreOp::delete(
+                    collection,
+                    from,
+                    ExpectedVersion::Version(document.version),
+                ));
+                ops.push(StoreOp::put(collection, to, ExpectedVersion::Absent, document.body));
             }
             Ok(())
         };
@@ -227,7 +240,8 @@ impl Registry {
         let mut after = String::new();
         loop {
             let prefix = format!("{old}/");
-            let page = self.store.list(STARS, Keys::under(&prefix).after(&after), 1_000)?;
+            let page =
+                self.store.list(STARS, KeyRange::with_prefix(&prefix).after(&after), 1_000)?;
             let Some(last) = page.last() else { break };
             after.clone_from(&last.key);
             for star in &page {
@@ -235,14 +249,17 @@ impl Registry {
             }
         }
         let alias = AliasDoc { slug: to.to_owned(), owner: skill.owner.clone() };
-        ops.push(Op::put(ALIASES, &old, Expect::Any, Body::of(&alias)?));
+        ops.push(StoreOp::put(ALIASES, &old, ExpectedVersion::Any, JsonText::of(&alias)?));
         // The name may be one that it had before.
-        ops.push(Op::delete(ALIASES, &new, Expect::Any));
+        ops.push(StoreOp::delete(ALIASES, &new, ExpectedVersion::Any));
         // One record for each name: other servers look both up.
         for (key, note) in [(&old, format!("to {new}")), (&new, format!("from {old}"))] {
-            let entry =
-                AuditEntry { skill: Some(key.clone()), note: Some(note), ..caller.entry(&moved) };
-            ops.push(audit::op("rename", &entry, self.now())?);
+            let entry = RegistryAuditEntry {
+                skill: Some(key.clone()),
+                note: Some(note),
+                ..caller.audit_entry(&moved)
+            };
+            ops.push(audit::append_op("rename", &entry, self.now())?);
         }
         match self.transact(&ops, Some(&new)) {
             Err(StoreError::Conflict { .. }) => Err(changed()),

@@ -8,25 +8,25 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use sinew_guard::scan::{MAX_FILE, MAX_SKILL};
 
-use super::answer::Refusal;
+use super::refusal::RegistryRefusal;
 use super::{
-    Mode, Registry, access, device, download, export, github, lifecycle, lists, publish, read,
-    rename, search, stars, upload, verdict, wellknown,
+    RegistryMode, TeamRegistry, caller, details, device, discovery, download, export, github,
+    lifecycle, lists, publish, rename, search, stars, upload, verdict,
 };
-use crate::gate::OriginRule;
-use crate::serve::Part;
+use crate::origin_check::OriginRule;
+use crate::server::ServerPart;
 
 /// A whole bundle in one form, with its headers.
 const MAX_FORM: usize = MAX_SKILL as usize + (2 << 20);
 /// One file, and a byte more than is allowed, so that the answer can say so.
 const MAX_UPLOAD: usize = MAX_FILE as usize + 1;
 
-impl Registry {
+impl TeamRegistry {
     /// The registry as a part of a server.
-    pub fn part(self: &Arc<Self>) -> Part {
+    pub fn part(self: &Arc<Self>) -> ServerPart {
         let rule = match self.settings.mode {
-            Mode::Private => OriginRule::Own,
-            Mode::PublicRead => OriginRule::AnyReads,
+            RegistryMode::Private => OriginRule::Own,
+            RegistryMode::PublicRead => OriginRule::AnyReads,
         };
         let checked = Arc::clone(self);
         // Indexes are answered at the origin too, where clients look that know nothing but a host.
@@ -41,47 +41,50 @@ impl Registry {
         };
         let router = guarded
             // On routes alone: what nobody here answers is not this part's business.
-            .route_layer(from_fn_with_state(Arc::clone(self), access::admit))
+            .route_layer(from_fn_with_state(Arc::clone(self), caller::admit))
             .merge(open)
             .with_state(Arc::clone(self));
-        Part::new("registry", router).origin(rule).counts_itself().ready(move || {
+        ServerPart::new("registry", router).origin(rule).counts_itself().ready(move || {
             let answers = checked.store.len(super::model::AUDIT);
             answers.map(drop).map_err(|error| error.to_string())
         })
     }
 }
 
-async fn unknown() -> Refusal {
-    Refusal::not_found("Not found")
+async fn unknown() -> RegistryRefusal {
+    RegistryRefusal::not_found("Not found")
 }
 
-type Routes = Router<Arc<Registry>>;
+type RegistryRouter = Router<Arc<TeamRegistry>>;
 
 /// ClawHub's API.
-fn api() -> Routes {
+fn api() -> RegistryRouter {
     let v1 = Router::new()
-        .route("/whoami", get(read::whoami))
+        .route("/whoami", get(details::whoami))
         .route("/search", get(search::search))
-        .route("/resolve", get(read::resolve))
+        .route("/resolve", get(details::resolve))
         .route("/download", get(download::download))
         .route("/trending", get(lists::trending))
         .route("/skills", get(lists::list))
         .route("/skills", post(publish::publish).layer(DefaultBodyLimit::max(MAX_FORM)))
         .route("/skills/export", get(export::export))
-        .route("/skills/resolve", get(read::resolve))
+        .route("/skills/resolve", get(details::resolve))
         .route("/skills/-/upload-url", post(upload::ticket))
         .route(
             "/skills/-/upload/{ticket}",
             post(upload::upload).layer(DefaultBodyLimit::max(MAX_UPLOAD)),
         )
         .route("/skills/-/security-verdicts", post(verdict::bulk))
-        .route("/skills/{slug}", get(read::detail).delete(lifecycle::delete))
+        .route("/skills/{slug}", get(details::detail).delete(lifecycle::delete))
         .route("/skills/{slug}/undelete", post(lifecycle::undelete))
         .route("/skills/{slug}/tags/{tag}", post(rename::tag))
         .route("/skills/{slug}/rename", post(rename::rename))
         .route("/skills/{slug}/merge", post(rename::merge))
-        .route("/skills/{slug}/versions", get(read::versions))
-        .route("/skills/{slug}/versions/{version}", get(read::version).delete(lifecycle::withdraw))
+        .route("/skills/{slug}/versions", get(details::versions))
+        .route(
+            "/skills/{slug}/versions/{version}",
+            get(details::version).delete(lifecycle::withdraw),
+        )
         .route("/skills/{slug}/versions/{version}/restore", post(lifecycle::restore))
         .route("/skills/{slug}/file", get(download::file))
         .route("/skills/{slug}/install", get(download::install))
@@ -98,25 +101,25 @@ fn api() -> Routes {
 }
 
 /// Discovery indexes, for clients that know no API.
-fn discovery() -> Routes {
+fn discovery() -> RegistryRouter {
     Router::new()
-        .route("/.well-known/agent-skills/index.json", get(wellknown::index))
-        .route("/.well-known/agent-skills/{name}/{*file}", get(wellknown::artifact))
-        .route("/.well-known/skills/index.json", get(wellknown::legacy_index))
-        .route("/.well-known/skills/{name}/{*file}", get(wellknown::legacy_file))
+        .route("/.well-known/agent-skills/index.json", get(discovery::index))
+        .route("/.well-known/agent-skills/{name}/{*file}", get(discovery::artifact))
+        .route("/.well-known/skills/index.json", get(discovery::legacy_index))
+        .route("/.well-known/skills/{name}/{*file}", get(discovery::legacy_file))
         .route(
             "/{owner}/skills/{slug}/.well-known/agent-skills/index.json",
-            get(wellknown::index_of_one),
+            get(discovery::index_of_one),
         )
 }
 
 /// What needs no token: where the registry is, and how one gets a token. The client asks for that at
 /// the origin, whatever the registry's base is.
-fn open_documents() -> Routes {
+fn open_documents() -> RegistryRouter {
     Router::new()
         .route("/api/cli/device/code", post(device::code))
         .route("/api/cli/device/token", post(device::token))
         .route("/device", get(device::page))
-        .route("/.well-known/clawhub.json", get(wellknown::clawhub))
-        .route("/.well-known/clawdhub.json", get(wellknown::clawhub))
+        .route("/.well-known/clawhub.json", get(discovery::clawhub))
+        .route("/.well-known/clawdhub.json", get(discovery::clawhub))
 }

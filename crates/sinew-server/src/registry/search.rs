@@ -6,11 +6,11 @@ use axum::extract::{Query, State};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Registry;
-use super::access::Caller;
-use super::answer::{Answer, Refusal, json_answer};
-use super::index::{FORMULA, Hit};
-use super::row::Row;
+use super::TeamRegistry;
+use super::caller::RegistryCaller;
+use super::index::{FORMULA, IndexHit};
+use super::refusal::{RegistryRefusal, RegistryReply, json_answer};
+use super::search_hit::RegistryHitWire;
 
 /// Results of one search, at most.
 const MAX_RESULTS: usize = 100;
@@ -19,7 +19,7 @@ const MAX_QUERY: usize = 512;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct SearchQuery {
+pub(crate) struct RegistrySearchQuery {
     q: Option<String>,
     limit: Option<usize>,
     mode: Option<String>,
@@ -29,9 +29,9 @@ pub(crate) struct SearchQuery {
     explain: Option<String>,
 }
 
-impl Registry {
+impl TeamRegistry {
     /// Looks at what others changed, where the last look is too long ago.
-    pub(crate) async fn freshen(self: &Arc<Self>) -> Result<(), Refusal> {
+    pub(crate) async fn freshen(self: &Arc<Self>) -> Result<(), RegistryRefusal> {
         match self.is_behind() {
             true => self.work(|registry| Ok(registry.catch_up()?)).await,
             false => Ok(()),
@@ -40,14 +40,14 @@ impl Registry {
 }
 
 pub(crate) async fn search(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
-    Query(query): Query<SearchQuery>,
-) -> Answer {
+    State(registry): State<Arc<TeamRegistry>>,
+    caller: RegistryCaller,
+    Query(query): Query<RegistrySearchQuery>,
+) -> RegistryReply {
     let exact = match query.mode.as_deref() {
         None | Some("") => false,
         Some("exact") => true,
-        Some(_) => return Err(Refusal::bad("Invalid search mode")),
+        Some(_) => return Err(RegistryRefusal::bad("Invalid search mode")),
     };
     registry.freshen().await?;
     let text = cut(query.q.as_deref().unwrap_or_default());
@@ -67,34 +67,36 @@ pub(crate) async fn search(
     let base = &*caller.base;
     let explained = matches!(query.explain.as_deref(), Some("1" | "true"));
     json_answer(&match explained {
-        true => Results {
-            results: hits.iter().map(|hit| Row::explained(hit, base)).collect(),
+        true => SearchResultsWire {
+            results: hits.iter().map(|hit| RegistryHitWire::explained(hit, base)).collect(),
             formula: Some(FORMULA),
         },
-        false => {
-            Results { results: hits.iter().map(|hit| Row::of(hit, base)).collect(), formula: None }
-        }
+        false => SearchResultsWire {
+            results: hits.iter().map(|hit| RegistryHitWire::of(hit, base)).collect(),
+            formula: None,
+        },
     })
 }
 
 #[derive(Serialize)]
-struct Results<'a> {
-    results: Vec<Row<'a>>,
+struct SearchResultsWire<'a> {
+    results: Vec<RegistryHitWire<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     formula: Option<&'static str>,
 }
 
 /// The search of skills.sh, for clients that know that one.
 pub(crate) async fn skills_sh(
-    State(registry): State<Arc<Registry>>,
-    _caller: Caller,
-    Query(query): Query<SearchQuery>,
-) -> Answer {
+    State(registry): State<Arc<TeamRegistry>>,
+    _caller: RegistryCaller,
+    Query(query): Query<RegistrySearchQuery>,
+) -> RegistryReply {
     registry.freshen().await?;
     let text = cut(query.q.as_deref().unwrap_or_default());
     let limit = query.limit.unwrap_or(10).clamp(1, MAX_RESULTS);
     let index = registry.index();
-    let owned = |hit: &Hit<'_>| query.owner.as_ref().is_none_or(|o| *o == hit.entry.skill.owner);
+    let owned =
+        |hit: &IndexHit<'_>| query.owner.as_ref().is_none_or(|o| *o == hit.entry.skill.owner);
     let rows: Vec<Value> = index
         .search(text, MAX_RESULTS)
         .into_iter()

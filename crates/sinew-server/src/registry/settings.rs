@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use sinew_catalog::{Config, Environment};
-use sinew_hub::settings::GitHubPlaces;
+use sinew_hub::settings::GitHubEndpoints;
 
 use super::names;
 
 /// Who may read without a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum RegistryMode {
     /// Nobody.
     Private,
     /// Everybody.
@@ -19,16 +19,16 @@ pub enum Mode {
 
 /// Where bundles lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BlobPlace {
+pub enum BlobLocation {
     /// A folder.
     Folder(PathBuf),
     /// A bucket that speaks S3.
-    Bucket(Bucket),
+    Bucket(BucketSettings),
 }
 
 /// A bucket and how it is reached.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Bucket {
+pub struct BucketSettings {
     /// Its name.
     pub name: String,
     /// What keys start with.
@@ -44,7 +44,7 @@ pub struct Bucket {
 }
 
 /// Secrets never show themselves.
-impl std::fmt::Debug for Bucket {
+impl std::fmt::Debug for BucketSettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Bucket(s3://{}/{} at {:?})", self.name, self.prefix, self.endpoint)
     }
@@ -67,16 +67,16 @@ pub struct MirrorSettings {
     /// Put before the names of upstream's owners.
     pub prefix: String,
     /// Where GitHub is.
-    pub github: GitHubPlaces,
+    pub github: GitHubEndpoints,
 }
 
 /// How a registry is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+pub struct RegistrySettings {
     /// Who may read without a token.
-    pub mode: Mode,
+    pub mode: RegistryMode,
     /// Where bundles lie.
-    pub blobs: BlobPlace,
+    pub blobs: BlobLocation,
     /// Multiplies the limits on requests; absent for the usual ones.
     pub limits_scale: Option<u32>,
     /// Other registries.
@@ -90,28 +90,28 @@ pub struct Settings {
 /// A setting that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{key} must be {expected}")]
-pub struct SettingsError {
+pub struct RegistrySettingsError {
     /// The key.
     pub key: &'static str,
     /// What it must be.
     pub expected: &'static str,
 }
 
-impl Settings {
+impl RegistrySettings {
     /// Reads the settings. A server that would run otherwise than it was told does not start.
-    pub fn read(config: &Config, env: &Environment) -> Result<Self, SettingsError> {
+    pub fn read(config: &Config, env: &Environment) -> Result<Self, RegistrySettingsError> {
         let tree = &config.tree;
         let folder = env.sinew_home().join("registry");
         let mode = match text(tree, "/registry/mode", "registry.mode")? {
-            None | Some("private") => Mode::Private,
-            Some("public-read") => Mode::PublicRead,
+            None | Some("private") => RegistryMode::Private,
+            Some("public-read") => RegistryMode::PublicRead,
             Some(_) => return wrong("registry.mode", "private or public-read"),
         };
         let blobs = match text(tree, "/registry/blobs", "registry.blobs")? {
-            None => BlobPlace::Folder(folder.join("blobs")),
+            None => BlobLocation::Folder(folder.join("blobs")),
             Some(place) => match place.strip_prefix("s3://") {
-                Some(bucket) => BlobPlace::Bucket(read_bucket(tree, env, bucket)?),
-                None => BlobPlace::Folder(env.expand_home(place)),
+                Some(bucket) => BlobLocation::Bucket(read_bucket(tree, env, bucket)?),
+                None => BlobLocation::Folder(env.expand_home(place)),
             },
         };
         let limits_scale = match tree.pointer("/registry/limits/scale") {
@@ -127,7 +127,11 @@ impl Settings {
     }
 }
 
-fn read_bucket(tree: &Value, env: &Environment, place: &str) -> Result<Bucket, SettingsError> {
+fn read_bucket(
+    tree: &Value,
+    env: &Environment,
+    place: &str,
+) -> Result<BucketSettings, RegistrySettingsError> {
     let (name, prefix) = place.split_once('/').unwrap_or((place, ""));
     if name.is_empty() {
         return wrong("registry.blobs", "a folder, or s3://bucket/prefix");
@@ -143,7 +147,7 @@ fn read_bucket(tree: &Value, env: &Environment, place: &str) -> Result<Bucket, S
         .var("AWS_ACCESS_KEY_ID")
         .zip(env.var("AWS_SECRET_ACCESS_KEY"))
         .map(|(key, secret)| (key.to_owned(), secret.to_owned()));
-    Ok(Bucket {
+    Ok(BucketSettings {
         name: name.to_owned(),
         prefix: prefix.trim_matches('/').to_owned(),
         endpoint: endpoint.map(str::to_owned),
@@ -156,7 +160,7 @@ fn read_bucket(tree: &Value, env: &Environment, place: &str) -> Result<Bucket, S
 fn read_mirror(
     config: &Config,
     env: &Environment,
-) -> Result<Option<MirrorSettings>, SettingsError> {
+) -> Result<Option<MirrorSettings>, RegistrySettingsError> {
     /// Ten minutes: a skill that upstream takes back is hidden here soon after.
     const INTERVAL_S: u64 = 600;
     let tree = &config.tree;
@@ -186,7 +190,7 @@ fn read_mirror(
         deny: list(tree, "/registry/mirror/deny", "registry.mirror.deny")?,
         interval_ms: interval.saturating_mul(1000),
         prefix: prefix.to_owned(),
-        github: GitHubPlaces::read(&config.hub, env).map_err(|_| SettingsError {
+        github: GitHubEndpoints::read(&config.hub, env).map_err(|_| RegistrySettingsError {
             key: "hub.github",
             expected: "the addresses of GitHub's API and of its archives",
         })?,
@@ -197,7 +201,7 @@ fn text<'a>(
     tree: &'a Value,
     pointer: &str,
     key: &'static str,
-) -> Result<Option<&'a str>, SettingsError> {
+) -> Result<Option<&'a str>, RegistrySettingsError> {
     match tree.pointer(pointer) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) if text.trim().is_empty() => Ok(None),
@@ -206,18 +210,22 @@ fn text<'a>(
     }
 }
 
-fn list(tree: &Value, pointer: &str, key: &'static str) -> Result<Vec<String>, SettingsError> {
+fn list(
+    tree: &Value,
+    pointer: &str,
+    key: &'static str,
+) -> Result<Vec<String>, RegistrySettingsError> {
     match tree.pointer(pointer) {
         None => Ok(Vec::new()),
         Some(Value::Array(items)) => items
             .iter()
             .map(|item| item.as_str().map(|text| text.trim().to_ascii_lowercase()))
             .collect::<Option<_>>()
-            .ok_or(SettingsError { key, expected: "a list of names" }),
+            .ok_or(RegistrySettingsError { key, expected: "a list of names" }),
         Some(_) => wrong(key, "a list of names"),
     }
 }
 
-fn wrong<T>(key: &'static str, expected: &'static str) -> Result<T, SettingsError> {
-    Err(SettingsError { key, expected })
+fn wrong<T>(key: &'static str, expected: &'static str) -> Result<T, RegistrySettingsError> {
+    Err(RegistrySettingsError { key, expected })
 }

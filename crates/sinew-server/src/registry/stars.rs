@@ -6,54 +6,54 @@ use axum::Json;
 use axum::extract::{Path, Query, State};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sinew_store::{Expect, Json as Body, Op};
+use sinew_store::{ExpectedVersion, JsonText, StoreOp};
 
-use super::Registry;
-use super::access::Caller;
-use super::answer::{Answer, Refusal, Shape, json_answer};
+use super::TeamRegistry;
+use super::caller::RegistryCaller;
+use super::details::RegistrySkillQuery;
+use super::lookup::SkillDocChange;
 use super::model::{STARS, StatsDoc};
-use super::read::SkillQuery;
-use super::shelf::Changed;
+use super::refusal::{RefusalFormat, RegistryRefusal, RegistryReply, json_answer};
 
 pub(crate) async fn star(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
+    State(registry): State<Arc<TeamRegistry>>,
+    caller: RegistryCaller,
     Path(slug): Path<String>,
-    Query(query): Query<SkillQuery>,
+    Query(query): Query<RegistrySkillQuery>,
     Json(_): Json<Value>,
-) -> Answer {
+) -> RegistryReply {
     let changed = registry.work(move |r| r.set_star(&caller, &slug, &query, true)).await?;
     json_answer(&json!({ "ok": true, "starred": true, "alreadyStarred": !changed }))
 }
 
 pub(crate) async fn unstar(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
+    State(registry): State<Arc<TeamRegistry>>,
+    caller: RegistryCaller,
     Path(slug): Path<String>,
-    Query(query): Query<SkillQuery>,
-) -> Answer {
+    Query(query): Query<RegistrySkillQuery>,
+) -> RegistryReply {
     let changed = registry.work(move |r| r.set_star(&caller, &slug, &query, false)).await?;
     json_answer(&json!({ "ok": true, "unstarred": true, "alreadyUnstarred": !changed }))
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Installed {
+pub(crate) struct InstallNoticeBody {
     slug: Option<String>,
     owner_handle: Option<String>,
 }
 
 /// The client says that it installed something. Only skills that there are count.
 pub(crate) async fn installed(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
-    Json(told): Json<Installed>,
-) -> Answer {
+    State(registry): State<Arc<TeamRegistry>>,
+    caller: RegistryCaller,
+    Json(told): Json<InstallNoticeBody>,
+) -> RegistryReply {
     registry
         .work(move |registry| {
             if let Some(slug) = &told.slug
                 && let Ok(found) =
-                    registry.find(&caller, slug, told.owner_handle.as_deref(), Shape::Text)
+                    registry.find(&caller, slug, told.owner_handle.as_deref(), RefusalFormat::Text)
             {
                 registry.count(&found.value.key(), StatsDoc { downloads: 0, installs: 1 });
             }
@@ -62,17 +62,17 @@ pub(crate) async fn installed(
         .await
 }
 
-impl Registry {
+impl TeamRegistry {
     /// Gives or takes the caller's star; says whether that changed anything.
     fn set_star(
         &self,
-        caller: &Caller,
+        caller: &RegistryCaller,
         slug: &str,
-        query: &SkillQuery,
+        query: &RegistrySkillQuery,
         on: bool,
-    ) -> Result<bool, Refusal> {
-        let handle = caller.known()?.handle.clone();
-        let skill = self.find(caller, slug, query.owner(), Shape::Text)?.value;
+    ) -> Result<bool, RegistryRefusal> {
+        let handle = caller.require_token()?.handle.clone();
+        let skill = self.find(caller, slug, query.owner(), RefusalFormat::Text)?.value;
         let key = format!("{}/{handle}", skill.key());
         let mut done = false;
         self.change(&skill.slug, &skill.owner, |skill| {
@@ -81,16 +81,16 @@ impl Registry {
             let op = match (star, on) {
                 (None, true) => {
                     skill.stars += 1;
-                    Op::put(STARS, &key, Expect::Absent, Body::of(&self.now())?)
+                    StoreOp::put(STARS, &key, ExpectedVersion::Absent, JsonText::of(&self.now())?)
                 }
                 (Some(star), false) => {
                     skill.stars = skill.stars.saturating_sub(1);
-                    Op::delete(STARS, &key, Expect::Version(star.version))
+                    StoreOp::delete(STARS, &key, ExpectedVersion::Version(star.version))
                 }
-                _ => return Ok(Changed::nothing()),
+                _ => return Ok(SkillDocChange::unchanged()),
             };
             let kind = if on { "star" } else { "unstar" };
-            Ok(Changed::by(kind, caller.entry(skill)).with(op))
+            Ok(SkillDocChange::with_audit(kind, caller.audit_entry(skill)).with(op))
         })?;
         Ok(done)
     }

@@ -8,11 +8,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use sinew_guard::private::{self, PrivateError};
-use sinew_store::{Expect, Json, Keys, Op, Store, StoreError, Version};
+use sinew_guard::private_files::{self, PrivateFileError};
+use sinew_store::{
+    DocumentVersion, ExpectedVersion, JsonText, KeyRange, Store, StoreError, StoreOp,
+};
 
 use super::audit;
-use super::model::{AuditEntry, TOKENS};
+use super::model::{RegistryAuditEntry, TOKENS};
 use super::names;
 
 /// What every token starts with, so that secret scanners know it.
@@ -25,7 +27,7 @@ const USE_NOTED_EVERY: u64 = 60 * 60 * 1000;
 /// What the holder of a token may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub enum TokenRole {
     /// Search, inspect, install, star.
     Read,
     /// Also publish and delete, under the holder's own names.
@@ -34,7 +36,7 @@ pub enum Role {
     Admin,
 }
 
-impl Role {
+impl TokenRole {
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -56,7 +58,7 @@ pub struct NewToken {
     /// Other owners that the holder may publish for.
     pub owners: Vec<String>,
     /// What it allows.
-    pub role: Role,
+    pub role: TokenRole,
     /// When it ends, in milliseconds.
     pub expires_at: Option<u64>,
 }
@@ -87,7 +89,7 @@ pub struct TokenInfo {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub owners: Vec<String>,
     /// What it allows.
-    pub role: Role,
+    pub role: TokenRole,
     /// When it was made.
     pub created_at: u64,
     /// When it ends.
@@ -115,24 +117,26 @@ impl TokenInfo {
     /// Whether the holder may publish under a name.
     pub(crate) fn may_publish_as(&self, owner: &str) -> bool {
         match self.role {
-            Role::Admin => true,
-            Role::Publish => self.handle == owner || self.owners.iter().any(|own| own == owner),
-            Role::Read => false,
+            TokenRole::Admin => true,
+            TokenRole::Publish => {
+                self.handle == owner || self.owners.iter().any(|own| own == owner)
+            }
+            TokenRole::Read => false,
         }
     }
 }
 
 /// A token in clear: shown once, to whoever asked for it.
-pub struct Secret(String);
+pub struct TokenSecret(String);
 
-impl Secret {
+impl TokenSecret {
     /// The text to show.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for TokenSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(…)")
     }
@@ -152,7 +156,7 @@ pub enum TokenError {
     NoLogin(String),
     /// The secret that hashes are made with cannot be read.
     #[error("the registry's pepper cannot be used: {0}")]
-    Pepper(#[from] PrivateError),
+    Pepper(#[from] PrivateFileError),
     /// The system has no randomness.
     #[error("this system gives no random numbers: {0}")]
     Random(String),
@@ -163,14 +167,14 @@ pub enum TokenError {
 
 /// The tokens of a registry.
 #[derive(Clone)]
-pub struct Tokens {
+pub struct TokenStore {
     pub(super) store: Arc<dyn Store>,
     pepper: Arc<[u8]>,
 }
 
-impl fmt::Debug for Tokens {
+impl fmt::Debug for TokenStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Tokens({:?})", self.store.place())
+        write!(f, "Tokens({:?})", self.store.location())
     }
 }
 
@@ -183,24 +187,28 @@ struct TokenDoc {
     info: TokenInfo,
 }
 
-impl Tokens {
+impl TokenStore {
     /// The tokens in a store; their pepper lies in `folder`, and is made where there is none.
     pub fn open(store: Arc<dyn Store>, folder: &Path) -> Result<Self, TokenError> {
         let path = folder.join("pepper");
         if !path.exists() {
-            match private::create_new(&path, &random_bytes()?) {
+            match private_files::create_new(&path, &random_bytes()?) {
                 // Another process was first; its pepper counts.
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                other => other.map_err(PrivateError::from)?,
+                other => other.map_err(PrivateFileError::from)?,
             }
         }
-        Ok(Self { store, pepper: private::read(&path)?.into() })
+        Ok(Self { store, pepper: private_files::read(&path)?.into() })
     }
 
     /// Makes a token.
-    pub fn create(&self, wanted: NewToken, now: u64) -> Result<(Secret, TokenInfo), TokenError> {
+    pub fn create(
+        &self,
+        wanted: NewToken,
+        now: u64,
+    ) -> Result<(TokenSecret, TokenInfo), TokenError> {
         wanted.check()?;
-        let secret = Secret(format!("{PREFIX}{}", base62(random_bytes()?)));
+        let secret = TokenSecret(format!("{PREFIX}{}", base62(random_bytes()?)));
         let hash = self.hash(secret.reveal());
         let info = TokenInfo {
             // Enough of the hash to name it; the token cannot be found from it.
@@ -215,15 +223,15 @@ impl Tokens {
             revoked_at: None,
         };
         let doc = TokenDoc { hash: hash.clone(), info: info.clone() };
-        let entry = AuditEntry {
+        let entry = RegistryAuditEntry {
             who: "console".to_owned(),
             note: Some(format!("{} for {}", info.role.as_str(), info.handle)),
             digest: Some(info.id.clone()),
-            ..audit::nothing()
+            ..audit::empty_entry()
         };
         self.store.transact(&[
-            Op::put(TOKENS, &hash, Expect::Absent, Json::of(&doc)?),
-            audit::op("token-create", &entry, now)?,
+            StoreOp::put(TOKENS, &hash, ExpectedVersion::Absent, JsonText::of(&doc)?),
+            audit::append_op("token-create", &entry, now)?,
         ])?;
         Ok((secret, info))
     }
@@ -237,7 +245,7 @@ impl Tokens {
 
     /// Whether anybody rules this registry.
     pub fn has_admin(&self, now: u64) -> Result<bool, TokenError> {
-        Ok(self.list()?.iter().any(|token| token.role == Role::Admin && token.is_live(now)))
+        Ok(self.list()?.iter().any(|token| token.role == TokenRole::Admin && token.is_live(now)))
     }
 
     /// Ends a token at once, by its id or, where only one has it, its label.
@@ -249,14 +257,14 @@ impl Tokens {
             return Err(TokenError::Unknown(wanted.to_owned()));
         };
         doc.info.revoked_at = Some(now);
-        let entry = AuditEntry {
+        let entry = RegistryAuditEntry {
             who: "console".to_owned(),
             digest: Some(doc.info.id.clone()),
-            ..audit::nothing()
+            ..audit::empty_entry()
         };
         self.store.transact(&[
-            Op::put(TOKENS, &doc.hash, Expect::Version(version), Json::of(&doc)?),
-            audit::op("token-revoke", &entry, now)?,
+            StoreOp::put(TOKENS, &doc.hash, ExpectedVersion::Version(version), JsonText::of(&doc)?),
+            audit::append_op("token-revoke", &entry, now)?,
         ])?;
         Ok(doc.info)
     }
@@ -272,12 +280,17 @@ impl Tokens {
     pub(crate) fn note_use(&self, token: &str, now: u64) -> Result<(), StoreError> {
         if let Some((version, mut doc)) = self.look_up(token)? {
             doc.info.last_used_at = Some(now);
-            self.store.put(TOKENS, &doc.hash, Expect::Version(version), Json::of(&doc)?)?;
+            self.store.put(
+                TOKENS,
+                &doc.hash,
+                ExpectedVersion::Version(version),
+                JsonText::of(&doc)?,
+            )?;
         }
         Ok(())
     }
 
-    fn look_up(&self, token: &str) -> Result<Option<(Version, TokenDoc)>, StoreError> {
+    fn look_up(&self, token: &str) -> Result<Option<(DocumentVersion, TokenDoc)>, StoreError> {
         if !looks_like_one(token) {
             return Ok(None);
         }
@@ -288,11 +301,11 @@ impl Tokens {
         Ok(is_it.then_some((found.version, doc)))
     }
 
-    fn docs(&self) -> Result<Vec<(Version, TokenDoc)>, TokenError> {
+    fn docs(&self) -> Result<Vec<(DocumentVersion, TokenDoc)>, TokenError> {
         let mut docs = Vec::new();
         let mut after = String::new();
         loop {
-            let page = self.store.list(TOKENS, Keys::ALL.after(&after), 1000)?;
+            let page = self.store.list(TOKENS, KeyRange::ALL.after(&after), 1000)?;
             let Some(last) = page.last() else { return Ok(docs) };
             after.clone_from(&last.key);
             for found in &page {
@@ -310,7 +323,7 @@ impl Tokens {
 }
 
 /// The token of an `Authorization` header.
-pub(crate) fn of_header(value: &str) -> Option<&str> {
+pub(crate) fn bearer_token(value: &str) -> Option<&str> {
     let (scheme, token) = value.trim().split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()).filter(|token| !token.is_empty())
 }
@@ -370,9 +383,9 @@ mod tests {
 
     #[test]
     fn the_scheme_word_has_no_case() {
-        assert_eq!(of_header("bEaReR  clh_x "), Some("clh_x"));
+        assert_eq!(bearer_token("bEaReR  clh_x "), Some("clh_x"));
         for bad in ["", "Bearer", "Bearer ", "Basic clh_x", "clh_x"] {
-            assert_eq!(of_header(bad), None, "{bad:?}");
+            assert_eq!(bearer_token(bad), None, "{bad:?}");
         }
     }
 }

@@ -11,14 +11,14 @@ use serde::Deserialize;
 use serde_json::json;
 use sinew_guard::scan::MAX_FILE;
 use sinew_skill::content_hash;
-use sinew_store::{Expect, Json as Body};
+use sinew_store::{ExpectedVersion, JsonText};
 
-use super::Registry;
-use super::access::Caller;
-use super::answer::{Answer, Refusal, json_answer};
+use super::TeamRegistry;
 use super::bundle::check_path;
+use super::caller::RegistryCaller;
+use super::lookup::{self, LoadedDoc};
 use super::model::{TICKETS, TicketDoc};
-use super::shelf::{self, Found};
+use super::refusal::{RegistryRefusal, RegistryReply, json_answer};
 use super::token::{hex, random_bytes};
 
 /// How long a ticket lives.
@@ -28,7 +28,7 @@ pub(crate) const UNKNOWN_KIND: &str = "application/octet-stream";
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Wanted {
+pub(crate) struct UploadTicketBody {
     path: String,
     size: u64,
     sha256: String,
@@ -36,19 +36,19 @@ pub(crate) struct Wanted {
 }
 
 pub(crate) async fn ticket(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
-    Json(wanted): Json<Wanted>,
-) -> Answer {
+    State(registry): State<Arc<TeamRegistry>>,
+    caller: RegistryCaller,
+    Json(wanted): Json<UploadTicketBody>,
+) -> RegistryReply {
     registry
         .work(move |registry| {
-            let holder = caller.publisher()?;
+            let holder = caller.require_publisher()?;
             check_path(&wanted.path)?;
             if wanted.size > MAX_FILE {
-                return Err(Refusal::too_large("File exceeds 10MB limit"));
+                return Err(RegistryRefusal::too_large("File exceeds 10MB limit"));
             }
             if sinew_guard::digest::from_hex(&wanted.sha256).is_none() {
-                return Err(Refusal::bad("Invalid sha256"));
+                return Err(RegistryRefusal::bad("Invalid sha256"));
             }
             let ticket = TicketDoc {
                 path: wanted.path,
@@ -60,7 +60,7 @@ pub(crate) async fn ticket(
                 uploaded: false,
             };
             let id = new_id()?;
-            registry.store.put(TICKETS, &id, Expect::Absent, Body::of(&ticket)?)?;
+            registry.store.put(TICKETS, &id, ExpectedVersion::Absent, JsonText::of(&ticket)?)?;
             json_answer(&json!({
                 "uploadUrl": format!("{}/api/v1/skills/-/upload/{id}", caller.base),
                 "uploadTicket": id,
@@ -70,44 +70,51 @@ pub(crate) async fn ticket(
 }
 
 pub(crate) async fn upload(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
+    State(registry): State<Arc<TeamRegistry>>,
+    caller: RegistryCaller,
     Path(id): Path<String>,
     bytes: Bytes,
-) -> Answer {
+) -> RegistryReply {
     registry
         .work(move |registry| {
             let mut ticket = registry.ticket(&caller, &id)?;
             if bytes.len() as u64 != ticket.value.size {
-                return Err(Refusal::bad("Uploaded file size does not match its upload ticket"));
+                return Err(RegistryRefusal::bad(
+                    "Uploaded file size does not match its upload ticket",
+                ));
             }
             if content_hash(&bytes) != ticket.value.sha256 {
                 let text = "Uploaded file SHA-256 does not match its upload ticket";
-                return Err(Refusal::bad(text));
+                return Err(RegistryRefusal::bad(text));
             }
             let sha256 = registry.blobs.put(&bytes)?;
             // The same bytes may be sent again, as a client does that lost the answer.
             if !ticket.value.uploaded {
                 ticket.value.uploaded = true;
-                let expect = Expect::Version(ticket.version);
-                registry.store.put(TICKETS, &id, expect, Body::of(&ticket.value)?)?;
+                let expect = ExpectedVersion::Version(ticket.version);
+                registry.store.put(TICKETS, &id, expect, JsonText::of(&ticket.value)?)?;
             }
             json_answer(&json!({ "storageId": storage_id(&sha256) }))
         })
         .await
 }
 
-impl Registry {
+impl TeamRegistry {
     /// A ticket of the caller's that still counts.
-    pub(crate) fn ticket(&self, caller: &Caller, id: &str) -> Result<Found<TicketDoc>, Refusal> {
+    pub(crate) fn ticket(
+        &self,
+        caller: &RegistryCaller,
+        id: &str,
+    ) -> Result<LoadedDoc<TicketDoc>, RegistryRefusal> {
         // Another's ticket looks like none: whose it is, is nobody's business.
-        let unknown = || Refusal::bad("Upload ticket is missing, used, expired or not yours");
-        let holder = caller.publisher()?;
+        let unknown =
+            || RegistryRefusal::bad("Upload ticket is missing, used, expired or not yours");
+        let holder = caller.require_publisher()?;
         if id.is_empty() || id.len() > 64 || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(unknown());
         }
         let document = self.store.get(TICKETS, id)?.ok_or_else(unknown)?;
-        let ticket: Found<TicketDoc> = shelf::read(&document)?;
+        let ticket: LoadedDoc<TicketDoc> = lookup::read(&document)?;
         let counts = ticket.value.handle == holder.handle && self.now() < ticket.value.expires_at;
         if counts { Ok(ticket) } else { Err(unknown()) }
     }
@@ -119,9 +126,9 @@ pub(crate) fn storage_id(sha256: &str) -> String {
 }
 
 /// A name that nobody guesses.
-pub(crate) fn new_id() -> Result<String, Refusal> {
-    let bytes =
-        random_bytes().map_err(|_| Refusal::unavailable("No random numbers on the server"))?;
+pub(crate) fn new_id() -> Result<String, RegistryRefusal> {
+    let bytes = random_bytes()
+        .map_err(|_| RegistryRefusal::unavailable("No random numbers on the server"))?;
     Ok(hex(&bytes[..16]))
 }
 

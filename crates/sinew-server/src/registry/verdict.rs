@@ -16,13 +16,13 @@ use serde_json::{Value, json};
 use sinew_guard::Untrusted;
 use sinew_skill::content_hash;
 
-use super::Registry;
-use super::access::Caller;
-use super::answer::{Answer, Refusal, Shape, json_answer};
-use super::asked::Asked;
+use super::TeamRegistry;
+use super::caller::RegistryCaller;
 use super::download::url_text;
+use super::lookup::VersionOrTag;
 use super::model::{SkillDoc, VersionDoc};
-use super::shelf::Which;
+use super::refusal::{RefusalFormat, RegistryRefusal, RegistryReply, json_answer};
+use super::skill_request::RegistrySkillRequest;
 
 /// Items of one bulk question.
 const MAX_ITEMS: usize = 100;
@@ -87,7 +87,7 @@ fn reasons(skill: &SkillDoc) -> Vec<&'static str> {
     if skill.is_suspicious() { vec!["security.suspicious"] } else { Vec::new() }
 }
 
-pub(crate) async fn scan(asked: Asked) -> Answer {
+pub(crate) async fn scan(asked: RegistrySkillRequest) -> RegistryReply {
     asked
         .version(|_, _, skill, version| {
             json_answer(&json!({
@@ -110,13 +110,13 @@ pub(crate) async fn scan(asked: Asked) -> Answer {
 }
 
 /// Findings are for the owner, and for everybody once a skill is flagged.
-pub(crate) async fn moderation(asked: Asked) -> Answer {
+pub(crate) async fn moderation(asked: RegistrySkillRequest) -> RegistryReply {
     asked
-        .skill(Shape::Text, |registry, asked, skill| {
+        .skill(RefusalFormat::Text, |registry, asked, skill| {
             if !skill.is_suspicious() && !asked.caller.owns(&skill.owner) {
-                return Err(Refusal::not_found("Moderation details unavailable"));
+                return Err(RegistryRefusal::not_found("Moderation details unavailable"));
             }
-            let version = registry.version_of(skill, &Which::default())?;
+            let version = registry.version_of(skill, &VersionOrTag::default())?;
             let suspicious = skill.is_suspicious();
             let mut codes: Vec<&str> =
                 version.scan.findings.iter().map(|finding| finding.code.as_str()).collect();
@@ -138,7 +138,7 @@ pub(crate) async fn moderation(asked: Asked) -> Answer {
         .await
 }
 
-pub(crate) async fn verify(asked: Asked) -> Answer {
+pub(crate) async fn verify(asked: RegistrySkillRequest) -> RegistryReply {
     asked
         .version(|_, asked, skill, version| {
             let which = asked.which();
@@ -208,7 +208,7 @@ pub(crate) async fn verify(asked: Asked) -> Answer {
         .await
 }
 
-pub(crate) async fn card(asked: Asked) -> Answer {
+pub(crate) async fn card(asked: RegistrySkillRequest) -> RegistryReply {
     asked
         .version(|_, _, skill, version| {
             let text = card_text(skill, version);
@@ -218,28 +218,28 @@ pub(crate) async fn card(asked: Asked) -> Answer {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Bulk {
-    items: Vec<Item>,
+pub(crate) struct BulkVerdictBody {
+    items: Vec<BulkVerdictItem>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Item {
+struct BulkVerdictItem {
     slug: String,
     version: String,
     owner_handle: Option<String>,
 }
 
 pub(crate) async fn bulk(
-    State(registry): State<Arc<Registry>>,
-    caller: Caller,
-    Json(bulk): Json<Bulk>,
-) -> Answer {
+    State(registry): State<Arc<TeamRegistry>>,
+    caller: RegistryCaller,
+    Json(bulk): Json<BulkVerdictBody>,
+) -> RegistryReply {
     let mut unique = bulk.items.clone();
     unique.sort();
     unique.dedup();
     if unique.len() != bulk.items.len() || !(1..=MAX_ITEMS).contains(&unique.len()) {
-        return Err(Refusal::bad("items must be 1 to 100 different skills"));
+        return Err(RegistryRefusal::bad("items must be 1 to 100 different skills"));
     }
     registry
         .work(move |registry| {
@@ -252,11 +252,15 @@ pub(crate) async fn bulk(
         .await
 }
 
-impl Registry {
-    fn verdict(&self, caller: &Caller, item: &Item) -> Result<Value, Refusal> {
-        let which = Which { version: Some(item.version.clone()), tag: None };
+impl TeamRegistry {
+    fn verdict(
+        &self,
+        caller: &RegistryCaller,
+        item: &BulkVerdictItem,
+    ) -> Result<Value, RegistryRefusal> {
+        let which = VersionOrTag { version: Some(item.version.clone()), tag: None };
         let looked = self
-            .find(caller, &item.slug, item.owner_handle.as_deref(), Shape::Text)
+            .find(caller, &item.slug, item.owner_handle.as_deref(), RefusalFormat::Text)
             .and_then(|found| Ok((self.version_of(&found.value, &which)?, found.value)));
         let (version, skill) = match looked {
             Ok(found) => found,
@@ -269,7 +273,7 @@ impl Registry {
                     "requestedSlug": item.slug,
                     "requestedOwnerHandle": item.owner_handle,
                     "requestedVersion": item.version,
-                    "error": { "code": "version.not_found", "message": refusal.said() },
+                    "error": { "code": "version.not_found", "message": refusal.message() },
                     "security": null,
                 }));
             }

@@ -5,13 +5,13 @@ use axum::extract::{Query, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
-use sinew_cortex::Stamp;
+use sinew_cortex::UtcInstant;
 use sinew_engine::ActivityFilter;
 
-use super::frame::{Frame, Page, Shown, Trouble, Visitor};
-use super::overview::Happening;
+use super::frame::{HtmlPage, PageError, PageFrame, PageResult, PageVisitor};
+use super::overview::ActivityRow;
 use super::text::line;
-use crate::app::App;
+use crate::app::WebApp;
 
 /// Rows of a page.
 const ROWS: usize = 100;
@@ -31,7 +31,7 @@ const KINDS: [(&str, &str); 7] = [
 ];
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Filter {
+pub(super) struct ActivityPageQuery {
     #[serde(default)]
     kind: String,
     #[serde(default)]
@@ -43,18 +43,18 @@ pub(super) struct Filter {
 #[derive(Template)]
 #[template(path = "activity.html")]
 struct ActivityPage {
-    frame: Frame,
+    frame: PageFrame,
     kinds: Vec<(&'static str, &'static str, bool)>,
     skill: String,
     /// Whoever did something, and who is wanted.
     people: Vec<(String, bool)>,
-    rows: Vec<Happening>,
+    rows: Vec<ActivityRow>,
     found: usize,
     /// Where the same is to be had as lines of JSON.
     export: String,
 }
 
-impl Filter {
+impl ActivityPageQuery {
     fn wanted(&self) -> ActivityFilter {
         let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         ActivityFilter {
@@ -67,12 +67,12 @@ impl Filter {
 }
 
 pub(super) async fn show(
-    State(app): State<App>,
-    visitor: Visitor,
-    Query(filter): Query<Filter>,
-) -> Shown {
+    State(app): State<WebApp>,
+    visitor: PageVisitor,
+    Query(filter): Query<ActivityPageQuery>,
+) -> PageResult {
     let page = app.ask(move |look| {
-        let now = Stamp::from_clock(look.engine.environment().clock.now_ms());
+        let now = UtcInstant::from_clock(look.engine.environment().clock.now_ms());
         let catalog = &look.snapshot.catalog;
         let found = look.engine.activity(&filter.wanted())?;
         let everybody = match filter.by.is_empty() {
@@ -85,7 +85,7 @@ pub(super) async fn show(
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         query.append_pair("kind", &filter.kind).append_pair("skill", &filter.skill);
         query.append_pair("by", &filter.by);
-        Page::of(&ActivityPage {
+        HtmlPage::of(&ActivityPage {
             frame: visitor.frame(look, "activity", "Activity"),
             kinds: KINDS
                 .into_iter()
@@ -97,7 +97,7 @@ pub(super) async fn show(
                 .take(PEOPLE)
                 .map(|name| (line(name), name == filter.by))
                 .collect(),
-            rows: found.iter().take(ROWS).map(|one| Happening::of(one, now, catalog)).collect(),
+            rows: found.iter().take(ROWS).map(|one| ActivityRow::of(one, now, catalog)).collect(),
             found: found.len(),
             export: format!("/activity.jsonl?{}", query.finish()),
         })
@@ -107,10 +107,10 @@ pub(super) async fn show(
 
 /// The same as lines of JSON, all of them.
 pub(super) async fn export(
-    State(app): State<App>,
-    _: Visitor,
-    Query(filter): Query<Filter>,
-) -> Result<Response, Trouble> {
+    State(app): State<WebApp>,
+    _: PageVisitor,
+    Query(filter): Query<ActivityPageQuery>,
+) -> Result<Response, PageError> {
     let lines = app.ask(move |look| {
         let mut lines = String::new();
         for one in look.engine.activity(&filter.wanted())? {

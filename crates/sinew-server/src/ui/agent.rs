@@ -3,17 +3,19 @@
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::Redirect;
-use sinew_engine::connect::{Connection, Parts, Request, Scope, Status};
-use sinew_engine::{Engine, Error, ErrorKind};
+use sinew_engine::connect::{
+    AgentConnection, ConnectParts, ConnectRequest, ConnectScope, FileChangeStatus,
+};
+use sinew_engine::{Engine, EngineError, ErrorKind};
 
 use super::diff;
-use super::frame::{Frame, Page, Sent, Shown, Signed, Visitor};
+use super::frame::{FormResult, HtmlPage, PageFrame, PageResult, PageVisitor, SignedForm};
 use super::text::line;
-use crate::app::App;
+use crate::app::WebApp;
 
 /// An agent, as a row shows it.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct AgentRow {
     pub(super) id: &'static str,
     pub(super) title: &'static str,
     pub(super) word: &'static str,
@@ -23,8 +25,8 @@ pub(super) struct Row {
     pub(super) changed: Vec<String>,
 }
 
-impl Row {
-    pub(super) fn of(connection: &Connection) -> Self {
+impl AgentRow {
+    pub(super) fn of(connection: &AgentConnection) -> Self {
         let connected = !connection.files.is_empty();
         let (word, class) = match (connected, connection.found) {
             (true, _) => ("connected", "good"),
@@ -46,81 +48,85 @@ impl Row {
 #[derive(Template)]
 #[template(path = "agent.html")]
 struct AgentPage {
-    frame: Frame,
-    row: Row,
-    files: Vec<File>,
+    frame: PageFrame,
+    row: AgentRow,
+    files: Vec<AgentFileRow>,
     note: Option<&'static str>,
     /// Whether there is nothing to write.
     unchanged: bool,
 }
 
-struct File {
+struct AgentFileRow {
     path: String,
     what: &'static str,
-    diff: Vec<diff::Line>,
+    diff: Vec<diff::DiffLine>,
     /// Places that somebody changed since; they stay.
     stays: Vec<String>,
 }
 
 /// Your own configuration, with what makes sense for the agent.
-fn request(agent: &str) -> Request {
-    Request {
+fn request(agent: &str) -> ConnectRequest {
+    ConnectRequest {
         agent: agent.to_owned(),
-        scope: Scope::User,
-        parts: Parts::default(),
+        scope: ConnectScope::User,
+        parts: ConnectParts::default(),
         http: None,
         force: false,
     }
 }
 
-fn found(engine: &Engine, name: &str) -> Result<Row, Error> {
+fn found(engine: &Engine, name: &str) -> Result<AgentRow, EngineError> {
     let all = engine.connections()?;
-    let found = all.iter().find(|connection| connection.agent == name).map(Row::of);
+    let found = all.iter().find(|connection| connection.agent == name).map(AgentRow::of);
     found.ok_or_else(|| {
         let said = format!("there is no agent `{name}` that could be connected");
-        Error::new(ErrorKind::No, "unknown-agent", said)
+        EngineError::new(ErrorKind::No, "unknown-agent", said)
     })
 }
 
 pub(super) async fn show(
-    State(app): State<App>,
-    visitor: Visitor,
+    State(app): State<WebApp>,
+    visitor: PageVisitor,
     Path(name): Path<String>,
-) -> Shown {
+) -> PageResult {
     let page = app.ask(move |look| {
         let engine = &look.engine;
         let row = found(engine, &name)?;
         let frame = visitor.frame(look, "health", row.title);
         if row.connected {
             let undone = engine.disconnect(&name, false)?;
-            let files = undone.files.iter().map(|file| File {
+            let files = undone.files.iter().map(|file| AgentFileRow {
                 path: line(&file.file.to_string_lossy()),
                 what: if file.restored { "as it was before" } else { "without our entry" },
                 diff: diff::lines(&file.diff),
                 stays: file.changed_by_user.iter().map(|place| line(place)).collect(),
             });
             let files = files.collect();
-            return Page::of(&AgentPage { frame, row, files, note: None, unchanged: false });
+            return HtmlPage::of(&AgentPage { frame, row, files, note: None, unchanged: false });
         }
         let plan = engine.plan_connect(&request(&name))?;
-        let files = plan.files.iter().map(|file| File {
+        let files = plan.files.iter().map(|file| AgentFileRow {
             path: line(&file.file.to_string_lossy()),
             what: match file.status {
-                Status::Unchanged => "unchanged",
-                Status::Created => "to be made",
-                Status::Changed => "to be changed",
+                FileChangeStatus::Unchanged => "unchanged",
+                FileChangeStatus::Created => "to be made",
+                FileChangeStatus::Changed => "to be changed",
             },
             diff: diff::lines(&file.diff),
             stays: Vec::new(),
         });
         let (files, unchanged) = (files.collect(), plan.is_unchanged());
-        Page::of(&AgentPage { frame, row, files, note: plan.note, unchanged })
+        HtmlPage::of(&AgentPage { frame, row, files, note: plan.note, unchanged })
     });
     Ok(page.await?)
 }
 
 /// Connects the agent, or disconnects it.
-pub(super) async fn set(State(app): State<App>, Path(name): Path<String>, form: Signed) -> Sent {
+pub(super) async fn set(
+    State(app): State<WebApp>,
+    Path(name): Path<String>,
+    form: SignedForm,
+) -> FormResult {
     let connect = form.text("set").as_deref() == Some("connect");
     app.change(move |look| {
         let engine = &look.engine;

@@ -4,21 +4,23 @@
 use axum::extract::{Path, State};
 use axum::response::Redirect;
 use sinew_engine::Actor;
-use sinew_engine::approval::{Approval, Channel, Decision, PlanStep, Said, Scope};
+use sinew_engine::approval::{
+    Approval, ApprovalDecision, ApprovalResponse, ConsentChannel, ConsentScope, PlanStep,
+};
 
-use super::frame::{Sent, Signed};
+use super::frame::{FormResult, SignedForm};
 use super::text::{block, line};
 
 /// Questions shown on one page; the others come when these are answered.
 const MAX_WAITING: usize = 10;
 /// Lines of a change that are shown with a question.
 const MAX_LINES: usize = 120;
-use crate::api::{Kept, install_kept, update_kept};
-use crate::app::{App, Install};
+use crate::api::{DeferredApprover, install_with_approval, update_with_approval};
+use crate::app::{PendingInstall, WebApp};
 
 /// An approval that waits, as a page shows it.
 #[derive(Debug)]
-pub(super) struct Waiting {
+pub(super) struct ApprovalCard {
     pub(super) id: String,
     pub(super) question: String,
     pub(super) about: String,
@@ -31,7 +33,7 @@ pub(super) struct Waiting {
     pub(super) critical: usize,
 }
 
-impl Waiting {
+impl ApprovalCard {
     /// The first of those that wait, and how many more there are.
     pub(super) fn first(approvals: &[Approval]) -> (Vec<Self>, usize) {
         let shown = approvals.iter().take(MAX_WAITING).map(Self::of).collect();
@@ -99,21 +101,25 @@ impl Waiting {
             steps: evidence.steps.iter().map(step).collect(),
             diff: (!shown.is_empty()).then(|| block(&shown.join("\n"))),
             more_lines: diff.lines().count() - shown.len(),
-            blocked: evidence
-                .scan
-                .is_some_and(|scan| scan.verdict == sinew_engine::approval::ScanVerdict::Block),
+            blocked: evidence.scan.is_some_and(|scan| {
+                scan.verdict == sinew_engine::approval::CandidateVerdict::Block
+            }),
             critical: evidence.scan.map_or(0, |scan| scan.critical),
         }
     }
 }
 
 /// Takes the answer of the person at this page.
-pub(super) async fn decide(State(app): State<App>, Path(id): Path<String>, form: Signed) -> Sent {
+pub(super) async fn decide(
+    State(app): State<WebApp>,
+    Path(id): Path<String>,
+    form: SignedForm,
+) -> FormResult {
     let yes = form.text("decision").as_deref() == Some("approve");
-    let decision = Decision {
-        said: if yes { Said::Yes(Scope::Listed) } else { Said::No },
+    let decision = ApprovalDecision {
+        said: if yes { ApprovalResponse::Yes(ConsentScope::Listed) } else { ApprovalResponse::No },
         by: Actor::Person { name: None },
-        channel: Channel::Dashboard,
+        channel: ConsentChannel::Dashboard,
         can_elicit: false,
         quote: None,
         comment: form.text("comment"),
@@ -124,13 +130,13 @@ pub(super) async fn decide(State(app): State<App>, Path(id): Path<String>, form:
         look.engine.decide_approval(&id, &decision)?;
         // What a page asked for goes on where the answer was given.
         if let Some(install) = install.filter(|_| yes) {
-            let mut gate = Kept::new(&look.engine, Actor::Person { name: None });
+            let mut gate = DeferredApprover::new(&look.engine, Actor::Person { name: None });
             match install {
-                Install::New { reference, place } => {
-                    install_kept(look, &reference, place, &mut gate)?;
+                PendingInstall::New { reference, place } => {
+                    install_with_approval(look, &reference, place, &mut gate)?;
                 }
-                Install::Update { key, place } => {
-                    update_kept(look, &key, place, false, &mut gate)?;
+                PendingInstall::Update { key, place } => {
+                    update_with_approval(look, &key, place, false, &mut gate)?;
                 }
             }
         }

@@ -8,20 +8,20 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::{Extension, Form};
 use serde::Deserialize;
 
-use super::frame::{Signed, THEME, Trouble, theme_of};
+use super::frame::{PageError, SignedForm, THEME, theme_of};
 use crate::access::{COOKIE, SESSION_LIVES, session_of};
 use crate::api::Problem;
-use crate::app::App;
-use crate::gate::CalledAs;
+use crate::app::WebApp;
+use crate::origin_check::ServerOrigin;
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Link {
+pub(super) struct SignInQuery {
     once: Option<String>,
 }
 
 #[derive(Template)]
 #[template(path = "auth.html")]
-struct SignIn {
+struct SignInPage {
     theme: &'static str,
     /// What was wrong with the try before.
     refused: Option<&'static str>,
@@ -30,10 +30,10 @@ struct SignIn {
 
 /// The sign-in page, or what a link from the terminal leads to.
 pub(super) async fn show(
-    State(app): State<App>,
-    called: Option<Extension<CalledAs>>,
+    State(app): State<WebApp>,
+    called: Option<Extension<ServerOrigin>>,
     headers: HeaderMap,
-    Query(link): Query<Link>,
+    Query(link): Query<SignInQuery>,
 ) -> Response {
     match link.once {
         Some(code) => {
@@ -44,23 +44,23 @@ pub(super) async fn show(
 }
 
 #[derive(Deserialize)]
-pub(super) struct Typed {
+pub(super) struct SignInForm {
     token: String,
 }
 
 /// Signs in for the token that somebody typed. No cookie is at stake yet, so no word is asked for.
 pub(super) async fn sign_in(
-    State(app): State<App>,
-    called: Option<Extension<CalledAs>>,
+    State(app): State<WebApp>,
+    called: Option<Extension<ServerOrigin>>,
     headers: HeaderMap,
-    Form(typed): Form<Typed>,
+    Form(typed): Form<SignInForm>,
 ) -> Response {
     signed_in(&app, called, &headers, typed.token.trim(), "That is not this server's token.")
 }
 
 fn signed_in(
-    app: &App,
-    called: Option<Extension<CalledAs>>,
+    app: &WebApp,
+    called: Option<Extension<ServerOrigin>>,
     headers: &HeaderMap,
     given: &str,
     refused: &'static str,
@@ -72,10 +72,10 @@ fn signed_in(
             return Redirect::to("/").into_response();
         }
         Ok(None) => return page(headers, StatusCode::FORBIDDEN, Some(refused), false),
-        Err(_) => return Trouble(Problem::internal()).into_response(),
+        Err(_) => return PageError(Problem::internal()).into_response(),
     };
     app.warm();
-    let secure = called.is_some_and(|Extension(CalledAs(origin))| origin.starts_with("https:"));
+    let secure = called.is_some_and(|Extension(ServerOrigin(origin))| origin.starts_with("https:"));
     // The page goes on by itself: a redirect would still count as the other site's, without cookie.
     let mut response = page(headers, StatusCode::OK, None, true);
     set_cookie(&mut response, COOKIE, &cookie, SESSION_LIVES.as_secs(), secure);
@@ -88,10 +88,10 @@ fn page(
     refused: Option<&'static str>,
     signed_in: bool,
 ) -> Response {
-    let page = SignIn { theme: theme_of(headers), refused, signed_in };
+    let page = SignInPage { theme: theme_of(headers), refused, signed_in };
     match page.render() {
         Ok(page) => (status, Html(page)).into_response(),
-        Err(_) => Trouble(Problem::internal()).into_response(),
+        Err(_) => PageError(Problem::internal()).into_response(),
     }
 }
 
@@ -106,9 +106,9 @@ fn set_cookie(response: &mut Response, name: &str, value: &str, seconds: u64, se
 
 /// Signs this browser out.
 pub(super) async fn sign_out(
-    State(app): State<App>,
+    State(app): State<WebApp>,
     headers: HeaderMap,
-    _form: Signed,
+    _form: SignedForm,
 ) -> Response {
     if let Some((cookie, _)) = session_of(&app, &headers) {
         app.access().sign_out(&cookie);
@@ -119,7 +119,7 @@ pub(super) async fn sign_out(
 }
 
 /// Light, dark, or as the system is.
-pub(super) async fn theme(form: Signed) -> Response {
+pub(super) async fn theme(form: SignedForm) -> Response {
     let wanted = form.text("theme").unwrap_or_default();
     let wanted = ["light", "dark"].into_iter().find(|known| *known == wanted).unwrap_or("auto");
     let mut response = Redirect::to("/").into_response();

@@ -144,7 +144,7 @@ pub(super) fn decay(name: &str, points: &[(u32, f64)], days: u32) -> String {
 }
 
 /// A skill in a region: its name, the weight as it counts, and whether its reflex fires.
-pub(super) struct Edge<'a> {
+pub(super) struct GraphEdge<'a> {
     pub(super) region: &'a str,
     pub(super) skill: &'a str,
     pub(super) weight: f64,
@@ -152,7 +152,7 @@ pub(super) struct Edge<'a> {
 }
 
 /// Regions on the left, skills on the right, and between them how well each did.
-pub(super) fn graph(edges: &[Edge<'_>]) -> String {
+pub(super) fn graph(edges: &[GraphEdge<'_>]) -> String {
     let mut regions: Vec<&str> = Vec::new();
     let mut skills: Vec<&str> = Vec::new();
     for edge in edges {
@@ -226,7 +226,7 @@ mod tests {
     fn no_label_becomes_markup() {
         let evil = "<script>\"'&";
         let drawn = [
-            graph(&[Edge { region: evil, skill: evil, weight: 2.0, reflex: true }]),
+            graph(&[GraphEdge { region: evil, skill: evil, weight: 2.0, reflex: true }]),
             decay(evil, &[(0, f64::NAN), (180, 3.0)], 180),
             shares(&[(evil, "s-good", 1)]),
         ];

@@ -4,16 +4,18 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use sinew_cortex::explain::{CandidateView, Filtered};
+use sinew_cortex::explain::{CandidateView, FilterReason};
 use sinew_cortex::lesson::Lesson;
-use sinew_cortex::record::Scope;
-use sinew_engine::{Error, Overview};
+use sinew_cortex::record::ForgetScope;
+use sinew_engine::{CortexOverview, EngineError};
 
-use super::chart::{self, Edge};
-use super::frame::{Frame, Page, Sent, Shown, Signed, Trouble, Visitor};
+use super::chart::{self, GraphEdge};
+use super::frame::{
+    FormResult, HtmlPage, PageError, PageFrame, PageResult, PageVisitor, SignedForm,
+};
 use super::text::{line, percent};
 use crate::api::{DECAY_AHEAD, curves};
-use crate::app::App;
+use crate::app::WebApp;
 
 /// Candidates that are drawn; more would be a tangle.
 const DRAWN: usize = 40;
@@ -25,22 +27,22 @@ const CURVES: usize = 6;
 #[derive(Template)]
 #[template(path = "cortex.html")]
 struct CortexPage {
-    frame: Frame,
+    frame: PageFrame,
     /// Why there is nothing to see.
     off: Option<String>,
     policy: String,
     graph: String,
-    rows: Vec<Row>,
+    rows: Vec<CandidateRow>,
     more_rows: usize,
     regions: Vec<String>,
     curves: Vec<(String, String)>,
-    lessons: Vec<Told>,
+    lessons: Vec<LessonCard>,
     hidden: Vec<String>,
     kept: Vec<String>,
     numbers: Vec<(&'static str, u64)>,
 }
 
-struct Row {
+struct CandidateRow {
     region: String,
     slug: String,
     version: String,
@@ -59,16 +61,16 @@ struct Row {
     filtered: Option<&'static str>,
 }
 
-struct Told {
+struct LessonCard {
     number: usize,
     text: String,
     sure: String,
     stale: bool,
 }
 
-fn row(region: &str, view: &CandidateView) -> Row {
+fn row(region: &str, view: &CandidateView) -> CandidateRow {
     let place = |rank: Option<usize>| rank.map_or("–".to_owned(), |rank| rank.to_string());
-    Row {
+    CandidateRow {
         region: line(region),
         slug: line(&view.slug),
         version: line(&view.version),
@@ -89,15 +91,15 @@ fn row(region: &str, view: &CandidateView) -> Row {
         reflex: view.reflex.fires,
         missing: view.reflex.missing.iter().map(|text| line(text)).collect(),
         filtered: view.filtered.map(|why| match why {
-            Filtered::Blacklisted => "never offered: somebody said so",
-            Filtered::Weak => "not offered: too weak today",
-            Filtered::LastResort => "not offered: shown as a last resort lately",
+            FilterReason::Blacklisted => "never offered: somebody said so",
+            FilterReason::Weak => "not offered: too weak today",
+            FilterReason::LastResort => "not offered: shown as a last resort lately",
         }),
     }
 }
 
 /// A lesson in a sentence.
-fn told(lesson: &Lesson) -> String {
+fn lesson_text(lesson: &Lesson) -> String {
     line(&match lesson {
         Lesson::DependencyWarning { region, key } => {
             format!("{region} needs {key}, which is often missing")
@@ -109,14 +111,14 @@ fn told(lesson: &Lesson) -> String {
     })
 }
 
-fn drawn(overview: &Overview) -> (String, Vec<Row>, Vec<(String, String)>) {
+fn drawn(overview: &CortexOverview) -> (String, Vec<CandidateRow>, Vec<(String, String)>) {
     let each = || {
         let regions = overview.regions.iter();
         regions.flat_map(|region| region.candidates.iter().map(move |view| (region, view)))
     };
-    let edges: Vec<Edge<'_>> = each()
+    let edges: Vec<GraphEdge<'_>> = each()
         .take(DRAWN)
-        .map(|(region, view)| Edge {
+        .map(|(region, view)| GraphEdge {
             region: &region.region,
             skill: &view.slug,
             weight: view.effective_weight,
@@ -131,7 +133,7 @@ fn drawn(overview: &Overview) -> (String, Vec<Row>, Vec<(String, String)>) {
     (chart::graph(&edges), rows, curves.collect())
 }
 
-pub(super) async fn show(State(app): State<App>, visitor: Visitor) -> Shown {
+pub(super) async fn show(State(app): State<WebApp>, visitor: PageVisitor) -> PageResult {
     let page = app.ask(move |look| {
         let frame = visitor.frame(look, "cortex", "Cortex");
         let cortex = match look.engine.cortex() {
@@ -142,7 +144,7 @@ pub(super) async fn show(State(app): State<App>, visitor: Visitor) -> Shown {
         let (graph, rows, curves) = drawn(&overview);
         let lessons = cortex.lessons()?;
         let stats = overview.stats;
-        Page::of(&CortexPage {
+        HtmlPage::of(&CortexPage {
             frame,
             off: None,
             policy: format!("{:?}", cortex.policy().order).to_lowercase(),
@@ -154,9 +156,9 @@ pub(super) async fn show(State(app): State<App>, visitor: Visitor) -> Shown {
             lessons: lessons
                 .iter()
                 .take(LISTED)
-                .map(|row| Told {
+                .map(|row| LessonCard {
                     number: row.number,
-                    text: told(&row.lesson.lesson),
+                    text: lesson_text(&row.lesson.lesson),
                     sure: percent(row.lesson.confidence),
                     stale: row.lesson.stale,
                 })
@@ -175,8 +177,8 @@ pub(super) async fn show(State(app): State<App>, visitor: Visitor) -> Shown {
     Ok(page.await?)
 }
 
-fn off(frame: Frame, error: &Error) -> Result<Page, Error> {
-    Page::of(&CortexPage {
+fn off(frame: PageFrame, error: &EngineError) -> Result<HtmlPage, EngineError> {
+    HtmlPage::of(&CortexPage {
         frame,
         off: Some(line(&error.message)),
         policy: String::new(),
@@ -193,7 +195,10 @@ fn off(frame: Frame, error: &Error) -> Result<Page, Error> {
 }
 
 /// The memory as a file, in the original's schema.
-pub(super) async fn export(State(app): State<App>, _: Visitor) -> Result<Response, Trouble> {
+pub(super) async fn export(
+    State(app): State<WebApp>,
+    _: PageVisitor,
+) -> Result<Response, PageError> {
     let text = app.ask(|look| Ok(look.engine.cortex()?.export(None)?.text)).await?;
     let headers = [
         (CONTENT_TYPE, "application/json"),
@@ -203,14 +208,14 @@ pub(super) async fn export(State(app): State<App>, _: Visitor) -> Result<Respons
 }
 
 /// Forgets what was learned in a region.
-pub(super) async fn reset(State(app): State<App>, form: Signed) -> Sent {
+pub(super) async fn reset(State(app): State<WebApp>, form: SignedForm) -> FormResult {
     let region = form.text("region").unwrap_or_default();
-    app.change(move |look| look.engine.cortex()?.reset(Scope::Region(region))).await?;
+    app.change(move |look| look.engine.cortex()?.reset(ForgetScope::Region(region))).await?;
     Ok(Redirect::to("/cortex?done=forgotten"))
 }
 
 /// Hides a skill from offers, or shows it again.
-pub(super) async fn blacklist(State(app): State<App>, form: Signed) -> Sent {
+pub(super) async fn blacklist(State(app): State<WebApp>, form: SignedForm) -> FormResult {
     let slug = form.text("slug").unwrap_or_default();
     let show = form.text("show").is_some();
     let reason = form.text("reason");

@@ -4,7 +4,7 @@ use super::text::line;
 
 /// A line of a diff.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct DiffLine {
     /// The class of its span.
     pub(super) class: &'static str,
     pub(super) text: String,
@@ -13,7 +13,7 @@ pub(super) struct Line {
 }
 
 /// The lines of a unified diff of one file or several.
-pub(super) fn lines(diff: &str) -> Vec<Line> {
+pub(super) fn lines(diff: &str) -> Vec<DiffLine> {
     let all: Vec<&str> = diff.lines().collect();
     let begins = |at: usize, with: &str| all.get(at).is_some_and(|text| text.starts_with(with));
     // The names of the two files; a line that was taken out may begin with dashes, too.
@@ -35,7 +35,7 @@ pub(super) fn lines(diff: &str) -> Vec<Line> {
             Some(b'\\') => ("at", None),
             _ => ("", of_new(&mut next)),
         };
-        Line { class, text: line(text), at: number }
+        DiffLine { class, text: line(text), at: number }
     });
     each.collect()
 }

@@ -10,47 +10,47 @@ use axum::http::header::{COOKIE, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use sinew_engine::{Error, ErrorKind};
+use sinew_engine::{EngineError, ErrorKind};
 use url::form_urlencoded;
 
-use super::switch::Undo;
+use super::switch::SwitchUndo;
 use super::text::DONE;
-use crate::access::Session;
+use crate::access::BrowserSession;
 use crate::api::Problem;
-use crate::app::Look;
+use crate::app::WebContext;
 
 /// The cookie that remembers light or dark.
 pub(super) const THEME: &str = "sinew_theme";
 
 /// A person at a page.
 #[derive(Debug, Clone)]
-pub(super) struct Visitor {
-    session: Arc<Session>,
+pub(super) struct PageVisitor {
+    session: Arc<BrowserSession>,
     theme: &'static str,
     done: Option<&'static str>,
-    undo: Option<Undo>,
+    undo: Option<SwitchUndo>,
 }
 
 /// What the frame around a page shows.
 #[derive(Debug)]
-pub(super) struct Frame {
+pub(super) struct PageFrame {
     pub(super) page: &'static str,
     pub(super) title: String,
     pub(super) csrf: String,
     pub(super) theme: &'static str,
     pub(super) done: Option<&'static str>,
     /// How to take that back, where one button does.
-    pub(super) undo: Option<Undo>,
+    pub(super) undo: Option<SwitchUndo>,
     pub(super) approvals: usize,
     pub(super) proposals: usize,
     pub(super) version: &'static str,
 }
 
-impl Visitor {
+impl PageVisitor {
     /// The frame of a page. What cannot be counted now is not shown as waiting.
-    pub(super) fn frame(&self, look: &Look, page: &'static str, title: &str) -> Frame {
+    pub(super) fn frame(&self, look: &WebContext, page: &'static str, title: &str) -> PageFrame {
         let proposals = look.engine.proposal_counts();
-        Frame {
+        PageFrame {
             page,
             title: title.to_owned(),
             csrf: self.session.csrf.clone(),
@@ -64,7 +64,7 @@ impl Visitor {
     }
 }
 
-impl Frame {
+impl PageFrame {
     /// Whether a page is the one that is shown.
     pub(super) fn is(&self, page: &str) -> bool {
         self.page == page
@@ -84,11 +84,11 @@ pub(super) fn theme_of(headers: &HeaderMap) -> &'static str {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Visitor {
+impl<S: Send + Sync> FromRequestParts<S> for PageVisitor {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Response> {
-        let Some(session) = parts.extensions.get::<Arc<Session>>().cloned() else {
+        let Some(session) = parts.extensions.get::<Arc<BrowserSession>>().cloned() else {
             return Err(Redirect::to("/auth").into_response());
         };
         let query = parts.uri.query().unwrap_or_default().as_bytes();
@@ -96,16 +96,21 @@ impl<S: Send + Sync> FromRequestParts<S> for Visitor {
         let done = word.and_then(|(_, word)| {
             DONE.iter().find(|(known, _)| *known == word).map(|(_, said)| *said)
         });
-        Ok(Self { session, theme: theme_of(&parts.headers), done, undo: Undo::of(&parts.uri) })
+        Ok(Self {
+            session,
+            theme: theme_of(&parts.headers),
+            done,
+            undo: SwitchUndo::of(&parts.uri),
+        })
     }
 }
 
 /// The fields of a form that a page of ours sent.
-pub(super) struct Signed {
+pub(super) struct SignedForm {
     fields: BTreeMap<String, Vec<String>>,
 }
 
-impl Signed {
+impl SignedForm {
     /// A field that says something.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         let value = self.fields.get(name)?.first()?;
@@ -118,17 +123,17 @@ impl Signed {
     }
 }
 
-impl<S: Send + Sync> FromRequest<S> for Signed {
+impl<S: Send + Sync> FromRequest<S> for SignedForm {
     type Rejection = Response;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
         let (mut parts, body) = request.into_parts();
-        let visitor = Visitor::from_request_parts(&mut parts, state).await?;
+        let visitor = PageVisitor::from_request_parts(&mut parts, state).await?;
         let has_origin = parts.headers.contains_key(ORIGIN);
         let request = Request::from_parts(parts, body);
         let bytes = Bytes::from_request(request, state).await.map_err(|error| {
             let said = "the form is larger than this server takes";
-            Trouble(Problem::new(error.status(), "too-large", said)).into_response()
+            PageError(Problem::new(error.status(), "too-large", said)).into_response()
         })?;
         let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, value) in form_urlencoded::parse(&bytes) {
@@ -136,10 +141,10 @@ impl<S: Send + Sync> FromRequest<S> for Signed {
         }
         let word = fields.get("csrf").and_then(|words| words.first());
         // That the origin is ours was checked in front; here it must be there at all.
-        if !has_origin || !word.is_some_and(|word| visitor.session.knows(word)) {
+        if !has_origin || !word.is_some_and(|word| visitor.session.matches_csrf(word)) {
             let said = "this form was not sent by a page of this server, or the page is too old";
             let problem = Problem::forbidden("csrf", said).hint("load the page again");
-            return Err(Trouble(problem).into_response());
+            return Err(PageError(problem).into_response());
         }
         Ok(Self { fields })
     }
@@ -147,17 +152,17 @@ impl<S: Send + Sync> FromRequest<S> for Signed {
 
 /// A page, drawn.
 #[derive(Debug)]
-pub(super) struct Page(String);
+pub(super) struct HtmlPage(String);
 
-impl Page {
-    pub(super) fn of(template: &impl Template) -> Result<Self, Error> {
+impl HtmlPage {
+    pub(super) fn of(template: &impl Template) -> Result<Self, EngineError> {
         template.render().map(Self).map_err(|error| {
-            Error::new(ErrorKind::Environment, "not-drawn", format!("no page: {error}"))
+            EngineError::new(ErrorKind::Environment, "not-drawn", format!("no page: {error}"))
         })
     }
 }
 
-impl IntoResponse for Page {
+impl IntoResponse for HtmlPage {
     fn into_response(self) -> Response {
         Html(self.0).into_response()
     }
@@ -165,25 +170,25 @@ impl IntoResponse for Page {
 
 /// Trouble, as a page.
 #[derive(Debug)]
-pub(super) struct Trouble(pub(super) Problem);
+pub(super) struct PageError(pub(super) Problem);
 
 #[derive(Template)]
 #[template(path = "problem.html")]
-struct TroublePage<'a> {
+struct ProblemPage<'a> {
     title: &'a str,
     detail: String,
     hint: Option<String>,
 }
 
-impl From<Problem> for Trouble {
+impl From<Problem> for PageError {
     fn from(problem: Problem) -> Self {
         Self(problem)
     }
 }
 
-impl IntoResponse for Trouble {
+impl IntoResponse for PageError {
     fn into_response(self) -> Response {
-        let page = TroublePage {
+        let page = ProblemPage {
             title: self.0.title(),
             detail: super::text::line(self.0.detail()),
             hint: self.0.next_step().map(super::text::line),
@@ -196,7 +201,7 @@ impl IntoResponse for Trouble {
 }
 
 /// What a page answers.
-pub(super) type Shown = Result<Page, Trouble>;
+pub(super) type PageResult = Result<HtmlPage, PageError>;
 
 /// What a form answers: another page.
-pub(super) type Sent = Result<Redirect, Trouble>;
+pub(super) type FormResult = Result<Redirect, PageError>;

@@ -2,12 +2,12 @@
 
 use askama::Template;
 use axum::extract::State;
-use sinew_engine::Health;
+use sinew_engine::ProbeHealth;
 
-use super::agent::Row;
-use super::frame::{Frame, Page, Shown, Visitor};
-use super::text::{coded, line};
-use crate::app::App;
+use super::agent::AgentRow;
+use super::frame::{HtmlPage, PageFrame, PageResult, PageVisitor};
+use super::text::{line, line_html};
+use crate::app::WebApp;
 
 /// Issues shown; the rest is what `sinew doctor` prints.
 const ISSUES: usize = 40;
@@ -15,24 +15,24 @@ const ISSUES: usize = 40;
 #[derive(Template)]
 #[template(path = "health.html")]
 struct HealthPage {
-    frame: Frame,
+    frame: PageFrame,
     version: &'static str,
-    agents: Vec<Row>,
-    areas: Vec<Area>,
+    agents: Vec<AgentRow>,
+    areas: Vec<HealthArea>,
     issues: Vec<(String, String)>,
     config: String,
     config_exists: bool,
     values: Vec<(String, String, bool, &'static str)>,
 }
 
-struct Area {
+struct HealthArea {
     name: String,
-    probes: Vec<Probe>,
+    probes: Vec<HealthProbe>,
     /// What is not here, and need not be.
     absent: Vec<String>,
 }
 
-struct Probe {
+struct HealthProbe {
     name: String,
     word: &'static str,
     class: &'static str,
@@ -40,35 +40,35 @@ struct Probe {
     remedy: Option<String>,
 }
 
-pub(super) async fn show(State(app): State<App>, visitor: Visitor) -> Shown {
+pub(super) async fn show(State(app): State<WebApp>, visitor: PageVisitor) -> PageResult {
     let page = app.ask(move |look| {
         let (engine, catalog) = (&look.engine, &look.snapshot.catalog);
         let diagnosis = engine.doctor(catalog);
-        let mut areas: Vec<Area> = Vec::new();
+        let mut areas: Vec<HealthArea> = Vec::new();
         for probe in &diagnosis.probes {
             if areas.last().is_none_or(|area| area.name != probe.area) {
                 let name = probe.area.to_owned();
-                areas.push(Area { name, probes: Vec::new(), absent: Vec::new() });
+                areas.push(HealthArea { name, probes: Vec::new(), absent: Vec::new() });
             }
             let Some(area) = areas.last_mut() else { continue };
-            if probe.health == Health::Absent && probe.remedy.is_none() {
+            if probe.health == ProbeHealth::Absent && probe.remedy.is_none() {
                 area.absent.push(line(&probe.name));
                 continue;
             }
             let (word, class) = match probe.health {
-                Health::Good => ("good", "good"),
-                Health::Absent => ("absent", ""),
-                Health::Warn => ("worth a look", "warn"),
+                ProbeHealth::Good => ("good", "good"),
+                ProbeHealth::Absent => ("absent", ""),
+                ProbeHealth::Warn => ("worth a look", "warn"),
             };
-            area.probes.push(Probe {
+            area.probes.push(HealthProbe {
                 name: line(&probe.name),
                 word,
                 class,
-                detail: coded(&probe.detail),
-                remedy: probe.remedy.as_deref().map(coded),
+                detail: line_html(&probe.detail),
+                remedy: probe.remedy.as_deref().map(line_html),
             });
         }
-        let config = engine.shown_config();
+        let config = engine.config_view();
         let values = config.values.iter().map(|value| {
             let shown = match &value.value {
                 serde_json::Value::String(text) => line(text),
@@ -77,18 +77,18 @@ pub(super) async fn show(State(app): State<App>, visitor: Visitor) -> Shown {
             (line(&value.key), shown, value.set, value.doc)
         });
         let issues = engine.issues(catalog);
-        Page::of(&HealthPage {
+        HtmlPage::of(&HealthPage {
             frame: visitor.frame(look, "health", "Health"),
             version: diagnosis.version,
-            agents: engine.connections()?.iter().map(Row::of).collect(),
+            agents: engine.connections()?.iter().map(AgentRow::of).collect(),
             areas,
             issues: issues
                 .iter()
-                .filter(|issue| issue.severity > sinew_skill::Severity::Info)
+                .filter(|issue| issue.severity > sinew_skill::ReasonSeverity::Info)
                 .take(ISSUES)
                 .map(|issue| {
-                    let remedy = issue.remedy.as_deref().map(coded).unwrap_or_default();
-                    (coded(&issue.to_string()), remedy)
+                    let remedy = issue.remedy.as_deref().map(line_html).unwrap_or_default();
+                    (line_html(&issue.to_string()), remedy)
                 })
                 .collect(),
             config: line(&config.source.path.to_string_lossy()),

@@ -2,14 +2,14 @@
 
 use axum::extract::{Path, State};
 use axum::response::Redirect;
-use sinew_cortex::Stamp;
-use sinew_engine::{ActivityFilter, Engine, Error};
-use sinew_workshop::{Action, By, Force, Version as Written, Wish};
+use sinew_cortex::UtcInstant;
+use sinew_engine::{ActivityFilter, Engine, EngineError};
+use sinew_workshop::{SkillVersion, UndoForce, UndoTarget, VersionCause, WorkshopActor};
 
 use super::diff;
-use super::frame::{Sent, Signed};
-use super::text::{ago, in_path, line};
-use crate::app::App;
+use super::frame::{FormResult, SignedForm};
+use super::text::{ago, line, path_segment};
+use crate::app::WebApp;
 
 /// Versions shown.
 const MAX_VERSIONS: usize = 20;
@@ -17,7 +17,7 @@ const MAX_VERSIONS: usize = 20;
 const MAX_LINES: usize = 300;
 
 /// A version in the list.
-pub(super) struct Version {
+pub(super) struct HistoryVersion {
     pub(super) id: String,
     pub(super) what: &'static str,
     pub(super) by: String,
@@ -31,35 +31,35 @@ pub(super) struct Version {
 }
 
 /// What a version changed.
-pub(super) struct Change {
+pub(super) struct HistoryChange {
     pub(super) what: &'static str,
     pub(super) when: String,
-    pub(super) diff: Vec<diff::Line>,
+    pub(super) diff: Vec<diff::DiffLine>,
     pub(super) more_lines: usize,
 }
 
 /// One use of a skill.
-pub(super) struct Use {
+pub(super) struct HistoryUse {
     pub(super) when: String,
     pub(super) at: String,
     pub(super) by: String,
     pub(super) text: String,
 }
 
-fn done(action: Action) -> &'static str {
+fn done(action: VersionCause) -> &'static str {
     match action {
-        Action::Apply => "applied",
-        Action::SupportFile => "support file",
-        Action::Undo => "undone",
-        Action::Rollback => "rolled back",
-        Action::Save => "kept",
-        Action::Promote => "promoted",
-        Action::Retire => "retired",
+        VersionCause::Apply => "applied",
+        VersionCause::SupportFile => "support file",
+        VersionCause::Undo => "undone",
+        VersionCause::Rollback => "rolled back",
+        VersionCause::Save => "kept",
+        VersionCause::Promote => "promoted",
+        VersionCause::Retire => "retired",
     }
 }
 
 /// Whether nobody took a version back, or took that back in turn.
-fn stands(history: &[Written], id: &str) -> bool {
+fn stands(history: &[SkillVersion], id: &str) -> bool {
     let mut against = history.iter().filter(|version| version.undoes.as_deref() == Some(id));
     !against.any(|undo| stands(history, &undo.id))
 }
@@ -69,24 +69,24 @@ pub(super) fn versions(
     engine: &Engine,
     skill: &str,
     wanted: Option<&str>,
-    now: Stamp,
-) -> (Vec<Version>, Option<Change>) {
+    now: UtcInstant,
+) -> (Vec<HistoryVersion>, Option<HistoryChange>) {
     // A skill whose name the workshop cannot write has no history there.
     let history = engine.workshop(|shop| shop.history(skill)).unwrap_or_default();
     let newest = history
         .iter()
-        .find(|version| version.action == Action::Apply && stands(&history, &version.id));
+        .find(|version| version.action == VersionCause::Apply && stands(&history, &version.id));
     let newest = newest.map(|version| version.id.clone());
-    let when = |version: &Written| ago(Stamp::from_clock(version.at), now);
+    let when = |version: &SkillVersion| ago(UtcInstant::from_clock(version.at), now);
     let change = history.iter().find(|version| Some(version.id.as_str()) == wanted);
     let change = change.and_then(|version| {
         let diff = engine.workshop(|shop| shop.version_diff(version)).ok()?;
         let mut diff = diff::lines(&diff);
         let more_lines = diff.len().saturating_sub(MAX_LINES);
         diff.truncate(MAX_LINES);
-        Some(Change { what: done(version.action), when: when(version), diff, more_lines })
+        Some(HistoryChange { what: done(version.action), when: when(version), diff, more_lines })
     });
-    let rows = history.iter().enumerate().take(MAX_VERSIONS).map(|(at, version)| Version {
+    let rows = history.iter().enumerate().take(MAX_VERSIONS).map(|(at, version)| HistoryVersion {
         id: version.id.clone(),
         what: done(version.action),
         by: line(&version.by),
@@ -100,7 +100,11 @@ pub(super) fn versions(
 }
 
 /// How the uses of a skill went, newest first.
-pub(super) fn uses(engine: &Engine, skill: &str, now: Stamp) -> Result<Vec<Use>, Error> {
+pub(super) fn uses(
+    engine: &Engine,
+    skill: &str,
+    now: UtcInstant,
+) -> Result<Vec<HistoryUse>, EngineError> {
     if !engine.config().cortex.enabled {
         return Ok(Vec::new());
     }
@@ -110,7 +114,7 @@ pub(super) fn uses(engine: &Engine, skill: &str, now: Stamp) -> Result<Vec<Use>,
         ..ActivityFilter::default()
     };
     let found = engine.activity(&filter)?;
-    let uses = found.iter().map(|one| Use {
+    let uses = found.iter().map(|one| HistoryUse {
         when: ago(one.at, now),
         at: one.at.to_string(),
         by: one.by.as_deref().map(line).unwrap_or_default(),
@@ -120,16 +124,20 @@ pub(super) fn uses(engine: &Engine, skill: &str, now: Stamp) -> Result<Vec<Use>,
 }
 
 /// Takes back what a version wrote, or everything after it.
-pub(super) async fn undo(State(app): State<App>, Path(name): Path<String>, form: Signed) -> Sent {
+pub(super) async fn undo(
+    State(app): State<WebApp>,
+    Path(name): Path<String>,
+    form: SignedForm,
+) -> FormResult {
     let version = form.text("version").unwrap_or_default();
-    let to = format!("/skills/{}?done=undone#history", in_path(&name));
+    let to = format!("/skills/{}?done=undone#history", path_segment(&name));
     let wish = match form.text("return").is_some() {
-        true => Wish::BackTo { skill: name, version },
-        false => Wish::Id(version),
+        true => UndoTarget::BackTo { skill: name, version },
+        false => UndoTarget::Id(version),
     };
     app.change(move |look| {
-        let by = By::Person { name: None };
-        look.engine.workshop(|shop| shop.undo(&wish, Force::No, &by))
+        let by = WorkshopActor::Person { name: None };
+        look.engine.workshop(|shop| shop.undo(&wish, UndoForce::No, &by))
     })
     .await?;
     Ok(Redirect::to(&to))

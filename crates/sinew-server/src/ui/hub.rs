@@ -4,19 +4,20 @@ use askama::Template;
 use axum::extract::{Query, State};
 use axum::response::Redirect;
 use serde::Deserialize;
-use sinew_catalog::Entry;
+use sinew_catalog::CatalogEntry;
 use sinew_engine::Actor;
 use sinew_engine::hub::{
-    Diff, Matching, Place, Query as Wanted, Row as Installed, Said, Sources, UpdateStatus, Updated,
+    HubOverrides, InstallTarget, NameMatching, RegistryQuery as Wanted, SearchSources,
+    UpdateResult, UpdateStatus, VersionDiff, WorkdirSkill as Installed,
 };
 
-use super::approvals::Waiting;
+use super::approvals::ApprovalCard;
 use super::diff;
-use super::frame::{Frame, Page, Sent, Shown, Signed, Visitor};
+use super::frame::{FormResult, HtmlPage, PageFrame, PageResult, PageVisitor, SignedForm};
 use super::skills::verdict_chip;
-use super::text::{block, in_path, line, short};
-use crate::api::{Kept, Listing, install_kept, update_kept};
-use crate::app::{App, Install, Look};
+use super::text::{block, line, path_segment, short};
+use crate::api::{DeferredApprover, InstalledSkills, install_with_approval, update_with_approval};
+use crate::app::{PendingInstall, WebApp, WebContext};
 
 /// Rows of a search.
 const ROWS: usize = 20;
@@ -32,7 +33,7 @@ const MAX_LOCK: usize = 8_000;
 const MAX_NAMES: usize = 12;
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct HubPageQuery {
     #[serde(default)]
     q: String,
     /// Whether registries are asked for newer versions.
@@ -45,22 +46,22 @@ pub(super) struct Asked {
 
 #[derive(Template)]
 #[template(path = "hub.html")]
-struct Hub {
-    frame: Frame,
+struct HubPage {
+    frame: PageFrame,
     q: String,
-    found: Option<Search>,
-    rows: Vec<Row>,
-    updates: Option<Updates>,
+    found: Option<HubSearchPanel>,
+    rows: Vec<InstalledRow>,
+    updates: Option<UpdatesPanel>,
     installed: usize,
     previous: Option<String>,
     next: Option<String>,
-    waiting: Vec<Waiting>,
+    waiting: Vec<ApprovalCard>,
     more_waiting: usize,
-    locks: Vec<Lock>,
+    locks: Vec<LockFileCard>,
 }
 
 /// A lock file, as it is written.
-struct Lock {
+struct LockFileCard {
     place: &'static str,
     path: String,
     text: String,
@@ -68,13 +69,13 @@ struct Lock {
 }
 
 /// The lock files that there are.
-fn locks(look: &Look) -> Vec<Lock> {
-    let places = [Place::Workspace, Place::Managed];
+fn locks(look: &WebContext) -> Vec<LockFileCard> {
+    let places = [InstallTarget::Workspace, InstallTarget::Managed];
     let found = places.into_iter().filter_map(|place| {
         let path = look.engine.workdir(place).lock_path();
         let written = std::fs::read(&path).ok()?;
         let shown = String::from_utf8_lossy(&written[..written.len().min(MAX_LOCK)]);
-        Some(Lock {
+        Some(LockFileCard {
             place: place_name(place),
             path: line(&path.to_string_lossy()),
             text: block(&shown),
@@ -85,15 +86,15 @@ fn locks(look: &Look) -> Vec<Lock> {
 }
 
 /// What registries have that is newer.
-struct Updates {
-    found: Vec<Newer>,
+struct UpdatesPanel {
+    found: Vec<UpdateRow>,
     current: usize,
     /// Skills that could not be asked after, and why.
     problems: Vec<(String, String)>,
     left: usize,
 }
 
-struct Newer {
+struct UpdateRow {
     key: String,
     path: String,
     place: &'static str,
@@ -105,16 +106,16 @@ struct Newer {
     steering: Vec<String>,
     findings: Vec<String>,
     files: String,
-    diff: Vec<diff::Line>,
+    diff: Vec<diff::DiffLine>,
     more_lines: usize,
 }
 
-struct Search {
-    rows: Vec<Candidate>,
+struct HubSearchPanel {
+    rows: Vec<HubCandidateRow>,
     notes: Vec<String>,
 }
 
-struct Candidate {
+struct HubCandidateRow {
     reference: String,
     version: String,
     summary: String,
@@ -124,7 +125,7 @@ struct Candidate {
     history: String,
 }
 
-struct Row {
+struct InstalledRow {
     key: String,
     path: String,
     place: &'static str,
@@ -139,20 +140,20 @@ struct Row {
 }
 
 /// What the catalog has of an installed skill; its folder need not be called as the skill is.
-fn entry_of<'l>(look: &'l Look, found: &Installed) -> Option<&'l Entry> {
+fn entry_of<'l>(look: &'l WebContext, found: &Installed) -> Option<&'l CatalogEntry> {
     let mut entries = look.snapshot.catalog.entries.iter();
     entries.find(|entry| entry.file_path.parent() == Some(found.path.as_path()))
 }
 
 /// The part of an address that leads to an installed skill.
-fn address(look: &Look, found: &Installed) -> String {
-    in_path(entry_of(look, found).map_or(&found.key, |entry| &entry.name))
+fn address(look: &WebContext, found: &Installed) -> String {
+    path_segment(entry_of(look, found).map_or(&found.key, |entry| &entry.name))
 }
 
-fn row(look: &Look, found: &Installed, place: &'static str) -> Row {
+fn row(look: &WebContext, found: &Installed, place: &'static str) -> InstalledRow {
     let entry = entry_of(look, found);
     let note = found.note.as_deref().or(found.pin_reason.as_deref()).unwrap_or_default();
-    Row {
+    InstalledRow {
         key: line(&found.key),
         path: address(look, found),
         place,
@@ -177,15 +178,15 @@ fn row(look: &Look, found: &Installed, place: &'static str) -> Row {
 }
 
 /// Asks the registries that skills came from for newer versions. Nothing is changed.
-fn updates(look: &Look, listing: &Listing) -> Updates {
-    let mut asked = Updates { found: Vec::new(), current: 0, problems: Vec::new(), left: 0 };
-    let own = listing.workspace.iter().map(|row| (row, Place::Workspace));
-    let all = own.chain(listing.managed.iter().map(|row| (row, Place::Managed)));
+fn updates(look: &WebContext, listing: &InstalledSkills) -> UpdatesPanel {
+    let mut asked = UpdatesPanel { found: Vec::new(), current: 0, problems: Vec::new(), left: 0 };
+    let own = listing.workspace.iter().map(|row| (row, InstallTarget::Workspace));
+    let all = own.chain(listing.managed.iter().map(|row| (row, InstallTarget::Managed)));
     let all: Vec<_> = all.filter(|(row, _)| row.version.is_some() && !row.pinned).collect();
     asked.left = all.len().saturating_sub(MAX_LOOKED);
     for (row, place) in all.into_iter().take(MAX_LOOKED) {
-        let mut gate = Kept::new(&look.engine, Actor::Person { name: None });
-        match update_kept(look, &row.key, place, true, &mut gate) {
+        let mut gate = DeferredApprover::new(&look.engine, Actor::Person { name: None });
+        match update_with_approval(look, &row.key, place, true, &mut gate) {
             Ok(updated) if updated.status == UpdateStatus::Available => {
                 asked.found.push(newer(&updated, address(look, row), place));
             }
@@ -196,8 +197,8 @@ fn updates(look: &Look, listing: &Listing) -> Updates {
     asked
 }
 
-fn newer(updated: &Updated, path: String, place: Place) -> Newer {
-    let none = Diff::default();
+fn newer(updated: &UpdateResult, path: String, place: InstallTarget) -> UpdateRow {
+    let none = VersionDiff::default();
     let diff = updated.diff.as_ref().unwrap_or(&none);
     let names = |all: &[String]| {
         let mut shown: Vec<String> = all.iter().take(MAX_NAMES).map(|name| line(name)).collect();
@@ -213,7 +214,7 @@ fn newer(updated: &Updated, path: String, place: Place) -> Newer {
     let mut lines = diff::lines(&diff.text);
     let more_lines = lines.len().saturating_sub(MAX_LINES);
     lines.truncate(MAX_LINES);
-    Newer {
+    UpdateRow {
         key: line(&updated.key),
         path,
         place: place_name(place),
@@ -234,39 +235,41 @@ fn newer(updated: &Updated, path: String, place: Place) -> Newer {
     }
 }
 
-fn place_name(place: Place) -> &'static str {
+fn place_name(place: InstallTarget) -> &'static str {
     match place {
-        Place::Workspace => "workspace",
-        Place::Managed => "managed",
+        InstallTarget::Workspace => "workspace",
+        InstallTarget::Managed => "managed",
     }
 }
 
 /// Where a form means.
-fn place_of(form: &Signed) -> Place {
+fn place_of(form: &SignedForm) -> InstallTarget {
     match form.text("place").as_deref() {
-        Some("managed") => Place::Managed,
-        _ => Place::Workspace,
+        Some("managed") => InstallTarget::Managed,
+        _ => InstallTarget::Workspace,
     }
 }
 
 /// Searches the configured registries. One that cannot be reached is a note, not a failure.
-fn search(look: &Look, words: &str) -> Search {
-    let found = look.engine.hub(&Said::default()).and_then(|hub| {
+fn search(look: &WebContext, words: &str) -> HubSearchPanel {
+    let found = look.engine.hub(&HubOverrides::default()).and_then(|hub| {
         let wanted = Wanted {
             words: words.to_owned(),
-            sources: Sources::default(),
-            matching: Matching::Words,
+            sources: SearchSources::default(),
+            matching: NameMatching::Words,
             limit: ROWS,
         };
         look.engine.search_skills(&hub, &wanted)
     });
     let report = match found {
         Ok(report) => report,
-        Err(error) => return Search { rows: Vec::new(), notes: vec![line(&error.message)] },
+        Err(error) => {
+            return HubSearchPanel { rows: Vec::new(), notes: vec![line(&error.message)] };
+        }
     };
     let rows = report.candidates.iter().take(ROWS).map(|found| {
         let candidate = &found.candidate;
-        Candidate {
+        HubCandidateRow {
             reference: line(&candidate.reference),
             version: line(candidate.version.as_deref().unwrap_or_default()),
             summary: line(&candidate.summary),
@@ -284,32 +287,34 @@ fn search(look: &Look, words: &str) -> Search {
             },
         }
     });
-    Search {
+    HubSearchPanel {
         rows: rows.collect(),
         notes: report.diagnostics.iter().map(|note| line(note)).collect(),
     }
 }
 
 pub(super) async fn show(
-    State(app): State<App>,
-    visitor: Visitor,
-    Query(asked): Query<Asked>,
-) -> Shown {
+    State(app): State<WebApp>,
+    visitor: PageVisitor,
+    Query(asked): Query<HubPageQuery>,
+) -> PageResult {
     let page = app.ask(move |look| {
-        let listing = Listing::of(look)?;
+        let listing = InstalledSkills::of(look)?;
         // What nobody installed is somebody's own.
         let ours = |found: &&Installed| found.status != "extraneous";
-        let managed = listing.managed.iter().filter(ours).map(|found| (found, Place::Managed));
-        let own = listing.workspace.iter().filter(ours).map(|found| (found, Place::Workspace));
-        let all: Vec<(&Installed, Place)> = own.chain(managed).collect();
+        let managed =
+            listing.managed.iter().filter(ours).map(|found| (found, InstallTarget::Managed));
+        let own =
+            listing.workspace.iter().filter(ours).map(|found| (found, InstallTarget::Workspace));
+        let all: Vec<(&Installed, InstallTarget)> = own.chain(managed).collect();
         let begin = asked.page.saturating_mul(INSTALLED).min(all.len());
         let rows = all.iter().skip(begin).take(INSTALLED);
-        let rows: Vec<Row> =
+        let rows: Vec<InstalledRow> =
             rows.map(|(found, place)| row(look, found, place_name(*place))).collect();
         let page = |at: usize| format!("/hub?page={at}#installed");
         let words = asked.q.trim();
-        let (waiting, more_waiting) = Waiting::first(&look.engine.approvals(true)?);
-        Page::of(&Hub {
+        let (waiting, more_waiting) = ApprovalCard::first(&look.engine.approvals(true)?);
+        HtmlPage::of(&HubPage {
             frame: visitor.frame(look, "hub", "Registry"),
             found: (!words.is_empty()).then(|| search(look, words)),
             q: words.to_owned(),
@@ -327,10 +332,10 @@ pub(super) async fn show(
 }
 
 /// Removes an installed skill.
-pub(super) async fn uninstall(State(app): State<App>, form: Signed) -> Sent {
+pub(super) async fn uninstall(State(app): State<WebApp>, form: SignedForm) -> FormResult {
     let (key, place) = (form.text("key").unwrap_or_default(), place_of(&form));
     app.change(move |look| {
-        let hub = look.engine.hub(&Said { registry: None, offline: true })?;
+        let hub = look.engine.hub(&HubOverrides { registry: None, offline: true })?;
         let (workdir, actor) = (look.engine.workdir(place), Actor::Person { name: None });
         let removed = look.engine.uninstall_skill(&hub, &key, &workdir, &actor)?;
         look.engine.snapshot();
@@ -341,11 +346,11 @@ pub(super) async fn uninstall(State(app): State<App>, form: Signed) -> Sent {
 }
 
 /// Keeps an installed skill at its version, or lets it go on.
-pub(super) async fn pin(State(app): State<App>, form: Signed) -> Sent {
+pub(super) async fn pin(State(app): State<WebApp>, form: SignedForm) -> FormResult {
     let (key, place) = (form.text("key").unwrap_or_default(), place_of(&form));
     let hold = form.text("free").is_none();
     app.change(move |look| {
-        let hub = look.engine.hub(&Said { registry: None, offline: true })?;
+        let hub = look.engine.hub(&HubOverrides { registry: None, offline: true })?;
         let (workdir, actor) = (look.engine.workdir(place), Actor::Person { name: None });
         look.engine.pin_skill(&hub, &key, hold.then_some(None), &workdir, &actor)?;
         Ok(())
@@ -355,16 +360,16 @@ pub(super) async fn pin(State(app): State<App>, form: Signed) -> Sent {
 }
 
 /// Asks for an install: it is fetched, verified and scanned, and then waits for a yes.
-pub(super) async fn install(State(app): State<App>, form: Signed) -> Sent {
+pub(super) async fn install(State(app): State<WebApp>, form: SignedForm) -> FormResult {
     let reference = form.text("reference").unwrap_or_default().trim().to_owned();
     let done = app
         .change(move |look| {
-            let mut gate = Kept::new(&look.engine, Actor::Person { name: None });
-            let place = Place::Workspace;
-            match (install_kept(look, &reference, place, &mut gate), gate.waits) {
+            let mut gate = DeferredApprover::new(&look.engine, Actor::Person { name: None });
+            let place = InstallTarget::Workspace;
+            match (install_with_approval(look, &reference, place, &mut gate), gate.waits) {
                 (Ok(_), _) => Ok("installed"),
                 (Err(_), Some(approval)) => {
-                    look.app.install_later(approval, Install::New { reference, place });
+                    look.app.install_later(approval, PendingInstall::New { reference, place });
                     Ok("asked")
                 }
                 (Err(error), None) => Err(error),
@@ -375,15 +380,15 @@ pub(super) async fn install(State(app): State<App>, form: Signed) -> Sent {
 }
 
 /// Asks for an update: the newer version is fetched, verified and scanned, and waits for a yes.
-pub(super) async fn update(State(app): State<App>, form: Signed) -> Sent {
+pub(super) async fn update(State(app): State<WebApp>, form: SignedForm) -> FormResult {
     let (key, place) = (form.text("key").unwrap_or_default(), place_of(&form));
     let done = app
         .change(move |look| {
-            let mut gate = Kept::new(&look.engine, Actor::Person { name: None });
-            match (update_kept(look, &key, place, false, &mut gate), gate.waits) {
+            let mut gate = DeferredApprover::new(&look.engine, Actor::Person { name: None });
+            match (update_with_approval(look, &key, place, false, &mut gate), gate.waits) {
                 (Ok(_), _) => Ok("updated"),
                 (Err(_), Some(approval)) => {
-                    look.app.install_later(approval, Install::Update { key, place });
+                    look.app.install_later(approval, PendingInstall::Update { key, place });
                     Ok("asked")
                 }
                 (Err(error), None) => Err(error),

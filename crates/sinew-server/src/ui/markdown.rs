@@ -7,7 +7,7 @@ const MAX_DRAWN: usize = 256 * 1024;
 
 /// The text as HTML. Raw HTML is shown as text, links that could act lead nowhere, and pictures from
 /// elsewhere are not loaded.
-pub(super) fn drawn(text: &str) -> Option<String> {
+pub(super) fn to_html(text: &str) -> Option<String> {
     if text.len() > MAX_DRAWN {
         return None;
     }
@@ -58,7 +58,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expect: &str) {
-        assert_eq!(drawn(text).expect("drawn").trim_end(), expect);
+        assert_eq!(to_html(text).expect("drawn").trim_end(), expect);
     }
 
     #[test]
@@ -75,6 +75,6 @@ mod tests {
         check("[x](/workshop/1/apply)", "<p><a href=\"#\">x</a></p>");
         check("![x](https://a.example/p.png)", "<p><em>x</em></p>");
         check("[x]: data:text/html,1\n\n[x]", "<p><a href=\"#\">x</a></p>");
-        assert!(drawn(&"x".repeat(MAX_DRAWN + 1)).is_none());
+        assert!(to_html(&"x".repeat(MAX_DRAWN + 1)).is_none());
     }
 }

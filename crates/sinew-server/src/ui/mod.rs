@@ -37,7 +37,7 @@ use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 
 use crate::access::identify;
-use crate::app::{App, count};
+use crate::app::{WebApp, count};
 
 /// What pages may load and do: what comes from here, and nothing that is written into them.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
@@ -45,7 +45,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
                       form-action 'self'";
 
 /// The dashboard's routes.
-pub(crate) fn router(app: &App) -> Router {
+pub(crate) fn router(app: &WebApp) -> Router {
     Router::new()
         .route("/", get(overview::show))
         .route("/skills", get(skills::show))

@@ -2,46 +2,46 @@
 
 use askama::Template;
 use axum::extract::State;
-use sinew_catalog::{Catalog, State as SkillState};
-use sinew_cortex::Stamp;
-use sinew_engine::{Activity, ActivityFilter, Health};
+use sinew_catalog::{Catalog, EntryState};
+use sinew_cortex::UtcInstant;
+use sinew_engine::{ActivityEntry, ActivityFilter, ProbeHealth};
 use sinew_workshop::Proposal;
 
-use super::approvals::Waiting;
+use super::approvals::ApprovalCard;
 use super::chart;
-use super::frame::{Frame, Page, Shown, Visitor};
+use super::frame::{HtmlPage, PageFrame, PageResult, PageVisitor};
 use super::skills::state_class;
-use super::text::{ago, coded, in_path, line};
-use crate::app::App;
+use super::text::{ago, line, line_html, path_segment};
+use crate::app::WebApp;
 
 /// Rows of the lists on this page; each has a page of its own.
 const ROWS: usize = 6;
 
 #[derive(Template)]
 #[template(path = "overview.html")]
-struct Overview {
-    frame: Frame,
+struct OverviewPage {
+    frame: PageFrame,
     total: usize,
     ready: usize,
-    states: Vec<Count>,
+    states: Vec<StateCount>,
     bar: String,
-    waiting: Vec<Waiting>,
+    waiting: Vec<ApprovalCard>,
     more_waiting: usize,
-    proposals: Vec<Row>,
+    proposals: Vec<ProposalRow>,
     more_proposals: usize,
-    activity: Vec<Happening>,
+    activity: Vec<ActivityRow>,
     warnings: Vec<(String, String)>,
     workspace: String,
 }
 
-struct Count {
+struct StateCount {
     name: &'static str,
     class: &'static str,
     count: usize,
 }
 
 /// A proposal in a list.
-pub(super) struct Row {
+pub(super) struct ProposalRow {
     pub(super) id: String,
     pub(super) skill: String,
     pub(super) title: String,
@@ -52,8 +52,8 @@ pub(super) struct Row {
     pub(super) findings: usize,
 }
 
-impl Row {
-    pub(super) fn of(proposal: &Proposal, now: Stamp) -> Self {
+impl ProposalRow {
+    pub(super) fn of(proposal: &Proposal, now: UtcInstant) -> Self {
         let status = proposal.status.as_str();
         Self {
             id: proposal.id.clone(),
@@ -68,14 +68,14 @@ impl Row {
                 _ => "",
             },
             kind: proposal.change.kind(),
-            when: ago(Stamp::from_clock(proposal.updated_at), now),
+            when: ago(UtcInstant::from_clock(proposal.updated_at), now),
             findings: proposal.scan_findings.len(),
         }
     }
 }
 
 /// One thing that happened, in a list.
-pub(super) struct Happening {
+pub(super) struct ActivityRow {
     pub(super) when: String,
     pub(super) at: String,
     pub(super) kind: String,
@@ -86,24 +86,24 @@ pub(super) struct Happening {
 }
 
 /// What something is about: a proposal with its change, or a skill.
-fn about(activity: &Activity, catalog: &Catalog) -> Option<(String, Option<String>)> {
+fn about(activity: &ActivityEntry, catalog: &Catalog) -> Option<(String, Option<String>)> {
     let skill = activity.skill.as_deref();
     let proposal = activity.subject.as_deref().filter(|_| activity.kind.starts_with("proposal."));
     match (proposal, skill) {
         (Some(id), skill) => {
-            let to = format!("/workshop/{}", in_path(id));
+            let to = format!("/workshop/{}", path_segment(id));
             Some((line(skill.unwrap_or("proposal")), Some(to)))
         }
         (None, Some(skill)) => {
             let known = catalog.lookup(skill).is_ok();
-            Some((line(skill), known.then(|| format!("/skills/{}", in_path(skill)))))
+            Some((line(skill), known.then(|| format!("/skills/{}", path_segment(skill)))))
         }
         (None, None) => None,
     }
 }
 
-impl Happening {
-    pub(super) fn of(activity: &Activity, now: Stamp, catalog: &Catalog) -> Self {
+impl ActivityRow {
+    pub(super) fn of(activity: &ActivityEntry, now: UtcInstant, catalog: &Catalog) -> Self {
         Self {
             when: ago(activity.at, now),
             at: activity.at.to_string(),
@@ -116,25 +116,25 @@ impl Happening {
 }
 
 /// Every state, in the order in which people care.
-pub(super) const STATES: [SkillState; 7] = [
-    SkillState::Ready,
-    SkillState::NeedsSetup,
-    SkillState::Blocked,
-    SkillState::Broken,
-    SkillState::Disabled,
-    SkillState::Excluded,
-    SkillState::Shadowed,
+pub(super) const STATES: [EntryState; 7] = [
+    EntryState::Ready,
+    EntryState::NeedsSetup,
+    EntryState::Blocked,
+    EntryState::Broken,
+    EntryState::Disabled,
+    EntryState::Excluded,
+    EntryState::Shadowed,
 ];
 
-pub(super) async fn show(State(app): State<App>, visitor: Visitor) -> Shown {
+pub(super) async fn show(State(app): State<WebApp>, visitor: PageVisitor) -> PageResult {
     let page = app.ask(move |look| {
         let (engine, catalog) = (&look.engine, &look.snapshot.catalog);
-        let now = Stamp::from_clock(engine.environment().clock.now_ms());
+        let now = UtcInstant::from_clock(engine.environment().clock.now_ms());
         let counts = engine.state_counts(catalog);
-        let count = |state: &SkillState| counts.get(state.as_str()).copied().unwrap_or_default();
-        let states: Vec<Count> = STATES
+        let count = |state: &EntryState| counts.get(state.as_str()).copied().unwrap_or_default();
+        let states: Vec<StateCount> = STATES
             .iter()
-            .map(|state| Count {
+            .map(|state| StateCount {
                 name: state.as_str(),
                 class: state_class(*state),
                 count: count(state),
@@ -149,26 +149,30 @@ pub(super) async fn show(State(app): State<App>, visitor: Visitor) -> Shown {
         open.sort_by_key(|proposal| std::cmp::Reverse(proposal.number));
         let activity = engine.activity(&ActivityFilter::default())?;
         let diagnosis = engine.doctor(catalog);
-        let warnings = diagnosis.probes.iter().filter(|probe| probe.health == Health::Warn);
+        let warnings = diagnosis.probes.iter().filter(|probe| probe.health == ProbeHealth::Warn);
         let warnings = warnings.map(|probe| {
             let remedy = probe.remedy.as_deref().unwrap_or(&probe.detail);
-            (line(&probe.name), coded(remedy))
+            (line(&probe.name), line_html(remedy))
         });
-        let (waiting, more_waiting) = Waiting::first(&engine.approvals(true)?);
-        Page::of(&Overview {
+        let (waiting, more_waiting) = ApprovalCard::first(&engine.approvals(true)?);
+        HtmlPage::of(&OverviewPage {
             frame: visitor.frame(look, "overview", "Overview"),
             total: catalog.entries.len(),
-            ready: count(&SkillState::Ready),
+            ready: count(&EntryState::Ready),
             bar: chart::shares(&parts),
             states,
             waiting,
             more_waiting,
             more_proposals: open.len().saturating_sub(ROWS),
-            proposals: open.iter().take(ROWS).map(|proposal| Row::of(proposal, now)).collect(),
+            proposals: open
+                .iter()
+                .take(ROWS)
+                .map(|proposal| ProposalRow::of(proposal, now))
+                .collect(),
             activity: activity
                 .iter()
                 .take(ROWS)
-                .map(|one| Happening::of(one, now, catalog))
+                .map(|one| ActivityRow::of(one, now, catalog))
                 .collect(),
             warnings: warnings.collect(),
             workspace: line(&engine.workspace().to_string_lossy()),

@@ -5,15 +5,15 @@ use askama::Template;
 use axum::extract::{Query, State};
 use axum::response::Redirect;
 use serde::Deserialize;
-use sinew_engine::{Actor, CASES_FILE, Engine, Error, ErrorKind, ModelChoice};
-use sinew_route::{Decision, Match, Nothing, Parts, RouteResult};
+use sinew_engine::{Actor, CASES_FILE, Engine, EngineError, ErrorKind, ModelChoice};
+use sinew_route::{AbstainReason, RouteDecision, RouteResult, ScoreParts, SkillMatch};
 use url::form_urlencoded;
 
 use super::chart;
-use super::frame::{Frame, Page, Sent, Shown, Signed, Visitor};
-use super::text::{block, in_path, line, number, percent};
+use super::frame::{FormResult, HtmlPage, PageFrame, PageResult, PageVisitor, SignedForm};
+use super::text::{block, line, number, path_segment, percent};
 use crate::api::prompt_for;
-use crate::app::{App, Look};
+use crate::app::{WebApp, WebContext};
 
 /// The longest message that is routed here.
 const MAX_MESSAGE: usize = 20_000;
@@ -23,7 +23,7 @@ const SHOWN: usize = 8;
 const COMPARED: usize = 4;
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct RoutePageQuery {
     #[serde(default)]
     message: String,
     #[serde(default)]
@@ -36,10 +36,10 @@ pub(super) struct Asked {
 
 #[derive(Template)]
 #[template(path = "route.html")]
-struct Playground {
-    frame: Frame,
+struct RoutePage {
+    frame: PageFrame,
     message: String,
-    answer: Option<Answer>,
+    answer: Option<RoutePanel>,
     keyword: Option<String>,
     prompt: String,
     prompt_chars: String,
@@ -48,18 +48,18 @@ struct Playground {
     skill: String,
     first: String,
     second: String,
-    compared: Option<[Answer; 2]>,
+    compared: Option<[RoutePanel; 2]>,
     /// The skill that a test case would name first.
     likely: String,
     cases: String,
 }
 
 /// What the router says, as a page shows it.
-struct Answer {
+struct RoutePanel {
     decision: &'static str,
     class: &'static str,
     sentence: String,
-    rows: Vec<Row>,
+    rows: Vec<MatchRow>,
     threshold: String,
     model: String,
     took: String,
@@ -70,7 +70,7 @@ struct Answer {
     notes: Vec<String>,
 }
 
-struct Row {
+struct MatchRow {
     place: usize,
     name: String,
     path: String,
@@ -82,26 +82,26 @@ struct Row {
     words: String,
 }
 
-impl Answer {
+impl RoutePanel {
     fn of(result: &RouteResult) -> Self {
         let (decision, class) = match result.decision {
-            Decision::Match => ("match", "good"),
-            Decision::Shortlist => ("shortlist", "info"),
-            Decision::None => ("none", "warn"),
+            RouteDecision::Match => ("match", "good"),
+            RouteDecision::Shortlist => ("shortlist", "info"),
+            RouteDecision::None => ("none", "warn"),
         };
         let first = result.matches.first().map(|first| line(&first.name)).unwrap_or_default();
         let sentence = match (result.decision, result.reason) {
-            (Decision::Match, _) => format!("{first} is the skill for this."),
-            (Decision::Shortlist, _) => {
+            (RouteDecision::Match, _) => format!("{first} is the skill for this."),
+            (RouteDecision::Shortlist, _) => {
                 format!("{} skills are worth reading; none stands out.", result.offered)
             }
-            (Decision::None, Some(Nothing::EmptyCatalog)) => {
+            (RouteDecision::None, Some(AbstainReason::EmptyCatalog)) => {
                 "There is no skill to match.".to_owned()
             }
-            (Decision::None, Some(Nothing::NoWords)) => {
+            (RouteDecision::None, Some(AbstainReason::NoWords)) => {
                 "The message has no word to go by.".to_owned()
             }
-            (Decision::None, _) => "No skill fits. The agent goes on without one.".to_owned(),
+            (RouteDecision::None, _) => "No skill fits. The agent goes on without one.".to_owned(),
         };
         let largest = result.matches.iter().flat_map(|found| values(&found.parts));
         let largest = largest.map(|(_, value)| value.abs()).fold(0.0, f64::max);
@@ -123,7 +123,7 @@ impl Answer {
     }
 }
 
-fn values(parts: &Parts) -> Vec<(&'static str, f64)> {
+fn values(parts: &ScoreParts) -> Vec<(&'static str, f64)> {
     parts
         .each()
         .filter(|(_, part)| part.weight != 0.0)
@@ -134,16 +134,16 @@ fn values(parts: &Parts) -> Vec<(&'static str, f64)> {
 /// A part smaller than this says nothing.
 const SILENT: f64 = 0.005;
 
-fn row(at: usize, found: &Match, result: &RouteResult, largest: f64) -> Row {
+fn row(at: usize, found: &SkillMatch, result: &RouteResult, largest: f64) -> MatchRow {
     let parts = values(&found.parts)
         .into_iter()
         .filter(|(_, value)| value.abs() >= SILENT)
         .map(|(name, value)| (name, format!("{value:+.2}"), chart::part(value, largest)));
     let words: Vec<&str> = found.terms.iter().take(6).map(|term| term.term.as_str()).collect();
-    Row {
+    MatchRow {
         place: at + 1,
         name: line(&found.name),
-        path: in_path(&found.name),
+        path: path_segment(&found.name),
         description: line(&found.description),
         sure: percent(found.probability),
         bar: chart::probability(found.probability, result.threshold),
@@ -153,12 +153,12 @@ fn row(at: usize, found: &Match, result: &RouteResult, largest: f64) -> Row {
     }
 }
 
-fn answer(look: &Look, message: &str) -> Answer {
+fn answer(look: &WebContext, message: &str) -> RoutePanel {
     let catalog = &look.snapshot.catalog;
     let router = look.router(ModelChoice::Default);
     let found = router.find(message, Some(SHOWN));
-    let routed = look.engine.routed(catalog, message, found.result);
-    let mut answer = Answer::of(&routed.result);
+    let routed = look.engine.describe_route(catalog, message, found.result);
+    let mut answer = RoutePanel::of(&routed.result);
     answer.region = routed.region.as_deref().map(line);
     answer.standing = routed.region.as_deref().and_then(|region| standing(&look.engine, region));
     answer.reflex = routed.reflex.as_ref().map(|hit| block(&hit.notice));
@@ -181,7 +181,11 @@ fn standing(engine: &Engine, region: &str) -> Option<String> {
 }
 
 /// The message under two descriptions of one skill.
-fn compared(engine: &Engine, look: &Look, asked: &Asked) -> Result<Option<[Answer; 2]>, Error> {
+fn compared(
+    engine: &Engine,
+    look: &WebContext,
+    asked: &RoutePageQuery,
+) -> Result<Option<[RoutePanel; 2]>, EngineError> {
     let wanted = [&asked.message, &asked.skill, &asked.first, &asked.second];
     if wanted.iter().any(|text| text.trim().is_empty()) {
         return Ok(None);
@@ -190,17 +194,18 @@ fn compared(engine: &Engine, look: &Look, asked: &Asked) -> Result<Option<[Answe
     let entry = engine.find(catalog, asked.skill.trim())?;
     let descriptions = [asked.first.as_str(), asked.second.as_str()];
     let base = look.router(ModelChoice::Static);
-    let results = base.imagined(catalog, entry, descriptions, &asked.message, COMPARED);
-    Ok(Some(results.map(|result| Answer::of(&result))))
+    let results =
+        base.route_with_descriptions(catalog, entry, descriptions, &asked.message, COMPARED);
+    Ok(Some(results.map(|result| RoutePanel::of(&result))))
 }
 
 /// The first skill that is offered.
-fn likely(answer: &Answer) -> String {
+fn likely(answer: &RoutePanel) -> String {
     answer.rows.iter().find(|row| row.offered).map(|row| row.name.clone()).unwrap_or_default()
 }
 
 /// Keeps the message as a test case, with the skill that should answer it.
-pub(super) async fn save(State(app): State<App>, form: Signed) -> Sent {
+pub(super) async fn save(State(app): State<WebApp>, form: SignedForm) -> FormResult {
     let message = form.text("message").unwrap_or_default();
     let none = form.text("none").is_some();
     let expected = form.text("expected").filter(|_| !none);
@@ -212,7 +217,7 @@ pub(super) async fn save(State(app): State<App>, form: Signed) -> Sent {
         if expected.is_none() && !none {
             let said =
                 "a test case needs the skill that should answer, or the word that none should";
-            return Err(Error::new(ErrorKind::Usage, "bad-case", said));
+            return Err(EngineError::new(ErrorKind::Usage, "bad-case", said));
         }
         let expected = expected.as_deref().map(str::trim);
         let actor = Actor::Person { name: None };
@@ -223,10 +228,10 @@ pub(super) async fn save(State(app): State<App>, form: Signed) -> Sent {
 }
 
 pub(super) async fn show(
-    State(app): State<App>,
-    visitor: Visitor,
-    Query(mut asked): Query<Asked>,
-) -> Shown {
+    State(app): State<WebApp>,
+    visitor: PageVisitor,
+    Query(mut asked): Query<RoutePageQuery>,
+) -> PageResult {
     if let Some((at, _)) = asked.message.char_indices().nth(MAX_MESSAGE) {
         asked.message.truncate(at);
     }
@@ -249,7 +254,7 @@ pub(super) async fn show(
         };
         let answer = message.map(|message| answer(look, message));
         let rows = answer.iter().flat_map(|answer| &answer.rows);
-        Page::of(&Playground {
+        HtmlPage::of(&RoutePage {
             frame: visitor.frame(look, "route", "Route"),
             suggested: rows.map(|row| row.name.clone()).collect(),
             likely: answer.as_ref().map(likely).unwrap_or_default(),

@@ -3,23 +3,25 @@
 use askama::Template;
 use axum::extract::{Path, Query, State};
 use serde::Deserialize;
-use sinew_catalog::{Catalog, Entry, SKILL_FILE};
-use sinew_cortex::Stamp;
-use sinew_engine::{Engine, Mark, PromptOptions, ValidationTarget, Why, where_from};
-use sinew_guard::scan::Severity;
-use sinew_skill::Severity as Weight;
+use sinew_catalog::{Catalog, CatalogEntry, SKILL_FILE};
+use sinew_cortex::UtcInstant;
+use sinew_engine::{
+    Engine, ExplanationMark, PromptOptions, ValidationTarget, WhyAnswer, variable_origin,
+};
+use sinew_guard::scan::FindingSeverity;
+use sinew_skill::ReasonSeverity;
 use sinew_skill::validate::RuleSet;
 
-use super::frame::{Frame, Page, Shown, Visitor};
-use super::history::{self, Change, Use, Version};
+use super::frame::{HtmlPage, PageFrame, PageResult, PageVisitor};
+use super::history::{self, HistoryChange, HistoryUse, HistoryVersion};
 use super::skills::{state_class, verdict_chip};
 use super::switch::is_pinned;
-use super::text::{block, coded, in_path, line, number, percent, short};
+use super::text::{block, line, line_html, number, path_segment, percent, short};
 use super::{chart, markdown};
-use crate::app::App;
+use crate::app::WebApp;
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct SkillPageQuery {
     file: Option<String>,
     /// A version whose change is shown.
     version: Option<String>,
@@ -28,47 +30,47 @@ pub(super) struct Wanted {
 #[derive(Template)]
 #[template(path = "skill.html")]
 struct SkillPage {
-    frame: Frame,
+    frame: PageFrame,
     name: String,
     path: String,
     description: String,
     state: &'static str,
     class: &'static str,
     answer: String,
-    steps: Vec<Step>,
+    steps: Vec<ExplanationRow>,
     enabled: bool,
     pinned: bool,
     facts: Vec<(&'static str, String)>,
     env: Vec<(String, &'static str)>,
-    file: Option<File>,
+    file: Option<SkillFilePanel>,
     /// Why no file is shown.
     unread: Option<String>,
-    files: Vec<Listed>,
+    files: Vec<SkillFileRow>,
     verdict: (&'static str, &'static str),
     digest: String,
     digest_start: String,
-    findings: Vec<Finding>,
+    findings: Vec<ScanFindingRow>,
     /// Whether readers of the format take it; absent where it cannot be read.
-    format: Option<Format>,
+    format: Option<ValidationPanel>,
     shadowed: Vec<(String, String)>,
-    versions: Vec<Version>,
+    versions: Vec<HistoryVersion>,
     /// What one of them changed.
-    change: Option<Change>,
-    gates: Vec<Gate>,
-    uses: Vec<Use>,
+    change: Option<HistoryChange>,
+    gates: Vec<RequirementRow>,
+    uses: Vec<HistoryUse>,
     more_uses: usize,
-    regions: Vec<Learned>,
+    regions: Vec<RegionWeightRow>,
 }
 
 /// What a skill asks for, and what was found.
-struct Gate {
+struct RequirementRow {
     kind: &'static str,
     asked: String,
     found: String,
     met: bool,
 }
 
-struct Step {
+struct ExplanationRow {
     stage: &'static str,
     class: &'static str,
     mark: &'static str,
@@ -77,7 +79,7 @@ struct Step {
     remedy: Option<String>,
 }
 
-struct File {
+struct SkillFilePanel {
     name: String,
     drawn: Option<String>,
     text: String,
@@ -88,7 +90,7 @@ struct File {
 }
 
 /// A file in the list.
-struct Listed {
+struct SkillFileRow {
     name: String,
     path: String,
     size: String,
@@ -96,12 +98,12 @@ struct Listed {
     start: String,
 }
 
-struct Format {
+struct ValidationPanel {
     passed: bool,
-    issues: Vec<Issue>,
+    issues: Vec<IssueRow>,
 }
 
-struct Issue {
+struct IssueRow {
     severity: String,
     class: &'static str,
     code: &'static str,
@@ -110,7 +112,7 @@ struct Issue {
     message: String,
 }
 
-struct Finding {
+struct ScanFindingRow {
     severity: &'static str,
     class: &'static str,
     rule: String,
@@ -122,7 +124,7 @@ struct Finding {
     remedy: String,
 }
 
-struct Learned {
+struct RegionWeightRow {
     region: String,
     bar: String,
     effective: String,
@@ -139,25 +141,25 @@ const MAX_USES: usize = 8;
 const MAX_FINDINGS: usize = 50;
 
 pub(super) async fn show(
-    State(app): State<App>,
-    visitor: Visitor,
+    State(app): State<WebApp>,
+    visitor: PageVisitor,
     Path(name): Path<String>,
-    Query(wanted): Query<Wanted>,
-) -> Shown {
+    Query(wanted): Query<SkillPageQuery>,
+) -> PageResult {
     let page = app.ask(move |look| {
         let (engine, catalog) = (&look.engine, &look.snapshot.catalog);
-        let now = Stamp::from_clock(engine.environment().clock.now_ms());
+        let now = UtcInstant::from_clock(engine.environment().clock.now_ms());
         let entry = engine.find(catalog, &name)?;
         let details = engine.details(catalog, entry);
         let why = engine.explain(catalog, entry, &PromptOptions::default());
         let steps = why.steps.iter().map(|step| {
             let (class, mark) = match step.mark {
-                Mark::Pass => ("pass", "✓"),
-                Mark::Fail => ("fail", "✗"),
-                Mark::Note => ("note-mark", "·"),
+                ExplanationMark::Pass => ("pass", "✓"),
+                ExplanationMark::Fail => ("fail", "✗"),
+                ExplanationMark::Note => ("note-mark", "·"),
             };
-            let remedy = step.remedy.as_deref().map(coded);
-            Step { stage: step.stage, class, mark, text: coded(&step.text), remedy }
+            let remedy = step.remedy.as_deref().map(line_html);
+            ExplanationRow { stage: step.stage, class, mark, text: line_html(&step.text), remedy }
         });
         let own = entry.file_path.file_name().map(|name| name.to_string_lossy().into_owned());
         let own = own.unwrap_or_else(|| SKILL_FILE.to_owned());
@@ -168,15 +170,17 @@ pub(super) async fn show(
                 let is_text = read.file.ends_with(".md");
                 let body = match read.file == own {
                     // The front matter is shown as facts.
-                    true => sinew_skill::split(&read.text).ok().map(|parts| parts.body.to_owned()),
+                    true => sinew_skill::split_front_matter(&read.text)
+                        .ok()
+                        .map(|parts| parts.body.to_owned()),
                     false => None,
                 };
                 let body = body.unwrap_or_else(|| read.text.clone());
                 let mut ends = (0..=MAX_SHOWN.min(read.text.len())).rev();
                 let end = ends.find(|at| read.text.is_char_boundary(*at)).unwrap_or_default();
                 let cut = end < read.text.len();
-                let file = File {
-                    drawn: (is_text && !cut).then(|| markdown::drawn(&body)).flatten(),
+                let file = SkillFilePanel {
+                    drawn: (is_text && !cut).then(|| markdown::to_html(&body)).flatten(),
                     text: block(&read.text[..end]),
                     cut,
                     sha256: read.sha256,
@@ -189,9 +193,9 @@ pub(super) async fn show(
         };
         let files = engine.file_digests(entry, look.digests(), MAX_FILES).into_iter().map(|file| {
             let sha256 = file.sha256.unwrap_or_default();
-            Listed {
+            SkillFileRow {
                 name: line(&file.file),
-                path: in_path(&file.file),
+                path: path_segment(&file.file),
                 size: number(usize::try_from(file.size).unwrap_or(usize::MAX)),
                 start: short(&sha256),
                 sha256,
@@ -209,7 +213,7 @@ pub(super) async fn show(
         let (versions, change) =
             history::versions(engine, &entry.name, wanted.version.as_deref(), now);
         let uses = history::uses(engine, &entry.name, now)?;
-        let gates = engine.observed(entry).into_iter().map(|seen| Gate {
+        let gates = engine.requirement_checks(entry).into_iter().map(|seen| RequirementRow {
             kind: seen.kind,
             asked: line(&seen.asked),
             found: line(&seen.found),
@@ -217,9 +221,9 @@ pub(super) async fn show(
         });
         let learned = engine.cortex().and_then(|cortex| cortex.why(&entry.name));
         let regions = match learned {
-            Ok(Why::Skill { regions, .. }) => regions
+            Ok(WhyAnswer::Skill { regions, .. }) => regions
                 .into_iter()
-                .map(|(region, view)| Learned {
+                .map(|(region, view)| RegionWeightRow {
                     region: line(&region),
                     bar: chart::weight(view.weight, view.effective_weight, view.bayes.lb),
                     effective: format!("{:.2}", view.effective_weight),
@@ -249,11 +253,11 @@ pub(super) async fn show(
         let needs = &entry.requirements;
         let asked = |name: &String| needs.env.contains(name) || needs.any_env.contains(name);
         let env = details.env.iter().filter(|state| !asked(&state.name));
-        let env = env.map(|state| (line(&state.name), where_from(state)));
-        Page::of(&SkillPage {
+        let env = env.map(|state| (line(&state.name), variable_origin(state)));
+        HtmlPage::of(&SkillPage {
             frame: visitor.frame(look, "skills", &line(&entry.name)),
             name: line(&entry.name),
-            path: in_path(&entry.name),
+            path: path_segment(&entry.name),
             description: line(&entry.description),
             state: entry.state.as_str(),
             class: state_class(entry.state),
@@ -288,31 +292,31 @@ pub(super) async fn show(
 }
 
 /// What readers of the format would say about a skill's own file.
-fn format(engine: &Engine, catalog: &Catalog, entry: &Entry) -> Option<Format> {
+fn format(engine: &Engine, catalog: &Catalog, entry: &CatalogEntry) -> Option<ValidationPanel> {
     let target = ValidationTarget::Paths(vec![entry.file_path.clone()]);
     let report = engine.validate(catalog, &target, RuleSet::default(), false).ok()?;
     let file = report.files.into_iter().next()?;
-    let issues = file.issues.iter().take(MAX_FINDINGS).map(|issue| Issue {
+    let issues = file.issues.iter().take(MAX_FINDINGS).map(|issue| IssueRow {
         severity: issue.severity.to_string(),
         class: match issue.severity {
-            Weight::Error => "bad",
-            Weight::Warn => "warn",
-            Weight::Info => "info",
+            ReasonSeverity::Error => "bad",
+            ReasonSeverity::Warn => "warn",
+            ReasonSeverity::Info => "info",
         },
         code: issue.code,
         place: issue.line.map(|at| format!("line {at}")).unwrap_or_default(),
-        message: coded(&issue.message),
+        message: line_html(&issue.message),
     });
-    Some(Format { passed: file.passed, issues: issues.collect() })
+    Some(ValidationPanel { passed: file.passed, issues: issues.collect() })
 }
 
-fn finding(found: &sinew_guard::scan::Finding) -> Finding {
+fn finding(found: &sinew_guard::scan::Finding) -> ScanFindingRow {
     let (severity, class) = match found.severity {
-        Severity::Critical => ("critical", "bad"),
-        Severity::Warn => ("warn", "warn"),
-        Severity::Info => ("info", "info"),
+        FindingSeverity::Critical => ("critical", "bad"),
+        FindingSeverity::Warn => ("warn", "warn"),
+        FindingSeverity::Info => ("info", "info"),
     };
-    Finding {
+    ScanFindingRow {
         severity,
         class,
         rule: line(&found.rule),
@@ -320,7 +324,7 @@ fn finding(found: &sinew_guard::scan::Finding) -> Finding {
             0 => line(&found.file),
             at => format!("{}:{at}", line(&found.file)),
         },
-        file: in_path(&found.file),
+        file: path_segment(&found.file),
         message: line(&found.message),
         evidence: line(&found.evidence),
         remedy: line(&found.remedy),

@@ -3,21 +3,21 @@
 use askama::Template;
 use axum::extract::{Query, State};
 use serde::Deserialize;
-use sinew_catalog::{Entry, State as SkillState};
+use sinew_catalog::{CatalogEntry, EntryState};
 use sinew_engine::PromptOptions;
 use sinew_guard::scan::Verdict;
 
-use super::frame::{Frame, Page, Shown, Visitor};
+use super::frame::{HtmlPage, PageFrame, PageResult, PageVisitor};
 use super::overview::STATES;
 use super::switch::is_pinned;
-use super::text::{coded, in_path, line, number};
-use crate::app::App;
+use super::text::{line, line_html, number, path_segment};
+use crate::app::WebApp;
 
 /// Rows of a page: it stays below 100 KB.
 const ROWS: usize = 50;
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Filter {
+pub(super) struct SkillsPageQuery {
     #[serde(default)]
     q: String,
     #[serde(default)]
@@ -30,12 +30,12 @@ pub(super) struct Filter {
 
 #[derive(Template)]
 #[template(path = "skills.html")]
-struct Skills {
-    frame: Frame,
+struct SkillsPage {
+    frame: PageFrame,
     q: String,
     states: Vec<(&'static str, usize, bool)>,
     sources: Vec<(String, bool)>,
-    rows: Vec<Row>,
+    rows: Vec<SkillListRow>,
     found: usize,
     total: usize,
     first: usize,
@@ -46,7 +46,7 @@ struct Skills {
     back: String,
 }
 
-struct Row {
+struct SkillListRow {
     name: String,
     path: String,
     description: String,
@@ -63,13 +63,13 @@ struct Row {
 }
 
 /// The class of a state's chip.
-pub(super) fn state_class(state: SkillState) -> &'static str {
+pub(super) fn state_class(state: EntryState) -> &'static str {
     match state {
-        SkillState::Ready => "good",
-        SkillState::NeedsSetup => "warn",
-        SkillState::Blocked | SkillState::Broken => "bad",
-        SkillState::Excluded => "info",
-        SkillState::Disabled | SkillState::Shadowed => "",
+        EntryState::Ready => "good",
+        EntryState::NeedsSetup => "warn",
+        EntryState::Blocked | EntryState::Broken => "bad",
+        EntryState::Excluded => "info",
+        EntryState::Disabled | EntryState::Shadowed => "",
     }
 }
 
@@ -82,8 +82,8 @@ pub(super) fn verdict_chip(verdict: Verdict) -> (&'static str, &'static str) {
     }
 }
 
-impl Filter {
-    fn takes(&self, entry: &Entry) -> bool {
+impl SkillsPageQuery {
+    fn takes(&self, entry: &CatalogEntry) -> bool {
         let words = self.q.to_lowercase();
         let holds = |word: &str| {
             entry.name.to_lowercase().contains(word)
@@ -113,19 +113,19 @@ impl Filter {
 }
 
 pub(super) async fn show(
-    State(app): State<App>,
-    visitor: Visitor,
-    Query(filter): Query<Filter>,
-) -> Shown {
+    State(app): State<WebApp>,
+    visitor: PageVisitor,
+    Query(filter): Query<SkillsPageQuery>,
+) -> PageResult {
     let page = app.ask(move |look| {
         let (engine, catalog) = (&look.engine, &look.snapshot.catalog);
-        let mut found: Vec<&Entry> =
+        let mut found: Vec<&CatalogEntry> =
             catalog.entries.iter().filter(|entry| filter.takes(entry)).collect();
         found.sort_by(|a, b| (&a.name, &a.file_path).cmp(&(&b.name, &b.file_path)));
         let costs = engine.prompt_costs(catalog);
         let block = engine.prompt(catalog, &PromptOptions::default());
         // What the prompt has no room for is worth a word where nothing graver is to be said.
-        let cut = |entry: &Entry| {
+        let cut = |entry: &CatalogEntry| {
             let mut reasons = block.reasons.iter().filter(|_| entry.model_visible);
             reasons.find(|reason| reason.skill.as_deref() == Some(&entry.name))
         };
@@ -135,27 +135,27 @@ pub(super) async fn show(
         sources.sort_unstable();
         sources.dedup();
         let begin = filter.page.saturating_mul(ROWS).min(found.len());
-        let rows: Vec<Row> = found
+        let rows: Vec<SkillListRow> = found
             .iter()
             .skip(begin)
             .take(ROWS)
             .map(|entry| {
                 let reason = entry.primary_reason().or_else(|| cut(entry));
-                Row {
+                SkillListRow {
                     name: line(&entry.name),
-                    path: in_path(&entry.name),
+                    path: path_segment(&entry.name),
                     description: line(&entry.description),
                     state: entry.state.as_str(),
                     class: state_class(entry.state),
-                    reason: reason.map(|reason| coded(&reason.detail)).unwrap_or_default(),
-                    remedy: reason.and_then(|reason| reason.remedy.as_deref()).map(coded),
+                    reason: reason.map(|reason| line_html(&reason.detail)).unwrap_or_default(),
+                    remedy: reason.and_then(|reason| reason.remedy.as_deref()).map(line_html),
                     source: line(&entry.source),
                     verdict: entry.scan.as_ref().map(|scan| verdict_chip(scan.verdict)),
                     cost: costs
                         .get(entry.name.as_str())
                         .filter(|_| entry.model_visible)
                         .map(|chars| number(*chars)),
-                    switch: (!matches!(entry.state, SkillState::Broken | SkillState::Shadowed))
+                    switch: (!matches!(entry.state, EntryState::Broken | EntryState::Shadowed))
                         .then(|| (!entry.disabled, is_pinned(engine, entry))),
                 }
             })
@@ -165,7 +165,7 @@ pub(super) async fn show(
             Some((state.as_str(), count, state.as_str() == filter.state))
         });
         let last = begin + rows.len();
-        Page::of(&Skills {
+        HtmlPage::of(&SkillsPage {
             frame: visitor.frame(look, "skills", "Skills"),
             states: states.collect(),
             sources: sources

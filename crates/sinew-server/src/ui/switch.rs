@@ -3,18 +3,18 @@
 use axum::extract::{Path, State};
 use axum::http::Uri;
 use axum::response::Redirect;
-use sinew_catalog::Entry;
-use sinew_engine::{Actor, Engine, Error, ErrorKind, SkillSettings};
+use sinew_catalog::CatalogEntry;
+use sinew_engine::{Actor, Engine, EngineError, ErrorKind, SkillSettingsPatch};
 use url::form_urlencoded;
 
-use super::frame::{Sent, Signed};
-use super::text::{in_path, line};
+use super::frame::{FormResult, SignedForm};
+use super::text::{line, path_segment};
 use crate::api::Problem;
-use crate::app::App;
+use crate::app::WebApp;
 
 /// A switch that can be turned back.
 #[derive(Debug, Clone)]
-pub(super) struct Undo {
+pub(super) struct SwitchUndo {
     pub(super) name: String,
     pub(super) path: String,
     pub(super) set: &'static str,
@@ -22,7 +22,7 @@ pub(super) struct Undo {
     pub(super) back: Option<String>,
 }
 
-impl Undo {
+impl SwitchUndo {
     /// The way back from what the address of a page says was done, where that was a switch.
     pub(super) fn of(uri: &Uri) -> Option<Self> {
         let query = uri.query().unwrap_or_default().as_bytes();
@@ -31,9 +31,9 @@ impl Undo {
             pairs.find(|(key, _)| key == wanted).map(|(_, value)| value.into_owned())
         };
         let (done, skill) = (said("done")?, said("skill")?);
-        let switch = Switch::ALL.into_iter().find(|switch| switch.done() == done)?;
+        let switch = SkillSwitch::ALL.into_iter().find(|switch| switch.done() == done)?;
         let back = (uri.path() == "/skills").then(|| without_done(query).finish());
-        let (name, path) = (line(&skill), in_path(&skill));
+        let (name, path) = (line(&skill), path_segment(&skill));
         Some(Self { name, path, set: switch.back().as_str(), back })
     }
 }
@@ -48,14 +48,14 @@ fn without_done(query: &[u8]) -> form_urlencoded::Serializer<'static, String> {
 
 /// What a person sets about a skill with one button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Switch {
+enum SkillSwitch {
     Enable,
     Disable,
     Pin,
     Unpin,
 }
 
-impl Switch {
+impl SkillSwitch {
     const ALL: [Self; 4] = [Self::Enable, Self::Disable, Self::Pin, Self::Unpin];
 
     /// The switch that a form means.
@@ -93,30 +93,38 @@ impl Switch {
         }
     }
 
-    fn settings(self) -> SkillSettings {
+    fn settings(self) -> SkillSettingsPatch {
         match self {
-            Self::Enable | Self::Disable => {
-                SkillSettings { enabled: Some(self == Self::Enable), ..SkillSettings::default() }
-            }
-            Self::Pin | Self::Unpin => {
-                SkillSettings { pinned: Some(self == Self::Pin), ..SkillSettings::default() }
-            }
+            Self::Enable | Self::Disable => SkillSettingsPatch {
+                enabled: Some(self == Self::Enable),
+                ..SkillSettingsPatch::default()
+            },
+            Self::Pin | Self::Unpin => SkillSettingsPatch {
+                pinned: Some(self == Self::Pin),
+                ..SkillSettingsPatch::default()
+            },
         }
     }
 }
 
 /// Whether a skill keeps its place in the prompt.
-pub(super) fn is_pinned(engine: &Engine, entry: &Entry) -> bool {
+pub(super) fn is_pinned(engine: &Engine, entry: &CatalogEntry) -> bool {
     let pins = &engine.config().prompt.pin;
     pins.contains(&entry.name) || pins.contains(&entry.skill_key)
 }
 
 /// Turns a switch. A form on the list names the address that it comes back to.
-pub(super) async fn set(State(app): State<App>, Path(name): Path<String>, form: Signed) -> Sent {
+pub(super) async fn set(
+    State(app): State<WebApp>,
+    Path(name): Path<String>,
+    form: SignedForm,
+) -> FormResult {
     let wish = form.text("set").unwrap_or_default();
-    let Some(switch) = Switch::read(&wish) else {
+    let Some(switch) = SkillSwitch::read(&wish) else {
         let said = format!("there is no switch `{}`", wish.escape_debug());
-        return Err(Problem::from(Error::new(ErrorKind::Usage, "unknown-switch", said)).into());
+        return Err(
+            Problem::from(EngineError::new(ErrorKind::Usage, "unknown-switch", said)).into()
+        );
     };
     let said = |before: &[u8]| {
         let mut query = without_done(before);
@@ -124,7 +132,7 @@ pub(super) async fn set(State(app): State<App>, Path(name): Path<String>, form: 
     };
     let to = match form.text("back") {
         Some(back) => format!("/skills?{}", said(back.as_bytes())),
-        None => format!("/skills/{}?{}", in_path(&name), said(b"")),
+        None => format!("/skills/{}?{}", path_segment(&name), said(b"")),
     };
     app.change(move |look| {
         let entry = look.engine.find(&look.snapshot.catalog, &name)?;

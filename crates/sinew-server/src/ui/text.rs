@@ -1,6 +1,6 @@
 //! What pages say after something was done, somebody else's text, and times as people read them.
 
-use sinew_cortex::Stamp;
+use sinew_cortex::UtcInstant;
 use sinew_guard::Untrusted;
 
 /// What is said after something was done, by the word that the address carries. A page never says
@@ -40,7 +40,7 @@ pub(super) fn line(text: &str) -> String {
 }
 
 /// A line of ours or somebody's as HTML: what stands in backticks is code, and nothing else is markup.
-pub(super) fn coded(text: &str) -> String {
+pub(super) fn line_html(text: &str) -> String {
     let text = line(text);
     let mut html = String::with_capacity(text.len());
     let parts: Vec<&str> = text.split('`').collect();
@@ -79,7 +79,7 @@ pub(super) fn block(text: &str) -> String {
 }
 
 /// How long ago something was.
-pub(super) fn ago(then: Stamp, now: Stamp) -> String {
+pub(super) fn ago(then: UtcInstant, now: UtcInstant) -> String {
     let seconds = (now.ms() - then.ms()).max(0) / 1000;
     let many = |number: i64, thing: &str| match number {
         1 => format!("1 {thing} ago"),
@@ -117,7 +117,7 @@ pub(super) fn number(count: usize) -> String {
 }
 
 /// Something as it may stand in an address.
-pub(super) fn in_path(text: &str) -> String {
+pub(super) fn path_segment(text: &str) -> String {
     let mut path = String::new();
     for byte in text.bytes() {
         match byte {
@@ -135,16 +135,16 @@ mod tests {
 
     #[test]
     fn texts_for_people() {
-        let at = Stamp::from_ms;
+        let at = UtcInstant::from_ms;
         assert_eq!(ago(at(0), at(59_000)), "just now");
         assert_eq!(ago(at(0), at(60_000)), "1 minute ago");
         assert_eq!(ago(at(0), at(3 * 86_400_000)), "3 days ago");
         assert_eq!(ago(at(10), at(0)), "just now", "a clock that went back");
         assert_eq!(number(1_234_567), "1,234,567");
-        assert_eq!(in_path("a b/ü"), "a%20b%2F%C3%BC");
-        assert_eq!(in_path(".."), "%2E%2E");
+        assert_eq!(path_segment("a b/ü"), "a%20b%2F%C3%BC");
+        assert_eq!(path_segment(".."), "%2E%2E");
         assert_eq!(line("a\u{202e}b"), "a\\u{202e}b");
-        assert_eq!(coded("set `a<b` or `c"), "set <code>a&lt;b</code> or `c");
-        assert_eq!(coded("``<script>`x`"), "<code></code>&lt;script&gt;<code>x</code>");
+        assert_eq!(line_html("set `a<b` or `c"), "set <code>a&lt;b</code> or `c");
+        assert_eq!(line_html("``<script>`x`"), "<code></code>&lt;script&gt;<code>x</code>");
     }
 }

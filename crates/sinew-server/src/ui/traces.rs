@@ -4,14 +4,14 @@ use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::Redirect;
 use serde::Deserialize;
-use sinew_engine::{Error, ErrorKind};
-use sinew_workshop::KeptRun;
-use sinew_workshop::traces::{Evidence, Judgement, RunStep};
+use sinew_engine::{EngineError, ErrorKind};
+use sinew_workshop::RememberedRun;
+use sinew_workshop::traces::{JudgementEvidence, RunJudgement, RunStep};
 
-use super::frame::{Frame, Page, Sent, Shown, Signed, Visitor};
-use super::text::{in_path, line, short};
-use super::workshop::{Tab, tabs};
-use crate::app::App;
+use super::frame::{FormResult, HtmlPage, PageFrame, PageResult, PageVisitor, SignedForm};
+use super::text::{line, path_segment, short};
+use super::workshop::{WorkshopTab, tabs};
+use crate::app::WebApp;
 
 /// Rows of a page.
 const ROWS: usize = 50;
@@ -21,7 +21,7 @@ const STEPS: usize = 40;
 const STEP_CHARS: usize = 200;
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct TracesPageQuery {
     /// A run whose steps are shown.
     #[serde(default)]
     run: String,
@@ -29,14 +29,14 @@ pub(super) struct Wanted {
 
 #[derive(Template)]
 #[template(path = "traces.html")]
-struct Traces {
-    frame: Frame,
-    tabs: Vec<Tab>,
-    rows: Vec<Row>,
+struct TracesPage {
+    frame: PageFrame,
+    tabs: Vec<WorkshopTab>,
+    rows: Vec<TraceRow>,
     found: usize,
 }
 
-struct Row {
+struct TraceRow {
     id: String,
     task: String,
     agent: String,
@@ -51,23 +51,23 @@ struct Row {
     open: bool,
 }
 
-fn result(judgement: Judgement) -> (&'static str, &'static str, &'static str) {
+fn result(judgement: RunJudgement) -> (&'static str, &'static str, &'static str) {
     let (word, class) = match judgement.ok {
         Some(true) => ("worked", "good"),
         Some(false) => ("failed", "bad"),
         None => ("unknown", ""),
     };
     let why = match judgement.evidence {
-        Evidence::Stated => "the transcript says so",
-        Evidence::Reported => "the agent reported it",
-        Evidence::Aborted => "it was stopped",
-        Evidence::Complaint => "the user complained",
-        Evidence::LastStepFailed => "the last step failed",
-        Evidence::Confirmed => "the user was content",
-        Evidence::Completed => "the agent recorded it as complete",
-        Evidence::Accepted => "the user went on from there",
-        Evidence::Weak => "most steps worked, and nobody said anything",
-        Evidence::Unknown => "nothing says how it went",
+        JudgementEvidence::Stated => "the transcript says so",
+        JudgementEvidence::Reported => "the agent reported it",
+        JudgementEvidence::Aborted => "it was stopped",
+        JudgementEvidence::Complaint => "the user complained",
+        JudgementEvidence::LastStepFailed => "the last step failed",
+        JudgementEvidence::Confirmed => "the user was content",
+        JudgementEvidence::Completed => "the agent recorded it as complete",
+        JudgementEvidence::Accepted => "the user went on from there",
+        JudgementEvidence::Weak => "most steps worked, and nobody said anything",
+        JudgementEvidence::Unknown => "nothing says how it went",
     };
     (word, class, why)
 }
@@ -81,14 +81,14 @@ fn step(step: &RunStep) -> (String, String, bool) {
     (line(&step.action.kind), line(&said), step.failed)
 }
 
-fn row(run: &KeptRun, shown: Option<&[RunStep]>) -> Row {
+fn row(run: &RememberedRun, shown: Option<&[RunStep]>) -> TraceRow {
     let (word, class, why) = result(run.judgement);
     let draft = run.skill.as_deref().map(|skill| {
-        let to = run.proposal.as_deref().map(|id| format!("/workshop/{}", in_path(id)));
+        let to = run.proposal.as_deref().map(|id| format!("/workshop/{}", path_segment(id)));
         (line(skill), to)
     });
-    Row {
-        id: in_path(&run.id),
+    TraceRow {
+        id: path_segment(&run.id),
         task: line(run.task.as_deref().unwrap_or_default()),
         agent: line(run.agent.as_deref().unwrap_or_default()),
         word,
@@ -103,22 +103,22 @@ fn row(run: &KeptRun, shown: Option<&[RunStep]>) -> Row {
 }
 
 pub(super) async fn show(
-    State(app): State<App>,
-    visitor: Visitor,
-    Query(wanted): Query<Wanted>,
-) -> Shown {
+    State(app): State<WebApp>,
+    visitor: PageVisitor,
+    Query(wanted): Query<TracesPageQuery>,
+) -> PageResult {
     let page = app.ask(move |look| {
-        let mut runs = look.engine.kept_runs()?;
+        let mut runs = look.engine.remembered_runs()?;
         runs.sort_by_key(|run| std::cmp::Reverse(run.number));
         let mut rows = Vec::new();
         for run in runs.iter().take(ROWS) {
             let steps = match run.id == wanted.run {
-                true => look.engine.kept_run(&run.id)?.1.map(|clean| clean.run.steps),
+                true => look.engine.remembered_run(&run.id)?.1.map(|clean| clean.run.steps),
                 false => None,
             };
             rows.push(row(run, steps.as_deref()));
         }
-        Page::of(&Traces {
+        HtmlPage::of(&TracesPage {
             frame: visitor.frame(look, "workshop", "Runs"),
             tabs: tabs(look, "runs")?,
             rows,
@@ -130,22 +130,22 @@ pub(super) async fn show(
 
 /// Makes a proposal of a run, or lets go of what was done in it.
 pub(super) async fn act(
-    State(app): State<App>,
+    State(app): State<WebApp>,
     Path((id, action)): Path<(String, String)>,
-    _form: Signed,
-) -> Sent {
+    _form: SignedForm,
+) -> FormResult {
     let to = app
         .change(move |look| match action.as_str() {
             "distil" => {
-                let learned = look.engine.distil(&id)?;
+                let learned = look.engine.draft_remembered_run(&id)?;
                 match learned.proposal {
                     Some(proposal) => {
-                        Ok(format!("/workshop/{}?done=distilled", in_path(&proposal.id)))
+                        Ok(format!("/workshop/{}?done=distilled", path_segment(&proposal.id)))
                     }
                     None => {
                         let why = learned.reason.unwrap_or_else(|| "there is no draft".to_owned());
                         let said = format!("the run became nothing: {why}");
-                        Err(Error::new(ErrorKind::No, "no-draft", said))
+                        Err(EngineError::new(ErrorKind::No, "no-draft", said))
                     }
                 }
             }
@@ -153,7 +153,7 @@ pub(super) async fn act(
                 look.engine.discard_run(&id)?;
                 Ok("/traces?done=discarded".to_owned())
             }
-            _ => Err(Error::new(ErrorKind::No, "unknown-action", "there is no such action")),
+            _ => Err(EngineError::new(ErrorKind::No, "unknown-action", "there is no such action")),
         })
         .await?;
     Ok(Redirect::to(&to))

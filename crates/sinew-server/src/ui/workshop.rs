@@ -4,15 +4,18 @@ use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::Redirect;
 use serde::Deserialize;
-use sinew_cortex::Stamp;
-use sinew_engine::{Error, ErrorKind};
-use sinew_workshop::{By, Change, Consent, Force, Proposal, Revision, Source, Wish};
+use sinew_cortex::UtcInstant;
+use sinew_engine::{EngineError, ErrorKind};
+use sinew_workshop::{
+    ApplyConsent, Proposal, ProposalChange, ProposalRevision, ProposalSource, UndoForce,
+    UndoTarget, WorkshopActor,
+};
 
 use super::diff;
-use super::frame::{Frame, Page, Sent, Shown, Signed, Visitor};
-use super::overview::Row;
+use super::frame::{FormResult, HtmlPage, PageFrame, PageResult, PageVisitor, SignedForm};
+use super::overview::ProposalRow;
 use super::text::{ago, block, line, number, percent};
-use crate::app::{App, Look};
+use crate::app::{WebApp, WebContext};
 
 /// Rows of a page.
 const ROWS: usize = 100;
@@ -22,25 +25,25 @@ const CLOSE: f64 = 0.5;
 const CHARS_PER_TOKEN: usize = 4;
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Filter {
+pub(super) struct WorkshopPageQuery {
     #[serde(default)]
     status: String,
 }
 
 #[derive(Template)]
 #[template(path = "workshop.html")]
-struct Inbox {
-    frame: Frame,
-    tabs: Vec<Tab>,
+struct WorkshopPage {
+    frame: PageFrame,
+    tabs: Vec<WorkshopTab>,
     status: &'static str,
-    rows: Vec<Row>,
+    rows: Vec<ProposalRow>,
     on: bool,
 }
 
 const STATUSES: [&str; 5] = ["pending", "quarantined", "applied", "rejected", "stale"];
 
 /// A tab of the workshop: proposals of a status, or runs.
-pub(super) struct Tab {
+pub(super) struct WorkshopTab {
     pub(super) name: &'static str,
     pub(super) to: String,
     pub(super) count: Option<usize>,
@@ -48,43 +51,47 @@ pub(super) struct Tab {
 }
 
 /// The tabs, with the one that is shown.
-pub(super) fn tabs(look: &Look, chosen: &str) -> Result<Vec<Tab>, Error> {
+pub(super) fn tabs(look: &WebContext, chosen: &str) -> Result<Vec<WorkshopTab>, EngineError> {
     let counts = look.engine.proposal_counts()?;
     let numbers =
         [counts.pending, counts.quarantined, counts.applied, counts.rejected, counts.stale];
-    let proposals = STATUSES.into_iter().zip(numbers).map(|(name, count)| Tab {
+    let proposals = STATUSES.into_iter().zip(numbers).map(|(name, count)| WorkshopTab {
         name,
         to: format!("/workshop?status={name}"),
         count: Some(count),
         chosen: name == chosen,
     });
-    let runs =
-        Tab { name: "runs", to: "/traces".to_owned(), count: None, chosen: chosen == "runs" };
+    let runs = WorkshopTab {
+        name: "runs",
+        to: "/traces".to_owned(),
+        count: None,
+        chosen: chosen == "runs",
+    };
     Ok(proposals.chain([runs]).collect())
 }
 
-fn newest_first(look: &Look, status: &str) -> Result<Vec<Proposal>, Error> {
+fn newest_first(look: &WebContext, status: &str) -> Result<Vec<Proposal>, EngineError> {
     let mut found = look.engine.workshop(|shop| shop.list(status))?;
     found.sort_by_key(|proposal| std::cmp::Reverse(proposal.number));
     Ok(found)
 }
 
 pub(super) async fn list(
-    State(app): State<App>,
-    visitor: Visitor,
-    Query(filter): Query<Filter>,
-) -> Shown {
+    State(app): State<WebApp>,
+    visitor: PageVisitor,
+    Query(filter): Query<WorkshopPageQuery>,
+) -> PageResult {
     let page = app.ask(move |look| {
-        let now = Stamp::from_clock(look.engine.environment().clock.now_ms());
+        let now = UtcInstant::from_clock(look.engine.environment().clock.now_ms());
         let wanted = STATUSES.into_iter().find(|known| *known == filter.status);
         let status = wanted.unwrap_or("pending");
-        Page::of(&Inbox {
+        HtmlPage::of(&WorkshopPage {
             frame: visitor.frame(look, "workshop", "Workshop"),
             tabs: tabs(look, status)?,
             rows: newest_first(look, status)?
                 .iter()
                 .take(ROWS)
-                .map(|proposal| Row::of(proposal, now))
+                .map(|proposal| ProposalRow::of(proposal, now))
                 .collect(),
             status,
             on: look.engine.workshop_settings().0.is_on(),
@@ -96,17 +103,17 @@ pub(super) async fn list(
 #[derive(Template)]
 #[template(path = "proposal.html")]
 struct ProposalPage {
-    frame: Frame,
-    row: Row,
+    frame: PageFrame,
+    row: ProposalRow,
     reason: String,
     source: &'static str,
     revision: u32,
     path: String,
     quotes: Vec<String>,
-    diff: Vec<diff::Line>,
+    diff: Vec<diff::DiffLine>,
     result_sha256: String,
     problem: Option<String>,
-    findings: Vec<Finding>,
+    findings: Vec<ProposalFindingRow>,
     /// Rules that hold it and that a person may acknowledge.
     holding: Vec<String>,
     neighbours: Vec<(String, String)>,
@@ -128,7 +135,7 @@ struct ProposalPage {
     can_undo: bool,
 }
 
-struct Finding {
+struct ProposalFindingRow {
     severity: String,
     class: &'static str,
     rule: String,
@@ -141,12 +148,12 @@ struct Finding {
 }
 
 pub(super) async fn show(
-    State(app): State<App>,
-    visitor: Visitor,
+    State(app): State<WebApp>,
+    visitor: PageVisitor,
     Path(id): Path<String>,
-) -> Shown {
+) -> PageResult {
     let page = app.ask(move |look| {
-        let now = Stamp::from_clock(look.engine.environment().clock.now_ms());
+        let now = UtcInstant::from_clock(look.engine.environment().clock.now_ms());
         let preview = look.engine.workshop(|shop| shop.preview(&id))?;
         let proposal = &preview.proposal;
         let status = proposal.status.as_str();
@@ -163,11 +170,12 @@ pub(super) async fn show(
         let gates = &preview.gates;
         let near = gates.duplicate.iter().flat_map(|duplicate| &duplicate.near);
         let (description, body) = match &proposal.change {
-            Change::Create { description, body, .. } | Change::Append { description, body, .. } => {
+            ProposalChange::Create { description, body, .. }
+            | ProposalChange::Append { description, body, .. } => {
                 (description.clone(), body.clone())
             }
-            Change::Replace { new_text, .. } => (String::new(), new_text.clone()),
-            Change::Retire { .. } => (String::new(), String::new()),
+            ProposalChange::Replace { new_text, .. } => (String::new(), new_text.clone()),
+            ProposalChange::Retire { .. } => (String::new(), String::new()),
         };
         let mut holding: Vec<String> =
             proposal.open_criticals().map(|finding| finding.rule_id.clone()).collect();
@@ -175,15 +183,15 @@ pub(super) async fn show(
         holding.dedup();
         let lines = |texts: &[String]| texts.iter().map(|text| line(text)).collect::<Vec<_>>();
         let trigger = gates.trigger.as_ref();
-        Page::of(&ProposalPage {
+        HtmlPage::of(&ProposalPage {
             frame: visitor.frame(look, "workshop", &line(&proposal.skill_name)),
             reason: line(&proposal.reason),
             source: match proposal.source {
-                Source::Tool => "the tool",
-                Source::AgentEnd => "a correction",
-                Source::Reviewer => "the reviewer",
-                Source::Trace => "a finished run",
-                Source::Probation => "its uses",
+                ProposalSource::Tool => "the tool",
+                ProposalSource::AgentEnd => "a correction",
+                ProposalSource::Reviewer => "the reviewer",
+                ProposalSource::Trace => "a finished run",
+                ProposalSource::Probation => "its uses",
             },
             revision: proposal.revision,
             path: line(&preview.path),
@@ -193,7 +201,7 @@ pub(super) async fn show(
             findings: proposal
                 .scan_findings
                 .iter()
-                .map(|found| Finding {
+                .map(|found| ProposalFindingRow {
                     class: if found.is_critical() { "bad" } else { "warn" },
                     severity: line(&found.severity),
                     rule: line(&found.rule_id),
@@ -216,7 +224,7 @@ pub(super) async fn show(
             neighbours: near.map(|near| (line(&near.skill), percent(near.likeness))).collect(),
             gained: trigger.map(|trigger| lines(&trigger.gained)).unwrap_or_default(),
             missed: trigger.map(|trigger| lines(&trigger.missed)).unwrap_or_default(),
-            taken: trigger.map(|trigger| lines(&trigger.against())).unwrap_or_default(),
+            taken: trigger.map(|trigger| lines(&trigger.objections())).unwrap_or_default(),
             pushed_out: lines(&gates.prompt_budget),
             tokens: number(after),
             change: format!("{more:+}"),
@@ -227,7 +235,7 @@ pub(super) async fn show(
                 .iter()
                 .map(|step| {
                     let why = step.why.as_deref().map(line).unwrap_or_default();
-                    let when = ago(Stamp::from_clock(step.at), now);
+                    let when = ago(UtcInstant::from_clock(step.at), now);
                     (line(&step.what), line(&step.by), when, why)
                 })
                 .collect(),
@@ -236,7 +244,7 @@ pub(super) async fn show(
             can_approve: status == "pending" && preview.problem.is_none(),
             can_revise: matches!(status, "pending" | "quarantined" | "stale"),
             can_undo: status == "applied",
-            row: Row::of(proposal, now),
+            row: ProposalRow::of(proposal, now),
         })
     });
     Ok(page.await?)
@@ -244,18 +252,18 @@ pub(super) async fn show(
 
 /// Approve, reject, revise, restore or undo.
 pub(super) async fn act(
-    State(app): State<App>,
+    State(app): State<WebApp>,
     Path((id, action)): Path<(String, String)>,
-    form: Signed,
-) -> Sent {
-    let by = By::Person { name: None };
+    form: SignedForm,
+) -> FormResult {
+    let by = WorkshopActor::Person { name: None };
     let back = format!("/workshop/{id}");
     let done = app
         .change(move |look| {
             let engine = &look.engine;
             match action.as_str() {
                 "apply" => {
-                    let consent = Consent {
+                    let consent = ApplyConsent {
                         result_sha256: form.text("result"),
                         accept_stolen: form.text("accept_stolen").is_some(),
                         not_a_duplicate: form.text("not_a_duplicate").is_some(),
@@ -269,15 +277,15 @@ pub(super) async fn act(
                     Ok("rejected")
                 }
                 "revise" => {
-                    let revision = Revision {
+                    let revision = ProposalRevision {
                         description: form.text("description"),
                         body: form.text("body"),
                         redact: form.text("redact").is_some(),
-                        ..Revision::default()
+                        ..ProposalRevision::default()
                     };
                     let revision = match engine.workshop(|shop| shop.inspect(&id))?.change {
                         // What is edited of a replacement is what comes.
-                        Change::Replace { .. } => Revision {
+                        ProposalChange::Replace { .. } => ProposalRevision {
                             new_text: revision.body.clone(),
                             body: None,
                             description: None,
@@ -294,11 +302,15 @@ pub(super) async fn act(
                     Ok("restored")
                 }
                 "undo" => {
-                    let wish = Wish::Id(id.clone());
-                    engine.workshop(|shop| shop.undo(&wish, Force::No, &by))?;
+                    let wish = UndoTarget::Id(id.clone());
+                    engine.workshop(|shop| shop.undo(&wish, UndoForce::No, &by))?;
                     Ok("undone")
                 }
-                _ => Err(Error::new(ErrorKind::No, "unknown-action", "there is no such action")),
+                _ => Err(EngineError::new(
+                    ErrorKind::No,
+                    "unknown-action",
+                    "there is no such action",
+                )),
             }
         })
         .await?;

@@ -16,8 +16,8 @@ use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
 use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
-use sinew_server::{Options, Running};
-use sinew_testkit::{ClawHub, Machine, skipped};
+use sinew_server::{RunningServer, ServerOptions};
+use sinew_testkit::{ClawHubDouble, TestMachine, report_skip};
 
 use crate::forms::{learned_run, outdated, rewritten};
 use crate::support::{SCRIPT, Server, machine};
@@ -30,7 +30,7 @@ pub(crate) struct Window {
     driver: Child,
     port: u16,
     pub(crate) server: Server,
-    running: Running,
+    running: RunningServer,
 }
 
 impl Drop for Window {
@@ -95,7 +95,7 @@ fn find(names: &[&str]) -> Option<PathBuf> {
 const STARTS: usize = 10;
 
 /// A driver that listens, and its port.
-fn start(chromedriver: &Path, machine: &Machine) -> (Child, u16) {
+fn start(chromedriver: &Path, machine: &TestMachine) -> (Child, u16) {
     for _ in 0..STARTS {
         let mut driver = Command::new(chromedriver)
             .arg("--port=0")
@@ -122,15 +122,15 @@ fn start(chromedriver: &Path, machine: &Machine) -> (Child, u16) {
 
 impl Window {
     /// A signed-in browser, or a loud word that there is none.
-    pub(crate) async fn open(machine: Machine) -> Option<Self> {
+    pub(crate) async fn open(machine: TestMachine) -> Option<Self> {
         let programs =
             find(&["chromium", "chromium-browser", "google-chrome"]).zip(find(&["chromedriver"]));
         let Some((chromium, chromedriver)) = programs else {
-            skipped("there is no chromium with its chromedriver");
+            report_skip("there is no chromium with its chromedriver");
             return None;
         };
         let server = Server::on(machine);
-        let bound = sinew_server::Server::bind(Options::loopback(0)).expect("an address");
+        let bound = sinew_server::HttpServer::bind(ServerOptions::loopback(0)).expect("an address");
         let running = bound.mount(sinew_server::part(&server.app)).start().expect("a server");
         server.app.watch();
         let (driver, port) = start(&chromedriver, &server.machine);
@@ -217,7 +217,7 @@ impl Window {
 }
 
 /// A machine on which every page has something to show.
-fn lived_in() -> Machine {
+fn lived_in() -> TestMachine {
     machine()
         .file(
             "work/skills/image-tools/SKILL.md",
@@ -271,7 +271,7 @@ async fn fill(server: &Server) -> (String, String) {
 /// Case 32, and every page in each of the four looks.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_page_in_light_and_dark_wide_and_narrow() {
-    let hub = ClawHub::new();
+    let hub = ClawHubDouble::new();
     let world = lived_in().var("SINEW_REGISTRY", hub.address());
     let Some(window) = Window::open(world).await else { return };
     let (pending, held) = fill(&window.server).await;
@@ -417,7 +417,7 @@ async fn the_playground_answers_while_you_type() {
 /// A newer version is looked at, agreed to and there, all in the page.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_update_is_compared_and_agreed_to() {
-    let hub = ClawHub::new();
+    let hub = ClawHubDouble::new();
     let world = machine().var("SINEW_REGISTRY", hub.address());
     let Some(window) = Window::open(world).await else { return };
     outdated(&window.server, &hub).await;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::json;
-use sinew_testkit::ClawHub;
+use sinew_testkit::ClawHubDouble;
 
 use crate::browser::Window;
 use crate::forms::{QUIET, learned_run, outdated, rewritten};
@@ -88,7 +88,7 @@ async fn a_version_shows_its_change_and_is_taken_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_installed_skill_is_held_and_what_was_learned_is_hidden_and_forgotten() {
-    let hub = ClawHub::new();
+    let hub = ClawHubDouble::new();
     let world = machine().var("SINEW_REGISTRY", hub.address());
     let Some(window) = Window::open(world).await else { return };
     outdated(&window.server, &hub).await;

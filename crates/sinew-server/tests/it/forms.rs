@@ -4,13 +4,13 @@ use std::fs;
 
 use axum::http::StatusCode;
 use serde_json::json;
-use sinew_engine::{Engine, EvalData, ModelChoice, Options};
-use sinew_testkit::{ClawHub, Machine};
+use sinew_engine::{Engine, EngineOptions, EvalData, ModelChoice};
+use sinew_testkit::{ClawHubDouble, TestMachine};
 
 use crate::support::{Browser, Server, machine};
 
 /// A machine whose skills come from a registry on loopback.
-fn beside(hub: &ClawHub) -> Machine {
+fn beside(hub: &ClawHubDouble) -> TestMachine {
     machine().var("SINEW_REGISTRY", hub.address())
 }
 
@@ -21,7 +21,7 @@ fn tides(more: &str) -> String {
 }
 
 /// A server on which an older version of a skill is installed than the registry has.
-pub(crate) async fn outdated(server: &Server, hub: &ClawHub) {
+pub(crate) async fn outdated(server: &Server, hub: &ClawHubDouble) {
     hub.publish("ada", "tides", "1.0.0", &[("SKILL.md", &tides("Look into the table."))]);
     let browser = server.browser().await;
     let asked = browser.submit("/hub/install", &[("reference", "tides")]).await;
@@ -84,7 +84,7 @@ async fn say_yes(server: &Server, browser: &Browser<'_>) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_update_shows_what_it_can_do_and_waits_for_a_yes() {
-    let hub = ClawHub::new();
+    let hub = ClawHubDouble::new();
     let server = Server::on(beside(&hub));
     outdated(&server, &hub).await;
     let browser = server.browser().await;
@@ -200,7 +200,8 @@ async fn test_cases_are_saved_where_eval_reads_them() {
     let file = server.machine.path("work/evals/route.jsonl");
     let text = fs::read_to_string(&file).expect("the cases");
     assert_eq!(text.lines().count(), 2, "the same message has one answer: {text}");
-    let engine = Engine::open(server.machine.environment(), Options::default()).expect("an engine");
+    let engine =
+        Engine::open(server.machine.environment(), EngineOptions::default()).expect("an engine");
     let report = engine.eval_route(EvalData::default(), ModelChoice::Static, false, &|_, _| {});
     let report = report.expect("a report");
     assert_eq!((report.figures.messages, report.problems.len()), (1, 0), "{report:?}");
@@ -286,7 +287,7 @@ async fn runs_are_listed_distilled_and_discarded() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_installed_skill_is_held_at_its_version() {
-    let hub = ClawHub::new();
+    let hub = ClawHubDouble::new();
     let server = Server::on(beside(&hub));
     outdated(&server, &hub).await;
     let browser = server.browser().await;

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use serde_json::json;
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::support::{SCRIPT, Server, machine};
 
@@ -82,7 +82,7 @@ async fn a_hostile_name_is_only_a_name() {
 #[tokio::test]
 async fn no_answer_holds_the_value_of_a_variable() {
     let marker = "marker-value-3141";
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .var("SECRET_TOKEN", marker)
         .file(
             "home/.sinew/config.json5",

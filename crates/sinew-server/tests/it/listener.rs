@@ -4,12 +4,12 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use sinew_server::{Options, Running};
+use sinew_server::{RunningServer, ServerOptions};
 
 use crate::support::Server;
 
-fn start(server: &Server) -> Running {
-    let bound = sinew_server::Server::bind(Options::loopback(0)).expect("an address");
+fn start(server: &Server) -> RunningServer {
+    let bound = sinew_server::HttpServer::bind(ServerOptions::loopback(0)).expect("an address");
     bound.mount(sinew_server::part(&server.app)).start().expect("a server")
 }
 
@@ -194,12 +194,16 @@ fn a_client_from_elsewhere_that_comes_too_fast_is_told_to_wait() {
     let server = Server::new();
     let serve = |listen: [u8; 4]| {
         let listen = SocketAddr::from((listen, 0));
-        let options =
-            Options { listen, has_token: true, per_second: Some(3), ..Options::loopback(0) };
-        let bound = sinew_server::Server::bind(options).expect("an address");
+        let options = ServerOptions {
+            listen,
+            has_token: true,
+            per_second: Some(3),
+            ..ServerOptions::loopback(0)
+        };
+        let bound = sinew_server::HttpServer::bind(options).expect("an address");
         bound.mount(sinew_server::part(&server.app)).start().expect("a server")
     };
-    let answers = |running: &Running| {
+    let answers = |running: &RunningServer| {
         let at = SocketAddr::from(([127, 0, 0, 1], running.address().port()));
         let token = &server.token;
         let ask = |more: &str| {

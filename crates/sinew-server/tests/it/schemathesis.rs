@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use sinew_server::Options;
-use sinew_testkit::skipped;
+use sinew_server::ServerOptions;
+use sinew_testkit::report_skip;
 
 use crate::support::Server;
 
@@ -30,7 +30,7 @@ fn program() -> Option<PathBuf> {
     let installed =
         made && run(Command::new(venv.join("bin/pip")).args(["install", "--quiet", VERSION]));
     if !installed {
-        skipped("schemathesis cannot be installed: Python or the package index is missing");
+        report_skip("schemathesis cannot be installed: Python or the package index is missing");
     }
     installed.then_some(program)
 }
@@ -39,7 +39,7 @@ fn program() -> Option<PathBuf> {
 fn every_request_gets_an_answer_that_was_described() {
     let Some(program) = program() else { return };
     let server = Server::new();
-    let bound = sinew_server::Server::bind(Options::loopback(0)).expect("an address");
+    let bound = sinew_server::HttpServer::bind(ServerOptions::loopback(0)).expect("an address");
     let running = bound.mount(sinew_server::part(&server.app)).start().expect("a server");
     let machine_home = server.machine.path("home");
     let description = format!("{}/api/v1/openapi.json", running.origin());

@@ -6,10 +6,10 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use axum::response::Response;
 use http_body_util::BodyExt as _;
 use serde_json::Value;
-use sinew_engine::{Engine, Options};
-use sinew_server::App;
-use sinew_server::mcp::Host;
-use sinew_testkit::Machine;
+use sinew_engine::{Engine, EngineOptions};
+use sinew_server::WebApp;
+use sinew_server::mcp::McpHost;
+use sinew_testkit::TestMachine;
 use tower::ServiceExt as _;
 
 /// What every skill of a hostile author would like to be.
@@ -17,8 +17,8 @@ pub(crate) const SCRIPT: &str = "<script>alert(1)</script>";
 
 /// A server, and the machine it looks at.
 pub(crate) struct Server {
-    pub(crate) machine: Machine,
-    pub(crate) app: App,
+    pub(crate) machine: TestMachine,
+    pub(crate) app: WebApp,
     pub(crate) router: Router,
     pub(crate) token: String,
 }
@@ -49,8 +49,8 @@ impl Answer {
 }
 
 /// A machine with a skill of each state, and the workshop on.
-pub(crate) fn machine() -> Machine {
-    Machine::new()
+pub(crate) fn machine() -> TestMachine {
+    TestMachine::new()
         .file(
             "home/.sinew/config.json5",
             r#"{
@@ -74,10 +74,10 @@ pub(crate) fn machine() -> Machine {
         .file("work/skills/broken/SKILL.md", "---\nname: broken\n---\nno description\n")
 }
 
-fn app(machine: &Machine) -> (App, String) {
-    let engine = Engine::open(machine.environment(), Options::default()).expect("an engine");
+fn app(machine: &TestMachine) -> (WebApp, String) {
+    let engine = Engine::open(machine.environment(), EngineOptions::default()).expect("an engine");
     let token = engine.access_token().expect("a token");
-    (App::new(Host::new(engine).expect("a host")).expect("an app"), token)
+    (WebApp::new(McpHost::new(engine).expect("a host")).expect("an app"), token)
 }
 
 impl Server {
@@ -85,7 +85,7 @@ impl Server {
         Self::on(machine())
     }
 
-    pub(crate) fn on(machine: Machine) -> Self {
+    pub(crate) fn on(machine: TestMachine) -> Self {
         let (app, token) = app(&machine);
         let router = sinew_server::router(&app);
         Self { machine, app, router, token }
@@ -95,7 +95,7 @@ impl Server {
     pub(crate) fn on_machine_of(server: &Self) -> Self {
         let (app, token) = app(&server.machine);
         let router = sinew_server::router(&app);
-        Self { machine: Machine::new(), app, router, token }
+        Self { machine: TestMachine::new(), app, router, token }
     }
 
     /// A request of a program that has the token.

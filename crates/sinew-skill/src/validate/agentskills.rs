@@ -1,33 +1,37 @@
 //! The Agent Skills specification, as its reference validator reads it.
 
-use super::document::{Document, at_field, prefer};
+use super::document::{SkillDocument, at_field, prefer_name_fix};
 use super::name::{self, NAME_RULES, folder_name_fix};
-use super::{Edit, Fix, Issue, Level, Target, reference};
+use super::{FileEdit, Fix, SpecLevel, ValidationFile, ValidationIssue, reference_validator};
 use crate::layout::layout;
 use crate::repair::FrontMatter;
-use crate::value::{Mapping, Value};
-use crate::{Code, Severity, text};
+use crate::value::{YamlMapping, YamlValue};
+use crate::{ReasonCode, ReasonSeverity, text};
 
 /// How much one rule matters at each level.
 #[derive(Debug, Clone, Copy)]
-pub struct Rule {
+pub struct AgentSkillsRule {
     /// The stable name.
     pub code: &'static str,
     /// At the strict level.
-    pub strict: Severity,
+    pub strict: ReasonSeverity,
     /// At the lenient level.
-    pub lenient: Severity,
+    pub lenient: ReasonSeverity,
     /// At either level, when the reference validator is to be matched.
-    pub parity: Option<Severity>,
+    pub parity: Option<ReasonSeverity>,
 }
 
-const fn rule(code: &'static str, strict: Severity, lenient: Severity) -> Rule {
-    Rule { code, strict, lenient, parity: None }
+const fn rule(
+    code: &'static str,
+    strict: ReasonSeverity,
+    lenient: ReasonSeverity,
+) -> AgentSkillsRule {
+    AgentSkillsRule { code, strict, lenient, parity: None }
 }
 
 /// Every rule, in the order of the specification.
-pub const RULES: &[Rule] = {
-    use Severity::{Error, Info, Warn};
+pub const RULES: &[AgentSkillsRule] = {
+    use ReasonSeverity::{Error, Info, Warn};
     &[
         rule("SKILL_FILE_MISSING", Error, Error),
         rule("FRONTMATTER_MISSING", Error, Error),
@@ -35,7 +39,7 @@ pub const RULES: &[Rule] = {
         rule("FRONTMATTER_INVALID", Error, Error),
         rule("DUPLICATE_KEY", Error, Error),
         // The YAML dialect of the reference has no flow collections; most registry skills do.
-        Rule { parity: Some(Error), ..rule("FLOW_COLLECTION", Warn, Warn) },
+        AgentSkillsRule { parity: Some(Error), ..rule("FLOW_COLLECTION", Warn, Warn) },
         rule("FIELD_UNKNOWN", Error, Info),
         rule("NAME_MISSING", Error, Error),
         rule("NAME_TOO_LONG", Error, Error),
@@ -66,33 +70,37 @@ const MAX_BODY_LINES: usize = 500;
 /// The specification says about 5,000 tokens; a token has about four characters.
 const MAX_BODY_CHARS: usize = 4 * 5_000;
 
-pub(super) fn check(target: &Target<'_>, level: Level, parity: bool) -> Vec<Issue> {
-    let mut checker = Checker { target, level, parity, issues: Vec::new() };
+pub(super) fn check(
+    target: &ValidationFile<'_>,
+    level: SpecLevel,
+    parity: bool,
+) -> Vec<ValidationIssue> {
+    let mut checker = AgentSkillsChecker { target, level, parity, issues: Vec::new() };
     checker.file();
     checker.issues
 }
 
-pub(super) fn file_missing(directory: &str) -> Issue {
+pub(super) fn file_missing(directory: &str) -> ValidationIssue {
     let message = format!("the folder `{directory}` holds no SKILL.md");
-    Issue::error("SKILL_FILE_MISSING", message)
+    ValidationIssue::error("SKILL_FILE_MISSING", message)
 }
 
-struct Checker<'a> {
-    target: &'a Target<'a>,
-    level: Level,
+struct AgentSkillsChecker<'a> {
+    target: &'a ValidationFile<'a>,
+    level: SpecLevel,
     parity: bool,
-    issues: Vec<Issue>,
+    issues: Vec<ValidationIssue>,
 }
 
-impl Checker<'_> {
+impl AgentSkillsChecker<'_> {
     /// An issue with the severity its rule has at this level.
-    fn issue(&self, code: &'static str, message: impl Into<String>) -> Issue {
+    fn issue(&self, code: &'static str, message: impl Into<String>) -> ValidationIssue {
         let rule = RULES.iter().find(|rule| rule.code == code);
-        let severity = rule.map_or(Severity::Error, |rule| match (self.parity, self.level) {
-            (true, level) => rule.parity.unwrap_or(rule.at(level)),
-            (false, level) => rule.at(level),
+        let severity = rule.map_or(ReasonSeverity::Error, |rule| match (self.parity, self.level) {
+            (true, level) => rule.parity.unwrap_or(rule.severity_at(level)),
+            (false, level) => rule.severity_at(level),
         });
-        Issue::new(severity, code, message)
+        ValidationIssue::new(severity, code, message)
     }
 
     fn file(&mut self) {
@@ -102,13 +110,17 @@ impl Checker<'_> {
         let text = match text::decode(self.target.bytes) {
             Ok(text) => text,
             Err(reason) => {
-                return self.issues.push(Issue::of_reason("FRONTMATTER_INVALID", &reason));
+                return self
+                    .issues
+                    .push(ValidationIssue::of_reason("FRONTMATTER_INVALID", &reason));
             }
         };
-        let document = match Document::parse(&text) {
+        let document = match SkillDocument::parse(&text) {
             Ok(document) => document,
             Err(reason) => {
-                return self.issues.push(Issue::of_reason("FRONTMATTER_UNTERMINATED", &reason));
+                return self
+                    .issues
+                    .push(ValidationIssue::of_reason("FRONTMATTER_UNTERMINATED", &reason));
             }
         };
         self.start(&document);
@@ -116,10 +128,10 @@ impl Checker<'_> {
             None => {}
             Some(Err(reason)) => {
                 let code = match reason.code {
-                    Code::DuplicateKey => "DUPLICATE_KEY",
+                    ReasonCode::DuplicateKey => "DUPLICATE_KEY",
                     _ => "FRONTMATTER_INVALID",
                 };
-                self.issues.push(Issue::of_reason(code, reason));
+                self.issues.push(ValidationIssue::of_reason(code, reason));
             }
             Some(Ok(front)) => self.fields(&document, front),
         }
@@ -127,22 +139,22 @@ impl Checker<'_> {
     }
 
     /// The very first bytes must be `---`.
-    fn start(&mut self, document: &Document<'_>) {
+    fn start(&mut self, document: &SkillDocument<'_>) {
         if document.front.is_none() || document.fence_line() > 1 {
             let message = "the file does not start with `---`";
-            let issue = self.issue("FRONTMATTER_MISSING", message).at(Some(1));
+            let issue = self.issue("FRONTMATTER_MISSING", message).at_line(Some(1));
             self.issues.push(issue.fixed_by(document.fence_fix()));
         }
         if document.front.is_some() && self.target.bytes.starts_with(b"\xef\xbb\xbf") {
-            let fix = Fix::new("take the byte order mark off", vec![Edit::StripBom]);
+            let fix = Fix::new("take the byte order mark off", vec![FileEdit::StripBom]);
             let code = if self.parity { "FRONTMATTER_MISSING" } else { "REF_DIVERGENCE" };
             let message = "the file starts with a byte order mark, which the reference validator \
                            takes for text before the front matter";
-            self.issues.push(self.issue(code, message).at(Some(1)).fixed_by(Some(fix)));
+            self.issues.push(self.issue(code, message).at_line(Some(1)).fixed_by(Some(fix)));
         }
     }
 
-    fn fields(&mut self, document: &Document<'_>, front: &FrontMatter) {
+    fn fields(&mut self, document: &SkillDocument<'_>, front: &FrontMatter) {
         let fields = &front.fields;
         let name = fields.get("name");
         let name_fix = folder_name_fix(self.target, document, front, name, name::is_sound);
@@ -152,7 +164,7 @@ impl Checker<'_> {
         }
         if let Some(line) = front.flow_line {
             let message = "a flow collection (`[…]` or `{…}`): the reference validator refuses it";
-            self.issues.push(self.issue("FLOW_COLLECTION", message).at(Some(line)));
+            self.issues.push(self.issue("FLOW_COLLECTION", message).at_line(Some(line)));
         }
         for (key, _) in fields.iter().filter(|(key, _)| !FIELDS.contains(key)) {
             let message = format!("`{key}` is not a field of the specification");
@@ -181,19 +193,19 @@ impl Checker<'_> {
     fn syntax(&mut self, front: &FrontMatter, name_fix: Option<&Fix>) {
         for repaired in &front.repaired {
             let message = format!("`{}` is not valid YAML: {}", repaired.key, repaired.symptom);
-            let issue = self.issue("FRONTMATTER_INVALID", message).at(Some(repaired.line));
-            self.issues.push(issue.fixed_by(Some(prefer(name_fix, repaired))));
+            let issue = self.issue("FRONTMATTER_INVALID", message).at_line(Some(repaired.line));
+            self.issues.push(issue.fixed_by(Some(prefer_name_fix(name_fix, repaired))));
         }
         if let (Some(detail), Some(error)) = (&front.unreadable_metadata, &front.strict_error) {
             let line =
                 front.line_of("metadata").or(error.line.and_then(|l| usize::try_from(l).ok()));
             let message = format!("`metadata` cannot be read: {detail}");
-            self.issues.push(self.issue("FRONTMATTER_INVALID", message).at(line));
+            self.issues.push(self.issue("FRONTMATTER_INVALID", message).at_line(line));
         }
     }
 
     /// The YAML dialect of the reference is narrower than YAML.
-    fn dialect(&mut self, document: &Document<'_>) {
+    fn dialect(&mut self, document: &SkillDocument<'_>) {
         let layout = layout(document.fenced.front.unwrap_or_default());
         let refused = [
             (layout.tag_line, "a tag (`!`)"),
@@ -204,7 +216,7 @@ impl Checker<'_> {
             let Some(line) = line else { continue };
             let line = line + document.fence_line();
             let message = format!("{what}: the reference validator refuses it");
-            self.issues.push(self.issue("FRONTMATTER_INVALID", message).at(Some(line)));
+            self.issues.push(self.issue("FRONTMATTER_INVALID", message).at_line(Some(line)));
         }
     }
 
@@ -261,21 +273,21 @@ impl Checker<'_> {
         wrong
     }
 
-    fn allowed_tools(&self, fields: &Mapping) -> Option<Issue> {
+    fn allowed_tools(&self, fields: &YamlMapping) -> Option<ValidationIssue> {
         let (severity, what) = match fields.get("allowed-tools")? {
-            Value::Map(_) => (Severity::Error, "a map"),
-            Value::List(_) => (Severity::Info, "a list"),
+            YamlValue::Map(_) => (ReasonSeverity::Error, "a map"),
+            YamlValue::List(_) => (ReasonSeverity::Info, "a list"),
             _ => return None,
         };
         let message =
             format!("`allowed-tools` is {what}; write the tools in one text, with blanks");
-        Some(Issue { severity, ..self.issue("ALLOWED_TOOLS_TYPE", message) })
+        Some(ValidationIssue { severity, ..self.issue("ALLOWED_TOOLS_TYPE", message) })
     }
 
-    fn divergence(&mut self, document: &Document<'_>, front: &FrontMatter) {
-        let Some(cut) = reference::cut(document) else { return };
+    fn divergence(&mut self, document: &SkillDocument<'_>, front: &FrontMatter) {
+        let Some(cut) = reference_validator::find_truncation(document) else { return };
         let mut issue =
-            self.issue("REF_DIVERGENCE", cut.describe(&front.fields)).at(Some(cut.line));
+            self.issue("REF_DIVERGENCE", cut.describe(&front.fields)).at_line(Some(cut.line));
         // To match the reference is to refuse what it refuses, whatever the reason.
         let refused = || match cut.fields() {
             None => true,
@@ -285,12 +297,12 @@ impl Checker<'_> {
             }
         };
         if self.parity && refused() {
-            issue.severity = Severity::Error;
+            issue.severity = ReasonSeverity::Error;
         }
         self.issues.push(issue);
     }
 
-    fn body(&mut self, document: &Document<'_>) {
+    fn body(&mut self, document: &SkillDocument<'_>) {
         let body = document.fenced.body;
         let lines = body.lines().count();
         if lines > MAX_BODY_LINES || body.chars().count() > MAX_BODY_CHARS {
@@ -299,29 +311,29 @@ impl Checker<'_> {
                 body.chars().count() / 4
             );
             let line = Some(document.fenced.body_line);
-            self.issues.push(self.issue("BODY_LONG", message).at(line));
+            self.issues.push(self.issue("BODY_LONG", message).at_line(line));
         }
     }
 }
 
-impl Rule {
+impl AgentSkillsRule {
     /// How much the rule matters at a level.
-    pub fn at(&self, level: Level) -> Severity {
+    pub fn severity_at(&self, level: SpecLevel) -> ReasonSeverity {
         match level {
-            Level::Strict => self.strict,
-            Level::Lenient => self.lenient,
+            SpecLevel::Strict => self.strict,
+            SpecLevel::Lenient => self.lenient,
         }
     }
 }
 
 /// A scalar as text: in the dialect of the reference every scalar is, and nothing is empty text.
-fn text_of(front: &FrontMatter, key: &str, value: &Value) -> Option<String> {
+fn text_of(front: &FrontMatter, key: &str, value: &YamlValue) -> Option<String> {
     match value {
-        Value::Null => Some(front.written(key).unwrap_or_default().to_owned()),
-        value => front.written(key).map(str::to_owned).or_else(|| value.source_text()),
+        YamlValue::Null => Some(front.text_as_written(key).unwrap_or_default().to_owned()),
+        value => front.text_as_written(key).map(str::to_owned).or_else(|| value.source_text()),
     }
 }
 
-fn is_map_of_strings(value: &Value) -> bool {
+fn is_map_of_strings(value: &YamlValue) -> bool {
     value.as_map().is_some_and(|map| map.iter().all(|(_, value)| value.as_str().is_some()))
 }

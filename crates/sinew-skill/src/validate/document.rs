@@ -1,22 +1,22 @@
 //! A file as the rule sets see it: decoded, split and parsed once.
 
-use super::{Edit, Fix, Issue};
-use crate::fence::Fenced;
-use crate::repair::{FrontMatter, Repaired};
+use super::{FileEdit, Fix, ValidationIssue};
+use crate::fence::FrontMatterSplit;
+use crate::repair::{FieldRepair, FrontMatter};
 use crate::{Reason, fence, parse_front_matter};
 
 /// The parts of a file that decodes and whose fences are sound.
-pub(super) struct Document<'a> {
+pub(super) struct SkillDocument<'a> {
     pub(super) text: &'a str,
-    pub(super) fenced: Fenced<'a>,
+    pub(super) fenced: FrontMatterSplit<'a>,
     /// The fields, or why there are none; absent where there is no front matter.
     pub(super) front: Option<Result<FrontMatter, Reason>>,
 }
 
-impl<'a> Document<'a> {
+impl<'a> SkillDocument<'a> {
     /// Splits and parses a decoded file.
     pub(super) fn parse(text: &'a str) -> Result<Self, Reason> {
-        let fenced = fence::split(text)?;
+        let fenced = fence::split_front_matter(text)?;
         let front = fenced.front.map(|front| parse_front_matter(front, fenced.front_line));
         Ok(Self { text, fenced, front })
     }
@@ -50,10 +50,10 @@ impl<'a> Document<'a> {
             !line.is_empty() && !line.starts_with("```")
         };
         let kept: Vec<String> = before.iter().filter(keep).map(|&line| line.to_owned()).collect();
-        let mut edits = vec![Edit::remove(1, opening - 1)];
+        let mut edits = vec![FileEdit::remove(1, opening - 1)];
         let behind = usize::from(wrapped);
         if behind > 0 || !kept.is_empty() {
-            edits.push(Edit::Lines { line: closing + 1, remove: behind, insert: kept });
+            edits.push(FileEdit::Lines { line: closing + 1, remove: behind, insert: kept });
         }
         Some(Fix::new("make `---` the first line", edits))
     }
@@ -64,23 +64,23 @@ impl<'a> Document<'a> {
     }
 
     /// The fix that puts one repaired field in quotes.
-    pub(super) fn repair_fix(repaired: &Repaired) -> Fix {
+    pub(super) fn repair_fix(repaired: &FieldRepair) -> Fix {
         Fix::new(
             format!("put the value of `{}` in quotes", repaired.key),
-            vec![Edit::replace(repaired.line, repaired.lines, &repaired.replacement)],
+            vec![FileEdit::replace(repaired.line, repaired.lines, &repaired.replacement)],
         )
     }
 }
 
 /// Puts the fix for a field in place of the quoting fix where both would touch it.
-pub(super) fn prefer(name_fix: Option<&Fix>, repaired: &Repaired) -> Fix {
+pub(super) fn prefer_name_fix(name_fix: Option<&Fix>, repaired: &FieldRepair) -> Fix {
     match name_fix {
         Some(fix) if repaired.key == "name" => fix.clone(),
-        _ => Document::repair_fix(repaired),
+        _ => SkillDocument::repair_fix(repaired),
     }
 }
 
 /// Adds the line of a field to an issue.
-pub(super) fn at_field(issue: Issue, front: &FrontMatter, key: &str) -> Issue {
-    issue.at(front.line_of(key))
+pub(super) fn at_field(issue: ValidationIssue, front: &FrontMatter, key: &str) -> ValidationIssue {
+    issue.at_line(front.line_of(key))
 }

@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use super::Issue;
+use super::ValidationIssue;
 
 /// How an issue is put right.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -14,13 +14,13 @@ pub struct Fix {
     /// What the edits do, in a few words.
     pub summary: String,
     /// The edits, which do not overlap.
-    pub edits: Vec<Edit>,
+    pub edits: Vec<FileEdit>,
 }
 
 /// One change to a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Edit {
+pub enum FileEdit {
     /// Takes the byte order mark off.
     StripBom,
     /// Replaces whole lines.
@@ -35,12 +35,12 @@ pub enum Edit {
 }
 
 impl Fix {
-    pub(super) fn new(summary: impl Into<String>, edits: Vec<Edit>) -> Self {
+    pub(super) fn new(summary: impl Into<String>, edits: Vec<FileEdit>) -> Self {
         Self { summary: summary.into(), edits }
     }
 }
 
-impl Edit {
+impl FileEdit {
     pub(super) fn replace(line: usize, remove: usize, text: &str) -> Self {
         Self::Lines { line, remove, insert: text.split('\n').map(str::to_owned).collect() }
     }
@@ -56,7 +56,7 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 ///
 /// Issues that share an edit share it; of two edits that would touch the same line the first one
 /// counts, and the next run sees what is left.
-pub fn fix(bytes: &[u8], issues: &[Issue]) -> Option<Vec<u8>> {
+pub fn apply_fixes(bytes: &[u8], issues: &[ValidationIssue]) -> Option<Vec<u8>> {
     let (bom, text) = match bytes.strip_prefix(BOM) {
         Some(text) => (BOM, text),
         None => (&[][..], bytes),
@@ -70,8 +70,8 @@ pub fn fix(bytes: &[u8], issues: &[Issue]) -> Option<Vec<u8>> {
     let mut chosen: Vec<(usize, usize, &[String])> = Vec::new();
     for edit in edits {
         match edit {
-            Edit::StripBom => strip_bom = true,
-            Edit::Lines { line, remove, insert } => {
+            FileEdit::StripBom => strip_bom = true,
+            FileEdit::Lines { line, remove, insert } => {
                 let new = (*line, *remove, insert.as_slice());
                 let in_file = *line >= 1 && line + remove <= lines.len() + 1;
                 if in_file && !chosen.iter().any(|old| overlaps(old, &new)) {
@@ -92,7 +92,7 @@ pub fn fix(bytes: &[u8], issues: &[Issue]) -> Option<Vec<u8>> {
             _ => ending,
         };
         let count = insert.len();
-        let new = insert.iter().enumerate().map(|(index, text)| Line {
+        let new = insert.iter().enumerate().map(|(index, text)| RawLine {
             text: text.as_bytes(),
             ending: if index + 1 == count { last } else { ending },
         });
@@ -113,13 +113,13 @@ fn overlaps(old: &(usize, usize, &[String]), new: &(usize, usize, &[String])) ->
     same_place || (old.0 < new.0 + new.1 && new.0 < old.0 + old.1 && old.1 > 0 && new.1 > 0)
 }
 
-struct Line<'a> {
+struct RawLine<'a> {
     text: &'a [u8],
     ending: &'a [u8],
 }
 
 /// The lines of a file, each with the end it has; LF, CRLF and CR each end one.
-fn split_lines(text: &[u8]) -> Vec<Line<'_>> {
+fn split_lines(text: &[u8]) -> Vec<RawLine<'_>> {
     let mut lines = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
@@ -129,7 +129,7 @@ fn split_lines(text: &[u8]) -> Vec<Line<'_>> {
             [] => 0,
             _ => 1,
         };
-        lines.push(Line { text: &rest[..at], ending: &rest[at..at + length] });
+        lines.push(RawLine { text: &rest[..at], ending: &rest[at..at + length] });
         rest = &rest[at + length..];
     }
     lines

@@ -3,13 +3,13 @@
 use serde::Serialize;
 
 use super::Fix;
-use crate::{Reason, Severity};
+use crate::{Reason, ReasonSeverity};
 
 /// One thing a rule set has to say about a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Issue {
+pub struct ValidationIssue {
     /// How much it matters.
-    pub severity: Severity,
+    pub severity: ReasonSeverity,
     /// The stable name: SCREAMING_CASE, but for `openclaw`, which uses the reason codes.
     pub code: &'static str,
     /// What is wrong, in a sentence.
@@ -22,13 +22,17 @@ pub struct Issue {
     pub fix: Option<Fix>,
 }
 
-impl Issue {
-    pub(super) fn new(severity: Severity, code: &'static str, message: impl Into<String>) -> Self {
+impl ValidationIssue {
+    pub(super) fn new(
+        severity: ReasonSeverity,
+        code: &'static str,
+        message: impl Into<String>,
+    ) -> Self {
         Self { severity, code, message: message.into(), line: None, fix: None }
     }
 
     pub(super) fn error(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(Severity::Error, code, message)
+        Self::new(ReasonSeverity::Error, code, message)
     }
 
     /// An issue that says what the reader said, under another rule set's code.
@@ -37,7 +41,7 @@ impl Issue {
     }
 
     #[must_use]
-    pub(super) fn at(mut self, line: Option<usize>) -> Self {
+    pub(super) fn at_line(mut self, line: Option<usize>) -> Self {
         self.line = line.and_then(|line| u32::try_from(line).ok());
         self
     }
@@ -51,15 +55,15 @@ impl Issue {
 
 /// What came of judging a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Validation {
+pub struct FileValidation {
     /// Everything there is to say, in the order of the rules.
-    pub issues: Vec<Issue>,
+    pub issues: Vec<ValidationIssue>,
 }
 
-impl Validation {
+impl FileValidation {
     /// Whether the file passes: nothing said is an error.
     pub fn passed(&self) -> bool {
-        self.issues.iter().all(|issue| issue.severity != Severity::Error)
+        self.issues.iter().all(|issue| issue.severity != ReasonSeverity::Error)
     }
 
     /// Whether [`super::fix`] has something to do.
@@ -68,7 +72,7 @@ impl Validation {
     }
 
     /// Whether an issue of this code was raised.
-    pub fn has(&self, code: &str) -> bool {
+    pub fn has_issue(&self, code: &str) -> bool {
         self.issues.iter().any(|issue| issue.code == code)
     }
 }

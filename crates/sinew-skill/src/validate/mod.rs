@@ -26,22 +26,22 @@ mod issue;
 mod name;
 mod openclaw;
 mod openpocket;
-mod reference;
+mod reference_validator;
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::Serialize;
 
-pub use agentskills::{RULES as AGENTSKILLS_RULES, Rule};
-pub use fix::{Edit, Fix, fix};
-pub use issue::{Issue, Validation};
+pub use agentskills::{AgentSkillsRule, RULES as AGENTSKILLS_RULES};
+pub use fix::{FileEdit, Fix, apply_fixes};
+pub use issue::{FileValidation, ValidationIssue};
 pub use openclaw::MAX_FILE_BYTES;
 pub use openpocket::validate_draft;
 
 /// The file to judge.
 #[derive(Debug, Clone, Copy)]
-pub struct Target<'a> {
+pub struct ValidationFile<'a> {
     /// The name of the folder that holds the file.
     pub directory: &'a str,
     /// The name of the file itself.
@@ -53,7 +53,7 @@ pub struct Target<'a> {
 /// How much of the Agent Skills specification an author wants to hear about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Level {
+pub enum SpecLevel {
     /// Everything the specification demands.
     Strict,
     /// What most skills in the wild do differently is no error.
@@ -78,7 +78,7 @@ pub enum RuleSet {
     #[serde(rename = "agentskills")]
     AgentSkills {
         /// How much of it.
-        level: Level,
+        level: SpecLevel,
         /// Whether to refuse what its reference validator refuses beyond the specification.
         parity: bool,
     },
@@ -86,9 +86,9 @@ pub enum RuleSet {
 
 impl RuleSet {
     /// The Agent Skills specification as printed.
-    pub const STRICT: Self = Self::AgentSkills { level: Level::Strict, parity: false };
+    pub const STRICT: Self = Self::AgentSkills { level: SpecLevel::Strict, parity: false };
     /// What holds when nobody names a rule set.
-    pub const LENIENT: Self = Self::AgentSkills { level: Level::Lenient, parity: false };
+    pub const LENIENT: Self = Self::AgentSkills { level: SpecLevel::Lenient, parity: false };
     /// The names that [`RuleSet::from_str`] takes.
     pub const NAMES: &'static [&'static str] =
         &["openclaw", "openpocket", "openpocket-strict", "agentskills"];
@@ -145,10 +145,10 @@ impl FromStr for RuleSet {
 }
 
 /// Judges a file by a rule set.
-pub fn validate(target: &Target<'_>, rules: RuleSet) -> Validation {
-    let mut found = Validation { issues: check(target, rules) };
-    if let Some(fixed) = fix(target.bytes, &found.issues) {
-        let again = check(&Target { bytes: &fixed, ..*target }, rules);
+pub fn validate(target: &ValidationFile<'_>, rules: RuleSet) -> FileValidation {
+    let mut found = FileValidation { issues: check(target, rules) };
+    if let Some(fixed) = apply_fixes(target.bytes, &found.issues) {
+        let again = check(&ValidationFile { bytes: &fixed, ..*target }, rules);
         if !settles(&found.issues, &again) {
             found.issues.iter_mut().for_each(|issue| issue.fix = None);
         }
@@ -156,7 +156,7 @@ pub fn validate(target: &Target<'_>, rules: RuleSet) -> Validation {
     found
 }
 
-fn check(target: &Target<'_>, rules: RuleSet) -> Vec<Issue> {
+fn check(target: &ValidationFile<'_>, rules: RuleSet) -> Vec<ValidationIssue> {
     match rules {
         RuleSet::OpenClaw => openclaw::check(target),
         RuleSet::OpenPocket => openpocket::check(target, false),
@@ -169,8 +169,9 @@ fn check(target: &Target<'_>, rules: RuleSet) -> Vec<Issue> {
 ///
 /// This is tried rather than proved, because front matter has more shapes than an edit can foresee;
 /// an edit that would not settle the matter is not offered.
-fn settles(before: &[Issue], after: &[Issue]) -> bool {
-    let count = |issues: &[Issue], code: &str| issues.iter().filter(|i| i.code == code).count();
+fn settles(before: &[ValidationIssue], after: &[ValidationIssue]) -> bool {
+    let count =
+        |issues: &[ValidationIssue], code: &str| issues.iter().filter(|i| i.code == code).count();
     let gone = before.iter().filter(|issue| issue.fix.is_some()).all(|issue| {
         let fixed = before.iter().filter(|i| i.code == issue.code && i.fix.is_some()).count();
         count(after, issue.code) + fixed <= count(before, issue.code)
@@ -179,6 +180,6 @@ fn settles(before: &[Issue], after: &[Issue]) -> bool {
 }
 
 /// What to say of a folder that holds no skill file.
-pub fn missing_file(directory: &str) -> Validation {
-    Validation { issues: vec![agentskills::file_missing(directory)] }
+pub fn missing_file_report(directory: &str) -> FileValidation {
+    FileValidation { issues: vec![agentskills::file_missing(directory)] }
 }

@@ -3,11 +3,11 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use super::document::Document;
-use super::{Edit, Fix, Target};
+use super::document::SkillDocument;
+use super::{FileEdit, Fix, ValidationFile};
 use crate::names;
 use crate::repair::FrontMatter;
-use crate::value::{Value, flow};
+use crate::value::{YamlValue, flow};
 use crate::yaml;
 
 /// The longest name the Agent Skills specification allows, in code points.
@@ -65,10 +65,10 @@ pub(super) fn is_sound(name: &str) -> bool {
 /// The fix that takes the folder's name: where the front matter has none, or where its name is the
 /// folder's in another spelling. Any other difference is the author's to settle.
 pub(super) fn folder_name_fix(
-    target: &Target<'_>,
-    document: &Document<'_>,
+    target: &ValidationFile<'_>,
+    document: &SkillDocument<'_>,
     front: &FrontMatter,
-    name: Option<&Value>,
+    name: Option<&YamlValue>,
     acceptable: fn(&str) -> bool,
 ) -> Option<Fix> {
     let folder = target.directory;
@@ -78,12 +78,13 @@ pub(super) fn folder_name_fix(
     let field = format!("name: {}", scalar(folder));
     let summary = format!("name it `{folder}`, as its folder");
     let Some(value) = name else {
-        let edit = Edit::Lines { line: document.fenced.front_line, remove: 0, insert: vec![field] };
+        let edit =
+            FileEdit::Lines { line: document.fenced.front_line, remove: 0, insert: vec![field] };
         return Some(Fix::new(summary, vec![edit]));
     };
     let said = value.source_text().unwrap_or_default();
     let said = said.trim();
-    let blank = said.is_empty() && matches!(value, Value::Null | Value::String(_));
+    let blank = said.is_empty() && matches!(value, YamlValue::Null | YamlValue::String(_));
     if !blank && (said == folder || names::slug(said) != folder) {
         return None;
     }
@@ -96,7 +97,7 @@ pub(super) fn folder_name_fix(
             .is_ok_and(|alone| alone.value.as_map().and_then(|map| map.get("name")) == Some(value)),
     };
     (whole && !written.contains('#'))
-        .then(|| Fix::new(summary, vec![Edit::replace(line, 1, &field)]))
+        .then(|| Fix::new(summary, vec![FileEdit::replace(line, 1, &field)]))
 }
 
 /// A text as YAML: plain where it reads back as the same text, else in quotes.
@@ -107,6 +108,6 @@ fn scalar(text: &str) -> String {
     if plain { text.to_owned() } else { flow(&text_value(text)) }
 }
 
-fn text_value(text: &str) -> Value {
-    Value::String(text.to_owned())
+fn text_value(text: &str) -> YamlValue {
+    YamlValue::String(text.to_owned())
 }

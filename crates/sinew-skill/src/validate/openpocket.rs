@@ -1,13 +1,13 @@
 //! OpenPocket's rules, permissive and strict.
 
-use super::document::{Document, at_field};
+use super::document::{SkillDocument, at_field};
 use super::name::folder_name_fix;
-use super::{Issue, Target, Validation};
+use super::{FileValidation, ValidationFile, ValidationIssue};
 use crate::repair::FrontMatter;
-use crate::value::Value;
-use crate::{Code, names, text};
+use crate::value::YamlValue;
+use crate::{ReasonCode, names, text};
 
-pub(super) fn check(target: &Target<'_>, strict: bool) -> Vec<Issue> {
+pub(super) fn check(target: &ValidationFile<'_>, strict: bool) -> Vec<ValidationIssue> {
     let mut issues = Vec::new();
     if strict {
         check_path(target, &mut issues);
@@ -15,38 +15,38 @@ pub(super) fn check(target: &Target<'_>, strict: bool) -> Vec<Issue> {
     let text = match text::decode(target.bytes) {
         Ok(text) => text,
         Err(reason) => {
-            issues.push(Issue::of_reason("FRONTMATTER_MISSING", &reason));
+            issues.push(ValidationIssue::of_reason("FRONTMATTER_MISSING", &reason));
             return issues;
         }
     };
-    let document = match Document::parse(&text) {
+    let document = match SkillDocument::parse(&text) {
         Ok(document) => document,
         Err(reason) => {
-            issues.push(Issue::of_reason("FRONTMATTER_MISSING", &reason));
+            issues.push(ValidationIssue::of_reason("FRONTMATTER_MISSING", &reason));
             return issues;
         }
     };
     match &document.front {
         None => {
             let message = "the file does not start with front matter (`---`)";
-            issues.push(Issue::error("FRONTMATTER_MISSING", message).at(Some(1)));
+            issues.push(ValidationIssue::error("FRONTMATTER_MISSING", message).at_line(Some(1)));
         }
         Some(Err(reason)) => {
             let code = match reason.code {
-                Code::DuplicateKey => "DUPLICATE_KEY",
+                ReasonCode::DuplicateKey => "DUPLICATE_KEY",
                 _ => "FRONTMATTER_INVALID",
             };
-            issues.push(Issue::of_reason(code, reason));
+            issues.push(ValidationIssue::of_reason(code, reason));
         }
         Some(Ok(front)) => check_fields(target, &document, front, strict, &mut issues),
     }
     issues
 }
 
-fn check_path(target: &Target<'_>, issues: &mut Vec<Issue>) {
+fn check_path(target: &ValidationFile<'_>, issues: &mut Vec<ValidationIssue>) {
     if target.file_name != "SKILL.md" {
         let message = format!("the file is named {}, not SKILL.md", target.file_name);
-        issues.push(Issue::error("SKILL_FILENAME_INVALID", message));
+        issues.push(ValidationIssue::error("SKILL_FILENAME_INVALID", message));
     }
     if !names::is_slug(target.directory) {
         let message = format!(
@@ -54,28 +54,28 @@ fn check_path(target: &Target<'_>, issues: &mut Vec<Issue>) {
             target.directory,
             names::MAX_SLUG
         );
-        issues.push(Issue::error("SKILL_DIR_INVALID", message));
+        issues.push(ValidationIssue::error("SKILL_DIR_INVALID", message));
     }
 }
 
 fn check_fields(
-    target: &Target<'_>,
-    document: &Document<'_>,
+    target: &ValidationFile<'_>,
+    document: &SkillDocument<'_>,
     front: &FrontMatter,
     strict: bool,
-    issues: &mut Vec<Issue>,
+    issues: &mut Vec<ValidationIssue>,
 ) {
     let field = front.fields.get_ignore_case("name");
     let fix = || folder_name_fix(target, document, front, field, names::is_slug);
     let name = text_of(field);
     match &name {
         None => {
-            let issue = Issue::error("NAME_MISSING", "there is no `name`");
+            let issue = ValidationIssue::error("NAME_MISSING", "there is no `name`");
             issues.push(at_field(issue, front, "name").fixed_by(fix()));
         }
         Some(name) if strict => {
             let wrong = |code, message: String| {
-                at_field(Issue::error(code, message), front, "name").fixed_by(fix())
+                at_field(ValidationIssue::error(code, message), front, "name").fixed_by(fix())
             };
             if !names::is_slug(name) {
                 let message = "the name must be lower-case letters, digits and hyphens, at most 64";
@@ -90,23 +90,23 @@ fn check_fields(
         Some(_) => {}
     }
     if text_of(front.fields.get_ignore_case("description")).is_none() {
-        let issue = Issue::error("DESCRIPTION_MISSING", "there is no `description`");
+        let issue = ValidationIssue::error("DESCRIPTION_MISSING", "there is no `description`");
         issues.push(at_field(issue, front, "description"));
     }
 }
 
 /// The text of a field; a list counts as text, because OpenPocket reads its line as it stands.
-fn text_of(value: Option<&Value>) -> Option<String> {
+fn text_of(value: Option<&YamlValue>) -> Option<String> {
     let value = value?;
     let text = value.source_text().or_else(|| value.flattened())?;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 /// Judges a refined draft by the strict rules; a refinement that produced no file has failed.
-pub fn validate_draft(draft: Option<&Target<'_>>) -> Validation {
+pub fn validate_draft(draft: Option<&ValidationFile<'_>>) -> FileValidation {
     let issues = match draft {
         Some(target) => check(target, true),
-        None => vec![Issue::error("DRAFT_SKILL_MISSING", "the draft holds no SKILL.md")],
+        None => vec![ValidationIssue::error("DRAFT_SKILL_MISSING", "the draft holds no SKILL.md")],
     };
-    Validation { issues }
+    FileValidation { issues }
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use sinew_skill::Severity;
-use sinew_skill::validate::{RuleSet, Target, validate};
+use sinew_skill::ReasonSeverity;
+use sinew_skill::validate::{RuleSet, ValidationFile, validate};
 
 const BUNDLED: [&str; 6] =
     ["git-history", "github", "session-logs", "sinew", "skill-creator", "tmux"];
@@ -13,11 +13,14 @@ fn bundled_skills_pass_without_warnings() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../skills");
     for name in BUNDLED {
         let bytes = std::fs::read(folder.join(name).join("SKILL.md")).expect(name);
-        let target = Target { directory: name, file_name: "SKILL.md", bytes: &bytes };
+        let target = ValidationFile { directory: name, file_name: "SKILL.md", bytes: &bytes };
         for rules in [RuleSet::STRICT, RuleSet::OpenClaw, RuleSet::OpenPocketStrict] {
             let found = validate(&target, rules);
-            let loud: Vec<_> =
-                found.issues.iter().filter(|issue| issue.severity >= Severity::Warn).collect();
+            let loud: Vec<_> = found
+                .issues
+                .iter()
+                .filter(|issue| issue.severity >= ReasonSeverity::Warn)
+                .collect();
             assert!(loud.is_empty(), "{name} by {rules}: {loud:?}");
         }
         let lines = bytes.iter().filter(|&&byte| byte == b'\n').count();

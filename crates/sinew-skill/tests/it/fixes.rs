@@ -1,24 +1,24 @@
 //! Fixes (catalog 9): they put right what is beyond doubt and leave the rest byte for byte.
 
 use proptest::prelude::*;
-use sinew_skill::validate::{Level, RuleSet, Target, fix, validate};
+use sinew_skill::validate::{RuleSet, SpecLevel, ValidationFile, apply_fixes, validate};
 
 const ALL: [RuleSet; 5] = [
     RuleSet::OpenClaw,
     RuleSet::OpenPocket,
     RuleSet::OpenPocketStrict,
     RuleSet::STRICT,
-    RuleSet::AgentSkills { level: Level::Lenient, parity: true },
+    RuleSet::AgentSkills { level: SpecLevel::Lenient, parity: true },
 ];
 
-fn target<'a>(folder: &'a str, bytes: &'a [u8]) -> Target<'a> {
-    Target { directory: folder, file_name: "SKILL.md", bytes }
+fn target<'a>(folder: &'a str, bytes: &'a [u8]) -> ValidationFile<'a> {
+    ValidationFile { directory: folder, file_name: "SKILL.md", bytes }
 }
 
 #[track_caller]
 fn check(folder: &str, before: &str, rules: RuleSet, after: &str) {
     let found = validate(&target(folder, before.as_bytes()), rules);
-    let fixed = fix(before.as_bytes(), &found.issues);
+    let fixed = apply_fixes(before.as_bytes(), &found.issues);
     let fixed = fixed.map(|bytes| String::from_utf8(bytes).expect("text stays text"));
     assert_eq!(fixed.as_deref().unwrap_or(before), after, "{:?}", found.issues);
     settled(folder, before.as_bytes(), rules);
@@ -28,7 +28,7 @@ fn check(folder: &str, before: &str, rules: RuleSet, after: &str) {
 #[track_caller]
 fn settled(folder: &str, before: &[u8], rules: RuleSet) {
     let found = validate(&target(folder, before), rules);
-    let Some(fixed) = fix(before, &found.issues) else {
+    let Some(fixed) = apply_fixes(before, &found.issues) else {
         assert!(!found.is_fixable(), "a fix that changes nothing: {:?}", found.issues);
         return;
     };
@@ -40,7 +40,7 @@ fn settled(folder: &str, before: &[u8], rules: RuleSet) {
         String::from_utf8_lossy(&fixed),
         again.issues
     );
-    assert_eq!(fix(&fixed, &again.issues), None);
+    assert_eq!(apply_fixes(&fixed, &again.issues), None);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 use sinew_skill::names::{command_name, index_name};
-use sinew_skill::{Severity, parse_front_matter, split};
+use sinew_skill::{ReasonSeverity, parse_front_matter, split_front_matter};
 use sinew_testkit::shared_data;
 
 use crate::support::openclaw;
@@ -32,7 +32,7 @@ fn front_matter_agrees() {
         if DELIBERATE.iter().any(|(deliberate, _)| *deliberate == id) {
             let text = case["input"].as_str().expect("an input");
             let outcome = openclaw(text.as_bytes());
-            assert!(outcome.skill.is_some() && outcome.reasons[0].severity == Severity::Warn);
+            assert!(outcome.skill.is_some() && outcome.reasons[0].severity == ReasonSeverity::Warn);
             continue;
         }
         compared += 1;
@@ -51,7 +51,7 @@ type View = Result<(BTreeMap<String, String>, bool, bool), String>;
 fn ours(case: &Json) -> View {
     let text = case["input"].as_str().expect("an input");
     let code = |detail: &str| Err(detail.split(':').next().unwrap_or_default().to_owned());
-    let fenced = match split(text) {
+    let fenced = match split_front_matter(text) {
         Ok(fenced) => fenced,
         Err(reason) => return code(&reason.detail),
     };

@@ -1,10 +1,10 @@
 //! The vendor block (catalog 3.5 and 4), with acceptance cases 3 to 5 and 11.
 
-use sinew_skill::{Metadata, MetadataHealth};
+use sinew_skill::{MetadataHealth, SkillMetadata};
 
 use crate::support::{codes, file, openclaw};
 
-fn metadata(fields: &str) -> (Option<Metadata>, MetadataHealth, String) {
+fn metadata(fields: &str) -> (Option<SkillMetadata>, MetadataHealth, String) {
     let text = file(&format!("name: a\ndescription: d\n{fields}"));
     let outcome = openclaw(text.as_bytes());
     let said = codes(&outcome.reasons);

@@ -1,6 +1,6 @@
 //! OpenPocket's reading (catalog 19.2), with acceptance case 49 and the rules of case 51.
 
-use sinew_skill::validate::{RuleSet, Target, validate, validate_draft};
+use sinew_skill::validate::{RuleSet, ValidationFile, validate, validate_draft};
 use sinew_skill::{MetadataHealth, ReadOptions, read};
 
 use crate::support::{codes, verdict};
@@ -76,8 +76,8 @@ fn strict_rules_also_judge_the_path() {
     check("Open", "open", "fail SKILL_DIR_INVALID NAME_PATH_MISMATCH");
 
     let bytes = b"---\nname: a\ndescription: d\n---\n";
-    let target = Target { directory: "a", file_name: "a.md", bytes };
-    assert!(validate(&target, RuleSet::OpenPocketStrict).has("SKILL_FILENAME_INVALID"));
+    let target = ValidationFile { directory: "a", file_name: "a.md", bytes };
+    assert!(validate(&target, RuleSet::OpenPocketStrict).has_issue("SKILL_FILENAME_INVALID"));
     assert!(validate(&target, RuleSet::OpenPocket).passed());
-    assert!(validate_draft(None).has("DRAFT_SKILL_MISSING"));
+    assert!(validate_draft(None).has_issue("DRAFT_SKILL_MISSING"));
 }

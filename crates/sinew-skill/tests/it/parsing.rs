@@ -1,6 +1,6 @@
 //! Bytes, fences, YAML and its repair (catalog 3), with acceptance cases 1, 2, 6, 8 to 10.
 
-use sinew_skill::{content_hash, split};
+use sinew_skill::{content_hash, split_front_matter};
 
 use crate::support::{codes, file, openclaw};
 
@@ -154,7 +154,7 @@ fn bom_and_crlf_change_the_hash_and_nothing_else() {
     let plain = file("name: a\ndescription: b: c\nmetadata: {openclaw: {always: true}}");
     let twin = format!("\u{feff}{}", plain.replace('\n', "\r\n"));
     let (one, two) = (openclaw(plain.as_bytes()), openclaw(twin.as_bytes()));
-    let json = |outcome: &sinew_skill::Outcome<'_>| {
+    let json = |outcome: &sinew_skill::ParsedSkillFile<'_>| {
         serde_json::to_string(&outcome.skill).expect("a skill is JSON")
     };
     assert_eq!(json(&one), json(&two));
@@ -256,7 +256,7 @@ fn hostile_input_costs_time_in_proportion() {
     ];
     for text in &hostile {
         let _ = openclaw(text.as_bytes());
-        let _ = split(text);
+        let _ = split_front_matter(text);
     }
     // A debug build needs about 0.3 s for all of them; anything quadratic needs minutes.
     assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());

@@ -1,8 +1,8 @@
 //! What holds for any input: reading never panics, and repairs mean what they say.
 
 use proptest::prelude::*;
-use sinew_skill::validate::{RuleSet, Target, validate};
-use sinew_skill::{ReadOptions, Severity, parse_front_matter, read, split};
+use sinew_skill::validate::{RuleSet, ValidationFile, validate};
+use sinew_skill::{ReadOptions, ReasonSeverity, parse_front_matter, read, split_front_matter};
 
 use crate::support::openclaw;
 
@@ -10,11 +10,11 @@ use crate::support::openclaw;
 fn exercise(bytes: &[u8]) {
     for options in [ReadOptions::openclaw("folder"), ReadOptions::openpocket("folder")] {
         let outcome = read(bytes, &options);
-        let failed = outcome.reasons.iter().any(|reason| reason.severity == Severity::Error);
+        let failed = outcome.reasons.iter().any(|reason| reason.severity == ReasonSeverity::Error);
         assert_eq!(outcome.skill.is_none(), failed, "dropped with a reason, or kept: {outcome:?}");
     }
     for rules in [RuleSet::OpenClaw, RuleSet::OpenPocketStrict, RuleSet::STRICT] {
-        let target = Target { directory: "folder", file_name: "SKILL.md", bytes };
+        let target = ValidationFile { directory: "folder", file_name: "SKILL.md", bytes };
         let _ = validate(&target, rules);
     }
 }
@@ -100,7 +100,7 @@ proptest! {
 
     #[test]
     fn the_parts_of_a_file_are_the_file(text in "(---\n)?[a-z:\n -]{0,60}(---\n)?[a-z\n]{0,20}") {
-        if let Ok(fenced) = split(&text) {
+        if let Ok(fenced) = split_front_matter(&text) {
             prop_assert!(text.ends_with(fenced.body));
             prop_assert!(text.contains(fenced.front.unwrap_or_default()));
             let before = &text[..text.len() - fenced.body.len()];

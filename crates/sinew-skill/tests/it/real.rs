@@ -1,6 +1,6 @@
 //! Real skills, as people publish them.
 
-use sinew_skill::Severity;
+use sinew_skill::ReasonSeverity;
 use sinew_testkit::shared_rows;
 
 use crate::support::{codes, openclaw};
@@ -15,7 +15,7 @@ fn real_skills_load() {
         let outcome = openclaw(text.as_bytes());
         if outcome.skill.is_some() {
             loaded += 1;
-        } else if !outcome.reasons.iter().any(|reason| reason.severity == Severity::Error) {
+        } else if !outcome.reasons.iter().any(|reason| reason.severity == ReasonSeverity::Error) {
             unexplained.push(format!("{} {}", row["path"], codes(&outcome.reasons)));
         }
     }

@@ -13,12 +13,14 @@
 //! - Its parser predates YAML 1.2: it takes U+2028 for the end of a line, and lets a quoted text go
 //!   on at the left margin.
 
-use sinew_skill::Severity;
-use sinew_skill::validate::{AGENTSKILLS_RULES, Level, RuleSet, Target, missing_file, validate};
+use sinew_skill::ReasonSeverity;
+use sinew_skill::validate::{
+    AGENTSKILLS_RULES, RuleSet, SpecLevel, ValidationFile, missing_file_report, validate,
+};
 
 use crate::support::verdict;
 
-const PARITY: RuleSet = RuleSet::AgentSkills { level: Level::Strict, parity: true };
+const PARITY: RuleSet = RuleSet::AgentSkills { level: SpecLevel::Strict, parity: true };
 
 fn named(name: &str) -> String {
     format!("---\nname: {name}\ndescription: d\n---\nbody\n")
@@ -135,7 +137,8 @@ fn parity_refuses_what_the_reference_refuses() {
 fn a_cut_by_the_reference_is_shown() {
     let text = "---\nname: demo\ndescription: a --- b\nlicense: MIT\n---\n";
     check("demo", text, "pass REF_DIVERGENCE:warn");
-    let target = Target { directory: "demo", file_name: "SKILL.md", bytes: text.as_bytes() };
+    let target =
+        ValidationFile { directory: "demo", file_name: "SKILL.md", bytes: text.as_bytes() };
     let issue = &validate(&target, RuleSet::STRICT).issues[0];
     assert_eq!(issue.line, Some(3));
     assert!(issue.message.contains("`description` as `a`"), "{}", issue.message);
@@ -158,13 +161,13 @@ fn long_bodies_belong_into_references() {
 fn file_names_count() {
     let bytes = named("demo").into_bytes();
     let said = |file_name: &str, rules| {
-        let target = Target { directory: "demo", file_name, bytes: &bytes };
+        let target = ValidationFile { directory: "demo", file_name, bytes: &bytes };
         validate(&target, rules).issues.iter().map(|issue| issue.code).collect::<Vec<_>>()
     };
     assert!(said("skill.md", RuleSet::STRICT).is_empty());
     assert_eq!(said("Skill.md", RuleSet::STRICT), ["SKILL_FILE_MISSING"]);
     assert_eq!(said("skill.md", RuleSet::OpenClaw), ["filename-case"]);
-    assert!(missing_file("demo").has("SKILL_FILE_MISSING"));
+    assert!(missing_file_report("demo").has_issue("SKILL_FILE_MISSING"));
 }
 
 #[test]
@@ -186,6 +189,6 @@ fn every_issue_is_a_rule_of_the_table() {
     let severity = |code: &str| AGENTSKILLS_RULES.iter().find(|rule| rule.code == code);
     assert_eq!(AGENTSKILLS_RULES.len(), 21);
     let unknown = severity("FIELD_UNKNOWN").expect("a rule");
-    assert_eq!((unknown.strict, unknown.lenient), (Severity::Error, Severity::Info));
-    assert_eq!(unknown.at(Level::Lenient), Severity::Info);
+    assert_eq!((unknown.strict, unknown.lenient), (ReasonSeverity::Error, ReasonSeverity::Info));
+    assert_eq!(unknown.severity_at(SpecLevel::Lenient), ReasonSeverity::Info);
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sinew_skill::validate::{RuleSet, Target, fix, validate};
+use sinew_skill::validate::{RuleSet, ValidationFile, apply_fixes, validate};
 use sinew_skill::{ReadOptions, read};
 
 #[test]
@@ -14,8 +14,8 @@ fn fuzz_seeds_never_panic() {
         let _ = read(&bytes, &ReadOptions::openclaw("seed"));
         let _ = read(&bytes, &ReadOptions::openpocket("seed"));
         for rules in [RuleSet::OpenClaw, RuleSet::OpenPocketStrict, RuleSet::STRICT] {
-            let target = Target { directory: "seed", file_name: "SKILL.md", bytes: &bytes };
-            let _ = fix(&bytes, &validate(&target, rules).issues);
+            let target = ValidationFile { directory: "seed", file_name: "SKILL.md", bytes: &bytes };
+            let _ = apply_fixes(&bytes, &validate(&target, rules).issues);
         }
         seen += 1;
     }

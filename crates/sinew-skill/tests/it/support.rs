@@ -1,10 +1,10 @@
 //! How a test tells its story: a file goes in, a few lines about it come out.
 
-use sinew_skill::validate::{RuleSet, Target, validate};
-use sinew_skill::{Outcome, ReadOptions, Reason, read};
+use sinew_skill::validate::{RuleSet, ValidationFile, validate};
+use sinew_skill::{ParsedSkillFile, ReadOptions, Reason, read};
 
 /// Reads a file as OpenClaw's skills are read, from a folder named `folder`.
-pub(crate) fn openclaw(bytes: &[u8]) -> Outcome<'_> {
+pub(crate) fn openclaw(bytes: &[u8]) -> ParsedSkillFile<'_> {
     read(bytes, &ReadOptions::openclaw("folder"))
 }
 
@@ -24,10 +24,11 @@ pub(crate) fn codes(reasons: &[Reason]) -> String {
 
 /// What a rule set says, as `CODE` for errors and `code:severity` for the rest.
 pub(crate) fn verdict(folder: &str, text: &str, rules: RuleSet) -> String {
-    let target = Target { directory: folder, file_name: "SKILL.md", bytes: text.as_bytes() };
+    let target =
+        ValidationFile { directory: folder, file_name: "SKILL.md", bytes: text.as_bytes() };
     let found = validate(&target, rules);
     let said = found.issues.iter().map(|issue| match issue.severity {
-        sinew_skill::Severity::Error => issue.code.to_owned(),
+        sinew_skill::ReasonSeverity::Error => issue.code.to_owned(),
         other => format!("{}:{other}", issue.code),
     });
     let said: Vec<String> = said.collect();

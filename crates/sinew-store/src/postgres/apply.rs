@@ -9,11 +9,18 @@ use std::collections::{BTreeSet, HashMap};
 use deadpool_postgres::{Client, Transaction};
 use sinew_skill::content_hash;
 
-use super::fault::Fault;
-use crate::{Done, Expect, Json, Kept, NewRecord, Op, Seq, Snapshot, StoreError, Version};
+use super::fault::PostgresFault;
+use crate::{
+    DocumentVersion, ExpectedVersion, FoldSnapshot, JsonText, NewStreamRecord, RecordSeq,
+    SnapshotWrite, StoreError, StoreOp, StoreOpResult,
+};
 
 /// Does the steps in order, or none of them.
-pub(super) async fn all(client: &mut Client, ops: &[Op], place: &str) -> Result<Vec<Done>, Fault> {
+pub(super) async fn apply_ops(
+    client: &mut Client,
+    ops: &[StoreOp],
+    place: &str,
+) -> Result<Vec<StoreOpResult>, PostgresFault> {
     let transaction = client.transaction().await?;
     let mut streams = lock_streams(&transaction, ops).await?;
     lock_names(&transaction, ops).await?;
@@ -26,7 +33,7 @@ pub(super) async fn all(client: &mut Client, ops: &[Op], place: &str) -> Result<
             transaction.prepare_cached("UPDATE sinew_streams SET head = $2 WHERE id = $1").await?;
         transaction.execute(&statement, &[&stream.id, &stream.head]).await?;
     }
-    match transaction.commit().await.map_err(Fault::from) {
+    match transaction.commit().await.map_err(PostgresFault::from) {
         // The server may have saved it before the line broke, so trying again is not ours to decide.
         Err(fault) if fault.is_closed() => {
             Err(StoreError::Uncertain { place: place.to_owned() }.into())
@@ -36,7 +43,7 @@ pub(super) async fn all(client: &mut Client, ops: &[Op], place: &str) -> Result<
 }
 
 /// A stream that this transaction has locked.
-struct Locked {
+struct LockedStream {
     id: i32,
     head: i64,
     grew: bool,
@@ -44,12 +51,12 @@ struct Locked {
 
 async fn lock_streams(
     transaction: &Transaction<'_>,
-    ops: &[Op],
-) -> Result<HashMap<String, Locked>, Fault> {
+    ops: &[StoreOp],
+) -> Result<HashMap<String, LockedStream>, PostgresFault> {
     let names: BTreeSet<&str> = ops
         .iter()
         .filter_map(|op| match op {
-            Op::Append { stream, records } if !records.is_empty() => Some(stream.as_str()),
+            StoreOp::Append { stream, records } if !records.is_empty() => Some(stream.as_str()),
             _ => None,
         })
         .collect();
@@ -74,21 +81,21 @@ async fn lock_streams(
         rows = transaction.query(&lock, &[&names]).await?;
     }
     let locked = rows.iter().map(|row| {
-        let locked = Locked { id: row.get("id"), head: row.get("head"), grew: false };
+        let locked = LockedStream { id: row.get("id"), head: row.get("head"), grew: false };
         (row.get("name"), locked)
     });
     Ok(locked.collect())
 }
 
-async fn lock_names(transaction: &Transaction<'_>, ops: &[Op]) -> Result<(), Fault> {
+async fn lock_names(transaction: &Transaction<'_>, ops: &[StoreOp]) -> Result<(), PostgresFault> {
     let numbers: BTreeSet<i64> = ops
         .iter()
         .filter_map(|op| match op {
-            Op::Append { .. } => None,
-            Op::Put { collection, key, .. } | Op::Delete { collection, key, .. } => {
+            StoreOp::Append { .. } => None,
+            StoreOp::Put { collection, key, .. } | StoreOp::Delete { collection, key, .. } => {
                 Some(number(&format!("document\0{collection}\0{key}")))
             }
-            Op::PutSnapshot { name, .. } | Op::DropSnapshot { name } => {
+            StoreOp::PutSnapshot { name, .. } | StoreOp::DropSnapshot { name } => {
                 Some(number(&format!("snapshot\0{name}")))
             }
         })
@@ -112,43 +119,43 @@ fn number(name: &str) -> i64 {
 
 async fn step(
     transaction: &Transaction<'_>,
-    streams: &mut HashMap<String, Locked>,
-    op: &Op,
-) -> Result<Done, Fault> {
+    streams: &mut HashMap<String, LockedStream>,
+    op: &StoreOp,
+) -> Result<StoreOpResult, PostgresFault> {
     match op {
-        Op::Append { stream, records } => match streams.get_mut(stream) {
-            Some(stream) => append(transaction, stream, records).await.map(Done::Appended),
+        StoreOp::Append { stream, records } => match streams.get_mut(stream) {
+            Some(stream) => append(transaction, stream, records).await.map(StoreOpResult::Appended),
             // Only streams that get no records are not locked.
-            None => Ok(Done::Appended(Vec::new())),
+            None => Ok(StoreOpResult::Appended(Vec::new())),
         },
-        Op::Put { collection, key, expect, body } => {
-            put(transaction, collection, key, *expect, body).await.map(Done::Put)
+        StoreOp::Put { collection, key, expect, body } => {
+            put(transaction, collection, key, *expect, body).await.map(StoreOpResult::Put)
         }
-        Op::Delete { collection, key, expect } => {
+        StoreOp::Delete { collection, key, expect } => {
             check(transaction, collection, key, *expect).await?;
             let statement = transaction
                 .prepare_cached("DELETE FROM sinew_documents WHERE collection = $1 AND key = $2")
                 .await?;
             transaction.execute(&statement, &[collection, key]).await?;
-            Ok(Done::Deleted)
+            Ok(StoreOpResult::Deleted)
         }
-        Op::PutSnapshot { name, snapshot } => {
-            put_snapshot(transaction, name, snapshot).await.map(Done::Snapshot)
+        StoreOp::PutSnapshot { name, snapshot } => {
+            put_snapshot(transaction, name, snapshot).await.map(StoreOpResult::Snapshot)
         }
-        Op::DropSnapshot { name } => {
+        StoreOp::DropSnapshot { name } => {
             let statement =
                 transaction.prepare_cached("DELETE FROM sinew_snapshots WHERE name = $1").await?;
             transaction.execute(&statement, &[name]).await?;
-            Ok(Done::SnapshotDropped)
+            Ok(StoreOpResult::SnapshotDropped)
         }
     }
 }
 
 async fn append(
     transaction: &Transaction<'_>,
-    stream: &mut Locked,
-    records: &[NewRecord],
-) -> Result<Vec<Seq>, Fault> {
+    stream: &mut LockedStream,
+    records: &[NewStreamRecord],
+) -> Result<Vec<RecordSeq>, PostgresFault> {
     let ids: Vec<&str> = records.iter().map(|record| record.id.as_str()).collect();
     let find = transaction
         .prepare_cached("SELECT id, seq FROM sinew_records WHERE stream = $1 AND id = ANY($2)")
@@ -157,7 +164,7 @@ async fn append(
     let mut known: HashMap<&str, i64> =
         rows.iter().map(|row| (row.get("id"), row.get("seq"))).collect();
 
-    let mut new: Vec<(&NewRecord, i64)> = Vec::new();
+    let mut new: Vec<(&NewStreamRecord, i64)> = Vec::new();
     let mut seqs = Vec::with_capacity(records.len());
     for record in records {
         let seq = *known.entry(&record.id).or_insert_with(|| {
@@ -165,7 +172,7 @@ async fn append(
             new.push((record, stream.head));
             stream.head
         });
-        seqs.push(Seq(seq.cast_unsigned()));
+        seqs.push(RecordSeq(seq.cast_unsigned()));
     }
     if new.is_empty() {
         return Ok(seqs);
@@ -190,9 +197,9 @@ async fn put(
     transaction: &Transaction<'_>,
     collection: &str,
     key: &str,
-    expect: Expect,
-    body: &Json,
-) -> Result<Version, Fault> {
+    expect: ExpectedVersion,
+    body: &JsonText,
+) -> Result<DocumentVersion, PostgresFault> {
     check(transaction, collection, key, expect).await?;
     let statement = transaction
         .prepare_cached(
@@ -204,7 +211,7 @@ async fn put(
         )
         .await?;
     let row = transaction.query_one(&statement, &[&collection, &key, &body.as_str()]).await?;
-    Ok(Version(row.get::<_, i64>(0).cast_unsigned()))
+    Ok(DocumentVersion(row.get::<_, i64>(0).cast_unsigned()))
 }
 
 /// Refuses a change to a document that is not as expected.
@@ -212,16 +219,16 @@ async fn check(
     transaction: &Transaction<'_>,
     collection: &str,
     key: &str,
-    expected: Expect,
-) -> Result<(), Fault> {
-    if expected == Expect::Any {
+    expected: ExpectedVersion,
+) -> Result<(), PostgresFault> {
+    if expected == ExpectedVersion::Any {
         return Ok(());
     }
     let statement = transaction
         .prepare_cached("SELECT version FROM sinew_documents WHERE collection = $1 AND key = $2")
         .await?;
     let row = transaction.query_opt(&statement, &[&collection, &key]).await?;
-    let found = row.map(|row| Version(row.get::<_, i64>(0).cast_unsigned()));
+    let found = row.map(|row| DocumentVersion(row.get::<_, i64>(0).cast_unsigned()));
     if expected.allows(found) {
         return Ok(());
     }
@@ -232,9 +239,9 @@ async fn check(
 async fn put_snapshot(
     transaction: &Transaction<'_>,
     name: &str,
-    snapshot: &Snapshot,
-) -> Result<Kept, Fault> {
-    let Snapshot { through, tag, body } = snapshot;
+    snapshot: &FoldSnapshot,
+) -> Result<SnapshotWrite, PostgresFault> {
+    let FoldSnapshot { through, tag, body } = snapshot;
     let statement = transaction
         .prepare_cached(
             "INSERT INTO sinew_snapshots AS old (name, through, tag, body) VALUES ($1, $2, $3, $4)
@@ -245,5 +252,5 @@ async fn put_snapshot(
         .await?;
     let through = through.0.cast_signed();
     let kept = transaction.execute(&statement, &[&name, &through, tag, body]).await?;
-    Ok(if kept == 1 { Kept::New } else { Kept::Old })
+    Ok(if kept == 1 { SnapshotWrite::New } else { SnapshotWrite::Old })
 }

@@ -10,7 +10,7 @@ use crate::StoreError;
 
 /// An error of the server or the network, or one that is final already.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum PostgresFault {
     Sql(tokio_postgres::Error),
     /// All connections were in use for too long.
     Crowded,
@@ -21,19 +21,19 @@ pub(super) enum Fault {
     Store(StoreError),
 }
 
-impl From<tokio_postgres::Error> for Fault {
+impl From<tokio_postgres::Error> for PostgresFault {
     fn from(error: tokio_postgres::Error) -> Self {
         Self::Sql(error)
     }
 }
 
-impl From<StoreError> for Fault {
+impl From<StoreError> for PostgresFault {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
-impl From<PoolError> for Fault {
+impl From<PoolError> for PostgresFault {
     fn from(error: PoolError) -> Self {
         match error {
             PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => {
@@ -48,7 +48,7 @@ impl From<PoolError> for Fault {
     }
 }
 
-impl Fault {
+impl PostgresFault {
     /// Whether the connection is gone, so that another one may serve.
     pub(super) fn is_closed(&self) -> bool {
         match self {

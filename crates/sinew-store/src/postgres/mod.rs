@@ -19,34 +19,37 @@ use deadpool_postgres::{Client, Pool};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
-    Document, Done, Keys, Op, Options, Place, PlaceKind, Record, Seq, Snapshot, Store, StoreError,
-    op,
+    FoldSnapshot, KeyRange, RecordSeq, Store, StoreError, StoreKind, StoreLocation, StoreOp,
+    StoreOpResult, StoreOptions, StoredDocument, StreamRecord, op,
 };
-use fault::Fault;
-use server::Server;
+use fault::PostgresFault;
+use server::PostgresServer;
 
 /// How long a server may think, beyond the time that it waits for locks. Only one that hangs takes
 /// longer.
 const ANSWER: Duration = Duration::from_secs(60);
 
 /// Something that is done on a connection.
-type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send + 'c>>;
+type ConnectionFuture<'c, T> = Pin<Box<dyn Future<Output = Result<T, PostgresFault>> + Send + 'c>>;
 
 /// A store on a server.
-pub(crate) struct Postgres {
-    place: Place,
+pub(crate) struct PostgresStore {
+    place: StoreLocation,
     pool: Pool,
     patience: Duration,
     /// Always there; taken out to be shut down without waiting.
     runtime: Option<Runtime>,
 }
 
-impl Postgres {
-    pub(crate) fn open(url: &str, options: &Options) -> Result<Self, StoreError> {
-        let server = Server::parse(url)?;
+impl PostgresStore {
+    pub(crate) fn open(url: &str, options: &StoreOptions) -> Result<Self, StoreError> {
+        let server = PostgresServer::parse(url)?;
         let patience = options.patience;
-        let place =
-            Place { kind: PlaceKind::Postgres, shown: server.shown.clone(), set_aside: None };
+        let place = StoreLocation {
+            kind: StoreKind::Postgres,
+            shown: server.shown.clone(),
+            set_aside: None,
+        };
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("sinew-store")
@@ -72,8 +75,8 @@ impl Postgres {
     /// a restart of the server all that were kept are.
     fn run<T: Send + 'static>(
         &self,
-        work: impl for<'c> Fn(&'c mut Client) -> Work<'c, T> + Send + Sync + 'static,
-    ) -> Result<T, Fault> {
+        work: impl for<'c> Fn(&'c mut Client) -> ConnectionFuture<'c, T> + Send + Sync + 'static,
+    ) -> Result<T, PostgresFault> {
         let (reply, answer) = sync_channel(1);
         let pool = self.pool.clone();
         let attempts = async move {
@@ -92,29 +95,29 @@ impl Postgres {
             runtime.spawn(async move {
                 let answer = match tokio::time::timeout(limit, attempts).await {
                     Ok(answer) => answer,
-                    Err(_) => Err(Fault::Overdue),
+                    Err(_) => Err(PostgresFault::Overdue),
                 };
                 let _ = reply.send(answer);
             });
         }
-        answer.recv().unwrap_or(Err(Fault::Cut("the runtime ended")))
+        answer.recv().unwrap_or(Err(PostgresFault::Cut("the runtime ended")))
     }
 
     /// Runs something that changes nothing.
     fn ask<T: Send + 'static>(
         &self,
         doing: &'static str,
-        work: impl for<'c> Fn(&'c mut Client) -> Work<'c, T> + Send + Sync + 'static,
+        work: impl for<'c> Fn(&'c mut Client) -> ConnectionFuture<'c, T> + Send + Sync + 'static,
     ) -> Result<T, StoreError> {
         self.run(work).map_err(|fault| self.explain(fault, doing))
     }
 
-    fn explain(&self, fault: Fault, doing: &'static str) -> StoreError {
+    fn explain(&self, fault: PostgresFault, doing: &'static str) -> StoreError {
         fault.explain(&self.place.shown, doing, self.patience)
     }
 }
 
-impl Drop for Postgres {
+impl Drop for PostgresStore {
     /// Waiting for a runtime is not allowed everywhere, and there is nothing to wait for.
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
@@ -123,33 +126,38 @@ impl Drop for Postgres {
     }
 }
 
-impl fmt::Debug for Postgres {
+impl fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Postgres({})", self.place.shown)
     }
 }
 
-impl Store for Postgres {
-    fn place(&self) -> &Place {
+impl Store for PostgresStore {
+    fn location(&self) -> &StoreLocation {
         &self.place
     }
 
-    fn transact(&self, ops: &[Op]) -> Result<Vec<Done>, StoreError> {
+    fn transact(&self, ops: &[StoreOp]) -> Result<Vec<StoreOpResult>, StoreError> {
         op::check(ops)?;
-        let ops: Arc<[Op]> = ops.into();
+        let ops: Arc<[StoreOp]> = ops.into();
         let place = self.place.shown.clone();
         let answer = self.run(move |client| {
             let (ops, place) = (ops.clone(), place.clone());
-            Box::pin(async move { apply::all(client, &ops, &place).await })
+            Box::pin(async move { apply::apply_ops(client, &ops, &place).await })
         });
         answer.map_err(|fault| match fault {
             // It may be on its way to the disk all the same.
-            Fault::Overdue => StoreError::Uncertain { place: self.place.shown.clone() },
+            PostgresFault::Overdue => StoreError::Uncertain { place: self.place.shown.clone() },
             fault => self.explain(fault, "save a change"),
         })
     }
 
-    fn read(&self, stream: &str, after: Seq, limit: usize) -> Result<Vec<Record>, StoreError> {
+    fn read(
+        &self,
+        stream: &str,
+        after: RecordSeq,
+        limit: usize,
+    ) -> Result<Vec<StreamRecord>, StoreError> {
         let stream = stream.to_owned();
         self.ask("read a stream", move |client| {
             let stream = stream.clone();
@@ -165,7 +173,7 @@ impl Store for Postgres {
         })
     }
 
-    fn get(&self, collection: &str, key: &str) -> Result<Option<Document>, StoreError> {
+    fn get(&self, collection: &str, key: &str) -> Result<Option<StoredDocument>, StoreError> {
         let names = (collection.to_owned(), key.to_owned());
         self.ask("read a document", move |client| {
             let (collection, key) = names.clone();
@@ -176,20 +184,20 @@ impl Store for Postgres {
     fn list(
         &self,
         collection: &str,
-        keys: Keys<'_>,
+        keys: KeyRange<'_>,
         limit: usize,
-    ) -> Result<Vec<Document>, StoreError> {
+    ) -> Result<Vec<StoredDocument>, StoreError> {
         let names = (collection.to_owned(), keys.prefix.to_owned(), keys.after.to_owned());
         self.ask("list documents", move |client| {
             let (collection, prefix, after) = names.clone();
             Box::pin(async move {
-                let keys = Keys { prefix: &prefix, after: &after };
+                let keys = KeyRange { prefix: &prefix, after: &after };
                 query::list(client, &collection, keys, limit).await
             })
         })
     }
 
-    fn snapshot(&self, name: &str) -> Result<Option<Snapshot>, StoreError> {
+    fn snapshot(&self, name: &str) -> Result<Option<FoldSnapshot>, StoreError> {
         let name = name.to_owned();
         self.ask("read a snapshot", move |client| {
             let name = name.clone();
@@ -198,7 +206,7 @@ impl Store for Postgres {
     }
 
     fn check(&self) -> Result<(), StoreError> {
-        let trouble = self.ask("be checked", |client| Box::pin(query::trouble(client)))?;
+        let trouble = self.ask("be checked", |client| Box::pin(query::first_defect(client)))?;
         match trouble {
             None => Ok(()),
             Some(detail) => Err(StoreError::Corrupt { place: self.place.shown.clone(), detail }),

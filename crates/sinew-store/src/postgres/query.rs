@@ -3,9 +3,11 @@
 use deadpool_postgres::Client;
 use tokio_postgres::Row;
 
-use super::fault::Fault;
+use super::fault::PostgresFault;
 use crate::op::{MAX_PAGE, MAX_PAGE_BYTES};
-use crate::{Document, Json, Keys, Record, Seq, Snapshot, Version};
+use crate::{
+    DocumentVersion, FoldSnapshot, JsonText, KeyRange, RecordSeq, StoredDocument, StreamRecord,
+};
 
 /// PostgreSQL has no text with a NUL in it, and so nothing of such a name.
 fn is_impossible(name: &str) -> bool {
@@ -15,9 +17,9 @@ fn is_impossible(name: &str) -> bool {
 pub(super) async fn read(
     client: &Client,
     stream: &str,
-    after: Seq,
+    after: RecordSeq,
     limit: usize,
-) -> Result<Vec<Record>, Fault> {
+) -> Result<Vec<StreamRecord>, PostgresFault> {
     if is_impossible(stream) {
         return Ok(Vec::new());
     }
@@ -41,17 +43,17 @@ pub(super) async fn read(
     Ok(rows.iter().map(record).collect())
 }
 
-fn record(row: &Row) -> Record {
-    Record {
-        seq: Seq(row.get::<_, i64>("seq").cast_unsigned()),
+fn record(row: &Row) -> StreamRecord {
+    StreamRecord {
+        seq: RecordSeq(row.get::<_, i64>("seq").cast_unsigned()),
         id: row.get("id"),
         ts: row.get("ts"),
         kind: row.get("kind"),
-        body: Json::from_row(row.get("body")),
+        body: JsonText::from_row(row.get("body")),
     }
 }
 
-pub(super) async fn len(client: &Client, stream: &str) -> Result<u64, Fault> {
+pub(super) async fn len(client: &Client, stream: &str) -> Result<u64, PostgresFault> {
     if is_impossible(stream) {
         return Ok(0);
     }
@@ -64,7 +66,7 @@ pub(super) async fn get(
     client: &Client,
     collection: &str,
     key: &str,
-) -> Result<Option<Document>, Fault> {
+) -> Result<Option<StoredDocument>, PostgresFault> {
     if is_impossible(collection) || is_impossible(key) {
         return Ok(None);
     }
@@ -79,9 +81,9 @@ pub(super) async fn get(
 pub(super) async fn list(
     client: &Client,
     collection: &str,
-    keys: Keys<'_>,
+    keys: KeyRange<'_>,
     limit: usize,
-) -> Result<Vec<Document>, Fault> {
+) -> Result<Vec<StoredDocument>, PostgresFault> {
     if is_impossible(collection) || is_impossible(keys.prefix) {
         return Ok(Vec::new());
     }
@@ -111,15 +113,18 @@ pub(super) async fn list(
     Ok(rows.iter().map(document).collect())
 }
 
-fn document(row: &Row) -> Document {
-    Document {
+fn document(row: &Row) -> StoredDocument {
+    StoredDocument {
         key: row.get("key"),
-        version: Version(row.get::<_, i64>("version").cast_unsigned()),
-        body: Json::from_row(row.get("body")),
+        version: DocumentVersion(row.get::<_, i64>("version").cast_unsigned()),
+        body: JsonText::from_row(row.get("body")),
     }
 }
 
-pub(super) async fn snapshot(client: &Client, name: &str) -> Result<Option<Snapshot>, Fault> {
+pub(super) async fn snapshot(
+    client: &Client,
+    name: &str,
+) -> Result<Option<FoldSnapshot>, PostgresFault> {
     if is_impossible(name) {
         return Ok(None);
     }
@@ -127,15 +132,15 @@ pub(super) async fn snapshot(client: &Client, name: &str) -> Result<Option<Snaps
         .prepare_cached("SELECT through, tag, body FROM sinew_snapshots WHERE name = $1")
         .await?;
     let row = client.query_opt(&statement, &[&name]).await?;
-    Ok(row.map(|row| Snapshot {
-        through: Seq(row.get::<_, i64>("through").cast_unsigned()),
+    Ok(row.map(|row| FoldSnapshot {
+        through: RecordSeq(row.get::<_, i64>("through").cast_unsigned()),
         tag: row.get("tag"),
         body: row.get("body"),
     }))
 }
 
 /// The first stream that is not whole, if any is not.
-pub(super) async fn trouble(client: &Client) -> Result<Option<String>, Fault> {
+pub(super) async fn first_defect(client: &Client) -> Result<Option<String>, PostgresFault> {
     let gap = client
         .query_opt(
             "SELECT name FROM sinew_streams

@@ -25,18 +25,18 @@ const CONNECT: Duration = Duration::from_secs(10);
 const UNACKNOWLEDGED: Duration = Duration::from_secs(20);
 
 /// A server that was named.
-pub(super) struct Server {
+pub(super) struct PostgresServer {
     pub(super) config: Config,
     pub(super) tls: MakeRustlsConnect,
     /// Host, port and database: never user or password.
     pub(super) shown: String,
 }
 
-impl Server {
+impl PostgresServer {
     pub(super) fn parse(url: &str) -> Result<Self, StoreError> {
         // Until it is understood, nothing of it is shown: a password may be anywhere.
         let bad = |why: String| StoreError::BadUrl { shown: "postgres://…".to_owned(), why };
-        let (plain, encryption) = Encryption::take(url).map_err(bad)?;
+        let (plain, encryption) = EncryptionParameters::take(url).map_err(bad)?;
         let mut config: Config = plain.parse().map_err(|error| bad(said(&error)))?;
         if config.get_hosts().is_empty() {
             return Err(bad("the host is missing".to_owned()));
@@ -64,12 +64,12 @@ impl Server {
 
 /// What the address says about encryption, in words that the driver does not know.
 #[derive(Debug, Default)]
-struct Encryption {
+struct EncryptionParameters {
     wanted: Option<bool>,
     authority: Option<String>,
 }
 
-impl Encryption {
+impl EncryptionParameters {
     /// Takes `sslmode` and `sslrootcert` out of the address.
     fn take(url: &str) -> Result<(String, Self), String> {
         let mut encryption = Self::default();

@@ -6,15 +6,15 @@ use deadpool_postgres::{
     Client, GenericClient, Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime,
 };
 
-use super::fault::Fault;
-use super::server::Server;
+use super::fault::PostgresFault;
+use super::server::PostgresServer;
 use crate::StoreError;
-use crate::migrate::{self, Applied, Migration};
+use crate::migrate::{self, AppliedMigration, SchemaMigration};
 
 /// The schema, from the first version on.
-const MIGRATIONS: &[Migration] = &[
-    Migration { version: 1, sql: include_str!("001.sql") },
-    Migration { version: 2, sql: include_str!("002.sql") },
+const MIGRATIONS: &[SchemaMigration] = &[
+    SchemaMigration { version: 1, sql: include_str!("001.sql") },
+    SchemaMigration { version: 2, sql: include_str!("002.sql") },
 ];
 
 /// Connections of one store. A server's default is a hundred for everybody.
@@ -27,7 +27,7 @@ const STALLED_MS: u32 = 60_000;
 /// Two processes must not migrate at once; this number is their appointment.
 const MIGRATION_LOCK: i64 = 0x7369_6e65_7701;
 
-pub(super) fn pool(server: &Server, patience: Duration) -> Result<Pool, Fault> {
+pub(super) fn pool(server: &PostgresServer, patience: Duration) -> Result<Pool, PostgresFault> {
     let settings = format!(
         "SET lock_timeout = {}; SET idle_in_transaction_session_timeout = {STALLED_MS};
          SET default_transaction_isolation = 'read committed';
@@ -49,11 +49,11 @@ pub(super) fn pool(server: &Server, patience: Duration) -> Result<Pool, Fault> {
             )
         }))
         .build()
-        .map_err(|_| Fault::Cut("there is no runtime"))
+        .map_err(|_| PostgresFault::Cut("there is no runtime"))
 }
 
 /// Brings the schema up to date.
-pub(super) async fn migrate(client: &mut Client, place: &str) -> Result<(), Fault> {
+pub(super) async fn migrate(client: &mut Client, place: &str) -> Result<(), PostgresFault> {
     let encoding: String =
         client.query_one("SELECT current_setting('server_encoding')", &[]).await?.get(0);
     if encoding != "UTF8" {
@@ -64,7 +64,11 @@ pub(super) async fn migrate(client: &mut Client, place: &str) -> Result<(), Faul
 }
 
 /// Runs what is missing, each step in a transaction of its own.
-async fn run(client: &mut Client, place: &str, known: &[Migration]) -> Result<(), Fault> {
+async fn run(
+    client: &mut Client,
+    place: &str,
+    known: &[SchemaMigration],
+) -> Result<(), PostgresFault> {
     while migrate::next(&applied(client).await?, known, place)?.is_some() {
         let transaction = client.transaction().await?;
         transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&MIGRATION_LOCK]).await?;
@@ -85,7 +89,7 @@ async fn run(client: &mut Client, place: &str, known: &[Migration]) -> Result<()
 }
 
 /// The migrations that ran, in order; none in a new database.
-async fn applied(client: &impl GenericClient) -> Result<Vec<Applied>, Fault> {
+async fn applied(client: &impl GenericClient) -> Result<Vec<AppliedMigration>, PostgresFault> {
     // A look at the table of tables: asking by name may be answered from a memory that another
     // process has just outdated.
     let exists: bool = client
@@ -102,7 +106,7 @@ async fn applied(client: &impl GenericClient) -> Result<Vec<Applied>, Fault> {
     let rows = client
         .query("SELECT version, checksum FROM sinew_migrations ORDER BY version", &[])
         .await?;
-    let applied = rows.iter().map(|row| Applied {
+    let applied = rows.iter().map(|row| AppliedMigration {
         version: row.get::<_, i32>("version").cast_unsigned(),
         checksum: row.get("checksum"),
     });
@@ -112,18 +116,20 @@ async fn applied(client: &impl GenericClient) -> Result<Vec<Applied>, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::postgres::Postgres;
-    use crate::{Options, Store as _};
+    use crate::postgres::PostgresStore;
+    use crate::{Store as _, StoreOptions};
 
-    const THIRD: Migration =
-        Migration { version: 3, sql: "ALTER TABLE sinew_streams ADD COLUMN note text" };
-    const BROKEN: Migration =
-        Migration { version: 4, sql: "CREATE TABLE half (x text); INSERT INTO nowhere VALUES (1)" };
+    const THIRD: SchemaMigration =
+        SchemaMigration { version: 3, sql: "ALTER TABLE sinew_streams ADD COLUMN note text" };
+    const BROKEN: SchemaMigration = SchemaMigration {
+        version: 4,
+        sql: "CREATE TABLE half (x text); INSERT INTO nowhere VALUES (1)",
+    };
 
     #[test]
     fn a_step_that_fails_leaves_the_step_before_it() {
         let Some(server) = sinew_testkit::postgres() else { return };
-        let store = Postgres::open(&server.url(), &Options::default()).unwrap();
+        let store = PostgresStore::open(&server.url(), &StoreOptions::default()).unwrap();
         let broken = store.ask("migrate", |client| {
             Box::pin(async {
                 run(client, "x", &[MIGRATIONS[0], MIGRATIONS[1], THIRD, BROKEN]).await
@@ -136,7 +142,7 @@ mod tests {
             Box::pin(async { run(client, "x", &[MIGRATIONS[0], MIGRATIONS[1], THIRD]).await })
         });
         again.unwrap();
-        let error = Postgres::open(&server.url(), &Options::default()).unwrap_err();
+        let error = PostgresStore::open(&server.url(), &StoreOptions::default()).unwrap_err();
         assert!(matches!(error, StoreError::Newer { found: 3, known: 2, .. }), "{error}");
         assert_eq!(store.len("log").unwrap(), 0);
     }

@@ -2,41 +2,53 @@
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::fault::Fault;
+use super::fault::SqliteFault;
 use super::query::{last_place, seq_of};
-use crate::{Done, Expect, Json, Kept, NewRecord, Op, Seq, Snapshot, StoreError, Version};
+use crate::{
+    DocumentVersion, ExpectedVersion, FoldSnapshot, JsonText, NewStreamRecord, RecordSeq,
+    SnapshotWrite, StoreError, StoreOp, StoreOpResult,
+};
 
 /// Does the steps in order, and stops at the first that fails.
-pub(super) fn all(connection: &Connection, ops: &[Op]) -> Result<Vec<Done>, Fault> {
+pub(super) fn apply_ops(
+    connection: &Connection,
+    ops: &[StoreOp],
+) -> Result<Vec<StoreOpResult>, SqliteFault> {
     ops.iter().map(|op| step(connection, op)).collect()
 }
 
-fn step(connection: &Connection, op: &Op) -> Result<Done, Fault> {
+fn step(connection: &Connection, op: &StoreOp) -> Result<StoreOpResult, SqliteFault> {
     match op {
-        Op::Append { stream, records } => append(connection, stream, records).map(Done::Appended),
-        Op::Put { collection, key, expect, body } => {
-            put(connection, collection, key, *expect, body).map(Done::Put)
+        StoreOp::Append { stream, records } => {
+            append(connection, stream, records).map(StoreOpResult::Appended)
         }
-        Op::Delete { collection, key, expect } => {
+        StoreOp::Put { collection, key, expect, body } => {
+            put(connection, collection, key, *expect, body).map(StoreOpResult::Put)
+        }
+        StoreOp::Delete { collection, key, expect } => {
             check(connection, collection, key, *expect)?;
             connection
                 .prepare_cached("DELETE FROM sinew_documents WHERE collection = ?1 AND key = ?2")?
                 .execute((collection, key))?;
-            Ok(Done::Deleted)
+            Ok(StoreOpResult::Deleted)
         }
-        Op::PutSnapshot { name, snapshot } => {
-            put_snapshot(connection, name, snapshot).map(Done::Snapshot)
+        StoreOp::PutSnapshot { name, snapshot } => {
+            put_snapshot(connection, name, snapshot).map(StoreOpResult::Snapshot)
         }
-        Op::DropSnapshot { name } => {
+        StoreOp::DropSnapshot { name } => {
             connection
                 .prepare_cached("DELETE FROM sinew_snapshots WHERE name = ?1")?
                 .execute([name])?;
-            Ok(Done::SnapshotDropped)
+            Ok(StoreOpResult::SnapshotDropped)
         }
     }
 }
 
-fn append(connection: &Connection, stream: &str, records: &[NewRecord]) -> Result<Vec<Seq>, Fault> {
+fn append(
+    connection: &Connection,
+    stream: &str,
+    records: &[NewStreamRecord],
+) -> Result<Vec<RecordSeq>, SqliteFault> {
     if records.is_empty() {
         return Ok(Vec::new());
     }
@@ -49,7 +61,7 @@ fn append(connection: &Connection, stream: &str, records: &[NewRecord]) -> Resul
         .prepare_cached("SELECT place FROM sinew_records WHERE place >> 40 = ?1 AND id = ?2")?;
     let mut next = last_place(connection, stream)? + 1;
     let mut seqs = Vec::with_capacity(records.len());
-    for NewRecord { id, ts, kind, body } in records {
+    for NewStreamRecord { id, ts, kind, body } in records {
         if insert.execute((next, ts, id, kind, body.as_str()))? == 1 {
             seqs.push(seq_of(next));
             next += 1;
@@ -61,7 +73,7 @@ fn append(connection: &Connection, stream: &str, records: &[NewRecord]) -> Resul
 }
 
 /// The number of a stream, which begins here if it is new.
-fn stream_id(connection: &Connection, name: &str) -> Result<i64, Fault> {
+fn stream_id(connection: &Connection, name: &str) -> Result<i64, SqliteFault> {
     let found = connection
         .prepare_cached("SELECT id FROM sinew_streams WHERE name = ?1")?
         .query_row([name], |row| row.get(0))
@@ -78,9 +90,9 @@ fn put(
     connection: &Connection,
     collection: &str,
     key: &str,
-    expect: Expect,
-    body: &Json,
-) -> Result<Version, Fault> {
+    expect: ExpectedVersion,
+    body: &JsonText,
+) -> Result<DocumentVersion, SqliteFault> {
     check(connection, collection, key, expect)?;
     let version: i64 = connection
         .prepare_cached("UPDATE sinew_versions SET last = last + 1 RETURNING last")?
@@ -92,7 +104,7 @@ fn put(
              DO UPDATE SET version = excluded.version, body = excluded.body",
         )?
         .execute((version, collection, key, body.as_str()))?;
-    Ok(Version(version.cast_unsigned()))
+    Ok(DocumentVersion(version.cast_unsigned()))
 }
 
 /// Refuses a change to a document that is not as expected.
@@ -100,13 +112,13 @@ fn check(
     connection: &Connection,
     collection: &str,
     key: &str,
-    expected: Expect,
-) -> Result<(), Fault> {
+    expected: ExpectedVersion,
+) -> Result<(), SqliteFault> {
     let found: Option<i64> = connection
         .prepare_cached("SELECT version FROM sinew_documents WHERE collection = ?1 AND key = ?2")?
         .query_row((collection, key), |row| row.get(0))
         .optional()?;
-    let found = found.map(|version| Version(version.cast_unsigned()));
+    let found = found.map(|version| DocumentVersion(version.cast_unsigned()));
     if expected.allows(found) {
         return Ok(());
     }
@@ -114,8 +126,12 @@ fn check(
     Err(StoreError::Conflict { collection, key, expected, found }.into())
 }
 
-fn put_snapshot(connection: &Connection, name: &str, snapshot: &Snapshot) -> Result<Kept, Fault> {
-    let Snapshot { through, tag, body } = snapshot;
+fn put_snapshot(
+    connection: &Connection,
+    name: &str,
+    snapshot: &FoldSnapshot,
+) -> Result<SnapshotWrite, SqliteFault> {
+    let FoldSnapshot { through, tag, body } = snapshot;
     let kept = connection
         .prepare_cached(
             "INSERT INTO sinew_snapshots (name, through, tag, body) VALUES (?1, ?2, ?3, ?4)
@@ -124,5 +140,5 @@ fn put_snapshot(connection: &Connection, name: &str, snapshot: &Snapshot) -> Res
              WHERE tag <> excluded.tag OR through < excluded.through",
         )?
         .execute((name, through.0.cast_signed(), tag, body))?;
-    Ok(if kept == 1 { Kept::New } else { Kept::Old })
+    Ok(if kept == 1 { SnapshotWrite::New } else { SnapshotWrite::Old })
 }

@@ -9,19 +9,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
-use sinew_guard::private;
+use sinew_guard::private_files;
 
-use super::fault::Fault;
+use super::fault::SqliteFault;
 use crate::StoreError;
-use crate::migrate::{self, Applied, Migration};
+use crate::migrate::{self, AppliedMigration, SchemaMigration};
 
 /// "sinw": marks a database as sinew's, so that the file of another program is never written to.
 const APPLICATION_ID: i32 = 0x7369_6e77;
 
 /// The schema, from the first version on.
-const MIGRATIONS: &[Migration] = &[
-    Migration { version: 1, sql: include_str!("001.sql") },
-    Migration { version: 2, sql: include_str!("002.sql") },
+const MIGRATIONS: &[SchemaMigration] = &[
+    SchemaMigration { version: 1, sql: include_str!("001.sql") },
+    SchemaMigration { version: 2, sql: include_str!("002.sql") },
 ];
 
 /// Pages of the log that are moved into the database file, and so begun again. The first connection of
@@ -41,37 +41,37 @@ static MAKING: Mutex<()> = Mutex::new(());
 
 /// A database file.
 #[derive(Debug, Clone)]
-pub(crate) struct File {
+pub(crate) struct DatabaseFile {
     path: PathBuf,
-    identity: Identity,
+    identity: FileIdentity,
     patience: Duration,
 }
 
 /// Which file it is, whatever its name. Windows lets nobody move a file that is open.
 #[cfg(unix)]
-type Identity = (u64, u64);
+type FileIdentity = (u64, u64);
 #[cfg(not(unix))]
-type Identity = ();
+type FileIdentity = ();
 
 #[cfg(unix)]
-fn identity(path: &Path) -> io::Result<Identity> {
+fn identity(path: &Path) -> io::Result<FileIdentity> {
     use std::os::unix::fs::MetadataExt as _;
     fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
 #[cfg(not(unix))]
-fn identity(path: &Path) -> io::Result<Identity> {
+fn identity(path: &Path) -> io::Result<FileIdentity> {
     fs::metadata(path).map(drop)
 }
 
-impl File {
+impl DatabaseFile {
     /// Opens the file for writing, makes it where there is none, and brings it up to date.
     pub(crate) fn open(path: &Path, patience: Duration) -> Result<(Self, Connection), StoreError> {
         make(path)?;
         let identity = identity(path).map_err(|error| refused(path, &error))?;
         let file = Self { path: path.to_owned(), identity, patience };
         let connection = file
-            .patiently(|| {
+            .retry_while_busy(|| {
                 let mut connection = file.connect()?;
                 file.recognise(&connection)?;
                 file.prepare(&connection)?;
@@ -85,7 +85,7 @@ impl File {
 
     /// A connection that cannot change anything.
     pub(crate) fn connect_reader(&self) -> Result<Connection, StoreError> {
-        self.patiently(|| {
+        self.retry_while_busy(|| {
             let connection = self.connect()?;
             connection.pragma_update(None, "query_only", true)?;
             Ok(connection)
@@ -93,7 +93,7 @@ impl File {
         .map_err(|fault| self.explain(fault, "open"))
     }
 
-    fn connect(&self) -> Result<Connection, Fault> {
+    fn connect(&self) -> Result<Connection, SqliteFault> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&self.path, flags)?;
         // SQLite's own waiting backs off to a tenth of a second and is unfair; see `patiently`.
@@ -105,7 +105,7 @@ impl File {
     }
 
     /// Refuses a database of somebody else.
-    fn recognise(&self, connection: &Connection) -> Result<(), Fault> {
+    fn recognise(&self, connection: &Connection) -> Result<(), SqliteFault> {
         // In one transaction, because another process may be making the database at this moment.
         let look = connection.unchecked_transaction()?;
         let tables: u32 =
@@ -114,11 +114,11 @@ impl File {
         if id == APPLICATION_ID || (id == 0 && tables == 0) {
             return Ok(());
         }
-        Err(StoreError::Foreign { place: self.shown() }.into())
+        Err(StoreError::Foreign { place: self.display_path() }.into())
     }
 
     /// Settings of a connection that writes.
-    fn prepare(&self, connection: &Connection) -> Result<(), Fault> {
+    fn prepare(&self, connection: &Connection) -> Result<(), SqliteFault> {
         let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
         if mode != "wal" {
             let mode: String =
@@ -126,7 +126,7 @@ impl File {
                     .pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
             if mode != "wal" {
                 let detail = format!("the file system keeps it in {mode} mode, WAL is needed");
-                let place = self.shown();
+                let place = self.display_path();
                 return Err(StoreError::Failed { place, doing: "open", detail }.into());
             }
         }
@@ -140,13 +140,18 @@ impl File {
     }
 
     /// Runs what is missing, each step in a transaction of its own.
-    fn migrate(&self, connection: &mut Connection, known: &[Migration]) -> Result<(), Fault> {
+    fn migrate(
+        &self,
+        connection: &mut Connection,
+        known: &[SchemaMigration],
+    ) -> Result<(), SqliteFault> {
         // Most of the time there is nothing to do, and nobody should wait for a lock to learn that.
-        while migrate::next(&applied(connection)?, known, &self.shown())?.is_some() {
+        while migrate::next(&applied(connection)?, known, &self.display_path())?.is_some() {
             let transaction =
                 connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
             // Another process may have been quicker.
-            let Some(migration) = migrate::next(&applied(&transaction)?, known, &self.shown())?
+            let Some(migration) =
+                migrate::next(&applied(&transaction)?, known, &self.display_path())?
             else {
                 break;
             };
@@ -164,10 +169,10 @@ impl File {
     /// Tries again while other processes have the file, until patience ends.
     ///
     /// Pauses are short and random, so that nobody is passed over for long.
-    pub(crate) fn patiently<T>(
+    pub(crate) fn retry_while_busy<T>(
         &self,
-        mut attempt: impl FnMut() -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
+        mut attempt: impl FnMut() -> Result<T, SqliteFault>,
+    ) -> Result<T, SqliteFault> {
         let start = Instant::now();
         loop {
             match attempt() {
@@ -188,20 +193,20 @@ impl File {
     pub(crate) fn check_unmoved(&self) -> Result<(), StoreError> {
         match identity(&self.path) {
             Ok(identity) if identity == self.identity => Ok(()),
-            _ => Err(StoreError::Moved { place: self.shown() }),
+            _ => Err(StoreError::Moved { place: self.display_path() }),
         }
     }
 
     /// What a fault means for whoever called.
-    pub(crate) fn explain(&self, fault: Fault, doing: &'static str) -> StoreError {
-        let place = self.shown();
+    pub(crate) fn explain(&self, fault: SqliteFault, doing: &'static str) -> StoreError {
+        let place = self.display_path();
         if fault.is_busy() {
             return StoreError::Locked { place, waited: self.patience };
         }
         let code = fault.code();
         let detail = match fault {
-            Fault::Store(error) => return error,
-            Fault::Sql(error) => error.to_string(),
+            SqliteFault::Store(error) => return error,
+            SqliteFault::Sql(error) => error.to_string(),
         };
         match code {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
@@ -215,7 +220,7 @@ impl File {
         }
     }
 
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn display_path(&self) -> String {
         self.path.display().to_string()
     }
 }
@@ -240,7 +245,7 @@ fn make(path: &Path) -> Result<(), StoreError> {
     }
     // `create_new` makes the folder too, and has no folder to make for a bare name.
     let rooted = Path::new(".").join(path);
-    match private::create_new(&rooted, b"") {
+    match private_files::create_new(&rooted, b"") {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(refused(path, &error)),
         _ => Ok(()),
     }
@@ -255,7 +260,7 @@ fn refused(path: &Path, error: &io::Error) -> StoreError {
 }
 
 /// The migrations that ran, in order; none in a new file.
-fn applied(connection: &Connection) -> Result<Vec<Applied>, Fault> {
+fn applied(connection: &Connection) -> Result<Vec<AppliedMigration>, SqliteFault> {
     let exists = connection
         .query_row("SELECT 1 FROM sqlite_schema WHERE name = 'sinew_migrations'", [], |_| Ok(()))
         .optional()?;
@@ -265,7 +270,7 @@ fn applied(connection: &Connection) -> Result<Vec<Applied>, Fault> {
     let mut statement =
         connection.prepare("SELECT version, checksum FROM sinew_migrations ORDER BY version")?;
     let rows = statement.query_map([], |row| {
-        Ok(Applied { version: row.get("version")?, checksum: row.get("checksum")? })
+        Ok(AppliedMigration { version: row.get("version")?, checksum: row.get("checksum")? })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
@@ -274,10 +279,12 @@ fn applied(connection: &Connection) -> Result<Vec<Applied>, Fault> {
 mod tests {
     use super::*;
 
-    const THIRD: Migration =
-        Migration { version: 3, sql: "ALTER TABLE sinew_streams ADD COLUMN note TEXT" };
-    const BROKEN: Migration =
-        Migration { version: 4, sql: "CREATE TABLE half (x TEXT); INSERT INTO nowhere VALUES (1)" };
+    const THIRD: SchemaMigration =
+        SchemaMigration { version: 3, sql: "ALTER TABLE sinew_streams ADD COLUMN note TEXT" };
+    const BROKEN: SchemaMigration = SchemaMigration {
+        version: 4,
+        sql: "CREATE TABLE half (x TEXT); INSERT INTO nowhere VALUES (1)",
+    };
 
     fn has(connection: &Connection, sql: &str) -> bool {
         connection.prepare(sql).is_ok()
@@ -287,7 +294,8 @@ mod tests {
     fn a_step_that_fails_leaves_the_step_before_it() {
         let folder = tempfile::tempdir().unwrap();
         let patience = Duration::from_secs(5);
-        let (file, mut connection) = File::open(&folder.path().join("x.db"), patience).unwrap();
+        let (file, mut connection) =
+            DatabaseFile::open(&folder.path().join("x.db"), patience).unwrap();
         let error = file
             .migrate(&mut connection, &[MIGRATIONS[0], MIGRATIONS[1], THIRD, BROKEN])
             .unwrap_err();
@@ -299,7 +307,7 @@ mod tests {
         assert_eq!(versions, [1, 2, 3]);
         file.migrate(&mut connection, &[MIGRATIONS[0], MIGRATIONS[1], THIRD]).unwrap();
         drop(connection);
-        let error = File::open(&folder.path().join("x.db"), patience).unwrap_err();
+        let error = DatabaseFile::open(&folder.path().join("x.db"), patience).unwrap_err();
         assert!(matches!(error, StoreError::Newer { found: 3, known: 2, .. }), "{error}");
     }
 }

@@ -6,24 +6,24 @@ use crate::StoreError;
 
 /// An error of SQLite, or one that is final already.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum SqliteFault {
     Sql(rusqlite::Error),
     Store(StoreError),
 }
 
-impl From<rusqlite::Error> for Fault {
+impl From<rusqlite::Error> for SqliteFault {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sql(error)
     }
 }
 
-impl From<StoreError> for Fault {
+impl From<StoreError> for SqliteFault {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
-impl Fault {
+impl SqliteFault {
     /// Whether another process has the file just now, so that trying again makes sense.
     pub(crate) fn is_busy(&self) -> bool {
         matches!(

@@ -5,8 +5,8 @@
 //! a change, and a group pays it once.
 
 mod apply;
-mod aside;
 mod connection;
+mod damaged_file;
 mod fault;
 mod query;
 mod writer;
@@ -17,34 +17,37 @@ use std::sync::{Mutex, PoisonError};
 use rusqlite::Connection;
 
 use crate::{
-    Document, Done, Keys, OnCorrupt, Op, Options, Place, PlaceKind, Record, Seq, Snapshot, Store,
-    StoreError, op,
+    CorruptionPolicy, FoldSnapshot, KeyRange, RecordSeq, Store, StoreError, StoreKind,
+    StoreLocation, StoreOp, StoreOpResult, StoreOptions, StoredDocument, StreamRecord, op,
 };
-use connection::File;
-use fault::Fault;
-use writer::Writer;
+use connection::DatabaseFile;
+use fault::SqliteFault;
+use writer::WriterHandle;
 
 /// Connections that are kept for the next reader. More readers at once open their own.
 const IDLE_READERS: usize = 4;
 
 /// A store in a file.
 #[derive(Debug)]
-pub(crate) struct Sqlite {
-    place: Place,
-    file: File,
+pub(crate) struct SqliteStore {
+    place: StoreLocation,
+    file: DatabaseFile,
     readers: Mutex<Vec<Connection>>,
-    writer: Writer,
+    writer: WriterHandle,
 }
 
-impl Sqlite {
-    pub(crate) fn open(path: &Path, options: &Options) -> Result<Self, StoreError> {
+impl SqliteStore {
+    pub(crate) fn open(path: &Path, options: &StoreOptions) -> Result<Self, StoreError> {
         let set_aside = match &options.on_corrupt {
-            OnCorrupt::Refuse => None,
-            OnCorrupt::SetAside { stamp } => aside::if_corrupt(path, stamp, options.patience)?,
+            CorruptionPolicy::Refuse => None,
+            CorruptionPolicy::SetAside { stamp } => {
+                damaged_file::set_aside_if_corrupt(path, stamp, options.patience)?
+            }
         };
-        let (file, connection) = File::open(path, options.patience)?;
-        let place = Place { kind: PlaceKind::Sqlite, shown: path.display().to_string(), set_aside };
-        let writer = Writer::start(file.clone(), connection)?;
+        let (file, connection) = DatabaseFile::open(path, options.patience)?;
+        let place =
+            StoreLocation { kind: StoreKind::Sqlite, shown: path.display().to_string(), set_aside };
+        let writer = WriterHandle::start(file.clone(), connection)?;
         Ok(Self { place, file, readers: Mutex::new(Vec::new()), writer })
     }
 
@@ -52,7 +55,7 @@ impl Sqlite {
     fn query<T>(
         &self,
         doing: &'static str,
-        query: impl Fn(&Connection) -> Result<T, Fault>,
+        query: impl Fn(&Connection) -> Result<T, SqliteFault>,
     ) -> Result<T, StoreError> {
         self.file.check_unmoved()?;
         let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -60,7 +63,7 @@ impl Sqlite {
             Some(connection) => connection,
             None => self.file.connect_reader()?,
         };
-        let answer = self.file.patiently(|| query(&connection));
+        let answer = self.file.retry_while_busy(|| query(&connection));
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
         if readers.len() < IDLE_READERS {
             readers.push(connection);
@@ -69,17 +72,22 @@ impl Sqlite {
     }
 }
 
-impl Store for Sqlite {
-    fn place(&self) -> &Place {
+impl Store for SqliteStore {
+    fn location(&self) -> &StoreLocation {
         &self.place
     }
 
-    fn transact(&self, ops: &[Op]) -> Result<Vec<Done>, StoreError> {
+    fn transact(&self, ops: &[StoreOp]) -> Result<Vec<StoreOpResult>, StoreError> {
         op::check(ops)?;
         self.writer.write(ops.to_vec())
     }
 
-    fn read(&self, stream: &str, after: Seq, limit: usize) -> Result<Vec<Record>, StoreError> {
+    fn read(
+        &self,
+        stream: &str,
+        after: RecordSeq,
+        limit: usize,
+    ) -> Result<Vec<StreamRecord>, StoreError> {
         self.query("read a stream", |connection| query::read(connection, stream, after, limit))
     }
 
@@ -87,25 +95,25 @@ impl Store for Sqlite {
         self.query("measure a stream", |connection| query::len(connection, stream))
     }
 
-    fn get(&self, collection: &str, key: &str) -> Result<Option<Document>, StoreError> {
+    fn get(&self, collection: &str, key: &str) -> Result<Option<StoredDocument>, StoreError> {
         self.query("read a document", |connection| query::get(connection, collection, key))
     }
 
     fn list(
         &self,
         collection: &str,
-        keys: Keys<'_>,
+        keys: KeyRange<'_>,
         limit: usize,
-    ) -> Result<Vec<Document>, StoreError> {
+    ) -> Result<Vec<StoredDocument>, StoreError> {
         self.query("list documents", |connection| query::list(connection, collection, keys, limit))
     }
 
-    fn snapshot(&self, name: &str) -> Result<Option<Snapshot>, StoreError> {
+    fn snapshot(&self, name: &str) -> Result<Option<FoldSnapshot>, StoreError> {
         self.query("read a snapshot", |connection| query::snapshot(connection, name))
     }
 
     fn check(&self) -> Result<(), StoreError> {
-        let trouble = self.query("be checked", query::trouble)?;
+        let trouble = self.query("be checked", query::first_defect)?;
         match trouble {
             None => Ok(()),
             Some(detail) => Err(StoreError::Corrupt { place: self.place.shown.clone(), detail }),

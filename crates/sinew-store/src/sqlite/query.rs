@@ -2,21 +2,23 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
-use super::fault::Fault;
-use crate::op::{MAX_PAGE, Page};
-use crate::{Document, Json, Keys, Record, Seq, Snapshot, Version};
+use super::fault::SqliteFault;
+use crate::op::{MAX_PAGE, StorePage};
+use crate::{
+    DocumentVersion, FoldSnapshot, JsonText, KeyRange, RecordSeq, StoredDocument, StreamRecord,
+};
 
 /// The bits of a place that number a record within its stream; see the schema.
 const SEQ_BITS: i64 = 40;
 const SEQ_MASK: i64 = (1 << SEQ_BITS) - 1;
 
 /// A record's number within its stream.
-pub(super) fn seq_of(place: i64) -> Seq {
-    Seq((place & SEQ_MASK).cast_unsigned())
+pub(super) fn seq_of(place: i64) -> RecordSeq {
+    RecordSeq((place & SEQ_MASK).cast_unsigned())
 }
 
 /// The place of a stream's last record, or the one before its first.
-pub(super) fn last_place(connection: &Connection, stream: i64) -> Result<i64, Fault> {
+pub(super) fn last_place(connection: &Connection, stream: i64) -> Result<i64, SqliteFault> {
     let front = stream << SEQ_BITS;
     let last: Option<i64> = connection
         .prepare_cached("SELECT max(place) FROM sinew_records WHERE place BETWEEN ?1 AND ?2")?
@@ -24,7 +26,7 @@ pub(super) fn last_place(connection: &Connection, stream: i64) -> Result<i64, Fa
     Ok(last.unwrap_or(front))
 }
 
-fn stream_id(connection: &Connection, name: &str) -> Result<Option<i64>, Fault> {
+fn stream_id(connection: &Connection, name: &str) -> Result<Option<i64>, SqliteFault> {
     let mut statement =
         connection.prepare_cached("SELECT id FROM sinew_streams WHERE name = ?1")?;
     Ok(statement.query_row([name], |row| row.get(0)).optional()?)
@@ -33,9 +35,9 @@ fn stream_id(connection: &Connection, name: &str) -> Result<Option<i64>, Fault> 
 pub(super) fn read(
     connection: &Connection,
     stream: &str,
-    after: Seq,
+    after: RecordSeq,
     limit: usize,
-) -> Result<Vec<Record>, Fault> {
+) -> Result<Vec<StreamRecord>, SqliteFault> {
     let Some(stream) = stream_id(connection, stream)? else { return Ok(Vec::new()) };
     let front = stream << SEQ_BITS;
     let after = i64::try_from(after.0).map_or(SEQ_MASK, |after| after.min(SEQ_MASK));
@@ -44,7 +46,7 @@ pub(super) fn read(
          WHERE place > ?1 AND place <= ?2 ORDER BY place LIMIT ?3",
     )?;
     let mut rows = statement.query((front + after, front | SEQ_MASK, bounded(limit)))?;
-    let mut page = Page::new();
+    let mut page = StorePage::new();
     while let Some(row) = rows.next()? {
         let record = record(row)?;
         let bytes = record.body.as_str().len();
@@ -55,17 +57,17 @@ pub(super) fn read(
     Ok(page.into_rows())
 }
 
-fn record(row: &Row<'_>) -> Result<Record, rusqlite::Error> {
-    Ok(Record {
+fn record(row: &Row<'_>) -> Result<StreamRecord, rusqlite::Error> {
+    Ok(StreamRecord {
         seq: seq_of(row.get("place")?),
         id: row.get("id")?,
         ts: row.get("ts")?,
         kind: row.get("kind")?,
-        body: Json::from_row(row.get("body")?),
+        body: JsonText::from_row(row.get("body")?),
     })
 }
 
-pub(super) fn len(connection: &Connection, stream: &str) -> Result<u64, Fault> {
+pub(super) fn len(connection: &Connection, stream: &str) -> Result<u64, SqliteFault> {
     match stream_id(connection, stream)? {
         Some(stream) => Ok(seq_of(last_place(connection, stream)?).0),
         None => Ok(0),
@@ -76,7 +78,7 @@ pub(super) fn get(
     connection: &Connection,
     collection: &str,
     key: &str,
-) -> Result<Option<Document>, Fault> {
+) -> Result<Option<StoredDocument>, SqliteFault> {
     let mut statement = connection.prepare_cached(
         "SELECT key, version, body FROM sinew_documents WHERE collection = ?1 AND key = ?2",
     )?;
@@ -86,9 +88,9 @@ pub(super) fn get(
 pub(super) fn list(
     connection: &Connection,
     collection: &str,
-    keys: Keys<'_>,
+    keys: KeyRange<'_>,
     limit: usize,
-) -> Result<Vec<Document>, Fault> {
+) -> Result<Vec<StoredDocument>, SqliteFault> {
     let mut statement = connection.prepare_cached(
         "SELECT key, version, body FROM sinew_documents
          WHERE collection = ?1 AND key > ?2 AND key >= ?3 AND (?4 IS NULL OR key < ?4)
@@ -96,7 +98,7 @@ pub(super) fn list(
     )?;
     let bounds = (collection, keys.after, keys.prefix, keys.end(), bounded(limit));
     let mut rows = statement.query(bounds)?;
-    let mut page = Page::new();
+    let mut page = StorePage::new();
     while let Some(row) = rows.next()? {
         let document = document(row)?;
         let bytes = document.body.as_str().len();
@@ -107,20 +109,23 @@ pub(super) fn list(
     Ok(page.into_rows())
 }
 
-fn document(row: &Row<'_>) -> Result<Document, rusqlite::Error> {
-    Ok(Document {
+fn document(row: &Row<'_>) -> Result<StoredDocument, rusqlite::Error> {
+    Ok(StoredDocument {
         key: row.get("key")?,
-        version: Version(row.get::<_, i64>("version")?.cast_unsigned()),
-        body: Json::from_row(row.get("body")?),
+        version: DocumentVersion(row.get::<_, i64>("version")?.cast_unsigned()),
+        body: JsonText::from_row(row.get("body")?),
     })
 }
 
-pub(super) fn snapshot(connection: &Connection, name: &str) -> Result<Option<Snapshot>, Fault> {
+pub(super) fn snapshot(
+    connection: &Connection,
+    name: &str,
+) -> Result<Option<FoldSnapshot>, SqliteFault> {
     let mut statement = connection
         .prepare_cached("SELECT through, tag, body FROM sinew_snapshots WHERE name = ?1")?;
     let snapshot = statement.query_row([name], |row| {
-        Ok(Snapshot {
-            through: Seq(row.get::<_, i64>("through")?.cast_unsigned()),
+        Ok(FoldSnapshot {
+            through: RecordSeq(row.get::<_, i64>("through")?.cast_unsigned()),
             tag: row.get("tag")?,
             body: row.get("body")?,
         })
@@ -129,7 +134,7 @@ pub(super) fn snapshot(connection: &Connection, name: &str) -> Result<Option<Sna
 }
 
 /// The first thing that is wrong with the file, if anything is.
-pub(super) fn trouble(connection: &Connection) -> Result<Option<String>, Fault> {
+pub(super) fn first_defect(connection: &Connection) -> Result<Option<String>, SqliteFault> {
     let said: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if said != "ok" {
         return Ok(Some(said));

@@ -11,25 +11,25 @@ use std::time::Instant;
 use rusqlite::Connection;
 
 use super::apply;
-use super::connection::{File, pause};
-use super::fault::Fault;
-use crate::{Done, Op, StoreError};
+use super::connection::{DatabaseFile, pause};
+use super::fault::SqliteFault;
+use crate::{StoreError, StoreOp, StoreOpResult};
 
 /// The most requests of one group: others wait no longer than these take.
 const MAX_GROUP: usize = 64;
 
 /// What a request comes to.
-type Answer = Result<Vec<Done>, StoreError>;
+type StoreWriteResult = Result<Vec<StoreOpResult>, StoreError>;
 
 #[derive(Debug)]
-struct Request {
-    ops: Vec<Op>,
+struct StoreWriteRequest {
+    ops: Vec<StoreOp>,
     since: Instant,
-    reply: SyncSender<Answer>,
+    reply: SyncSender<StoreWriteResult>,
 }
 
-impl Request {
-    fn answer(self, answer: Answer) {
+impl StoreWriteRequest {
+    fn answer(self, answer: StoreWriteResult) {
         // Whoever asked may be gone; the change stays.
         let _ = self.reply.send(answer);
     }
@@ -37,16 +37,17 @@ impl Request {
 
 /// A handle of the thread.
 #[derive(Debug)]
-pub(super) struct Writer {
-    file: File,
-    inbox: Option<Sender<Request>>,
+pub(super) struct WriterHandle {
+    file: DatabaseFile,
+    inbox: Option<Sender<StoreWriteRequest>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Writer {
-    pub(super) fn start(file: File, connection: Connection) -> Result<Self, StoreError> {
+impl WriterHandle {
+    pub(super) fn start(file: DatabaseFile, connection: Connection) -> Result<Self, StoreError> {
         let (inbox, requests) = channel();
-        let desk = Desk { file: file.clone(), connection, requests, waiting: VecDeque::new() };
+        let desk =
+            WriterThread { file: file.clone(), connection, requests, waiting: VecDeque::new() };
         let thread = thread::Builder::new()
             .name("sinew-store".to_owned())
             .spawn(move || desk.work())
@@ -54,9 +55,9 @@ impl Writer {
         Ok(Self { file, inbox: Some(inbox), thread: Some(thread) })
     }
 
-    pub(super) fn write(&self, ops: Vec<Op>) -> Answer {
+    pub(super) fn write(&self, ops: Vec<StoreOp>) -> StoreWriteResult {
         let (reply, answer) = sync_channel(1);
-        let request = Request { ops, since: Instant::now(), reply };
+        let request = StoreWriteRequest { ops, since: Instant::now(), reply };
         let sent = self.inbox.as_ref().is_some_and(|inbox| inbox.send(request).is_ok());
         match answer.recv() {
             Ok(answer) if sent => answer,
@@ -65,7 +66,7 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
+impl Drop for WriterHandle {
     /// Waits for the thread, so that the last one to close the file leaves no log behind.
     fn drop(&mut self) {
         self.inbox = None;
@@ -75,19 +76,19 @@ impl Drop for Writer {
     }
 }
 
-fn stopped(file: &File, detail: &str) -> StoreError {
-    StoreError::Failed { place: file.shown(), doing: "write", detail: detail.to_owned() }
+fn stopped(file: &DatabaseFile, detail: &str) -> StoreError {
+    StoreError::Failed { place: file.display_path(), doing: "write", detail: detail.to_owned() }
 }
 
 /// Where the requests are worked off.
-struct Desk {
-    file: File,
+struct WriterThread {
+    file: DatabaseFile,
     connection: Connection,
-    requests: Receiver<Request>,
-    waiting: VecDeque<Request>,
+    requests: Receiver<StoreWriteRequest>,
+    waiting: VecDeque<StoreWriteRequest>,
 }
 
-impl Desk {
+impl WriterThread {
     fn work(mut self) {
         while self.collect() {
             match self.begin() {
@@ -123,7 +124,7 @@ impl Desk {
         }
     }
 
-    fn begin(&self) -> Result<(), Fault> {
+    fn begin(&self) -> Result<(), SqliteFault> {
         self.file.check_unmoved()?;
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         Ok(())
@@ -136,7 +137,7 @@ impl Desk {
                 self.waiting.push_front(request);
                 return;
             }
-            let place = self.file.shown();
+            let place = self.file.display_path();
             request.answer(Err(StoreError::Locked { place, waited }));
         }
     }
@@ -144,8 +145,8 @@ impl Desk {
     /// Does what is waiting and answers, once for all of it.
     fn commit_group(&mut self) {
         let size = self.waiting.len().min(MAX_GROUP);
-        let group: Vec<Request> = self.waiting.drain(..size).collect();
-        let answers: Result<Vec<Answer>, Fault> =
+        let group: Vec<StoreWriteRequest> = self.waiting.drain(..size).collect();
+        let answers: Result<Vec<StoreWriteResult>, SqliteFault> =
             group.iter().map(|request| self.apply(&request.ops)).collect();
         let committed = answers.and_then(|answers| {
             self.connection.execute_batch("COMMIT")?;
@@ -171,9 +172,9 @@ impl Desk {
 
     /// Does one request, or undoes it. A fault means that the whole transaction is gone, as after a
     /// full disk.
-    fn apply(&self, ops: &[Op]) -> Result<Answer, Fault> {
+    fn apply(&self, ops: &[StoreOp]) -> Result<StoreWriteResult, SqliteFault> {
         self.connection.execute_batch("SAVEPOINT request")?;
-        match apply::all(&self.connection, ops) {
+        match apply::apply_ops(&self.connection, ops) {
             Ok(done) => {
                 self.connection.execute_batch("RELEASE request")?;
                 Ok(Ok(done))
@@ -192,12 +193,12 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{Json, NewRecord, Seq};
+    use crate::{JsonText, NewStreamRecord, RecordSeq};
 
-    fn append(id: u64) -> Vec<Op> {
-        let body = Json::of(&"x".repeat(3_000)).unwrap();
-        let record = NewRecord { id: id.to_string(), ts: 0, kind: "k".to_owned(), body };
-        vec![Op::append("log", [record])]
+    fn append(id: u64) -> Vec<StoreOp> {
+        let body = JsonText::of(&"x".repeat(3_000)).unwrap();
+        let record = NewStreamRecord { id: id.to_string(), ts: 0, kind: "k".to_owned(), body };
+        vec![StoreOp::append("log", [record])]
     }
 
     /// A file that may not grow is the same to SQLite as a disk without room.
@@ -205,9 +206,9 @@ mod tests {
     fn a_full_disk_is_said_and_what_was_saved_stays() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sinew.db");
-        let (file, connection) = File::open(&path, Duration::from_secs(5)).unwrap();
+        let (file, connection) = DatabaseFile::open(&path, Duration::from_secs(5)).unwrap();
         connection.pragma_update(None, "max_page_count", 40).unwrap();
-        let writer = Writer::start(file, connection).unwrap();
+        let writer = WriterHandle::start(file, connection).unwrap();
         let mut saved = 0;
         let error = loop {
             match writer.write(append(saved)) {
@@ -219,12 +220,16 @@ mod tests {
         assert_eq!(error, StoreError::Full { place });
         assert!(error.hint().unwrap().starts_with("free some space"));
         // What needs no new page still goes through.
-        assert_eq!(writer.write(append(0)).unwrap(), [Done::Appended(vec![Seq(1)])]);
+        assert_eq!(writer.write(append(0)).unwrap(), [StoreOpResult::Appended(vec![RecordSeq(1)])]);
         drop(writer);
 
-        let (file, connection) = File::open(&path, Duration::from_secs(5)).unwrap();
-        let writer = Writer::start(file, connection).unwrap();
+        let (file, connection) = DatabaseFile::open(&path, Duration::from_secs(5)).unwrap();
+        let writer = WriterHandle::start(file, connection).unwrap();
         let next = writer.write(append(saved)).unwrap();
-        assert_eq!(next, [Done::Appended(vec![Seq(saved + 1)])], "with room again it goes on");
+        assert_eq!(
+            next,
+            [StoreOpResult::Appended(vec![RecordSeq(saved + 1)])],
+            "with room again it goes on"
+        );
     }
 }

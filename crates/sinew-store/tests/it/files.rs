@@ -7,7 +7,10 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
-use sinew_store::{Expect, Json, NewRecord, OnCorrupt, Op, Options, Seq, StoreError, Tail};
+use sinew_store::{
+    CorruptionPolicy, ExpectedVersion, JsonText, NewStreamRecord, RecordSeq, StoreError, StoreOp,
+    StoreOptions, StreamTail,
+};
 
 use crate::support::{World, all, child, ids, parents_store, record};
 
@@ -24,9 +27,9 @@ fn files(world: &World) -> Vec<String> {
     names
 }
 
-fn set_aside(stamp: &str) -> Options {
-    let on_corrupt = OnCorrupt::SetAside { stamp: stamp.to_owned() };
-    Options { on_corrupt, ..Options::default() }
+fn set_aside(stamp: &str) -> StoreOptions {
+    let on_corrupt = CorruptionPolicy::SetAside { stamp: stamp.to_owned() };
+    StoreOptions { on_corrupt, ..StoreOptions::default() }
 }
 
 #[cfg(unix)]
@@ -42,7 +45,7 @@ fn mode(path: &Path) -> u32 {
 fn maker() {
     let Some(store) = parents_store() else { return };
     store.append("log", &[record("a")]).unwrap();
-    let file = PathBuf::from(store.place().shown.clone());
+    let file = PathBuf::from(store.location().shown.clone());
     for suffix in ["", "-wal", "-shm"] {
         let path = PathBuf::from(format!("{}{suffix}", file.display()));
         assert_eq!(mode(&path), 0o600, "{}", path.display());
@@ -80,7 +83,7 @@ fn an_empty_file_becomes_a_database() {
     let world = World::sqlite();
     fs::create_dir_all(world.file().parent().unwrap()).unwrap();
     fs::write(world.file(), "").unwrap();
-    assert_eq!(world.open().append("log", &[record("a")]).unwrap(), [Seq(1)]);
+    assert_eq!(world.open().append("log", &[record("a")]).unwrap(), [RecordSeq(1)]);
 }
 
 /// A database with a few hundred records, as bytes.
@@ -116,10 +119,10 @@ fn a_damaged_file_is_refused_and_kept() {
         assert!(fs::read(world.file()).unwrap() == bytes, "{name}: the file changed");
 
         let store = sinew_store::open(world.url(), &set_aside("20260102T030405Z")).unwrap();
-        let aside = store.place().set_aside.clone().unwrap();
+        let aside = store.location().set_aside.clone().unwrap();
         assert_eq!(aside, beside(&world, ".corrupt-20260102T030405Z"), "{name}");
         assert!(fs::read(aside).unwrap() == bytes, "{name}: the copy differs");
-        assert_eq!(store.append("log", &[record("a")]).unwrap(), [Seq(1)]);
+        assert_eq!(store.append("log", &[record("a")]).unwrap(), [RecordSeq(1)]);
         drop(store);
         assert_eq!(ids(&all(&*world.open(), "log")), ["a"]);
     }
@@ -136,14 +139,14 @@ fn no_page_can_be_damaged_unnoticed() {
         fs::create_dir_all(world.file().parent().unwrap()).unwrap();
         fs::write(world.file(), &bytes).unwrap();
         let checked = world.try_open().and_then(|store| {
-            for record in Tail::new(&*store, "log", Seq::START) {
+            for record in StreamTail::new(&*store, "log", RecordSeq::START) {
                 record?;
             }
             store.check()
         });
         assert!(matches!(checked, Err(StoreError::Corrupt { .. })), "page {page}: {checked:?}");
         let store = sinew_store::open(world.url(), &set_aside("x")).unwrap();
-        assert!(store.place().set_aside.is_some(), "page {page}");
+        assert!(store.location().set_aside.is_some(), "page {page}");
         assert_eq!(store.len("log").unwrap(), 0);
     }
 }
@@ -153,7 +156,7 @@ fn a_sound_file_is_not_set_aside() {
     let world = World::sqlite();
     world.open().append("log", &[record("a")]).unwrap();
     let store = sinew_store::open(world.url(), &set_aside("x")).unwrap();
-    assert_eq!(store.place().set_aside, None);
+    assert_eq!(store.location().set_aside, None);
     assert_eq!(ids(&all(&*store, "log")), ["a"]);
 }
 
@@ -185,7 +188,7 @@ fn the_database_of_another_program_is_left_alone() {
     fs::create_dir_all(world.file().parent().unwrap()).unwrap();
     world.execute("CREATE TABLE bookmarks (url TEXT)");
     let before = fs::read(world.file()).unwrap();
-    for options in [Options::default(), set_aside("x")] {
+    for options in [StoreOptions::default(), set_aside("x")] {
         let error = sinew_store::open(world.url(), &options).unwrap_err();
         assert!(matches!(error, StoreError::Foreign { .. }), "{error}");
     }
@@ -214,7 +217,7 @@ fn what_cannot_be_a_file_is_said() {
 #[cfg(unix)]
 fn intruder() {
     let Ok(url) = std::env::var("SINEW_CHILD_URL") else { return };
-    let error = sinew_store::open(&url, &Options::default())
+    let error = sinew_store::open(&url, &StoreOptions::default())
         .and_then(|store| store.append("log", &[record("b")]))
         .unwrap_err();
     assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
@@ -272,7 +275,7 @@ fn a_file_that_is_swapped_while_open_is_noticed() {
         fs::write(world.file(), "").unwrap();
     }
     fs::rename(beside(&world, ".old"), world.file()).unwrap();
-    assert_eq!(store.append("log", &[record("b")]).unwrap(), [Seq(2)]);
+    assert_eq!(store.append("log", &[record("b")]).unwrap(), [RecordSeq(2)]);
 }
 
 #[test]
@@ -281,7 +284,7 @@ fn a_writer_that_does_not_let_go_is_said_and_readers_do_not_care() {
     world.open().append("log", &[record("a")]).unwrap();
     let other = rusqlite::Connection::open(world.file()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let hasty = Options { patience: Duration::from_millis(30), ..Options::default() };
+    let hasty = StoreOptions { patience: Duration::from_millis(30), ..StoreOptions::default() };
     let store = sinew_store::open(world.url(), &hasty).unwrap();
     assert_eq!(store.len("log").unwrap(), 1);
     // Each waits its own time, not its own after everybody else's.
@@ -296,7 +299,7 @@ fn a_writer_that_does_not_let_go_is_said_and_readers_do_not_care() {
         }
     });
     other.execute_batch("ROLLBACK").unwrap();
-    assert_eq!(store.append("log", &[record("b")]).unwrap(), [Seq(2)]);
+    assert_eq!(store.append("log", &[record("b")]).unwrap(), [RecordSeq(2)]);
 }
 
 /// Requests that wait together are saved together; one that is refused takes nobody with it.
@@ -304,17 +307,18 @@ fn a_writer_that_does_not_let_go_is_said_and_readers_do_not_care() {
 fn a_request_that_is_refused_fails_alone() {
     let world = World::sqlite();
     let store = world.open();
-    store.put("c", "k", Expect::Absent, Json::of(&0).unwrap()).unwrap();
+    store.put("c", "k", ExpectedVersion::Absent, JsonText::of(&0).unwrap()).unwrap();
     let other = rusqlite::Connection::open(world.file()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     thread::scope(|scope| {
         for number in 0..24 {
             let store = &store;
             scope.spawn(move || {
-                let expect = if number % 3 == 0 { Expect::Absent } else { Expect::Any };
+                let expect =
+                    if number % 3 == 0 { ExpectedVersion::Absent } else { ExpectedVersion::Any };
                 let answer = store.transact(&[
-                    Op::append("log", [record(&number.to_string())]),
-                    Op::put("c", "k", expect, Json::of(&number).unwrap()),
+                    StoreOp::append("log", [record(&number.to_string())]),
+                    StoreOp::put("c", "k", expect, JsonText::of(&number).unwrap()),
                 ]);
                 assert_eq!(answer.is_err(), number % 3 == 0, "{number}: {answer:?}");
             });
@@ -332,9 +336,9 @@ fn a_request_that_is_refused_fails_alone() {
 #[ignore = "started by the test below"]
 fn glutton() {
     let Some(store) = parents_store() else { return };
-    let body = Json::of(&"x".repeat(3_000)).unwrap();
+    let body = JsonText::of(&"x".repeat(3_000)).unwrap();
     for number in 1.. {
-        let large = NewRecord { body: body.clone(), ..record(&number.to_string()) };
+        let large = NewStreamRecord { body: body.clone(), ..record(&number.to_string()) };
         if let Err(error) = store.append("log", &[large]) {
             assert!(
                 matches!(error, StoreError::Failed { .. } | StoreError::Full { .. }),

@@ -6,7 +6,9 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use sinew_store::{Expect, Json, NewRecord, Op, Seq, Snapshot, Store};
+use sinew_store::{
+    ExpectedVersion, FoldSnapshot, JsonText, NewStreamRecord, RecordSeq, Store, StoreOp,
+};
 
 use crate::support::{World, all, child, long, parents_store, record};
 
@@ -20,12 +22,12 @@ fn writer() {
         let size = usize::try_from(number * 37 % 9_000).unwrap();
         store
             .transact(&[
-                Op::append("log", [numbered(number, size)]),
-                Op::put("state", "last", Expect::Any, Json::of(&number).unwrap()),
-                Op::PutSnapshot {
+                StoreOp::append("log", [numbered(number, size)]),
+                StoreOp::put("state", "last", ExpectedVersion::Any, JsonText::of(&number).unwrap()),
+                StoreOp::PutSnapshot {
                     name: "log".to_owned(),
-                    snapshot: Snapshot {
-                        through: Seq(number),
+                    snapshot: FoldSnapshot {
+                        through: RecordSeq(number),
                         tag: "v1".to_owned(),
                         body: number.to_le_bytes().repeat(size / 8 + 1),
                     },
@@ -38,9 +40,9 @@ fn writer() {
     }
 }
 
-fn numbered(number: u64, size: usize) -> NewRecord {
-    let body = Json::of(&(number, "x".repeat(size))).unwrap();
-    NewRecord { body, ..record(&number.to_string()) }
+fn numbered(number: u64, size: usize) -> NewStreamRecord {
+    let body = JsonText::of(&(number, "x".repeat(size))).unwrap();
+    NewStreamRecord { body, ..record(&number.to_string()) }
 }
 
 /// When a writer is killed.
@@ -92,7 +94,7 @@ fn assert_whole(store: &dyn Store, acknowledged: u64) -> u64 {
         let document = store.get("state", "last").unwrap().unwrap();
         assert_eq!(document.body.read::<u64>().unwrap(), last, "one transaction, one state");
         let snapshot = store.snapshot("log").unwrap().unwrap();
-        assert_eq!(snapshot.through, Seq(last));
+        assert_eq!(snapshot.through, RecordSeq(last));
         assert_eq!(snapshot.body[..8], last.to_le_bytes());
     }
     last

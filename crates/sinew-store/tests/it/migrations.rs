@@ -3,7 +3,7 @@
 use std::sync::Barrier;
 use std::thread;
 
-use sinew_store::{Expect, Keys, Seq, StoreError};
+use sinew_store::{ExpectedVersion, KeyRange, RecordSeq, StoreError};
 
 use crate::support::{World, all, ids, json, record};
 
@@ -29,19 +29,19 @@ on_both! {
         assert_eq!(outcomes[1].body, json(r#"{"slug": "weather", "detail": "東京 'q'"}"#));
         assert_eq!(ids(&all(&*store, "audit")), ["r1.1"]);
 
-        let runs = store.list("runs", Keys::ALL, 9).unwrap();
+        let runs = store.list("runs", KeyRange::ALL, 9).unwrap();
         assert_eq!(runs.len(), 2);
         assert_eq!((runs[0].key.as_str(), runs[0].version.0), ("r1", 1));
         assert_eq!((runs[1].key.as_str(), runs[1].version.0), ("r2", 3));
         let snapshot = store.snapshot("cortex").unwrap().unwrap();
-        assert_eq!((snapshot.through, snapshot.tag.as_str()), (Seq(2), "v1"));
+        assert_eq!((snapshot.through, snapshot.tag.as_str()), (RecordSeq(2), "v1"));
         assert_eq!(snapshot.body, [0, 1, 255]);
 
         // And it goes on where it was.
-        assert_eq!(store.append("outcomes", &[record("x")]).unwrap(), [Seq(3)]);
-        assert_eq!(store.append("outcomes", &[record("01HF0000000000000000000001")]).unwrap(), [Seq(1)]);
-        assert_eq!(store.append("new", &[record("x")]).unwrap(), [Seq(1)]);
-        let version = store.put("runs", "r1", Expect::Version(runs[0].version), json("{}")).unwrap();
+        assert_eq!(store.append("outcomes", &[record("x")]).unwrap(), [RecordSeq(3)]);
+        assert_eq!(store.append("outcomes", &[record("01HF0000000000000000000001")]).unwrap(), [RecordSeq(1)]);
+        assert_eq!(store.append("new", &[record("x")]).unwrap(), [RecordSeq(1)]);
+        let version = store.put("runs", "r1", ExpectedVersion::Version(runs[0].version), json("{}")).unwrap();
         assert!(version.0 > 3, "a version is never given twice");
     }
 

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use sinew_store::{Done, Expect, Kept, Keys, Op, Seq, Snapshot, Store, Version};
+use sinew_store::{
+    DocumentVersion, ExpectedVersion, FoldSnapshot, KeyRange, RecordSeq, SnapshotWrite, Store,
+    StoreOp, StoreOpResult,
+};
 
 use crate::support::{World, json, long, record};
 
@@ -12,8 +15,8 @@ use crate::support::{World, json, long, record};
 #[derive(Default, Clone)]
 struct Model {
     streams: BTreeMap<String, Vec<String>>,
-    documents: BTreeMap<(String, String), (Version, String)>,
-    snapshots: BTreeMap<String, Snapshot>,
+    documents: BTreeMap<(String, String), (DocumentVersion, String)>,
+    snapshots: BTreeMap<String, FoldSnapshot>,
 }
 
 /// A step whose expectation is not a version yet: versions are known only when it runs.
@@ -54,41 +57,45 @@ fn steps() -> impl Strategy<Value = Vec<Vec<Step>>> {
 }
 
 impl Model {
-    fn version(&self, collection: &str, key: &str) -> Option<Version> {
+    fn version(&self, collection: &str, key: &str) -> Option<DocumentVersion> {
         self.documents.get(&(collection.to_owned(), key.to_owned())).map(|(version, _)| *version)
     }
 
-    fn op(&self, step: &Step) -> Op {
+    fn op(&self, step: &Step) -> StoreOp {
         let expect = |collection: &str, key: &str, wanted| match wanted {
-            Wanted::Any => Expect::Any,
-            Wanted::Absent => Expect::Absent,
-            Wanted::Stale => Expect::Version(Version(u64::MAX >> 1)),
-            Wanted::Current => {
-                self.version(collection, key).map_or(Expect::Absent, Expect::Version)
-            }
+            Wanted::Any => ExpectedVersion::Any,
+            Wanted::Absent => ExpectedVersion::Absent,
+            Wanted::Stale => ExpectedVersion::Version(DocumentVersion(u64::MAX >> 1)),
+            Wanted::Current => self
+                .version(collection, key)
+                .map_or(ExpectedVersion::Absent, ExpectedVersion::Version),
         };
         match step {
             Step::Append(stream, ids) => {
-                Op::append(stream, ids.iter().map(|id| record(id)).collect::<Vec<_>>())
+                StoreOp::append(stream, ids.iter().map(|id| record(id)).collect::<Vec<_>>())
             }
             Step::Put(c, k, wanted, body) => {
-                Op::put(c, k, expect(c, k, *wanted), json(&body.to_string()))
+                StoreOp::put(c, k, expect(c, k, *wanted), json(&body.to_string()))
             }
-            Step::Delete(c, k, wanted) => Op::delete(c, k, expect(c, k, *wanted)),
-            Step::Snapshot(name, through, tag) => Op::PutSnapshot {
+            Step::Delete(c, k, wanted) => StoreOp::delete(c, k, expect(c, k, *wanted)),
+            Step::Snapshot(name, through, tag) => StoreOp::PutSnapshot {
                 name: name.clone(),
-                snapshot: Snapshot { through: Seq(*through), tag: tag.clone(), body: Vec::new() },
+                snapshot: FoldSnapshot {
+                    through: RecordSeq(*through),
+                    tag: tag.clone(),
+                    body: Vec::new(),
+                },
             },
-            Step::Drop(name) => Op::DropSnapshot { name: name.clone() },
+            Step::Drop(name) => StoreOp::DropSnapshot { name: name.clone() },
         }
     }
 
     /// Does the same as the store did, or says that the store must have refused.
-    fn apply(&mut self, op: &Op, done: Option<&Done>) -> bool {
+    fn apply(&mut self, op: &StoreOp, done: Option<&StoreOpResult>) -> bool {
         match op {
-            Op::Append { stream, records } => {
+            StoreOp::Append { stream, records } => {
                 if records.is_empty() {
-                    return matches!(done, None | Some(Done::Appended(_)));
+                    return matches!(done, None | Some(StoreOpResult::Appended(_)));
                 }
                 let log = self.streams.entry(stream.clone()).or_default();
                 let places = records.iter().map(|record| {
@@ -97,12 +104,12 @@ impl Model {
                         log.push(record.id.clone());
                         log.len() - 1
                     });
-                    Seq(index as u64 + 1)
+                    RecordSeq(index as u64 + 1)
                 });
-                let places = Done::Appended(places.collect());
+                let places = StoreOpResult::Appended(places.collect());
                 done.is_none_or(|done| *done == places)
             }
-            Op::Put { collection, key, expect, body } => {
+            StoreOp::Put { collection, key, expect, body } => {
                 let slot = (collection.clone(), key.clone());
                 let found = self.documents.get(&slot).map(|(version, _)| *version);
                 if !allows(*expect, found) {
@@ -110,14 +117,14 @@ impl Model {
                 }
                 // Within a refused transaction versions are not known; any will do.
                 let version = match done {
-                    Some(Done::Put(version)) => *version,
-                    _ => Version(u64::MAX >> 2),
+                    Some(StoreOpResult::Put(version)) => *version,
+                    _ => DocumentVersion(u64::MAX >> 2),
                 };
                 let fresh = self.documents.values().all(|(old, _)| *old < version);
                 self.documents.insert(slot, (version, body.as_str().to_owned()));
                 fresh || done.is_none()
             }
-            Op::Delete { collection, key, expect } => {
+            StoreOp::Delete { collection, key, expect } => {
                 let slot = (collection.clone(), key.clone());
                 let found = self.documents.get(&slot).map(|(version, _)| *version);
                 if allows(*expect, found) {
@@ -126,19 +133,19 @@ impl Model {
                 }
                 false
             }
-            Op::PutSnapshot { name, snapshot } => {
+            StoreOp::PutSnapshot { name, snapshot } => {
                 let kept = match self.snapshots.get(name) {
                     Some(old) if old.tag == snapshot.tag && old.through >= snapshot.through => {
-                        Kept::Old
+                        SnapshotWrite::Old
                     }
-                    _ => Kept::New,
+                    _ => SnapshotWrite::New,
                 };
-                if kept == Kept::New {
+                if kept == SnapshotWrite::New {
                     self.snapshots.insert(name.clone(), snapshot.clone());
                 }
-                done.is_none_or(|done| *done == Done::Snapshot(kept))
+                done.is_none_or(|done| *done == StoreOpResult::Snapshot(kept))
             }
-            Op::DropSnapshot { name } => {
+            StoreOp::DropSnapshot { name } => {
                 self.snapshots.remove(name);
                 true
             }
@@ -147,14 +154,18 @@ impl Model {
 
     fn assert_equal(&self, store: &dyn Store) {
         for name in ["a", "b"] {
-            let ids: Vec<String> =
-                store.read(name, Seq::START, 999).unwrap().into_iter().map(|r| r.id).collect();
+            let ids: Vec<String> = store
+                .read(name, RecordSeq::START, 999)
+                .unwrap()
+                .into_iter()
+                .map(|r| r.id)
+                .collect();
             assert_eq!(&ids, self.streams.get(name).unwrap_or(&Vec::new()));
             assert_eq!(store.len(name).unwrap(), ids.len() as u64);
             assert_eq!(store.snapshot(name).unwrap().as_ref(), self.snapshots.get(name));
             for prefix in ["", "a", "a/"] {
                 let listed: Vec<_> = store
-                    .list(name, Keys::under(prefix), 999)
+                    .list(name, KeyRange::with_prefix(prefix), 999)
                     .unwrap()
                     .into_iter()
                     .map(|d| (d.key, d.version, d.body.as_str().to_owned()))
@@ -171,11 +182,11 @@ impl Model {
     }
 }
 
-fn allows(expect: Expect, found: Option<Version>) -> bool {
+fn allows(expect: ExpectedVersion, found: Option<DocumentVersion>) -> bool {
     match expect {
-        Expect::Any => true,
-        Expect::Absent => found.is_none(),
-        Expect::Version(version) => found == Some(version),
+        ExpectedVersion::Any => true,
+        ExpectedVersion::Absent => found.is_none(),
+        ExpectedVersion::Version(version) => found == Some(version),
     }
 }
 
@@ -183,7 +194,7 @@ fn check(world: &World, transactions: &[Vec<Step>]) {
     let store = world.open();
     let mut model = Model::default();
     for steps in transactions {
-        let ops: Vec<Op> = steps.iter().map(|step| model.op(step)).collect();
+        let ops: Vec<StoreOp> = steps.iter().map(|step| model.op(step)).collect();
         let mut after = model.clone();
         match store.transact(&ops) {
             Ok(done) => {

@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use sinew_store::{Expect, Json, StoreError};
+use sinew_store::{ExpectedVersion, JsonText, StoreError};
 
 use crate::support::{World, all, child, parents_store, record};
 
@@ -27,10 +27,12 @@ fn writer() {
 fn increment(store: &dyn sinew_store::Store) {
     loop {
         let (expect, number) = match store.get("counters", "n").unwrap() {
-            Some(found) => (Expect::Version(found.version), found.body.read::<usize>().unwrap()),
-            None => (Expect::Absent, 0),
+            Some(found) => {
+                (ExpectedVersion::Version(found.version), found.body.read::<usize>().unwrap())
+            }
+            None => (ExpectedVersion::Absent, 0),
         };
-        match store.put("counters", "n", expect, Json::of(&(number + 1)).unwrap()) {
+        match store.put("counters", "n", expect, JsonText::of(&(number + 1)).unwrap()) {
             Ok(_) => return,
             Err(StoreError::Conflict { .. }) => {}
             Err(other) => panic!("{other}"),

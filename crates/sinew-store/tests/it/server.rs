@@ -4,17 +4,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use sinew_store::{Options, Seq, StoreError};
-use sinew_testkit::Postgres;
+use sinew_store::{RecordSeq, StoreError, StoreOptions};
+use sinew_testkit::PostgresSchema;
 
 use crate::support::{all, ids, record};
 
 fn open(url: &str) -> Result<std::sync::Arc<dyn sinew_store::Store>, StoreError> {
-    sinew_store::open(url, &Options::default())
+    sinew_store::open(url, &StoreOptions::default())
 }
 
 /// The address in parts: user, password, host with port.
-fn parts(server: &Postgres) -> (String, String, String) {
+fn parts(server: &PostgresSchema) -> (String, String, String) {
     let url = server.url();
     let rest = url.strip_prefix("postgres://").unwrap();
     let (login, rest) = rest.split_once('@').unwrap();
@@ -72,7 +72,7 @@ fn a_server_that_refuses_is_quoted() {
         assert!(!all.contains("s3cret") && !all.contains(&password), "{all}");
     }
     let store = open(&server.url()).unwrap();
-    assert!(!format!("{store:?} {:?}", store.place()).contains(&password));
+    assert!(!format!("{store:?} {:?}", store.location()).contains(&password));
 }
 
 #[test]
@@ -106,10 +106,13 @@ fn a_connection_that_was_cut_is_replaced() {
     let name = format!("cut_{}", std::process::id());
     let store = open(&server.url_with(&format!("&application_name={name}"))).unwrap();
     for round in 0..20_u64 {
-        assert_eq!(store.append("log", &[record(&round.to_string())]).unwrap(), [Seq(round + 1)]);
-        server.hang_up(&name);
+        assert_eq!(
+            store.append("log", &[record(&round.to_string())]).unwrap(),
+            [RecordSeq(round + 1)]
+        );
+        server.drop_connections(&name);
         assert_eq!(store.len("log").unwrap(), round + 1);
-        server.hang_up(&name);
+        server.drop_connections(&name);
     }
     assert_eq!(all(&*store, "log").len(), 20);
 }
@@ -125,7 +128,7 @@ fn a_server_that_hangs_up_in_the_middle_loses_nothing() {
     thread::scope(|scope| {
         scope.spawn(|| {
             while !ended.load(Ordering::Relaxed) {
-                server.hang_up(&name);
+                server.drop_connections(&name);
             }
         });
         for number in 0..150_u64 {
@@ -137,7 +140,7 @@ fn a_server_that_hangs_up_in_the_middle_loses_nothing() {
                     Err(other) => panic!("{other}"),
                 }
             };
-            assert_eq!(seqs, [Seq(number + 1)]);
+            assert_eq!(seqs, [RecordSeq(number + 1)]);
         }
         ended.store(true, Ordering::Relaxed);
     });
@@ -150,7 +153,7 @@ fn a_server_that_hangs_up_in_the_middle_loses_nothing() {
 fn any_patience_will_do() {
     let Some(server) = sinew_testkit::postgres() else { return };
     for (number, patience) in [Duration::ZERO, Duration::MAX].into_iter().enumerate() {
-        let options = Options { patience, ..Options::default() };
+        let options = StoreOptions { patience, ..StoreOptions::default() };
         let store = sinew_store::open(&server.url(), &options).unwrap();
         store.append("log", &[record(&number.to_string())]).unwrap();
     }
@@ -159,7 +162,7 @@ fn any_patience_will_do() {
 #[test]
 fn a_writer_that_does_not_let_go_is_said() {
     let Some(server) = sinew_testkit::postgres() else { return };
-    let hasty = Options { patience: Duration::from_millis(50), ..Options::default() };
+    let hasty = StoreOptions { patience: Duration::from_millis(50), ..StoreOptions::default() };
     let store = sinew_store::open(&server.url(), &hasty).unwrap();
     store.append("log", &[record("a")]).unwrap();
     thread::scope(|scope| {
@@ -172,7 +175,7 @@ fn a_writer_that_does_not_let_go_is_said() {
         assert!(matches!(error, StoreError::Locked { .. }), "{error}");
         assert_eq!(store.len("log").unwrap(), 1, "readers do not care");
     });
-    assert_eq!(store.append("log", &[record("b")]).unwrap(), [Seq(2)]);
+    assert_eq!(store.append("log", &[record("b")]).unwrap(), [RecordSeq(2)]);
 }
 
 /// Tampering that only somebody with the database's own tools can do.

@@ -1,9 +1,9 @@
 //! Snapshots: a cache that only moves forwards.
 
-use sinew_store::{Kept, Seq, Snapshot};
+use sinew_store::{FoldSnapshot, RecordSeq, SnapshotWrite};
 
-fn snapshot(through: u64, tag: &str, body: &[u8]) -> Snapshot {
-    Snapshot { through: Seq(through), tag: tag.to_owned(), body: body.to_vec() }
+fn snapshot(through: u64, tag: &str, body: &[u8]) -> FoldSnapshot {
+    FoldSnapshot { through: RecordSeq(through), tag: tag.to_owned(), body: body.to_vec() }
 }
 
 on_both! {
@@ -11,16 +11,16 @@ on_both! {
         let store = world.open();
         assert_eq!(store.snapshot("cortex").unwrap(), None);
         for (offered, kept) in [
-            (snapshot(5, "v1", b"\0five\xff"), Kept::New),
-            (snapshot(5, "v1", b"again"), Kept::Old),
-            (snapshot(4, "v1", b"four"), Kept::Old),
-            (snapshot(9, "v1", b"nine"), Kept::New),
-            (snapshot(2, "v2", b"by other rules"), Kept::New),
-            (snapshot(9, "v1", b"nine"), Kept::New),
+            (snapshot(5, "v1", b"\0five\xff"), SnapshotWrite::New),
+            (snapshot(5, "v1", b"again"), SnapshotWrite::Old),
+            (snapshot(4, "v1", b"four"), SnapshotWrite::Old),
+            (snapshot(9, "v1", b"nine"), SnapshotWrite::New),
+            (snapshot(2, "v2", b"by other rules"), SnapshotWrite::New),
+            (snapshot(9, "v1", b"nine"), SnapshotWrite::New),
         ] {
             let before = store.snapshot("cortex").unwrap();
             assert_eq!(store.put_snapshot("cortex", offered.clone()).unwrap(), kept, "{offered:?}");
-            let after = if kept == Kept::New { Some(offered) } else { before };
+            let after = if kept == SnapshotWrite::New { Some(offered) } else { before };
             assert_eq!(store.snapshot("cortex").unwrap(), after);
         }
         assert_eq!(store.snapshot("other").unwrap(), None);
@@ -32,7 +32,7 @@ on_both! {
         store.drop_snapshot("cortex").unwrap();
         store.drop_snapshot("cortex").unwrap();
         assert_eq!(store.snapshot("cortex").unwrap(), None);
-        assert_eq!(store.put_snapshot("cortex", snapshot(1, "v1", b"")).unwrap(), Kept::New);
+        assert_eq!(store.put_snapshot("cortex", snapshot(1, "v1", b"")).unwrap(), SnapshotWrite::New);
         assert_eq!(store.snapshot("cortex").unwrap().unwrap().body, b"");
     }
 }

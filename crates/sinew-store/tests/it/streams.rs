@@ -3,23 +3,23 @@
 use std::sync::Barrier;
 use std::thread;
 
-use sinew_store::{MAX_PAGE_BYTES, NewRecord, Seq, Tail};
+use sinew_store::{MAX_PAGE_BYTES, NewStreamRecord, RecordSeq, StreamTail};
 
 use crate::support::{all, ids, json, record};
 
 on_both! {
     fn records_come_back_as_they_were_given(world) {
         let store = world.open();
-        let odd = NewRecord {
+        let odd = NewStreamRecord {
             id: "01J9ZW7Q8X".to_owned(),
             ts: -1,
             kind: "Überraschung".to_owned(),
             body: json(r#"{"b": 1, "a": "\u0000 ' \" 水 \ud83d\ude00", "b": 2.50}"#),
         };
-        assert_eq!(store.append("log", std::slice::from_ref(&odd)).unwrap(), [Seq(1)]);
+        assert_eq!(store.append("log", std::slice::from_ref(&odd)).unwrap(), [RecordSeq(1)]);
         for store in [store, world.open()] {
-            let read = &store.read("log", Seq::START, 10).unwrap()[0];
-            let NewRecord { id, ts, kind, body } = &odd;
+            let read = &store.read("log", RecordSeq::START, 10).unwrap()[0];
+            let NewStreamRecord { id, ts, kind, body } = &odd;
             assert_eq!((&read.id, &read.ts, &read.kind, &read.body), (id, ts, kind, body));
         }
     }
@@ -27,7 +27,7 @@ on_both! {
     fn a_stream_that_nobody_began_is_empty(world) {
         let store = world.open();
         assert_eq!(store.len("log").unwrap(), 0);
-        assert_eq!(store.read("log", Seq::START, 10).unwrap(), []);
+        assert_eq!(store.read("log", RecordSeq::START, 10).unwrap(), []);
         assert_eq!(store.append("log", &[]).unwrap(), []);
         assert_eq!(store.len("log").unwrap(), 0);
     }
@@ -35,8 +35,8 @@ on_both! {
     fn streams_count_for_themselves(world) {
         let store = world.open();
         store.append("a", &[record("x"), record("y")]).unwrap();
-        assert_eq!(store.append("b", &[record("x")]).unwrap(), [Seq(1)]);
-        assert_eq!(store.append("a", &[record("z")]).unwrap(), [Seq(3)]);
+        assert_eq!(store.append("b", &[record("x")]).unwrap(), [RecordSeq(1)]);
+        assert_eq!(store.append("a", &[record("z")]).unwrap(), [RecordSeq(3)]);
         assert_eq!(ids(&all(&*store, "a")), ["x", "y", "z"]);
         assert_eq!(ids(&all(&*store, "b")), ["x"]);
     }
@@ -45,23 +45,23 @@ on_both! {
         let store = world.open();
         store.append("log", &[record("a"), record("b")]).unwrap();
         let mixed = [record("b"), record("c"), record("a"), record("c")];
-        assert_eq!(store.append("log", &mixed).unwrap(), [Seq(2), Seq(3), Seq(1), Seq(3)]);
+        assert_eq!(store.append("log", &mixed).unwrap(), [RecordSeq(2), RecordSeq(3), RecordSeq(1), RecordSeq(3)]);
         let mut other = record("a");
         other.body = json("0");
-        assert_eq!(store.append("log", &[other]).unwrap(), [Seq(1)]);
+        assert_eq!(store.append("log", &[other]).unwrap(), [RecordSeq(1)]);
         assert_eq!(ids(&all(&*store, "log")), ["a", "b", "c"]);
-        assert_eq!(store.read("log", Seq::START, 1).unwrap()[0].body, record("a").body);
+        assert_eq!(store.read("log", RecordSeq::START, 1).unwrap()[0].body, record("a").body);
     }
 
     fn reading_goes_on_behind_a_place(world) {
         let store = world.open();
         store.append("log", &["a", "b", "c", "d"].map(record)).unwrap();
-        assert_eq!(ids(&store.read("log", Seq(1), 2).unwrap()), ["b", "c"]);
-        assert_eq!(ids(&store.read("log", Seq(3), 9).unwrap()), ["d"]);
+        assert_eq!(ids(&store.read("log", RecordSeq(1), 2).unwrap()), ["b", "c"]);
+        assert_eq!(ids(&store.read("log", RecordSeq(3), 9).unwrap()), ["d"]);
         for after in [4, 5, 1 << 41, u64::MAX] {
-            assert_eq!(store.read("log", Seq(after), 9).unwrap(), [], "{after}");
+            assert_eq!(store.read("log", RecordSeq(after), 9).unwrap(), [], "{after}");
         }
-        assert_eq!(store.read("log", Seq::START, 0).unwrap(), []);
+        assert_eq!(store.read("log", RecordSeq::START, 0).unwrap(), []);
     }
 
     /// Clocks jump; the store keeps what it was told, in the order of writing.
@@ -69,7 +69,7 @@ on_both! {
         let store = world.open();
         let stamps = [4_000_000_000_000, 0, i64::MIN, i64::MAX, 1_700_000_000_000];
         for (number, ts) in stamps.into_iter().enumerate() {
-            store.append("log", &[NewRecord { ts, ..record(&number.to_string()) }]).unwrap();
+            store.append("log", &[NewStreamRecord { ts, ..record(&number.to_string()) }]).unwrap();
         }
         let read: Vec<i64> = all(&*store, "log").iter().map(|record| record.ts).collect();
         assert_eq!(read, stamps);
@@ -79,7 +79,7 @@ on_both! {
         let store = world.open();
         let records: Vec<_> = (0..4_500).map(|n| record(&n.to_string())).collect();
         store.append("log", &records).unwrap();
-        let tail = Tail::new(&*store, "log", Seq(10));
+        let tail = StreamTail::new(&*store, "log", RecordSeq(10));
         let ids: Vec<String> = tail.map(|record| record.unwrap().id).collect();
         assert_eq!(ids, (10..4_500).map(|n| n.to_string()).collect::<Vec<_>>());
     }
@@ -88,10 +88,10 @@ on_both! {
         let store = world.open();
         let body = json(&format!("\"{}\"", "x".repeat(1_000_000)));
         for n in 0..20 {
-            let large = NewRecord { body: body.clone(), ..record(&n.to_string()) };
+            let large = NewStreamRecord { body: body.clone(), ..record(&n.to_string()) };
             store.append("log", &[large]).unwrap();
         }
-        let page = store.read("log", Seq::START, 1_000).unwrap();
+        let page = store.read("log", RecordSeq::START, 1_000).unwrap();
         assert_eq!(page.len(), MAX_PAGE_BYTES / 1_000_000 + 1);
         assert_eq!(all(&*store, "log").len(), 20);
         assert!(all(&*store, "log").iter().all(|record| record.body == body));
@@ -116,9 +116,9 @@ on_both! {
             gate.wait();
             let mut seen = Vec::new();
             while seen.len() < WRITERS * EACH {
-                let after = Seq(seen.len() as u64);
+                let after = RecordSeq(seen.len() as u64);
                 for record in store.read("log", after, 7).unwrap() {
-                    assert_eq!(record.seq, Seq(seen.len() as u64 + 1));
+                    assert_eq!(record.seq, RecordSeq(seen.len() as u64 + 1));
                     seen.push(record.id);
                 }
             }

@@ -4,8 +4,11 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
-use sinew_store::{Json, NewRecord, Op, Options, Record, Seq, Store, StoreError, Tail};
-use sinew_testkit::Postgres;
+use sinew_store::{
+    JsonText, NewStreamRecord, RecordSeq, Store, StoreError, StoreOp, StoreOptions, StreamRecord,
+    StreamTail,
+};
+use sinew_testkit::PostgresSchema;
 use tempfile::TempDir;
 
 /// Writes each test once and runs it on every back end.
@@ -35,7 +38,7 @@ pub(crate) struct World {
 
 enum Ground {
     Folder(#[expect(dead_code, reason = "it goes away with the world")] TempDir),
-    Schema(Postgres),
+    Schema(PostgresSchema),
 }
 
 impl World {
@@ -83,11 +86,11 @@ impl World {
     }
 
     pub(crate) fn open(&self) -> Arc<dyn Store> {
-        sinew_store::open(&self.url, &Options::default()).unwrap()
+        sinew_store::open(&self.url, &StoreOptions::default()).unwrap()
     }
 
     pub(crate) fn try_open(&self) -> Result<Arc<dyn Store>, StoreError> {
-        sinew_store::open(&self.url, &Options::default())
+        sinew_store::open(&self.url, &StoreOptions::default())
     }
 }
 
@@ -107,37 +110,37 @@ pub(crate) fn child(test: &str, world: &World) -> Command {
 /// The database that a child was started for; `None` where somebody runs ignored tests.
 pub(crate) fn parents_store() -> Option<Arc<dyn Store>> {
     let url = std::env::var("SINEW_CHILD_URL").ok()?;
-    Some(sinew_store::open(&url, &Options::default()).unwrap())
+    Some(sinew_store::open(&url, &StoreOptions::default()).unwrap())
 }
 
 /// A record with that id, and a body that tells it apart.
-pub(crate) fn record(id: &str) -> NewRecord {
-    NewRecord {
+pub(crate) fn record(id: &str) -> NewStreamRecord {
+    NewStreamRecord {
         id: id.to_owned(),
         ts: 1_700_000_000_000,
         kind: "outcome".to_owned(),
-        body: Json::of(&format!("body of {id}")).unwrap(),
+        body: JsonText::of(&format!("body of {id}")).unwrap(),
     }
 }
 
-pub(crate) fn append(id: &str) -> Op {
-    Op::append("log", [record(id)])
+pub(crate) fn append(id: &str) -> StoreOp {
+    StoreOp::append("log", [record(id)])
 }
 
-pub(crate) fn json(text: &str) -> Json {
-    Json::parse(text).unwrap()
+pub(crate) fn json(text: &str) -> JsonText {
+    JsonText::parse(text).unwrap()
 }
 
-pub(crate) fn ids(records: &[Record]) -> Vec<&str> {
+pub(crate) fn ids(records: &[StreamRecord]) -> Vec<&str> {
     records.iter().map(|record| record.id.as_str()).collect()
 }
 
 /// All records of a stream, whose places must be `1..=n`.
-pub(crate) fn all(store: &dyn Store, stream: &str) -> Vec<Record> {
-    let records: Vec<Record> =
-        Tail::new(store, stream, Seq::START).collect::<Result<_, _>>().unwrap();
+pub(crate) fn all(store: &dyn Store, stream: &str) -> Vec<StreamRecord> {
+    let records: Vec<StreamRecord> =
+        StreamTail::new(store, stream, RecordSeq::START).collect::<Result<_, _>>().unwrap();
     for (record, place) in records.iter().zip(1..) {
-        assert_eq!(record.seq, Seq(place), "{stream}");
+        assert_eq!(record.seq, RecordSeq(place), "{stream}");
     }
     assert_eq!(store.len(stream).unwrap(), records.len() as u64);
     records

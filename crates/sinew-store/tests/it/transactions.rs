@@ -2,48 +2,51 @@
 
 use std::thread;
 
-use sinew_store::{Done, Expect, Kept, Keys, Op, Seq, Snapshot, StoreError};
+use sinew_store::{
+    ExpectedVersion, FoldSnapshot, KeyRange, RecordSeq, SnapshotWrite, StoreError, StoreOp,
+    StoreOpResult,
+};
 
 use crate::support::{all, append, ids, json, record};
 
 on_both! {
     fn a_transition_and_its_event_are_one(world) {
         let store = world.open();
-        let snapshot = Snapshot { through: Seq(2), tag: "v1".to_owned(), body: vec![1] };
+        let snapshot = FoldSnapshot { through: RecordSeq(2), tag: "v1".to_owned(), body: vec![1] };
         let done = store.transact(&[
-            Op::put("runs", "r1", Expect::Absent, json("\"search\"")),
-            Op::append("audit", [record("r1.1"), record("r1.2")]),
-            Op::PutSnapshot { name: "audit".to_owned(), snapshot },
-            Op::delete("runs", "r0", Expect::Any),
-            Op::DropSnapshot { name: "other".to_owned() },
+            StoreOp::put("runs", "r1", ExpectedVersion::Absent, json("\"search\"")),
+            StoreOp::append("audit", [record("r1.1"), record("r1.2")]),
+            StoreOp::PutSnapshot { name: "audit".to_owned(), snapshot },
+            StoreOp::delete("runs", "r0", ExpectedVersion::Any),
+            StoreOp::DropSnapshot { name: "other".to_owned() },
         ]);
         let version = store.get("runs", "r1").unwrap().unwrap().version;
         assert_eq!(done.unwrap(), [
-            Done::Put(version),
-            Done::Appended(vec![Seq(1), Seq(2)]),
-            Done::Snapshot(Kept::New),
-            Done::Deleted,
-            Done::SnapshotDropped,
+            StoreOpResult::Put(version),
+            StoreOpResult::Appended(vec![RecordSeq(1), RecordSeq(2)]),
+            StoreOpResult::Snapshot(SnapshotWrite::New),
+            StoreOpResult::Deleted,
+            StoreOpResult::SnapshotDropped,
         ]);
         assert_eq!(store.transact(&[]).unwrap(), []);
     }
 
     fn a_conflict_undoes_every_step(world) {
         let store = world.open();
-        store.put("runs", "r1", Expect::Absent, json("1")).unwrap();
+        store.put("runs", "r1", ExpectedVersion::Absent, json("1")).unwrap();
         store.append("log", &[record("a")]).unwrap();
         let answer = store.transact(&[
             append("b"),
-            Op::append("new stream", [record("c")]),
-            Op::put("runs", "r2", Expect::Absent, json("2")),
-            Op::delete("runs", "r1", Expect::Any),
-            Op::put("runs", "r3", Expect::Version(sinew_store::Version(77)), json("3")),
+            StoreOp::append("new stream", [record("c")]),
+            StoreOp::put("runs", "r2", ExpectedVersion::Absent, json("2")),
+            StoreOp::delete("runs", "r1", ExpectedVersion::Any),
+            StoreOp::put("runs", "r3", ExpectedVersion::Version(sinew_store::DocumentVersion(77)), json("3")),
         ]);
         assert!(matches!(answer, Err(StoreError::Conflict { key, .. }) if key == "r3"));
         assert_eq!(ids(&all(&*store, "log")), ["a"]);
         assert_eq!(store.len("new stream").unwrap(), 0);
-        assert_eq!(store.list("runs", Keys::ALL, 9).unwrap().len(), 1);
-        assert_eq!(store.append("log", &[record("d")]).unwrap(), [Seq(2)]);
+        assert_eq!(store.list("runs", KeyRange::ALL, 9).unwrap().len(), 1);
+        assert_eq!(store.append("log", &[record("d")]).unwrap(), [RecordSeq(2)]);
     }
 
     fn a_step_sees_those_before_it(world) {
@@ -52,11 +55,11 @@ on_both! {
             append("a"),
             append("b"),
             append("a"),
-            Op::put("c", "k", Expect::Absent, json("1")),
-            Op::delete("c", "k", Expect::Any),
-            Op::put("c", "k", Expect::Absent, json("2")),
+            StoreOp::put("c", "k", ExpectedVersion::Absent, json("1")),
+            StoreOp::delete("c", "k", ExpectedVersion::Any),
+            StoreOp::put("c", "k", ExpectedVersion::Absent, json("2")),
         ]).unwrap();
-        assert_eq!(done[..3], [1, 2, 1].map(|n| Done::Appended(vec![Seq(n)])));
+        assert_eq!(done[..3], [1, 2, 1].map(|n| StoreOpResult::Appended(vec![RecordSeq(n)])));
         assert_eq!(store.get("c", "k").unwrap().unwrap().body, json("2"));
         assert_eq!(all(&*store, "log").len(), 2);
     }
@@ -70,12 +73,12 @@ on_both! {
                     for number in 0..12 {
                         let id = format!("{writer}.{number}");
                         let mut steps = vec![
-                            Op::append("one", [record(&id)]),
-                            Op::append("two", [record(&id)]),
-                            Op::put("c", "x", Expect::Any, json("1")),
-                            Op::put("c", "y", Expect::Any, json("1")),
-                            Op::PutSnapshot { name: "s".to_owned(), snapshot: Snapshot {
-                                through: Seq(number), tag: id.clone(), body: Vec::new(),
+                            StoreOp::append("one", [record(&id)]),
+                            StoreOp::append("two", [record(&id)]),
+                            StoreOp::put("c", "x", ExpectedVersion::Any, json("1")),
+                            StoreOp::put("c", "y", ExpectedVersion::Any, json("1")),
+                            StoreOp::PutSnapshot { name: "s".to_owned(), snapshot: FoldSnapshot {
+                                through: RecordSeq(number), tag: id.clone(), body: Vec::new(),
                             } },
                         ];
                         if writer % 2 == 0 {

@@ -8,55 +8,59 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexSet};
 
-use super::cues::{CUES, Cue, Family};
-use super::{Capture, Guards, Skipped, Verdict, guard, reference, topic};
+use super::cues::{CUES, CaptureCue, CueFamily};
+use super::{
+    CaptureGuards, CaptureSkipReason, CaptureVerdict, CapturedCorrection, guard, reference, topic,
+};
 use crate::text;
 
 /// The shortest correction in a script that needs no blanks between words, in UTF-16 code units.
 const MIN_DENSE: usize = 8;
 
-struct Table {
-    rows: Vec<&'static Cue>,
+struct CueTable {
+    rows: Vec<&'static CaptureCue>,
     heard: RegexSet,
     unless: Vec<Option<Regex>>,
 }
 
-static TABLE: LazyLock<Option<Table>> = LazyLock::new(|| {
-    let rows: Vec<&'static Cue> = CUES.iter().flat_map(|rows| rows.iter()).collect();
+static TABLE: LazyLock<Option<CueTable>> = LazyLock::new(|| {
+    let rows: Vec<&'static CaptureCue> = CUES.iter().flat_map(|rows| rows.iter()).collect();
     let heard = RegexSet::new(rows.iter().map(|row| row.heard)).ok()?;
     let unless = rows
         .iter()
         .map(|row| if row.unless.is_empty() { None } else { Regex::new(row.unless).ok() })
         .collect();
-    Some(Table { rows, heard, unless })
+    Some(CueTable { rows, heard, unless })
 });
 
-pub(super) fn judge(message: &str, guards: Guards) -> Verdict {
+pub(super) fn judge(message: &str, guards: CaptureGuards) -> CaptureVerdict {
     let line = text::collapse(message);
     let length = text::utf16_len(&line);
     let shortest = if line.chars().any(is_dense) { MIN_DENSE } else { *reference::LENGTH.start() };
     if !(shortest..=*reference::LENGTH.end()).contains(&length) {
-        return Verdict::Nothing(Vec::new());
+        return CaptureVerdict::Nothing(Vec::new());
     }
-    if guards == Guards::On && guard::holds_secret(message) {
+    if guards == CaptureGuards::On && guard::holds_secret(message) {
         return match weigh(message) {
-            Weighed { captured: true, .. } => Verdict::Skipped(Skipped::Secret),
-            Weighed { cues, .. } => Verdict::Nothing(cues),
+            MessageAssessment { captured: true, .. } => {
+                CaptureVerdict::Skipped(CaptureSkipReason::Secret)
+            }
+            MessageAssessment { cues, .. } => CaptureVerdict::Nothing(cues),
         };
     }
     let whole = weigh(message);
     if !whole.captured {
-        return Verdict::Nothing(whole.cues);
+        return CaptureVerdict::Nothing(whole.cues);
     }
     let own = match guards {
-        Guards::On => weigh(&guard::without_quotations(message)),
-        Guards::Off => whole,
+        CaptureGuards::On => weigh(&guard::without_quotations(message)),
+        CaptureGuards::Off => whole,
     };
     if !own.captured {
-        return Verdict::Skipped(Skipped::Quoted);
+        return CaptureVerdict::Skipped(CaptureSkipReason::Quoted);
     }
-    Verdict::Captured(Capture {
-        topic: topic::of(&line, topic::Boundary::Unicode),
+    CaptureVerdict::Captured(CapturedCorrection {
+        topic: topic::of(&line, topic::WordBoundary::Unicode),
         instruction: instruction(&line),
         cues: own.cues,
     })
@@ -66,34 +70,35 @@ pub(super) fn judge(message: &str, guards: Guards) -> Verdict {
 fn instruction(line: &str) -> String {
     let line = text::trim(reference::without_ok(line));
     let kept: Vec<&str> = sentences(line)
-        .filter(|sentence| Heard::of(sentence).against() != Some(Family::Question))
+        .filter(|sentence| SentenceCues::of(sentence).against() != Some(CueFamily::Question))
         .collect();
     let kept = text::collapse(&kept.concat());
     if kept.is_empty() { line.to_owned() } else { kept }
 }
 
-struct Weighed {
+struct MessageAssessment {
     captured: bool,
     cues: Vec<String>,
 }
 
 /// Weighs a message.
-fn weigh(message: &str) -> Weighed {
+fn weigh(message: &str) -> MessageAssessment {
     let line = text::collapse(message);
-    let mut strong: BTreeSet<Family> = BTreeSet::new();
-    let mut counted: BTreeSet<Family> = BTreeSet::new();
+    let mut strong: BTreeSet<CueFamily> = BTreeSet::new();
+    let mut counted: BTreeSet<CueFamily> = BTreeSet::new();
     let mut cues = Vec::new();
     let mut jokes = false;
     let mut countered = false;
     for sentence in sentences(&line) {
-        let heard = Heard::of(sentence);
-        jokes |= heard.has(Family::SmallTalk);
+        let heard = SentenceCues::of(sentence);
+        jokes |= heard.has(CueFamily::SmallTalk);
         countered |= heard.taken_back;
         if let Some(against) = heard.against() {
             countered = true;
             cues.push(format!("-{}", against.as_str()));
             // What says itself that it lasts is not taken back by a "today" beside it.
-            let lasts = matches!(against, Family::Now | Family::Own) && heard.has(Family::Future);
+            let lasts =
+                matches!(against, CueFamily::Now | CueFamily::Own) && heard.has(CueFamily::Future);
             if !lasts {
                 continue;
             }
@@ -108,7 +113,7 @@ fn weigh(message: &str) -> Weighed {
         }
     }
     if jokes {
-        cues.push(format!("-{}", Family::SmallTalk.as_str()));
+        cues.push(format!("-{}", CueFamily::SmallTalk.as_str()));
     }
     // The reference's own patterns may span sentences; they hold unless something spoke against them.
     if strong.is_empty()
@@ -116,20 +121,20 @@ fn weigh(message: &str) -> Weighed {
         && !jokes
         && let Some(cue) = reference::cue(&line)
     {
-        strong.insert(Family::Standing);
+        strong.insert(CueFamily::Standing);
         cues.push(cue);
     }
     // A joke takes back what is only hinted at, and what is said once without saying that it lasts.
     let captured = match jokes {
         false => !strong.is_empty() || adds_up(&counted),
-        true => strong.contains(&Family::Future) || (!strong.is_empty() && counted.len() > 1),
+        true => strong.contains(&CueFamily::Future) || (!strong.is_empty() && counted.len() > 1),
     };
-    Weighed { captured, cues }
+    MessageAssessment { captured, cues }
 }
 
 /// Whether weak cues together make a correction.
-fn adds_up(counted: &BTreeSet<Family>) -> bool {
-    use Family as F;
+fn adds_up(counted: &BTreeSet<CueFamily>) -> bool {
+    use CueFamily as F;
     let any = |families: &[F]| families.iter().any(|family| counted.contains(family));
     let count = counted.iter().filter(|&&family| family != F::Fix).count();
     let told_off = any(&[F::Blame, F::Worked]) && (count > 1 || any(&[F::Fix]));
@@ -139,8 +144,8 @@ fn adds_up(counted: &BTreeSet<Family>) -> bool {
 }
 
 /// The rows that a sentence speaks to.
-struct Heard {
-    rows: Vec<&'static Cue>,
+struct SentenceCues {
+    rows: Vec<&'static CaptureCue>,
     /// A row that would have counted does not, because of what else was heard.
     taken_back: bool,
     /// It asks for something politely.
@@ -167,7 +172,7 @@ const REQUESTS: &[&str] = &[
     "podes",
 ];
 
-impl Heard {
+impl SentenceCues {
     fn of(sentence: &str) -> Self {
         let mut heard = Self { rows: Vec::new(), taken_back: false, is_request: false };
         let Some(table) = TABLE.as_ref() else { return heard };
@@ -184,23 +189,23 @@ impl Heard {
         heard
     }
 
-    fn has(&self, family: Family) -> bool {
+    fn has(&self, family: CueFamily) -> bool {
         self.rows.iter().any(|row| row.family == family)
     }
 
     /// What speaks against the whole sentence, gravest first. A polite request for something that
     /// lasts is no question.
-    fn against(&self) -> Option<Family> {
+    fn against(&self) -> Option<CueFamily> {
         let means_it = self.is_request && self.rows.iter().any(|row| row.strong);
-        [Family::Reported, Family::Question, Family::Now, Family::Own]
+        [CueFamily::Reported, CueFamily::Question, CueFamily::Now, CueFamily::Own]
             .into_iter()
-            .find(|&family| self.has(family) && !(family == Family::Question && means_it))
+            .find(|&family| self.has(family) && !(family == CueFamily::Question && means_it))
     }
 
     /// The families that speak for it, each once, and whether strongly.
-    fn cues(&self) -> impl Iterator<Item = (Family, bool)> {
-        let mut families: Vec<(Family, bool)> = Vec::new();
-        for row in self.rows.iter().filter(|row| row.family < Family::Question) {
+    fn cues(&self) -> impl Iterator<Item = (CueFamily, bool)> {
+        let mut families: Vec<(CueFamily, bool)> = Vec::new();
+        for row in self.rows.iter().filter(|row| row.family < CueFamily::Question) {
             match families.iter_mut().find(|(family, _)| *family == row.family) {
                 Some((_, strong)) => *strong |= row.strong,
                 None => families.push((row.family, row.strong)),

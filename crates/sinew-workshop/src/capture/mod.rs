@@ -11,20 +11,20 @@ mod reference;
 mod topic;
 mod transcript;
 
-pub use topic::Topic;
+pub use topic::CaptureTopic;
 pub use transcript::{TranscriptError, count_tool_calls, message_text, read_transcript};
 
 pub(crate) use transcript::{transcript_text, user_texts};
 
 use serde::Serialize;
 
-use crate::proposal::Change;
+use crate::proposal::ProposalChange;
 use crate::settings::CaptureProfile;
 use crate::text;
 
 /// Whether what stands in quotation marks, and what holds a secret, is looked at too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Guards {
+pub enum CaptureGuards {
     /// As it should be.
     #[default]
     On,
@@ -34,9 +34,9 @@ pub enum Guards {
 
 /// A correction, and the proposal it makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Capture {
+pub struct CapturedCorrection {
     /// What the skill is about.
-    pub topic: &'static Topic,
+    pub topic: &'static CaptureTopic,
     /// What the user wants done.
     pub instruction: String,
     /// Which cues were heard, for explanations.
@@ -45,11 +45,11 @@ pub struct Capture {
 
 /// What became of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CaptureVerdict {
     /// It is a correction.
-    Captured(Capture),
+    Captured(CapturedCorrection),
     /// It would be one, but must not be kept.
-    Skipped(Skipped),
+    Skipped(CaptureSkipReason),
     /// It is none, with what was heard in it.
     Nothing(Vec<String>),
 }
@@ -57,14 +57,14 @@ pub enum Verdict {
 /// Why a message that sounds like a correction is not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Skipped {
+pub enum CaptureSkipReason {
     /// It holds a secret.
     Secret,
     /// The words that make it a correction are somebody else's.
     Quoted,
 }
 
-impl Skipped {
+impl CaptureSkipReason {
     /// The reason, for logs.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -74,15 +74,15 @@ impl Skipped {
     }
 }
 
-impl Capture {
+impl CapturedCorrection {
     /// The reason that is recorded.
     pub fn reason(&self) -> String {
         format!("User correction for {}", self.topic.label)
     }
 
     /// The change it proposes: a skill with the instruction as its first step.
-    pub fn change(&self) -> Change {
-        Change::Create {
+    pub fn change(&self) -> ProposalChange {
+        ProposalChange::Create {
             description: format!("Reusable workflow notes for {}.", self.topic.label),
             body: format!(
                 "# {}\n\n## Workflow\n\n- {}\n- {}\n- {}",
@@ -101,10 +101,14 @@ pub(crate) const REMINDERS: [&str; 2] = [
 ];
 
 /// Judges one message.
-pub fn judge(message: &str, profile: CaptureProfile, guards: Guards) -> Verdict {
+pub fn judge_message(
+    message: &str,
+    profile: CaptureProfile,
+    guards: CaptureGuards,
+) -> CaptureVerdict {
     // What is longer than any message that may be kept is not even looked at.
     if text::utf16_len(message) > MAX_RAW {
-        return Verdict::Nothing(Vec::new());
+        return CaptureVerdict::Nothing(Vec::new());
     }
     match profile {
         CaptureProfile::Reference => reference::judge(message, guards),
@@ -120,14 +124,14 @@ const MAX_RAW: usize = 20_000;
 pub fn judge_turn(
     messages: &[serde_json::Value],
     profile: CaptureProfile,
-) -> (Option<Capture>, Vec<Skipped>) {
+) -> (Option<CapturedCorrection>, Vec<CaptureSkipReason>) {
     let mut last = None;
     let mut skipped = Vec::new();
     for message in user_texts(messages) {
-        match judge(&message, profile, Guards::On) {
-            Verdict::Captured(capture) => last = Some(capture),
-            Verdict::Skipped(why) => skipped.push(why),
-            Verdict::Nothing(_) => {}
+        match judge_message(&message, profile, CaptureGuards::On) {
+            CaptureVerdict::Captured(capture) => last = Some(capture),
+            CaptureVerdict::Skipped(why) => skipped.push(why),
+            CaptureVerdict::Nothing(_) => {}
         }
     }
     (last, skipped)

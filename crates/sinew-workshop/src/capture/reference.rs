@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Capture, Guards, Skipped, Verdict, guard, topic};
+use super::{CaptureGuards, CaptureSkipReason, CaptureVerdict, CapturedCorrection, guard, topic};
 use crate::text;
 
 /// Shorter and longer messages are no corrections, in UTF-16 code units.
@@ -37,22 +37,22 @@ pub(super) fn without_ok(text: &str) -> &str {
     if cut.len() == rest.len() { text } else { cut }
 }
 
-pub(super) fn judge(message: &str, guards: Guards) -> Verdict {
+pub(super) fn judge(message: &str, guards: CaptureGuards) -> CaptureVerdict {
     let line = text::collapse(message);
     if !LENGTH.contains(&text::utf16_len(&line)) {
-        return Verdict::Nothing(Vec::new());
+        return CaptureVerdict::Nothing(Vec::new());
     }
-    let Some(heard) = cue(&line) else { return Verdict::Nothing(Vec::new()) };
-    if guards == Guards::On {
+    let Some(heard) = cue(&line) else { return CaptureVerdict::Nothing(Vec::new()) };
+    if guards == CaptureGuards::On {
         if guard::holds_secret(message) {
-            return Verdict::Skipped(Skipped::Secret);
+            return CaptureVerdict::Skipped(CaptureSkipReason::Secret);
         }
         if cue(&text::collapse(&guard::without_quotations(message))).is_none() {
-            return Verdict::Skipped(Skipped::Quoted);
+            return CaptureVerdict::Skipped(CaptureSkipReason::Quoted);
         }
     }
-    Verdict::Captured(Capture {
-        topic: topic::of(&line, topic::Boundary::Ascii),
+    CaptureVerdict::Captured(CapturedCorrection {
+        topic: topic::of(&line, topic::WordBoundary::Ascii),
         instruction: text::trim(without_ok(&line)).to_owned(),
         cues: vec![heard],
     })

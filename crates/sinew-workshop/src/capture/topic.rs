@@ -6,7 +6,7 @@ use regex::Regex;
 
 /// What a captured skill is about.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Topic {
+pub struct CaptureTopic {
     /// The skill's name.
     pub skill: &'static str,
     /// Its title.
@@ -18,32 +18,32 @@ pub struct Topic {
 }
 
 /// In this order; the last one has no hint and takes the rest.
-static TOPICS: [Topic; 5] = [
-    Topic {
+static TOPICS: [CaptureTopic; 5] = [
+    CaptureTopic {
         skill: "animated-gif-workflow",
         title: "Animated GIF Workflow",
         label: "animated GIF requests",
         hint: r"(?-u:\b)animated(?-u:\b)|(?-u:\b)gifs?(?-u:\b)",
     },
-    Topic {
+    CaptureTopic {
         skill: "screenshot-asset-workflow",
         title: "Screenshot Asset Workflow",
         label: "screenshot asset updates",
         hint: r"(?-u:\b)screenshot|screen capture|imageoptim|asset(?-u:\b)",
     },
-    Topic {
+    CaptureTopic {
         skill: "qa-scenario-workflow",
         title: "QA Scenario Workflow",
         label: "QA tasks",
         hint: r"(?-u:\b)qa(?-u:\b)|(?-u:\b)scenario(?-u:\b)|(?-u:\b)test plan(?-u:\b)",
     },
-    Topic {
+    CaptureTopic {
         skill: "github-pr-workflow",
         title: "GitHub PR Workflow",
         label: "GitHub PR work",
         hint: r"(?-u:\b)pr(?-u:\b)|(?-u:\b)pull request(?-u:\b)|(?-u:\b)github(?-u:\b)",
     },
-    Topic {
+    CaptureTopic {
         skill: "learned-workflows",
         title: "Learned Workflows",
         label: "repeatable tasks",
@@ -53,7 +53,7 @@ static TOPICS: [Topic; 5] = [
 
 /// What counts as the end of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Boundary {
+pub(super) enum WordBoundary {
     /// JavaScript's `\b`, for which `pr` is a word of "prüfen".
     Ascii,
     /// Anybody's.
@@ -69,11 +69,11 @@ fn hints(written: impl Fn(&str) -> String) -> Vec<Option<Regex>> {
 }
 
 /// What a collapsed message is about.
-pub(super) fn of(message: &str, boundary: Boundary) -> &'static Topic {
+pub(super) fn of(message: &str, boundary: WordBoundary) -> &'static CaptureTopic {
     let lower = message.to_lowercase();
     let hints = match boundary {
-        Boundary::Ascii => &ASCII,
-        Boundary::Unicode => &UNICODE,
+        WordBoundary::Ascii => &ASCII,
+        WordBoundary::Unicode => &UNICODE,
     };
     let hinted = TOPICS.iter().zip(hints.iter()).find(|(topic, hint)| {
         topic.hint.is_empty() || hint.as_ref().is_some_and(|hint| hint.is_match(&lower))

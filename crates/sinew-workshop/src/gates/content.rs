@@ -1,10 +1,10 @@
 //! What a change holds: nothing unprintable, no literal secret, and what the scanner says of it.
 
-use sinew_guard::scan::{Bundle, Finding, Scanner, Severity};
+use sinew_guard::scan::{Finding, FindingSeverity, Scanner, SkillBundle};
 use sinew_guard::secrets;
 
-use crate::error::{Error, Result};
-use crate::proposal::{Change, ScanFinding};
+use crate::error::{Result, WorkshopError};
+use crate::proposal::{ProposalChange, ProposalFinding};
 use crate::text;
 
 /// Findings that are kept with a proposal: as many as a person reads.
@@ -17,7 +17,7 @@ const MAX_EXCERPT: usize = 120;
 pub(crate) fn fields<'a>(
     title: &'a str,
     reason: &'a str,
-    change: &'a Change,
+    change: &'a ProposalChange,
 ) -> Vec<(&'a str, &'a str)> {
     let mut fields = vec![("title", title), ("reason", reason)];
     fields.extend(change.texts());
@@ -28,11 +28,14 @@ pub(crate) fn fields<'a>(
 pub(crate) fn check_fields(fields: &[(&str, &str)], limit: usize) -> Result<()> {
     for (field, value) in fields {
         if value.len() > limit {
-            return Err(Error::FieldTooLong { field: (*field).to_owned(), limit });
+            return Err(WorkshopError::FieldTooLong { field: (*field).to_owned(), limit });
         }
         let control = value.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t'));
         if let Some(c) = control {
-            return Err(Error::ControlCharacter { field: (*field).to_owned(), code: c as u32 });
+            return Err(WorkshopError::ControlCharacter {
+                field: (*field).to_owned(),
+                code: c as u32,
+            });
         }
         refuse_secrets(field, value)?;
     }
@@ -43,7 +46,7 @@ pub(crate) fn check_fields(fields: &[(&str, &str)], limit: usize) -> Result<()> 
 pub(crate) fn refuse_secrets(file: &str, value: &str) -> Result<()> {
     match secrets::find_strict(value).first() {
         None => Ok(()),
-        Some(secret) => Err(Error::Secret {
+        Some(secret) => Err(WorkshopError::Secret {
             file: file.to_owned(),
             line: 1 + value[..secret.range.start].matches('\n').count(),
             rule: secret.id.clone(),
@@ -58,18 +61,18 @@ pub(crate) fn scan(
     name: &str,
     files: &[(String, String)],
     texts: &[(&str, &str)],
-) -> Vec<ScanFinding> {
-    let bundle = |files: Vec<(String, Vec<u8>)>| Bundle::from_files(files).named(name);
+) -> Vec<ProposalFinding> {
+    let bundle = |files: Vec<(String, Vec<u8>)>| SkillBundle::from_files(files).with_name(name);
     let written = files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes()));
     let report = scanner.scan_proposal(&bundle(written.collect()));
     let kept = texts.iter().filter(|(_, text)| !text.is_empty());
     let kept = kept.map(|(field, text)| (format!("{field}.txt"), text.as_bytes().to_vec()));
     let record = scanner.scan_proposal(&bundle(kept.collect()));
-    let mut findings: Vec<ScanFinding> = report
-        .at_least(Severity::Warn)
+    let mut findings: Vec<ProposalFinding> = report
+        .at_least(FindingSeverity::Warn)
         .map(|finding| shown(finding, finding.file.clone()))
         .collect();
-    for finding in record.at_least(Severity::Warn) {
+    for finding in record.at_least(FindingSeverity::Warn) {
         let field = finding.file.strip_suffix(".txt").unwrap_or(&finding.file).to_owned();
         findings.push(shown(finding, field));
     }
@@ -78,9 +81,9 @@ pub(crate) fn scan(
     findings
 }
 
-fn shown(finding: &Finding, file: String) -> ScanFinding {
+fn shown(finding: &Finding, file: String) -> ProposalFinding {
     let excerpt = secrets::mask_strict(&finding.evidence);
-    ScanFinding {
+    ProposalFinding {
         severity: finding.severity.as_str().to_owned(),
         rule_id: finding.rule.clone(),
         message: finding.message.clone(),

@@ -39,7 +39,7 @@ pub enum DuplicateVerdict {
 /// A skill that is alike.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Near {
+pub struct SimilarSkill {
     /// The skill.
     pub skill: String,
     /// Cosine of the bodies, 0 to 1.
@@ -52,19 +52,19 @@ pub struct Near {
 /// Whether a new skill says what another one says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Duplicate {
+pub struct DuplicateGateReport {
     /// The answer.
     pub verdict: DuplicateVerdict,
     /// The nearest skills, nearest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub near: Vec<Near>,
+    pub near: Vec<SimilarSkill>,
     /// The cosine from which on skills are too close.
     pub threshold: f64,
 }
 
 /// A skill's name and body.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Body<'a> {
+pub(crate) struct SkillBody<'a> {
     pub(crate) name: &'a str,
     pub(crate) body: &'a str,
 }
@@ -82,30 +82,30 @@ pub(crate) fn pair_key(a: &str, b: &str) -> String {
 
 /// Compares a new skill with all there are; `parted` says that a person told a pair apart.
 pub(crate) fn judge(
-    new: Body<'_>,
-    skills: &[Body<'_>],
+    new: SkillBody<'_>,
+    skills: &[SkillBody<'_>],
     parted: &dyn Fn(&str) -> bool,
-) -> Duplicate {
+) -> DuplicateGateReport {
     let own = terms(new.body);
-    let others: Vec<Counts> = skills.iter().map(|skill| terms(skill.body)).collect();
+    let others: Vec<WordCounts> = skills.iter().map(|skill| terms(skill.body)).collect();
     // The same text has the same words; only where they agree is it compared letter by letter.
     let same = skills.iter().zip(&others).find(|(skill, words)| {
         skill.name != new.name && **words == own && normalised(skill.body) == normalised(new.body)
     });
     if let Some((same, _)) = same {
-        let near = Near {
+        let near = SimilarSkill {
             skill: same.name.to_owned(),
             likeness: 1.0,
             name_words: shared_words(new.name, same.name),
         };
-        return Duplicate {
+        return DuplicateGateReport {
             verdict: DuplicateVerdict::Same,
             near: vec![near],
             threshold: TOO_CLOSE,
         };
     }
     let mut near = neighbours(new, own, skills, &others);
-    let told_apart = |near: &Near| {
+    let told_apart = |near: &SimilarSkill| {
         skills
             .iter()
             .find(|skill| skill.name == near.skill)
@@ -117,11 +117,16 @@ pub(crate) fn judge(
         _ => DuplicateVerdict::New,
     };
     near.truncate(SHOWN);
-    Duplicate { verdict, near, threshold: TOO_CLOSE }
+    DuplicateGateReport { verdict, near, threshold: TOO_CLOSE }
 }
 
 /// Skills by the cosine of their bodies with the new one, nearest first.
-fn neighbours(new: Body<'_>, own: Counts, skills: &[Body<'_>], others: &[Counts]) -> Vec<Near> {
+fn neighbours(
+    new: SkillBody<'_>,
+    own: WordCounts,
+    skills: &[SkillBody<'_>],
+    others: &[WordCounts],
+) -> Vec<SimilarSkill> {
     let mut documents: HashMap<u64, u32> = HashMap::new();
     for (term, _) in others.iter().chain([&own]).flatten() {
         *documents.entry(*term).or_default() += 1;
@@ -134,7 +139,7 @@ fn neighbours(new: Body<'_>, own: Counts, skills: &[Body<'_>], others: &[Counts]
     let own: HashMap<u64, f64> =
         own.into_iter().map(|(term, count)| (term, weight(term, count))).collect();
     let own_length = own.values().map(|weight| weight * weight).sum::<f64>().sqrt();
-    let mut near: Vec<Near> = skills
+    let mut near: Vec<SimilarSkill> = skills
         .iter()
         .zip(others)
         .filter(|(skill, _)| skill.name != new.name)
@@ -147,7 +152,7 @@ fn neighbours(new: Body<'_>, own: Counts, skills: &[Body<'_>], others: &[Counts]
             }
             let lengths = own_length * length.sqrt();
             let likeness = if lengths > 0.0 { dot / lengths } else { 0.0 };
-            Near {
+            SimilarSkill {
                 skill: skill.name.to_owned(),
                 likeness: (likeness * 1e4).round() / 1e4,
                 name_words: shared_words(new.name, skill.name),
@@ -166,10 +171,10 @@ fn neighbours(new: Body<'_>, own: Counts, skills: &[Body<'_>], others: &[Counts]
 
 /// Words by their hash, in order, with how often each stands in a body. A thousand skills have
 /// millions of words; their hashes are all that a comparison needs.
-type Counts = Vec<(u64, u32)>;
+type WordCounts = Vec<(u64, u32)>;
 
 /// Words of a body: `[a-z0-9]{2,}`, and the router's own words where a word has other letters.
-fn terms(body: &str) -> Counts {
+fn terms(body: &str) -> WordCounts {
     let mut hashes: Vec<u64> = Vec::new();
     // What the workshop itself writes under every correction says nothing about what it is for.
     let said = body.lines().filter(|line| {
@@ -187,7 +192,7 @@ fn terms(body: &str) -> Counts {
         }
     }
     hashes.sort_unstable();
-    let mut counts: Counts = Vec::new();
+    let mut counts: WordCounts = Vec::new();
     for hash in hashes {
         match counts.last_mut() {
             Some((last, count)) if *last == hash => *count += 1,
@@ -220,16 +225,16 @@ mod tests {
 
     const GIF: &str = "Verify the source of an animated GIF, count its frames, and record attribution before it is posted to the channel.";
 
-    fn verdict(body: &str, skills: &[Body<'_>]) -> Duplicate {
-        judge(Body { name: "new-skill", body }, skills, &|_| false)
+    fn verdict(body: &str, skills: &[SkillBody<'_>]) -> DuplicateGateReport {
+        judge(SkillBody { name: "new-skill", body }, skills, &|_| false)
     }
 
     #[test]
     fn copies_near_copies_and_news_are_told_apart() {
         let skills = [
-            Body { name: "gif-checks", body: GIF },
-            Body { name: "ledger", body: "Book invoices in the ledger and close the month." },
-            Body { name: "soup", body: "Chop onions, simmer the stock, season at the end." },
+            SkillBody { name: "gif-checks", body: GIF },
+            SkillBody { name: "ledger", body: "Book invoices in the ledger and close the month." },
+            SkillBody { name: "soup", body: "Chop onions, simmer the stock, season at the end." },
         ];
         assert_eq!(
             verdict(&format!("  {}\n", GIF.to_uppercase()), &skills).verdict,
@@ -242,18 +247,18 @@ mod tests {
         let news = "Rotate the tyres of the car every spring and note the mileage.";
         assert_eq!(verdict(news, &skills).verdict, DuplicateVerdict::New);
         let parted = pair_key(near, GIF);
-        let told = judge(Body { name: "n", body: near }, &skills, &|key| key == parted);
+        let told = judge(SkillBody { name: "n", body: near }, &skills, &|key| key == parted);
         assert_eq!(told.verdict, DuplicateVerdict::New);
     }
 
     #[test]
     fn what_a_skill_is_not_for_does_not_make_it_alike() {
         let skills = [
-            Body {
+            SkillBody {
                 name: "video",
                 body: "Cut and join video clips. Do not use for animated GIF frames, attribution or source checks.",
             },
-            Body { name: "soup", body: "Chop onions, simmer the stock." },
+            SkillBody { name: "soup", body: "Chop onions, simmer the stock." },
         ];
         assert_eq!(verdict(GIF, &skills).verdict, DuplicateVerdict::New);
         assert_eq!(verdict("検証 アニメーション", &skills).verdict, DuplicateVerdict::New);

@@ -1,6 +1,6 @@
 //! The gates: what may stand between a proposal and the skills it would join.
 //!
-//! A gate looks and says; what follows from it is decided in one place, [`Gates::holds`]. None of
+//! A gate looks and says; what follows from it is decided in one place, [`GateReport::holds`]. None of
 //! them asks a model, and the same skills give the same answer.
 
 pub(crate) mod content;
@@ -11,25 +11,25 @@ pub(crate) mod trigger;
 
 use serde::{Deserialize, Serialize};
 
-pub use duplicate::{Duplicate, DuplicateVerdict, Near};
-pub use ownership::Owner;
-pub use trigger::{Stolen, StoredQuery, Trigger, TriggerVerdict};
+pub use duplicate::{DuplicateGateReport, DuplicateVerdict, SimilarSkill};
+pub use ownership::SkillOwner;
+pub use trigger::{StolenQuery, StoredQuery, TriggerGateReport, TriggerVerdict};
 
-use crate::settings::{GateMode, Settings};
+use crate::settings::{GateMode, WorkshopSettings};
 
 /// What the gates say of a proposal.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Gates {
+pub struct GateReport {
     /// Whether such a skill exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub duplicate: Option<Duplicate>,
+    pub duplicate: Option<DuplicateGateReport>,
     /// Whether it takes messages from other skills.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trigger: Option<Trigger>,
+    pub trigger: Option<TriggerGateReport>,
     /// Whose the target is, where that holds automatic changes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ownership: Option<Owner>,
+    pub ownership: Option<SkillOwner>,
     /// Skills that would lose their place in the prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prompt_budget: Vec<String>,
@@ -38,13 +38,15 @@ pub struct Gates {
     pub shape: Vec<String>,
 }
 
-impl Gates {
+impl GateReport {
     /// Why the proposal must not be written without a person, if it must not.
-    pub fn holds(&self, settings: &Settings) -> Option<String> {
+    pub fn holds(&self, settings: &WorkshopSettings) -> Option<String> {
         if let Some(owner) = self.ownership {
             return Some(format!("the skill is {}", owner.as_str()));
         }
-        if let Some(Duplicate { verdict: DuplicateVerdict::AppendTo, near, .. }) = &self.duplicate {
+        if let Some(DuplicateGateReport { verdict: DuplicateVerdict::AppendTo, near, .. }) =
+            &self.duplicate
+        {
             let name = near.first().map(|near| near.skill.as_str()).unwrap_or_default();
             return Some(format!("it is close to the skill {name}"));
         }

@@ -9,7 +9,7 @@ use serde_json::Value;
 /// Whose a skill is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Owner {
+pub enum SkillOwner {
     /// Nobody's yet: there is no such skill.
     #[default]
     New,
@@ -27,7 +27,7 @@ pub enum Owner {
     Elsewhere,
 }
 
-impl Owner {
+impl SkillOwner {
     /// The word for messages.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -62,13 +62,13 @@ const ORIGINS: &[&str] =
 
 /// How a skill of the workspace got there, by its locks and its own folder; `None` when nobody
 /// installed it.
-pub(crate) fn installed(workspace: &Path, name: &str) -> Option<Owner> {
+pub(crate) fn installed_owner(workspace: &Path, name: &str) -> Option<SkillOwner> {
     let mut found = None;
     for lock in LOCKS {
         let Ok(bytes) = fs::read(workspace.join(lock)) else { continue };
         let Ok(lock) = serde_json::from_slice::<Value>(&bytes) else {
             // A lock that cannot be read may list the skill, so nothing is edited until it is put right.
-            found = Some(Owner::Installed);
+            found = Some(SkillOwner::Installed);
             continue;
         };
         let Some(skills) = lock.get("skills").and_then(Value::as_object) else { continue };
@@ -77,14 +77,14 @@ pub(crate) fn installed(workspace: &Path, name: &str) -> Option<Owner> {
             .find(|(key, _)| key.as_str() == name || key.rsplit('/').next() == Some(name));
         if let Some((_, entry)) = entry {
             if entry.get("pinned") == Some(&Value::Bool(true)) {
-                return Some(Owner::Pinned);
+                return Some(SkillOwner::Pinned);
             }
-            found = Some(Owner::Installed);
+            found = Some(SkillOwner::Installed);
         }
     }
     let folder = workspace.join("skills").join(name);
     found.or_else(|| {
         let came = ORIGINS.iter().any(|origin| folder.join(origin).exists());
-        came.then_some(Owner::Installed)
+        came.then_some(SkillOwner::Installed)
     })
 }

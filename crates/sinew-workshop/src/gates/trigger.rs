@@ -4,9 +4,9 @@
 //! same on every machine, and quick enough to do each time.
 
 use serde::{Deserialize, Serialize};
-use sinew_route::{Config, Context, Document, Message, Models, Router};
+use sinew_route::{RouteContext, RouteDocument, Router, RouterConfig, RouterModels, UserMessage};
 
-use crate::proposal::Queries;
+use crate::proposal::TriggerQueries;
 
 /// Fewer positive messages say too little about a description.
 const ENOUGH_POSITIVES: usize = 3;
@@ -41,7 +41,7 @@ pub enum TriggerVerdict {
 /// A message that would go elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Stolen {
+pub struct StolenQuery {
     /// The message.
     pub query: String,
     /// Who had it.
@@ -51,12 +51,12 @@ pub struct Stolen {
 /// What a change does to messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Trigger {
+pub struct TriggerGateReport {
     /// The answer.
     pub verdict: TriggerVerdict,
     /// Messages that their skill would lose.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stolen: Vec<Stolen>,
+    pub stolen: Vec<StolenQuery>,
     /// Messages that no skill is for, and that this one would now get.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub noise: Vec<String>,
@@ -68,9 +68,9 @@ pub struct Trigger {
     pub gained: Vec<String>,
 }
 
-impl Trigger {
+impl TriggerGateReport {
     /// The messages that speak against the change, for people.
-    pub fn against(&self) -> Vec<String> {
+    pub fn objections(&self) -> Vec<String> {
         let stolen = self.stolen.iter().map(|s| format!("\"{}\" from {}", s.query, s.from));
         stolen.chain(self.noise.iter().map(|query| format!("\"{query}\" from nobody"))).collect()
     }
@@ -78,12 +78,12 @@ impl Trigger {
 
 /// Judges `changed`, a skill as it would be, among the `documents` there are.
 pub(crate) fn judge(
-    documents: &[Document],
-    changed: &Document,
+    documents: &[RouteDocument],
+    changed: &RouteDocument,
     stored: &[StoredQuery],
-    own: &Queries,
-) -> Trigger {
-    let mut verdict = Trigger {
+    own: &TriggerQueries,
+) -> TriggerGateReport {
+    let mut verdict = TriggerGateReport {
         verdict: TriggerVerdict::Insufficient,
         stolen: Vec::new(),
         noise: Vec::new(),
@@ -94,9 +94,9 @@ pub(crate) fn judge(
     if stored.is_empty() && own.is_empty() {
         return verdict;
     }
-    let models = Models::embedded().without_encoder();
-    let (before, _) = Router::build(documents, models, Config::default());
-    let mut all: Vec<Document> =
+    let models = RouterModels::embedded().without_encoder();
+    let (before, _) = Router::build(documents, models, RouterConfig::default());
+    let mut all: Vec<RouteDocument> =
         documents.iter().filter(|document| document.id != changed.id).cloned().collect();
     all.push(changed.clone());
     let (after, _) = before.updated(&all);
@@ -108,7 +108,7 @@ pub(crate) fn judge(
             if lost && known.skill != changed.name {
                 verdict
                     .stolen
-                    .push(Stolen { query: known.query.clone(), from: known.skill.clone() });
+                    .push(StolenQuery { query: known.query.clone(), from: known.skill.clone() });
             }
         } else if had.is_none() && has.as_deref() == Some(&changed.name) {
             verdict.noise.push(known.query.clone());
@@ -134,7 +134,7 @@ pub(crate) fn judge(
 
 /// The skill that a message gets, if it gets one.
 fn winner(router: &Router, query: &str) -> Option<String> {
-    let result = router.route(&Message::from_user(query), &Context::default());
+    let result = router.route(&UserMessage::from_user(query), &RouteContext::default());
     if result.is_none() {
         return None;
     }

@@ -10,7 +10,7 @@ use sinew_skill::Reason;
 
 /// What happens to a proposal that nothing speaks against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Policy {
+pub enum ApprovalPolicy {
     /// It waits for a person.
     #[default]
     Pending,
@@ -83,16 +83,16 @@ pub struct ApprovalRule {
     /// A name with `*` and `?`.
     pub pattern: String,
     /// What happens to proposals for it.
-    pub policy: Policy,
+    pub policy: ApprovalPolicy,
 }
 
 /// Where the reviewer's model is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Provider {
+pub enum ReviewerProvider {
     /// A server that speaks OpenAI's chat completions: OpenAI, Ollama, llama.cpp, vLLM, LM Studio.
-    OpenAi(Endpoint),
+    OpenAi(ReviewerEndpoint),
     /// Anthropic's messages.
-    Anthropic(Endpoint),
+    Anthropic(ReviewerEndpoint),
     /// A program: the prompt on its input, the reply on its output.
     Command {
         /// Program and arguments; no shell.
@@ -106,7 +106,7 @@ pub enum Provider {
 
 /// A model behind an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Endpoint {
+pub struct ReviewerEndpoint {
     /// The base address.
     pub base_url: String,
     /// The model's name there.
@@ -138,7 +138,7 @@ impl Default for ProbationRule {
 
 /// How the workshop works.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+pub struct WorkshopSettings {
     /// The plugin's entry exists and is enabled.
     pub loaded: bool,
     /// `enabled`.
@@ -146,7 +146,7 @@ pub struct Settings {
     /// `autoCapture`.
     pub auto_capture: bool,
     /// `approvalPolicy`.
-    pub approval_policy: Policy,
+    pub approval_policy: ApprovalPolicy,
     /// `approvalRules`.
     pub approval_rules: Vec<ApprovalRule>,
     /// `reviewMode`.
@@ -174,16 +174,16 @@ pub struct Settings {
     /// `probation`.
     pub probation: ProbationRule,
     /// `provider`.
-    pub provider: Option<Provider>,
+    pub provider: Option<ReviewerProvider>,
 }
 
-impl Default for Settings {
+impl Default for WorkshopSettings {
     fn default() -> Self {
         Self {
             loaded: false,
             enabled: true,
             auto_capture: true,
-            approval_policy: Policy::Pending,
+            approval_policy: ApprovalPolicy::Pending,
             approval_rules: Vec::new(),
             review_mode: ReviewMode::Hybrid,
             review_interval: 15,
@@ -202,11 +202,11 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl WorkshopSettings {
     /// Reads the plugin's entry of a configuration tree; what was corrected comes back as reasons.
     pub fn read(tree: &Value) -> (Self, Vec<Reason>) {
         let mut settings = Self::default();
-        let mut reader = reader::Reader::default();
+        let mut reader = reader::WorkshopSettingsReader::default();
         let plugins_on = tree.pointer("/plugins/enabled") != Some(&Value::Bool(false));
         let entry = tree.pointer("/plugins/entries/skill-workshop");
         settings.loaded =
@@ -214,7 +214,7 @@ impl Settings {
         match entry.and_then(|entry| entry.get("config")) {
             None | Some(Value::Null) => {}
             Some(Value::Object(config)) => reader.config(config, &mut settings),
-            Some(_) => reader.corrected("", "is not a map", "the defaults hold"),
+            Some(_) => reader.note_correction("", "is not a map", "the defaults hold"),
         }
         (settings, reader.reasons)
     }
@@ -225,7 +225,7 @@ impl Settings {
     }
 
     /// What happens to proposals for a skill, by its normalised name.
-    pub fn policy_for(&self, skill: &str) -> Policy {
+    pub fn policy_for(&self, skill: &str) -> ApprovalPolicy {
         self.approval_rules
             .iter()
             .find(|rule| matches_glob(&rule.pattern, skill))

@@ -1,12 +1,12 @@
-//! From the plugin's `config` object to [`Settings`].
+//! From the plugin's `config` object to [`WorkshopSettings`].
 
 use serde_json::{Map, Value};
 use sinew_catalog::config::KEYS;
-use sinew_skill::{Code, Reason, names};
+use sinew_skill::{Reason, ReasonCode, names};
 
 use super::{
-    ApprovalRule, CaptureProfile, Endpoint, GateMode, Policy, ProbationRule, Provider, ReviewMode,
-    Settings, StaleCheck,
+    ApprovalPolicy, ApprovalRule, CaptureProfile, GateMode, ProbationRule, ReviewMode,
+    ReviewerEndpoint, ReviewerProvider, StaleCheck, WorkshopSettings,
 };
 
 /// Where the plugin's entry stands in the configuration.
@@ -14,12 +14,12 @@ const ENTRY: &str = "plugins.entries.skill-workshop";
 
 /// Reads the plugin's `config`, and notes what it had to correct.
 #[derive(Default)]
-pub(super) struct Reader {
+pub(super) struct WorkshopSettingsReader {
     pub(super) reasons: Vec<Reason>,
 }
 
-impl Reader {
-    pub(super) fn config(&mut self, config: &Map<String, Value>, to: &mut Settings) {
+impl WorkshopSettingsReader {
+    pub(super) fn config(&mut self, config: &Map<String, Value>, to: &mut WorkshopSettings) {
         self.unknown_keys(config);
         self.boolean(config, "enabled", &mut to.enabled);
         self.boolean(config, "autoCapture", &mut to.auto_capture);
@@ -37,7 +37,7 @@ impl Reader {
         self.word(
             config,
             "approvalPolicy",
-            &[("pending", Policy::Pending), ("auto", Policy::Auto)],
+            &[("pending", ApprovalPolicy::Pending), ("auto", ApprovalPolicy::Auto)],
             &mut to.approval_policy,
         );
         self.word(
@@ -87,7 +87,7 @@ impl Reader {
         match config.get(key) {
             None | Some(Value::Null) => {}
             Some(Value::Bool(value)) => *to = *value,
-            Some(_) => self.corrected(key, "is not true or false", &format!("{to} holds")),
+            Some(_) => self.note_correction(key, "is not true or false", &format!("{to} holds")),
         }
     }
 
@@ -103,13 +103,13 @@ impl Reader {
             Some(value) => value,
         };
         let Some(given) = value.as_f64().filter(|number| number.is_finite()) else {
-            return self.corrected(key, "is not a number", &format!("{to} holds"));
+            return self.note_correction(key, "is not a number", &format!("{to} holds"));
         };
         let (low, high) = (*range.start() as f64, *range.end() as f64);
         *to = given.trunc().clamp(low, high) as u64;
         if *to as f64 != given {
             let expected = format!("is not a whole number from {low} to {high}");
-            self.corrected(key, &expected, &format!("{to} holds"));
+            self.note_correction(key, &expected, &format!("{to} holds"));
         }
     }
 
@@ -128,7 +128,7 @@ impl Reader {
             Some((_, meant)) => *to = *meant,
             None => {
                 let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-                self.corrected(
+                self.note_correction(
                     key,
                     &format!("is not one of {}", known.join(", ")),
                     "the default holds",
@@ -141,7 +141,9 @@ impl Reader {
         let given = match config.get("probation") {
             None | Some(Value::Null) => return,
             Some(Value::Object(given)) => given,
-            Some(_) => return self.corrected("probation", "is not a map", "the defaults hold"),
+            Some(_) => {
+                return self.note_correction("probation", "is not a map", "the defaults hold");
+            }
         };
         let mut number = |key: &str, to: &mut u64| {
             let name = format!("probation.{key}");
@@ -157,13 +159,15 @@ impl Reader {
         let rules = match config.get("approvalRules") {
             None | Some(Value::Null) => return,
             Some(Value::Array(rules)) => rules,
-            Some(_) => return self.corrected("approvalRules", "is not a list", "no rule holds"),
+            Some(_) => {
+                return self.note_correction("approvalRules", "is not a list", "no rule holds");
+            }
         };
         for (at, rule) in rules.iter().enumerate() {
             let policy = match rule.get("policy").and_then(Value::as_str) {
-                Some("pending") => Some(Policy::Pending),
-                Some("auto") => Some(Policy::Auto),
-                Some("never") => Some(Policy::Never),
+                Some("pending") => Some(ApprovalPolicy::Pending),
+                Some("auto") => Some(ApprovalPolicy::Auto),
+                Some("never") => Some(ApprovalPolicy::Never),
                 _ => None,
             };
             match (rule.get("match").and_then(Value::as_str), policy) {
@@ -172,25 +176,28 @@ impl Reader {
                 }
                 // A rule that cannot be read may have forbidden something: ask, never write.
                 (Some(pattern), None) => {
-                    to.push(ApprovalRule { pattern: pattern.to_owned(), policy: Policy::Pending });
+                    to.push(ApprovalRule {
+                        pattern: pattern.to_owned(),
+                        policy: ApprovalPolicy::Pending,
+                    });
                     let key = format!("approvalRules[{at}].policy");
-                    self.corrected(&key, "is not pending, auto or never", "pending holds");
+                    self.note_correction(&key, "is not pending, auto or never", "pending holds");
                 }
                 (None, _) => {
                     let key = format!("approvalRules[{at}].match");
-                    self.corrected(&key, "is not text", "the rule is left out");
+                    self.note_correction(&key, "is not text", "the rule is left out");
                 }
             }
         }
     }
 
-    fn provider(&mut self, value: &Value) -> Option<Provider> {
+    fn provider(&mut self, value: &Value) -> Option<ReviewerProvider> {
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
         let list = |key: &str| -> Option<Vec<String>> {
             value.get(key)?.as_array()?.iter().map(|item| Some(item.as_str()?.to_owned())).collect()
         };
         let endpoint = |default: &str| {
-            Some(Endpoint {
+            Some(ReviewerEndpoint {
                 base_url: text("baseUrl").unwrap_or_else(|| default.to_owned()),
                 model: text("model")?,
                 api_key_env: text("apiKeyEnv"),
@@ -200,24 +207,26 @@ impl Reader {
         };
         if value.get("apiKey").is_some() {
             let rest = "is left out: name a variable in apiKeyEnv instead";
-            self.corrected("provider.apiKey", "would put a key into the file", rest);
+            self.note_correction("provider.apiKey", "would put a key into the file", rest);
         }
         let provider = match text("kind").as_deref() {
-            Some("openai") => endpoint("https://api.openai.com/v1").map(Provider::OpenAi),
-            Some("anthropic") => endpoint("https://api.anthropic.com").map(Provider::Anthropic),
-            Some("command") => list("command")
-                .filter(|argv| !argv.is_empty())
-                .map(|argv| Provider::Command { argv, env: list("env").unwrap_or_default() }),
-            Some("mcp") => Some(Provider::Mcp),
+            Some("openai") => endpoint("https://api.openai.com/v1").map(ReviewerProvider::OpenAi),
+            Some("anthropic") => {
+                endpoint("https://api.anthropic.com").map(ReviewerProvider::Anthropic)
+            }
+            Some("command") => list("command").filter(|argv| !argv.is_empty()).map(|argv| {
+                ReviewerProvider::Command { argv, env: list("env").unwrap_or_default() }
+            }),
+            Some("mcp") => Some(ReviewerProvider::Mcp),
             _ => {
                 let expected = "is not openai, anthropic, command or mcp";
-                self.corrected("provider.kind", expected, "there is no reviewer");
+                self.note_correction("provider.kind", expected, "there is no reviewer");
                 return None;
             }
         };
         if provider.is_none() {
             let expected = "needs model (openai, anthropic) or command (a list of words)";
-            self.corrected("provider", expected, "there is no reviewer");
+            self.note_correction("provider", expected, "there is no reviewer");
         }
         provider
     }
@@ -227,8 +236,10 @@ impl Reader {
         let known: Vec<&str> =
             KEYS.iter().filter_map(|key| key.path.strip_prefix(prefix.as_str())).collect();
         for key in config.keys().filter(|key| !known.contains(&key.as_str())) {
-            let reason =
-                Reason::new(Code::UnknownConfigKey, format!("{prefix}{key} means nothing here"));
+            let reason = Reason::new(
+                ReasonCode::UnknownConfigKey,
+                format!("{prefix}{key} means nothing here"),
+            );
             let near = names::nearest(key, known.iter().copied());
             self.reasons.push(match near.first() {
                 Some(near) => reason.remedy(format!("did you mean {prefix}{near}?")),
@@ -237,13 +248,13 @@ impl Reader {
         }
     }
 
-    pub(super) fn corrected(&mut self, key: &str, problem: &str, holds: &str) {
+    pub(super) fn note_correction(&mut self, key: &str, problem: &str, holds: &str) {
         let path = if key.is_empty() {
             format!("{ENTRY}.config")
         } else {
             format!("{ENTRY}.config.{key}")
         };
-        let reason = Reason::new(Code::BadConfigValue, format!("{path} {problem}; {holds}"));
+        let reason = Reason::new(ReasonCode::BadConfigValue, format!("{path} {problem}; {holds}"));
         let known = KEYS.iter().find(|known| known.path == path);
         self.reasons.push(match known {
             Some(known) => reason.remedy(known.doc),

@@ -7,15 +7,15 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use sinew_guard::Untrusted;
 
-use super::confidence::Confidence;
+use super::confidence::DraftConfidence;
 use super::fingerprint::{STEPS, fingerprint};
 use super::judge::pitfalls;
 use super::names;
-use super::redact::Clean;
-use super::replay::{self, Script};
-use super::risk::{self, Risk};
-use super::run::{Step, Target};
-use super::simhash::{shown, simhash, tokens};
+use super::redact::CleanRun;
+use super::replay::{self, ReplayScript};
+use super::risk::{self, ReplayRisk};
+use super::run::{RunStep, StepTarget};
+use super::simhash::{format_simhash, simhash, tokens};
 use crate::text;
 
 /// Steps that are nobody's business the next time.
@@ -23,11 +23,11 @@ const NOISE: &[&str] = &["todo_write", "runtime_info", "evidence_add", "artifact
 
 /// What a draft is made from besides its run.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Making {
+pub(crate) struct DraftContext {
     /// How many runs it stands for.
     pub(crate) runs: usize,
     /// How far it is trusted.
-    pub(crate) confidence: Confidence,
+    pub(crate) confidence: DraftConfidence,
     /// The time.
     pub(crate) now: u64,
     /// Whether it is written as the reference writes it.
@@ -39,7 +39,7 @@ pub(crate) struct Making {
 /// A skill made from a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Draft {
+pub struct SkillDraft {
     /// The skill's name.
     pub name: String,
     /// What it is for, for routing.
@@ -51,10 +51,10 @@ pub struct Draft {
     /// The replay script, where anything can be replayed.
     pub script: Option<String>,
     /// How far it is trusted: `low`, `medium` or `high`, and why.
-    pub confidence: Confidence,
+    pub confidence: DraftConfidence,
     /// What is wrong with doing it this way.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub risk: Option<Risk>,
+    pub risk: Option<ReplayRisk>,
     /// The reference's hash of what was done.
     pub behavior_fingerprint: String,
     /// The hash by which near runs are found.
@@ -66,17 +66,21 @@ pub struct Draft {
 }
 
 /// Writes the draft of a run; `dangerous` says which commands the scanner would stop at.
-pub(crate) fn draft(clean: &Clean, making: &Making, dangerous: &dyn Fn(&str) -> bool) -> Draft {
+pub(crate) fn draft(
+    clean: &CleanRun,
+    making: &DraftContext,
+    dangerous: &dyn Fn(&str) -> bool,
+) -> SkillDraft {
     let run = &clean.run;
     let behaviour = fingerprint(&run.steps);
-    let near = shown(simhash(&tokens(&run.steps)));
-    let risk = risk::of(&run.steps);
+    let near = format_simhash(simhash(&tokens(&run.steps)));
+    let risk = risk::replay_risk(&run.steps);
     let name = names::strict_slug(&run.task, &behaviour);
     let description = match making.exact {
         true => format!("Auto-generated draft for: {}", line(&run.task, 300)),
         false => names::description(&line(&run.task, 2_000)),
     };
-    let head = replay::Head {
+    let head = replay::ScriptHeader {
         agent: &run.agent,
         session: &run.session,
         generated: &names::moment(making.now),
@@ -85,10 +89,10 @@ pub(crate) fn draft(clean: &Clean, making: &Making, dangerous: &dyn Fn(&str) -> 
     };
     let script = match making.max_script {
         Some(most) => replay::script(clean, &head, most, dangerous),
-        None => Script::Nothing,
+        None => ReplayScript::Nothing,
     };
-    let too_long = script == Script::TooLong;
-    let page = Page { clean, making, behaviour: &behaviour, near: &near, risk, too_long };
+    let too_long = script == ReplayScript::TooLong;
+    let page = DraftPage { clean, making, behaviour: &behaviour, near: &near, risk, too_long };
     let mut generated = json!({
         "kind": "auto_skill_draft",
         "source_session": run.session,
@@ -103,7 +107,7 @@ pub(crate) fn draft(clean: &Clean, making: &Making, dangerous: &dyn Fn(&str) -> 
         "generated": generated,
         "triggers": {"any": [line(&run.task, 300)]},
     }});
-    Draft {
+    SkillDraft {
         body: page.write(),
         script: script.text(),
         name,
@@ -124,16 +128,16 @@ pub(crate) fn line(written: &str, units: usize) -> String {
     text::short(&seen, units)
 }
 
-struct Page<'p> {
-    clean: &'p Clean,
-    making: &'p Making,
+struct DraftPage<'p> {
+    clean: &'p CleanRun,
+    making: &'p DraftContext,
     behaviour: &'p str,
     near: &'p str,
-    risk: Option<Risk>,
+    risk: Option<ReplayRisk>,
     too_long: bool,
 }
 
-impl Page<'_> {
+impl DraftPage<'_> {
     fn write(&self) -> String {
         let mut page = String::new();
         // Writing to a string does not fail.
@@ -154,7 +158,7 @@ impl Page<'_> {
         match making.exact {
             true => writeln!(page, "- Confidence: {}", making.confidence.as_str())?,
             false => {
-                let why = making.confidence.why();
+                let why = making.confidence.explanation();
                 writeln!(page, "- Confidence: {} ({why})", making.confidence.as_str())?;
             }
         }
@@ -288,7 +292,7 @@ impl Page<'_> {
 }
 
 /// The program, application or server that a step needs.
-fn needed(step: &Step) -> Option<&str> {
+fn needed(step: &RunStep) -> Option<&str> {
     match step.action.kind.as_str() {
         "launch_app" => Some(step.action.text("packageName")),
         "exec" => Some(step.app.as_str()).filter(|app| *app != "sh" && *app != "exec"),
@@ -299,19 +303,19 @@ fn needed(step: &Step) -> Option<&str> {
 }
 
 /// A step of the procedure, and how often it stands there in a row.
-struct Group {
+struct StepGroup {
     at: usize,
     times: usize,
 }
 
 /// The steps that a procedure shows: no noise, no failures that were put right, repeats as one.
-fn shown_steps(steps: &[Step], exact: bool) -> Vec<Group> {
+fn shown_steps(steps: &[RunStep], exact: bool) -> Vec<StepGroup> {
     if exact {
-        return (0..steps.len()).map(|at| Group { at, times: 1 }).collect();
+        return (0..steps.len()).map(|at| StepGroup { at, times: 1 }).collect();
     }
     let fixed: Vec<usize> =
         pitfalls(steps).into_iter().filter_map(|(at, fix)| fix.map(|_| at)).collect();
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<StepGroup> = Vec::new();
     for (at, step) in steps.iter().enumerate() {
         let kind = step.action.kind.as_str();
         if NOISE.contains(&kind) || kind.starts_with("journal_") || fixed.contains(&at) {
@@ -325,13 +329,13 @@ fn shown_steps(steps: &[Step], exact: bool) -> Vec<Group> {
             {
                 last.times += 1;
             }
-            _ => groups.push(Group { at, times: 1 }),
+            _ => groups.push(StepGroup { at, times: 1 }),
         }
     }
     groups
 }
 
-fn write_step(page: &mut String, group: &Group, step: &Step) -> std::fmt::Result {
+fn write_step(page: &mut String, group: &StepGroup, step: &RunStep) -> std::fmt::Result {
     let app = line(&step.app, 80);
     write!(page, "{}. {} (app={app})", group.at + 1, summary(step))?;
     if group.times > 1 {
@@ -359,7 +363,7 @@ fn write_step(page: &mut String, group: &Group, step: &Step) -> std::fmt::Result
 }
 
 /// What a step was done to, on one line whatever its text holds.
-fn target_line(target: &Target) -> Option<String> {
+fn target_line(target: &StepTarget) -> Option<String> {
     let texts = [
         ("text", &target.text),
         ("resourceId", &target.resource_id),
@@ -377,7 +381,7 @@ fn target_line(target: &Target) -> Option<String> {
 }
 
 /// A step in one phrase.
-pub(crate) fn summary(step: &Step) -> String {
+pub(crate) fn summary(step: &RunStep) -> String {
     let action = &step.action;
     let number = |field: &str| replay::number(action, field).unwrap_or_else(|| "?".to_owned());
     let text = |field: &str, units: usize| line(action.text(field), units);

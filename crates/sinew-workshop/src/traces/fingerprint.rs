@@ -2,7 +2,7 @@
 
 use sinew_skill::content_hash;
 
-use super::run::Step;
+use super::run::RunStep;
 
 /// Steps that count, in the fingerprint and in a draft.
 pub(crate) const STEPS: usize = 25;
@@ -14,12 +14,12 @@ const DIGITS: usize = 12;
 ///
 /// Coordinates, typed text, commands and results do not count: the same way through the same
 /// applications is the same behaviour.
-pub fn fingerprint(steps: &[Step]) -> String {
+pub fn fingerprint(steps: &[RunStep]) -> String {
     let parts: Vec<String> = steps.iter().take(STEPS).map(part).collect();
     content_hash(parts.join("|").as_bytes())[..DIGITS].to_owned()
 }
 
-fn part(step: &Step) -> String {
+fn part(step: &RunStep) -> String {
     let app = if step.app.is_empty() { "?" } else { &step.app };
     let kind = &step.action.kind;
     match kind.as_str() {

@@ -1,9 +1,9 @@
 //! Several runs that went nearly the same way become one, with parameters where they differ.
 
-use super::redact::Clean;
-use super::run::Step;
-use super::simhash::{common, token};
-use super::typed::ParamNames;
+use super::parameters::ParameterNames;
+use super::redact::CleanRun;
+use super::run::RunStep;
+use super::simhash::{common_subsequence, token};
 
 /// Runs that are merged: more say nothing new.
 pub(crate) const MAX_RUNS: usize = 20;
@@ -20,23 +20,24 @@ fn is_value_char(c: char) -> bool {
 }
 
 /// A step of the merged run, with the steps of the runs that it stands for.
-struct Column {
-    step: Step,
+struct MergedStep {
+    step: RunStep,
     token: Option<String>,
     /// The run and the step in it.
-    seen: Vec<(usize, Step)>,
+    seen: Vec<(usize, RunStep)>,
 }
 
 /// Merges a run with those before it, newest first, into one.
-pub(crate) fn merge(newest: &Clean, older: &[Clean]) -> Clean {
+pub(crate) fn merge(newest: &CleanRun, older: &[CleanRun]) -> CleanRun {
     let mut merged = newest.clone();
-    let runs: Vec<&Clean> = [newest].into_iter().chain(older).collect();
-    let column = |run: usize, step: &Step| Column {
+    let runs: Vec<&CleanRun> = [newest].into_iter().chain(older).collect();
+    let column = |run: usize, step: &RunStep| MergedStep {
         step: step.clone(),
         token: token(step),
         seen: vec![(run, step.clone())],
     };
-    let mut columns: Vec<Column> = newest.run.steps.iter().map(|step| column(0, step)).collect();
+    let mut columns: Vec<MergedStep> =
+        newest.run.steps.iter().map(|step| column(0, step)).collect();
     for (at, other) in older.iter().enumerate() {
         align(&mut columns, at + 1, &other.run.steps, &column);
         for (kind, count) in &other.redactions {
@@ -44,11 +45,11 @@ pub(crate) fn merge(newest: &Clean, older: &[Clean]) -> Clean {
             *most = (*most).max(*count);
         }
     }
-    let mut names = ParamNames::new(merged.params.clone());
+    let mut names = ParameterNames::new(merged.params.clone());
     for param in older.iter().flat_map(|other| &other.params) {
         names.keep(param);
     }
-    let mut slots = Slots { runs: &runs, names, found: Vec::new() };
+    let mut slots = MergeParameters { runs: &runs, names, found: Vec::new() };
     for column in &mut columns {
         slots.column(column);
         let seen = column.seen.len();
@@ -66,14 +67,14 @@ pub(crate) fn merge(newest: &Clean, older: &[Clean]) -> Clean {
 
 /// Puts the steps of a run beside those that are there; what has no place beside one gets its own.
 fn align(
-    columns: &mut Vec<Column>,
+    columns: &mut Vec<MergedStep>,
     run: usize,
-    steps: &[Step],
-    new: &dyn Fn(usize, &Step) -> Column,
+    steps: &[RunStep],
+    new: &dyn Fn(usize, &RunStep) -> MergedStep,
 ) {
     let there: Vec<Option<String>> = columns.iter().map(|column| column.token.clone()).collect();
     let here: Vec<Option<String>> = steps.iter().map(token).collect();
-    let mut pairs = common(&there, &here).into_iter().peekable();
+    let mut pairs = common_subsequence(&there, &here).into_iter().peekable();
     let mut aligned = Vec::with_capacity(columns.len().max(steps.len()));
     let mut next = 0;
     for (at, mut column) in columns.drain(..).enumerate() {
@@ -90,15 +91,15 @@ fn align(
     *columns = aligned;
 }
 
-struct Slots<'s> {
-    runs: &'s [&'s Clean],
-    names: ParamNames,
+struct MergeParameters<'s> {
+    runs: &'s [&'s CleanRun],
+    names: ParameterNames,
     /// Parameters that were found, with the value of each run that has one, newest first.
     found: Vec<(String, Vec<String>)>,
 }
 
-impl Slots<'_> {
-    fn column(&mut self, column: &mut Column) {
+impl MergeParameters<'_> {
+    fn column(&mut self, column: &mut MergedStep) {
         for field in ["command", "path"] {
             let texts: Vec<(usize, &str)> =
                 column.seen.iter().map(|(run, step)| (*run, step.action.text(field))).collect();
@@ -127,7 +128,7 @@ impl Slots<'_> {
 
     /// A text of several runs with parameters where they differ; none where they have no words in
     /// common to hang them on.
-    fn text(&mut self, step: &Step, texts: &[(usize, &str)]) -> Option<String> {
+    fn text(&mut self, step: &RunStep, texts: &[(usize, &str)]) -> Option<String> {
         let words: Vec<Vec<&str>> =
             texts.iter().map(|(_, text)| text.split(' ').collect()).collect();
         let first = words.first()?;
@@ -147,7 +148,7 @@ impl Slots<'_> {
     }
 
     /// A word that differs between runs.
-    fn word(&mut self, step: &Step, words: &[(usize, &str)]) -> String {
+    fn word(&mut self, step: &RunStep, words: &[(usize, &str)]) -> String {
         let (before, after) = common_ends(words);
         let of_task: Option<Vec<(usize, usize)>> = words
             .iter()
@@ -202,7 +203,7 @@ impl Slots<'_> {
         (start < end && speaks(start, end)).then_some((start, end))
     }
 
-    fn param(&mut self, step: &Step, values: &[String], is_of_task: bool) -> String {
+    fn param(&mut self, step: &RunStep, values: &[String], is_of_task: bool) -> String {
         let known = self.found.iter().find(|(_, known)| known.as_slice() == values);
         if let Some((name, _)) = known {
             return name.clone();
@@ -271,20 +272,20 @@ fn word_class(value: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traces::run::{Action, Run};
-    use crate::traces::typed::Param;
+    use crate::traces::parameters::RunParameter;
+    use crate::traces::run::{AgentRun, StepAction};
 
-    fn run(task: &str, commands: &[&str]) -> Clean {
-        let steps = commands.iter().map(|command| Step {
-            action: Action::new("exec").with("command", *command),
+    fn run(task: &str, commands: &[&str]) -> CleanRun {
+        let steps = commands.iter().map(|command| RunStep {
+            action: StepAction::new("exec").with("command", *command),
             app: crate::traces::program::program(command),
-            ..Step::default()
+            ..RunStep::default()
         });
-        let run = Run { task: task.to_owned(), steps: steps.collect(), ..Run::default() };
-        Clean { run, ..Clean::default() }
+        let run = AgentRun { task: task.to_owned(), steps: steps.collect(), ..AgentRun::default() };
+        CleanRun { run, ..CleanRun::default() }
     }
 
-    fn told(runs: &[Clean]) -> (Vec<String>, Vec<Param>) {
+    fn told(runs: &[CleanRun]) -> (Vec<String>, Vec<RunParameter>) {
         let merged = merge(&runs[0], &runs[1..]);
         let commands = merged.run.steps.iter().map(|step| {
             let optional = step.seen_in.map(|(k, n)| format!(" {k}/{n}")).unwrap_or_default();

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::run::{Ending, Run, Step};
-use super::said::{Reaction, reaction};
+use super::run::{AgentRun, RunEnding, RunStep};
+use super::user_reaction::{UserReaction, reaction};
 
 /// What speaks for or against a run, strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Evidence {
+pub enum JudgementEvidence {
     /// The transcript says so.
     Stated,
     /// The agent reported it.
@@ -34,53 +34,55 @@ pub enum Evidence {
 /// Whether a run succeeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Judgement {
+pub struct RunJudgement {
     /// Whether it did; `None` where nothing tells.
     pub ok: Option<bool>,
     /// By what.
-    pub evidence: Evidence,
+    pub evidence: JudgementEvidence,
 }
 
 /// The share of steps that must not have failed where only the end speaks for a run.
 const MOSTLY: f64 = 0.8;
 
 /// Judges a run; the first evidence that applies wins.
-pub fn judge(run: &Run) -> Judgement {
-    let told = |ok: bool, evidence| Judgement { ok: Some(ok), evidence };
+pub fn judge_run(run: &AgentRun) -> RunJudgement {
+    let told = |ok: bool, evidence| RunJudgement { ok: Some(ok), evidence };
     match run.ending {
-        Ending::Succeeded => return told(true, Evidence::Stated),
-        Ending::Failed => return told(false, Evidence::Stated),
-        Ending::Open | Ending::Normal | Ending::Completed | Ending::Aborted => {}
+        RunEnding::Succeeded => return told(true, JudgementEvidence::Stated),
+        RunEnding::Failed => return told(false, JudgementEvidence::Stated),
+        RunEnding::Open | RunEnding::Normal | RunEnding::Completed | RunEnding::Aborted => {}
     }
     if let Some(ok) = run.reported {
-        return told(ok, Evidence::Reported);
+        return told(ok, JudgementEvidence::Reported);
     }
-    if run.ending == Ending::Aborted {
-        return told(false, Evidence::Aborted);
+    if run.ending == RunEnding::Aborted {
+        return told(false, JudgementEvidence::Aborted);
     }
-    let reaction = run.next_message.as_deref().map_or(Reaction::None, reaction);
-    if reaction == Reaction::Complaint {
-        return told(false, Evidence::Complaint);
+    let reaction = run.next_message.as_deref().map_or(UserReaction::None, reaction);
+    if reaction == UserReaction::Complaint {
+        return told(false, JudgementEvidence::Complaint);
     }
     if run.steps.last().is_some_and(|step| step.failed) {
-        return told(false, Evidence::LastStepFailed);
+        return told(false, JudgementEvidence::LastStepFailed);
     }
-    if reaction == Reaction::Confirmation {
-        return told(true, Evidence::Confirmed);
+    if reaction == UserReaction::Confirmation {
+        return told(true, JudgementEvidence::Confirmed);
     }
     let failed = run.steps.iter().filter(|step| step.failed).count();
     let mostly = (run.steps.len() - failed) as f64 >= MOSTLY * run.steps.len() as f64;
     match (run.ending, reaction) {
-        (Ending::Completed, _) if mostly => told(true, Evidence::Completed),
-        (Ending::Normal, Reaction::Correction) if mostly => told(true, Evidence::Accepted),
-        (Ending::Normal, _) if mostly => told(true, Evidence::Weak),
-        _ => Judgement { ok: None, evidence: Evidence::Unknown },
+        (RunEnding::Completed, _) if mostly => told(true, JudgementEvidence::Completed),
+        (RunEnding::Normal, UserReaction::Correction) if mostly => {
+            told(true, JudgementEvidence::Accepted)
+        }
+        (RunEnding::Normal, _) if mostly => told(true, JudgementEvidence::Weak),
+        _ => RunJudgement { ok: None, evidence: JudgementEvidence::Unknown },
     }
 }
 
 /// For each failed step, where it stands and the step that put it right: the next one of the same
 /// program or kind that did not fail.
-pub fn pitfalls(steps: &[Step]) -> Vec<(usize, Option<usize>)> {
+pub fn pitfalls(steps: &[RunStep]) -> Vec<(usize, Option<usize>)> {
     let failed = steps.iter().enumerate().filter(|(_, step)| step.failed);
     failed
         .map(|(at, step)| {

@@ -8,7 +8,7 @@ pub(crate) const MAX_LINE: usize = 1024 * 1024;
 /// What was met on the way through a transcript.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Counts {
+pub struct LineCounts {
     /// Lines with something on them.
     pub lines: u64,
     /// Lines that are no JSON.
@@ -23,7 +23,7 @@ pub struct Counts {
 
 /// A line of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(crate) enum LineRead {
     /// There is one, without its end.
     Here,
     /// There was one that is too long.
@@ -33,7 +33,7 @@ pub(crate) enum Line {
 }
 
 /// Reads the next line into `line`, which is reused.
-pub(crate) fn next(from: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
+pub(crate) fn next(from: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<LineRead> {
     line.clear();
     let mut too_long = false;
     loop {
@@ -44,9 +44,9 @@ pub(crate) fn next(from: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<Lin
         };
         if here.is_empty() {
             return Ok(match (too_long, line.is_empty()) {
-                (true, _) => Line::TooLong,
-                (false, true) => Line::End,
-                (false, false) => Line::Here,
+                (true, _) => LineRead::TooLong,
+                (false, true) => LineRead::End,
+                (false, false) => LineRead::Here,
             });
         }
         let end = here.iter().position(|&byte| byte == b'\n');
@@ -60,7 +60,7 @@ pub(crate) fn next(from: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<Lin
         let used = part.len() + usize::from(end.is_some());
         from.consume(used);
         if end.is_some() {
-            return Ok(if too_long { Line::TooLong } else { Line::Here });
+            return Ok(if too_long { LineRead::TooLong } else { LineRead::Here });
         }
     }
 }
@@ -77,9 +77,9 @@ mod tests {
         let mut seen = Vec::new();
         loop {
             match next(&mut from, &mut line).expect("bytes") {
-                Line::End => break,
-                Line::TooLong => seen.push("long".to_owned()),
-                Line::Here => seen.push(String::from_utf8_lossy(&line).into_owned()),
+                LineRead::End => break,
+                LineRead::TooLong => seen.push("long".to_owned()),
+                LineRead::Here => seen.push(String::from_utf8_lossy(&line).into_owned()),
             }
         }
         assert_eq!(seen, ["a", "long", "b"]);

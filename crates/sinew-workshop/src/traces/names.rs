@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use sinew_cortex::Stamp;
+use sinew_cortex::UtcInstant;
 
 use crate::text;
 
@@ -72,7 +72,7 @@ fn slug_of(task: &str, keeps: fn(char) -> bool) -> String {
 
 /// `YYYYMMDD-HHMMSS` of a moment, in UTC.
 pub(crate) fn stamp(now_ms: u64) -> String {
-    let written = Stamp::from_clock(now_ms).to_string();
+    let written = UtcInstant::from_clock(now_ms).to_string();
     let digits: String = written.chars().filter(char::is_ascii_digit).take(14).collect();
     let (day, time) = digits.split_at(digits.len().min(8));
     format!("{day}-{time}")
@@ -80,7 +80,7 @@ pub(crate) fn stamp(now_ms: u64) -> String {
 
 /// A moment, written as RFC 3339.
 pub(crate) fn moment(now_ms: u64) -> String {
-    Stamp::from_clock(now_ms).to_string()
+    UtcInstant::from_clock(now_ms).to_string()
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! What stands in a cleaned command for what was taken out, and the variables that a script puts
 //! there.
 
-use super::quote::{Follow, Quotes};
-use super::typed::{Param, name_of};
+use super::parameters::{RunParameter, name_of};
+use super::quote::{QuoteState, QuoteTracker};
 
 /// Whether a text holds anything that a script would have to fill in.
 pub(crate) fn has_any(text: &str) -> bool {
@@ -18,7 +18,7 @@ pub(crate) fn has_any(text: &str) -> bool {
 
 /// Something that was taken out.
 #[derive(Debug, PartialEq, Eq)]
-enum Hole<'h> {
+enum ScriptPlaceholder<'h> {
     /// `[REDACTED:kind]`.
     Redacted(&'h str),
     /// `{{name}}`.
@@ -26,44 +26,45 @@ enum Hole<'h> {
 }
 
 /// The hole that a text starts with, and its length.
-fn next(text: &str) -> Option<(Hole<'_>, usize)> {
+fn next(text: &str) -> Option<(ScriptPlaceholder<'_>, usize)> {
     let is_word = |word: &str| {
         let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         !word.is_empty() && word.len() <= 40 && word.chars().all(fits)
     };
     if let Some(rest) = text.strip_prefix("[REDACTED:") {
         let kind = &rest[..rest.find(']')?];
-        return is_word(kind).then_some((Hole::Redacted(kind), "[REDACTED:]".len() + kind.len()));
+        return is_word(kind)
+            .then_some((ScriptPlaceholder::Redacted(kind), "[REDACTED:]".len() + kind.len()));
     }
     let rest = text.strip_prefix("{{")?;
     let name = &rest[..rest.find("}}")?];
-    is_word(name).then_some((Hole::Named(name), "{{}}".len() + name.len()))
+    is_word(name).then_some((ScriptPlaceholder::Named(name), "{{}}".len() + name.len()))
 }
 
 /// The variables of a script, as far as its steps use them.
 #[derive(Debug)]
-pub(crate) struct Slots<'s> {
-    params: &'s [Param],
+pub(crate) struct ScriptVariables<'s> {
+    params: &'s [RunParameter],
     used: Vec<String>,
     /// Secrets that no parameter of the run stands for.
-    secrets: Vec<Param>,
+    secrets: Vec<RunParameter>,
 }
 
-impl<'s> Slots<'s> {
-    pub(crate) fn new(params: &'s [Param]) -> Self {
+impl<'s> ScriptVariables<'s> {
+    pub(crate) fn new(params: &'s [RunParameter]) -> Self {
         Self { params, used: Vec::new(), secrets: Vec::new() }
     }
 
     /// The parameters that the script asks for: those of the run, then secrets.
-    pub(crate) fn used(&self, params: &[Param]) -> Vec<Param> {
+    pub(crate) fn used(&self, params: &[RunParameter]) -> Vec<RunParameter> {
         let own = params.iter().filter(|param| self.used.contains(&param.name)).cloned();
         own.chain(self.secrets.iter().cloned()).collect()
     }
 
     /// The variable of a text that is one parameter and nothing else.
-    pub(crate) fn whole(&mut self, text: &str) -> Option<String> {
+    pub(crate) fn variable_for(&mut self, text: &str) -> Option<String> {
         match next(text)? {
-            (Hole::Named(name), length) if length == text.len() => self.named(name),
+            (ScriptPlaceholder::Named(name), length) if length == text.len() => self.named(name),
             _ => None,
         }
     }
@@ -100,7 +101,7 @@ impl<'s> Slots<'s> {
                 .unwrap_or_default(),
         };
         if !self.secrets.iter().any(|param| param.name == name) {
-            self.secrets.push(Param {
+            self.secrets.push(RunParameter {
                 name: name.clone(),
                 meaning: String::new(),
                 default: None,
@@ -118,14 +119,14 @@ impl<'s> Slots<'s> {
             return None;
         }
         let mut expanded = String::with_capacity(command.len() + 16);
-        let mut follow = Follow::new();
+        let mut follow = QuoteTracker::new();
         let mut at = 0;
         while let Some(c) = command[at..].chars().next() {
             let rest = &command[at..];
             let hole = next(rest).and_then(|(hole, length)| {
                 let name = match hole {
-                    Hole::Redacted(kind) => Some(self.redacted(kind, &command[..at])),
-                    Hole::Named(name) => self.named(name),
+                    ScriptPlaceholder::Redacted(kind) => Some(self.redacted(kind, &command[..at])),
+                    ScriptPlaceholder::Named(name) => self.named(name),
                 };
                 name.map(|name| (name, length))
             });
@@ -133,9 +134,9 @@ impl<'s> Slots<'s> {
             match hole.or_else(home) {
                 Some((name, length)) => {
                     expanded.push_str(&match follow.state() {
-                        Quotes::Outside => format!("\"${{{name}}}\""),
-                        Quotes::Double => format!("${{{name}}}"),
-                        Quotes::Single => format!("'\"${{{name}}}\"'"),
+                        QuoteState::Outside => format!("\"${{{name}}}\""),
+                        QuoteState::Double => format!("${{{name}}}"),
+                        QuoteState::Single => format!("'\"${{{name}}}\"'"),
                     });
                     at += length;
                 }
@@ -184,7 +185,7 @@ mod tests {
     #[test]
     fn holes_are_filled_where_they_stand() {
         let check = |command: &str, expected: &str| {
-            assert_eq!(Slots::new(&[]).in_command(command).as_deref(), Some(expected));
+            assert_eq!(ScriptVariables::new(&[]).in_command(command).as_deref(), Some(expected));
         };
         check("A_TOKEN=[REDACTED:token] git push", "A_TOKEN=\"${SINEW_P_A_TOKEN}\" git push");
         check(
@@ -194,6 +195,6 @@ mod tests {
         check("echo \"[REDACTED:otp]\"", "echo \"${SINEW_P_OTP_1}\"");
         check("ls ~/src '~/x' a~b", "ls \"${HOME}\"/src ''\"${HOME}\"'/x' a~b");
         check("ssh {{user}}@x {{other}}", "ssh \"${USER}\"@x {{other}}");
-        assert_eq!(Slots::new(&[]).in_command("cat <<X\n[REDACTED:pem]\nX"), None);
+        assert_eq!(ScriptVariables::new(&[]).in_command("cat <<X\n[REDACTED:pem]\nX"), None);
     }
 }

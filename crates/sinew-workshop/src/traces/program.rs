@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::run::Action;
+use super::run::StepAction;
 use crate::traces::quote;
 
 /// Words before a program that are not it.
@@ -29,7 +29,7 @@ pub(crate) fn command_text(command: &Value) -> Option<String> {
 }
 
 /// The application of a step whose transcript names none.
-pub(crate) fn app(action: &Action) -> String {
+pub(crate) fn app(action: &StepAction) -> String {
     match action.kind.as_str() {
         "exec" => program(action.text("command")),
         "read" | "write" | "edit" | "apply_patch" | "search" => "fs".to_owned(),

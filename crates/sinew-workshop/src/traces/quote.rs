@@ -14,7 +14,7 @@ pub(crate) fn word(text: &str) -> String {
 
 /// Whether a text stands in quotes at some place of a command, and in which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Quotes {
+pub(crate) enum QuoteState {
     /// In none.
     Outside,
     /// In single ones: nothing is expanded.
@@ -25,18 +25,18 @@ pub(crate) enum Quotes {
 
 /// Follows the quotes of a command from left to right.
 #[derive(Debug)]
-pub(crate) struct Follow {
-    now: Quotes,
+pub(crate) struct QuoteTracker {
+    now: QuoteState,
     escaped: bool,
 }
 
-impl Follow {
+impl QuoteTracker {
     pub(crate) fn new() -> Self {
-        Self { now: Quotes::Outside, escaped: false }
+        Self { now: QuoteState::Outside, escaped: false }
     }
 
     /// Where the next character stands.
-    pub(crate) fn state(&self) -> Quotes {
+    pub(crate) fn state(&self) -> QuoteState {
         self.now
     }
 
@@ -45,13 +45,13 @@ impl Follow {
             return;
         }
         self.now = match (self.now, c) {
-            (Quotes::Outside | Quotes::Double, '\\') => {
+            (QuoteState::Outside | QuoteState::Double, '\\') => {
                 self.escaped = true;
                 return;
             }
-            (Quotes::Outside, '\'') => Quotes::Single,
-            (Quotes::Single, '\'') | (Quotes::Double, '"') => Quotes::Outside,
-            (Quotes::Outside, '"') => Quotes::Double,
+            (QuoteState::Outside, '\'') => QuoteState::Single,
+            (QuoteState::Single, '\'') | (QuoteState::Double, '"') => QuoteState::Outside,
+            (QuoteState::Outside, '"') => QuoteState::Double,
             (state, _) => state,
         };
     }

@@ -5,14 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sinew_guard::secrets::{self, Kind};
+use sinew_guard::secrets::{self, SecretKind};
 
-use super::run::{Run, Step};
-use super::typed::{self, Param};
+use super::parameters::{self, RunParameter};
+use super::run::{AgentRun, RunStep};
 
 /// What of the machine must not be told.
 #[derive(Debug, Clone, Default)]
-pub struct Private {
+pub struct PrivateNames {
     /// Home folders.
     pub homes: Vec<String>,
     /// Names of the machine.
@@ -22,18 +22,18 @@ pub struct Private {
 /// A run that may be kept and shown.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Clean {
+pub struct CleanRun {
     /// The run.
-    pub run: Run,
+    pub run: AgentRun,
     /// What has to be filled in to do it again.
-    pub params: Vec<Param>,
+    pub params: Vec<RunParameter>,
     /// How many of which kind were taken out; never what.
     pub redactions: BTreeMap<String, u64>,
 }
 
 /// How typed text is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Typed {
+pub enum TypedTextMode {
     /// As a parameter.
     #[default]
     Parameter,
@@ -54,29 +54,29 @@ const MAX_KNOWN: usize = 2_000;
 const NOBODY: &[&str] = &["user", "root", "home", "admin", "runner", "ubuntu", "shared", "public"];
 
 /// Cleans a run.
-pub fn clean(mut run: Run, private: &Private, typed: Typed) -> Clean {
-    let mut redactor = Redactor::default();
+pub fn clean(mut run: AgentRun, private: &PrivateNames, typed: TypedTextMode) -> CleanRun {
+    let mut redactor = RunRedactor::default();
     redactor.people(&run, private);
-    let params = typed::take_out(&mut run, typed, &mut redactor);
+    let params = parameters::extract_parameters(&mut run, typed, &mut redactor);
     // E-mail and telephone numbers of the task itself become parameters of it.
-    let mut fields = typed::ParamNames::new(params);
+    let mut fields = parameters::ParameterNames::new(params);
     redactor.task_entities(&run.task, &mut fields);
-    each_text(&mut run, &mut |text| redactor.patterns(text, Kind::Entropy));
+    each_text(&mut run, &mut |text| redactor.patterns(text, SecretKind::Entropy));
     // The number of a session looks like many things and is none of them.
-    redactor.patterns(&mut run.session, Kind::Url);
+    redactor.patterns(&mut run.session, SecretKind::Url);
     if !redactor.known.is_empty() {
-        let known = Known::new(&redactor.known);
+        let known = SensitiveForms::new(&redactor.known);
         each_text(&mut run, &mut |text| known.replace(text, &mut redactor.counts));
         known.replace(&mut run.session, &mut redactor.counts);
     }
     each_text(&mut run, &mut |text| redactor.places(text));
     redactor.places(&mut run.session);
-    Clean { run, params: fields.into_params(), redactions: redactor.counts }
+    CleanRun { run, params: fields.into_params(), redactions: redactor.counts }
 }
 
 /// What was found so far.
 #[derive(Debug, Default)]
-pub(crate) struct Redactor {
+pub(crate) struct RunRedactor {
     /// Values and what stands for them.
     known: BTreeMap<String, String>,
     counts: BTreeMap<String, u64>,
@@ -85,7 +85,7 @@ pub(crate) struct Redactor {
     hosts: Vec<String>,
 }
 
-impl Redactor {
+impl RunRedactor {
     /// Remembers a value that must not be shown anywhere.
     pub(crate) fn remember(&mut self, value: &str, stands: &str, is_secret: bool) {
         let enough = if is_secret { MIN_SECRET } else { MIN_KNOWN };
@@ -99,12 +99,12 @@ impl Redactor {
     }
 
     /// Whether any of a kind was taken out.
-    pub(crate) fn found(&self, kind: Kind) -> bool {
+    pub(crate) fn has_redacted(&self, kind: SecretKind) -> bool {
         self.counts.contains_key(kind.as_str())
     }
 
     /// Replaces what the table of secrets finds, up to a kind.
-    pub(crate) fn patterns(&mut self, text: &mut String, last: Kind) {
+    pub(crate) fn patterns(&mut self, text: &mut String, last: SecretKind) {
         let mut found = secrets::find_recorded(text);
         found.retain(|secret| secret.kind <= last);
         if found.is_empty() {
@@ -129,9 +129,9 @@ impl Redactor {
     }
 
     /// E-mail addresses and telephone numbers that the task is about.
-    fn task_entities(&mut self, task: &str, names: &mut typed::ParamNames) {
+    fn task_entities(&mut self, task: &str, names: &mut parameters::ParameterNames) {
         for secret in secrets::find_recorded(task) {
-            if matches!(secret.kind, Kind::Email | Kind::Phone) {
+            if matches!(secret.kind, SecretKind::Email | SecretKind::Phone) {
                 let value = &task[secret.range];
                 let name = names.add(secret.kind.as_str(), "an entity of the task", None, false);
                 self.known.insert(value.to_owned(), format!("{{{{{name}}}}}"));
@@ -140,7 +140,7 @@ impl Redactor {
     }
 
     /// Who worked where, by the paths of the run.
-    fn people(&mut self, run: &Run, private: &Private) {
+    fn people(&mut self, run: &AgentRun, private: &PrivateNames) {
         self.homes = private.homes.iter().filter(|home| home.len() > 1).cloned().collect();
         self.hosts = private.hosts.iter().filter(|host| host.len() > 2).cloned().collect();
         let mut look = |text: &str| {
@@ -189,7 +189,7 @@ impl Redactor {
 }
 
 /// What stands for a thing of this kind.
-pub(crate) fn placeholder(kind: Kind) -> String {
+pub(crate) fn placeholder(kind: SecretKind) -> String {
     format!("[REDACTED:{}]", kind.as_str())
 }
 
@@ -217,11 +217,11 @@ fn replace_words(text: &mut String, word: &str, by: &str) -> u64 {
 }
 
 /// Values that are looked for as they are and as they are sent.
-struct Known {
+struct SensitiveForms {
     forms: Vec<(String, String)>,
 }
 
-impl Known {
+impl SensitiveForms {
     fn new(known: &BTreeMap<String, String>) -> Self {
         let mut forms = Vec::with_capacity(known.len() * 4);
         for (value, stands) in known {
@@ -284,7 +284,7 @@ fn base64(text: &str, for_urls: bool) -> String {
 }
 
 /// Calls `with` for every text of a run that anybody may see, but for the session's name.
-fn each_text(run: &mut Run, with: &mut dyn FnMut(&mut String)) {
+fn each_text(run: &mut AgentRun, with: &mut dyn FnMut(&mut String)) {
     for text in [&mut run.task, &mut run.final_message] {
         with(text);
     }
@@ -295,7 +295,7 @@ fn each_text(run: &mut Run, with: &mut dyn FnMut(&mut String)) {
     }
 }
 
-fn each_text_of(step: &mut Step, with: &mut dyn FnMut(&mut String)) {
+fn each_text_of(step: &mut RunStep, with: &mut dyn FnMut(&mut String)) {
     for text in [&mut step.result, &mut step.thought, &mut step.app] {
         with(text);
     }

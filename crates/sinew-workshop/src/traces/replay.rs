@@ -10,21 +10,21 @@ use sinew_skill::content_hash;
 
 use super::judge::pitfalls;
 use super::names;
-use super::placeholders::{self, Slots};
+use super::parameters::RunParameter;
+use super::placeholders::{self, ScriptVariables};
 use super::quote;
-use super::redact::Clean;
-use super::risk::Risk;
-use super::run::{Action, CUT, Step};
-use super::typed::Param;
+use super::redact::CleanRun;
+use super::risk::ReplayRisk;
+use super::run::{CUT, RunStep, StepAction};
 
 /// Where a script says what it came from.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Head<'h> {
+pub(crate) struct ScriptHeader<'h> {
     pub(crate) agent: &'h str,
     pub(crate) session: &'h str,
     pub(crate) generated: &'h str,
     pub(crate) fingerprint: &'h str,
-    pub(crate) risk: Option<Risk>,
+    pub(crate) risk: Option<ReplayRisk>,
 }
 
 /// The parts that only some scripts need.
@@ -40,7 +40,7 @@ const MAX_MS: f64 = 86_400_000.0;
 
 /// What there is to replay.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Script {
+pub(crate) enum ReplayScript {
     /// A script.
     Text(String),
     /// A script that is longer than a file of a skill may be.
@@ -49,7 +49,7 @@ pub(crate) enum Script {
     Nothing,
 }
 
-impl Script {
+impl ReplayScript {
     pub(crate) fn text(self) -> Option<String> {
         match self {
             Self::Text(text) => Some(text),
@@ -60,22 +60,22 @@ impl Script {
 
 /// The script of a run, of less than `most` bytes.
 pub(crate) fn script(
-    clean: &Clean,
-    head: &Head<'_>,
+    clean: &CleanRun,
+    head: &ScriptHeader<'_>,
     most: usize,
     dangerous: &dyn Fn(&str) -> bool,
-) -> Script {
+) -> ReplayScript {
     let steps = &clean.run.steps;
     let fixed: Vec<usize> =
         pitfalls(steps).into_iter().filter_map(|(at, fix)| fix.map(|_| at)).collect();
-    let mut slots = Slots::new(&clean.params);
+    let mut slots = ScriptVariables::new(&clean.params);
     let mut body = String::new();
-    let mut needs = Needs::default();
+    let mut needs = ScriptNeeds::default();
     for (at, step) in steps.iter().enumerate() {
         let number = at + 1;
         // What cannot be written is not scanned either.
         if body.len() >= most {
-            return Script::TooLong;
+            return ReplayScript::TooLong;
         }
         let _ = writeln!(body, "\n# step {number}: {}", comment(&step.action.kind));
         if fixed.contains(&at) {
@@ -83,17 +83,17 @@ pub(crate) fn script(
             continue;
         }
         match write_step(number, step, &mut slots, dangerous) {
-            Written::Lines(lines, kind) => {
+            StepScript::Lines(lines, kind) => {
                 needs.add(kind);
                 body.push_str(&lines);
             }
-            Written::Comment(why) => {
+            StepScript::Comment(why) => {
                 let _ = writeln!(body, "# not replayed: {}", comment(&why));
             }
         }
     }
     if !needs.anything {
-        return Script::Nothing;
+        return ReplayScript::Nothing;
     }
     let mut script = header(head);
     script.push_str(COMMON);
@@ -135,11 +135,11 @@ pub(crate) fn script(
         script.push_str("find_device\n");
     }
     script.push_str(&body);
-    if script.len() < most { Script::Text(script) } else { Script::TooLong }
+    if script.len() < most { ReplayScript::Text(script) } else { ReplayScript::TooLong }
 }
 
 #[derive(Debug, Default)]
-struct Needs {
+struct ScriptNeeds {
     anything: bool,
     device: bool,
     typing: bool,
@@ -149,7 +149,7 @@ struct Needs {
 
 /// What the lines of a step use.
 #[derive(Debug, Clone, Copy)]
-enum Uses {
+enum StepNeeds {
     Nothing,
     Device,
     Typing,
@@ -158,26 +158,26 @@ enum Uses {
     Embedded,
 }
 
-impl Needs {
-    fn add(&mut self, uses: Uses) {
+impl ScriptNeeds {
+    fn add(&mut self, uses: StepNeeds) {
         self.anything = true;
         match uses {
-            Uses::Nothing => {}
-            Uses::Device | Uses::DeviceShell => self.device = true,
-            Uses::Typing => (self.device, self.typing) = (true, true),
-            Uses::Command => self.commands = true,
-            Uses::Embedded => (self.commands, self.embedded) = (true, true),
+            StepNeeds::Nothing => {}
+            StepNeeds::Device | StepNeeds::DeviceShell => self.device = true,
+            StepNeeds::Typing => (self.device, self.typing) = (true, true),
+            StepNeeds::Command => self.commands = true,
+            StepNeeds::Embedded => (self.commands, self.embedded) = (true, true),
         }
     }
 }
 
-enum Written {
-    Lines(String, Uses),
+enum StepScript {
+    Lines(String, StepNeeds),
     Comment(String),
 }
 
-fn header(head: &Head<'_>) -> String {
-    let risk = head.risk.map_or("none known", Risk::as_str);
+fn header(head: &ScriptHeader<'_>) -> String {
+    let risk = head.risk.map_or("none known", ReplayRisk::as_str);
     format!(
         "#!/usr/bin/env bash\n\
          # Replays a recorded run. Read it before you run it.\n\
@@ -200,7 +200,7 @@ fn comment(text: &str) -> String {
     text.chars().take(200).map(plain).collect()
 }
 
-fn need(param: &Param) -> String {
+fn need(param: &RunParameter) -> String {
     let name = param.name.to_uppercase();
     match (&param.default, param.secret) {
         (_, true) => format!("need {name} secret\n"),
@@ -211,19 +211,19 @@ fn need(param: &Param) -> String {
 
 fn write_step(
     number: usize,
-    step: &Step,
-    slots: &mut Slots<'_>,
+    step: &RunStep,
+    slots: &mut ScriptVariables<'_>,
     dangerous: &dyn Fn(&str) -> bool,
-) -> Written {
+) -> StepScript {
     let action = &step.action;
     let gesture = |line: String| {
         let lines = format!(
             "if show {number} {}; then\n  adb -s \"$device\" shell {line}\nfi\n",
             quote::single(&line)
         );
-        Written::Lines(lines, Uses::Device)
+        StepScript::Lines(lines, StepNeeds::Device)
     };
-    let missing = || Written::Comment("a number is missing or is none".to_owned());
+    let missing = || StepScript::Comment("a number is missing or is none".to_owned());
     match action.kind.as_str() {
         "tap" => match (number_of(action, "x"), number_of(action, "y")) {
             (Some(x), Some(y)) => gesture(format!("input tap {x} {y}")),
@@ -243,7 +243,7 @@ fn write_step(
             let known = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
             match !code.is_empty() && code.len() <= 60 && code.chars().all(known) {
                 true => gesture(format!("input keyevent {code}")),
-                false => Written::Comment("the key code is none".to_owned()),
+                false => StepScript::Comment("the key code is none".to_owned()),
             }
         }
         "launch_app" => {
@@ -253,7 +253,7 @@ fn write_step(
                 true => {
                     gesture(format!("monkey -p {package} -c android.intent.category.LAUNCHER 1"))
                 }
-                false => Written::Comment("the package name is none".to_owned()),
+                false => StepScript::Comment("the package name is none".to_owned()),
             }
         }
         "wait" => {
@@ -261,88 +261,88 @@ fn write_step(
             let seconds = ms / 1000.0;
             let line = format!("sleep {seconds}");
             let lines = format!("if show {number} {}; then\n  {line}\nfi\n", quote::single(&line));
-            Written::Lines(lines, Uses::Nothing)
+            StepScript::Lines(lines, StepNeeds::Nothing)
         }
         "type" => type_text(number, action, slots),
         "shell" => device_command(number, action, slots, dangerous),
         "exec" => command(number, action, slots, dangerous),
         "run_script" => embedded(number, action, dangerous),
-        _ => Written::Comment("nothing to run".to_owned()),
+        _ => StepScript::Comment("nothing to run".to_owned()),
     }
 }
 
-fn type_text(number: usize, action: &Action, slots: &mut Slots<'_>) -> Written {
+fn type_text(number: usize, action: &StepAction, slots: &mut ScriptVariables<'_>) -> StepScript {
     let text = action.text("text");
     if let Some(why) = unsafe_text(text) {
-        return Written::Comment(why);
+        return StepScript::Comment(why);
     }
-    let (value, shown) = match slots.whole(text) {
+    let (value, shown) = match slots.variable_for(text) {
         Some(variable) => (format!("\"${variable}\""), text.to_owned()),
         None if placeholders::has_any(text) => {
-            return Written::Comment("the text holds something that was redacted".to_owned());
+            return StepScript::Comment("the text holds something that was redacted".to_owned());
         }
         None => (quote::single(text), text.to_owned()),
     };
     let shown = quote::single(&format!("type {shown}"));
     let lines = format!("if show {number} {shown}; then\n  type_text {value}\nfi\n");
-    Written::Lines(lines, Uses::Typing)
+    StepScript::Lines(lines, StepNeeds::Typing)
 }
 
 fn device_command(
     number: usize,
-    action: &Action,
-    slots: &mut Slots<'_>,
+    action: &StepAction,
+    slots: &mut ScriptVariables<'_>,
     dangerous: &dyn Fn(&str) -> bool,
-) -> Written {
+) -> StepScript {
     let command = action.text("command");
     if let Some(why) = unsafe_text(command) {
-        return Written::Comment(why);
+        return StepScript::Comment(why);
     }
     // Variables of this machine do not exist on the device.
-    if placeholders::has_any(command) || slots.whole(command).is_some() {
-        return Written::Comment("the command holds something that was redacted".to_owned());
+    if placeholders::has_any(command) || slots.variable_for(command).is_some() {
+        return StepScript::Comment("the command holds something that was redacted".to_owned());
     }
     let level = if dangerous(command) { "danger" } else { "ask" };
     let quoted = quote::single(command);
     let lines = format!(
         "if ask {number} {level} {quoted}; then\n  adb -s \"$device\" shell {quoted}\nfi\n"
     );
-    Written::Lines(lines, Uses::DeviceShell)
+    StepScript::Lines(lines, StepNeeds::DeviceShell)
 }
 
 fn command(
     number: usize,
-    action: &Action,
-    slots: &mut Slots<'_>,
+    action: &StepAction,
+    slots: &mut ScriptVariables<'_>,
     dangerous: &dyn Fn(&str) -> bool,
-) -> Written {
+) -> StepScript {
     let command = action.text("command");
     if command.trim().is_empty() {
-        return Written::Comment("the command was not kept".to_owned());
+        return StepScript::Comment("the command was not kept".to_owned());
     }
     if let Some(why) = unsafe_text(command) {
-        return Written::Comment(why);
+        return StepScript::Comment(why);
     }
     let Some(expanded) = slots.in_command(command) else {
-        return Written::Comment(
+        return StepScript::Comment(
             "something was redacted where no variable can stand; put it in by hand".to_owned(),
         );
     };
     let level = if dangerous(command) { "danger" } else { "ask" };
     let lines = format!("run_command {number} {level} {}\n", quote::single(&expanded));
-    Written::Lines(lines, Uses::Command)
+    StepScript::Lines(lines, StepNeeds::Command)
 }
 
-fn embedded(number: usize, action: &Action, dangerous: &dyn Fn(&str) -> bool) -> Written {
+fn embedded(number: usize, action: &StepAction, dangerous: &dyn Fn(&str) -> bool) -> StepScript {
     let script = action.text("script");
     if script.is_empty() {
-        return Written::Comment("the script was not kept".to_owned());
+        return StepScript::Comment("the script was not kept".to_owned());
     }
     if let Some(why) = unsafe_text(script) {
-        return Written::Comment(why);
+        return StepScript::Comment(why);
     }
     if placeholders::has_any(script) {
-        return Written::Comment(
+        return StepScript::Comment(
             "the script holds something that was redacted; put it in by hand".to_owned(),
         );
     }
@@ -354,7 +354,7 @@ fn embedded(number: usize, action: &Action, dangerous: &dyn Fn(&str) -> bool) ->
         "new_file\nhead -c {} >\"$file\" <<'{mark}'\n{script}{end}{mark}\nrun_file {number} {level}\n",
         script.len()
     );
-    Written::Lines(lines, Uses::Embedded)
+    StepScript::Lines(lines, StepNeeds::Embedded)
 }
 
 /// A mark that is no line of the script.
@@ -378,11 +378,11 @@ fn unsafe_text(text: &str) -> Option<String> {
 }
 
 /// A number of an action as a script writes it.
-pub(crate) fn number(action: &Action, field: &str) -> Option<String> {
+pub(crate) fn number(action: &StepAction, field: &str) -> Option<String> {
     number_of(action, field)
 }
 
-fn number_of(action: &Action, field: &str) -> Option<String> {
+fn number_of(action: &StepAction, field: &str) -> Option<String> {
     let number = action.number(field)?;
     let whole = number.round();
     // A screen is not larger; what is, is no coordinate.
@@ -390,7 +390,7 @@ fn number_of(action: &Action, field: &str) -> Option<String> {
 }
 
 /// How long a gesture takes, by the reference's defaults and minimums.
-fn duration(action: &Action) -> String {
+fn duration(action: &StepAction) -> String {
     let part = |field: &str, default: f64, least: f64| {
         action.number(field).unwrap_or(default).clamp(least, MAX_MS)
     };

@@ -4,9 +4,9 @@ use serde::Deserialize;
 
 use crate::error::Result;
 use crate::id;
-use crate::proposal::{Change, Proposal};
+use crate::proposal::{Proposal, ProposalChange};
 use crate::reviewer::{MAX_REPLY, ReviewPrompt};
-use crate::revise::Revision;
+use crate::revise::ProposalRevision;
 use crate::text;
 
 const SYSTEM: &str = "You improve the wording of a skill draft that was made from a recorded run. You \
@@ -19,7 +19,7 @@ command and every {{name}} exactly as they are. Add no step, command, address or
 Answer: {\"description\": \"one sentence for routing, in the user's words\", \"body\": \"the whole draft\"}";
 
 #[derive(Deserialize)]
-struct Reply {
+struct RewriteReply {
     #[serde(default)]
     description: Option<String>,
     body: String,
@@ -27,7 +27,8 @@ struct Reply {
 
 /// What a model is asked about a draft.
 pub fn rewrite_prompt(proposal: &Proposal) -> Result<Option<ReviewPrompt>> {
-    let Change::Create { description, body, generated: Some(_), .. } = &proposal.change else {
+    let ProposalChange::Create { description, body, generated: Some(_), .. } = &proposal.change
+    else {
         return Ok(None);
     };
     let mark = id::mark()?;
@@ -37,15 +38,18 @@ pub fn rewrite_prompt(proposal: &Proposal) -> Result<Option<ReviewPrompt>> {
 }
 
 /// What a model's answer makes of a draft, or why it is not used.
-pub fn read_rewrite(proposal: &Proposal, reply: &str) -> std::result::Result<Revision, String> {
-    let Change::Create { body: old, .. } = &proposal.change else {
+pub fn read_rewrite(
+    proposal: &Proposal,
+    reply: &str,
+) -> std::result::Result<ProposalRevision, String> {
+    let ProposalChange::Create { body: old, .. } = &proposal.change else {
         return Err("the proposal is no draft".to_owned());
     };
     if reply.len() > MAX_REPLY {
         return Err("the answer is too long".to_owned());
     }
     let inside = reply.find('{').zip(reply.rfind('}')).and_then(|(from, to)| reply.get(from..=to));
-    let reply: Reply = serde_json::from_str(inside.unwrap_or_default())
+    let reply: RewriteReply = serde_json::from_str(inside.unwrap_or_default())
         .map_err(|error| format!("the answer is not the JSON that was asked for: {error}"))?;
     for line in kept_lines(old) {
         if !reply.body.lines().any(|own| own.trim_end() == line) {
@@ -57,7 +61,7 @@ pub fn read_rewrite(proposal: &Proposal, reply: &str) -> std::result::Result<Rev
         return Err("the answer added headings, steps or commands".to_owned());
     }
     let description = reply.description.filter(|told| !told.trim().is_empty());
-    Ok(Revision { description, body: Some(reply.body), ..Revision::default() })
+    Ok(ProposalRevision { description, body: Some(reply.body), ..ProposalRevision::default() })
 }
 
 /// The lines that no rewording may touch: headings, bullets of the head, and steps.

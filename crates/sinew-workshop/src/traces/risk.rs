@@ -3,17 +3,17 @@
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::STEPS;
-use super::run::Step;
+use super::run::RunStep;
 
 /// What is wrong with doing a run again as it was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Risk {
+pub enum ReplayRisk {
     /// Personal data was reached and nobody was asked.
     HumanAuthMissing,
 }
 
-impl Risk {
+impl ReplayRisk {
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -55,13 +55,13 @@ const PERSONAL: &[&str] = &[
 ];
 
 /// The risk of doing these steps again, if there is one.
-pub(crate) fn of(steps: &[Step]) -> Option<Risk> {
+pub(crate) fn replay_risk(steps: &[RunStep]) -> Option<ReplayRisk> {
     let asked = steps.iter().take(STEPS).any(|step| step.action.kind == "request_human_auth");
     let reached = steps.iter().any(|step| step.probed || reads_personal(step));
-    (reached && !asked).then_some(Risk::HumanAuthMissing)
+    (reached && !asked).then_some(ReplayRisk::HumanAuthMissing)
 }
 
-fn reads_personal(step: &Step) -> bool {
+fn reads_personal(step: &RunStep) -> bool {
     let text = match step.action.kind.as_str() {
         "read" => step.action.text("path"),
         "exec" | "shell" => step.action.text("command"),

@@ -21,7 +21,7 @@ pub(crate) const CUT: &str = "[cut]";
 /// One task, and what was done for it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Run {
+pub struct AgentRun {
     /// Whose transcript it is: `claude-code`, `codex`, or what a trace says of itself.
     pub agent: String,
     /// The session's id.
@@ -37,14 +37,14 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// What was done.
-    pub steps: Vec<Step>,
+    pub steps: Vec<RunStep>,
     /// Steps beyond the limit, which are not here.
     #[serde(default)]
     pub left_out: usize,
     /// The last words of the agent.
     pub final_message: String,
     /// How it ended, as far as the transcript says.
-    pub ending: Ending,
+    pub ending: RunEnding,
     /// How it went by the agent's own report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reported: Option<bool>,
@@ -59,7 +59,7 @@ pub struct Run {
 /// How a run ended, as far as the transcript says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Ending {
+pub enum RunEnding {
     /// The transcript stops in the middle.
     #[default]
     Open,
@@ -78,9 +78,9 @@ pub enum Ending {
 /// One thing that was done.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Step {
+pub struct RunStep {
     /// What.
-    pub action: Action,
+    pub action: StepAction,
     /// The application it was done in; the program of a command.
     pub app: String,
     /// What came back.
@@ -90,8 +90,8 @@ pub struct Step {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub thought: String,
     /// What it was done to.
-    #[serde(default, skip_serializing_if = "Target::is_empty")]
-    pub target: Target,
+    #[serde(default, skip_serializing_if = "StepTarget::is_empty")]
+    pub target: StepTarget,
     /// Whether it failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
@@ -108,7 +108,7 @@ pub struct Step {
 
 /// An action with the fields that anything here uses.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Action {
+pub struct StepAction {
     /// Its type: `exec`, `tap`, `mcp.<server>.<tool>`.
     pub kind: String,
     /// Its fields.
@@ -119,7 +119,7 @@ pub struct Action {
 /// What a step was done to, on a screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Target {
+pub struct StepTarget {
     /// Its text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
@@ -140,7 +140,7 @@ pub struct Target {
     pub inferred: bool,
 }
 
-impl Target {
+impl StepTarget {
     /// Whether nothing is known of it.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -173,7 +173,7 @@ const FIELDS: &[&str] = &[
 /// How the kind of the tool ends by which an agent tells sinew how it went.
 const REPORT: &str = ".report_outcome";
 
-impl Action {
+impl StepAction {
     /// An action of this type without fields.
     pub(crate) fn new(kind: impl Into<String>) -> Self {
         Self { kind: kind.into(), fields: Map::new() }
@@ -246,7 +246,7 @@ const SECRET_FIELDS: &[&str] =
 /// The same as whole words: they are parts of too many others.
 const SECRET_WORDS: &[&str] = &["pin", "card"];
 
-impl Step {
+impl RunStep {
     /// Takes a result in: what is needed of it is looked at, and its start is kept.
     pub(crate) fn set_result(&mut self, mut text: String, failed: Option<bool>) {
         clip(&mut text, MAX_FIELD);
@@ -303,7 +303,7 @@ fn is_refusal(text: &str) -> bool {
 }
 
 /// A message as it is kept.
-pub(crate) fn message(mut text: String) -> String {
+pub(crate) fn clip_message(mut text: String) -> String {
     keep_start(&mut text, KEPT_MESSAGE);
     text
 }

@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 
-use super::run::{self, Action, Ending, Run, Step, Target};
-use super::{program, said};
+use super::run::{self, AgentRun, RunEnding, RunStep, StepAction, StepTarget};
+use super::{program, user_reaction};
 
 /// Steps of one run; more are counted.
 const MAX_STEPS: usize = 5_000;
@@ -20,7 +20,7 @@ const MAX_OPEN: usize = 10_000;
 
 /// What a session is about, besides its runs.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Session {
+pub(crate) struct TraceSession {
     pub(crate) agent: String,
     pub(crate) id: String,
     pub(crate) parent: Option<String>,
@@ -29,19 +29,19 @@ pub(crate) struct Session {
 
 /// A step as a reader finds it.
 #[derive(Debug, Default)]
-pub(crate) struct NewStep {
+pub(crate) struct TranscriptStep {
     pub(crate) call: Option<String>,
-    pub(crate) action: Action,
+    pub(crate) action: StepAction,
     /// The application, where the transcript names it.
     pub(crate) app: Option<String>,
     pub(crate) thought: String,
-    pub(crate) target: Target,
+    pub(crate) target: StepTarget,
     pub(crate) at: String,
 }
 
 /// The result of a step.
 #[derive(Debug, Default)]
-pub(crate) struct NewResult {
+pub(crate) struct TranscriptResult {
     pub(crate) text: String,
     pub(crate) failed: Option<bool>,
     /// Whether no other result of the same call counts any more.
@@ -49,7 +49,7 @@ pub(crate) struct NewResult {
 }
 
 #[derive(Debug)]
-struct Said {
+struct WaitingMessage {
     text: String,
     at: String,
     held_back: bool,
@@ -57,14 +57,14 @@ struct Said {
 
 /// Cuts a session into runs.
 #[derive(Debug, Default)]
-pub(crate) struct Segments {
-    pub(crate) session: Session,
+pub(crate) struct RunSegmenter {
+    pub(crate) session: TraceSession,
     /// Runs that are whole.
-    ready: Vec<Run>,
-    current: Option<Run>,
+    ready: Vec<AgentRun>,
+    current: Option<AgentRun>,
     weight: usize,
     /// A message that no work has followed yet.
-    waiting: Option<Said>,
+    waiting: Option<WaitingMessage>,
     /// Whether the agent has answered it.
     answered: bool,
     /// The first message behind the current run's work.
@@ -75,19 +75,19 @@ pub(crate) struct Segments {
     pub(crate) left_out: u64,
 }
 
-impl Segments {
-    pub(crate) fn new(session: Session) -> Self {
+impl RunSegmenter {
+    pub(crate) fn new(session: TraceSession) -> Self {
         Self { session, ..Self::default() }
     }
 
     /// Hands on the runs that are whole.
-    pub(crate) fn hand_on(&mut self, sink: &mut dyn FnMut(Run)) {
+    pub(crate) fn emit_ready(&mut self, sink: &mut dyn FnMut(AgentRun)) {
         self.ready.drain(..).for_each(sink);
     }
 
     /// The user said something.
     pub(crate) fn user(&mut self, text: String, at: &str) {
-        let text = run::message(text);
+        let text = run::clip_message(text);
         if text.trim().is_empty() {
             return;
         }
@@ -95,9 +95,11 @@ impl Segments {
             self.next = Some(text.clone());
         }
         // Two messages in a row are one request, and the first says what it is; but thanks are none.
-        let is_reaction = |said: &Said| said::reaction(&said.text) != said::Reaction::None;
+        let is_reaction = |said: &WaitingMessage| {
+            user_reaction::reaction(&said.text) != user_reaction::UserReaction::None
+        };
         if self.answered || self.waiting.as_ref().is_none_or(is_reaction) {
-            self.waiting = Some(Said { text, at: at.to_owned(), held_back: false });
+            self.waiting = Some(WaitingMessage { text, at: at.to_owned(), held_back: false });
         }
         self.answered = false;
     }
@@ -105,12 +107,12 @@ impl Segments {
     /// A new task, whatever was said before: formats that name tasks.
     pub(crate) fn task(&mut self, text: String, at: &str) {
         self.close();
-        let text = run::message(text);
-        self.waiting = Some(Said { text, at: at.to_owned(), held_back: false });
+        let text = run::clip_message(text);
+        self.waiting = Some(WaitingMessage { text, at: at.to_owned(), held_back: false });
     }
 
     /// The agent did something; whether it is a step of its work.
-    pub(crate) fn step(&mut self, new: NewStep) -> bool {
+    pub(crate) fn step(&mut self, new: TranscriptStep) -> bool {
         if let Some(ok) = new.action.reported() {
             if let Some(run) = &mut self.current {
                 run.reported = Some(ok);
@@ -119,7 +121,7 @@ impl Segments {
         }
         self.open_run(&new.at);
         let Some(run) = &mut self.current else { return false };
-        run.ending = Ending::Open;
+        run.ending = RunEnding::Open;
         if run.steps.len() >= MAX_STEPS {
             run.left_out += 1;
             self.left_out += 1;
@@ -127,7 +129,8 @@ impl Segments {
         }
         let app = new.app.filter(|app| !app.is_empty());
         let app = app.unwrap_or_else(|| program::app(&new.action));
-        let mut step = Step { action: new.action, app, target: new.target, ..Step::default() };
+        let mut step =
+            RunStep { action: new.action, app, target: new.target, ..RunStep::default() };
         step.set_thought(new.thought);
         if self.weight >= MAX_RUN_BYTES {
             step.action.fields.clear();
@@ -144,7 +147,7 @@ impl Segments {
     }
 
     /// A call's result came back.
-    pub(crate) fn result(&mut self, call: &str, result: NewResult) {
+    pub(crate) fn result(&mut self, call: &str, result: TranscriptResult) {
         let Some(run) = &mut self.current else { return };
         let Some((at, is_final)) = self.open.get_mut(call) else { return };
         if *is_final && !result.is_final {
@@ -157,14 +160,14 @@ impl Segments {
     }
 
     /// The result of the step before.
-    pub(crate) fn last_result(&mut self, result: NewResult) {
+    pub(crate) fn last_result(&mut self, result: TranscriptResult) {
         if let Some(step) = self.current.as_mut().and_then(|run| run.steps.last_mut()) {
             set(step, result, &mut self.weight);
         }
     }
 
     /// The agent said something.
-    pub(crate) fn agent_said(&mut self, text: String) {
+    pub(crate) fn agent_message(&mut self, text: String) {
         if text.trim().is_empty() {
             return;
         }
@@ -173,7 +176,7 @@ impl Segments {
             return;
         }
         if let Some(run) = &mut self.current {
-            run.final_message = run::message(text);
+            run.final_message = run::clip_message(text);
         }
     }
 
@@ -187,13 +190,14 @@ impl Segments {
     }
 
     /// The transcript says how it ended.
-    pub(crate) fn ended(&mut self, ending: Ending) {
+    pub(crate) fn set_ending(&mut self, ending: RunEnding) {
         if self.next.is_some() {
             return;
         }
         if let Some(run) = &mut self.current {
-            let is_stated =
-                |ending| matches!(ending, Ending::Succeeded | Ending::Failed | Ending::Aborted);
+            let is_stated = |ending| {
+                matches!(ending, RunEnding::Succeeded | RunEnding::Failed | RunEnding::Aborted)
+            };
             if !is_stated(run.ending) || is_stated(ending) {
                 run.ending = ending;
             }
@@ -213,7 +217,7 @@ impl Segments {
             }
             return;
         };
-        if self.current.is_some() && said::is_about_last_run(&said.text) {
+        if self.current.is_some() && user_reaction::is_about_last_run(&said.text) {
             // The work goes on, so what was said of it is no verdict yet.
             self.next = None;
             if said.held_back {
@@ -232,14 +236,14 @@ impl Segments {
     fn start(&mut self, task: String, at: &str) {
         self.weight = 0;
         self.open.clear();
-        self.current = Some(Run {
+        self.current = Some(AgentRun {
             agent: self.session.agent.clone(),
             session: self.session.id.clone(),
             parent: self.session.parent.clone(),
             cwd: self.session.cwd.clone(),
             task,
             started_at: at.to_owned(),
-            ..Run::default()
+            ..AgentRun::default()
         });
     }
 
@@ -252,7 +256,7 @@ impl Segments {
     }
 }
 
-fn set(step: &mut Step, result: NewResult, weight: &mut usize) {
+fn set(step: &mut RunStep, result: TranscriptResult, weight: &mut usize) {
     let before = step.weight();
     step.set_result(result.text, result.failed);
     if *weight >= MAX_RUN_BYTES {

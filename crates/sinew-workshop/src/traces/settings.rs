@@ -1,13 +1,13 @@
 //! `traces` of the configuration.
 
 use sinew_catalog::Config;
-use sinew_catalog::config::SpecMode;
+use sinew_catalog::config::OpenPocketMode;
 
-use super::redact::Typed;
+use super::redact::TypedTextMode;
 
 /// What becomes of a draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Publish {
+pub enum PublishMode {
     /// It is proposed, and waits for a person.
     #[default]
     Proposal,
@@ -19,7 +19,7 @@ pub enum Publish {
 
 /// What becomes of a run that ended well as far as can be seen, and of which nobody spoke.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Weak {
+pub enum WeakRunPolicy {
     /// A draft with low confidence.
     #[default]
     Draft,
@@ -35,13 +35,13 @@ pub struct TraceSettings {
     /// `traces.enabled`, or OpenPocket's `agent.autoArtifactsEnabled`.
     pub enabled: bool,
     /// `traces.publish`.
-    pub publish: Publish,
+    pub publish: PublishMode,
     /// What becomes of runs of which nobody said that they worked.
-    pub weak: Weak,
+    pub weak: WeakRunPolicy,
     /// `traces.reference_exact`: the reference's sections, and no more than them.
     pub reference_exact: bool,
     /// `traces.typed_text`.
-    pub typed: Typed,
+    pub typed: TypedTextMode,
     /// Whether an older draft in the reference's folders is kept in the archive (`traces.duplicates`).
     pub archive: bool,
     /// Whether drafts that are files have front matter, too (`traces.front_matter`).
@@ -62,10 +62,10 @@ impl Default for TraceSettings {
     fn default() -> Self {
         Self {
             enabled: true,
-            publish: Publish::Proposal,
-            weak: Weak::Draft,
+            publish: PublishMode::Proposal,
+            weak: WeakRunPolicy::Draft,
             reference_exact: false,
-            typed: Typed::Parameter,
+            typed: TypedTextMode::Parameter,
             archive: true,
             front_matter: true,
             hidden: true,
@@ -90,15 +90,15 @@ impl TraceSettings {
         Self {
             enabled: traces.enabled,
             publish: match traces.publish.as_deref() {
-                Some("off") => Publish::Off,
-                _ if is(&traces.publish, "auto") => Publish::Auto,
-                _ => Publish::Proposal,
+                Some("off") => PublishMode::Off,
+                _ if is(&traces.publish, "auto") => PublishMode::Auto,
+                _ => PublishMode::Proposal,
             },
-            weak: if traces.accept_weak { Weak::Draft } else { Weak::Skip },
+            weak: if traces.accept_weak { WeakRunPolicy::Draft } else { WeakRunPolicy::Skip },
             reference_exact: exact,
             typed: match is(&traces.typed_text, "verbatim") {
-                true => Typed::Verbatim,
-                false => Typed::Parameter,
+                true => TypedTextMode::Verbatim,
+                false => TypedTextMode::Parameter,
             },
             archive: !is(&traces.duplicates, "delete"),
             front_matter: !is(&traces.front_matter, "reference"),
@@ -106,16 +106,16 @@ impl TraceSettings {
             min_steps: traces.min_steps,
             keep_runs: traces.keep_runs,
             scripts: traces.scripts,
-            strict: config.openpocket.mode == SpecMode::Strict,
+            strict: config.openpocket.mode == OpenPocketMode::Strict,
         }
     }
 
     /// For runs that nobody has handed over: what is done once and not spoken of is no skill yet.
     #[must_use]
-    pub fn unasked(self) -> Self {
+    pub fn for_unrequested_runs(self) -> Self {
         match self.weak {
-            Weak::Draft => Self { weak: Weak::WhenRepeated, ..self },
-            Weak::WhenRepeated | Weak::Skip => self,
+            WeakRunPolicy::Draft => Self { weak: WeakRunPolicy::WhenRepeated, ..self },
+            WeakRunPolicy::WhenRepeated | WeakRunPolicy::Skip => self,
         }
     }
 }

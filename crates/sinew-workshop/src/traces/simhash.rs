@@ -3,7 +3,7 @@
 use sha2::{Digest as _, Sha256};
 
 use super::program::{base, program, words};
-use super::run::{Action, Step, Target};
+use super::run::{RunStep, StepAction, StepTarget};
 
 /// Steps that say nothing about what was done.
 const IDLE: &[&str] = &["wait", "finish", "runtime_info", "todo_write"];
@@ -18,12 +18,12 @@ const COMMON_SHARE: f64 = 0.75;
 const COMPARED: usize = 500;
 
 /// One token per step that counts.
-pub fn tokens(steps: &[Step]) -> Vec<String> {
+pub fn tokens(steps: &[RunStep]) -> Vec<String> {
     steps.iter().filter_map(token).collect()
 }
 
 /// The token of a step; none for steps that do nothing.
-pub(crate) fn token(step: &Step) -> Option<String> {
+pub(crate) fn token(step: &RunStep) -> Option<String> {
     let kind = step.action.kind.as_str();
     if IDLE.contains(&kind) || kind.starts_with("journal_") {
         return None;
@@ -31,7 +31,7 @@ pub(crate) fn token(step: &Step) -> Option<String> {
     Some(format!("{}:{kind}:{}", step.app, shape(&step.action, &step.target)))
 }
 
-fn shape(action: &Action, target: &Target) -> String {
+fn shape(action: &StepAction, target: &StepTarget) -> String {
     match action.kind.as_str() {
         "exec" => command_shape(action.text("command")),
         "read" | "write" | "edit" | "apply_patch" => extension(action.text("path")),
@@ -98,7 +98,7 @@ pub fn simhash(tokens: &[String]) -> u64 {
 }
 
 /// How a SimHash is written.
-pub fn shown(hash: u64) -> String {
+pub fn format_simhash(hash: u64) -> String {
     format!("{hash:016x}")
 }
 
@@ -111,11 +111,11 @@ pub fn are_near(a: &[String], b: &[String]) -> bool {
 pub(crate) fn is_confirmed(a: &[String], b: &[String]) -> bool {
     let (a, b) = (&a[..a.len().min(COMPARED)], &b[..b.len().min(COMPARED)]);
     let longer = a.len().max(b.len());
-    longer == 0 || common(a, b).len() as f64 >= COMMON_SHARE * longer as f64
+    longer == 0 || common_subsequence(a, b).len() as f64 >= COMMON_SHARE * longer as f64
 }
 
 /// A longest common subsequence, as pairs of places.
-pub(crate) fn common<T: PartialEq>(a: &[T], b: &[T]) -> Vec<(usize, usize)> {
+pub(crate) fn common_subsequence<T: PartialEq>(a: &[T], b: &[T]) -> Vec<(usize, usize)> {
     let width = b.len() + 1;
     let mut lengths = vec![0u32; (a.len() + 1) * width];
     for i in (0..a.len()).rev() {

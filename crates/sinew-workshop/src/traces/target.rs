@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::run::Target;
+use super::run::StepTarget;
 
 /// `text="Sign in"`, `resourceId=com.example:id/x`, `contentDesc='Share'`.
 static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -15,8 +15,8 @@ static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// The element that a result names, as far as it does.
-pub(super) fn from_result(result: &str) -> Target {
-    let mut target = Target::default();
+pub(super) fn from_result(result: &str) -> StepTarget {
+    let mut target = StepTarget::default();
     if !result.contains('=') {
         return target;
     }

@@ -10,21 +10,23 @@ use std::sync::{Arc, LazyLock};
 use serde_json::{Value, json};
 use sinew_catalog::Clock;
 use sinew_guard::scan::Scanner;
-use sinew_route::Document;
+use sinew_route::RouteDocument;
 use sinew_store::Store;
 use sinew_workshop::{
-    By, Caller, Change, Consent, Draft, Neighbour, Origin, Owner, Parts, Proposal, Queries, Result,
-    Settings, Source, StoredQuery, Suggested, Surroundings, Trials, Workshop,
+    ApplyConsent, NeighbourSkill, Proposal, ProposalChange, ProposalOrigin, ProposalRequest,
+    ProposalSource, ProposalUpdate, Result, SkillOwner, SkillSurroundings, StoredQuery,
+    TrialRecord, TriggerQueries, Workshop, WorkshopActor, WorkshopCaller, WorkshopParts,
+    WorkshopSettings,
 };
 use tempfile::TempDir;
 
 /// Compiling the scanner's patterns is what costs; all tests of a process share one.
 static SCANNER: LazyLock<Scanner> = LazyLock::new(Scanner::new);
 
-pub(crate) const PERSON: By = By::Person { name: None };
+pub(crate) const PERSON: WorkshopActor = WorkshopActor::Person { name: None };
 
-pub(crate) fn agent() -> By {
-    By::Agent { name: "claude".to_owned() }
+pub(crate) fn agent() -> WorkshopActor {
+    WorkshopActor::Agent { name: "claude".to_owned() }
 }
 
 #[derive(Debug, Default)]
@@ -57,12 +59,12 @@ impl Folder {
 pub(crate) struct Bench {
     pub(crate) folder: Folder,
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) settings: Settings,
+    pub(crate) settings: WorkshopSettings,
     pub(crate) clock: TickingClock,
-    pub(crate) elsewhere: BTreeMap<String, Owner>,
+    pub(crate) elsewhere: BTreeMap<String, SkillOwner>,
     pub(crate) queries: Vec<StoredQuery>,
     pub(crate) pushed_out: Vec<String>,
-    pub(crate) trials: BTreeMap<String, Trials>,
+    pub(crate) trials: BTreeMap<String, TrialRecord>,
 }
 
 impl Bench {
@@ -100,7 +102,7 @@ impl Bench {
         Self {
             store,
             folder,
-            settings: Settings { loaded: true, ..Settings::default() },
+            settings: WorkshopSettings { loaded: true, ..WorkshopSettings::default() },
             clock: TickingClock::default(),
             elsewhere: BTreeMap::new(),
             queries: Vec::new(),
@@ -115,7 +117,7 @@ impl Bench {
             "enabled": true,
             "config": config,
         }}}});
-        Self { settings: Settings::read(&tree).0, ..Self::new() }
+        Self { settings: WorkshopSettings::read(&tree).0, ..Self::new() }
     }
 
     pub(crate) fn workspace(&self) -> PathBuf {
@@ -164,7 +166,7 @@ impl Bench {
     pub(crate) fn shop<T>(&self, work: impl FnOnce(&Workshop<'_>) -> T) -> T {
         let workspace = self.workspace();
         let locks = self.folder.path().join("locks");
-        work(&Workshop::new(Parts {
+        work(&Workshop::new(WorkshopParts {
             store: self.store.as_ref(),
             workspace: &workspace,
             locks: &locks,
@@ -175,10 +177,14 @@ impl Bench {
         }))
     }
 
-    pub(crate) fn suggest(&self, draft: &Draft, by: By) -> Result<Suggested> {
-        let origin = Origin {
+    pub(crate) fn suggest(
+        &self,
+        draft: &ProposalRequest,
+        by: WorkshopActor,
+    ) -> Result<ProposalUpdate> {
+        let origin = ProposalOrigin {
             by,
-            source: Source::Tool,
+            source: ProposalSource::Tool,
             agent_id: None,
             session_id: None,
             apply: Default::default(),
@@ -186,8 +192,8 @@ impl Bench {
         self.shop(|shop| shop.suggest(draft, &origin))
     }
 
-    pub(crate) fn apply(&self, id: &str) -> Result<Suggested> {
-        self.shop(|shop| shop.apply(id, &PERSON, &Consent::default()))
+    pub(crate) fn apply(&self, id: &str) -> Result<ProposalUpdate> {
+        self.shop(|shop| shop.apply(id, &PERSON, &ApplyConsent::default()))
     }
 
     /// Suggests as a person and applies.
@@ -196,8 +202,12 @@ impl Bench {
         self.apply(&made.proposal.id).expect("written").proposal
     }
 
-    pub(crate) fn tool(&self, parameters: Value, by: By) -> std::result::Result<Value, String> {
-        let caller = Caller { by, agent_id: None, session_id: None };
+    pub(crate) fn tool(
+        &self,
+        parameters: Value,
+        by: WorkshopActor,
+    ) -> std::result::Result<Value, String> {
+        let caller = WorkshopCaller { by, agent_id: None, session_id: None };
         let answer = self.shop(|shop| shop.call_tool(&parameters, &caller));
         answer.map(|answer| answer.value).map_err(|error| error.to_string())
     }
@@ -207,50 +217,50 @@ impl Bench {
     }
 }
 
-impl Surroundings for Bench {
-    fn owner_elsewhere(&self, name: &str) -> Option<Owner> {
+impl SkillSurroundings for Bench {
+    fn owner_elsewhere(&self, name: &str) -> Option<SkillOwner> {
         self.elsewhere.get(name).copied()
     }
 
-    fn skills(&self) -> Vec<Neighbour> {
+    fn skills(&self) -> Vec<NeighbourSkill> {
         let entries = fs::read_dir(self.path("skills")).into_iter().flatten().flatten();
-        let mut skills: Vec<Neighbour> = entries
+        let mut skills: Vec<NeighbourSkill> = entries
             .filter_map(|entry| {
                 let name = entry.file_name().to_string_lossy().into_owned();
                 let text = fs::read_to_string(entry.path().join("SKILL.md")).ok()?;
-                let document = Document::from_text(&name, &name, &text);
+                let document = RouteDocument::from_text(&name, &name, &text);
                 let own = self.queries.iter().filter(|query| query.skill == name);
-                Some(Neighbour { queries: own.cloned().collect(), document })
+                Some(NeighbourSkill { queries: own.cloned().collect(), document })
             })
             .collect();
         skills.sort_by(|a, b| a.document.name.cmp(&b.document.name));
         skills
     }
 
-    fn pushed_out(&self, _name: &str, _description: &str) -> Vec<String> {
+    fn displaced_skills(&self, _name: &str, _description: &str) -> Vec<String> {
         self.pushed_out.clone()
     }
 
-    fn trials(&self, name: &str, _since: u64) -> Option<Trials> {
+    fn trials(&self, name: &str, _since: u64) -> Option<TrialRecord> {
         self.trials.get(name).copied()
     }
 
     fn refresh(&self) {}
 }
 
-pub(crate) fn draft(name: &str, change: Change) -> Draft {
-    Draft {
+pub(crate) fn draft(name: &str, change: ProposalChange) -> ProposalRequest {
+    ProposalRequest {
         skill_name: name.to_owned(),
         title: String::new(),
         reason: String::new(),
         change,
         evidence: Vec::new(),
-        queries: Queries::default(),
+        queries: TriggerQueries::default(),
     }
 }
 
-pub(crate) fn create(name: &str, body: &str) -> Draft {
-    let change = Change::Create {
+pub(crate) fn create(name: &str, body: &str) -> ProposalRequest {
+    let change = ProposalChange::Create {
         description: format!("About {name}"),
         body: body.to_owned(),
         files: BTreeMap::new(),
@@ -259,8 +269,8 @@ pub(crate) fn create(name: &str, body: &str) -> Draft {
     draft(name, change)
 }
 
-pub(crate) fn append(name: &str, body: &str) -> Draft {
-    let change = Change::Append {
+pub(crate) fn append(name: &str, body: &str) -> ProposalRequest {
+    let change = ProposalChange::Append {
         section: "Workflow".to_owned(),
         body: body.to_owned(),
         description: String::new(),
@@ -268,6 +278,6 @@ pub(crate) fn append(name: &str, body: &str) -> Draft {
     draft(name, change)
 }
 
-pub(crate) fn replace(name: &str, old: &str, new: &str) -> Draft {
-    draft(name, Change::Replace { old_text: old.to_owned(), new_text: new.to_owned() })
+pub(crate) fn replace(name: &str, old: &str, new: &str) -> ProposalRequest {
+    draft(name, ProposalChange::Replace { old_text: old.to_owned(), new_text: new.to_owned() })
 }

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Stdio;
 
 use sinew_skill::content_hash;
-use sinew_workshop::{Action, Error, Force, GateMode, Status, Version, Wish};
+use sinew_workshop::{
+    GateMode, ProposalState, SkillVersion, UndoForce, UndoTarget, VersionCause, WorkshopError,
+};
 
 use crate::bench::{Bench, PERSON, append, create};
 
@@ -33,13 +35,13 @@ fn member() {
         }
         bench.apply(&made.id).expect("written");
         let undo = |shop: &sinew_workshop::Workshop<'_>| {
-            shop.undo(&Wish::Id(made.id.clone()), Force::No, &PERSON)
+            shop.undo(&UndoTarget::Id(made.id.clone()), UndoForce::No, &PERSON)
         };
         let undone = round % 2 == 1 || round % 6 == 0;
         match undone.then(|| bench.shop(undo)) {
             Some(Ok(_)) => tell("undone", &made.id, &bullet),
             // Somebody wrote after us: what stands on top of ours is not torn out.
-            None | Some(Err(Error::ChangedSince { .. })) => {
+            None | Some(Err(WorkshopError::ChangedSince { .. })) => {
                 tell("applied", &made.id, &bullet);
             }
             Some(Err(error)) => panic!("{error}"),
@@ -88,9 +90,9 @@ fn eight_processes_propose_apply_and_undo_at_once() {
     for proposal in &proposals {
         let (what, bullet) = &said[&proposal.id];
         let expected = match what.as_str() {
-            "left" => Status::Pending,
-            "applied" => Status::Applied,
-            _ => Status::Rejected { undone: true },
+            "left" => ProposalState::Pending,
+            "applied" => ProposalState::Applied,
+            _ => ProposalState::Rejected { undone: true },
         };
         assert_eq!(proposal.status, expected, "{bullet}");
         let text = bench.skill(&proposal.skill_name);
@@ -105,7 +107,7 @@ fn eight_processes_propose_apply_and_undo_at_once() {
 pub(crate) fn assert_consistent(bench: &Bench) -> usize {
     let proposals = bench.shop(|shop| shop.proposals()).expect("proposals");
     let skills: BTreeSet<&str> = proposals.iter().map(|p| p.skill_name.as_str()).collect();
-    let mut versions: Vec<Version> = Vec::new();
+    let mut versions: Vec<SkillVersion> = Vec::new();
     for skill in skills {
         versions.extend(bench.shop(|shop| shop.history(skill)).expect("versions"));
     }
@@ -126,7 +128,7 @@ pub(crate) fn assert_consistent(bench: &Bench) -> usize {
             }
         }
         let id = version.proposal_id.clone().expect("a proposal");
-        standing.insert(id, version.action == Action::Apply);
+        standing.insert(id, version.action == VersionCause::Apply);
     }
     for (path, hash) in &left {
         let now = std::fs::read(bench.path(path)).ok().map(|bytes| content_hash(&bytes));
@@ -139,8 +141,8 @@ pub(crate) fn assert_consistent(bench: &Bench) -> usize {
 
     for proposal in &proposals {
         let expected = match &proposal.status {
-            Status::Applied => Some(true),
-            Status::Rejected { undone: true } => Some(false),
+            ProposalState::Applied => Some(true),
+            ProposalState::Rejected { undone: true } => Some(false),
             _ => None,
         };
         assert_eq!(standing.get(&proposal.id).copied(), expected, "{}", proposal.id);

@@ -2,11 +2,12 @@
 
 use serde_json::json;
 use sinew_workshop::{
-    By, Consent, DuplicateVerdict, Queries, StoredQuery, Suggested, TriggerVerdict,
+    ApplyConsent, DuplicateVerdict, ProposalUpdate, StoredQuery, TriggerQueries, TriggerVerdict,
+    WorkshopActor,
 };
 
 use crate::bench::{Bench, PERSON, agent, append, create, draft, replace};
-use sinew_workshop::{Change, Draft};
+use sinew_workshop::{ProposalChange, ProposalRequest};
 
 const GIF: &str = "Verify the source of an animated GIF, count its frames, and record attribution before it is posted to the channel.";
 const NEAR: &str =
@@ -40,10 +41,12 @@ fn case_35_a_copy_is_refused_and_a_near_copy_waits() {
 fn case_35_not_a_duplicate_is_remembered() {
     let bench = bench_with_gif(json!({}));
     let made = bench.suggest(&create("gif-two", NEAR), agent()).expect("queued").proposal;
-    let told = Consent { not_a_duplicate: true, ..Consent::default() };
+    let told = ApplyConsent { not_a_duplicate: true, ..ApplyConsent::default() };
     bench.shop(|shop| shop.apply(&made.id, &PERSON, &told)).expect("written");
     bench
-        .shop(|shop| shop.undo(&sinew_workshop::Wish::Id(made.id), Default::default(), &PERSON))
+        .shop(|shop| {
+            shop.undo(&sinew_workshop::UndoTarget::Id(made.id), Default::default(), &PERSON)
+        })
         .expect("undone");
     let made = bench.suggest(&create("gif-two", NEAR), agent()).expect("queued").proposal;
     assert_eq!(made.gates.duplicate.expect("a verdict").verdict, DuplicateVerdict::New);
@@ -90,14 +93,14 @@ fn bench_with_queries(config: serde_json::Value) -> Bench {
     bench
 }
 
-fn described(name: &str, description: &str, queries: Queries) -> Draft {
-    let change = Change::Create {
+fn described(name: &str, description: &str, queries: TriggerQueries) -> ProposalRequest {
+    let change = ProposalChange::Create {
         description: description.to_owned(),
         body: format!("- Ask first what is wanted of {name}."),
         files: Default::default(),
         generated: None,
     };
-    Draft { queries, ..draft(name, change) }
+    ProposalRequest { queries, ..draft(name, change) }
 }
 
 #[test]
@@ -106,25 +109,27 @@ fn case_34_a_copied_description_steals_and_is_not_written_unasked() {
     let copied = described(
         "photos-resize-compress-pictures",
         "Resize and compress photos and other pictures that are too large to send. Resize pictures, compress photos.",
-        Queries::default(),
+        TriggerQueries::default(),
     );
     let made = bench.suggest(&copied, agent()).expect("queued").proposal;
     let trigger = made.gates.trigger.clone().expect("a verdict");
     assert_eq!(trigger.verdict, TriggerVerdict::Steals, "{trigger:?}");
     assert!(trigger.stolen.iter().all(|stolen| stolen.from == "photo-shrinker"));
     assert_eq!(made.status.as_str(), "pending");
-    let apply = |by: &By, consent: &Consent| bench.shop(|shop| shop.apply(&made.id, by, consent));
-    assert!(apply(&agent(), &Consent::default()).is_err());
-    let error = apply(&PERSON, &Consent::default()).unwrap_err().to_string();
+    let apply = |by: &WorkshopActor, consent: &ApplyConsent| {
+        bench.shop(|shop| shop.apply(&made.id, by, consent))
+    };
+    assert!(apply(&agent(), &ApplyConsent::default()).is_err());
+    let error = apply(&PERSON, &ApplyConsent::default()).unwrap_err().to_string();
     assert!(error.contains("photo-shrinker") && error.contains("photos"), "{error}");
-    let seen = Consent { accept_stolen: true, ..Consent::default() };
+    let seen = ApplyConsent { accept_stolen: true, ..ApplyConsent::default() };
     apply(&PERSON, &seen).expect("a person may, once they have seen it");
 }
 
 #[test]
 fn a_description_of_its_own_takes_nothing() {
     let bench = bench_with_queries(json!({"approvalPolicy": "auto"}));
-    let own = Queries {
+    let own = TriggerQueries {
         positive: vec![
             "translate this contract into Spanish".to_owned(),
             "I need the contract in Spanish".to_owned(),
@@ -149,7 +154,7 @@ fn a_description_of_its_own_takes_nothing() {
     let thief = described(
         "spanish-contracts",
         "Translate contracts into Spanish and other languages. Spanish contract translation.",
-        Queries::default(),
+        TriggerQueries::default(),
     );
     let made = bench.suggest(&thief, agent()).expect("queued").proposal;
     assert_eq!(made.gates.trigger.expect("a verdict").verdict, TriggerVerdict::Steals);
@@ -158,7 +163,8 @@ fn a_description_of_its_own_takes_nothing() {
 #[test]
 fn too_few_messages_do_not_block_and_an_unchanged_description_is_not_asked_about() {
     let bench = bench_with_queries(json!({"approvalPolicy": "auto"}));
-    let few = described("tax-letters", "Answer letters of the tax office.", Queries::default());
+    let few =
+        described("tax-letters", "Answer letters of the tax office.", TriggerQueries::default());
     let made = bench.suggest(&few, agent()).expect("written").proposal;
     assert_eq!(made.gates.trigger.expect("a verdict").verdict, TriggerVerdict::Insufficient);
     assert_eq!(made.status.as_str(), "applied");
@@ -181,7 +187,7 @@ fn messages_that_nobody_should_get_are_noise() {
     let made = described(
         "universe-age",
         "How old is the universe? Answers about the age of the universe.",
-        Queries::default(),
+        TriggerQueries::default(),
     );
     let made = bench.suggest(&made, agent()).expect("queued").proposal;
     let trigger = made.gates.trigger.expect("a verdict");
@@ -192,7 +198,7 @@ fn messages_that_nobody_should_get_are_noise() {
 fn a_skill_that_costs_another_its_place_is_not_written_unasked() {
     let mut bench = Bench::with(json!({"approvalPolicy": "auto"}));
     bench.pushed_out = vec!["weather".to_owned()];
-    let Suggested { proposal, .. } =
+    let ProposalUpdate { proposal, .. } =
         bench.suggest(&create("notes", "- a"), agent()).expect("queued");
     assert_eq!(proposal.status.as_str(), "pending");
     assert_eq!(proposal.gates.prompt_budget, ["weather"]);

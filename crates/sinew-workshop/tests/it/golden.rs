@@ -3,7 +3,8 @@
 use serde_json::Value;
 use sinew_testkit::shared_data;
 use sinew_workshop::{
-    CaptureProfile, Change, Guards, Verdict, count_tool_calls, judge, judge_turn, normalise_name,
+    CaptureGuards, CaptureProfile, CaptureVerdict, ProposalChange, count_tool_calls, judge_message,
+    judge_turn, normalise_name,
 };
 
 fn golden() -> Option<Value> {
@@ -28,14 +29,18 @@ fn heuristic_captures_what_the_plugin_captured() {
             message.encode_utf16().count(),
             case["len"].as_u64().expect("a length") as usize
         );
-        let verdict = judge(message, CaptureProfile::Reference, Guards::On);
+        let verdict = judge_message(message, CaptureProfile::Reference, CaptureGuards::On);
         let expected = &case["result"];
         if expected.is_null() {
-            assert!(!matches!(verdict, Verdict::Captured(_)), "{}", case["case"]);
+            assert!(!matches!(verdict, CaptureVerdict::Captured(_)), "{}", case["case"]);
             continue;
         }
-        let Verdict::Captured(found) = verdict else { panic!("{}: {verdict:?}", case["case"]) };
-        let Change::Create { description, body, .. } = found.change() else { panic!("create") };
+        let CaptureVerdict::Captured(found) = verdict else {
+            panic!("{}: {verdict:?}", case["case"])
+        };
+        let ProposalChange::Create { description, body, .. } = found.change() else {
+            panic!("create")
+        };
         assert_eq!(expected["skillName"], found.topic.skill);
         assert_eq!(expected["title"], found.topic.title);
         assert_eq!(expected["reason"], found.reason());

@@ -1,16 +1,20 @@
 //! Undo, going back, and what is left after a crash.
 
 use serde_json::json;
-use sinew_workshop::{Action, Error, Force, Wish};
+use sinew_workshop::{UndoForce, UndoTarget, VersionCause, WorkshopError};
 
 use crate::bench::{Bench, PERSON, append, replace};
 
-fn undo(bench: &Bench, wish: Wish, force: Force) -> sinew_workshop::Result<sinew_workshop::Undone> {
+fn undo(
+    bench: &Bench,
+    wish: UndoTarget,
+    force: UndoForce,
+) -> sinew_workshop::Result<sinew_workshop::UndoReport> {
     bench.shop(|shop| shop.undo(&wish, force, &PERSON))
 }
 
-fn skill(name: &str) -> Wish {
-    Wish::Skill(name.to_owned())
+fn skill(name: &str) -> UndoTarget {
+    UndoTarget::Skill(name.to_owned())
 }
 
 #[test]
@@ -20,7 +24,7 @@ fn case_31_undo_restores_the_bytes_and_a_new_skill_goes_away() {
     bench.write("skills/notes/SKILL.md", before);
     let made = bench.suggest(&append("notes", "- learned"), PERSON).expect("queued").proposal;
     bench.apply(&made.id).expect("written");
-    let done = undo(&bench, Wish::Id(made.id.clone()), Force::No).expect("undone");
+    let done = undo(&bench, UndoTarget::Id(made.id.clone()), UndoForce::No).expect("undone");
     assert_eq!(bench.skill("notes"), before);
     assert_eq!(done.status, "undone");
     let record = bench.shop(|shop| shop.inspect(&made.id)).expect("a record");
@@ -28,12 +32,12 @@ fn case_31_undo_restores_the_bytes_and_a_new_skill_goes_away() {
     assert_eq!(record.status.as_str(), "rejected");
 
     let made = bench.write_skill("fresh", "- a");
-    let done = undo(&bench, skill("fresh"), Force::No).expect("undone");
+    let done = undo(&bench, skill("fresh"), UndoForce::No).expect("undone");
     assert_eq!(done.restored, "absent");
     assert!(!bench.path("skills/fresh").exists());
     assert_eq!(bench.status_of(&made.id), "rejected");
     assert_eq!(
-        undo(&bench, Wish::Id(made.id), Force::No).unwrap_err().to_string(),
+        undo(&bench, UndoTarget::Id(made.id), UndoForce::No).unwrap_err().to_string(),
         "proposal is rejected"
     );
 }
@@ -44,16 +48,17 @@ fn case_31_what_was_changed_by_hand_is_not_undone_unless_forced() {
     bench.write_skill("notes", "- a");
     let edited = bench.skill("notes") + "- by hand\n";
     bench.write("skills/notes/SKILL.md", &edited);
-    let Err(Error::ChangedSince { diff, .. }) = undo(&bench, skill("notes"), Force::No) else {
+    let Err(WorkshopError::ChangedSince { diff, .. }) = undo(&bench, skill("notes"), UndoForce::No)
+    else {
         panic!("refused")
     };
     assert!(diff.contains("+- by hand"), "{diff}");
     assert_eq!(bench.skill("notes"), edited);
-    undo(&bench, skill("notes"), Force::Yes).expect("forced");
+    undo(&bench, skill("notes"), UndoForce::Yes).expect("forced");
     assert!(!bench.path("skills/notes").exists());
     let versions = bench.shop(|shop| shop.history("notes")).expect("history");
-    let actions: Vec<Action> = versions.iter().map(|version| version.action).collect();
-    assert_eq!(actions, [Action::Undo, Action::Save, Action::Apply]);
+    let actions: Vec<VersionCause> = versions.iter().map(|version| version.action).collect();
+    assert_eq!(actions, [VersionCause::Undo, VersionCause::Save, VersionCause::Apply]);
     let saved = versions[1].files[0].after.clone().expect("a hash");
     assert_eq!(bench.shop(|shop| shop.content(&saved)).expect("kept"), edited);
 }
@@ -66,21 +71,21 @@ fn undo_steps_back_and_an_undo_can_be_undone() {
     let second = bench.suggest(&append("notes", "- two"), PERSON).expect("queued").proposal;
     bench.apply(&second.id).expect("written");
     let two = bench.skill("notes");
-    undo(&bench, skill("notes"), Force::No).expect("undone");
+    undo(&bench, skill("notes"), UndoForce::No).expect("undone");
     assert_eq!(bench.skill("notes"), one);
     let undo_id = bench.shop(|shop| shop.history("notes")).expect("history")[0].id.clone();
-    undo(&bench, Wish::Id(undo_id.clone()), Force::No).expect("undone again");
+    undo(&bench, UndoTarget::Id(undo_id.clone()), UndoForce::No).expect("undone again");
     assert_eq!(bench.skill("notes"), two);
     assert_eq!(bench.status_of(&second.id), "applied");
-    assert!(undo(&bench, Wish::Id(undo_id), Force::No).is_err(), "once is enough");
-    undo(&bench, skill("notes"), Force::No).expect("undone");
-    undo(&bench, skill("notes"), Force::No).expect("undone");
+    assert!(undo(&bench, UndoTarget::Id(undo_id), UndoForce::No).is_err(), "once is enough");
+    undo(&bench, skill("notes"), UndoForce::No).expect("undone");
+    undo(&bench, skill("notes"), UndoForce::No).expect("undone");
     assert!(!bench.path("skills/notes").exists());
     assert_eq!(
         (bench.status_of(&first.id), bench.status_of(&second.id)),
         ("rejected".into(), "rejected".into())
     );
-    let nothing = undo(&bench, skill("notes"), Force::No).unwrap_err().to_string();
+    let nothing = undo(&bench, skill("notes"), UndoForce::No).unwrap_err().to_string();
     assert_eq!(nothing, "nothing to undo for notes");
 }
 
@@ -90,8 +95,8 @@ fn a_write_below_a_later_one_is_not_undone_by_accident() {
     let first = bench.write_skill("notes", "## Workflow\n\n- one");
     let second = bench.suggest(&append("notes", "- two"), PERSON).expect("queued").proposal;
     bench.apply(&second.id).expect("written");
-    let refused = undo(&bench, Wish::Id(first.id), Force::No);
-    assert!(matches!(refused, Err(Error::ChangedSince { .. })));
+    let refused = undo(&bench, UndoTarget::Id(first.id), UndoForce::No);
+    assert!(matches!(refused, Err(WorkshopError::ChangedSince { .. })));
 }
 
 #[test]
@@ -108,22 +113,22 @@ fn going_back_to_a_version_takes_everything_after_it_back() {
     bench
         .shop(|shop| shop.write_support_file("notes", "references/a.md", "- a", &PERSON))
         .expect("written");
-    let back = Wish::BackTo { skill: "notes".to_owned(), version: first.clone() };
-    undo(&bench, back, Force::No).expect("back");
+    let back = UndoTarget::BackTo { skill: "notes".to_owned(), version: first.clone() };
+    undo(&bench, back, UndoForce::No).expect("back");
     assert_eq!(bench.skill("notes"), one);
     assert_eq!(bench.files(), ["skills/notes/SKILL.md"]);
     assert_eq!(
         (bench.status_of(&two.id), bench.status_of(&three.id)),
         ("rejected".into(), "rejected".into())
     );
-    undo(&bench, skill("notes"), Force::No).expect("a rollback can be undone");
+    undo(&bench, skill("notes"), UndoForce::No).expect("a rollback can be undone");
     assert!(
         bench.skill("notes").contains("- uno")
             && bench.path("skills/notes/references/a.md").exists()
     );
-    let unknown = Wish::BackTo { skill: "notes".to_owned(), version: "nope".to_owned() };
+    let unknown = UndoTarget::BackTo { skill: "notes".to_owned(), version: "nope".to_owned() };
     assert_eq!(
-        undo(&bench, unknown, Force::No).unwrap_err().to_string(),
+        undo(&bench, unknown, UndoForce::No).unwrap_err().to_string(),
         "there is no version nope"
     );
 }
@@ -160,7 +165,7 @@ fn old_versions_go_by_age_and_the_last_twenty_stay() {
     bench.apply(&made.id).expect("written");
     assert_eq!(count(), 21, "twenty before this one stay");
     for _ in 0..8 {
-        undo(&bench, skill("notes"), Force::No).expect("what is kept can be undone");
+        undo(&bench, skill("notes"), UndoForce::No).expect("what is kept can be undone");
     }
 }
 
@@ -168,7 +173,7 @@ fn old_versions_go_by_age_and_the_last_twenty_stay() {
 /// next one. The steps are cut here by hand; the engine's tests do it with a signal.
 #[test]
 fn a_write_that_was_cut_short_is_finished_or_undone() {
-    use sinew_store::Expect;
+    use sinew_store::ExpectedVersion;
     let bench = Bench::new();
     let made = bench.write_skill("notes", "## Workflow\n\n- one");
     let hash = sinew_workshop::workspace_hash(&bench.workspace());
@@ -188,10 +193,16 @@ fn a_write_that_was_cut_short_is_finished_or_undone() {
         bench.write("skills/notes/.sinew-abc.tmp", "half");
         let mut record = applied.clone();
         record["status"] = json!("pending");
-        let json = |value: &serde_json::Value| sinew_store::Json::of(value).expect("JSON");
+        let json = |value: &serde_json::Value| sinew_store::JsonText::of(value).expect("JSON");
         let key = format!("{hash}/{}", next.id);
-        bench.store.put("workshop.proposals", &key, Expect::Any, json(&record)).expect("put");
-        bench.store.put("workshop.state", &hash, Expect::Any, json(&with_intent)).expect("put");
+        bench
+            .store
+            .put("workshop.proposals", &key, ExpectedVersion::Any, json(&record))
+            .expect("put");
+        bench
+            .store
+            .put("workshop.state", &hash, ExpectedVersion::Any, json(&with_intent))
+            .expect("put");
         assert_eq!(bench.status_of(&next.id), status);
         assert_eq!(bench.files(), ["skills/notes/SKILL.md"], "no litter");
     };
@@ -211,8 +222,8 @@ fn the_same_on_postgresql() {
     let made = bench.write_skill("notes", "## Workflow\n\n- one");
     let next = bench.suggest(&append("notes", "- two"), PERSON).expect("queued").proposal;
     bench.apply(&next.id).expect("written");
-    undo(&bench, Wish::Id(next.id.clone()), Force::No).expect("undone");
-    undo(&bench, skill("notes"), Force::No).expect("undone");
+    undo(&bench, UndoTarget::Id(next.id.clone()), UndoForce::No).expect("undone");
+    undo(&bench, skill("notes"), UndoForce::No).expect("undone");
     assert_eq!(bench.files(), [""; 0]);
     assert_eq!(
         (bench.status_of(&made.id), bench.status_of(&next.id)),

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use sinew_workshop::{Change, Force, GateMode, Wish, workspace_hash};
+use sinew_workshop::{GateMode, ProposalChange, UndoForce, UndoTarget, workspace_hash};
 
 use crate::bench::{Bench, PERSON, append, draft};
 use crate::crowd::assert_consistent;
@@ -29,7 +29,7 @@ fn writer() {
         out.write_all(format!("\nsaid {what} {id}\n").as_bytes()).expect("a reader");
         out.flush().expect("a reader");
     };
-    let apply = |draft: &sinew_workshop::Draft| {
+    let apply = |draft: &sinew_workshop::ProposalRequest| {
         let made = bench.suggest(draft, PERSON).expect("a proposal").proposal;
         say("applying", &made.id);
         bench.apply(&made.id).expect("written");
@@ -38,7 +38,9 @@ fn writer() {
     };
     let undo = |id: &str| {
         say("undoing", id);
-        bench.shop(|shop| shop.undo(&Wish::Id(id.to_owned()), Force::No, &PERSON)).expect("undone");
+        bench
+            .shop(|shop| shop.undo(&UndoTarget::Id(id.to_owned()), UndoForce::No, &PERSON))
+            .expect("undone");
         say("undone", id);
     };
     let start = bench.shop(|shop| shop.proposals()).expect("proposals").len();
@@ -47,7 +49,7 @@ fn writer() {
         let long = "- And so on.\n".repeat(number % 7 * 20);
         let added = apply(&append("tides", &format!("- Number {number}.\n{long}")));
         let files = ["references/a.md", "references/b.md", "scripts/c.sh"];
-        let change = Change::Create {
+        let change = ProposalChange::Create {
             description: "Several files at once".to_owned(),
             body: format!("- Made by {number}."),
             files: files.map(|path| (path.to_owned(), format!("file of {number}"))).into(),

@@ -36,7 +36,7 @@ fn store() -> String {
     serde_json::to_string_pretty(&file).expect("JSON") + "\n"
 }
 
-fn import(bench: &Bench, text: &str) -> sinew_workshop::Result<sinew_workshop::Imported> {
+fn import(bench: &Bench, text: &str) -> sinew_workshop::Result<sinew_workshop::OpenclawImport> {
     bench.shop(|shop| shop.import_openclaw(Path::new("/state/0919.json"), text))
 }
 

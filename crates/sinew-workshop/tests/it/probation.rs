@@ -1,15 +1,16 @@
 //! Probation: what was learned is promoted, or a person is asked whether it should go.
 
 use sinew_workshop::{
-    Action, Consent, Error, EventKind, Force, Probation, Proposal, Status, Trials, Wish,
+    ApplyConsent, ProbationStatus, Proposal, ProposalState, TrialRecord, UndoForce, UndoTarget,
+    VersionCause, WorkshopError, WorkshopEventKind,
 };
 
 use crate::bench::{Bench, PERSON, agent, append, create};
 
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-fn record(success: u64, failure: u64) -> Trials {
-    Trials { used: true, success, failure, success_without: 70, failure_without: 30 }
+fn record(success: u64, failure: u64) -> TrialRecord {
+    TrialRecord { used: true, success, failure, success_without: 70, failure_without: 30 }
 }
 
 /// What happened, in words.
@@ -24,7 +25,7 @@ fn asked(bench: &Bench) -> Proposal {
     one
 }
 
-fn standing(bench: &Bench, id: &str) -> Option<Probation> {
+fn standing(bench: &Bench, id: &str) -> Option<ProbationStatus> {
     bench.shop(|shop| shop.inspect(id)).expect("a proposal").probation
 }
 
@@ -32,15 +33,15 @@ fn standing(bench: &Bench, id: &str) -> Option<Probation> {
 fn case_38_three_successful_uses_promote() {
     let mut bench = Bench::new();
     let made = bench.write_skill("gif-check", "- Check frames.");
-    assert!(matches!(standing(&bench, &made.id), Some(Probation::Trial { .. })));
+    assert!(matches!(standing(&bench, &made.id), Some(ProbationStatus::Trial { .. })));
     bench.trials.insert("gif-check".to_owned(), record(2, 1));
     assert_eq!(look(&bench), [""; 0]);
     bench.trials.insert("gif-check".to_owned(), record(3, 1));
     assert_eq!(look(&bench), ["skill-workshop: promoted gif-check"]);
-    assert!(matches!(standing(&bench, &made.id), Some(Probation::Promoted { .. })));
+    assert!(matches!(standing(&bench, &made.id), Some(ProbationStatus::Promoted { .. })));
     assert_eq!(look(&bench), [""; 0], "once");
     bench.clock.pass(40 * DAY);
-    bench.trials.insert("gif-check".to_owned(), Trials::default());
+    bench.trials.insert("gif-check".to_owned(), TrialRecord::default());
     assert_eq!(look(&bench), [""; 0], "what was promoted may rest");
 }
 
@@ -48,7 +49,7 @@ fn case_38_three_successful_uses_promote() {
 fn case_38_a_worse_record_asks_a_person_and_the_folder_goes_into_the_history() {
     let mut bench = Bench::new();
     let made = bench.write_skill("gif-check", "- Check frames.");
-    bench.settings.approval_policy = sinew_workshop::Policy::Auto;
+    bench.settings.approval_policy = sinew_workshop::ApprovalPolicy::Auto;
     bench
         .shop(|shop| shop.write_support_file("gif-check", "references/list.md", "- One.", &PERSON))
         .expect("written");
@@ -63,8 +64,11 @@ fn case_38_a_worse_record_asks_a_person_and_the_folder_goes_into_the_history() {
     assert_eq!(question.title, "Retire gif-check");
     assert!(question.reason.contains("3 of 8") && question.reason.contains("70 of 100"));
 
-    let refused = bench.shop(|shop| shop.apply(&question.id, &agent(), &Consent::default()));
-    assert!(matches!(refused, Err(Error::NeedsApproval { .. })), "even where the policy is auto");
+    let refused = bench.shop(|shop| shop.apply(&question.id, &agent(), &ApplyConsent::default()));
+    assert!(
+        matches!(refused, Err(WorkshopError::NeedsApproval { .. })),
+        "even where the policy is auto"
+    );
     let preview = bench.shop(|shop| shop.preview(&question.id)).expect("a preview");
     assert!(preview.problem.is_none() && preview.after.is_empty());
     assert!(preview.before.contains("- Check frames."));
@@ -72,10 +76,10 @@ fn case_38_a_worse_record_asks_a_person_and_the_folder_goes_into_the_history() {
     bench.apply(&question.id).expect("retired");
     assert_eq!(bench.files(), [""; 0]);
     let versions = bench.shop(|shop| shop.history("gif-check")).expect("versions");
-    assert_eq!(versions[0].action, Action::Retire);
+    assert_eq!(versions[0].action, VersionCause::Retire);
 
     bench
-        .shop(|shop| shop.undo(&Wish::Skill("gif-check".to_owned()), Force::No, &PERSON))
+        .shop(|shop| shop.undo(&UndoTarget::Skill("gif-check".to_owned()), UndoForce::No, &PERSON))
         .expect("brought back");
     assert_eq!(bench.files(), files);
     assert_eq!(bench.read("skills/gif-check/notes.txt"), "by hand");
@@ -90,7 +94,7 @@ fn what_nobody_used_for_a_month_is_asked_about_and_no_is_an_answer() {
     bench.write_skill("gif-check", "- Check frames.");
     bench.clock.pass(31 * DAY);
     assert_eq!(look(&bench), [""; 0], "nobody keeps count");
-    bench.trials.insert("gif-check".to_owned(), Trials::default());
+    bench.trials.insert("gif-check".to_owned(), TrialRecord::default());
     assert_eq!(look(&bench), ["skill-workshop: queued gif-check"]);
     let question = asked(&bench);
     assert!(question.reason.starts_with("it was not used once in 31 days"));
@@ -113,9 +117,9 @@ fn an_addition_that_does_harm_is_taken_back() {
     bench.apply(&question.id).expect("taken back");
     assert_eq!(bench.skill("gif-check"), before);
     let status = bench.shop(|shop| shop.inspect(&more.id)).expect("a proposal").status;
-    assert_eq!(status, Status::Rejected { undone: true });
+    assert_eq!(status, ProposalState::Rejected { undone: true });
     bench
-        .shop(|shop| shop.undo(&Wish::Id(question.id.clone()), Force::No, &PERSON))
+        .shop(|shop| shop.undo(&UndoTarget::Id(question.id.clone()), UndoForce::No, &PERSON))
         .expect("and back again");
     assert!(bench.skill("gif-check").contains("BMP"));
     assert_eq!(bench.status_of(&more.id), "applied");
@@ -130,7 +134,7 @@ fn what_a_person_changed_is_theirs() {
     let question = asked(&bench);
     bench.write("skills/gif-check/SKILL.md", &(bench.skill("gif-check") + "- Mine.\n"));
     let refused = bench.apply(&question.id);
-    assert!(matches!(refused, Err(Error::Stale(_))), "{refused:?}");
+    assert!(matches!(refused, Err(WorkshopError::Stale(_))), "{refused:?}");
     assert!(bench.skill("gif-check").ends_with("- Mine.\n"));
 
     let other = bench.write_skill("png-check", "- Look twice.");
@@ -143,7 +147,7 @@ fn what_a_person_changed_is_theirs() {
     bench.trials.insert("bmp-check".to_owned(), record(0, 20));
     assert_eq!(look(&bench), [""; 0], "a file that cannot be read stops nothing");
     assert_eq!(standing(&bench, &third.id), None);
-    assert!(matches!(standing(&bench, &made.id), Some(Probation::Questioned { .. })));
+    assert!(matches!(standing(&bench, &made.id), Some(ProbationStatus::Questioned { .. })));
 }
 
 #[test]
@@ -153,12 +157,17 @@ fn a_retirement_is_not_revised_and_not_exported() {
     bench.trials.insert("gif-check".to_owned(), record(1, 9));
     look(&bench);
     let question = asked(&bench);
-    let revision = sinew_workshop::Revision { body: Some("- x".to_owned()), ..Default::default() };
+    let revision =
+        sinew_workshop::ProposalRevision { body: Some("- x".to_owned()), ..Default::default() };
     let refused = bench.shop(|shop| shop.revise(&question.id, &revision, &PERSON));
-    assert!(matches!(refused, Err(Error::OnlyAsItIs)));
+    assert!(matches!(refused, Err(WorkshopError::OnlyAsItIs)));
     let exported = bench.shop(|shop| shop.export_openclaw()).expect("a store");
     assert!(!exported.contains("retire"), "{exported}");
     let events = bench.shop(|shop| shop.events()).expect("events");
-    assert!(events.iter().any(|event| event.kind == EventKind::Queued && event.reason.is_some()));
+    assert!(
+        events
+            .iter()
+            .any(|event| event.kind == WorkshopEventKind::Queued && event.reason.is_some())
+    );
     assert!(bench.suggest(&create("more", "- y"), PERSON).is_ok());
 }

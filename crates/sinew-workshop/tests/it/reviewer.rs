@@ -1,12 +1,14 @@
 //! What the reviewer's model is shown, and what is made of its answer.
 
 use serde_json::{Value, json};
-use sinew_workshop::{Change, KnownSkill, MAX_PROMPT, read_reply, repair_prompt, review_prompt};
+use sinew_workshop::{
+    MAX_PROMPT, ProposalChange, ReviewerSkill, read_reply, repair_prompt, review_prompt,
+};
 
 use crate::bench::{Bench, agent};
 
-fn skills(count: usize, length: usize) -> Vec<KnownSkill> {
-    let skill = |n: usize| KnownSkill {
+fn skills(count: usize, length: usize) -> Vec<ReviewerSkill> {
+    let skill = |n: usize| ReviewerSkill {
         name: format!("skill-{n:02}"),
         text: format!("{}{}", (b'a' + n as u8) as char, "s".repeat(length - 1)),
     };
@@ -50,7 +52,7 @@ fn case_26_secrets_are_masked_and_marks_cannot_be_guessed() {
         json!({"role": "user", "content": format!("my key is {key}, and the card 4111 1111 1111 1111")}),
         json!({"role": "assistant", "content": [{"type": "text", "text": "password: hunter22"}]}),
     ];
-    let known = [KnownSkill { name: "a".to_owned(), text: format!("token={key}") }];
+    let known = [ReviewerSkill { name: "a".to_owned(), text: format!("token={key}") }];
     let first = review_prompt(&messages, &known).expect("a prompt");
     for secret in [key.as_str(), "4111 1111", "hunter22"] {
         assert!(!first.prompt.contains(secret), "{secret}");
@@ -74,7 +76,7 @@ fn case_25_replies_become_drafts_with_defaults() {
     let draft = read_reply(reply).expect("valid").expect("a draft");
     assert_eq!(draft.title, "Skill update: media-qa");
     assert_eq!(draft.reason, "Review found reusable workflow");
-    let expected = Change::Append {
+    let expected = ProposalChange::Append {
         section: "Workflow".to_owned(),
         body: "- Check sizes.".to_owned(),
         description: "Skill update: media-qa".to_owned(),

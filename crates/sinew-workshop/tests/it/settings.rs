@@ -1,12 +1,12 @@
 //! The configuration: lenient as the reference, and honest about it.
 
 use serde_json::{Value, json};
-use sinew_workshop::{GateMode, Policy, Provider, ReviewMode, Settings};
+use sinew_workshop::{ApprovalPolicy, GateMode, ReviewMode, ReviewerProvider, WorkshopSettings};
 
-fn read(config: Value) -> (Settings, Vec<String>) {
+fn read(config: Value) -> (WorkshopSettings, Vec<String>) {
     let tree =
         json!({"plugins": {"entries": {"skill-workshop": {"enabled": true, "config": config}}}});
-    let (settings, reasons) = Settings::read(&tree);
+    let (settings, reasons) = WorkshopSettings::read(&tree);
     (settings, reasons.iter().map(|reason| reason.detail.clone()).collect())
 }
 
@@ -14,11 +14,12 @@ fn read(config: Value) -> (Settings, Vec<String>) {
 fn the_defaults_are_the_references() {
     let (settings, reasons) = read(json!({}));
     assert!(reasons.is_empty() && settings.is_on());
-    assert_eq!(settings, Settings { loaded: true, ..Settings::default() });
-    let Settings { review_interval, review_min_tool_calls, review_timeout_ms, .. } = settings;
+    assert_eq!(settings, WorkshopSettings { loaded: true, ..WorkshopSettings::default() });
+    let WorkshopSettings { review_interval, review_min_tool_calls, review_timeout_ms, .. } =
+        settings;
     assert_eq!((review_interval, review_min_tool_calls, review_timeout_ms), (15, 8, 45_000));
     assert_eq!((settings.max_pending, settings.max_skill_bytes), (50, 40_000));
-    assert_eq!(settings.approval_policy, Policy::Pending);
+    assert_eq!(settings.approval_policy, ApprovalPolicy::Pending);
     assert_eq!(settings.review_mode, ReviewMode::Hybrid);
     assert_eq!(
         (settings.duplicate_gate, settings.trigger_gate),
@@ -28,7 +29,7 @@ fn the_defaults_are_the_references() {
 
 #[test]
 fn off_unless_the_entry_is_enabled() {
-    let on = |tree: Value| Settings::read(&tree).0.is_on();
+    let on = |tree: Value| WorkshopSettings::read(&tree).0.is_on();
     assert!(!on(json!({})));
     assert!(!on(json!({"plugins": {"entries": {"skill-workshop": {}}}})));
     assert!(!on(json!({"plugins": {"entries": {"skill-workshop": {"enabled": "yes"}}}})));
@@ -65,7 +66,7 @@ fn unknown_words_mean_the_default_and_unknown_keys_are_named() {
     let (settings, reasons) = read(json!({
         "approvalPolicy": "yolo", "reviewMode": 3, "autoCapture": "no", "approvalPolcy": "auto",
     }));
-    assert_eq!(settings.approval_policy, Policy::Pending);
+    assert_eq!(settings.approval_policy, ApprovalPolicy::Pending);
     assert_eq!(settings.review_mode, ReviewMode::Hybrid);
     assert!(settings.auto_capture);
     assert_eq!(reasons.len(), 4, "{reasons:?}");
@@ -78,10 +79,14 @@ fn rules_by_name_come_before_the_policy() {
         {"match": "*-draft", "policy": "pending"},
         {"match": "odd", "policy": "sometimes"},
     ]}));
-    assert_eq!(settings.policy_for("release-notes"), Policy::Never);
-    assert_eq!(settings.policy_for("mail-draft"), Policy::Pending);
-    assert_eq!(settings.policy_for("odd"), Policy::Pending, "what is unclear is asked about");
-    assert_eq!(settings.policy_for("mail"), Policy::Auto);
+    assert_eq!(settings.policy_for("release-notes"), ApprovalPolicy::Never);
+    assert_eq!(settings.policy_for("mail-draft"), ApprovalPolicy::Pending);
+    assert_eq!(
+        settings.policy_for("odd"),
+        ApprovalPolicy::Pending,
+        "what is unclear is asked about"
+    );
+    assert_eq!(settings.policy_for("mail"), ApprovalPolicy::Auto);
 }
 
 #[test]
@@ -89,7 +94,7 @@ fn a_key_never_comes_from_the_file() {
     let (settings, reasons) = read(json!({"provider": {
         "kind": "openai", "model": "m", "apiKey": "sk-123", "apiKeyEnv": "MY_KEY",
     }}));
-    let Some(Provider::OpenAi(endpoint)) = settings.provider else { panic!("a provider") };
+    let Some(ReviewerProvider::OpenAi(endpoint)) = settings.provider else { panic!("a provider") };
     assert_eq!(endpoint.api_key_env.as_deref(), Some("MY_KEY"));
     assert!(
         reasons.iter().any(|reason| reason.contains("apiKey"))

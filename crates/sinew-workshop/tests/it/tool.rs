@@ -178,12 +178,12 @@ fn the_schema_names_every_parameter() {
 
 #[test]
 fn the_guidance_is_short_and_ends_with_the_policy() {
-    use sinew_workshop::{Policy, guidance};
-    for policy in [Policy::Pending, Policy::Auto] {
+    use sinew_workshop::{ApprovalPolicy, guidance};
+    for policy in [ApprovalPolicy::Pending, ApprovalPolicy::Auto] {
         let text = guidance(policy);
         assert!(text.len() <= 700, "{}", text.len());
         assert!(text.starts_with("<skill_workshop>\n") && text.ends_with("\n</skill_workshop>"));
     }
-    assert!(guidance(Policy::Pending).contains("explicit approval"));
-    assert!(guidance(Policy::Auto).contains("apply: false"));
+    assert!(guidance(ApprovalPolicy::Pending).contains("explicit approval"));
+    assert!(guidance(ApprovalPolicy::Auto).contains("apply: false"));
 }

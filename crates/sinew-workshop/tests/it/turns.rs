@@ -1,7 +1,7 @@
 //! The end of a turn: what is captured, and when the reviewer is due.
 
 use serde_json::{Value, json};
-use sinew_workshop::{EventKind, Status, Turn};
+use sinew_workshop::{FinishedTurn, ProposalState, WorkshopEventKind};
 
 use crate::bench::Bench;
 
@@ -12,8 +12,8 @@ fn user(text: &str) -> Vec<Value> {
     vec![json!({"role": "user", "content": text})]
 }
 
-fn turn(messages: &[Value]) -> Turn<'_> {
-    Turn { messages, succeeded: true, agent_id: None, session_id: Some("s1") }
+fn turn(messages: &[Value]) -> FinishedTurn<'_> {
+    FinishedTurn { messages, succeeded: true, agent_id: None, session_id: Some("s1") }
 }
 
 fn calls(count: usize) -> Vec<Value> {
@@ -23,7 +23,7 @@ fn calls(count: usize) -> Vec<Value> {
 #[test]
 fn case_6_what_is_not_eligible_changes_nothing() {
     let messages = user(GIF);
-    let check = |config: Value, turn: Turn<'_>| {
+    let check = |config: Value, turn: FinishedTurn<'_>| {
         let bench = Bench::with(config);
         let outcome = bench.shop(|shop| shop.end_of_turn(&turn)).expect("a turn");
         assert!(outcome.suggested.is_none() && !outcome.review && outcome.events.is_empty());
@@ -31,8 +31,11 @@ fn case_6_what_is_not_eligible_changes_nothing() {
         let state = bench.shop(|shop| shop.review_state()).expect("a state");
         assert_eq!(state.turns_since_review, 0);
     };
-    check(json!({}), Turn { succeeded: false, ..turn(&messages) });
-    check(json!({}), Turn { session_id: Some("skill-workshop-review-1"), ..turn(&messages) });
+    check(json!({}), FinishedTurn { succeeded: false, ..turn(&messages) });
+    check(
+        json!({}),
+        FinishedTurn { session_id: Some("skill-workshop-review-1"), ..turn(&messages) },
+    );
     check(json!({"autoCapture": false}), turn(&messages));
     check(json!({"reviewMode": "off"}), turn(&messages));
     check(json!({"enabled": false}), turn(&messages));
@@ -70,7 +73,7 @@ fn case_23_auto_writes_in_the_same_turn_and_pending_waits() {
     assert_eq!(outcome.events[0].line(), "skill-workshop: queued animated-gif-workflow");
     assert_eq!(bench.files(), [""; 0]);
     let proposal = outcome.suggested.expect("a proposal").proposal;
-    assert_eq!((&proposal.status, proposal.evidence.len()), (&Status::Pending, 1));
+    assert_eq!((&proposal.status, proposal.evidence.len()), (&ProposalState::Pending, 1));
     assert_eq!(proposal.queries.positive, [GIF]);
     bench.apply(&proposal.id).expect("written");
     assert!(bench.skill("animated-gif-workflow").contains(GIF));
@@ -84,7 +87,7 @@ fn case_33_never_is_skipped_with_a_log_and_others_are_written() {
     ]}));
     let end = |text: &str| bench.shop(|shop| shop.end_of_turn(&turn(&user(text)))).expect("a turn");
     let outcome = end("from now on run the qa scenario before you answer");
-    assert_eq!(outcome.events[0].kind, EventKind::CaptureSkipped);
+    assert_eq!(outcome.events[0].kind, WorkshopEventKind::CaptureSkipped);
     assert!(outcome.events[0].line().starts_with("skill-workshop: heuristic capture skipped: "));
     assert_eq!(bench.files(), [""; 0]);
     end(GIF);
@@ -116,6 +119,6 @@ fn injections_are_quarantined_by_the_reference_and_skipped_by_the_extended_profi
     assert_eq!(outcome.events[0].line(), "skill-workshop: quarantined learned-workflows");
     let bench = Bench::with(json!({"approvalPolicy": "auto", "captureProfile": "extended"}));
     let outcome = bench.shop(|shop| shop.end_of_turn(&turn(&user(message)))).expect("a turn");
-    assert_eq!(outcome.events[0].kind, EventKind::CaptureSkipped);
+    assert_eq!(outcome.events[0].kind, WorkshopEventKind::CaptureSkipped);
     assert_eq!(bench.shop(|shop| shop.proposals()).expect("a list"), []);
 }

@@ -1,18 +1,18 @@
-mod host;
-mod tell;
+mod progress;
+mod terminal_host;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
 
-use sinew_cortex::acquire::{End, Run};
-use sinew_engine::acquire::{Standing, Waits, Wish};
-use sinew_engine::hub::Said;
-use sinew_engine::{Engine, Error, ErrorKind};
+use sinew_cortex::acquire::{AcquireEnding, AcquireRun};
+use sinew_engine::acquire::{AcquireRequest, AcquireStatus, AcquireWait};
+use sinew_engine::hub::HubOverrides;
+use sinew_engine::{Engine, EngineError, ErrorKind};
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 
-pub(crate) use host::Terminal;
+pub(crate) use terminal_host::TerminalHost;
 
 /// Find a skill for a task, use it once, and put it back
 ///
@@ -68,40 +68,41 @@ pub(crate) fn run(args: &AcquireArgs, engine: &Engine, out: &mut Printer) -> Com
             .is_none_or(|(slug, hex)| slug.is_empty() || hex.len() != 64)
         {
             let message = format!("`{given}` names no skill and its digest");
-            return Err(Error::new(ErrorKind::Usage, "bad-digest", message)
-                .hint("write it as it is shown: slug@sha256:…, with all 64 digits")
+            return Err(EngineError::new(ErrorKind::Usage, "bad-digest", message)
+                .hint("write it is shown: slug@sha256:…, with all 64 digits")
                 .into());
         }
     }
-    let market = engine.market(&Said { registry: args.registry.clone(), offline: false })?;
+    let market =
+        engine.market(&HubOverrides { registry: args.registry.clone(), offline: false })?;
     let acquisition = engine.acquisition(&market);
-    let mut host = Terminal::new(engine, out, &args.yes_to, &args.command);
+    let mut host = TerminalHost::new(engine, out, &args.yes_to, &args.command);
     let standing = match (&args.task, &args.resume, &args.cancel) {
         (Some(task), ..) => {
-            let wish = Wish {
+            let wish = AcquireRequest {
                 task: task.clone(),
                 region: args.region.clone(),
                 keywords: args.keywords.clone(),
                 anyway: args.anyway,
-                ..Wish::default()
+                ..AcquireRequest::default()
             };
             acquisition.begin(&wish, &mut host)?
         }
         (None, Some(run), _) => {
-            acquisition.carry_on(&named(run, &acquisition.open()?)?, &mut host)?
+            acquisition.resume(&named(run, &acquisition.open_runs()?)?, &mut host)?
         }
         (None, None, run) => {
             let run = run.as_deref().unwrap_or_default();
-            acquisition.cancel(&named(run, &acquisition.open()?)?, &mut host)?
+            acquisition.cancel(&named(run, &acquisition.open_runs()?)?, &mut host)?
         }
     };
-    end(&standing, out)
+    print_status(&standing, out)
 }
 
 /// The run that is meant: the one that is named, or the latest that is not over.
-fn named(run: &str, open: &[Run]) -> Result<String, Error> {
+fn named(run: &str, open: &[AcquireRun]) -> Result<String, EngineError> {
     match (run, open) {
-        ("", []) => Err(Error::new(ErrorKind::No, "no-run", "no run is open")
+        ("", []) => Err(EngineError::new(ErrorKind::No, "no-run", "no run is open")
             .hint("`sinew acquire <task>` begins one")),
         ("", [.., latest]) => Ok(latest.id.clone()),
         (run, _) => Ok(run.to_owned()),
@@ -109,7 +110,7 @@ fn named(run: &str, open: &[Run]) -> Result<String, Error> {
 }
 
 /// Says where the run stands and what comes next, and gives the exit code for it.
-pub(crate) fn end(standing: &Standing, out: &mut Printer) -> CommandResult {
+pub(crate) fn print_status(standing: &AcquireStatus, out: &mut Printer) -> CommandResult {
     let run = standing.run.id.as_str();
     if out.is_json() {
         let line = serde_json::json!({
@@ -121,27 +122,27 @@ pub(crate) fn end(standing: &Standing, out: &mut Printer) -> CommandResult {
         out.json_line(&line)?;
     }
     let (exit, hint) = match &standing.waits {
-        Waits::Nothing { end } => (of_end(*end), None),
-        Waits::Approval { approval } => (
+        AcquireWait::Nothing { end } => (of_end(*end), None),
+        AcquireWait::Approval { approval } => (
             Exit::Failed(ErrorKind::Refused),
             Some(format!("`sinew approve {}`, then `sinew acquire --resume {run}`", approval.id)),
         ),
-        Waits::Use { slug, folder } => (
+        AcquireWait::Use { slug, folder } => (
             Exit::Done,
             Some(format!(
                 "follow {}, then `sinew report {run} --result ok`, or `--result fail --kind …` ({slug})",
                 folder.join("SKILL.md").display()
             )),
         ),
-        Waits::Outcome { .. } => (
+        AcquireWait::Outcome { .. } => (
             Exit::Failed(ErrorKind::Refused),
             Some(format!("tell how it went: `sinew report {run} --result ok|fail`")),
         ),
-        Waits::Credentials { .. } => (
+        AcquireWait::Credentials { .. } => (
             Exit::Failed(ErrorKind::Refused),
             Some(format!("set the credentials right, then `sinew acquire --resume {run}`")),
         ),
-        Waits::Notice | Waits::Retry => {
+        AcquireWait::Notice | AcquireWait::Retry => {
             (Exit::Done, Some(format!("`sinew acquire --resume {run}` goes on")))
         }
     };
@@ -157,10 +158,14 @@ pub(crate) fn end(standing: &Standing, out: &mut Printer) -> CommandResult {
     Ok(exit)
 }
 
-fn of_end(end: End) -> Exit {
+fn of_end(end: AcquireEnding) -> Exit {
     match end {
-        End::Handled | End::Retained | End::Released => Exit::Done,
-        End::NoCandidates | End::InstallFailed | End::AllCandidates => Exit::No,
-        End::Declined | End::Expired | End::Cancelled => Exit::Failed(ErrorKind::Refused),
+        AcquireEnding::Handled | AcquireEnding::Retained | AcquireEnding::Released => Exit::Done,
+        AcquireEnding::NoCandidates
+        | AcquireEnding::InstallFailed
+        | AcquireEnding::AllCandidates => Exit::No,
+        AcquireEnding::Declined | AcquireEnding::Expired | AcquireEnding::Cancelled => {
+            Exit::Failed(ErrorKind::Refused)
+        }
     }
 }

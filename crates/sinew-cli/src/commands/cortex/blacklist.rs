@@ -15,13 +15,13 @@ use crate::render;
 ///   sinew cortex blacklist remove shady-tool
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct BlacklistArgs {
+pub(crate) struct CortexBlacklistArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<BlacklistCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum BlacklistCommand {
     /// Never offer a skill again
     Add {
         /// The skill
@@ -37,11 +37,17 @@ enum Action {
     },
 }
 
-pub(super) fn run(args: &BlacklistArgs, cortex: &Cortex<'_>, out: &mut Printer) -> CommandResult {
+pub(super) fn run(
+    args: &CortexBlacklistArgs,
+    cortex: &Cortex<'_>,
+    out: &mut Printer,
+) -> CommandResult {
     let changed = match &args.action {
         None => None,
-        Some(Action::Add { slug, reason }) => Some(cortex.blacklist_add(slug, reason.as_deref())?),
-        Some(Action::Remove { slug }) => Some(cortex.blacklist_remove(slug)?),
+        Some(BlacklistCommand::Add { slug, reason }) => {
+            Some(cortex.blacklist_add(slug, reason.as_deref())?)
+        }
+        Some(BlacklistCommand::Remove { slug }) => Some(cortex.blacklist_remove(slug)?),
     };
     let listed = cortex.blacklist()?;
     out.data(&listed, |text| {

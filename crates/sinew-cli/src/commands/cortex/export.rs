@@ -14,13 +14,17 @@ use crate::render;
 ///   sinew cortex export --out cortex.json
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct ExportArgs {
+pub(crate) struct CortexExportArgs {
     /// The file; standard output where none is named
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &ExportArgs, cortex: &Cortex<'_>, out: &mut Printer) -> CommandResult {
+pub(super) fn run(
+    args: &CortexExportArgs,
+    cortex: &Cortex<'_>,
+    out: &mut Printer,
+) -> CommandResult {
     let exported = cortex.export(args.out.as_deref())?;
     let Some(path) = &exported.path else {
         out.raw(&exported.text)?;

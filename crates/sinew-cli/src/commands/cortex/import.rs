@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use sinew_cortex::record::ImportMode;
+use sinew_cortex::record::CortexImportMode;
 use sinew_engine::Cortex;
 
 use crate::exit::{CommandResult, Exit};
@@ -17,7 +17,7 @@ use crate::render;
 ///   sinew cortex import backup.json --replace
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct ImportArgs {
+pub(crate) struct CortexImportArgs {
     /// The file
     file: PathBuf,
     /// Add it to what is known; the record with more runs wins [default]
@@ -28,8 +28,12 @@ pub(crate) struct ImportArgs {
     replace: bool,
 }
 
-pub(super) fn run(args: &ImportArgs, cortex: &Cortex<'_>, out: &mut Printer) -> CommandResult {
-    let mode = if args.replace { ImportMode::Replace } else { ImportMode::Merge };
+pub(super) fn run(
+    args: &CortexImportArgs,
+    cortex: &Cortex<'_>,
+    out: &mut Printer,
+) -> CommandResult {
+    let mode = if args.replace { CortexImportMode::Replace } else { CortexImportMode::Merge };
     let imported = cortex.import(&args.file, mode)?;
     out.data(&imported, |text| {
         let path = render::safe(&imported.path.to_string_lossy());

@@ -15,7 +15,7 @@ use crate::render;
 ///   sinew cortex lessons --forget 1
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct LessonsArgs {
+pub(crate) struct CortexLessonsArgs {
     /// The lesson of this number was right
     #[arg(long, value_name = "N", group = "judgement")]
     confirm: Option<usize>,
@@ -27,7 +27,11 @@ pub(crate) struct LessonsArgs {
     forget: Option<usize>,
 }
 
-pub(super) fn run(args: &LessonsArgs, cortex: &Cortex<'_>, out: &mut Printer) -> CommandResult {
+pub(super) fn run(
+    args: &CortexLessonsArgs,
+    cortex: &Cortex<'_>,
+    out: &mut Printer,
+) -> CommandResult {
     let judged = [
         (args.confirm, LessonOp::Validate),
         (args.contradict, LessonOp::Contradict),

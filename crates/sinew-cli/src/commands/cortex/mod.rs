@@ -16,13 +16,13 @@ use std::fmt::Write as _;
 use clap::Subcommand;
 use sinew_cortex::explain::CandidateView;
 use sinew_cortex::lesson::Lesson;
-use sinew_cortex::prune::{Removal, Removed};
-use sinew_cortex::reflex::Reflex;
+use sinew_cortex::prune::{PruneRemoval, RemovalTarget};
+use sinew_cortex::reflex::ReflexStatus;
 use sinew_engine::{Cortex, Engine};
 
 use crate::exit::CommandResult;
 use crate::printer::Printer;
-use crate::render::{self, Styled};
+use crate::render::{self, StyledText};
 
 /// Look at what was learned about skills, and put it right
 ///
@@ -34,46 +34,46 @@ use crate::render::{self, Styled};
 #[command(verbatim_doc_comment)]
 pub(crate) struct CortexArgs {
     #[command(subcommand)]
-    action: Action,
+    action: CortexCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
-    Show(show::ShowArgs),
-    Why(why::WhyArgs),
-    Lessons(lessons::LessonsArgs),
-    Blacklist(blacklist::BlacklistArgs),
-    Export(export::ExportArgs),
-    Import(import::ImportArgs),
-    Rebuild(rebuild::RebuildArgs),
-    Reset(reset::ResetArgs),
-    Prune(prune::PruneArgs),
-    Simulate(simulate::SimulateArgs),
+enum CortexCommand {
+    Show(show::CortexShowArgs),
+    Why(why::CortexWhyArgs),
+    Lessons(lessons::CortexLessonsArgs),
+    Blacklist(blacklist::CortexBlacklistArgs),
+    Export(export::CortexExportArgs),
+    Import(import::CortexImportArgs),
+    Rebuild(rebuild::CortexRebuildArgs),
+    Reset(reset::CortexResetArgs),
+    Prune(prune::CortexPruneArgs),
+    Simulate(simulate::CortexSimulateArgs),
 }
 
 pub(crate) fn run(args: &CortexArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    if let Action::Simulate(args) = &args.action {
+    if let CortexCommand::Simulate(args) = &args.action {
         return simulate::run(args, out);
     }
     let cortex = engine.cortex()?;
     let result = match &args.action {
-        Action::Show(args) => show::run(args, &cortex, out),
-        Action::Why(args) => why::run(args, &cortex, out),
-        Action::Lessons(args) => lessons::run(args, &cortex, out),
-        Action::Blacklist(args) => blacklist::run(args, &cortex, out),
-        Action::Export(args) => export::run(args, &cortex, out),
-        Action::Import(args) => import::run(args, &cortex, out),
-        Action::Rebuild(args) => rebuild::run(args, &cortex, out),
-        Action::Reset(args) => reset::run(args, &cortex, out),
-        Action::Prune(args) => prune::run(args, &cortex, out),
-        Action::Simulate(args) => simulate::run(args, out),
+        CortexCommand::Show(args) => show::run(args, &cortex, out),
+        CortexCommand::Why(args) => why::run(args, &cortex, out),
+        CortexCommand::Lessons(args) => lessons::run(args, &cortex, out),
+        CortexCommand::Blacklist(args) => blacklist::run(args, &cortex, out),
+        CortexCommand::Export(args) => export::run(args, &cortex, out),
+        CortexCommand::Import(args) => import::run(args, &cortex, out),
+        CortexCommand::Rebuild(args) => rebuild::run(args, &cortex, out),
+        CortexCommand::Reset(args) => reset::run(args, &cortex, out),
+        CortexCommand::Prune(args) => prune::run(args, &cortex, out),
+        CortexCommand::Simulate(args) => simulate::run(args, out),
     };
-    tell(&cortex, out);
+    print_notices(&cortex, out);
     result
 }
 
 /// Tells what happened beside the answer.
-pub(super) fn tell(cortex: &Cortex<'_>, out: &mut Printer) {
+pub(super) fn print_notices(cortex: &Cortex<'_>, out: &mut Printer) {
     for notice in cortex.notices() {
         out.warn(&notice);
     }
@@ -83,7 +83,7 @@ pub(super) fn tell(cortex: &Cortex<'_>, out: &mut Printer) {
 const BLOCKS: usize = 20;
 
 /// A weight as a bar: full blocks for what counts today, shaded ones for what disuse has taken.
-pub(super) fn bar(weight: f64, effective: f64) -> Styled {
+pub(super) fn bar(weight: f64, effective: f64) -> StyledText {
     let blocks = |share: f64| (share * BLOCKS as f64).round().clamp(0.0, BLOCKS as f64) as usize;
     let (full, faded) = (blocks(effective), blocks(weight).saturating_sub(blocks(effective)));
     let rest = BLOCKS - full - faded;
@@ -122,7 +122,7 @@ fn worked(view: &CandidateView) -> String {
 }
 
 /// Whether a reflex fires, or what it lacks.
-pub(super) fn write_reflex(text: &mut String, reflex: &Reflex) -> std::fmt::Result {
+pub(super) fn write_reflex(text: &mut String, reflex: &ReflexStatus) -> std::fmt::Result {
     match (reflex.fires, reflex.missing.is_empty()) {
         (true, _) => writeln!(text, "  {}", render::good("⚡ reflex: the plan is not asked about")),
         (false, false) => {
@@ -150,12 +150,12 @@ fn lesson(lesson: &Lesson) -> String {
 }
 
 /// What left, and why.
-pub(super) fn removal(removal: &Removal) -> String {
+pub(super) fn removal(removal: &PruneRemoval) -> String {
     let what = match &removal.what {
-        Removed::Region { region } => format!("region {region}"),
-        Removed::Candidate { region, slug } => format!("{slug} in {region}"),
-        Removed::Signal { region, word } => format!("the word {word} of {region}"),
-        Removed::Lesson { lesson: left } => format!("the lesson that {}", lesson(left)),
+        RemovalTarget::Region { region } => format!("region {region}"),
+        RemovalTarget::Candidate { region, slug } => format!("{slug} in {region}"),
+        RemovalTarget::Signal { region, word } => format!("the word {word} of {region}"),
+        RemovalTarget::Lesson { lesson: left } => format!("the lesson that {}", lesson(left)),
     };
     format!("pruned {what} ({})", removal.rule.as_str())
 }

@@ -15,13 +15,13 @@ use crate::render;
 ///   sinew cortex prune
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct PruneArgs {
+pub(crate) struct CortexPruneArgs {
     /// Show what would leave, and change nothing
     #[arg(long)]
     dry_run: bool,
 }
 
-pub(super) fn run(args: &PruneArgs, cortex: &Cortex<'_>, out: &mut Printer) -> CommandResult {
+pub(super) fn run(args: &CortexPruneArgs, cortex: &Cortex<'_>, out: &mut Printer) -> CommandResult {
     let pruned = cortex.prune(args.dry_run)?;
     out.data(&pruned, |text| {
         if pruned.removed.is_empty() {

@@ -14,9 +14,13 @@ use crate::printer::Printer;
 ///   sinew cortex rebuild --json
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct RebuildArgs {}
+pub(crate) struct CortexRebuildArgs {}
 
-pub(super) fn run(_args: &RebuildArgs, cortex: &Cortex<'_>, out: &mut Printer) -> CommandResult {
+pub(super) fn run(
+    _args: &CortexRebuildArgs,
+    cortex: &Cortex<'_>,
+    out: &mut Printer,
+) -> CommandResult {
     let rebuilt = cortex.rebuild()?;
     out.data(&rebuilt, |text| {
         let agreed = if rebuilt.agreed { "as before" } else { "other than before" };

@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
-use sinew_cortex::record::Scope;
-use sinew_engine::{Cortex, Error, ErrorKind};
+use sinew_cortex::record::ForgetScope;
+use sinew_engine::{Cortex, EngineError, ErrorKind};
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -18,7 +18,7 @@ use crate::render;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 #[command(group = clap::ArgGroup::new("scope").required(true).args(["region", "skill", "all"]))]
-pub(crate) struct ResetArgs {
+pub(crate) struct CortexResetArgs {
     /// One region, with its words and lessons
     #[arg(long, value_name = "NAME")]
     region: Option<String>,
@@ -33,16 +33,16 @@ pub(crate) struct ResetArgs {
     yes: bool,
 }
 
-pub(super) fn run(args: &ResetArgs, cortex: &Cortex<'_>, out: &mut Printer) -> CommandResult {
+pub(super) fn run(args: &CortexResetArgs, cortex: &Cortex<'_>, out: &mut Printer) -> CommandResult {
     let (scope, what) = match (&args.region, &args.skill) {
-        (Some(region), _) => (Scope::Region(region.clone()), format!("the region {region}")),
-        (None, Some(skill)) => (Scope::Slug(skill.clone()), format!("the skill {skill}")),
-        (None, None) => (Scope::All, "everything that was learned".to_owned()),
+        (Some(region), _) => (ForgetScope::Region(region.clone()), format!("the region {region}")),
+        (None, Some(skill)) => (ForgetScope::Slug(skill.clone()), format!("the skill {skill}")),
+        (None, None) => (ForgetScope::All, "everything that was learned".to_owned()),
     };
     let what = render::safe(&what);
     let agreed = args.yes || out.can_ask() && confirmed(&what);
     if !agreed {
-        return Err(Error::new(
+        return Err(EngineError::new(
             ErrorKind::Refused,
             "not-confirmed",
             format!("{what} was not forgotten"),

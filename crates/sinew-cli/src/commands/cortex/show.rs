@@ -1,8 +1,8 @@
 use std::fmt::Write as _;
 
-use sinew_cortex::Day;
-use sinew_cortex::explain::{CandidateView, Filtered};
-use sinew_engine::{Cortex, Overview, RegionRow};
+use sinew_cortex::UtcDay;
+use sinew_cortex::explain::{CandidateView, FilterReason};
+use sinew_engine::{Cortex, CortexOverview, RegionRow};
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -17,12 +17,12 @@ use crate::render;
 ///   sinew cortex show task-management --json
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct ShowArgs {
+pub(crate) struct CortexShowArgs {
     /// One region
     region: Option<String>,
 }
 
-pub(super) fn run(args: &ShowArgs, cortex: &Cortex<'_>, out: &mut Printer) -> CommandResult {
+pub(super) fn run(args: &CortexShowArgs, cortex: &Cortex<'_>, out: &mut Printer) -> CommandResult {
     let overview = cortex.overview(args.region.as_deref())?;
     let today = cortex.now().day();
     out.data(&overview, |text| write_overview(text, &overview, today))?;
@@ -32,7 +32,7 @@ pub(super) fn run(args: &ShowArgs, cortex: &Cortex<'_>, out: &mut Printer) -> Co
     Ok(Exit::Done)
 }
 
-fn write_overview(text: &mut String, overview: &Overview, today: Day) -> std::fmt::Result {
+fn write_overview(text: &mut String, overview: &CortexOverview, today: UtcDay) -> std::fmt::Result {
     if overview.regions.is_empty() {
         writeln!(text, "nothing was learned yet")?;
     }
@@ -61,8 +61,8 @@ fn write_overview(text: &mut String, overview: &Overview, today: Day) -> std::fm
     Ok(())
 }
 
-fn write_region(text: &mut String, region: &RegionRow, today: Day) -> std::fmt::Result {
-    let idle = match today.since(region.last_used) {
+fn write_region(text: &mut String, region: &RegionRow, today: UtcDay) -> std::fmt::Result {
+    let idle = match today.days_since(region.last_used) {
         0 => "used today".to_owned(),
         1 => "used yesterday".to_owned(),
         days => format!("used {days} days ago"),
@@ -91,9 +91,9 @@ pub(super) fn write_candidate(text: &mut String, view: &CandidateView) -> std::f
     writeln!(text, "      {}", super::worked(view))?;
     if let Some(filtered) = view.filtered {
         let why = match filtered {
-            Filtered::Blacklisted => "never offered: it is blacklisted",
-            Filtered::Weak => "not offered: its effective weight is below 0.3",
-            Filtered::LastResort => "not offered: a last resort, shown within the last 30 days",
+            FilterReason::Blacklisted => "never offered: it is blacklisted",
+            FilterReason::Weak => "not offered: its effective weight is below 0.3",
+            FilterReason::LastResort => "not offered: a last resort, shown within the last 30 days",
         };
         writeln!(text, "      {}", render::warning(why))?;
     }

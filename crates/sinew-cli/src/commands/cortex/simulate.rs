@@ -1,10 +1,12 @@
 use std::fmt::Write as _;
 
-use sinew_cortex::simulate::{Cell, Grant, Tables, Wanted, simulate};
+use sinew_cortex::simulate::{
+    ReflexGrant, RegretCell, SimulationRequest, SimulationTables, simulate,
+};
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
-use crate::render::{self, Column, Table};
+use crate::render::{self, TableColumn, TextTable};
 
 /// Run the policies over simulated worlds, and print the tables
 ///
@@ -17,7 +19,7 @@ use crate::render::{self, Column, Table};
 ///   sinew cortex simulate --json
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct SimulateArgs {
+pub(crate) struct CortexSimulateArgs {
     /// Only policies whose name holds this: cortex, bayes, thompson, mean, ucb
     #[arg(long, value_name = "NAME")]
     policy: Option<String>,
@@ -29,16 +31,19 @@ pub(crate) struct SimulateArgs {
     rng: u64,
 }
 
-pub(super) fn run(args: &SimulateArgs, out: &mut Printer) -> CommandResult {
-    let wanted =
-        Wanted { cadence: args.cadence.as_deref(), policy: args.policy.as_deref(), seed: args.rng };
+pub(super) fn run(args: &CortexSimulateArgs, out: &mut Printer) -> CommandResult {
+    let wanted = SimulationRequest {
+        cadence: args.cadence.as_deref(),
+        policy: args.policy.as_deref(),
+        seed: args.rng,
+    };
     let tables = simulate(&wanted);
     let width = out.width();
     out.data(&tables, |text| write_tables(text, &tables, width))?;
     Ok(Exit::Done)
 }
 
-fn write_tables(text: &mut String, tables: &Tables, width: usize) -> std::fmt::Result {
+fn write_tables(text: &mut String, tables: &SimulationTables, width: usize) -> std::fmt::Result {
     if !tables.clean.is_empty() {
         render::heading(text, "A. Clean successes from 0.5")?;
         write_clean(text, tables, width)?;
@@ -57,9 +62,9 @@ fn write_tables(text: &mut String, tables: &Tables, width: usize) -> std::fmt::R
     Ok(())
 }
 
-fn write_clean(text: &mut String, tables: &Tables, width: usize) -> std::fmt::Result {
+fn write_clean(text: &mut String, tables: &SimulationTables, width: usize) -> std::fmt::Result {
     let titles = ["CADENCE", "TO 0.90", "DAYS", "TO 0.80", "FIRST REFLEX"];
-    let mut table = Table::new(titles.map(Column::fixed).into());
+    let mut table = TextTable::new(titles.map(TableColumn::fixed).into());
     let number = |found: Option<u32>, said: Option<u32>| {
         let found = found.map_or("-".to_owned(), |found| found.to_string());
         match said {
@@ -85,11 +90,11 @@ fn write_clean(text: &mut String, tables: &Tables, width: usize) -> std::fmt::Re
     writeln!(text, "all within one window: {}", each.join(", "))
 }
 
-fn write_regret(text: &mut String, tables: &Tables, width: usize) -> std::fmt::Result {
+fn write_regret(text: &mut String, tables: &SimulationTables, width: usize) -> std::fmt::Result {
     let columns = tables.regret.first().map(|row| row.cells.as_slice()).unwrap_or_default();
     let titles = std::iter::once("POLICY").chain(columns.iter().map(|cell| cell.column));
-    let mut table = Table::new(titles.map(Column::fixed).collect());
-    let shown = |cell: &Cell| {
+    let mut table = TextTable::new(titles.map(TableColumn::fixed).collect());
+    let shown = |cell: &RegretCell| {
         let said = match cell.said_error {
             Some(error) => format!("{} ({error})", cell.said),
             None => cell.said.to_string(),
@@ -104,11 +109,15 @@ fn write_regret(text: &mut String, tables: &Tables, width: usize) -> std::fmt::R
     table.write(text, width)
 }
 
-fn write_calibration(text: &mut String, tables: &Tables, width: usize) -> std::fmt::Result {
+fn write_calibration(
+    text: &mut String,
+    tables: &SimulationTables,
+    width: usize,
+) -> std::fmt::Result {
     let columns = tables.calibration.first().map(|row| row.grants.as_slice()).unwrap_or_default();
     let titles = std::iter::once("RELIABILITY").chain(columns.iter().map(|grant| grant.gate));
-    let mut table = Table::new(titles.map(Column::fixed).collect());
-    let shown = |grant: &Grant| {
+    let mut table = TextTable::new(titles.map(TableColumn::fixed).collect());
+    let shown = |grant: &ReflexGrant| {
         let found = match grant.first {
             None => "0".to_owned(),
             Some(first) => format!(

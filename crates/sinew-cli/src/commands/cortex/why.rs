@@ -1,8 +1,8 @@
 use std::fmt::Write as _;
 
-use sinew_cortex::acquire::{Report, Run};
-use sinew_cortex::explain::{Action, MatchKind, Mode};
-use sinew_engine::{Cortex, Recalled, Why};
+use sinew_cortex::acquire::{AcquireReport, AcquireRun};
+use sinew_cortex::explain::{PlanMode, RecallAction, RegionMatchKind};
+use sinew_engine::{Cortex, TaskRecall, WhyAnswer};
 
 use super::show::write_candidate;
 use crate::exit::{CommandResult, Exit};
@@ -19,16 +19,16 @@ use crate::render;
 ///   sinew cortex why 01K9ZW3M4N5P6Q7R8S9TAVBWCX
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct WhyArgs {
+pub(crate) struct CortexWhyArgs {
     /// A task in your own words, a skill, or a run
     about: String,
 }
 
-pub(super) fn run(args: &WhyArgs, cortex: &Cortex<'_>, out: &mut Printer) -> CommandResult {
+pub(super) fn run(args: &CortexWhyArgs, cortex: &Cortex<'_>, out: &mut Printer) -> CommandResult {
     let why = cortex.why(&args.about)?;
     out.data(&why, |text| match &why {
-        Why::Task(recalled) => write_task(text, recalled),
-        Why::Skill { slug, regions, blacklisted } => {
+        WhyAnswer::Task(recalled) => write_task(text, recalled),
+        WhyAnswer::Skill { slug, regions, blacklisted } => {
             let listed = if *blacklisted { ", which is never offered" } else { "" };
             render::heading(text, &format!("{}{listed}", render::safe(slug)))?;
             for (region, view) in regions {
@@ -38,26 +38,32 @@ pub(super) fn run(args: &WhyArgs, cortex: &Cortex<'_>, out: &mut Printer) -> Com
             }
             Ok(())
         }
-        Why::Run(run) => write_run(text, run),
+        WhyAnswer::Run(run) => write_run(text, run),
     })?;
     Ok(match &why {
-        Why::Task(recalled) if recalled.explanation.decision.action == Action::Search => Exit::No,
+        WhyAnswer::Task(recalled)
+            if recalled.explanation.decision.action == RecallAction::Search =>
+        {
+            Exit::No
+        }
         _ => Exit::Done,
     })
 }
 
-fn write_task(text: &mut String, recalled: &Recalled) -> std::fmt::Result {
+fn write_task(text: &mut String, recalled: &TaskRecall) -> std::fmt::Result {
     let told = &recalled.explanation;
     let decision = &told.decision;
     let slug = decision.slug.as_deref().map(render::safe).unwrap_or_default();
     let heading = match (decision.action, decision.mode) {
-        (Action::Search, _) => "search: nothing that was learned fits".to_owned(),
-        (Action::Present, Mode::Reflex) => format!("reflex: {slug}"),
-        (Action::Present, Mode::Standard) => format!("present: {slug}, with a question first"),
+        (RecallAction::Search, _) => "search: nothing that was learned fits".to_owned(),
+        (RecallAction::Present, PlanMode::Reflex) => format!("reflex: {slug}"),
+        (RecallAction::Present, PlanMode::Standard) => {
+            format!("present: {slug}, with a question first")
+        }
     };
     render::heading(text, &heading)?;
     let because = match (decision.action, decision.mode) {
-        (Action::Present, Mode::Standard) => "no reflex:",
+        (RecallAction::Present, PlanMode::Standard) => "no reflex:",
         _ => "because",
     };
     writeln!(text, "  {because} {}", render::safe(&decision.reason))?;
@@ -71,12 +77,12 @@ fn write_task(text: &mut String, recalled: &Recalled) -> std::fmt::Result {
     match (&told.region, matched.kind) {
         (Some(region), kind) => {
             let by = match kind {
-                MatchKind::Named => "named by the caller".to_owned(),
-                MatchKind::Lexical => {
+                RegionMatchKind::Named => "named by the caller".to_owned(),
+                RegionMatchKind::Lexical => {
                     format!("score {:.2} by {}", matched.score, matched.shared.join(", "))
                 }
-                MatchKind::Meaning => format!("score {:.2} by what it means", matched.score),
-                MatchKind::None => String::new(),
+                RegionMatchKind::Meaning => format!("score {:.2} by what it means", matched.score),
+                RegionMatchKind::None => String::new(),
             };
             writeln!(text, "  region  {} ({by})", render::safe(region))?;
         }
@@ -123,7 +129,7 @@ fn write_numbers(
     writeln!(text, "      {}", render::dim(&numbers))
 }
 
-fn write_run(text: &mut String, run: &Run) -> std::fmt::Result {
+fn write_run(text: &mut String, run: &AcquireRun) -> std::fmt::Result {
     render::heading(text, &format!("{}: {}", run.id, run.state.name()))?;
     writeln!(text, "  words   {}", render::safe(&run.signals.join(", ")))?;
     writeln!(text, "  region  {}", render::safe(run.region.as_deref().unwrap_or("none")))?;
@@ -141,7 +147,7 @@ fn write_run(text: &mut String, run: &Run) -> std::fmt::Result {
         let said = format!("{} said yes to {} ({:?})", consent.who, consent.subject, consent.act);
         writeln!(text, "  {}", render::safe(&said))?;
     }
-    let report = Report::of(run);
+    let report = AcquireReport::of(run);
     for row in &report.tried {
         let tried = format!("{} failed: {} {}", row.slug, row.kind, row.detail);
         writeln!(text, "  {}", render::safe(&tried))?;

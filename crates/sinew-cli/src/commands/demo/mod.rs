@@ -1,15 +1,15 @@
 //! `sinew demo`: a day with sinew, on a machine that is thrown away.
 
-mod day;
-mod stage;
+mod machine;
+mod scenes;
 
 use std::io::Read as _;
 use std::path::PathBuf;
 
-use sinew_engine::{Error, ErrorKind};
+use sinew_engine::{EngineError, ErrorKind};
 
-use self::day::{DAY, Scene};
-use self::stage::Stage;
+use self::machine::DemoMachine;
+use self::scenes::{DAY, DemoScene};
 use crate::environment;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -39,13 +39,13 @@ pub(crate) fn run(args: &DemoArgs, out: &mut Printer) -> CommandResult {
         None => thrown_away.path().to_owned(),
         Some(folder) if folder.exists() => {
             let told = format!("{} is there already", folder.display());
-            return Err(Error::new(ErrorKind::Refused, "exists", told)
+            return Err(EngineError::new(ErrorKind::Refused, "exists", told)
                 .hint("name a folder that is not there yet")
                 .into());
         }
         Some(folder) => env.cwd.join(folder),
     };
-    let mut stage = Stage::new(&root, &env)?;
+    let mut stage = DemoMachine::new(&root, &env)?;
     let serving = stage.serve()?;
     for scene in DAY {
         play(&stage, scene, out)?;
@@ -66,7 +66,11 @@ pub(crate) fn run(args: &DemoArgs, out: &mut Printer) -> CommandResult {
 }
 
 /// Shows a command and what it answers.
-fn play(stage: &Stage, scene: &Scene, out: &mut Printer) -> Result<(), crate::exit::CommandError> {
+fn play(
+    stage: &DemoMachine,
+    scene: &DemoScene,
+    out: &mut Printer,
+) -> Result<(), crate::exit::CommandError> {
     let mut args: Vec<String> = scene.args.iter().map(|arg| (*arg).to_owned()).collect();
     out.text(&format!("\n# {}\n$ sinew {}\n", scene.thought, typed(&args)))?;
     if out.at_terminal() {
@@ -79,7 +83,7 @@ fn play(stage: &Stage, scene: &Scene, out: &mut Printer) -> Result<(), crate::ex
         return Ok(());
     }
     let told = format!("`sinew {}` ended otherwise than expected: {}", typed(&args), output.status);
-    Err(Error::new(ErrorKind::Environment, "demo-failed", told).into())
+    Err(EngineError::new(ErrorKind::Environment, "demo-failed", told).into())
 }
 
 /// The words as one would type them.
@@ -93,7 +97,7 @@ fn typed(args: &[String]) -> String {
 
 /// Leaves the machine to the person until they have seen enough.
 fn look_around(
-    stage: &Stage,
+    stage: &DemoMachine,
     serving: &serde_json::Value,
     out: &mut Printer,
 ) -> Result<(), crate::exit::CommandError> {

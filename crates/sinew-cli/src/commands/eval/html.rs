@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use sinew_guard::Untrusted;
-use sinew_route::eval::{Figures, Report};
+use sinew_route::eval::{RankingFigures, RouteEvalReport};
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--line:#8884;--bar:#3b82f6}\
@@ -16,14 +16,14 @@ td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\
 .dim{opacity:.7}";
 
 /// The page. Text from data files is escaped wherever it stands.
-pub(super) fn page(report: &Report) -> String {
+pub(super) fn page(report: &RouteEvalReport) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = write_page(&mut text, report);
     text
 }
 
-fn write_page(out: &mut String, report: &Report) -> fmt::Result {
+fn write_page(out: &mut String, report: &RouteEvalReport) -> fmt::Result {
     let title =
         format!("Routing: {} messages over {} skills", report.figures.messages, report.skills);
     writeln!(out, "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">")?;
@@ -38,13 +38,13 @@ fn write_page(out: &mut String, report: &Report) -> fmt::Result {
     write_misses(out, report)
 }
 
-fn write_figures(out: &mut String, report: &Report) -> fmt::Result {
+fn write_figures(out: &mut String, report: &RouteEvalReport) -> fmt::Result {
     table(
         out,
         "Ranks",
         &["kind", "messages", "hit@1", "", "hit@5", "recall@10", "NDCG@10", "MRR"],
     )?;
-    let row = |out: &mut String, kind: &str, figures: &Figures| {
+    let row = |out: &mut String, kind: &str, figures: &RankingFigures| {
         let percent = |share: f64| format!("<td class=\"n\">{:.1}", 100.0 * share);
         writeln!(
             out,
@@ -72,7 +72,7 @@ fn write_figures(out: &mut String, report: &Report) -> fmt::Result {
     writeln!(out, "<p class=\"dim\">95 % intervals: {}</p>", intervals.join(", "))
 }
 
-fn write_decisions(out: &mut String, report: &Report) -> fmt::Result {
+fn write_decisions(out: &mut String, report: &RouteEvalReport) -> fmt::Result {
     let (decision, abstain) = (&report.decision, &report.abstain);
     table(out, "Decisions", &["", "right", "wrong", "where no skill fits"])?;
     for (name, right, wrong, for_none) in [
@@ -110,7 +110,7 @@ fn write_decisions(out: &mut String, report: &Report) -> fmt::Result {
     }
 }
 
-fn write_latency(out: &mut String, report: &Report) -> fmt::Result {
+fn write_latency(out: &mut String, report: &RouteEvalReport) -> fmt::Result {
     let latency = &report.latency;
     table(out, "Microseconds", &["stage", "p50", "p99"])?;
     for (name, stage) in [
@@ -126,7 +126,7 @@ fn write_latency(out: &mut String, report: &Report) -> fmt::Result {
     writeln!(out, "</table>")
 }
 
-fn write_problems(out: &mut String, report: &Report) -> fmt::Result {
+fn write_problems(out: &mut String, report: &RouteEvalReport) -> fmt::Result {
     if report.problems.is_empty() {
         return Ok(());
     }
@@ -137,7 +137,7 @@ fn write_problems(out: &mut String, report: &Report) -> fmt::Result {
     writeln!(out, "</table>")
 }
 
-fn write_misses(out: &mut String, report: &Report) -> fmt::Result {
+fn write_misses(out: &mut String, report: &RouteEvalReport) -> fmt::Result {
     if report.misses.is_empty() {
         return Ok(());
     }

@@ -24,13 +24,13 @@ use crate::printer::Printer;
 #[command(verbatim_doc_comment)]
 pub(crate) struct EvalArgs {
     #[command(subcommand)]
-    action: Action,
+    action: EvalCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum EvalCommand {
     /// The router on questions with answers: `id, query, expected[], also[], kind`; kind none abstains
-    Route(route::RouteArgs),
+    Route(route::EvalRouteArgs),
     /// Whether a skill triggers when it should: rows of query and should_trigger
     Triggers {
         /// The skill
@@ -49,8 +49,8 @@ enum Action {
 
 pub(crate) fn run(args: &EvalArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     match &args.action {
-        Action::Scan { data } => scan::run(data, engine, out),
-        Action::Route(args) => route::run(args, engine, out),
-        Action::Triggers { skill, data } => triggers::run(skill, data, engine, out),
+        EvalCommand::Scan { data } => scan::run(data, engine, out),
+        EvalCommand::Route(args) => route::run(args, engine, out),
+        EvalCommand::Triggers { skill, data } => triggers::run(skill, data, engine, out),
     }
 }

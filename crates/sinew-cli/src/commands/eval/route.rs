@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::ValueEnum as _;
-use sinew_engine::{Compared, Engine, Error, EvalData, RunSide};
-use sinew_guard::atomic::{self, Access};
-use sinew_route::eval::{Figures, Interval, Report};
+use sinew_engine::{Engine, EngineError, EvalData, EvalRunSide, ModelComparison};
+use sinew_guard::atomic::{self, FileAccess};
+use sinew_route::eval::{ConfidenceInterval, RankingFigures, RouteEvalReport};
 
 use super::html;
 use crate::commands::find::ModelArg;
@@ -15,7 +15,7 @@ use crate::printer::Printer;
 use crate::render;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct RouteArgs {
+pub(super) struct EvalRouteArgs {
     /// A folder of skills, or JSON lines (.jsonl, .jsonl.gz) with id, name and text; the catalog's
     /// where absent
     #[arg(long, value_name = "DIR|JSONL")]
@@ -38,7 +38,7 @@ pub(super) struct RouteArgs {
     compare: Vec<String>,
 }
 
-pub(super) fn run(args: &RouteArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+pub(super) fn run(args: &EvalRouteArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let data = EvalData { skills: args.skills.as_deref(), queries: args.queries.as_deref() };
     match args.compare.as_slice() {
         [first, second] => compare(first, second, data, engine, out),
@@ -47,7 +47,7 @@ pub(super) fn run(args: &RouteArgs, engine: &Engine, out: &mut Printer) -> Comma
 }
 
 fn measure(
-    args: &RouteArgs,
+    args: &EvalRouteArgs,
     data: EvalData<'_>,
     engine: &Engine,
     out: &mut Printer,
@@ -60,8 +60,8 @@ fn measure(
     bar.finish();
     let mut report = report?;
     if let Some(path) = &args.html {
-        atomic::write(path, html::page(&report).as_bytes(), Access::Shared)
-            .map_err(|error| Error::file("write", path, &error))?;
+        atomic::write(path, html::page(&report).as_bytes(), FileAccess::Shared)
+            .map_err(|error| EngineError::file("write", path, &error))?;
     }
     if !args.misses {
         report.misses.clear();
@@ -84,8 +84,8 @@ fn compare(
     out: &mut Printer,
 ) -> CommandResult {
     let side = |name: &str| match ModelArg::from_str(name, false) {
-        Ok(model) => RunSide::Models(model.into()),
-        Err(_) => RunSide::Saved(PathBuf::from(name)),
+        Ok(model) => EvalRunSide::Models(model.into()),
+        Err(_) => EvalRunSide::Saved(PathBuf::from(name)),
     };
     let bar = out.progress("reading skills", 0);
     let sides = [&side(first), &side(second)];
@@ -96,7 +96,7 @@ fn compare(
     Ok(Exit::Done)
 }
 
-fn write_compared(text: &mut String, compared: &Compared) -> std::fmt::Result {
+fn write_compared(text: &mut String, compared: &ModelComparison) -> std::fmt::Result {
     let difference = &compared.difference;
     render::heading(text, &format!("{} messages in both", difference.messages))?;
     writeln!(text, "  from       {}", render::safe(&compared.first))?;
@@ -112,12 +112,12 @@ fn write_compared(text: &mut String, compared: &Compared) -> std::fmt::Result {
 }
 
 /// An interval in percent.
-fn range(interval: Interval, signed: bool) -> String {
+fn range(interval: ConfidenceInterval, signed: bool) -> String {
     let (low, high) = (100.0 * interval.low, 100.0 * interval.high);
     if signed { format!("[{low:+.1}, {high:+.1}]") } else { format!("[{low:.1}, {high:.1}]") }
 }
 
-fn write_route(text: &mut String, report: &Report) -> std::fmt::Result {
+fn write_route(text: &mut String, report: &RouteEvalReport) -> std::fmt::Result {
     let figures = &report.figures;
     render::heading(text, &format!("{} messages over {} skills", figures.messages, report.skills))?;
     writeln!(text, "  {:<16} {}", "all", line(figures))?;
@@ -166,7 +166,7 @@ fn write_route(text: &mut String, report: &Report) -> std::fmt::Result {
     Ok(())
 }
 
-fn line(figures: &Figures) -> String {
+fn line(figures: &RankingFigures) -> String {
     let percent = |share: f64| 100.0 * share;
     format!(
         "hit@1 {:.1}  hit@5 {:.1}  ndcg@10 {:.1}  mrr {:.1}",

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use sinew_engine::Engine;
-use sinew_guard::eval::{EvalReport, Rate};
+use sinew_guard::eval::{RateEstimate, ScanEvalReport};
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
-use crate::render::{self, Column, Table};
+use crate::render::{self, TableColumn, TextTable};
 
 pub(super) fn run(data: &Path, engine: &Engine, out: &mut Printer) -> CommandResult {
     let start = Instant::now();
@@ -19,10 +19,10 @@ pub(super) fn run(data: &Path, engine: &Engine, out: &mut Printer) -> CommandRes
     Ok(Exit::Done)
 }
 
-fn write_report(text: &mut String, report: &EvalReport, width: usize) -> std::fmt::Result {
+fn write_report(text: &mut String, report: &ScanEvalReport, width: usize) -> std::fmt::Result {
     render::heading(text, &format!("{} labelled skills", report.rows))?;
-    let columns = ["TIER", "ROWS", "BLOCKED", "BLOCKED OR WARNED"].map(Column::fixed).into();
-    let mut table = Table::new(columns);
+    let columns = ["TIER", "ROWS", "BLOCKED", "BLOCKED OR WARNED"].map(TableColumn::fixed).into();
+    let mut table = TextTable::new(columns);
     for (tier, counts) in &report.tiers {
         table.row(vec![
             render::plain(tier),
@@ -61,7 +61,7 @@ fn write_report(text: &mut String, report: &EvalReport, width: usize) -> std::fm
     Ok(())
 }
 
-fn rate(rate: &Rate) -> String {
+fn rate(rate: &RateEstimate) -> String {
     let percent = |share: f64| 100.0 * share;
     format!(
         "{}/{} = {:.1} % [{:.1}, {:.1}]",

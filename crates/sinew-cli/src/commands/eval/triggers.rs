@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use sinew_engine::Engine;
-use sinew_route::eval::Trial;
+use sinew_route::eval::TriggerTrial;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -13,7 +13,7 @@ use crate::render;
 pub(super) fn run(skill: &str, data: &Path, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
     let report = engine.eval_triggers(&snapshot.catalog, skill, data)?;
-    let wrong = |trial: &Trial| {
+    let wrong = |trial: &TriggerTrial| {
         trial.should_trigger != (trial.rank == Some(1)) && (trial.should_trigger || trial.matched)
     };
     out.data(&report, |text| {

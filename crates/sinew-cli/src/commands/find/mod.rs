@@ -1,7 +1,7 @@
 mod text;
 
 use clap::ValueEnum;
-use sinew_engine::{CatalogRouter, Engine, Found, ModelChoice};
+use sinew_engine::{CatalogRouteResult, CatalogRouter, Engine, ModelChoice};
 
 use crate::environment;
 use crate::exit::{CommandResult, Exit};
@@ -79,8 +79,8 @@ pub(crate) fn run(args: &FindArgs, engine: &Engine, out: &mut Printer) -> Comman
     if let Some(notice) = &router.status.notice {
         out.warn(notice);
     }
-    let Found { result, held_back } = router.find(&message, args.top);
-    let routed = engine.routed(&snapshot.catalog, &message, result);
+    let CatalogRouteResult { result, held_back } = router.find(&message, args.top);
+    let routed = engine.describe_route(&snapshot.catalog, &message, result);
     let result = &routed.result;
     out.data(&routed, |text| text::write(text, &message, result, args.explain))?;
     if let Some(held) = held_back {
@@ -90,21 +90,21 @@ pub(crate) fn run(args: &FindArgs, engine: &Engine, out: &mut Printer) -> Comman
     for degraded in &result.degraded {
         out.note(&format!("{} ({})", degraded.message, degraded.remedy));
     }
-    fill_behind(&mut router, out)?;
+    fill_vectors(&mut router, out)?;
     Ok(if result.is_none() { Exit::No } else { Exit::Done })
 }
 
 /// The answer is out; a person at a terminal can wait for the next one to be better.
-pub(crate) fn fill_behind(
+pub(crate) fn fill_vectors(
     router: &mut CatalogRouter,
     out: &Printer,
-) -> Result<(), sinew_engine::Error> {
-    let pending = router.pending();
+) -> Result<(), sinew_engine::EngineError> {
+    let pending = router.pending_vectors();
     if pending == 0 || !out.can_ask() {
         return Ok(());
     }
     let bar = out.progress("learning the skills by heart", pending);
-    let filled = router.fill(&|count| bar.add(count));
+    let filled = router.fill_vectors(&|count| bar.add(count));
     bar.finish();
     filled
 }

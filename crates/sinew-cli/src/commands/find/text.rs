@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Write as _};
 
-use sinew_route::{Decision, Match, Part, RouteResult};
+use sinew_route::{RouteDecision, RouteResult, ScorePart, SkillMatch};
 
 use crate::render;
 
@@ -21,9 +21,11 @@ pub(super) fn write(
 ) -> fmt::Result {
     let best = result.matches.first().map(|found| render::safe(&found.name)).unwrap_or_default();
     let heading = match result.decision {
-        Decision::Match => format!("match: {best}"),
-        Decision::Shortlist => format!("shortlist: {} skills are worth reading", result.offered),
-        Decision::None => "none: no skill fits".to_owned(),
+        RouteDecision::Match => format!("match: {best}"),
+        RouteDecision::Shortlist => {
+            format!("shortlist: {} skills are worth reading", result.offered)
+        }
+        RouteDecision::None => "none: no skill fits".to_owned(),
     };
     render::heading(text, &heading)?;
     let shown = if explain { result.matches.len() } else { result.offered };
@@ -57,7 +59,7 @@ pub(super) fn write(
 }
 
 /// What each signal adds, as bars side by side; with numbers one below the other.
-fn write_parts(text: &mut String, found: &Match, largest: f64, explain: bool) -> fmt::Result {
+fn write_parts(text: &mut String, found: &SkillMatch, largest: f64, explain: bool) -> fmt::Result {
     let parts = found.parts.each().filter(|(_, part)| part.weight != 0.0 && part.raw != 0.0);
     if !explain {
         let bars: Vec<String> =
@@ -78,11 +80,11 @@ fn write_parts(text: &mut String, found: &Match, largest: f64, explain: bool) ->
 }
 
 /// A name is worth more than all else together: its bar is full and does not shrink the others.
-fn part_bar(name: &str, part: Part, largest: f64) -> render::Styled {
+fn part_bar(name: &str, part: ScorePart, largest: f64) -> render::StyledText {
     bar(if name == "name" { 1.0 } else { part.value() / largest })
 }
 
-fn write_words(text: &mut String, message: &str, found: &Match) -> fmt::Result {
+fn write_words(text: &mut String, message: &str, found: &SkillMatch) -> fmt::Result {
     let words = shared_words(message, found);
     if words.is_empty() {
         return Ok(());
@@ -94,7 +96,7 @@ fn write_others(
     text: &mut String,
     message: &str,
     result: &RouteResult,
-    others: &[Match],
+    others: &[SkillMatch],
 ) -> fmt::Result {
     if others.is_empty() {
         return Ok(());
@@ -110,14 +112,14 @@ fn write_others(
 }
 
 /// What a skill lacks that the first has; of the first itself, how little it has.
-fn why_lost(message: &str, first: Option<&Match>, found: &Match) -> String {
+fn why_lost(message: &str, first: Option<&SkillMatch>, found: &SkillMatch) -> String {
     let words = shared_words(message, found);
     let mut why = match words.as_slice() {
         [] => "shares no word".to_owned(),
         words => format!("shares {}", words.join(", ")),
     };
     let Some(first) = first else { return why };
-    let meaning = |one: &Match| one.parts.table.value() + one.parts.encoder.value();
+    let meaning = |one: &SkillMatch| one.parts.table.value() + one.parts.encoder.value();
     if found.parts.trigger.normalised < 0.0 {
         why.push_str("; says that it is not for this");
     } else if first.parts.name.raw > found.parts.name.raw {
@@ -130,7 +132,7 @@ fn why_lost(message: &str, first: Option<&Match>, found: &Match) -> String {
 
 /// The words of the message that a skill shares, as they were written; an English word that stands
 /// for one of another language is shown by its stem.
-fn shared_words(message: &str, found: &Match) -> Vec<String> {
+fn shared_words(message: &str, found: &SkillMatch) -> Vec<String> {
     let lower = message.to_lowercase();
     let written = |stem: &str| {
         let mut words = lower.split(|c: char| !c.is_alphanumeric());
@@ -149,7 +151,7 @@ fn shared_words(message: &str, found: &Match) -> Vec<String> {
 }
 
 /// A share as blocks.
-fn bar(share: f64) -> render::Styled {
+fn bar(share: f64) -> render::StyledText {
     let full = (share * BAR as f64).round().clamp(0.0, BAR as f64) as usize;
     render::good(&format!("{}{}", "█".repeat(full), "░".repeat(BAR - full)))
 }

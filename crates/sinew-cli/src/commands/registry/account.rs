@@ -1,10 +1,10 @@
 use std::fmt::Write as _;
 
 use serde_json::json;
-use sinew_engine::{Engine, Error, ErrorKind};
-use sinew_hub::net::Token;
+use sinew_engine::{Engine, EngineError, ErrorKind};
+use sinew_hub::net::AccessToken;
 
-use super::remote::{Remote, RemoteArgs};
+use super::remote::{RegistryRemoteArgs, RemoteRegistry};
 use crate::environment;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -19,30 +19,31 @@ use crate::render;
 ///   sinew registry login --registry http://127.0.0.1:7411/registry < token.txt
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct LoginArgs {
+pub(crate) struct RegistryLoginArgs {
     #[command(flatten)]
-    remote: RemoteArgs,
+    remote: RegistryRemoteArgs,
     /// The token; others on this machine can see it in the list of processes
     #[arg(long)]
     token: Option<String>,
 }
 
-pub(crate) fn login(args: &LoginArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let remote = Remote::open(&args.remote, engine)?;
+pub(crate) fn login(args: &RegistryLoginArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let remote = RemoteRegistry::open(&args.remote, engine)?;
     let text = match &args.token {
         Some(token) => token.clone(),
         None => environment::standard_input()?,
     };
-    let token = Token::new(&text).ok_or_else(|| {
-        Error::new(ErrorKind::Usage, "no-token", "there is no token on standard input")
+    let token = AccessToken::new(&text).ok_or_else(|| {
+        EngineError::new(ErrorKind::Usage, "no-token", "there is no token on standard input")
             .hint("pipe it in, or name it with --token")
     })?;
-    let account = remote.publisher_with(token.clone())?.whoami().map_err(Error::from)?;
-    remote.credentials().save(&remote.base, &token).map_err(Error::from)?;
+    let account = remote.publisher_with(token.clone())?.whoami().map_err(EngineError::from)?;
+    remote.credentials().save(&remote.base, &token).map_err(EngineError::from)?;
     let handle = account.handle.as_deref().unwrap_or("nobody");
-    let shown = json!({ "registry": remote.shown(), "handle": handle, "role": account.role });
+    let shown =
+        json!({ "registry": remote.display_base(), "handle": handle, "role": account.role });
     out.data(&shown, |text| {
-        writeln!(text, "logged in to {} as @{}", remote.shown(), render::safe(handle))
+        writeln!(text, "logged in to {} as @{}", remote.display_base(), render::safe(handle))
     })?;
     Ok(Exit::Done)
 }
@@ -53,16 +54,20 @@ pub(crate) fn login(args: &LoginArgs, engine: &Engine, out: &mut Printer) -> Com
 ///   sinew registry logout --registry http://127.0.0.1:7411/registry
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct LogoutArgs {
+pub(crate) struct RegistryLogoutArgs {
     #[command(flatten)]
-    remote: RemoteArgs,
+    remote: RegistryRemoteArgs,
 }
 
-pub(crate) fn logout(args: &LogoutArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let remote = Remote::open(&args.remote, engine)?;
-    remote.credentials().remove(&remote.base).map_err(Error::from)?;
-    let shown = json!({ "registry": remote.shown() });
-    out.data(&shown, |text| writeln!(text, "logged out of {}", remote.shown()))?;
+pub(crate) fn logout(
+    args: &RegistryLogoutArgs,
+    engine: &Engine,
+    out: &mut Printer,
+) -> CommandResult {
+    let remote = RemoteRegistry::open(&args.remote, engine)?;
+    remote.credentials().remove(&remote.base).map_err(EngineError::from)?;
+    let shown = json!({ "registry": remote.display_base() });
+    out.data(&shown, |text| writeln!(text, "logged out of {}", remote.display_base()))?;
     Ok(Exit::Done)
 }
 
@@ -72,16 +77,23 @@ pub(crate) fn logout(args: &LogoutArgs, engine: &Engine, out: &mut Printer) -> C
 ///   sinew registry whoami
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct WhoamiArgs {
+pub(crate) struct RegistryWhoamiArgs {
     #[command(flatten)]
-    remote: RemoteArgs,
+    remote: RegistryRemoteArgs,
 }
 
-pub(crate) fn whoami(args: &WhoamiArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let remote = Remote::open(&args.remote, engine)?;
-    let account = remote.publisher()?.whoami().map_err(Error::from)?;
+pub(crate) fn whoami(
+    args: &RegistryWhoamiArgs,
+    engine: &Engine,
+    out: &mut Printer,
+) -> CommandResult {
+    let remote = RemoteRegistry::open(&args.remote, engine)?;
+    let account = remote.publisher()?.whoami().map_err(EngineError::from)?;
     let handle = account.handle.as_deref().unwrap_or("nobody");
-    let shown = json!({ "registry": remote.shown(), "handle": handle, "role": account.role });
-    out.data(&shown, |text| writeln!(text, "@{} at {}", render::safe(handle), remote.shown()))?;
+    let shown =
+        json!({ "registry": remote.display_base(), "handle": handle, "role": account.role });
+    out.data(&shown, |text| {
+        writeln!(text, "@{} at {}", render::safe(handle), remote.display_base())
+    })?;
     Ok(Exit::Done)
 }

@@ -1,9 +1,9 @@
 use std::fmt::Write as _;
 
 use serde_json::json;
-use sinew_engine::{Engine, Error};
+use sinew_engine::{Engine, EngineError};
 
-use super::remote::{Remote, RemoteArgs, named, skill};
+use super::remote::{RegistryRemoteArgs, RemoteRegistry, parse_skill, registry_name};
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 
@@ -15,56 +15,67 @@ use crate::printer::Printer;
 ///   sinew registry delete my-skill --reason "replaced by other-skill"
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct DeleteArgs {
+pub(crate) struct RegistryDeleteArgs {
     /// The skill: slug, or @owner/slug
     skill: String,
     /// Why, for the registry's records
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     #[command(flatten)]
-    remote: RemoteArgs,
+    remote: RegistryRemoteArgs,
 }
 
-pub(crate) fn delete(args: &DeleteArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let wanted = skill(&args.skill)?;
-    let remote = Remote::open(&args.remote, engine)?;
-    remote.publisher()?.delete(named(&wanted), args.reason.as_deref()).map_err(Error::from)?;
+pub(crate) fn delete(
+    args: &RegistryDeleteArgs,
+    engine: &Engine,
+    out: &mut Printer,
+) -> CommandResult {
+    let wanted = parse_skill(&args.skill)?;
+    let remote = RemoteRegistry::open(&args.remote, engine)?;
+    remote
+        .publisher()?
+        .delete(registry_name(&wanted), args.reason.as_deref())
+        .map_err(EngineError::from)?;
     say(out, "deleted", &wanted.slug, true)
 }
 
 /// What names a skill that something is done to.
 #[derive(Debug, clap::Args)]
-pub(crate) struct SkillArgs {
+pub(crate) struct RegistrySkillArgs {
     /// The skill: slug, or @owner/slug
     skill: String,
     #[command(flatten)]
-    remote: RemoteArgs,
+    remote: RegistryRemoteArgs,
 }
 
 /// What is done to it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Doing {
+pub(crate) enum RegistrySkillChange {
     Undelete,
     Star,
     Unstar,
 }
 
 pub(crate) fn run(
-    doing: Doing,
-    args: &SkillArgs,
+    doing: RegistrySkillChange,
+    args: &RegistrySkillArgs,
     engine: &Engine,
     out: &mut Printer,
 ) -> CommandResult {
-    let wanted = skill(&args.skill)?;
-    let remote = Remote::open(&args.remote, engine)?;
+    let wanted = parse_skill(&args.skill)?;
+    let remote = RemoteRegistry::open(&args.remote, engine)?;
     let publisher = remote.publisher()?;
     let (word, changed) = match doing {
-        Doing::Undelete => {
-            publisher.undelete(named(&wanted)).map_err(Error::from)?;
+        RegistrySkillChange::Undelete => {
+            publisher.undelete(registry_name(&wanted)).map_err(EngineError::from)?;
             ("undeleted", true)
         }
-        Doing::Star => ("starred", !publisher.star(named(&wanted)).map_err(Error::from)?),
-        Doing::Unstar => ("unstarred", !publisher.unstar(named(&wanted)).map_err(Error::from)?),
+        RegistrySkillChange::Star => {
+            ("starred", !publisher.star(registry_name(&wanted)).map_err(EngineError::from)?)
+        }
+        RegistrySkillChange::Unstar => {
+            ("unstarred", !publisher.unstar(registry_name(&wanted)).map_err(EngineError::from)?)
+        }
     };
     say(out, word, &wanted.slug, changed)
 }

@@ -1,11 +1,13 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use sinew_engine::{Engine, Error, ErrorKind};
-use sinew_hub::reference::{GitHubRef, Reading, Reference, RegistryRef, Wanted};
-use sinew_server::registry::{Brought, Reach};
+use sinew_engine::{Engine, EngineError, ErrorKind};
+use sinew_hub::reference::{
+    GitHubRef, RegistryRef, RequestedVersion, ShorthandMeaning, SkillReference,
+};
+use sinew_server::registry::{ListenerReach, MirrorResult};
 
-use super::remote::skill;
+use super::remote::parse_skill;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
@@ -21,7 +23,7 @@ use crate::render;
 ///   sinew registry mirror github:anthropics/skills@pdf github:ada/skills/winds#v2
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct MirrorArgs {
+pub(crate) struct RegistryMirrorArgs {
     /// @owner/slug, with @version for one that is not the latest; or github:account/repo, with a
     /// folder, @skill and #ref as `install` takes them
     #[arg(required = true)]
@@ -29,50 +31,56 @@ pub(crate) struct MirrorArgs {
 }
 
 /// What is to be brought in.
-enum Wish {
+enum MirrorSource {
     Registry(RegistryRef, Option<String>),
     GitHub(GitHubRef),
 }
 
-pub(crate) fn run(args: &MirrorArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+pub(crate) fn run(args: &RegistryMirrorArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let mut wanted = Vec::new();
     for text in &args.skills {
-        if let Ok(Reference::GitHub(at)) = Reference::parse(text, Reading::Registry) {
-            wanted.push((text, Wish::GitHub(at)));
+        if let Ok(SkillReference::GitHub(at)) =
+            SkillReference::parse(text, ShorthandMeaning::Registry)
+        {
+            wanted.push((text, MirrorSource::GitHub(at)));
             continue;
         }
-        let skill = skill(text)?;
+        let skill = parse_skill(text)?;
         let version = match &skill.wanted {
-            Wanted::Latest => None,
-            Wanted::Version(version) => Some(version.clone()),
-            Wanted::Tag(_) | Wanted::Range(_) => {
+            RequestedVersion::Latest => None,
+            RequestedVersion::Version(version) => Some(version.clone()),
+            RequestedVersion::Tag(_) | RequestedVersion::Range(_) => {
                 let message = format!("`{text}` names no exact version");
-                return Err(Error::new(ErrorKind::Usage, "no-exact-version", message)
+                return Err(EngineError::new(ErrorKind::Usage, "no-exact-version", message)
                     .hint("write @owner/slug@1.2.3, or leave the version out")
                     .into());
             }
         };
-        wanted.push((text, Wish::Registry(skill, version)));
+        wanted.push((text, MirrorSource::Registry(skill, version)));
     }
-    let registry = super::open(engine, Reach::Loopback)?;
+    let registry = super::open(engine, ListenerReach::Loopback)?;
     if !registry.has_mirror() {
-        return Err(Error::new(ErrorKind::Usage, "no-mirror", "no other registry is mirrored")
-            .hint("set registry.mirror.mode to snapshot or proxy, and registry.mirror.allow")
-            .into());
+        return Err(EngineError::new(
+            ErrorKind::Usage,
+            "no-mirror",
+            "no other registry is mirrored",
+        )
+        .hint("set registry.mirror.mode to snapshot or proxy, and registry.mirror.allow")
+        .into());
     }
     let (mut rows, mut failed): (Vec<Value>, bool) = (Vec::new(), false);
     for (text, wish) in wanted {
         let brought = match wish {
-            Wish::Registry(skill, version) => {
-                registry.bring(skill.owner.as_deref(), &skill.slug, version.as_deref())
+            MirrorSource::Registry(skill, version) => {
+                registry.mirror_skill(skill.owner.as_deref(), &skill.slug, version.as_deref())
             }
-            Wish::GitHub(at) => registry.bring_github(&at),
+            MirrorSource::GitHub(at) => registry.mirror_github(&at),
         };
         rows.push(match brought {
-            Brought::Here { owner, slug, version } => {
+            MirrorResult::Here { owner, slug, version } => {
                 json!({ "wanted": text, "here": format!("@{owner}/{slug}@{version}") })
             }
-            Brought::Not(why) => {
+            MirrorResult::Not(why) => {
                 failed = true;
                 json!({ "wanted": text, "why": why })
             }

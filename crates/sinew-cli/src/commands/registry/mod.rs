@@ -9,12 +9,13 @@ mod token;
 
 use std::sync::Arc;
 
-use sinew_engine::{Engine, Error, ErrorKind};
+use sinew_engine::{Engine, EngineError, ErrorKind};
 use sinew_server::registry::{
-    Reach, Registry, RegistryError, Settings, SettingsError, TokenError, Tokens,
+    ListenerReach, RegistryError, RegistrySettings, RegistrySettingsError, TeamRegistry,
+    TokenError, TokenStore,
 };
 
-use self::change::Doing;
+use self::change::RegistrySkillChange;
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
@@ -36,31 +37,31 @@ pub(crate) struct RegistryArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum RegistryCommand {
-    Token(token::TokenArgs),
-    Login(account::LoginArgs),
-    Logout(account::LogoutArgs),
-    Whoami(account::WhoamiArgs),
-    Publish(publish::PublishArgs),
-    Delete(change::DeleteArgs),
+    Token(token::RegistryTokenArgs),
+    Login(account::RegistryLoginArgs),
+    Logout(account::RegistryLogoutArgs),
+    Whoami(account::RegistryWhoamiArgs),
+    Publish(publish::RegistryPublishArgs),
+    Delete(change::RegistryDeleteArgs),
     /// Bring a skill back that was deleted
     ///
     /// Examples:
     ///   sinew registry undelete my-skill
     #[command(verbatim_doc_comment)]
-    Undelete(change::SkillArgs),
+    Undelete(change::RegistrySkillArgs),
     /// Give a skill a star
     ///
     /// Examples:
     ///   sinew registry star @alice/my-skill
     #[command(verbatim_doc_comment)]
-    Star(change::SkillArgs),
+    Star(change::RegistrySkillArgs),
     /// Take a star back
     ///
     /// Examples:
     ///   sinew registry unstar @alice/my-skill
     #[command(verbatim_doc_comment)]
-    Unstar(change::SkillArgs),
-    Mirror(mirror::MirrorArgs),
+    Unstar(change::RegistrySkillArgs),
+    Mirror(mirror::RegistryMirrorArgs),
 }
 
 pub(crate) fn run(args: &RegistryArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
@@ -71,53 +72,62 @@ pub(crate) fn run(args: &RegistryArgs, engine: &Engine, out: &mut Printer) -> Co
         RegistryCommand::Whoami(args) => account::whoami(args, engine, out),
         RegistryCommand::Publish(args) => publish::run(args, engine, out),
         RegistryCommand::Delete(args) => change::delete(args, engine, out),
-        RegistryCommand::Undelete(args) => change::run(Doing::Undelete, args, engine, out),
-        RegistryCommand::Star(args) => change::run(Doing::Star, args, engine, out),
-        RegistryCommand::Unstar(args) => change::run(Doing::Unstar, args, engine, out),
+        RegistryCommand::Undelete(args) => {
+            change::run(RegistrySkillChange::Undelete, args, engine, out)
+        }
+        RegistryCommand::Star(args) => change::run(RegistrySkillChange::Star, args, engine, out),
+        RegistryCommand::Unstar(args) => {
+            change::run(RegistrySkillChange::Unstar, args, engine, out)
+        }
         RegistryCommand::Mirror(args) => mirror::run(args, engine, out),
     }
 }
 
 /// The registry of this machine.
-pub(crate) fn open(engine: &Engine, reach: Reach) -> Result<Arc<Registry>, Error> {
+pub(crate) fn open(
+    engine: &Engine,
+    reach: ListenerReach,
+) -> Result<Arc<TeamRegistry>, EngineError> {
     let settings = settings(engine)?;
     let env = engine.environment();
-    Registry::open(env, engine.store()?, settings, reach).map_err(|error| match error {
+    TeamRegistry::open(env, engine.store()?, settings, reach).map_err(|error| match error {
         RegistryError::Tokens(error) => token_error(&error),
         RegistryError::Store(error) => error.into(),
-        RegistryError::Mirror(_) => Error::new(ErrorKind::Usage, "bad-setting", error.to_string())
-            .hint("registry.mirror.upstream is the base of another registry"),
+        RegistryError::Mirror(_) => {
+            EngineError::new(ErrorKind::Usage, "bad-setting", error.to_string())
+                .hint("registry.mirror.upstream is the base of another registry")
+        }
         RegistryError::Blobs(_) => {
-            Error::new(ErrorKind::Environment, "no-blobs", error.to_string())
+            EngineError::new(ErrorKind::Environment, "no-blobs", error.to_string())
                 .hint("registry.blobs names a folder, or a bucket as s3://bucket/prefix")
         }
     })
 }
 
 /// The tokens of this machine's registry.
-fn tokens(engine: &Engine) -> Result<Tokens, Error> {
+fn tokens(engine: &Engine) -> Result<TokenStore, EngineError> {
     let folder = settings(engine)?.folder;
-    Tokens::open(engine.store()?, &folder).map_err(|error| token_error(&error))
+    TokenStore::open(engine.store()?, &folder).map_err(|error| token_error(&error))
 }
 
-fn settings(engine: &Engine) -> Result<Settings, Error> {
-    let read = Settings::read(engine.config(), engine.environment());
-    read.map_err(|error: SettingsError| {
-        Error::new(ErrorKind::Usage, "bad-setting", error.to_string())
+fn settings(engine: &Engine) -> Result<RegistrySettings, EngineError> {
+    let read = RegistrySettings::read(engine.config(), engine.environment());
+    read.map_err(|error: RegistrySettingsError| {
+        EngineError::new(ErrorKind::Usage, "bad-setting", error.to_string())
             .hint("`sinew config` shows every key and what it means")
     })
 }
 
-pub(crate) fn token_error(error: &TokenError) -> Error {
+pub(crate) fn token_error(error: &TokenError) -> EngineError {
     let message = error.to_string();
     match error {
-        TokenError::BadHandle(_) => Error::new(ErrorKind::Usage, "bad-handle", message)
+        TokenError::BadHandle(_) => EngineError::new(ErrorKind::Usage, "bad-handle", message)
             .hint("name an owner with --user: letters, digits, dots, hyphens"),
-        TokenError::NoLogin(_) => Error::new(ErrorKind::No, "no-login", message)
+        TokenError::NoLogin(_) => EngineError::new(ErrorKind::No, "no-login", message)
             .hint("codes end after 15 minutes; log in again for a new one"),
-        TokenError::Unknown(_) => Error::new(ErrorKind::No, "unknown-token", message)
+        TokenError::Unknown(_) => EngineError::new(ErrorKind::No, "unknown-token", message)
             .hint("`sinew registry token list` shows the ids"),
         TokenError::Store(error) => error.clone().into(),
-        _ => Error::new(ErrorKind::Environment, "no-tokens", message),
+        _ => EngineError::new(ErrorKind::Environment, "no-tokens", message),
     }
 }

@@ -2,12 +2,12 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use serde_json::json;
-use sinew_engine::{Engine, Error, ErrorKind};
-use sinew_hub::publisher::Publication;
-use sinew_hub::tree::Tree;
+use sinew_engine::{Engine, EngineError, ErrorKind};
+use sinew_hub::publisher::SkillPublication;
+use sinew_hub::tree::SkillTree;
 use sinew_skill::names;
 
-use super::remote::{Remote, RemoteArgs};
+use super::remote::{RegistryRemoteArgs, RemoteRegistry};
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 
@@ -21,7 +21,7 @@ use crate::printer::Printer;
 ///   sinew registry publish ./my-skill --version 1.1.0 --changelog "quicker" --owner team
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, disable_version_flag = true)]
-pub(crate) struct PublishArgs {
+pub(crate) struct RegistryPublishArgs {
     /// The skill's folder
     folder: PathBuf,
     /// The version, as 1.2.3
@@ -40,14 +40,14 @@ pub(crate) struct PublishArgs {
     #[arg(long, value_name = "TEXT", default_value = "")]
     changelog: String,
     #[command(flatten)]
-    remote: RemoteArgs,
+    remote: RegistryRemoteArgs,
 }
 
-pub(crate) fn run(args: &PublishArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+pub(crate) fn run(args: &RegistryPublishArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let folder = engine.environment().cwd.join(&args.folder);
-    let tree = Tree::from_folder(&folder).map_err(|error| {
+    let tree = SkillTree::from_folder(&folder).map_err(|error| {
         let text = format!("{}: {error}", folder.display());
-        Error::new(ErrorKind::Usage, "not-publishable", text)
+        EngineError::new(ErrorKind::Usage, "not-publishable", text)
             .hint("name the folder that holds SKILL.md")
     })?;
     let tree = tree.publishable().without(|path| path == sinew_hub::digest::META_FILE);
@@ -57,16 +57,16 @@ pub(crate) fn run(args: &PublishArgs, engine: &Engine, out: &mut Printer) -> Com
     };
     let slug = args.slug.clone().unwrap_or_else(of_folder);
     let display_name = args.name.clone().unwrap_or_else(|| names::display_name(&slug));
-    let remote = Remote::open(&args.remote, engine)?;
+    let remote = RemoteRegistry::open(&args.remote, engine)?;
     let publisher = remote.publisher()?;
     let owner = match &args.owner {
         Some(owner) => owner.trim_start_matches('@').to_owned(),
-        None => publisher.whoami().map_err(Error::from)?.handle.ok_or_else(|| {
-            Error::new(ErrorKind::Usage, "no-owner", "the registry does not say who you are")
+        None => publisher.whoami().map_err(EngineError::from)?.handle.ok_or_else(|| {
+            EngineError::new(ErrorKind::Usage, "no-owner", "the registry does not say who you are")
                 .hint("name an owner with --owner")
         })?,
     };
-    let publication = Publication {
+    let publication = SkillPublication {
         slug: &slug,
         display_name: &display_name,
         owner: &owner,
@@ -76,14 +76,14 @@ pub(crate) fn run(args: &PublishArgs, engine: &Engine, out: &mut Printer) -> Com
     let bar = out.progress("publishing", tree.files().len());
     let published = publisher.publish(&publication, &tree, &mut |done, all| bar.set_of(done, all));
     bar.finish();
-    published.map_err(Error::from)?;
+    published.map_err(EngineError::from)?;
     let reference = format!("@{owner}/{slug}@{}", args.version);
     let shown = json!({
         "published": reference,
-        "registry": remote.shown(),
+        "registry": remote.display_base(),
         "files": tree.files().len(),
         "treeSha256": sinew_hub::digest::tree_sha256(&tree.records()),
     });
-    out.data(&shown, |text| writeln!(text, "published {reference} at {}", remote.shown()))?;
+    out.data(&shown, |text| writeln!(text, "published {reference} at {}", remote.display_base()))?;
     Ok(Exit::Done)
 }

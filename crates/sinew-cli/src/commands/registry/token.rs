@@ -2,8 +2,8 @@ use std::fmt::Write as _;
 
 use clap::ValueEnum;
 use serde::Serialize;
-use sinew_engine::{Engine, Error, ErrorKind};
-use sinew_server::registry::{NewToken, Role, Said, TokenInfo, handle_from};
+use sinew_engine::{Engine, EngineError, ErrorKind};
+use sinew_server::registry::{LoginDecision, NewToken, TokenInfo, TokenRole, handle_from};
 
 use super::{token_error, tokens};
 use crate::exit::{CommandResult, Exit};
@@ -27,7 +27,7 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 ///   sinew registry token approve BCDF-GHJK --role publish --name alice
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct TokenArgs {
+pub(crate) struct RegistryTokenArgs {
     #[command(subcommand)]
     command: TokenCommand,
 }
@@ -35,13 +35,13 @@ pub(crate) struct TokenArgs {
 #[derive(Debug, clap::Subcommand)]
 enum TokenCommand {
     /// Make a token, and show it once
-    Create(CreateArgs),
+    Create(TokenCreateArgs),
     /// Let a client in that waits with a code
     Approve {
         /// The code that it shows
         code: String,
         #[command(flatten)]
-        wanted: CreateArgs,
+        wanted: TokenCreateArgs,
     },
     /// Send a client away that waits with a code
     Deny {
@@ -58,10 +58,10 @@ enum TokenCommand {
 }
 
 #[derive(Debug, clap::Args)]
-struct CreateArgs {
+struct TokenCreateArgs {
     /// What it allows: read, publish (also under the holder's own names), admin (everything)
     #[arg(long, value_enum)]
-    role: RoleArg,
+    role: TokenRoleArg,
     /// What it is for
     #[arg(long, value_name = "LABEL")]
     name: String,
@@ -77,7 +77,7 @@ struct CreateArgs {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum RoleArg {
+enum TokenRoleArg {
     Read,
     Publish,
     Admin,
@@ -85,32 +85,32 @@ enum RoleArg {
 
 /// The answer that holds a token: the only one.
 #[derive(Serialize)]
-struct Created<'a> {
+struct IssuedToken<'a> {
     token: &'a str,
     #[serde(flatten)]
     info: &'a TokenInfo,
 }
 
-pub(crate) fn run(args: &TokenArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+pub(crate) fn run(args: &RegistryTokenArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     match &args.command {
         TokenCommand::Create(args) => create(args, engine, out),
         TokenCommand::Approve { code, wanted } => {
-            let wanted = Said::Yes(new_token(wanted, engine)?);
+            let wanted = LoginDecision::Yes(new_token(wanted, engine)?);
             answer(code, wanted, engine, out)
         }
-        TokenCommand::Deny { code } => answer(code, Said::No, engine, out),
+        TokenCommand::Deny { code } => answer(code, LoginDecision::No, engine, out),
         TokenCommand::List => list(engine, out),
         TokenCommand::Revoke { token } => revoke(token, engine, out),
     }
 }
 
-fn new_token(args: &CreateArgs, engine: &Engine) -> Result<NewToken, Error> {
+fn new_token(args: &TokenCreateArgs, engine: &Engine) -> Result<NewToken, EngineError> {
     let label = args.name.trim();
     let handle = match &args.user {
         Some(user) => user.trim().trim_start_matches('@').to_ascii_lowercase(),
         None => handle_from(label).ok_or_else(|| {
             let text = format!("`{label}` cannot be the name of an owner");
-            Error::new(ErrorKind::Usage, "bad-handle", text).hint("name one with --user")
+            EngineError::new(ErrorKind::Usage, "bad-handle", text).hint("name one with --user")
         })?,
     };
     let now = engine.environment().clock.now_ms();
@@ -119,18 +119,18 @@ fn new_token(args: &CreateArgs, engine: &Engine) -> Result<NewToken, Error> {
         handle,
         owners: args.owners.clone(),
         role: match args.role {
-            RoleArg::Read => Role::Read,
-            RoleArg::Publish => Role::Publish,
-            RoleArg::Admin => Role::Admin,
+            TokenRoleArg::Read => TokenRole::Read,
+            TokenRoleArg::Publish => TokenRole::Publish,
+            TokenRoleArg::Admin => TokenRole::Admin,
         },
         expires_at: args.expires.map(|days| now + u64::from(days) * DAY_MS),
     })
 }
 
-fn answer(code: &str, said: Said, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let let_in = matches!(said, Said::Yes(_));
+fn answer(code: &str, said: LoginDecision, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let let_in = matches!(said, LoginDecision::Yes(_));
     let now = engine.environment().clock.now_ms();
-    let who = tokens(engine)?.answer(code, said, now).map_err(|error| token_error(&error))?;
+    let who = tokens(engine)?.decide_login(code, said, now).map_err(|error| token_error(&error))?;
     out.data(&serde_json::json!({ "login": who, "approved": let_in }), |text| {
         let done = if let_in { "let in" } else { "sent away" };
         writeln!(text, "{done}: {}", render::safe(&who))
@@ -138,11 +138,11 @@ fn answer(code: &str, said: Said, engine: &Engine, out: &mut Printer) -> Command
     Ok(Exit::Done)
 }
 
-fn create(args: &CreateArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+fn create(args: &TokenCreateArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let (wanted, now) = (new_token(args, engine)?, engine.environment().clock.now_ms());
     let tokens = tokens(engine)?;
     let (secret, info) = tokens.create(wanted, now).map_err(|error| token_error(&error))?;
-    let created = Created { token: secret.reveal(), info: &info };
+    let created = IssuedToken { token: secret.reveal(), info: &info };
     out.data(&created, |text| writeln!(text, "{}", secret.reveal()))?;
     let about = format!(
         "{} for @{}, id {}; it is not shown again",

@@ -1,7 +1,7 @@
 use sinew_engine::Engine;
-use sinew_workshop::Consent;
+use sinew_workshop::ApplyConsent;
 
-use super::shared::{decided, id, person};
+use super::shared::{print_decision, resolve_id, terminal_person};
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
@@ -12,7 +12,7 @@ use crate::printer::Printer;
 ///   sinew workshop apply 3f2a91c0 --expect <SHA256>
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct ApplyArgs {
+pub(crate) struct WorkshopApplyArgs {
     /// The proposal's id, or its start
     id: String,
     /// Write only if the result still has this SHA-256 (`resultSha256` of the record)
@@ -26,13 +26,13 @@ pub(crate) struct ApplyArgs {
     not_duplicate: bool,
 }
 
-pub(super) fn run(args: &ApplyArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let id = id(engine, &args.id)?;
-    let consent = Consent {
+pub(super) fn run(args: &WorkshopApplyArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let id = resolve_id(engine, &args.id)?;
+    let consent = ApplyConsent {
         result_sha256: args.expect.clone(),
         accept_stolen: args.accept_stolen,
         not_a_duplicate: args.not_duplicate,
     };
-    let done = engine.workshop(|shop| shop.apply(&id, &person(engine), &consent))?;
-    decided(&done, out)
+    let done = engine.workshop(|shop| shop.apply(&id, &terminal_person(engine), &consent))?;
+    print_decision(&done, out)
 }

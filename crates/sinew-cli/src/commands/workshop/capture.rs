@@ -2,11 +2,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use sinew_engine::{CaptureOptions, Engine, Error, ErrorKind, TurnReport};
-use sinew_workshop::{CaptureProfile, Turn, read_transcript};
+use sinew_engine::{CaptureOptions, Engine, EngineError, ErrorKind, TurnReport};
+use sinew_workshop::{CaptureProfile, FinishedTurn, read_transcript};
 
-use super::shared::{log, record, text};
-use super::show;
+use super::proposal_text;
+use super::shared::{print_events, read_text, record};
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
@@ -23,7 +23,7 @@ use crate::render;
 ///   sinew workshop capture --transcript turn.jsonl
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct CaptureArgs {
+pub(crate) struct WorkshopCaptureArgs {
     /// What the user said
     #[arg(
         long,
@@ -53,7 +53,7 @@ pub(crate) struct CaptureArgs {
     session: Option<String>,
 }
 
-impl CaptureArgs {
+impl WorkshopCaptureArgs {
     /// The patterns that were asked for. The option has the name of the global one, which chooses
     /// whose folders apply; any other word is meant for that.
     fn patterns(&self) -> Option<CaptureProfile> {
@@ -70,7 +70,7 @@ impl CaptureArgs {
     }
 }
 
-pub(super) fn run(args: &CaptureArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+pub(super) fn run(args: &WorkshopCaptureArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     if let Some(file) = &args.transcript {
         return transcript(args, file, engine, out);
     }
@@ -100,21 +100,21 @@ pub(super) fn run(args: &CaptureArgs, engine: &Engine, out: &mut Printer) -> Com
         }
         Ok(())
     })?;
-    log(&answer.events, out);
+    print_events(&answer.events, out);
     Ok(if answer.captured { Exit::Done } else { Exit::No })
 }
 
 fn transcript(
-    args: &CaptureArgs,
+    args: &WorkshopCaptureArgs,
     file: &Path,
     engine: &Engine,
     out: &mut Printer,
 ) -> CommandResult {
-    let written = text(engine, None, Some(file))?.unwrap_or_default();
+    let written = read_text(engine, None, Some(file))?.unwrap_or_default();
     let messages = read_transcript(&written).map_err(|error| {
-        Error::new(ErrorKind::Usage, "bad-transcript", format!("{}: {error}", file.display()))
+        EngineError::new(ErrorKind::Usage, "bad-transcript", format!("{}: {error}", file.display()))
     })?;
-    let turn = Turn {
+    let turn = FinishedTurn {
         messages: &messages,
         succeeded: true,
         agent_id: engine.agent(),
@@ -134,12 +134,17 @@ fn transcript(
     });
     out.data(&answer, |text| {
         for proposal in &report.proposals {
-            let id = show::short_id(&proposal.id);
+            let id = proposal_text::short_id(&proposal.id);
             let name = render::safe(&proposal.skill_name);
-            writeln!(text, "{} {name} {}", show::status(&proposal.status), render::dim(id))?;
+            writeln!(
+                text,
+                "{} {name} {}",
+                proposal_text::status(&proposal.status),
+                render::dim(id)
+            )?;
         }
         Ok(())
     })?;
-    log(&report.events, out);
+    print_events(&report.events, out);
     Ok(if report.proposals.is_empty() { Exit::No } else { Exit::Done })
 }

@@ -18,13 +18,13 @@ use crate::render;
 ///   sinew workshop export --out ~/.openclaw/skill-workshop/0919d19c93f36cd3.json
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct ExportArgs {
+pub(crate) struct WorkshopExportArgs {
     /// The file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &ExportArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+pub(super) fn run(args: &WorkshopExportArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let text = engine.workshop(|shop| shop.export_openclaw())?;
     let Some(file) = &args.out else {
         out.raw(&text)?;

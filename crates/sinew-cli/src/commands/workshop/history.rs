@@ -1,9 +1,9 @@
 use std::fmt::Write as _;
 
 use sinew_engine::Engine;
-use sinew_workshop::Action;
+use sinew_workshop::VersionCause;
 
-use super::show;
+use super::proposal_text;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
@@ -15,23 +15,23 @@ use crate::render;
 ///   sinew workshop history release-notes --json
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct HistoryArgs {
+pub(crate) struct WorkshopHistoryArgs {
     /// The skill
     skill: String,
 }
 
-pub(super) fn run(args: &HistoryArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+pub(super) fn run(args: &WorkshopHistoryArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let versions = engine.workshop(|shop| shop.history(&args.skill))?;
     out.data(&versions, |text| {
         for version in &versions {
             let action = match version.action {
-                Action::Apply => render::good("applied"),
-                Action::SupportFile => render::good("support file"),
-                Action::Undo => render::warning("undone"),
-                Action::Rollback => render::warning("rolled back"),
-                Action::Promote => render::good("promoted"),
-                Action::Retire => render::warning("retired"),
-                Action::Save => render::dim("kept"),
+                VersionCause::Apply => render::good("applied"),
+                VersionCause::SupportFile => render::good("support file"),
+                VersionCause::Undo => render::warning("undone"),
+                VersionCause::Rollback => render::warning("rolled back"),
+                VersionCause::Promote => render::good("promoted"),
+                VersionCause::Retire => render::warning("retired"),
+                VersionCause::Save => render::dim("kept"),
             };
             let when = i64::try_from(version.at)
                 .ok()
@@ -40,7 +40,12 @@ pub(super) fn run(args: &HistoryArgs, engine: &Engine, out: &mut Printer) -> Com
             writeln!(text, "{action} {} by {}", render::plain(&when), render::safe(&version.by))?;
             writeln!(text, "  {} {}", render::dim("version "), render::dim(&version.id))?;
             if let Some(proposal) = &version.proposal_id {
-                writeln!(text, "  {} {}", render::dim("proposal"), show::short_id(proposal))?;
+                writeln!(
+                    text,
+                    "  {} {}",
+                    render::dim("proposal"),
+                    proposal_text::short_id(proposal)
+                )?;
             }
             for file in &version.files {
                 let hash = |hash: &Option<String>| match hash {

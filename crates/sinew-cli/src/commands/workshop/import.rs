@@ -1,9 +1,9 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use sinew_engine::{Engine, Error};
+use sinew_engine::{Engine, EngineError};
 
-use super::shared::log;
+use super::shared::print_events;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 
@@ -16,22 +16,22 @@ use crate::printer::Printer;
 ///   sinew workshop import ./0919d19c93f36cd3.json
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct ImportArgs {
+pub(crate) struct WorkshopImportArgs {
     /// The store [default: OpenClaw's own for this workspace]
     file: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &ImportArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+pub(super) fn run(args: &WorkshopImportArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let path = match &args.file {
         Some(file) => engine.environment().cwd.join(file),
         None => engine.openclaw_workshop_store(),
     };
     let written =
-        std::fs::read_to_string(&path).map_err(|error| Error::file("read", &path, &error))?;
+        std::fs::read_to_string(&path).map_err(|error| EngineError::file("read", &path, &error))?;
     let imported = engine.workshop(|shop| shop.import_openclaw(&path, &written))?;
     out.data(&imported, |text| {
         writeln!(text, "imported {}, {} were here already", imported.added, imported.known)
     })?;
-    log(&imported.events, out);
+    print_events(&imported.events, out);
     Ok(Exit::Done)
 }

@@ -2,11 +2,11 @@ use clap::ValueEnum;
 use serde_json::Value;
 use sinew_engine::Engine;
 
-use super::shared::{log, record};
-use super::show;
+use super::proposal_text;
+use super::shared::{print_events, record};
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
-use crate::render::{self, Column, Table};
+use crate::render::{self, TableColumn, TextTable};
 
 /// List proposals, newest first
 ///
@@ -15,14 +15,14 @@ use crate::render::{self, Column, Table};
 ///   sinew workshop list --status quarantined --json
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct ListArgs {
+pub(crate) struct WorkshopListArgs {
     /// Which ones [default: those that wait for somebody]
     #[arg(long, value_enum)]
-    status: Option<StatusArg>,
+    status: Option<ProposalStatusArg>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum StatusArg {
+enum ProposalStatusArg {
     Pending,
     Quarantined,
     Stale,
@@ -31,35 +31,35 @@ enum StatusArg {
     All,
 }
 
-pub(super) fn run(args: &ListArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    log(&engine.check_probation()?, out);
+pub(super) fn run(args: &WorkshopListArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    print_events(&engine.check_probation()?, out);
     let mut proposals = engine.workshop(|shop| shop.proposals())?;
     proposals.retain(|proposal| {
         let status = proposal.status.as_str();
         match args.status {
             None => matches!(status, "pending" | "quarantined" | "stale"),
-            Some(StatusArg::All) => true,
-            Some(StatusArg::Pending) => status == "pending",
-            Some(StatusArg::Quarantined) => status == "quarantined",
-            Some(StatusArg::Stale) => status == "stale",
-            Some(StatusArg::Applied) => status == "applied",
-            Some(StatusArg::Rejected) => status == "rejected",
+            Some(ProposalStatusArg::All) => true,
+            Some(ProposalStatusArg::Pending) => status == "pending",
+            Some(ProposalStatusArg::Quarantined) => status == "quarantined",
+            Some(ProposalStatusArg::Stale) => status == "stale",
+            Some(ProposalStatusArg::Applied) => status == "applied",
+            Some(ProposalStatusArg::Rejected) => status == "rejected",
         }
     });
     let width = out.width();
     let records: Vec<Value> = proposals.iter().map(record).collect();
     out.data(&records, |text| {
-        let mut table = Table::new(vec![
-            Column::fixed("STATUS"),
-            Column::fixed("ID"),
-            Column::fixed("SKILL"),
-            Column::fixed("CHANGE"),
-            Column::flexible("TITLE"),
+        let mut table = TextTable::new(vec![
+            TableColumn::fixed("STATUS"),
+            TableColumn::fixed("ID"),
+            TableColumn::fixed("SKILL"),
+            TableColumn::fixed("CHANGE"),
+            TableColumn::flexible("TITLE"),
         ]);
         for proposal in &proposals {
             table.row(vec![
-                show::status(&proposal.status),
-                render::dim(show::short_id(&proposal.id)),
+                proposal_text::status(&proposal.status),
+                render::dim(proposal_text::short_id(&proposal.id)),
                 render::plain(&proposal.skill_name),
                 render::plain(proposal.change.kind()),
                 render::plain(&proposal.title),

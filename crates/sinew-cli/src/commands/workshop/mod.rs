@@ -13,12 +13,12 @@ mod import;
 mod inspect;
 mod list;
 mod promote;
+mod proposal_text;
 mod reject;
 mod restore;
 mod review;
 mod revise;
 mod shared;
-mod show;
 mod status;
 mod suggest;
 mod undo;
@@ -44,53 +44,53 @@ use crate::printer::Printer;
 #[command(verbatim_doc_comment)]
 pub(crate) struct WorkshopArgs {
     #[command(subcommand)]
-    action: Action,
+    action: WorkshopCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
-    Status(status::StatusArgs),
-    List(list::ListArgs),
-    Inspect(inspect::InspectArgs),
-    Review(review::ReviewArgs),
-    Suggest(suggest::SuggestArgs),
-    Revise(revise::ReviseArgs),
-    Restore(restore::RestoreArgs),
-    Apply(apply::ApplyArgs),
-    Reject(reject::RejectArgs),
-    Undo(undo::UndoArgs),
-    History(history::HistoryArgs),
-    WriteSupportFile(write_support_file::WriteSupportFileArgs),
-    Capture(capture::CaptureArgs),
-    Promote(promote::PromoteArgs),
-    Import(import::ImportArgs),
-    Export(export::ExportArgs),
+enum WorkshopCommand {
+    Status(status::WorkshopStatusArgs),
+    List(list::WorkshopListArgs),
+    Inspect(inspect::WorkshopInspectArgs),
+    Review(review::WorkshopReviewArgs),
+    Suggest(suggest::WorkshopSuggestArgs),
+    Revise(revise::WorkshopReviseArgs),
+    Restore(restore::WorkshopRestoreArgs),
+    Apply(apply::WorkshopApplyArgs),
+    Reject(reject::WorkshopRejectArgs),
+    Undo(undo::WorkshopUndoArgs),
+    History(history::WorkshopHistoryArgs),
+    WriteSupportFile(write_support_file::WorkshopSupportFileArgs),
+    Capture(capture::WorkshopCaptureArgs),
+    Promote(promote::WorkshopPromoteArgs),
+    Import(import::WorkshopImportArgs),
+    Export(export::WorkshopExportArgs),
 }
 
 impl WorkshopArgs {
     /// Whether `--profile` chooses patterns here, and not whose folders apply.
     pub(crate) fn takes_profile(&self) -> bool {
-        matches!(&self.action, Action::Capture(args) if args.takes_profile())
+        matches!(&self.action, WorkshopCommand::Capture(args) if args.takes_profile())
     }
 }
 
 pub(crate) fn run(args: &WorkshopArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     match &args.action {
-        Action::Status(args) => status::run(args, engine, out),
-        Action::List(args) => list::run(args, engine, out),
-        Action::Inspect(args) => inspect::run(args, engine, out),
-        Action::Review(args) => review::run(args, engine, out),
-        Action::Suggest(args) => suggest::run(args, engine, out),
-        Action::Revise(args) => revise::run(args, engine, out),
-        Action::Restore(args) => restore::run(args, engine, out),
-        Action::Apply(args) => apply::run(args, engine, out),
-        Action::Reject(args) => reject::run(args, engine, out),
-        Action::Undo(args) => undo::run(args, engine, out),
-        Action::History(args) => history::run(args, engine, out),
-        Action::WriteSupportFile(args) => write_support_file::run(args, engine, out),
-        Action::Capture(args) => capture::run(args, engine, out),
-        Action::Promote(args) => promote::run(args, engine, out),
-        Action::Import(args) => import::run(args, engine, out),
-        Action::Export(args) => export::run(args, engine, out),
+        WorkshopCommand::Status(args) => status::run(args, engine, out),
+        WorkshopCommand::List(args) => list::run(args, engine, out),
+        WorkshopCommand::Inspect(args) => inspect::run(args, engine, out),
+        WorkshopCommand::Review(args) => review::run(args, engine, out),
+        WorkshopCommand::Suggest(args) => suggest::run(args, engine, out),
+        WorkshopCommand::Revise(args) => revise::run(args, engine, out),
+        WorkshopCommand::Restore(args) => restore::run(args, engine, out),
+        WorkshopCommand::Apply(args) => apply::run(args, engine, out),
+        WorkshopCommand::Reject(args) => reject::run(args, engine, out),
+        WorkshopCommand::Undo(args) => undo::run(args, engine, out),
+        WorkshopCommand::History(args) => history::run(args, engine, out),
+        WorkshopCommand::WriteSupportFile(args) => write_support_file::run(args, engine, out),
+        WorkshopCommand::Capture(args) => capture::run(args, engine, out),
+        WorkshopCommand::Promote(args) => promote::run(args, engine, out),
+        WorkshopCommand::Import(args) => import::run(args, engine, out),
+        WorkshopCommand::Export(args) => export::run(args, engine, out),
     }
 }

@@ -1,6 +1,6 @@
 use sinew_engine::Engine;
 
-use super::shared::{decided, id, person};
+use super::shared::{print_decision, resolve_id, terminal_person};
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
@@ -14,13 +14,13 @@ use crate::printer::Printer;
 ///   sinew workshop promote skills/auto/20261101-101500-publish-the-release.md
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct PromoteArgs {
+pub(crate) struct WorkshopPromoteArgs {
     /// The draft: its skill's name, its file, or its proposal's id
     draft: String,
 }
 
-pub(super) fn run(args: &PromoteArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let draft = id(engine, &args.draft)?;
-    let done = engine.workshop(|shop| shop.promote(&draft, &person(engine)))?;
-    decided(&done, out)
+pub(super) fn run(args: &WorkshopPromoteArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let draft = resolve_id(engine, &args.draft)?;
+    let done = engine.workshop(|shop| shop.promote(&draft, &terminal_person(engine)))?;
+    print_decision(&done, out)
 }

@@ -1,6 +1,6 @@
 use sinew_engine::Engine;
 
-use super::shared::{decided, id, person};
+use super::shared::{print_decision, resolve_id, terminal_person};
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
@@ -10,7 +10,7 @@ use crate::printer::Printer;
 ///   sinew workshop reject 3f2a91c0 --reason "one-off"
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct RejectArgs {
+pub(crate) struct WorkshopRejectArgs {
     /// The proposal's id, or its start
     id: String,
     /// Why
@@ -18,9 +18,9 @@ pub(crate) struct RejectArgs {
     reason: Option<String>,
 }
 
-pub(super) fn run(args: &RejectArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let id = id(engine, &args.id)?;
+pub(super) fn run(args: &WorkshopRejectArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let id = resolve_id(engine, &args.id)?;
     let why = args.reason.as_deref();
-    let done = engine.workshop(|shop| shop.reject(&id, why, &person(engine)))?;
-    decided(&done, out)
+    let done = engine.workshop(|shop| shop.reject(&id, why, &terminal_person(engine)))?;
+    print_decision(&done, out)
 }

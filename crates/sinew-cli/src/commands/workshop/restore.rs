@@ -1,7 +1,7 @@
 use sinew_engine::Engine;
-use sinew_workshop::By;
+use sinew_workshop::WorkshopActor;
 
-use super::shared::{decided, id, person};
+use super::shared::{print_decision, resolve_id, terminal_person};
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
@@ -14,7 +14,7 @@ use crate::printer::Printer;
 ///   sinew workshop restore 3f2a91c0 --ack secret-exfiltration --reason "a link to the docs"
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct RestoreArgs {
+pub(crate) struct WorkshopRestoreArgs {
     /// The proposal's id, or its start
     id: String,
     /// A rule whose finding is fine; may be given more than once
@@ -25,13 +25,13 @@ pub(crate) struct RestoreArgs {
     reason: String,
 }
 
-pub(super) fn run(args: &RestoreArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let id = id(engine, &args.id)?;
+pub(super) fn run(args: &WorkshopRestoreArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let id = resolve_id(engine, &args.id)?;
     // A terminal stands for a person: an agent that runs commands has none.
     let by = match out.can_ask() {
-        true => person(engine),
-        false => By::Agent { name: "a program without a terminal".to_owned() },
+        true => terminal_person(engine),
+        false => WorkshopActor::Agent { name: "a program without a terminal".to_owned() },
     };
     let done = engine.workshop(|shop| shop.restore(&id, &args.ack, &args.reason, &by))?;
-    decided(&done, out)
+    print_decision(&done, out)
 }

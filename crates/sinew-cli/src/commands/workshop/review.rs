@@ -1,11 +1,14 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use sinew_engine::{Engine, Error};
-use sinew_workshop::{Change, Consent, DuplicateVerdict, Preview, Revision, Status, Suggested};
+use sinew_engine::{Engine, EngineError};
+use sinew_workshop::{
+    ApplyConsent, DuplicateVerdict, ProposalChange, ProposalPreview, ProposalRevision,
+    ProposalState, ProposalUpdate,
+};
 
-use super::shared::{log, person, record};
-use super::show;
+use super::proposal_text;
+use super::shared::{print_events, record, terminal_person};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::keys;
 use crate::printer::Printer;
@@ -23,24 +26,26 @@ use crate::render;
 ///   printf 'a\nr\n' | sinew workshop review
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct ReviewArgs {}
+pub(crate) struct WorkshopReviewArgs {}
 
 /// What a person did, and what became of the rest.
 #[derive(Default)]
-struct Tally {
+struct ReviewTally {
     approved: usize,
     rejected: usize,
     revised: usize,
     skipped: usize,
 }
 
-pub(super) fn run(_args: &ReviewArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    log(&engine.check_probation()?, out);
+pub(super) fn run(_args: &WorkshopReviewArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    print_events(&engine.check_probation()?, out);
     let mut waiting = engine.workshop(|shop| shop.proposals())?;
     waiting.retain(|proposal| {
         matches!(
             proposal.status,
-            Status::Pending | Status::Quarantined { .. } | Status::Stale { .. }
+            ProposalState::Pending
+                | ProposalState::Quarantined { .. }
+                | ProposalState::Stale { .. }
         )
     });
     // The oldest first: later proposals may build on earlier ones.
@@ -53,7 +58,7 @@ pub(super) fn run(_args: &ReviewArgs, engine: &Engine, out: &mut Printer) -> Com
         return Ok(Exit::Done);
     }
     let terminal = out.can_ask();
-    let mut tally = Tally::default();
+    let mut tally = ReviewTally::default();
     for (at, proposal) in waiting.iter().enumerate() {
         out.text(&format!("\n[{} of {}]\n", at + 1, waiting.len()))?;
         if !decide(&proposal.id, terminal, &mut tally, engine, out)? {
@@ -86,15 +91,17 @@ fn print_all(ids: &[String], engine: &Engine, out: &mut Printer) -> CommandResul
 fn decide(
     id: &str,
     terminal: bool,
-    tally: &mut Tally,
+    tally: &mut ReviewTally,
     engine: &Engine,
     out: &mut Printer,
 ) -> Result<bool, CommandError> {
     let mut preview = show_one(id, engine, out)?;
     let mut accept_stolen = false;
     loop {
-        let held =
-            matches!(preview.proposal.status, Status::Quarantined { .. } | Status::Stale { .. });
+        let held = matches!(
+            preview.proposal.status,
+            ProposalState::Quarantined { .. } | ProposalState::Stale { .. }
+        );
         let is_near = preview
             .gates
             .duplicate
@@ -108,7 +115,7 @@ fn decide(
         out.text(&format!("{approve}[r]eject [e]dit [s]kip [n]ever for this skill [q]uit "))?;
         let key = keys::next(terminal).map_err(CommandError::Output)?;
         out.text(&format!("{}\n", key.unwrap_or('q')))?;
-        let by = person(engine);
+        let by = terminal_person(engine);
         let done = match key {
             None | Some('q') => return Ok(false),
             Some('s') => {
@@ -116,7 +123,7 @@ fn decide(
                 return Ok(true);
             }
             Some(key @ ('a' | 'd')) if !held => {
-                let consent = Consent {
+                let consent = ApplyConsent {
                     // What is written is what was shown, or nothing.
                     result_sha256: Some(preview.result_sha256.clone()),
                     accept_stolen,
@@ -126,7 +133,7 @@ fn decide(
             }
             Some('r') => engine.workshop(|shop| shop.reject(id, None, &by)),
             Some('n') => {
-                let path = engine.never_for(&preview.proposal.skill_name)?;
+                let path = engine.forbid_proposals(&preview.proposal.skill_name)?;
                 out.note(&format!("never for {}: {}", preview.proposal.skill_name, path.display()));
                 engine.workshop(|shop| shop.reject(id, Some("never for this skill"), &by))
             }
@@ -160,20 +167,20 @@ fn decide(
     }
 }
 
-fn show_one(id: &str, engine: &Engine, out: &mut Printer) -> Result<Preview, CommandError> {
+fn show_one(id: &str, engine: &Engine, out: &mut Printer) -> Result<ProposalPreview, CommandError> {
     let preview = engine.workshop(|shop| shop.preview(id))?;
     let mut text = String::new();
-    show::preview(&mut text, &preview)
+    proposal_text::preview(&mut text, &preview)
         .map_err(|error| CommandError::Output(std::io::Error::other(error)))?;
     out.text(&text)?;
     Ok(preview)
 }
 
 /// Tells how it went; whether it did.
-fn told(done: &Result<Suggested, Error>, out: &mut Printer) -> bool {
+fn told(done: &Result<ProposalUpdate, EngineError>, out: &mut Printer) -> bool {
     match done {
         Ok(done) => {
-            log(&done.events, out);
+            print_events(&done.events, out);
             true
         }
         Err(error) => {
@@ -188,15 +195,15 @@ fn told(done: &Result<Suggested, Error>, out: &mut Printer) -> bool {
 
 /// The proposal's text as a person changes it: in their editor, or as lines up to a single dot.
 fn edited(
-    preview: &Preview,
+    preview: &ProposalPreview,
     terminal: bool,
     engine: &Engine,
     out: &mut Printer,
-) -> Result<Option<Revision>, CommandError> {
+) -> Result<Option<ProposalRevision>, CommandError> {
     let (before, is_replacement) = match &preview.proposal.change {
-        Change::Create { body, .. } | Change::Append { body, .. } => (body, false),
-        Change::Replace { new_text, .. } => (new_text, true),
-        Change::Retire { .. } => {
+        ProposalChange::Create { body, .. } | ProposalChange::Append { body, .. } => (body, false),
+        ProposalChange::Replace { new_text, .. } => (new_text, true),
+        ProposalChange::Retire { .. } => {
             out.note("there is no text to edit: approve it, or reject it");
             return Ok(None);
         }
@@ -220,8 +227,8 @@ fn edited(
         return Ok(None);
     }
     let revision = match is_replacement {
-        true => Revision { new_text: Some(after), ..Revision::default() },
-        false => Revision { body: Some(after), ..Revision::default() },
+        true => ProposalRevision { new_text: Some(after), ..ProposalRevision::default() },
+        false => ProposalRevision { body: Some(after), ..ProposalRevision::default() },
     };
     Ok(Some(revision))
 }
@@ -231,7 +238,7 @@ fn in_editor(text: &str, engine: &Engine) -> Result<String, CommandError> {
     let env = engine.environment();
     let editor = env.var("VISUAL").or_else(|| env.var("EDITOR")).unwrap_or("vi");
     let failed = |error: std::io::Error| {
-        Error::new(
+        EngineError::new(
             sinew_engine::ErrorKind::Environment,
             "no-editor",
             format!("the editor {} cannot be used: {error}", render::safe(editor)),

@@ -1,8 +1,8 @@
 use sinew_engine::Engine;
-use sinew_workshop::Revision;
+use sinew_workshop::ProposalRevision;
 
-use super::shared::{decided, id, person, text};
-use super::suggest::Content;
+use super::shared::{print_decision, read_text, resolve_id, terminal_person};
+use super::suggest::ProposalTextArgs;
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
@@ -17,32 +17,32 @@ use crate::printer::Printer;
 ///   sinew workshop revise 3f2a91c0 --skill release-notes --section Workflow
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct ReviseArgs {
+pub(crate) struct WorkshopReviseArgs {
     /// The proposal's id, or its start
     id: String,
     /// Another skill
     #[arg(long, value_name = "NAME")]
     skill: Option<String>,
     #[command(flatten)]
-    content: Content,
+    content: ProposalTextArgs,
     /// Cut every line that the scanner objects to
     #[arg(long)]
     redact: bool,
 }
 
-pub(super) fn run(args: &ReviseArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let id = id(engine, &args.id)?;
+pub(super) fn run(args: &WorkshopReviseArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let id = resolve_id(engine, &args.id)?;
     let content = &args.content;
-    let revision = Revision {
+    let revision = ProposalRevision {
         skill_name: args.skill.clone(),
         title: content.title.clone(),
         description: content.description.clone(),
-        body: text(engine, content.body.as_deref(), content.body_file.as_deref())?,
+        body: read_text(engine, content.body.as_deref(), content.body_file.as_deref())?,
         section: content.section.clone(),
         old_text: content.old.clone(),
         new_text: content.new.clone(),
         redact: args.redact,
     };
-    let done = engine.workshop(|shop| shop.revise(&id, &revision, &person(engine)))?;
-    decided(&done, out)
+    let done = engine.workshop(|shop| shop.revise(&id, &revision, &terminal_person(engine)))?;
+    print_decision(&done, out)
 }

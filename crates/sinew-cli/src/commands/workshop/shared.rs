@@ -4,8 +4,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use sinew_engine::{Engine, Error, ErrorKind};
-use sinew_workshop::{By, Event, Level, Proposal, Suggested};
+use sinew_engine::{Engine, EngineError, ErrorKind};
+use sinew_workshop::{EventLevel, Proposal, ProposalUpdate, WorkshopActor, WorkshopEvent};
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -17,12 +17,12 @@ const MIN_PREFIX: usize = 4;
 const MAX_INPUT: u64 = 4 * 1024 * 1024;
 
 /// Whoever types commands is a person: their call is the approval.
-pub(super) fn person(engine: &Engine) -> By {
-    By::Person { name: engine.environment().var("USER").map(str::to_owned) }
+pub(super) fn terminal_person(engine: &Engine) -> WorkshopActor {
+    WorkshopActor::Person { name: engine.environment().var("USER").map(str::to_owned) }
 }
 
 /// The id that a person means: all of it, or its start where only one proposal has it.
-pub(super) fn id(engine: &Engine, given: &str) -> Result<String, Error> {
+pub(super) fn resolve_id(engine: &Engine, given: &str) -> Result<String, EngineError> {
     let proposals = engine.workshop(|shop| shop.proposals())?;
     if proposals.iter().any(|proposal| proposal.id == given) {
         return Ok(given.to_owned());
@@ -33,7 +33,7 @@ pub(super) fn id(engine: &Engine, given: &str) -> Result<String, Error> {
         [one] => Ok((*one).to_owned()),
         // The workshop's own words for an id that it does not know.
         [] => Ok(given.to_owned()),
-        many => Err(Error::new(
+        many => Err(EngineError::new(
             ErrorKind::Usage,
             "ambiguous-proposal",
             format!("{given} is the start of {} ids", many.len()),
@@ -43,11 +43,11 @@ pub(super) fn id(engine: &Engine, given: &str) -> Result<String, Error> {
 }
 
 /// A text from the command line, a file, or standard input for `-`.
-pub(super) fn text(
+pub(super) fn read_text(
     engine: &Engine,
     given: Option<&str>,
     file: Option<&Path>,
-) -> Result<Option<String>, Error> {
+) -> Result<Option<String>, EngineError> {
     let Some(file) = file else { return Ok(given.map(str::to_owned)) };
     let mut text = String::new();
     let (path, read) = if file == Path::new("-") {
@@ -59,17 +59,17 @@ pub(super) fn text(
         let read = opened.and_then(|file| file.take(MAX_INPUT).read_to_string(&mut text));
         (path, read)
     };
-    read.map_err(|error| Error::file("read", &path, &error))?;
+    read.map_err(|error| EngineError::file("read", &path, &error))?;
     Ok(Some(text))
 }
 
 /// Tells what happened, in the words of the log.
-pub(super) fn log(events: &[Event], out: &mut Printer) {
+pub(super) fn print_events(events: &[WorkshopEvent], out: &mut Printer) {
     for event in events {
         match event.level() {
-            Level::Debug => {}
-            Level::Info => out.note(&event.line()),
-            Level::Warn => out.warn(&event.line()),
+            EventLevel::Debug => {}
+            EventLevel::Info => out.note(&event.line()),
+            EventLevel::Warn => out.warn(&event.line()),
         }
     }
 }
@@ -84,14 +84,14 @@ pub(super) fn record(proposal: &Proposal) -> Value {
 }
 
 /// The answer of a command that decided about one proposal.
-pub(super) fn decided(done: &Suggested, out: &mut Printer) -> CommandResult {
+pub(super) fn print_decision(done: &ProposalUpdate, out: &mut Printer) -> CommandResult {
     let status = done.proposal.status.as_str();
     let mut value = json!({"status": status});
     if let Some(path) = &done.skill_path {
         value["skillPath"] = json!(path);
     }
     value["proposal"] = record(&done.proposal);
-    out.data(&value, |text| super::show::decided(text, done))?;
-    log(&done.events, out);
+    out.data(&value, |text| super::proposal_text::write_decision(text, done))?;
+    print_events(&done.events, out);
     Ok(if status == "quarantined" { Exit::No } else { Exit::Done })
 }

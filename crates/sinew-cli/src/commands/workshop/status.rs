@@ -2,9 +2,9 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 use sinew_engine::Engine;
-use sinew_workshop::Policy;
+use sinew_workshop::ApprovalPolicy;
 
-use super::shared::log;
+use super::shared::print_events;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
@@ -16,14 +16,14 @@ use crate::render;
 ///   sinew workshop status --explain
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct StatusArgs {
+pub(crate) struct WorkshopStatusArgs {
     /// Say why nothing is captured, reviewed, written or seen
     #[arg(long)]
     explain: bool,
 }
 
-pub(super) fn run(args: &StatusArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    log(&engine.check_probation()?, out);
+pub(super) fn run(args: &WorkshopStatusArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    print_events(&engine.check_probation()?, out);
     let counts = engine.workshop(|shop| shop.status())?;
     let (settings, _) = engine.workshop_settings();
     let causes = if args.explain { engine.workshop_explain()? } else { Vec::new() };
@@ -47,7 +47,7 @@ pub(super) fn run(args: &StatusArgs, engine: &Engine, out: &mut Printer) -> Comm
         }
         let on = match (settings.is_on(), settings.approval_policy) {
             (false, _) => "off; your own commands work",
-            (true, Policy::Auto) => "on; safe changes are written at once",
+            (true, ApprovalPolicy::Auto) => "on; safe changes are written at once",
             (true, _) => "on; changes wait for you",
         };
         writeln!(text, "  {:<12} {on}", "for agents")?;

@@ -2,9 +2,9 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 use sinew_engine::Engine;
-use sinew_workshop::{Caller, Draft};
+use sinew_workshop::{ProposalRequest, WorkshopCaller};
 
-use super::shared::{decided, person, text};
+use super::shared::{print_decision, read_text, terminal_person};
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
@@ -19,12 +19,12 @@ use crate::printer::Printer;
 ///   sinew workshop suggest --skill release-notes --old "- Tag first." --new "- Tag last."
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct SuggestArgs {
+pub(crate) struct WorkshopSuggestArgs {
     /// The skill; its name is put into the usual form
     #[arg(long, value_name = "NAME")]
     skill: String,
     #[command(flatten)]
-    content: Content,
+    content: ProposalTextArgs,
     /// Why this is worth keeping
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
@@ -35,7 +35,7 @@ pub(crate) struct SuggestArgs {
 
 /// The texts of a change.
 #[derive(Debug, Default, clap::Args)]
-pub(super) struct Content {
+pub(super) struct ProposalTextArgs {
     /// A line for lists
     #[arg(long, value_name = "TEXT")]
     pub(super) title: Option<String>,
@@ -59,13 +59,13 @@ pub(super) struct Content {
     pub(super) new: Option<String>,
 }
 
-impl Content {
+impl ProposalTextArgs {
     /// The parameters of the tool that say the same.
     pub(super) fn parameters(
         &self,
         engine: &Engine,
-    ) -> Result<Map<String, Value>, sinew_engine::Error> {
-        let body = text(engine, self.body.as_deref(), self.body_file.as_deref())?;
+    ) -> Result<Map<String, Value>, sinew_engine::EngineError> {
+        let body = read_text(engine, self.body.as_deref(), self.body_file.as_deref())?;
         let texts = [
             ("title", self.title.as_ref()),
             ("description", self.description.as_ref()),
@@ -80,7 +80,7 @@ impl Content {
     }
 }
 
-pub(super) fn run(args: &SuggestArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+pub(super) fn run(args: &WorkshopSuggestArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let mut parameters = args.content.parameters(engine)?;
     parameters.insert("skillName".to_owned(), json!(args.skill));
     if let Some(reason) = &args.reason {
@@ -89,13 +89,13 @@ pub(super) fn run(args: &SuggestArgs, engine: &Engine, out: &mut Printer) -> Com
     if args.queue {
         parameters.insert("apply".to_owned(), json!(false));
     }
-    let caller = Caller {
-        by: person(engine),
+    let caller = WorkshopCaller {
+        by: terminal_person(engine),
         agent_id: engine.agent().map(str::to_owned),
         session_id: None,
     };
-    let (draft, origin) = Draft::from_parameters(&Value::Object(parameters), &caller)
-        .map_err(sinew_engine::Error::from)?;
+    let (draft, origin) = ProposalRequest::from_parameters(&Value::Object(parameters), &caller)
+        .map_err(sinew_engine::EngineError::from)?;
     let done = engine.workshop(|shop| shop.suggest(&draft, &origin))?;
-    decided(&done, out)
+    print_decision(&done, out)
 }

@@ -1,9 +1,9 @@
 use std::fmt::Write as _;
 
 use sinew_engine::Engine;
-use sinew_workshop::{Force, Wish};
+use sinew_workshop::{UndoForce, UndoTarget};
 
-use super::shared::{id, log, person};
+use super::shared::{print_events, resolve_id, terminal_person};
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
@@ -19,7 +19,7 @@ use crate::render;
 ///   sinew workshop undo release-notes --to 7c1e55d2-…
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct UndoArgs {
+pub(crate) struct WorkshopUndoArgs {
     /// A skill, a proposal's id, or a version's id
     what: String,
     /// The version to go back to; everything after it is taken back
@@ -30,28 +30,28 @@ pub(crate) struct UndoArgs {
     force: bool,
 }
 
-pub(super) fn run(args: &UndoArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+pub(super) fn run(args: &WorkshopUndoArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let wish = match &args.to {
-        Some(version) => Wish::BackTo { skill: args.what.clone(), version: version.clone() },
+        Some(version) => UndoTarget::BackTo { skill: args.what.clone(), version: version.clone() },
         None => wish(&args.what, engine)?,
     };
-    let force = if args.force { Force::Yes } else { Force::No };
-    let done = engine.workshop(|shop| shop.undo(&wish, force, &person(engine)))?;
+    let force = if args.force { UndoForce::Yes } else { UndoForce::No };
+    let done = engine.workshop(|shop| shop.undo(&wish, force, &terminal_person(engine)))?;
     out.data(&done, |text| {
         let what = if done.restored == "absent" { "removed" } else { "restored" };
         writeln!(text, "{} {}", render::good(what), render::safe(&done.skill_path))
     })?;
-    log(&done.events, out);
+    print_events(&done.events, out);
     Ok(Exit::Done)
 }
 
 /// An id where one is known by it, else a skill.
-fn wish(what: &str, engine: &Engine) -> Result<Wish, sinew_engine::Error> {
-    let proposal = id(engine, what)?;
+fn wish(what: &str, engine: &Engine) -> Result<UndoTarget, sinew_engine::EngineError> {
+    let proposal = resolve_id(engine, what)?;
     let is_proposal = engine.workshop(|shop| shop.inspect(&proposal)).is_ok();
     let is_uuid = what.len() == 36 && what.split('-').count() == 5;
     Ok(match is_proposal || is_uuid {
-        true => Wish::Id(proposal),
-        false => Wish::Skill(what.to_owned()),
+        true => UndoTarget::Id(proposal),
+        false => UndoTarget::Skill(what.to_owned()),
     })
 }

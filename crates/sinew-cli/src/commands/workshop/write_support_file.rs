@@ -2,9 +2,9 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use serde_json::json;
-use sinew_engine::{Engine, Error, ErrorKind};
+use sinew_engine::{Engine, EngineError, ErrorKind};
 
-use super::shared::{log, person, text};
+use super::shared::{print_events, read_text, terminal_person};
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
@@ -18,7 +18,7 @@ use crate::render;
 ///   sinew workshop write-support-file release-notes templates/mail.md --body-file mail.md
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct WriteSupportFileArgs {
+pub(crate) struct WorkshopSupportFileArgs {
     /// The skill
     skill: String,
     /// The file, below the skill's folder
@@ -32,20 +32,21 @@ pub(crate) struct WriteSupportFileArgs {
 }
 
 pub(super) fn run(
-    args: &WriteSupportFileArgs,
+    args: &WorkshopSupportFileArgs,
     engine: &Engine,
     out: &mut Printer,
 ) -> CommandResult {
-    let body = text(engine, args.body.as_deref(), args.body_file.as_deref())?.ok_or_else(|| {
-        Error::new(ErrorKind::Usage, "no-content", "the file needs a content")
-            .hint("give it with --body or --body-file")
-    })?;
+    let body =
+        read_text(engine, args.body.as_deref(), args.body_file.as_deref())?.ok_or_else(|| {
+            EngineError::new(ErrorKind::Usage, "no-content", "the file needs a content")
+                .hint("give it with --body or --body-file")
+        })?;
     let done = engine.workshop(|shop| {
-        shop.write_support_file(&args.skill, &args.path, &body, &person(engine))
+        shop.write_support_file(&args.skill, &args.path, &body, &terminal_person(engine))
     })?;
     out.data(&json!({"status": "written", "filePath": done.file_path}), |text| {
         writeln!(text, "{} {}", render::good("written"), render::safe(&done.file_path))
     })?;
-    log(&done.events, out);
+    print_events(&done.events, out);
     Ok(Exit::Done)
 }

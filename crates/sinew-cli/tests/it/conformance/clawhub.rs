@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
-use sinew_testkit::{S3Bucket, Site, SiteAnswer, postgres};
+use sinew_testkit::{S3Bucket, SiteAnswer, TestSite, postgres};
 
 use super::{Person, Team};
 
@@ -172,7 +172,7 @@ fn a_busy_server_and_one_that_is_found() {
 
     // Row 16.
     let (busy, origin) = (AtomicUsize::new(0), team.origin.clone());
-    let site = Site::new(move |request| match busy.fetch_add(1, Ordering::Relaxed) {
+    let site = TestSite::new(move |request| match busy.fetch_add(1, Ordering::Relaxed) {
         0 | 1 => SiteAnswer::text(429, "Rate limit exceeded").header("retry-after", "1"),
         _ => {
             let query: Vec<String> =

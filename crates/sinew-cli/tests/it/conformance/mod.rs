@@ -12,8 +12,8 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use sinew_guard::atomic::Lock;
-use sinew_testkit::{Machine, skipped};
+use sinew_guard::atomic::FileLock;
+use sinew_testkit::{TestMachine, report_skip};
 
 use crate::support::command;
 
@@ -23,14 +23,14 @@ const PACKAGES: [&str; 2] = ["clawhub@0.23.3", "skills@1.5.18"];
 /// The folder with the clients, or a loud `SKIPPED`. Installed once, below `target`.
 fn clients() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("conformance");
-    let _lock = Lock::acquire(&folder.join("install.lock")).expect("a lock below target");
+    let _lock = FileLock::acquire(&folder.join("install.lock")).expect("a lock below target");
     let done = folder.join(format!("installed-{}", PACKAGES.join("-")));
     if done.exists() {
         return Some(folder);
     }
     let version = Command::new("node").arg("--version").output();
     if !version.is_ok_and(|version| version.status.success()) {
-        skipped("there is no Node; the real clients were not run");
+        report_skip("there is no Node; the real clients were not run");
         return None;
     }
     let installed = Command::new("npm")
@@ -45,7 +45,7 @@ fn clients() -> Option<PathBuf> {
             Some(folder)
         }
         _ => {
-            skipped("npm could not install the real clients; they were not run");
+            report_skip("npm could not install the real clients; they were not run");
             None
         }
     }
@@ -53,7 +53,7 @@ fn clients() -> Option<PathBuf> {
 
 /// A machine with a registry on it, and the clients that people have.
 struct Team {
-    machine: Machine,
+    machine: TestMachine,
     clients: PathBuf,
     server: Child,
     origin: String,
@@ -65,7 +65,7 @@ impl Team {
     /// Starts the server with a configuration and further variables.
     fn start(config: &str, vars: &[(&str, &str)]) -> Option<Self> {
         let clients = clients()?;
-        let machine = Machine::new().file("home/.sinew/config.json5", config);
+        let machine = TestMachine::new().file("home/.sinew/config.json5", config);
         let mut serve = command(&machine, &["serve", "--listen", "127.0.0.1:0", "--registry"]);
         serve.arg("--json").envs(vars.iter().copied()).stdout(Stdio::piped());
         let mut server = serve.spawn().expect("sinew runs");

@@ -5,31 +5,34 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use sinew_catalog::FixedClock;
-use sinew_engine::approval::{Act, Content, Evidence, NewApproval, Scan, ScanVerdict, Subject};
-use sinew_engine::{Actor, Engine, Environment, Options};
-use sinew_testkit::Machine;
+use sinew_engine::approval::{
+    ApprovalContent, ApprovalEvidence, ApprovalScan, ApprovalSubject, CandidateVerdict, ConsentAct,
+    NewApproval,
+};
+use sinew_engine::{Actor, Engine, EngineOptions, Environment};
+use sinew_testkit::TestMachine;
 
 use super::client::Client;
 use super::tools::with_workshop;
 
 /// The machine's engine, with the time of now: other processes look at the same approvals.
-fn engine(machine: &Machine) -> Engine {
+fn engine(machine: &TestMachine) -> Engine {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_millis();
     let clock = Arc::new(FixedClock(u64::try_from(now).expect("this age")));
     let env = Environment { clock, ..machine.environment() };
-    Engine::open(env, Options::default()).expect("an engine")
+    Engine::open(env, EngineOptions::default()).expect("an engine")
 }
 
 /// Something that waits, as another part of sinew would ask for it.
-fn waiting(machine: &Machine, kind: Act, critical: usize) -> String {
-    let verdict = if critical > 0 { ScanVerdict::Block } else { ScanVerdict::Allow };
-    let evidence = Evidence {
-        scan: Some(Scan { verdict, critical, warn: 0, info: 0 }),
-        ..Evidence::default()
+fn waiting(machine: &TestMachine, kind: ConsentAct, critical: usize) -> String {
+    let verdict = if critical > 0 { CandidateVerdict::Block } else { CandidateVerdict::Allow };
+    let evidence = ApprovalEvidence {
+        scan: Some(ApprovalScan { verdict, critical, warn: 0, info: 0 }),
+        ..ApprovalEvidence::default()
     };
-    let content = Content::of([("SKILL.md", b"text".as_slice())]);
+    let content = ApprovalContent::from_files([("SKILL.md", b"text".as_slice())]);
     let name = if critical > 0 { "danger" } else { "todo" };
-    let subject = Subject { name: name.to_owned(), version: Some("1".to_owned()), content };
+    let subject = ApprovalSubject { name: name.to_owned(), version: Some("1".to_owned()), content };
     let asked = NewApproval::new(kind, subject, evidence);
     engine(machine).open_approval(asked, &Actor::System).expect("a question").id
 }
@@ -44,8 +47,9 @@ fn decide(id: &str, quote: Option<&str>) -> Value {
 
 #[test]
 fn case_11_an_answer_is_passed_on_only_as_far_as_it_may() {
-    let machine = Machine::new();
-    let (plan, install) = (waiting(&machine, Act::Plan, 0), waiting(&machine, Act::Install, 0));
+    let machine = TestMachine::new();
+    let (plan, install) =
+        (waiting(&machine, ConsentAct::Plan, 0), waiting(&machine, ConsentAct::Install, 0));
     let mut client = Client::session(&machine, json!({}));
     assert_eq!(client.error("approve", decide(&plan, None))["code"], "quote-missing");
     let said = client.data("approve", decide(&plan, Some("yes, go ahead")));
@@ -57,9 +61,10 @@ fn case_11_an_answer_is_passed_on_only_as_far_as_it_may() {
 
 #[test]
 fn case_11_relaying_can_be_allowed_but_not_for_a_critical_finding() {
-    let machine = Machine::new().file("home/.sinew/config.json5", "{approvals: {relay: 'allow'}}");
+    let machine =
+        TestMachine::new().file("home/.sinew/config.json5", "{approvals: {relay: 'allow'}}");
     let (clean, critical) =
-        (waiting(&machine, Act::Install, 0), waiting(&machine, Act::Install, 1));
+        (waiting(&machine, ConsentAct::Install, 0), waiting(&machine, ConsentAct::Install, 1));
     let mut client = Client::session(&machine, json!({}));
     let said = client.data("approve", decide(&clean, Some("yes")));
     assert_eq!(said["approval"]["state"], "approved");
@@ -88,8 +93,8 @@ fn case_10_a_session_asks_its_person() {
         (form("cancel", None), "pending"),
         (form("accept", None), "pending"),
     ] {
-        let machine = Machine::new();
-        let id = waiting(&machine, Act::Install, 0);
+        let machine = TestMachine::new();
+        let id = waiting(&machine, ConsentAct::Install, 0);
         let said = answer.clone();
         let mut client = Client::session(&machine, json!({"elicitation": {}}))
             .answering(move |_, _| said.clone());
@@ -108,8 +113,8 @@ fn case_10_a_session_asks_its_person() {
 
 #[test]
 fn case_10_a_request_that_stands_alone_is_answered_with_the_question() {
-    let machine = Machine::new();
-    let id = waiting(&machine, Act::Install, 0);
+    let machine = TestMachine::new();
+    let id = waiting(&machine, ConsentAct::Install, 0);
     let mut client = Client::stateless(&machine, json!({"elicitation": {"form": {}}}));
     let call = json!({"name": "approve", "arguments": {"action": "decide", "id": id}});
     let asked = client.ask("tools/call", call.clone());
@@ -128,7 +133,7 @@ fn case_10_a_request_that_stands_alone_is_answered_with_the_question() {
         assert_eq!(client.refused("tools/call", answered(forged, yes.clone())), -32602, "{forged}");
     }
     // The note of one question does not answer another.
-    let other = waiting(&machine, Act::Plan, 0);
+    let other = waiting(&machine, ConsentAct::Plan, 0);
     let mut crossed = answered(&note, yes.clone());
     crossed["arguments"]["id"] = json!(other);
     assert_eq!(client.refused("tools/call", crossed), -32602);
@@ -156,7 +161,7 @@ fn proposal(client: &mut Client) -> String {
 
 #[test]
 fn a_proposal_is_written_when_its_person_agrees() {
-    let machine = with_workshop(Machine::new());
+    let machine = with_workshop(TestMachine::new());
     let written = machine.path("work/skills/notes/SKILL.md");
     let mut client = Client::session(&machine, json!({"elicitation": {}}))
         .answering(|_, _| form("decline", None));
@@ -176,14 +181,14 @@ fn a_proposal_is_written_when_its_person_agrees() {
 #[test]
 fn a_waiting_review_is_done_by_the_clients_model() {
     let config = "{plugins: {entries: {'skill-workshop': {enabled: true, config: {reviewMode: 'llm', reviewInterval: 1, provider: {kind: 'mcp'}}}}}}";
-    let machine = Machine::new().file("home/.sinew/config.json5", config);
-    let turn = |machine: &Machine| {
+    let machine = TestMachine::new().file("home/.sinew/config.json5", config);
+    let turn = |machine: &TestMachine| {
         let engine = engine(machine);
         let messages = [
             json!({"role": "user", "content": "The release failed. My key is sk-ant-REDACTED"}),
             json!({"role": "assistant", "content": "I tagged it again and it worked."}),
         ];
-        let turn = sinew_workshop::Turn {
+        let turn = sinew_workshop::FinishedTurn {
             messages: &messages,
             succeeded: true,
             agent_id: Some("a"),

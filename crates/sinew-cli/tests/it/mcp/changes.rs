@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use super::client::Client;
 
@@ -12,11 +12,11 @@ const SOON: Duration = Duration::from_secs(30);
 /// Long enough to see that nothing comes.
 const A_WHILE: Duration = Duration::from_secs(4);
 
-fn machine() -> Machine {
-    Machine::new().workspace_skill("a", "").file("work/skills/a/notes.md", "one")
+fn machine() -> TestMachine {
+    TestMachine::new().workspace_skill("a", "").file("work/skills/a/notes.md", "one")
 }
 
-fn add(machine: &Machine, name: &str) {
+fn add(machine: &TestMachine, name: &str) {
     let text = format!("---\nname: {name}\ndescription: About {name}\n---\n");
     machine.write(&format!("work/skills/{name}/SKILL.md"), text);
 }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use crate::support::command;
 
@@ -42,12 +42,12 @@ pub(crate) struct Client {
 
 impl Client {
     /// A session on a machine, for a client with these capabilities.
-    pub(crate) fn session(machine: &Machine, capabilities: Value) -> Self {
+    pub(crate) fn session(machine: &TestMachine, capabilities: Value) -> Self {
         Self::session_with(machine, capabilities, &[])
     }
 
     /// The same with variables of the server's own.
-    pub(crate) fn session_with(machine: &Machine, capabilities: Value, vars: &Vars) -> Self {
+    pub(crate) fn session_with(machine: &TestMachine, capabilities: Value, vars: &Vars) -> Self {
         let mut client = Self::spawn(machine, None, vars);
         let who = json!({"name": "tester", "version": "1"});
         let hello = json!({
@@ -60,12 +60,12 @@ impl Client {
     }
 
     /// A client whose every request stands alone.
-    pub(crate) fn stateless(machine: &Machine, capabilities: Value) -> Self {
+    pub(crate) fn stateless(machine: &TestMachine, capabilities: Value) -> Self {
         Self::stateless_with(machine, capabilities, &[])
     }
 
     /// The same with variables of the server's own.
-    pub(crate) fn stateless_with(machine: &Machine, capabilities: Value, vars: &Vars) -> Self {
+    pub(crate) fn stateless_with(machine: &TestMachine, capabilities: Value, vars: &Vars) -> Self {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": STATELESS,
             "io.modelcontextprotocol/clientInfo": {"name": "tester", "version": "1"},
@@ -74,7 +74,7 @@ impl Client {
         Self::spawn(machine, Some(meta), vars)
     }
 
-    fn spawn(machine: &Machine, meta: Option<Value>, vars: &Vars) -> Self {
+    fn spawn(machine: &TestMachine, meta: Option<Value>, vars: &Vars) -> Self {
         let mut child = command(machine, &["mcp"])
             .envs(vars.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())

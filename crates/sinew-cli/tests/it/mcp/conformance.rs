@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use super::fixture::Fixture;
 use super::http::Served;
@@ -107,9 +107,9 @@ const WITH_FIXTURES: &[(&str, &[&str])] = &[
 const NOT_CLAIMED: &str = "tasks-";
 
 /// Five skills, one of them with 40 files.
-pub(super) fn machine() -> Machine {
+pub(super) fn machine() -> TestMachine {
     let mut machine =
-        Machine::new().file("home/.sinew/config.json5", "{mcp: {require_token: false}}");
+        TestMachine::new().file("home/.sinew/config.json5", "{mcp: {require_token: false}}");
     for name in ["alpha", "beta", "gamma", "delta", "epsilon"] {
         machine = machine.workspace_skill(name, "license: MIT");
     }

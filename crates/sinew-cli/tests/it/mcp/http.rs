@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use super::client::{SESSION, STATELESS};
 use crate::support::command;
@@ -19,7 +19,7 @@ pub(super) struct Served {
 }
 
 impl Served {
-    pub(super) fn start(machine: &Machine) -> Self {
+    pub(super) fn start(machine: &TestMachine) -> Self {
         let mut child = command(machine, &["mcp", "--http", "127.0.0.1:0"])
             .stdout(Stdio::piped())
             .spawn()
@@ -76,7 +76,7 @@ fn hello() -> String {
     .to_string()
 }
 
-fn token(machine: &Machine) -> String {
+fn token(machine: &TestMachine) -> String {
     let path = machine.path("home/.sinew/token");
     #[cfg(unix)]
     {
@@ -89,7 +89,7 @@ fn token(machine: &Machine) -> String {
 
 #[test]
 fn case_2_calls_need_the_token_the_name_and_the_origin() {
-    let machine = Machine::new().workspace_skill("mail", "");
+    let machine = TestMachine::new().workspace_skill("mail", "");
     let served = Served::start(&machine);
     let bearer = format!("Bearer {}", token(&machine));
     let auth = ("Authorization", bearer.as_str());
@@ -113,7 +113,7 @@ fn case_2_calls_need_the_token_the_name_and_the_origin() {
 
 #[test]
 fn case_2_a_listener_on_this_machine_can_do_without_a_token() {
-    let machine = Machine::new()
+    let machine = TestMachine::new()
         .workspace_skill("mail", "")
         .file("home/.sinew/config.json5", "{mcp: {require_token: false}}");
     let served = Served::start(&machine);

@@ -3,7 +3,7 @@
 use std::process::Output;
 
 use serde_json::{Value, json};
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use super::conformance::machine;
 use super::node::{Node, said};
@@ -12,7 +12,7 @@ use super::tools::with_workshop;
 const SINEW: &str = env!("CARGO_BIN_EXE_sinew");
 
 /// Runs the inspector over a server that is started by these words.
-fn inspect(node: &Node, machine: &Machine, server: &[&str], args: &[&str]) -> Output {
+fn inspect(node: &Node, machine: &TestMachine, server: &[&str], args: &[&str]) -> Output {
     let mut command = node.command("mcp-inspector");
     // The inspector hands few variables on, so the server sets its own.
     let bundled = format!("SINEW_BUNDLED_SKILLS_DIR={}", machine.path("bundled").display());
@@ -27,14 +27,14 @@ fn inspect(node: &Node, machine: &Machine, server: &[&str], args: &[&str]) -> Ou
 }
 
 /// The result of a method.
-fn result(node: &Node, machine: &Machine, args: &[&str]) -> Value {
+fn result(node: &Node, machine: &TestMachine, args: &[&str]) -> Value {
     let output = inspect(node, machine, &[SINEW, "mcp"], args);
     assert_eq!(output.status.code(), Some(0), "{args:?}: {}", said(&output));
     let answer: Value = serde_json::from_slice(&output.stdout).expect("one document");
     answer["result"].clone()
 }
 
-fn call(node: &Node, machine: &Machine, tool: &str, arguments: &Value) -> Value {
+fn call(node: &Node, machine: &TestMachine, tool: &str, arguments: &Value) -> Value {
     let arguments = arguments.to_string();
     let args =
         ["--method", "tools/call", "--tool-name", tool, "--tool-args-json", arguments.as_str()];

@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use sinew_guard::atomic::Lock;
-use sinew_testkit::skipped;
+use sinew_guard::atomic::FileLock;
+use sinew_testkit::report_skip;
 
 /// Exact versions: what a suite checks changes with it. Node comes along, because the inspector wants a
 /// newer one than many systems have.
@@ -26,7 +26,7 @@ impl Node {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mcp-node-1");
         std::fs::create_dir_all(&folder).expect("a folder below target");
         // Tests are processes of their own; the first one installs.
-        let _lock = Lock::acquire(&folder.join("lock")).expect("a lock");
+        let _lock = FileLock::acquire(&folder.join("lock")).expect("a lock");
         let done = folder.join("installed");
         if !done.exists() {
             let installed = Command::new("npm")
@@ -63,7 +63,7 @@ impl Node {
 }
 
 fn missing(why: &str) -> Option<Node> {
-    skipped(why);
+    report_skip(why);
     None
 }
 

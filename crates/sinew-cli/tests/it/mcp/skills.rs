@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sinew_skill::content_hash;
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use super::client::Client;
 
@@ -24,8 +24,8 @@ fn names(client: &mut Client) -> Vec<String> {
     }
 }
 
-fn machine() -> Machine {
-    Machine::new()
+fn machine() -> TestMachine {
+    TestMachine::new()
         .file(
             "work/skills/x/SKILL.md",
             "---\nname: x\ndescription: d\nlicense: MIT\nenabled: yes\nyear: 2026\n---\nbody\n",
@@ -185,7 +185,7 @@ fn case_8_a_changed_file_has_another_digest_at_once() {
 
 #[test]
 fn pages_are_cut_from_one_version() {
-    let mut machine = Machine::new();
+    let mut machine = TestMachine::new();
     for at in 0..45 {
         machine = machine.workspace_skill(&format!("s{at:02}"), "");
     }

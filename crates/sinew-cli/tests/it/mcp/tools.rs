@@ -1,7 +1,7 @@
 //! The tools, the prompts and what every answer keeps to.
 
 use serde_json::{Value, json};
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 
 use super::client::Client;
 use crate::support::json as cli_json;
@@ -22,8 +22,8 @@ const TOOLS: [&str; 9] = [
 const DOCTOR: &str = "---\nname: run-doctor\ndescription: Reads logs, traces and tool errors of an \
     agent run to find out what failed and why.\n---\nRead the logs.\n";
 
-pub(super) fn machine() -> Machine {
-    Machine::new()
+pub(super) fn machine() -> TestMachine {
+    TestMachine::new()
         .file("work/skills/run-doctor/SKILL.md", DOCTOR)
         .file(
             "work/skills/pdf-tools/SKILL.md",
@@ -34,7 +34,7 @@ pub(super) fn machine() -> Machine {
         .workspace_skill("forge", "metadata: {openclaw: {requires: {bins: [forge]}}}")
 }
 
-pub(super) fn with_workshop(machine: Machine) -> Machine {
+pub(super) fn with_workshop(machine: TestMachine) -> TestMachine {
     let config = "{plugins: {entries: {'skill-workshop': {enabled: true}}}}";
     machine.file("home/.sinew/config.json5", config)
 }

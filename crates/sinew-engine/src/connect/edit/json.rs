@@ -4,20 +4,20 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstObject, CstRootNode};
 use serde_json::Value;
 
-use super::{Format, Trouble, shape};
+use super::{ConfigEditError, ConfigFormat, shape};
 
 /// Some editors begin a file with it; it is no part of the text.
 const MARK: char = '\u{feff}';
 
-pub(crate) struct Json {
+pub(crate) struct JsonConfig {
     root: CstRootNode,
     marked: bool,
 }
 
-impl Json {
-    pub(super) fn read(format: Format, text: &str) -> Result<Self, Trouble> {
+impl JsonConfig {
+    pub(super) fn read(format: ConfigFormat, text: &str) -> Result<Self, ConfigEditError> {
         let plain = text.strip_prefix(MARK);
-        let json5 = format == Format::Json5;
+        let json5 = format == ConfigFormat::Json5;
         let options = ParseOptions {
             allow_comments: true,
             allow_trailing_commas: true,
@@ -32,7 +32,7 @@ impl Json {
             allow_extended_string_escapes: json5,
         };
         let root = CstRootNode::parse(plain.unwrap_or(text), &options).map_err(|error| {
-            Trouble::Syntax {
+            ConfigEditError::Syntax {
                 line: error.line_display(),
                 column: error.column_display(),
                 what: error.kind().to_string(),
@@ -48,7 +48,7 @@ impl Json {
         at.iter().try_fold(self.root.object_value()?, |object, key| object.object_value(key))
     }
 
-    fn object_or_create(&self, at: &[&str]) -> Result<CstObject, Trouble> {
+    fn object_or_create(&self, at: &[&str]) -> Result<CstObject, ConfigEditError> {
         let mut object = self.root.object_value_or_create().ok_or_else(|| shape(&["the file"]))?;
         for (depth, key) in at.iter().enumerate() {
             object = object.object_value_or_create(key).ok_or_else(|| shape(&at[..=depth]))?;
@@ -61,7 +61,7 @@ impl Json {
         self.object(parents)?.get(last)?.value()?.to_serde_value()
     }
 
-    pub(super) fn put(&mut self, at: &[&str], value: &Value) -> Result<(), Trouble> {
+    pub(super) fn put(&mut self, at: &[&str], value: &Value) -> Result<(), ConfigEditError> {
         let Some((last, parents)) = at.split_last() else { return Err(shape(at)) };
         let object = self.object_or_create(parents)?;
         match object.get(last) {
@@ -83,7 +83,7 @@ impl Json {
         self.object(parents)?.array_value(last)
     }
 
-    pub(super) fn push(&mut self, at: &[&str], value: &Value) -> Result<(), Trouble> {
+    pub(super) fn push(&mut self, at: &[&str], value: &Value) -> Result<(), ConfigEditError> {
         let Some((last, parents)) = at.split_last() else { return Err(shape(at)) };
         let object = self.object_or_create(parents)?;
         let array = object.array_value_or_create(last).ok_or_else(|| shape(at))?;

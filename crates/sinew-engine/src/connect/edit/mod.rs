@@ -1,6 +1,6 @@
 //! Configuration files of other programs, changed in one place and left alone everywhere else.
 //!
-//! A [`Document`] keeps every byte that is not ours: comments, order, line ends. It knows two kinds of
+//! A [`ConfigDocument`] keeps every byte that is not ours: comments, order, line ends. It knows two kinds of
 //! places: an entry of a map, and an item of a list.
 
 mod json;
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 /// How a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum ConfigFormat {
     /// JSON, with the comments and trailing commas that its readers accept.
     Json,
     /// JSON5.
@@ -24,14 +24,14 @@ pub(crate) enum Format {
 
 /// Why a file cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum ConfigEditError {
     /// It cannot be understood.
     Syntax { line: usize, column: usize, what: String },
     /// Something else stands where a map or a list is expected.
     Shape { at: String },
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for ConfigEditError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Syntax { line, column, what } => {
@@ -43,18 +43,20 @@ impl fmt::Display for Trouble {
 }
 
 /// A file that is being changed.
-pub(crate) enum Document {
-    Json(json::Json),
-    Toml(toml::Toml),
-    Yaml(yaml::Yaml),
+pub(crate) enum ConfigDocument {
+    Json(json::JsonConfig),
+    Toml(toml::TomlConfig),
+    Yaml(yaml::YamlConfig),
 }
 
-impl Document {
-    pub(crate) fn read(format: Format, text: &str) -> Result<Self, Trouble> {
+impl ConfigDocument {
+    pub(crate) fn read(format: ConfigFormat, text: &str) -> Result<Self, ConfigEditError> {
         Ok(match format {
-            Format::Json | Format::Json5 => Self::Json(json::Json::read(format, text)?),
-            Format::Toml => Self::Toml(toml::Toml::read(text)?),
-            Format::Yaml => Self::Yaml(yaml::Yaml::read(text)?),
+            ConfigFormat::Json | ConfigFormat::Json5 => {
+                Self::Json(json::JsonConfig::read(format, text)?)
+            }
+            ConfigFormat::Toml => Self::Toml(toml::TomlConfig::read(text)?),
+            ConfigFormat::Yaml => Self::Yaml(yaml::YamlConfig::read(text)?),
         })
     }
 
@@ -85,16 +87,16 @@ impl Document {
         }
     }
 
-    /// What [`Document::get`] gives once `value` was put there.
-    pub(crate) fn written(&self, at: &[&str], value: &Value) -> Value {
+    /// What [`ConfigDocument::get`] gives once `value` was put there.
+    pub(crate) fn value_after_put(&self, at: &[&str], value: &Value) -> Value {
         match self {
-            Self::Yaml(_) => yaml::Yaml::written(at, value),
+            Self::Yaml(_) => yaml::YamlConfig::value_after_put(at, value),
             Self::Json(_) | Self::Toml(_) => value.clone(),
         }
     }
 
     /// Writes an entry of a map, and the maps around it.
-    pub(crate) fn put(&mut self, at: &[&str], value: &Value) -> Result<(), Trouble> {
+    pub(crate) fn put(&mut self, at: &[&str], value: &Value) -> Result<(), ConfigEditError> {
         match self {
             Self::Json(json) => json.put(at, value),
             Self::Toml(toml) => toml.put(at, value),
@@ -112,7 +114,7 @@ impl Document {
     }
 
     /// Adds an item to a list, and makes what is around it. Only JSON has lists of ours.
-    pub(crate) fn push(&mut self, at: &[&str], value: &Value) -> Result<(), Trouble> {
+    pub(crate) fn push(&mut self, at: &[&str], value: &Value) -> Result<(), ConfigEditError> {
         match self {
             Self::Json(json) => json.push(at, value),
             Self::Toml(_) | Self::Yaml(_) => Err(shape(at)),
@@ -136,6 +138,6 @@ impl Document {
     }
 }
 
-fn shape(at: &[&str]) -> Trouble {
-    Trouble::Shape { at: at.join(".") }
+fn shape(at: &[&str]) -> ConfigEditError {
+    ConfigEditError::Shape { at: at.join(".") }
 }

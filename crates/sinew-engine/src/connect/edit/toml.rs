@@ -3,22 +3,22 @@
 use serde_json::{Map, Value};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike};
 
-use super::{Trouble, shape};
+use super::{ConfigEditError, shape};
 
-pub(crate) struct Toml {
+pub(crate) struct TomlConfig {
     document: DocumentMut,
     /// Whether lines end as on Windows, which the parser does not keep.
     crlf: bool,
 }
 
-impl Toml {
-    pub(super) fn read(text: &str) -> Result<Self, Trouble> {
+impl TomlConfig {
+    pub(super) fn read(text: &str) -> Result<Self, ConfigEditError> {
         let crlf = text.contains("\r\n");
         let plain = text.replace("\r\n", "\n");
         let document: DocumentMut = plain.parse().map_err(|error: toml_edit::TomlError| {
             let at = error.span().map_or(0, |span| span.start).min(plain.len());
             let before = plain.get(..at).unwrap_or_default();
-            Trouble::Syntax {
+            ConfigEditError::Syntax {
                 line: before.matches('\n').count() + 1,
                 column: before.rsplit('\n').next().unwrap_or_default().chars().count() + 1,
                 what: error.message().lines().next().unwrap_or_default().to_owned(),
@@ -32,7 +32,7 @@ impl Toml {
         at.iter().try_fold(first, |item, key| item.get(key)).and_then(value)
     }
 
-    pub(super) fn put(&mut self, at: &[&str], value: &Value) -> Result<(), Trouble> {
+    pub(super) fn put(&mut self, at: &[&str], value: &Value) -> Result<(), ConfigEditError> {
         let (Some((last, parents)), Value::Object(fields)) = (at.split_last(), value) else {
             return Err(shape(at));
         };

@@ -7,17 +7,17 @@
 use granit_parser::{Event, Parser};
 use serde_json::Value;
 
-use super::{Trouble, shape};
+use super::{ConfigEditError, shape};
 
 const BEGIN: &str = "# >>> sinew (written by `sinew connect`)";
 const END: &str = "# <<< sinew";
 
-pub(crate) struct Yaml {
+pub(crate) struct YamlConfig {
     text: String,
 }
 
-impl Yaml {
-    pub(super) fn read(text: &str) -> Result<Self, Trouble> {
+impl YamlConfig {
+    pub(super) fn read(text: &str) -> Result<Self, ConfigEditError> {
         check(text)?;
         Ok(Self { text: text.to_owned() })
     }
@@ -66,13 +66,13 @@ impl Yaml {
         Some((first, first + 1 + places.take_while(inside).count()))
     }
 
-    /// The value that [`Yaml::get`] gives once this was put there.
-    pub(super) fn written(at: &[&str], value: &Value) -> Value {
+    /// The value that [`YamlConfig::get`] gives once this was put there.
+    pub(super) fn value_after_put(at: &[&str], value: &Value) -> Value {
         let name = at.last().copied().unwrap_or_default();
         Value::String(normal(&block(name, value, "", "\n")))
     }
 
-    pub(super) fn put(&mut self, at: &[&str], value: &Value) -> Result<(), Trouble> {
+    pub(super) fn put(&mut self, at: &[&str], value: &Value) -> Result<(), ConfigEditError> {
         let [parent, name] = at else { return Err(shape(at)) };
         self.remove(at);
         let newline = self.newline();
@@ -194,7 +194,7 @@ fn key_of(line: &str) -> Option<&str> {
 }
 
 /// Whether it is YAML at all.
-fn check(text: &str) -> Result<(), Trouble> {
+fn check(text: &str) -> Result<(), ConfigEditError> {
     let mut parser = Parser::new_from_str(text);
     let mut depth = 0_usize;
     loop {
@@ -211,7 +211,7 @@ fn check(text: &str) -> Result<(), Trouble> {
                 _ => {}
             },
             Some(Err(error)) => {
-                return Err(Trouble::Syntax {
+                return Err(ConfigEditError::Syntax {
                     line: error.marker().line(),
                     column: error.marker().col() + 1,
                     what: error.info(),

@@ -3,10 +3,11 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use sinew_cortex::acquire::Finish;
-use sinew_engine::Error;
+use sinew_cortex::acquire::UseReport;
+use sinew_engine::EngineError;
 use sinew_engine::acquire::{
-    Fetched, Listing, Market, Order, Placed, Reply, Searched, Unattended, Wanted, Wish,
+    AcquireReply, AcquireRequest, AcquireTarget, FetchedCandidate, InstallOrder, MarketInstall,
+    MarketListing, MarketSearchResult, SkillMarket, UnattendedHost,
 };
 
 use super::stall::Stall;
@@ -38,36 +39,40 @@ impl Ending<'_> {
     }
 }
 
-impl Market for Ending<'_> {
+impl SkillMarket for Ending<'_> {
     fn search(
         &self,
         keywords: &[String],
-        relevant: &dyn Fn(&Listing) -> bool,
-    ) -> Result<Searched, Error> {
+        relevant: &dyn Fn(&MarketListing) -> bool,
+    ) -> Result<MarketSearchResult, EngineError> {
         self.around(|stall| stall.search(keywords, relevant))
     }
 
-    fn named(&self, reference: &str, version: Option<&str>) -> Result<Listing, Error> {
-        self.around(|stall| stall.named(reference, version))
+    fn lookup(&self, reference: &str, version: Option<&str>) -> Result<MarketListing, EngineError> {
+        self.around(|stall| stall.lookup(reference, version))
     }
 
-    fn fetch(&self, wanted: &Wanted<'_>) -> Result<Fetched, Error> {
+    fn fetch(&self, wanted: &AcquireTarget<'_>) -> Result<FetchedCandidate, EngineError> {
         self.around(|stall| stall.fetch(wanted))
     }
 
-    fn install(&self, wanted: &Wanted<'_>, order: &Order<'_>) -> Result<Placed, Error> {
+    fn install(
+        &self,
+        wanted: &AcquireTarget<'_>,
+        order: &InstallOrder<'_>,
+    ) -> Result<MarketInstall, EngineError> {
         self.around(|stall| stall.install(wanted, order))
     }
 
-    fn installed(&self, slug: &str) -> Result<Option<Placed>, Error> {
+    fn installed(&self, slug: &str) -> Result<Option<MarketInstall>, EngineError> {
         self.around(|stall| stall.installed(slug))
     }
 
-    fn uninstall(&self, slug: &str, run: &str) -> Result<bool, Error> {
+    fn uninstall(&self, slug: &str, run: &str) -> Result<bool, EngineError> {
         self.around(|stall| stall.uninstall(slug, run))
     }
 
-    fn retain(&self, slug: &str, run: &str) -> Result<(), Error> {
+    fn retain(&self, slug: &str, run: &str) -> Result<(), EngineError> {
         self.around(|stall| stall.retain(slug, run))
     }
 }
@@ -87,17 +92,17 @@ fn after_a_crash_anywhere_cancelling_leaves_nothing() {
             goods.install_fails = (at % 2 == 1).then(|| "no".into());
         });
         let ending = Ending { stall: &stall, left: Cell::new(at) };
-        let mut kim =
-            Kim::answering([Reply::YES, Reply::YES, Reply::NO]).finishing([Finish::success()]);
-        let wish = Wish { task: TASK.to_owned(), ..Wish::default() };
+        let mut kim = Kim::answering([AcquireReply::YES, AcquireReply::YES, AcquireReply::NO])
+            .finishing([UseReport::success()]);
+        let wish = AcquireRequest { task: TASK.to_owned(), ..AcquireRequest::default() };
         let engine = world.engine();
         let ran = catch_unwind(AssertUnwindSafe(|| {
             engine.acquisition(&ending).begin(&wish, &mut kim).map(drop)
         }));
         drop(engine);
         let engine = world.engine();
-        for run in engine.acquisition(&stall).open().expect("runs") {
-            engine.acquisition(&stall).cancel(&run.id, &mut Unattended).expect("an end");
+        for run in engine.acquisition(&stall).open_runs().expect("runs") {
+            engine.acquisition(&stall).cancel(&run.id, &mut UnattendedHost).expect("an end");
         }
         assert_eq!(stall.left(), [] as [&str; 0], "after {at} steps: {:?}", kim.story());
         assert_eq!(engine.approvals(true).expect("approvals"), [], "after {at} steps");

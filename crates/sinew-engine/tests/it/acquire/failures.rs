@@ -1,15 +1,15 @@
 //! The failure table.
 
-use sinew_cortex::acquire::Finish;
+use sinew_cortex::acquire::UseReport;
 use sinew_cortex::failure::FailureKind::{ApiError, AuthError, DependencyMissing, RuntimeError};
-use sinew_engine::acquire::Reply;
-use sinew_engine::approval::Act;
+use sinew_engine::acquire::AcquireReply;
+use sinew_engine::approval::ConsentAct;
 
 use super::stall::{Goods, Stall};
 use super::{Kim, TASK, begin, end};
 use crate::cortex::support::World;
 
-const YES: Reply = Reply::YES;
+const YES: AcquireReply = AcquireReply::YES;
 
 fn weight(world: &World, slug: &str) -> f64 {
     let engine = world.engine();
@@ -41,7 +41,7 @@ fn three_failing_installs_stop_with_a_report() {
         (&2.into(), Some(3))
     );
     assert_eq!(report["tried"][0]["detail"], "the disk is full");
-    assert_eq!(kim.acts(), [Act::Install], "one yes covers the list");
+    assert_eq!(kim.acts(), [ConsentAct::Install], "one yes covers the list");
     assert_eq!(stall.left(), [] as [&str; 0]);
 }
 
@@ -55,7 +55,7 @@ fn what_cannot_be_fetched_is_shown_and_passed_over() {
     });
     let mut kim = Kim::default();
     let standing = begin(&engine, &stall, TASK, &mut kim);
-    assert_eq!(kim.asked, [(Act::Install, "task-keeper".to_owned())]);
+    assert_eq!(kim.asked, [(ConsentAct::Install, "task-keeper".to_owned())]);
     assert_eq!(end(&standing), "waits for install");
 }
 
@@ -80,7 +80,7 @@ fn a_service_that_fails_is_tried_again_once() {
     let world = World::new();
     let (engine, stall) = (world.engine(), Stall::new(&world));
     let mut kim =
-        Kim::answering([YES, YES]).finishing([Finish::failure(ApiError), Finish::success()]);
+        Kim::answering([YES, YES]).finishing([UseReport::failure(ApiError), UseReport::success()]);
     let standing = begin(&engine, &stall, TASK, &mut kim);
     assert_eq!((end(&standing).as_str(), kim.waited.as_slice()), ("done(released)", &[3_000][..]));
     let slug = standing.run.attempts[0].slug.clone();
@@ -88,8 +88,8 @@ fn a_service_that_fails_is_tried_again_once() {
     assert!((weight(&world, &slug) - 0.575).abs() < 1e-9);
     let world = World::new();
     let (engine, stall) = (world.engine(), Stall::new(&world));
-    let twice = [Finish::failure(ApiError), Finish::failure(ApiError)];
-    let mut kim = Kim::answering([YES, YES, Reply::NO]).finishing(twice);
+    let twice = [UseReport::failure(ApiError), UseReport::failure(ApiError)];
+    let mut kim = Kim::answering([YES, YES, AcquireReply::NO]).finishing(twice);
     let standing = begin(&engine, &stall, TASK, &mut kim);
     assert_eq!((end(&standing).as_str(), kim.waited.len()), ("aborted(declined)", 1));
     let slug = standing.run.attempts[0].slug.clone();
@@ -101,13 +101,13 @@ fn a_service_that_fails_is_tried_again_once() {
 fn refused_credentials_are_asked_about_and_never_tried_by_itself() {
     let world = World::new();
     let (engine, stall) = (world.engine(), Stall::new(&world));
-    let finishes = [Finish::failure(AuthError), Finish::success()];
+    let finishes = [UseReport::failure(AuthError), UseReport::success()];
     let mut kim = Kim::answering([YES, YES]).finishing(finishes);
     let standing = begin(&engine, &stall, TASK, &mut kim);
     assert_eq!(end(&standing), "\"credentials\"");
     assert_eq!((kim.waited.len(), kim.finishes.len()), (0, 1));
     kim.credentials = Some(true);
-    let standing = engine.acquisition(&stall).carry_on(&standing.run.id, &mut kim).expect("a run");
+    let standing = engine.acquisition(&stall).resume(&standing.run.id, &mut kim).expect("a run");
     assert_eq!(end(&standing), "done(released)");
 }
 
@@ -125,13 +125,15 @@ fn a_missing_program_needs_a_yes_of_its_own() {
     for slug in ["todoist-cli", "task-keeper"] {
         stall.change(slug, |goods| goods.description = meta.to_owned());
     }
-    let missing = || Finish { key: Some("todo".to_owned()), ..Finish::failure(DependencyMissing) };
-    let mut kim = Kim::answering([YES, YES, Reply::NO, Reply::NO]).finishing([missing()]);
+    let missing =
+        || UseReport { key: Some("todo".to_owned()), ..UseReport::failure(DependencyMissing) };
+    let mut kim =
+        Kim::answering([YES, YES, AcquireReply::NO, AcquireReply::NO]).finishing([missing()]);
     let standing = begin(&engine, &stall, TASK, &mut kim);
-    assert_eq!(kim.asked[2], (Act::Dependency, "brew install todo".to_owned()));
+    assert_eq!(kim.asked[2], (ConsentAct::Dependency, "brew install todo".to_owned()));
     assert!(!world.path("bin/todo").exists(), "nothing was installed without its yes");
     assert_eq!(end(&standing), "aborted(declined)");
-    let mut kim = Kim::answering([YES, YES, YES]).finishing([missing(), Finish::success()]);
+    let mut kim = Kim::answering([YES, YES, YES]).finishing([missing(), UseReport::success()]);
     let standing = begin(&world.engine(), &stall, TASK, &mut kim);
     assert_eq!(end(&standing), "done(released)", "{:#?}", kim.events);
     assert_eq!(kim.event("dependency")["installed"], true);
@@ -149,12 +151,12 @@ fn make_executable(world: &World, path: &str) {
 fn a_failure_in_use_takes_it_away_and_asks_before_the_next() {
     let world = World::new();
     let (engine, stall) = (world.engine(), Stall::new(&world));
-    let mut kim = Kim::answering([YES, YES]).finishing([Finish::failure(RuntimeError)]);
+    let mut kim = Kim::answering([YES, YES]).finishing([UseReport::failure(RuntimeError)]);
     let standing = begin(&engine, &stall, TASK, &mut kim);
     assert_eq!(end(&standing), "waits for switch_candidate");
     assert_eq!((stall.asked("install"), stall.left().len()), (1, 0));
-    let mut kim = Kim::answering([YES, YES]).finishing([Finish::success()]);
-    let standing = engine.acquisition(&stall).carry_on(&standing.run.id, &mut kim).expect("a run");
+    let mut kim = Kim::answering([YES, YES]).finishing([UseReport::success()]);
+    let standing = engine.acquisition(&stall).resume(&standing.run.id, &mut kim).expect("a run");
     assert_eq!((end(&standing).as_str(), stall.asked("install")), ("done(released)", 2));
     assert_eq!(stall.left(), [] as [&str; 0]);
 }
@@ -168,8 +170,10 @@ fn bytes_that_change_after_the_yes_are_not_installed() {
     let mut kim = Kim::default();
     let standing = begin(&engine, &stall, TASK, &mut kim);
     let approval = engine.approvals(true).expect("approvals").remove(0);
-    let yes = sinew_engine::approval::Decision::at_terminal(
-        sinew_engine::approval::Said::Yes(sinew_engine::approval::Scope::OnlyThis),
+    let yes = sinew_engine::approval::ApprovalDecision::at_terminal(
+        sinew_engine::approval::ApprovalResponse::Yes(
+            sinew_engine::approval::ConsentScope::OnlyThis,
+        ),
         sinew_engine::Actor::Person { name: None },
     );
     engine.decide_approval(&approval.id, &yes).expect("a yes");
@@ -177,7 +181,7 @@ fn bytes_that_change_after_the_yes_are_not_installed() {
     // Another process carries on: it fetches again, and sees other bytes.
     let mut kim = Kim::default();
     let standing =
-        world.engine().acquisition(&stall).carry_on(&standing.run.id, &mut kim).expect("a run");
+        world.engine().acquisition(&stall).resume(&standing.run.id, &mut kim).expect("a run");
     assert_eq!((stall.asked("install"), stall.left().len()), (0, 0));
     assert!(kim.event("install_failed")["detail"].as_str().expect("why").contains("agreed to"));
     assert_eq!(end(&standing), "waits for install", "the next one needs its own yes");

@@ -1,8 +1,8 @@
 //! The first time, and the times after it.
 
-use sinew_cortex::acquire::Finish;
-use sinew_engine::acquire::Reply;
-use sinew_engine::approval::{Act, Said, Scope};
+use sinew_cortex::acquire::UseReport;
+use sinew_engine::acquire::AcquireReply;
+use sinew_engine::approval::{ApprovalResponse, ConsentAct, ConsentScope};
 
 use super::stall::{Goods, Stall};
 use super::{Kim, TASK, begin, end, weekly};
@@ -14,7 +14,8 @@ use crate::cortex::support::World;
 fn the_first_time_searches_and_asks_and_leaves_nothing() {
     let world = World::new();
     let (engine, stall) = (world.engine(), Stall::new(&world));
-    let mut kim = Kim::answering([Reply::YES, Reply::YES]).finishing([Finish::success()]);
+    let mut kim =
+        Kim::answering([AcquireReply::YES, AcquireReply::YES]).finishing([UseReport::success()]);
     let standing = begin(&engine, &stall, TASK, &mut kim);
     assert_eq!(end(&standing), "done(released)");
     assert_eq!(
@@ -37,7 +38,7 @@ fn the_first_time_searches_and_asks_and_leaves_nothing() {
             "closed"
         ]
     );
-    assert_eq!(kim.acts(), [Act::Install, Act::Plan]);
+    assert_eq!(kim.acts(), [ConsentAct::Install, ConsentAct::Plan]);
     assert_eq!(kim.event("searched")["keywords"], serde_json::json!(["manage", "todo", "list"]));
     assert_eq!(kim.event("searched")["relevant"], 2);
     let candidates = kim.event("candidates")["candidates"].as_array().expect("a list");
@@ -68,7 +69,8 @@ fn the_next_time_is_recalled_without_a_search() {
     let stall = Stall::new(&world);
     weekly(&world, &stall, 1);
     let searches = stall.asked("search");
-    let mut kim = Kim::answering([Reply::YES, Reply::YES]).finishing([Finish::success()]);
+    let mut kim =
+        Kim::answering([AcquireReply::YES, AcquireReply::YES]).finishing([UseReport::success()]);
     let engine = world.engine();
     let standing = begin(&engine, &stall, "please manage the todo entries of this week", &mut kim);
     assert_eq!(end(&standing), "done(released)");
@@ -108,15 +110,19 @@ fn a_short_answer_is_filled_up_with_unreviewed_ones() {
     let (engine, stall) = (world.engine(), Stall::new(&world));
     stall.change("task-keeper", |goods| goods.reviewed = false);
     stall.change("todoist-cli", |goods| goods.install_fails = Some("the disk is full".to_owned()));
-    let mut kim =
-        Kim::answering([Reply::YES, Reply::YES, Reply::YES]).finishing([Finish::success()]);
+    let mut kim = Kim::answering([AcquireReply::YES, AcquireReply::YES, AcquireReply::YES])
+        .finishing([UseReport::success()]);
     let standing = begin(&engine, &stall, TASK, &mut kim);
     assert_eq!(end(&standing), "done(released)");
     assert_eq!(stall.asked("supplement"), 1);
     let shown = &kim.event("candidates")["candidates"];
     assert_eq!((&shown[0]["reviewed"], &shown[1]["reviewed"]), (&true.into(), &false.into()));
     assert_eq!(shown[1]["source"], "github");
-    assert_eq!(kim.acts(), [Act::Install, Act::Install, Act::Plan], "a yes of its own");
+    assert_eq!(
+        kim.acts(),
+        [ConsentAct::Install, ConsentAct::Install, ConsentAct::Plan],
+        "a yes of its own"
+    );
 }
 
 #[test]
@@ -151,7 +157,8 @@ fn a_skill_that_is_there_for_another_reason_stays() {
         "---\nname: todoist-cli\ndescription: Something about tides\n---\n",
     );
     let (engine, stall) = (world.engine(), Stall::new(&world));
-    let mut kim = Kim::answering([Reply::YES, Reply::YES]).finishing([Finish::success()]);
+    let mut kim =
+        Kim::answering([AcquireReply::YES, AcquireReply::YES]).finishing([UseReport::success()]);
     let standing = begin(&engine, &stall, TASK, &mut kim);
     assert_eq!(end(&standing), "done(released)");
     let shown = kim.event("candidates")["candidates"].as_array().expect("a list").clone();
@@ -166,18 +173,22 @@ fn a_person_may_want_others_once_or_only_this_one_or_nothing() {
     let (engine, stall) = (world.engine(), Stall::new(&world));
     stall.offer("todo-bot", Goods::new("Manage a todo list with reminders"));
     stall.offer("todo-txt", Goods::new("Manage the todo list in a text file"));
-    let mut kim = Kim::answering([Reply::Others]);
+    let mut kim = Kim::answering([AcquireReply::Others]);
     let standing = begin(&engine, &stall, TASK, &mut kim);
     assert_eq!((end(&standing).as_str(), stall.asked("search")), ("waits for install", 2));
-    assert_eq!(kim.acts(), [Act::Install, Act::Install]);
-    let only = Reply::Said(Said::Yes(Scope::OnlyThis));
+    assert_eq!(kim.acts(), [ConsentAct::Install, ConsentAct::Install]);
+    let only = AcquireReply::Said(ApprovalResponse::Yes(ConsentScope::OnlyThis));
     stall.change("task-keeper", |goods| goods.install_fails = Some("gone".to_owned()));
     stall.change("todoist-cli", |goods| goods.install_fails = Some("gone".to_owned()));
     stall.change("todo-bot", |goods| goods.install_fails = Some("gone".to_owned()));
     stall.change("todo-txt", |goods| goods.install_fails = Some("gone".to_owned()));
-    let mut kim = Kim::answering([only, Reply::NO]);
+    let mut kim = Kim::answering([only, AcquireReply::NO]);
     let standing = begin(&engine, &stall, TASK, &mut kim);
     assert_eq!(end(&standing), "aborted(declined)");
-    assert_eq!(kim.acts(), [Act::Install, Act::Install], "the second needs its own yes");
+    assert_eq!(
+        kim.acts(),
+        [ConsentAct::Install, ConsentAct::Install],
+        "the second needs its own yes"
+    );
     assert_eq!(stall.left(), [] as [&str; 0]);
 }

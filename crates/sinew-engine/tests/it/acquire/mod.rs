@@ -11,9 +11,12 @@ mod stall;
 
 use std::collections::VecDeque;
 
-use sinew_cortex::acquire::{Finish, Run};
-use sinew_engine::acquire::{Host, Paused, Ready, Reply, Standing, Told, Waits, Wish};
-use sinew_engine::approval::{Act, Approval, Channel};
+use sinew_cortex::acquire::{AcquireRun, UseReport};
+use sinew_engine::acquire::{
+    AcquireHost, AcquireProgress, AcquireReply, AcquireRequest, AcquireStatus, AcquireWait,
+    PauseEnd, ReadySkill,
+};
+use sinew_engine::approval::{Approval, ConsentAct, ConsentChannel};
 use sinew_engine::{Actor, Engine};
 
 use stall::Stall;
@@ -23,22 +26,22 @@ const TASK: &str = "manage my to-do list";
 /// A person who answers as the story wants, and sees everything.
 #[derive(Default)]
 struct Kim {
-    answers: VecDeque<Reply>,
-    finishes: VecDeque<Finish>,
-    went: Option<Finish>,
+    answers: VecDeque<AcquireReply>,
+    finishes: VecDeque<UseReport>,
+    went: Option<UseReport>,
     credentials: Option<bool>,
     cancels: bool,
     events: Vec<serde_json::Value>,
-    asked: Vec<(Act, String)>,
+    asked: Vec<(ConsentAct, String)>,
     waited: Vec<u64>,
 }
 
 impl Kim {
-    fn answering(answers: impl IntoIterator<Item = Reply>) -> Self {
+    fn answering(answers: impl IntoIterator<Item = AcquireReply>) -> Self {
         Self { answers: answers.into_iter().collect(), ..Self::default() }
     }
 
-    fn finishing(mut self, finishes: impl IntoIterator<Item = Finish>) -> Self {
+    fn finishing(mut self, finishes: impl IntoIterator<Item = UseReport>) -> Self {
         self.finishes.extend(finishes);
         self
     }
@@ -52,58 +55,58 @@ impl Kim {
         self.events.iter().rfind(|event| event["event"] == name).expect("it happened")
     }
 
-    fn acts(&self) -> Vec<Act> {
+    fn acts(&self) -> Vec<ConsentAct> {
         self.asked.iter().map(|(act, _)| *act).collect()
     }
 }
 
-impl Host for Kim {
-    fn told(&mut self, told: &Told<'_>) {
+impl AcquireHost for Kim {
+    fn on_progress(&mut self, told: &AcquireProgress<'_>) {
         self.events.push(serde_json::to_value(told).expect("JSON"));
     }
 
-    fn speaker(&self) -> (Actor, Channel) {
-        (Actor::Person { name: Some("kim".to_owned()) }, Channel::Cli)
+    fn respondent(&self) -> (Actor, ConsentChannel) {
+        (Actor::Person { name: Some("kim".to_owned()) }, ConsentChannel::Cli)
     }
 
-    fn answer(&mut self, approval: &Approval, _run: &Run) -> Reply {
+    fn answer(&mut self, approval: &Approval, _run: &AcquireRun) -> AcquireReply {
         self.asked.push((approval.kind, approval.subject.name.clone()));
-        self.answers.pop_front().unwrap_or(Reply::Later)
+        self.answers.pop_front().unwrap_or(AcquireReply::Later)
     }
 
-    fn may_cancel(&mut self, ms: u64) -> Paused {
+    fn offer_cancel(&mut self, ms: u64) -> PauseEnd {
         self.waited.push(ms);
-        if self.cancels { Paused::Cancelled } else { Paused::Passed }
+        if self.cancels { PauseEnd::Cancelled } else { PauseEnd::Passed }
     }
 
-    fn wait(&mut self, ms: u64) -> Paused {
+    fn wait(&mut self, ms: u64) -> PauseEnd {
         self.waited.push(ms);
-        Paused::Passed
+        PauseEnd::Passed
     }
 
-    fn use_skill(&mut self, _ready: &Ready<'_>) -> Option<Finish> {
+    fn use_skill(&mut self, _ready: &ReadySkill<'_>) -> Option<UseReport> {
         self.finishes.pop_front()
     }
 
-    fn how_it_went(&mut self, _slug: &str) -> Option<Finish> {
+    fn ask_outcome(&mut self, _slug: &str) -> Option<UseReport> {
         self.went.take()
     }
 
-    fn credentials(&mut self, _slug: &str, _names: &[String]) -> Option<bool> {
+    fn confirm_credentials(&mut self, _slug: &str, _names: &[String]) -> Option<bool> {
         self.credentials
     }
 }
 
-fn begin(engine: &Engine, stall: &Stall, task: &str, kim: &mut Kim) -> Standing {
-    let wish = Wish { task: task.to_owned(), ..Wish::default() };
+fn begin(engine: &Engine, stall: &Stall, task: &str, kim: &mut Kim) -> AcquireStatus {
+    let wish = AcquireRequest { task: task.to_owned(), ..AcquireRequest::default() };
     engine.acquisition(stall).begin(&wish, kim).expect("a run")
 }
 
 /// How a run ended, or what it waits for.
-fn end(standing: &Standing) -> String {
+fn end(standing: &AcquireStatus) -> String {
     match &standing.waits {
-        Waits::Nothing { end } => end.name().to_owned(),
-        Waits::Approval { approval } => format!("waits for {}", approval.kind.as_str()),
+        AcquireWait::Nothing { end } => end.name().to_owned(),
+        AcquireWait::Approval { approval } => format!("waits for {}", approval.kind.as_str()),
         other => serde_json::to_value(other).expect("JSON")["for"].to_string(),
     }
 }
@@ -111,8 +114,8 @@ fn end(standing: &Standing) -> String {
 /// Uses the task's skill successfully once a week, so often.
 fn weekly(world: &crate::cortex::support::World, stall: &Stall, times: usize) {
     for _ in 0..times {
-        let mut kim =
-            Kim::answering([Reply::YES, Reply::YES, Reply::NO]).finishing([Finish::success()]);
+        let mut kim = Kim::answering([AcquireReply::YES, AcquireReply::YES, AcquireReply::NO])
+            .finishing([UseReport::success()]);
         let standing = begin(&world.engine(), stall, TASK, &mut kim);
         assert_eq!(end(&standing), "done(released)", "{:?}", kim.story());
         world.pass(7 * 24 * 3_600_000);

@@ -1,8 +1,8 @@
 //! Reflexes: when one fires, what it still says, and what takes it back.
 
-use sinew_cortex::acquire::Finish;
-use sinew_engine::acquire::Reply;
-use sinew_engine::approval::Act;
+use sinew_cortex::acquire::UseReport;
+use sinew_engine::acquire::AcquireReply;
+use sinew_engine::approval::ConsentAct;
 
 use super::stall::Stall;
 use super::{Kim, TASK, begin, end, weekly};
@@ -22,10 +22,10 @@ fn a_reflex_notifies_waits_and_asks_nothing() {
     let stall = trained(&world);
     let searches = stall.asked("search");
     let engine = world.engine();
-    let mut kim = Kim::answering([Reply::NO]).finishing([Finish::success()]);
+    let mut kim = Kim::answering([AcquireReply::NO]).finishing([UseReport::success()]);
     let standing = begin(&engine, &stall, "manage the todo entries", &mut kim);
     assert_eq!(end(&standing), "done(released)");
-    assert_eq!(kim.acts(), [Act::Retain], "what stays is always asked");
+    assert_eq!(kim.acts(), [ConsentAct::Retain], "what stays is always asked");
     assert_eq!(kim.waited, [5_000]);
     let notice = kim.event("notice")["text"].as_str().expect("a text").to_owned();
     assert!(
@@ -73,7 +73,10 @@ fn another_version_is_asked_about_like_a_new_skill() {
     let engine = world.engine();
     let mut kim = Kim::default();
     let standing = begin(&engine, &stall, TASK, &mut kim);
-    assert_eq!((end(&standing).as_str(), kim.acts()), ("waits for install", vec![Act::Install]));
+    assert_eq!(
+        (end(&standing).as_str(), kim.acts()),
+        ("waits for install", vec![ConsentAct::Install])
+    );
     assert_eq!(kim.event("candidates")["mode"], "standard");
     let memory = engine.cortex().expect("a cortex").memory().expect("a memory");
     let region = standing.run.region.as_deref().expect("a region");
@@ -121,16 +124,16 @@ fn a_skill_that_is_kept_stays_and_leaves_the_region() {
     let stall = Stall::new(&world);
     weekly(&world, &stall, 6);
     let engine = world.engine();
-    let mut kim =
-        Kim::answering([Reply::YES, Reply::YES, Reply::YES]).finishing([Finish::success()]);
+    let mut kim = Kim::answering([AcquireReply::YES, AcquireReply::YES, AcquireReply::YES])
+        .finishing([UseReport::success()]);
     let standing = begin(&engine, &stall, TASK, &mut kim);
     assert_eq!(end(&standing), "done(retained)");
-    assert_eq!(kim.acts(), [Act::Install, Act::Plan, Act::Retain]);
+    assert_eq!(kim.acts(), [ConsentAct::Install, ConsentAct::Plan, ConsentAct::Retain]);
     assert_eq!(stall.left().len(), 2, "the folder and its entry");
     let memory = engine.cortex().expect("a cortex").memory().expect("a memory");
     let region = standing.run.region.as_deref().expect("a region");
     assert!(memory.candidate(region, &standing.run.candidates[0].slug).is_none());
-    assert!(memory.kept(region, &standing.run.candidates[0].slug).is_some());
+    assert!(memory.retained_candidate(region, &standing.run.candidates[0].slug).is_some());
     // From now on it is an installed skill like any other.
     let mut kim = Kim::default();
     let standing = begin(&world.engine(), &stall, TASK, &mut kim);

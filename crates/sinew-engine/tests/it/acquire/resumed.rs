@@ -1,18 +1,20 @@
 //! Runs that go on elsewhere: other processes, other surfaces, after a day.
 
-use sinew_cortex::acquire::Finish;
+use sinew_cortex::acquire::UseReport;
 use sinew_engine::Actor;
-use sinew_engine::acquire::{Reply, Waits};
-use sinew_engine::approval::{Act, Channel, Decision, Said, Scope};
+use sinew_engine::acquire::{AcquireReply, AcquireWait};
+use sinew_engine::approval::{
+    ApprovalDecision, ApprovalResponse, ConsentAct, ConsentChannel, ConsentScope,
+};
 
 use super::stall::Stall;
 use super::{Kim, TASK, begin, end};
 use crate::cortex::support::{DAY, World};
 
-fn yes(by: Actor, channel: Channel) -> Decision {
-    let said = Said::Yes(Scope::Listed);
+fn yes(by: Actor, channel: ConsentChannel) -> ApprovalDecision {
+    let said = ApprovalResponse::Yes(ConsentScope::Listed);
     let quote = Some("yes please".to_owned());
-    Decision { channel, quote, ..Decision::at_terminal(said, by) }
+    ApprovalDecision { channel, quote, ..ApprovalDecision::at_terminal(said, by) }
 }
 
 /// An agent without a terminal: it gets approval ids, a person answers elsewhere, the agent carries
@@ -26,28 +28,28 @@ fn an_agent_goes_on_where_a_person_answered() {
     let mut nobody = Kim::default();
     let standing = begin(&world.engine(), &stall, TASK, &mut nobody);
     let id = standing.run.id.clone();
-    let Waits::Approval { approval } = standing.waits else { panic!("{standing:?}") };
+    let AcquireWait::Approval { approval } = standing.waits else { panic!("{standing:?}") };
     let engine = world.engine();
     // The agent may not pass on a yes to an installation.
-    let relayed = engine.decide_approval(&approval.id, &yes(agent.clone(), Channel::Relay));
+    let relayed = engine.decide_approval(&approval.id, &yes(agent.clone(), ConsentChannel::Relay));
     assert_eq!(relayed.expect_err("a relayed yes").code, "not-approved");
-    let standing = engine.acquisition(&stall).carry_on(&id, &mut nobody).expect("a run");
+    let standing = engine.acquisition(&stall).resume(&id, &mut nobody).expect("a run");
     assert_eq!(end(&standing), "waits for install", "the same question still");
     assert_eq!(engine.approvals(true).expect("approvals").len(), 1);
-    engine.decide_approval(&approval.id, &yes(person, Channel::Cli)).expect("a yes");
-    let standing = engine.acquisition(&stall).carry_on(&id, &mut nobody).expect("a run");
-    let Waits::Approval { approval } = standing.waits else { panic!("{standing:?}") };
+    engine.decide_approval(&approval.id, &yes(person, ConsentChannel::Cli)).expect("a yes");
+    let standing = engine.acquisition(&stall).resume(&id, &mut nobody).expect("a run");
+    let AcquireWait::Approval { approval } = standing.waits else { panic!("{standing:?}") };
     // It may pass on one to a plan.
-    assert_eq!(approval.kind, Act::Plan);
+    assert_eq!(approval.kind, ConsentAct::Plan);
     assert!(!approval.evidence.steps.is_empty());
-    engine.decide_approval(&approval.id, &yes(agent, Channel::Relay)).expect("a yes");
-    let standing = engine.acquisition(&stall).carry_on(&id, &mut nobody).expect("a run");
-    let Waits::Use { slug, folder } = &standing.waits else { panic!("{standing:?}") };
+    engine.decide_approval(&approval.id, &yes(agent, ConsentChannel::Relay)).expect("a yes");
+    let standing = engine.acquisition(&stall).resume(&id, &mut nobody).expect("a run");
+    let AcquireWait::Use { slug, folder } = &standing.waits else { panic!("{standing:?}") };
     assert!(folder.ends_with(slug) && folder.join("SKILL.md").is_file());
     let standing = world
         .engine()
         .acquisition(&stall)
-        .report(&id, Finish::success(), &mut nobody)
+        .report(&id, UseReport::success(), &mut nobody)
         .expect("a run");
     assert_eq!(end(&standing), "done(released)");
     assert_eq!(stall.left(), [] as [&str; 0]);
@@ -64,25 +66,24 @@ fn every_state_is_taken_up_by_the_next_process() {
     for expected in ["waits for install", "waits for plan"] {
         // Twice without an answer, then with one.
         for _ in 0..2 {
-            let standing =
-                world.engine().acquisition(&stall).carry_on(&id, &mut kim).expect("a run");
+            let standing = world.engine().acquisition(&stall).resume(&id, &mut kim).expect("a run");
             assert_eq!(end(&standing), expected);
         }
-        kim.answers.push_back(Reply::YES);
-        world.engine().acquisition(&stall).carry_on(&id, &mut kim).expect("a run");
+        kim.answers.push_back(AcquireReply::YES);
+        world.engine().acquisition(&stall).resume(&id, &mut kim).expect("a run");
     }
     // It was in use: how did it go?
-    let standing = world.engine().acquisition(&stall).carry_on(&id, &mut kim).expect("a run");
+    let standing = world.engine().acquisition(&stall).resume(&id, &mut kim).expect("a run");
     assert_eq!(end(&standing), "\"outcome\"");
-    kim.went = Some(Finish::success());
+    kim.went = Some(UseReport::success());
     let engine = world.engine();
-    let standing = engine.acquisition(&stall).carry_on(&id, &mut kim).expect("a run");
+    let standing = engine.acquisition(&stall).resume(&id, &mut kim).expect("a run");
     assert_eq!(end(&standing), "done(released)");
     assert_eq!((stall.asked("install"), stall.left().len()), (1, 0));
     let cortex = engine.cortex().expect("a cortex");
     let memory = cortex.memory().expect("a memory");
     assert_eq!((memory.outcomes(), memory.stats.installs), (1, 1));
-    let over = engine.acquisition(&stall).report(&id, Finish::success(), &mut kim);
+    let over = engine.acquisition(&stall).report(&id, UseReport::success(), &mut kim);
     assert_eq!(over.expect_err("it is over").code, "not-now");
 }
 
@@ -91,7 +92,7 @@ fn every_state_is_taken_up_by_the_next_process() {
 fn an_unanswered_run_is_closed_after_a_day() {
     let world = World::new();
     let stall = Stall::new(&world);
-    let mut kim = Kim::answering([Reply::YES]);
+    let mut kim = Kim::answering([AcquireReply::YES]);
     let waiting = begin(&world.engine(), &stall, TASK, &mut kim);
     assert_eq!((end(&waiting).as_str(), stall.left().len()), ("waits for plan", 2));
     world.pass(i64::try_from(DAY).expect("a day") + 1);
@@ -107,7 +108,7 @@ fn a_cancelled_run_leaves_nothing() {
     let world = World::new();
     let stall = Stall::new(&world);
     let engine = world.engine();
-    for answers in [vec![], vec![Reply::YES], vec![Reply::YES, Reply::YES]] {
+    for answers in [vec![], vec![AcquireReply::YES], vec![AcquireReply::YES, AcquireReply::YES]] {
         let mut kim = Kim::answering(answers);
         let standing = begin(&engine, &stall, TASK, &mut kim);
         let standing =
@@ -124,12 +125,14 @@ fn a_cancelled_run_leaves_nothing() {
 fn what_makes_no_sense_is_refused_before_a_run_begins() {
     let world = World::new();
     let (engine, stall) = (world.engine(), Stall::new(&world));
-    let wish = |task: &str, region: Option<&str>, keywords: &[&str]| sinew_engine::acquire::Wish {
-        task: task.to_owned(),
-        region: region.map(str::to_owned),
-        keywords: keywords.iter().map(|word| (*word).to_owned()).collect(),
-        anyway: false,
-        ..sinew_engine::acquire::Wish::default()
+    let wish = |task: &str, region: Option<&str>, keywords: &[&str]| {
+        sinew_engine::acquire::AcquireRequest {
+            task: task.to_owned(),
+            region: region.map(str::to_owned),
+            keywords: keywords.iter().map(|word| (*word).to_owned()).collect(),
+            anyway: false,
+            ..sinew_engine::acquire::AcquireRequest::default()
+        }
     };
     for (wish, code) in [
         (wish(" ", None, &[]), "no-task"),
@@ -140,5 +143,5 @@ fn what_makes_no_sense_is_refused_before_a_run_begins() {
         let error = engine.acquisition(&stall).begin(&wish, &mut Kim::default());
         assert_eq!(error.expect_err("no run").code, code);
     }
-    assert!(engine.acquisition(&stall).open().expect("runs").is_empty());
+    assert!(engine.acquisition(&stall).open_runs().expect("runs").is_empty());
 }

@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use sinew_engine::acquire::{Fetched, Listing, Market, Order, Placed, Searched, Wanted};
-use sinew_engine::approval::{Content, Scan};
-use sinew_engine::{Error, ErrorKind};
-use sinew_guard::scan::{Bundle, Scanner};
+use sinew_engine::acquire::{
+    AcquireTarget, FetchedCandidate, InstallOrder, MarketInstall, MarketListing,
+    MarketSearchResult, SkillMarket,
+};
+use sinew_engine::approval::{ApprovalContent, ApprovalScan};
+use sinew_engine::{EngineError, ErrorKind};
+use sinew_guard::scan::{Scanner, SkillBundle};
 
 use crate::cortex::support::World;
 
@@ -93,10 +96,10 @@ impl Stall {
         self.calls.borrow_mut().push(call);
     }
 
-    fn listings(&self, reviewed: bool) -> Vec<Listing> {
+    fn listings(&self, reviewed: bool) -> Vec<MarketListing> {
         let goods = self.goods.borrow();
         let rows = goods.iter().filter(|(_, goods)| goods.reviewed == reviewed);
-        rows.map(|(slug, goods)| Listing {
+        rows.map(|(slug, goods)| MarketListing {
             slug: slug.clone(),
             reference: format!("@somebody/{slug}"),
             source: if reviewed { "clawhub" } else { "github" }.to_owned(),
@@ -111,16 +114,16 @@ impl Stall {
     }
 }
 
-fn failed(message: &str) -> Error {
-    Error::new(ErrorKind::Environment, "failed", message)
+fn failed(message: &str) -> EngineError {
+    EngineError::new(ErrorKind::Environment, "failed", message)
 }
 
-impl Market for Stall {
+impl SkillMarket for Stall {
     fn search(
         &self,
         keywords: &[String],
-        relevant: &dyn Fn(&Listing) -> bool,
-    ) -> Result<Searched, Error> {
+        relevant: &dyn Fn(&MarketListing) -> bool,
+    ) -> Result<MarketSearchResult, EngineError> {
         self.call(format!("search {}", keywords.join(" ")));
         let mut listings = self.listings(true);
         let count = listings.iter().filter(|listing| relevant(listing)).count();
@@ -132,19 +135,24 @@ impl Market for Stall {
             }
             listings.extend(more);
         }
-        Ok(Searched { listings, relevant: count, supplemented: count < 2, problems: Vec::new() })
+        Ok(MarketSearchResult {
+            listings,
+            relevant: count,
+            supplemented: count < 2,
+            problems: Vec::new(),
+        })
     }
 
-    fn named(&self, reference: &str, version: Option<&str>) -> Result<Listing, Error> {
+    fn lookup(&self, reference: &str, version: Option<&str>) -> Result<MarketListing, EngineError> {
         self.call(format!("named {reference}"));
         let rows = self.listings(true).into_iter().chain(self.listings(false));
         let version = version.map(str::to_owned);
-        rows.map(|row| Listing { version: version.clone(), ..row })
+        rows.map(|row| MarketListing { version: version.clone(), ..row })
             .find(|row| row.reference == reference)
-            .ok_or_else(|| Error::new(ErrorKind::No, "not-found", "it is not there"))
+            .ok_or_else(|| EngineError::new(ErrorKind::No, "not-found", "it is not there"))
     }
 
-    fn fetch(&self, wanted: &Wanted<'_>) -> Result<Fetched, Error> {
+    fn fetch(&self, wanted: &AcquireTarget<'_>) -> Result<FetchedCandidate, EngineError> {
         self.call(format!("fetch {} {}", wanted.slug, wanted.reference));
         let goods = self.goods.borrow().get(wanted.slug).cloned();
         let goods = goods.ok_or_else(|| failed("it is not there"))?;
@@ -153,18 +161,22 @@ impl Market for Stall {
         }
         let text = goods.skill_md(wanted.slug);
         let files = [("SKILL.md".to_owned(), text.clone().into_bytes())];
-        let report = Scanner::new().scan_bundle(&Bundle::from_files(files));
-        Ok(Fetched {
+        let report = Scanner::new().scan_bundle(&SkillBundle::from_files(files));
+        Ok(FetchedCandidate {
             version: goods.version,
-            content: Content::of([("SKILL.md", text.as_bytes())]),
-            scan: Scan::of(&report),
+            content: ApprovalContent::from_files([("SKILL.md", text.as_bytes())]),
+            scan: ApprovalScan::of(&report),
             capabilities: report.capabilities,
             skill_md: text,
             reference: format!("@somebody/{}", wanted.slug),
         })
     }
 
-    fn install(&self, wanted: &Wanted<'_>, order: &Order<'_>) -> Result<Placed, Error> {
+    fn install(
+        &self,
+        wanted: &AcquireTarget<'_>,
+        order: &InstallOrder<'_>,
+    ) -> Result<MarketInstall, EngineError> {
         self.call(format!("install {}", wanted.slug));
         let goods = self.goods.borrow()[wanted.slug].clone();
         if let Some(why) = &goods.install_fails {
@@ -178,19 +190,19 @@ impl Market for Stall {
         Ok(self.installed(wanted.slug)?.expect("what was just installed"))
     }
 
-    fn installed(&self, slug: &str) -> Result<Option<Placed>, Error> {
+    fn installed(&self, slug: &str) -> Result<Option<MarketInstall>, EngineError> {
         let folder = self.skills.join(slug);
         let Ok(text) = fs::read(folder.join("SKILL.md")) else { return Ok(None) };
         let book = fs::read_to_string(self.books.join(slug)).unwrap_or_default();
-        let content = Content::of([("SKILL.md", text.as_slice())]);
-        Ok(Some(Placed {
+        let content = ApprovalContent::from_files([("SKILL.md", text.as_slice())]);
+        Ok(Some(MarketInstall {
             digest: content.digest.expect("a digest"),
             folder,
             run: book.split_once(' ').map(|(_, run)| run.to_owned()),
         }))
     }
 
-    fn uninstall(&self, slug: &str, run: &str) -> Result<bool, Error> {
+    fn uninstall(&self, slug: &str, run: &str) -> Result<bool, EngineError> {
         self.call(format!("uninstall {slug}"));
         let ours = self.installed(slug)?.is_some_and(|placed| placed.run.as_deref() == Some(run));
         if ours {
@@ -200,7 +212,7 @@ impl Market for Stall {
         Ok(ours)
     }
 
-    fn retain(&self, slug: &str, _run: &str) -> Result<(), Error> {
+    fn retain(&self, slug: &str, _run: &str) -> Result<(), EngineError> {
         self.call(format!("retain {slug}"));
         let book = fs::read_to_string(self.books.join(slug)).expect("a book");
         let digest = book.split(' ').next().expect("a digest").to_owned();

@@ -6,12 +6,13 @@ mod rules;
 mod together;
 
 use sinew_engine::approval::{
-    Act, Channel, Content, Decision, Evidence, NewApproval, Said, Scan, ScanVerdict, Scope,
-    Subject, Use,
+    ApprovalContent, ApprovalDecision, ApprovalEvidence, ApprovalResponse, ApprovalScan,
+    ApprovalSubject, ApprovalUse, CandidateVerdict, ConsentAct, ConsentChannel, ConsentScope,
+    NewApproval,
 };
 use sinew_engine::{Actor, Engine};
 
-const YES: Said = Said::Yes(Scope::Listed);
+const YES: ApprovalResponse = ApprovalResponse::Yes(ConsentScope::Listed);
 
 fn person() -> Actor {
     Actor::Person { name: Some("ada".to_owned()) }
@@ -22,43 +23,50 @@ fn agent() -> Actor {
 }
 
 /// The files of a skill.
-fn files(text: &str) -> Content {
-    Content::of([("SKILL.md", text.as_bytes()), ("scripts/run.sh", b"true".as_slice())])
+fn files(text: &str) -> ApprovalContent {
+    ApprovalContent::from_files([
+        ("SKILL.md", text.as_bytes()),
+        ("scripts/run.sh", b"true".as_slice()),
+    ])
 }
 
-fn subject(name: &str, text: &str) -> Subject {
-    Subject { name: name.to_owned(), version: Some("1.2.0".to_owned()), content: files(text) }
+fn subject(name: &str, text: &str) -> ApprovalSubject {
+    ApprovalSubject {
+        name: name.to_owned(),
+        version: Some("1.2.0".to_owned()),
+        content: files(text),
+    }
 }
 
-fn clean() -> Scan {
-    Scan { verdict: ScanVerdict::Allow, critical: 0, warn: 0, info: 1 }
+fn clean() -> ApprovalScan {
+    ApprovalScan { verdict: CandidateVerdict::Allow, critical: 0, warn: 0, info: 1 }
 }
 
-fn question(kind: Act) -> NewApproval {
-    let evidence = Evidence { scan: Some(clean()), ..Evidence::default() };
+fn question(kind: ConsentAct) -> NewApproval {
+    let evidence = ApprovalEvidence { scan: Some(clean()), ..ApprovalEvidence::default() };
     NewApproval::new(kind, subject("todoist-cli", "one"), evidence)
 }
 
-fn opened(engine: &Engine, kind: Act) -> String {
+fn opened(engine: &Engine, kind: ConsentAct) -> String {
     engine.open_approval(question(kind), &agent()).expect("an approval").id
 }
 
-fn said(said: Said) -> Decision {
-    Decision::at_terminal(said, person())
+fn said(said: ApprovalResponse) -> ApprovalDecision {
+    ApprovalDecision::at_terminal(said, person())
 }
 
-fn relayed(said: Said) -> Decision {
-    Decision {
-        channel: Channel::Relay,
+fn relayed(said: ApprovalResponse) -> ApprovalDecision {
+    ApprovalDecision {
+        channel: ConsentChannel::Relay,
         by: agent(),
         quote: Some("yes, go ahead".to_owned()),
         ..self::said(said)
     }
 }
 
-fn installing(text: &str) -> Use<'static> {
-    Use {
-        kind: Act::Install,
+fn installing(text: &str) -> ApprovalUse<'static> {
+    ApprovalUse {
+        kind: ConsentAct::Install,
         subject: "todoist-cli",
         content: files(text),
         scan: Some(clean()),

@@ -2,14 +2,16 @@
 
 use proptest::prelude::*;
 use sinew_cortex::acquire::ANSWER_WITHIN_MS;
-use sinew_engine::approval::{Act, Channel, Decision, Said, Scope, Use};
+use sinew_engine::approval::{
+    ApprovalDecision, ApprovalResponse, ApprovalUse, ConsentAct, ConsentChannel, ConsentScope,
+};
 
 use super::{agent, files, installing, person, question};
 use crate::cortex::support::World;
 
 #[derive(Debug, Clone)]
 enum Move {
-    Decide { yes: bool, by_person: bool, channel: Channel },
+    Decide { yes: bool, by_person: bool, channel: ConsentChannel },
     Withdraw,
     Use { text: char, by: char },
     Wait(i64),
@@ -17,10 +19,10 @@ enum Move {
 
 fn moves() -> impl Strategy<Value = Move> {
     let channels = prop_oneof![
-        Just(Channel::Cli),
-        Just(Channel::Elicitation),
-        Just(Channel::Dashboard),
-        Just(Channel::Relay)
+        Just(ConsentChannel::Cli),
+        Just(ConsentChannel::Elicitation),
+        Just(ConsentChannel::Dashboard),
+        Just(ConsentChannel::Relay)
     ];
     let waits = prop_oneof![Just(1), Just(ANSWER_WITHIN_MS / 2), Just(ANSWER_WITHIN_MS + 1)];
     prop_oneof![
@@ -38,7 +40,7 @@ proptest! {
 
     #[test]
     fn a_use_needs_a_persons_yes_to_those_bytes_and_ends_are_final(
-        kind in prop_oneof![Just(Act::Install), Just(Act::Plan)],
+        kind in prop_oneof![Just(ConsentAct::Install), Just(ConsentAct::Plan)],
         moves in prop::collection::vec(moves(), 1..25),
     ) {
         let world = World::new();
@@ -54,16 +56,16 @@ proptest! {
             let before = engine.approval(&id).expect("an approval");
             match step {
                 Move::Decide { yes, by_person, channel } => {
-                    let relay = channel == Channel::Relay;
-                    let said = if yes { Said::Yes(Scope::Listed) } else { Said::No };
-                    let decision = Decision {
+                    let relay = channel == ConsentChannel::Relay;
+                    let said = if yes { ApprovalResponse::Yes(ConsentScope::Listed) } else { ApprovalResponse::No };
+                    let decision = ApprovalDecision {
                         by: if by_person && !relay { person() } else { agent() },
                         channel,
                         quote: Some("as you like".to_owned()),
-                        ..Decision::at_terminal(said, person())
+                        ..ApprovalDecision::at_terminal(said, person())
                     };
                     let done = engine.decide_approval(&id, &decision);
-                    let may = if relay { kind == Act::Plan || !yes } else { by_person };
+                    let may = if relay { kind == ConsentAct::Plan || !yes } else { by_person };
                     if done.is_ok() && before.is_pending() {
                         prop_assert!(may, "{decision:?}");
                         agreed = yes.then_some(shown);
@@ -75,7 +77,7 @@ proptest! {
                 Move::Withdraw => drop(engine.withdraw_approval(&id, &agent())),
                 Move::Use { text, by } => {
                     let by_text = by.to_string();
-                    let used = Use {
+                    let used = ApprovalUse {
                         kind,
                         content: files(&text.to_string()),
                         by: &by_text,

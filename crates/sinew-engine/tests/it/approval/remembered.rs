@@ -1,6 +1,9 @@
 //! A yes that is remembered.
 
-use sinew_engine::approval::{Act, Channel, Decision, NewApproval, Said, Scan, ScanVerdict, Use};
+use sinew_engine::approval::{
+    ApprovalDecision, ApprovalResponse, ApprovalScan, ApprovalUse, CandidateVerdict, ConsentAct,
+    ConsentChannel, NewApproval,
+};
 
 use super::rules::KINDS;
 use super::{YES, agent, clean, installing, opened, question, relayed, said, subject};
@@ -9,33 +12,33 @@ on_both! {
     /// A yes for good answers the same question about the same bytes, until somebody takes it back.
     fn a_remembered_yes_answers_the_same_question_and_no_other(world) {
         let engine = world.engine();
-        let remembering = Decision { remember: true, ..said(YES) };
+        let remembering = ApprovalDecision { remember: true, ..said(YES) };
         let state = |asked: NewApproval| {
             let opened = engine.open_approval(asked, &agent()).expect("an approval");
             (opened.state.as_str(), opened.id)
         };
-        let first = opened(&engine, Act::Install);
+        let first = opened(&engine, ConsentAct::Install);
         engine.decide_approval(&first, &remembering).expect("a yes");
-        assert_eq!(state(question(Act::Install)).0, "approved");
-        assert_eq!(state(question(Act::Plan)).0, "pending", "another act");
-        let mut other = question(Act::Install);
+        assert_eq!(state(question(ConsentAct::Install)).0, "approved");
+        assert_eq!(state(question(ConsentAct::Plan)).0, "pending", "another act");
+        let mut other = question(ConsentAct::Install);
         other.subject = subject("todoist-cli", "two");
         assert_eq!(state(other).0, "pending", "other bytes");
-        let mut found = question(Act::Install);
-        found.evidence.scan = Some(Scan { verdict: ScanVerdict::Warn, warn: 1, ..clean() });
+        let mut found = question(ConsentAct::Install);
+        found.evidence.scan = Some(ApprovalScan { verdict: CandidateVerdict::Warn, warn: 1, ..clean() });
         assert_eq!(state(found).0, "pending", "the scanner says something else");
         // What was answered so serves one use, like every yes, and covers nothing but its subject.
-        let mut wide = question(Act::Install);
+        let mut wide = question(ConsentAct::Install);
         wide.also = vec![subject("other", "one")];
         let id = state(wide).1;
         let used = engine.use_approval(&id, &installing("one")).expect("covered");
         assert!(!used.is_remembered());
-        let also = Use { subject: "other", ..installing("one") };
+        let also = ApprovalUse { subject: "other", ..installing("one") };
         assert!(engine.use_approval(&id, &also).is_err());
         // Taken back: the question waits again.
-        let forgotten = engine.decide_approval(&first, &said(Said::No)).expect("a no");
+        let forgotten = engine.decide_approval(&first, &said(ApprovalResponse::No)).expect("a no");
         assert!(!forgotten.is_remembered());
-        assert_eq!(state(question(Act::Install)).0, "pending");
+        assert_eq!(state(question(ConsentAct::Install)).0, "pending");
     }
 
     /// Nobody but a person, and nothing that is about one moment alone, is remembered.
@@ -44,15 +47,15 @@ on_both! {
         let engine = world.engine();
         for kind in KINDS {
             for decision in [relayed(YES), said(YES)] {
-                let by_person = decision.channel == Channel::Cli;
-                let decision = Decision { remember: true, ..decision };
+                let by_person = decision.channel == ConsentChannel::Cli;
+                let decision = ApprovalDecision { remember: true, ..decision };
                 let mut asked = question(kind);
                 asked.run = Some(format!("{kind:?} {by_person}"));
                 let id = engine.open_approval(asked, &agent()).expect("an approval").id;
                 let decided = engine.decide_approval(&id, &decision).expect("a yes");
-                let expected = by_person && matches!(kind, Act::Install | Act::Plan);
+                let expected = by_person && matches!(kind, ConsentAct::Install | ConsentAct::Plan);
                 assert_eq!(decided.is_remembered(), expected, "{kind:?} {by_person}");
-                engine.decide_approval(&id, &said(Said::No)).ok();
+                engine.decide_approval(&id, &said(ApprovalResponse::No)).ok();
             }
         }
     }

@@ -1,25 +1,26 @@
 use sinew_cortex::acquire::ANSWER_WITHIN_MS;
 use sinew_engine::approval::{
-    Act, Approval, Channel, Content, Decision, Evidence, NewApproval, Said, Scan, ScanVerdict,
-    Scope, State, Subject, Use,
+    Approval, ApprovalContent, ApprovalDecision, ApprovalEvidence, ApprovalResponse, ApprovalScan,
+    ApprovalState, ApprovalSubject, ApprovalUse, CandidateVerdict, ConsentAct, ConsentChannel,
+    ConsentScope, NewApproval,
 };
 use sinew_engine::{Actor, Engine, ErrorKind};
-use sinew_store::{Seq, Tail};
+use sinew_store::{RecordSeq, StreamTail};
 
 use super::{YES, agent, clean, files, installing, opened, question, relayed, said, subject};
 
-pub(super) const KINDS: [Act; 8] = [
-    Act::Install,
-    Act::Plan,
-    Act::Dependency,
-    Act::SwitchCandidate,
-    Act::Retain,
-    Act::ProposalApply,
-    Act::QuarantineRestore,
-    Act::ConfigWrite,
+pub(super) const KINDS: [ConsentAct; 8] = [
+    ConsentAct::Install,
+    ConsentAct::Plan,
+    ConsentAct::Dependency,
+    ConsentAct::SwitchCandidate,
+    ConsentAct::Retain,
+    ConsentAct::ProposalApply,
+    ConsentAct::QuarantineRestore,
+    ConsentAct::ConfigWrite,
 ];
 
-fn code(result: Result<Approval, sinew_engine::Error>) -> &'static str {
+fn code(result: Result<Approval, sinew_engine::EngineError>) -> &'static str {
     match result {
         Ok(approval) => approval.state.as_str(),
         Err(error) => error.code,
@@ -27,7 +28,11 @@ fn code(result: Result<Approval, sinew_engine::Error>) -> &'static str {
 }
 
 /// What becomes of a yes to each kind, in the order above.
-fn yes_to_each(engine: &Engine, scan: Option<Scan>, decision: &Decision) -> Vec<&'static str> {
+fn yes_to_each(
+    engine: &Engine,
+    scan: Option<ApprovalScan>,
+    decision: &ApprovalDecision,
+) -> Vec<&'static str> {
     let each = KINDS.into_iter().map(|kind| {
         let mut asked = question(kind);
         asked.evidence.scan = scan;
@@ -55,15 +60,15 @@ on_both! {
             assert_eq!(yes_to_each(&engine, clean, &relayed(YES)), expected, "{setting}");
             // Never about a blocked skill, never past a critical finding, never where the agent's
             // program can ask.
-            let blocked = Scan { verdict: ScanVerdict::Block, critical: 1, warn: 0, info: 0 };
+            let blocked = ApprovalScan { verdict: CandidateVerdict::Block, critical: 1, warn: 0, info: 0 };
             assert_eq!(yes_to_each(&engine, Some(blocked), &relayed(YES)), [NO; 8], "{setting}");
-            let accepted = Scan { verdict: ScanVerdict::Allow, ..blocked };
+            let accepted = ApprovalScan { verdict: CandidateVerdict::Allow, ..blocked };
             assert_eq!(yes_to_each(&engine, Some(accepted), &relayed(YES)), [NO; 8], "{setting}");
-            let eliciting = Decision { can_elicit: true, ..relayed(YES) };
+            let eliciting = ApprovalDecision { can_elicit: true, ..relayed(YES) };
             assert_eq!(yes_to_each(&engine, clean, &eliciting), [NO; 8], "{setting}");
             // A person decides everything, whatever the setting.
-            for channel in [Channel::Cli, Channel::Dashboard, Channel::Elicitation] {
-                let decision = Decision { channel, ..said(YES) };
+            for channel in [ConsentChannel::Cli, ConsentChannel::Dashboard, ConsentChannel::Elicitation] {
+                let decision = ApprovalDecision { channel, ..said(YES) };
                 assert_eq!(yes_to_each(&engine, clean, &decision), [OK; 8], "{setting}");
             }
         }
@@ -72,15 +77,15 @@ on_both! {
     /// Attack class 23: an agent that answers itself, and ids that were made up.
     fn nobody_answers_for_a_person(world) {
         let engine = world.engine();
-        let id = opened(&engine, Act::Plan);
-        for channel in [Channel::Cli, Channel::Dashboard, Channel::Elicitation] {
-            let by_itself = Decision { by: agent(), channel, ..said(YES) };
+        let id = opened(&engine, ConsentAct::Plan);
+        for channel in [ConsentChannel::Cli, ConsentChannel::Dashboard, ConsentChannel::Elicitation] {
+            let by_itself = ApprovalDecision { by: agent(), channel, ..said(YES) };
             assert_eq!(code(engine.decide_approval(&id, &by_itself)), "not-approved");
-            let by_us = Decision { by: Actor::System, channel, ..said(YES) };
+            let by_us = ApprovalDecision { by: Actor::System, channel, ..said(YES) };
             assert_eq!(code(engine.decide_approval(&id, &by_us)), "not-approved");
         }
         for quote in [None, Some(String::new()), Some("  ".to_owned()), Some("x".repeat(501))] {
-            let unquoted = Decision { quote, ..relayed(YES) };
+            let unquoted = ApprovalDecision { quote, ..relayed(YES) };
             assert_eq!(code(engine.decide_approval(&id, &unquoted)), "quote-missing");
         }
         for made_up in ["", "000000000000", "../../etc/pw", "\u{1b}[2J", "3K9X0V7M2Q4D"] {
@@ -92,7 +97,7 @@ on_both! {
 
     fn a_blocked_skill_cannot_be_approved_for_installation_by_anybody(world) {
         let engine = world.engine();
-        let blocked = Scan { verdict: ScanVerdict::Block, critical: 2, warn: 0, info: 0 };
+        let blocked = ApprovalScan { verdict: CandidateVerdict::Block, critical: 2, warn: 0, info: 0 };
         assert_eq!(
             yes_to_each(&engine, Some(blocked), &said(YES)),
             [NO, OK, OK, NO, NO, NO, OK, OK]
@@ -101,7 +106,7 @@ on_both! {
 
     fn a_yes_is_bound_to_the_files_that_were_shown(world) {
         let engine = world.engine();
-        let id = opened(&engine, Act::Install);
+        let id = opened(&engine, ConsentAct::Install);
         assert_eq!(code(engine.use_approval(&id, &installing("one"))), "needs-approval");
         engine.decide_approval(&id, &said(YES)).expect("a yes");
         // One byte of one file: void, and it waits again with what is there now.
@@ -109,7 +114,7 @@ on_both! {
         assert_eq!((error.kind, error.code), (ErrorKind::Refused, "needs-approval"));
         assert!(error.message.ends_with("not what was agreed to: SKILL.md"), "{}", error.message);
         let again = engine.approval(&id).expect("an approval");
-        assert_eq!(again.state, State::Pending { changed: vec!["SKILL.md".to_owned()] });
+        assert_eq!(again.state, ApprovalState::Pending { changed: vec!["SKILL.md".to_owned()] });
         assert_eq!(again.subject.content, files("onf"));
         // Not even the files of the first yes count now.
         assert_eq!(code(engine.use_approval(&id, &installing("one"))), "needs-approval");
@@ -119,38 +124,38 @@ on_both! {
 
     fn a_yes_serves_one_use(world) {
         let engine = world.engine();
-        let id = opened(&engine, Act::Install);
+        let id = opened(&engine, ConsentAct::Install);
         engine.decide_approval(&id, &said(YES)).expect("a yes");
-        let other_skill = Use { subject: "weather", ..installing("one") };
+        let other_skill = ApprovalUse { subject: "weather", ..installing("one") };
         assert_eq!(code(engine.use_approval(&id, &other_skill)), "other-subject");
-        let other_act = Use { kind: Act::Retain, ..installing("one") };
+        let other_act = ApprovalUse { kind: ConsentAct::Retain, ..installing("one") };
         assert_eq!(code(engine.use_approval(&id, &other_act)), "other-subject");
         assert_eq!(code(engine.use_approval(&id, &installing("one"))), "approved");
         // The same run again, as after a crash.
         assert_eq!(code(engine.use_approval(&id, &installing("one"))), "approved");
-        let other_run = Use { by: "run-2", ..installing("one") };
+        let other_run = ApprovalUse { by: "run-2", ..installing("one") };
         assert_eq!(code(engine.use_approval(&id, &other_run)), "approval-used");
     }
 
     fn a_yes_to_a_list_covers_it_and_a_yes_to_the_first_does_not(world) {
         let engine = world.engine();
-        for (scope, expected) in [(Scope::Listed, "approved"), (Scope::OnlyThis, "other-subject")] {
-            let mut asked = question(Act::Install);
+        for (scope, expected) in [(ConsentScope::Listed, "approved"), (ConsentScope::OnlyThis, "other-subject")] {
+            let mut asked = question(ConsentAct::Install);
             asked.also = vec![subject("tasks", "two")];
             asked.run = Some("run-1".to_owned());
             let id = engine.open_approval(asked, &agent()).expect("an approval").id;
-            engine.decide_approval(&id, &said(Said::Yes(scope))).expect("a yes");
-            let second = Use { subject: "tasks", content: files("two"), ..installing("one") };
+            engine.decide_approval(&id, &said(ApprovalResponse::Yes(scope))).expect("a yes");
+            let second = ApprovalUse { subject: "tasks", content: files("two"), ..installing("one") };
             assert_eq!(code(engine.use_approval(&id, &second)), expected);
-            let elsewhere = Use { by: "run-2", ..installing("one") };
+            let elsewhere = ApprovalUse { by: "run-2", ..installing("one") };
             assert_eq!(code(engine.use_approval(&id, &elsewhere)), "other-subject");
         }
     }
 
     fn what_belongs_to_a_run_expires_after_a_day(world) {
         let engine = world.engine();
-        let (run, proposal) = (opened(&engine, Act::Plan), opened(&engine, Act::ProposalApply));
-        let agreed = opened(&engine, Act::Install);
+        let (run, proposal) = (opened(&engine, ConsentAct::Plan), opened(&engine, ConsentAct::ProposalApply));
+        let agreed = opened(&engine, ConsentAct::Install);
         engine.decide_approval(&agreed, &said(YES)).expect("a yes");
         world.pass(ANSWER_WITHIN_MS);
         assert_eq!(code(engine.approval(&run)), "pending");
@@ -166,14 +171,14 @@ on_both! {
 
     fn the_first_answer_holds_and_the_same_again_changes_nothing(world) {
         let engine = world.engine();
-        let id = opened(&engine, Act::Plan);
-        let first = engine.decide_approval(&id, &relayed(Said::No)).expect("a no");
-        let State::Rejected { decided_by } = &first.state else { panic!("{first:?}") };
-        assert_eq!((decided_by.channel, &decided_by.actor), (Channel::Relay, &agent()));
-        assert_eq!(engine.decide_approval(&id, &said(Said::No)).expect("again"), first);
+        let id = opened(&engine, ConsentAct::Plan);
+        let first = engine.decide_approval(&id, &relayed(ApprovalResponse::No)).expect("a no");
+        let ApprovalState::Rejected { decided_by } = &first.state else { panic!("{first:?}") };
+        assert_eq!((decided_by.channel, &decided_by.actor), (ConsentChannel::Relay, &agent()));
+        assert_eq!(engine.decide_approval(&id, &said(ApprovalResponse::No)).expect("again"), first);
         assert_eq!(code(engine.decide_approval(&id, &said(YES))), "already-decided");
         assert_eq!(code(engine.withdraw_approval(&id, &agent())), "already-decided");
-        let other = opened(&engine, Act::Retain);
+        let other = opened(&engine, ConsentAct::Retain);
         assert_eq!(code(engine.withdraw_approval(&other, &agent())), "withdrawn");
         assert_eq!(code(engine.withdraw_approval(&other, &agent())), "withdrawn");
         assert_eq!(code(engine.decide_approval(&other, &said(YES))), "already-decided");
@@ -181,19 +186,19 @@ on_both! {
 
     fn the_same_question_is_asked_once_and_there_is_an_end_to_questions(world) {
         let engine = world.engine();
-        let id = opened(&engine, Act::Install);
-        assert_eq!(opened(&engine, Act::Install), id);
-        let mut other = question(Act::Install);
+        let id = opened(&engine, ConsentAct::Install);
+        assert_eq!(opened(&engine, ConsentAct::Install), id);
+        let mut other = question(ConsentAct::Install);
         other.subject.content = files("other bytes");
         let next = engine.open_approval(other, &agent()).expect("an approval").id;
         assert_ne!(next, id);
         assert_eq!(id.len(), 12);
         for number in 2..200 {
-            let mut asked = question(Act::Plan);
+            let mut asked = question(ConsentAct::Plan);
             asked.run = Some(number.to_string());
             engine.open_approval(asked, &agent()).expect("an approval");
         }
-        let error = engine.open_approval(question(Act::Retain), &agent()).expect_err("no room");
+        let error = engine.open_approval(question(ConsentAct::Retain), &agent()).expect_err("no room");
         assert_eq!(error.code, "too-many-approvals");
     }
 
@@ -201,27 +206,27 @@ on_both! {
     fn evidence_is_cut_and_holds_no_secret(world) {
         let engine = world.engine();
         let secret = format!("sk-ant-api03-{}", "Zq7Xw2Lp9".repeat(10));
-        let evidence = Evidence {
+        let evidence = ApprovalEvidence {
             description: Some("x".repeat(5_000)),
             lessons: vec![format!("it needs ANTHROPIC_API_KEY={secret}"); 70],
-            ..Evidence::default()
+            ..ApprovalEvidence::default()
         };
-        let asked = NewApproval::new(Act::Plan, subject("a", "b"), evidence);
+        let asked = NewApproval::new(ConsentAct::Plan, subject("a", "b"), evidence);
         let kept = engine.open_approval(asked, &agent()).expect("an approval");
         assert_eq!(kept.evidence.description.as_ref().map(|t| t.chars().count()), Some(1_001));
         assert_eq!(kept.evidence.lessons.len(), 50);
-        let words = Decision { quote: Some(format!("yes, {secret}")), ..relayed(YES) };
+        let words = ApprovalDecision { quote: Some(format!("yes, {secret}")), ..relayed(YES) };
         let kept = engine.decide_approval(&kept.id, &words).expect("a yes");
         let shown = serde_json::to_string(&kept).expect("JSON");
         assert!(!shown.contains(&secret), "{shown}");
-        let many = (0..10_001).map(|n| sinew_engine::approval::FileDigest {
+        let many = (0..10_001).map(|n| sinew_engine::approval::ApprovalFileDigest {
             path: n.to_string(),
             sha256: "0".repeat(64),
             size: 1,
         });
-        let content = Content::listed(many);
-        let subject = Subject { name: "big".to_owned(), version: None, content };
-        let asked = NewApproval::new(Act::Install, subject, Evidence::default());
+        let content = ApprovalContent::from_file_digests(many);
+        let subject = ApprovalSubject { name: "big".to_owned(), version: None, content };
+        let asked = NewApproval::new(ConsentAct::Install, subject, ApprovalEvidence::default());
         let error = engine.open_approval(asked, &agent()).expect_err("too many files");
         assert_eq!(error.code, "too-many-files");
     }
@@ -229,9 +234,9 @@ on_both! {
     /// The object as every surface gives it, and what the audit trail says.
     fn the_object_and_its_trail(world) {
         let engine = world.engine();
-        let id = opened(&engine, Act::Plan);
+        let id = opened(&engine, ConsentAct::Plan);
         engine.decide_approval(&id, &relayed(YES)).expect("a yes");
-        engine.use_approval(&id, &Use { kind: Act::Plan, ..installing("one") }).expect("a use");
+        engine.use_approval(&id, &ApprovalUse { kind: ConsentAct::Plan, ..installing("one") }).expect("a use");
         let approval = engine.approval(&id).expect("an approval");
         let text = serde_json::to_string_pretty(&approval).expect("JSON").replace(&id, "<id>");
         insta::assert_snapshot!("approval", text);
@@ -239,7 +244,7 @@ on_both! {
             .expect("the same object");
         assert_eq!(read, approval);
         let store = engine.store().expect("a store");
-        let trail: Vec<String> = Tail::new(&*store, "audit", Seq::START)
+        let trail: Vec<String> = StreamTail::new(&*store, "audit", RecordSeq::START)
             .map(|entry| {
                 let body: serde_json::Value = entry.expect("a row").body.read().expect("JSON");
                 format!("{} {} {}", body["event"], body["kind"], body["by"]["kind"])

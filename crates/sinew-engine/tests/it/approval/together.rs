@@ -2,8 +2,8 @@
 
 use std::process::Stdio;
 
-use sinew_engine::approval::{Act, Said, Scope};
-use sinew_store::{Seq, Tail};
+use sinew_engine::approval::{ApprovalResponse, ConsentAct, ConsentScope};
+use sinew_store::{RecordSeq, StreamTail};
 
 use super::{opened, said};
 use crate::cortex::support::parents_engine;
@@ -17,7 +17,11 @@ const QUESTIONS: usize = 8;
 fn decider() {
     let Some(engine) = parents_engine() else { return };
     let number: usize = std::env::var("SINEW_CHILD_NAME").expect("a number").parse().expect("one");
-    let answer = if number.is_multiple_of(2) { Said::Yes(Scope::Listed) } else { Said::No };
+    let answer = if number.is_multiple_of(2) {
+        ApprovalResponse::Yes(ConsentScope::Listed)
+    } else {
+        ApprovalResponse::No
+    };
     let mut waiting = engine.approvals(false).expect("a list");
     waiting.rotate_left(number % QUESTIONS);
     for approval in waiting {
@@ -34,8 +38,8 @@ on_both! {
         world.follow_real_time();
         let engine = world.engine();
         let acts = [
-            Act::Install, Act::Plan, Act::Dependency, Act::SwitchCandidate,
-            Act::Retain, Act::ProposalApply, Act::QuarantineRestore, Act::ConfigWrite,
+            ConsentAct::Install, ConsentAct::Plan, ConsentAct::Dependency, ConsentAct::SwitchCandidate,
+            ConsentAct::Retain, ConsentAct::ProposalApply, ConsentAct::QuarantineRestore, ConsentAct::ConfigWrite,
         ];
         let ids: Vec<String> = acts.into_iter().map(|act| opened(&engine, act)).collect();
         assert_eq!(ids.len(), QUESTIONS);
@@ -51,7 +55,7 @@ on_both! {
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         }
         let store = engine.store().expect("a store");
-        let answers: Vec<(String, String)> = Tail::new(&*store, "audit", Seq::START)
+        let answers: Vec<(String, String)> = StreamTail::new(&*store, "audit", RecordSeq::START)
             .filter_map(|entry| {
                 let body: serde_json::Value = entry.expect("a row").body.read().expect("JSON");
                 let event = body["event"].as_str()?.to_owned();

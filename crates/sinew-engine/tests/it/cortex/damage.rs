@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use sinew_cortex::explain::Action;
+use sinew_cortex::explain::RecallAction;
 use sinew_cortex::failure::FailureKind::RuntimeError;
 use sinew_engine::{ErrorKind, NewOutcome};
 
@@ -24,7 +24,7 @@ fn a_database_that_is_none_is_set_aside_and_stops_nothing() {
     let engine = world.engine();
     let cortex = engine.cortex().expect("a cortex");
     let told = cortex.recall("manage my to-do list", None);
-    assert_eq!(told.explanation.decision.action, Action::Search);
+    assert_eq!(told.explanation.decision.action, RecallAction::Search);
     cortex.record(&ok()).expect("a record");
     assert!(cortex.notices()[0].contains("the old file is kept as"), "{:?}", cortex.notices());
     let aside = kept(&world, "corrupt-");
@@ -97,8 +97,9 @@ fn an_address_that_makes_no_sense_is_a_clear_error() {
         ("postgres://nobody:hunter2@127.0.0.1:1/none", ErrorKind::Environment),
     ] {
         env.vars.insert("SINEW_DATABASE_URL".to_owned(), url.to_owned());
-        let engine = sinew_engine::Engine::open(env.clone(), sinew_engine::Options::default())
-            .expect("an engine");
+        let engine =
+            sinew_engine::Engine::open(env.clone(), sinew_engine::EngineOptions::default())
+                .expect("an engine");
         let error = engine.cortex().expect_err("no database");
         assert_eq!(error.kind, kind);
         assert!(!error.message.contains("hunter2") && !error.hints.is_empty(), "{error:?}");
@@ -184,11 +185,11 @@ fn a_record_that_cannot_be_read_is_skipped_and_told() {
     let engine = world.engine();
     let cortex = engine.cortex().expect("a cortex");
     cortex.record(&ok()).expect("a record");
-    let odd = sinew_store::NewRecord {
+    let odd = sinew_store::NewStreamRecord {
         id: "not a ulid".to_owned(),
         ts: 5,
         kind: "outcome".to_owned(),
-        body: sinew_store::Json::of(&[1, 2]).expect("JSON"),
+        body: sinew_store::JsonText::of(&[1, 2]).expect("JSON"),
     };
     engine.store().expect("a store").append("outcomes", &[odd]).expect("a record");
     cortex.record(&ok()).expect("a record");
@@ -207,7 +208,7 @@ fn a_snapshot_that_says_something_else_is_not_believed() {
         }
         let store = engine.store().expect("a store");
         let mut snapshot = store.snapshot("cortex").expect("a look").expect("a snapshot");
-        snapshot.through = sinew_store::Seq(9_999);
+        snapshot.through = sinew_store::RecordSeq(9_999);
         snapshot.body = b"{\"base\":".to_vec();
         store.put_snapshot("cortex", snapshot).expect("damage");
     }

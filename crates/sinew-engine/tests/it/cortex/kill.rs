@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use sinew_store::{Seq, Tail};
+use sinew_store::{RecordSeq, StreamTail};
 
 use crate::cortex::support::{World, long, parents_engine, used};
 
@@ -68,7 +68,7 @@ on_both! {
         let engine = world.engine();
         let store = engine.store().expect("a store");
         store.check().expect("a whole database");
-        let logged: BTreeSet<String> = Tail::new(&*store, "outcomes", Seq::START)
+        let logged: BTreeSet<String> = StreamTail::new(&*store, "outcomes", RecordSeq::START)
             .map(|record| record.expect("a record").id)
             .collect();
         assert!(acknowledged.is_subset(&logged), "an acknowledged outcome is lost");

@@ -53,7 +53,7 @@ fn what_another_program_wrote_survives() {
     assert_eq!(merged["note"], "mine");
     assert_eq!(merged["cortex"]["motor"][R]["candidates"][0]["runs"]["success"], 1);
     // What sinew forgets leaves the mirror; what others wrote stays.
-    cortex.reset(sinew_cortex::record::Scope::Region(R.to_owned())).expect("a reset");
+    cortex.reset(sinew_cortex::record::ForgetScope::Region(R.to_owned())).expect("a reset");
     let merged = read(&world);
     let regions: Vec<&String> =
         merged["cortex"]["motor"].as_object().expect("regions").keys().collect();

@@ -1,8 +1,8 @@
 //! Recording and recalling through the engine.
 
 use sinew_cortex::failure::FailureKind::{DependencyMissing, RuntimeError, TaskMismatch};
-use sinew_cortex::record::{ImportMode, Scope};
-use sinew_engine::{ErrorKind, NewOutcome, Why};
+use sinew_cortex::record::{CortexImportMode, ForgetScope};
+use sinew_engine::{ErrorKind, NewOutcome, WhyAnswer};
 
 use crate::cortex::support::{DAY, R, S, World, failed, ok, used};
 
@@ -188,8 +188,8 @@ fn a_task_finds_its_region_by_words_and_by_meaning() {
     assert_eq!((recorded.region.as_str(), recorded.signals.len()), ("holiday-compress", 3));
     let told = cortex.recall("compress my photos", None);
     assert_eq!(told.explanation.decision.slug.as_deref(), Some("imagemagick"));
-    assert!(matches!(cortex.why("compress my photos").expect("an answer"), Why::Task(_)));
-    assert!(matches!(cortex.why("imagemagick").expect("an answer"), Why::Skill { .. }));
+    assert!(matches!(cortex.why("compress my photos").expect("an answer"), WhyAnswer::Task(_)));
+    assert!(matches!(cortex.why("imagemagick").expect("an answer"), WhyAnswer::Skill { .. }));
     assert_eq!(cortex.why("nobody-knows-this").expect_err("unknown").kind, ErrorKind::No);
 }
 
@@ -204,7 +204,10 @@ fn a_blacklisted_skill_is_gone_at_once() {
     assert!(!cortex.blacklist_add(S, None).expect("no change"));
     let told = cortex.recall("anything", Some(R));
     assert_eq!(told.explanation.decision.slug, None);
-    assert!(matches!(cortex.why(S).expect("an answer"), Why::Skill { blacklisted: true, .. }));
+    assert!(matches!(
+        cortex.why(S).expect("an answer"),
+        WhyAnswer::Skill { blacklisted: true, .. }
+    ));
     assert!(cortex.blacklist_remove(S).expect("a change"));
     assert_eq!(cortex.recall("anything", Some(R)).explanation.decision.slug.as_deref(), Some(S));
 }
@@ -216,11 +219,12 @@ fn what_was_learned_can_be_forgotten() {
     let cortex = engine.cortex().expect("a cortex");
     cortex.record(&ok()).expect("a record");
     cortex.record(&used("other", "b")).expect("a record");
-    let unknown = cortex.reset(Scope::Region("task-managment".to_owned())).expect_err("a typo");
+    let unknown =
+        cortex.reset(ForgetScope::Region("task-managment".to_owned())).expect_err("a typo");
     assert_eq!(unknown.hints, ["did you mean `task-management`?"]);
-    cortex.reset(Scope::Region(R.to_owned())).expect("a reset");
+    cortex.reset(ForgetScope::Region(R.to_owned())).expect("a reset");
     assert!(!cortex.memory().expect("a memory").motor.contains_key(R));
-    cortex.reset(Scope::All).expect("a reset");
+    cortex.reset(ForgetScope::All).expect("a reset");
     assert!(cortex.memory().expect("a memory").motor.is_empty());
 }
 
@@ -237,7 +241,7 @@ fn a_file_of_the_original_comes_in_and_goes_out() {
         "prefrontal":{"lessons":[]}},"blacklist":[],
         "stats":{"searches":1,"installs":1,"cache_hits":0,"reflexes_fired":0}}"#;
     world.write("work/in.json", text);
-    let imported = cortex.import("in.json".as_ref(), ImportMode::Merge).expect("a file");
+    let imported = cortex.import("in.json".as_ref(), CortexImportMode::Merge).expect("a file");
     assert_eq!((imported.candidates, imported.repaired.len()), (1, 0));
     let exported: serde_json::Value =
         serde_json::from_str(&cortex.export(None).expect("a file").text).expect("JSON");
@@ -259,7 +263,7 @@ fn the_settings_decide() {
     let cortex = engine.cortex().expect("a cortex");
     let policy = cortex.policy();
     assert_eq!((policy.window_hours, policy.min_lb, policy.cancel_window_ms), (24, 0.9, 0));
-    assert_eq!(policy.order, sinew_cortex::Order::Bayes);
+    assert_eq!(policy.order, sinew_cortex::CandidateOrder::Bayes);
 }
 
 #[test]

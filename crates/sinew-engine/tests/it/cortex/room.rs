@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use sinew_cortex::record::{Body, Outcome, Record};
-use sinew_cortex::stored::Stored;
-use sinew_cortex::{Id, Stamp};
-use sinew_engine::{Engine, Options};
-use sinew_store::{Json, NewRecord};
-use sinew_testkit::Machine;
+use sinew_cortex::record::{CortexRecord, RecordBody, SkillOutcome};
+use sinew_cortex::stored_body::StoredBody;
+use sinew_cortex::{Ulid, UtcInstant};
+use sinew_engine::{Engine, EngineOptions};
+use sinew_store::{JsonText, NewStreamRecord};
+use sinew_testkit::TestMachine;
 
 /// What an outcome may take with everything around it: its row, its index and its share of pages.
 const MAX_GROWTH: u64 = 400;
@@ -19,23 +19,23 @@ fn folder_size(folder: &Path) -> u64 {
     files.filter(std::fs::Metadata::is_file).map(|facts| facts.len()).sum()
 }
 
-fn growth(outcome: impl Fn(usize) -> Outcome) -> u64 {
-    let machine = Machine::new();
-    let start: Stamp = "2026-03-02T09:00:00Z".parse().expect("a time");
-    let engine = Engine::open(machine.environment(), Options::default()).expect("an engine");
+fn growth(outcome: impl Fn(usize) -> SkillOutcome) -> u64 {
+    let machine = TestMachine::new();
+    let start: UtcInstant = "2026-03-02T09:00:00Z".parse().expect("a time");
+    let engine = Engine::open(machine.environment(), EngineOptions::default()).expect("an engine");
     let store = engine.store().expect("a store");
     let before = folder_size(&machine.path("home/.sinew"));
-    let rows: Vec<NewRecord> = (0..MANY)
+    let rows: Vec<NewStreamRecord> = (0..MANY)
         .map(|number| {
             let ts = start.plus_ms(number as i64 * 60_000);
             let chance = (number as u128).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060);
-            let body = Body::Outcome(Box::new(outcome(number)));
-            let record = Record { id: Id::new(ts, chance), ts, body };
-            NewRecord {
+            let body = RecordBody::Outcome(Box::new(outcome(number)));
+            let record = CortexRecord { id: Ulid::new(ts, chance), ts, body };
+            NewStreamRecord {
                 id: record.id.to_string(),
                 ts: ts.ms(),
                 kind: record.body.name().to_owned(),
-                body: Json::of(&Stored(&record.body)).expect("JSON"),
+                body: JsonText::of(&StoredBody(&record.body)).expect("JSON"),
             }
         })
         .collect();
@@ -49,9 +49,9 @@ fn an_outcome_grows_the_database_by_at_most_400_bytes() {
     let reported = |number: usize| {
         let (region, slug) =
             (format!("region-number-{}", number % 80), format!("slug-{}", number % 5));
-        Outcome::success(&region, &slug, "1.0.0")
+        SkillOutcome::success(&region, &slug, "1.0.0")
     };
-    let of_a_run = |number: usize| Outcome {
+    let of_a_run = |number: usize| SkillOutcome {
         run: Some(format!("01HF{number:022}")),
         digest: Some(format!("sha256:{number:064x}")),
         skill_md_chars: Some(3_200),

@@ -1,27 +1,28 @@
 //! Acquisition runs in the database.
 
 use sinew_cortex::acquire::{
-    Answer, Channel, Effect, Event, Finish, Offer, Relay, ScanVerdict, Scope, Spoken, Staged, Step,
+    AcquireCandidate, AcquireEffect, AcquireEvent, AcquireStep, CandidateVerdict, ConsentAnswer,
+    ConsentChannel, ConsentReply, ConsentScope, RelayPolicy, StagedCandidate, UseReport,
 };
 use sinew_cortex::failure::FailureKind::RuntimeError;
 use sinew_engine::{Cortex, ErrorKind};
 
 use crate::cortex::support::World;
 
-fn yes() -> Event {
-    Event::Answered(Spoken {
-        answer: Answer::Yes(Scope::Listed),
+fn yes() -> AcquireEvent {
+    AcquireEvent::Answered(ConsentReply {
+        answer: ConsentAnswer::Yes(ConsentScope::Listed),
         who: "Kim".to_owned(),
-        channel: Channel::Cli,
+        channel: ConsentChannel::Cli,
         can_elicit: false,
     })
 }
 
-fn staged(slug: &str) -> (String, Result<Staged, String>) {
-    let staged = Staged {
+fn staged(slug: &str) -> (String, Result<StagedCandidate, String>) {
+    let staged = StagedCandidate {
         version: "1.0.0".to_owned(),
         digest: format!("sha256:{slug}"),
-        verdict: ScanVerdict::Allow,
+        verdict: CandidateVerdict::Allow,
         side_effects: Vec::new(),
         skill_md_chars: 900,
         skill_md_bytes: 900,
@@ -32,15 +33,20 @@ fn staged(slug: &str) -> (String, Result<Staged, String>) {
 /// Brings a run to where its skill is used.
 fn executing(cortex: &Cortex<'_>) -> String {
     let run = cortex.start_run("compress the photos of Alice").expect("a run");
-    let step = |event: Event| cortex.step_run(&run.id, &event, Relay::Limited).expect("a step");
-    step(Event::Recalled { region: None, hit: false, offers: Vec::new() });
-    step(Event::Found(vec![Offer::new("one", "clawhub"), Offer::new("two", "clawhub")]));
-    step(Event::Fetched(vec![staged("one"), staged("two")]));
+    let step = |event: AcquireEvent| {
+        cortex.step_run(&run.id, &event, RelayPolicy::Limited).expect("a step")
+    };
+    step(AcquireEvent::Recalled { region: None, hit: false, offers: Vec::new() });
+    step(AcquireEvent::Found(vec![
+        AcquireCandidate::new("one", "clawhub"),
+        AcquireCandidate::new("two", "clawhub"),
+    ]));
+    step(AcquireEvent::Fetched(vec![staged("one"), staged("two")]));
     step(yes());
-    step(Event::Installed("sha256:one".to_owned()));
-    step(Event::Planned);
-    let Step { effects, .. } = step(yes());
-    assert_eq!(effects, [Effect::Execute("one".to_owned())]);
+    step(AcquireEvent::Installed("sha256:one".to_owned()));
+    step(AcquireEvent::Planned);
+    let AcquireStep { effects, .. } = step(yes());
+    assert_eq!(effects, [AcquireEffect::Execute("one".to_owned())]);
     run.id
 }
 
@@ -52,12 +58,12 @@ on_both! {
         let cortex = engine.cortex().expect("a cortex");
         assert_eq!(cortex.open_runs().expect("runs").len(), 1);
         assert_eq!(cortex.memory().expect("a memory").stats.installs, 1);
-        let stepped = cortex.report_run(&id, Finish::success()).expect("a report");
+        let stepped = cortex.report_run(&id, UseReport::success()).expect("a report");
         assert_eq!(stepped.run.state.name(), "release");
         let memory = cortex.memory().expect("a memory");
         assert_eq!(memory.candidate("photo-compress", "one").expect("a record").weight, 0.575);
         assert_eq!(memory.patterns.len(), 1);
-        let stepped = cortex.step_run(&id, &Event::Uninstalled, Relay::Limited).expect("a step");
+        let stepped = cortex.step_run(&id, &AcquireEvent::Uninstalled, RelayPolicy::Limited).expect("a step");
         assert_eq!((stepped.run.state.name(), stepped.run.task), ("done(released)", None));
         assert!(cortex.open_runs().expect("runs").is_empty());
         assert!(cortex.rebuild().expect("a fold").agreed);
@@ -69,9 +75,9 @@ on_both! {
         let engine = world.engine();
         let cortex = engine.cortex().expect("a cortex");
         let resumed = cortex.resume_run(&id).expect("a run");
-        assert_eq!(resumed.effects, [Effect::AskOutcome("one".to_owned())]);
-        cortex.report_run(&id, Finish::failure(RuntimeError)).expect("a report");
-        let again = cortex.report_run(&id, Finish::failure(RuntimeError)).expect_err("told already");
+        assert_eq!(resumed.effects, [AcquireEffect::AskOutcome("one".to_owned())]);
+        cortex.report_run(&id, UseReport::failure(RuntimeError)).expect("a report");
+        let again = cortex.report_run(&id, UseReport::failure(RuntimeError)).expect_err("told already");
         assert_eq!((again.kind, again.code), (ErrorKind::No, "not-now"));
         let memory = cortex.memory().expect("a memory");
         assert_eq!(memory.candidate("photo-compress", "one").expect("a record").fail, 1);
@@ -84,9 +90,10 @@ fn learning_from_an_outcome_twice_writes_once() {
     let engine = world.engine();
     let cortex = engine.cortex().expect("a cortex");
     let id = executing(&cortex);
-    let stepped =
-        cortex.step_run(&id, &Event::Finished(Finish::success()), Relay::Limited).expect("a step");
-    let [Effect::Learn { record, outcome, task }] = stepped.effects.as_slice() else {
+    let stepped = cortex
+        .step_run(&id, &AcquireEvent::Finished(UseReport::success()), RelayPolicy::Limited)
+        .expect("a step");
+    let [AcquireEffect::Learn { record, outcome, task }] = stepped.effects.as_slice() else {
         panic!("{:?}", stepped.effects)
     };
     for _ in 0..3 {
@@ -106,9 +113,9 @@ fn what_failed_is_told_without_names() {
     let engine = world.engine();
     let cortex = engine.cortex().expect("a cortex");
     let id = executing(&cortex);
-    let finish = Finish {
+    let finish = UseReport {
         detail: Some("cannot reach alice@example.com: timeout".to_owned()),
-        ..Finish::failure(RuntimeError)
+        ..UseReport::failure(RuntimeError)
     };
     let stepped = cortex.report_run(&id, finish).expect("a report");
     assert_eq!(stepped.run.attempts[0].detail, "cannot reach … timeout");
@@ -123,7 +130,7 @@ fn a_run_that_is_not_there_is_named() {
     let error = engine
         .cortex()
         .expect("a cortex")
-        .report_run("01ARYZ6S410000000000000000", Finish::success())
+        .report_run("01ARYZ6S410000000000000000", UseReport::success())
         .expect_err("no run");
     assert_eq!((error.kind, error.code), (ErrorKind::No, "unknown-run"));
 }

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sinew_catalog::Clock;
-use sinew_cortex::Stamp;
+use sinew_cortex::UtcInstant;
 use sinew_cortex::failure::FailureKind;
-use sinew_engine::{Engine, Environment, NewOutcome, Options};
-use sinew_testkit::{Machine, Postgres};
+use sinew_engine::{Engine, EngineOptions, Environment, NewOutcome};
+use sinew_testkit::{PostgresSchema, TestMachine};
 
 /// Writes each test once and runs it on every back end.
 macro_rules! on_both {
@@ -56,19 +56,19 @@ impl Clock for TestClock {
 
 /// A machine, its database and its clock.
 pub(crate) struct World {
-    machine: Machine,
+    machine: TestMachine,
     url: Option<String>,
     clock: Arc<TestClock>,
-    _schema: Option<Postgres>,
+    _schema: Option<PostgresSchema>,
 }
 
 impl World {
     /// With the database in the machine's home.
     pub(crate) fn new() -> Self {
-        let start: Stamp = "2026-03-02T09:00:00Z".parse().expect("a time");
+        let start: UtcInstant = "2026-03-02T09:00:00Z".parse().expect("a time");
         let start = u64::try_from(start.ms()).expect("a time");
         let clock = Arc::new(TestClock(AtomicU64::new(start)));
-        Self { machine: Machine::new(), url: None, clock, _schema: None }
+        Self { machine: TestMachine::new(), url: None, clock, _schema: None }
     }
 
     /// With a schema on the test server; `None` where there is none, which was said loudly then.
@@ -130,7 +130,7 @@ impl World {
 
     /// A new process, as far as the engine can tell.
     pub(crate) fn engine(&self) -> Engine {
-        Engine::open(self.environment(), Options::default()).expect("an engine")
+        Engine::open(self.environment(), EngineOptions::default()).expect("an engine")
     }
 
     /// Another process that runs one test of this binary that is otherwise ignored.
@@ -162,7 +162,7 @@ pub(crate) fn parents_engine() -> Option<Engine> {
         exe: None,
         clock: Arc::new(TestClock(AtomicU64::new(REAL))),
     };
-    Some(Engine::open(env, Options::default()).expect("an engine"))
+    Some(Engine::open(env, EngineOptions::default()).expect("an engine"))
 }
 
 /// Full counts instead of those of a quick run.

@@ -5,8 +5,8 @@
 
 #![allow(dead_code, reason = "shapes for the description")]
 
-mod books;
+mod engine;
 mod skills;
 
-pub(crate) use books::*;
+pub(crate) use engine::*;
 pub(crate) use skills::*;

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 /// The one word people see
 #[derive(ToSchema)]
 #[schema(rename_all = "kebab-case")]
-pub(crate) enum SkillState {
+pub(crate) enum SkillStateName {
     Ready,
     NeedsSetup,
     Disabled,
@@ -19,7 +19,7 @@ pub(crate) enum SkillState {
 /// What a scan comes to
 #[derive(ToSchema)]
 #[schema(rename_all = "lowercase")]
-pub(crate) enum Verdict {
+pub(crate) enum VerdictName {
     Allow,
     Warn,
     Block,
@@ -28,7 +28,7 @@ pub(crate) enum Verdict {
 /// What a skill asks for, or what of it is missing: names only
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
-pub(crate) struct Requirements {
+pub(crate) struct RequirementsRecord {
     bins: Vec<String>,
     any_bins: Vec<String>,
     env: Vec<String>,
@@ -39,7 +39,7 @@ pub(crate) struct Requirements {
 
 /// Why something was left out, shortened, repaired or overridden
 #[derive(ToSchema)]
-pub(crate) struct Reason {
+pub(crate) struct ReasonRecord {
     /// A stable name, for programs
     code: String,
     /// What was the case
@@ -50,8 +50,8 @@ pub(crate) struct Reason {
 
 /// What the guard says of a loaded skill
 #[derive(ToSchema)]
-pub(crate) struct ScanSummary {
-    verdict: Verdict,
+pub(crate) struct ScanSummaryRecord {
+    verdict: VerdictName,
     /// The digest of the skill's folder
     digest: String,
     /// Findings at warn and above
@@ -61,14 +61,14 @@ pub(crate) struct ScanSummary {
 /// A skill that was found, and what became of it
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
-pub(crate) struct Skill {
+pub(crate) struct SkillRecord {
     /// The identifier
     name: String,
     /// The name for people
     display_name: String,
     /// What it is for
     description: String,
-    state: SkillState,
+    state: SkillStateName,
     /// Whether it passes the gate
     eligible: bool,
     /// The source it came from
@@ -98,8 +98,8 @@ pub(crate) struct Skill {
     user_invocable: bool,
     command_visible: bool,
     command_name: Option<String>,
-    requirements: Requirements,
-    missing: Requirements,
+    requirements: RequirementsRecord,
+    missing: RequirementsRecord,
     config_checks: Vec<Value>,
     /// How to get what is missing
     install: Vec<Value>,
@@ -114,25 +114,25 @@ pub(crate) struct Skill {
     /// Fields that were put right while reading
     repairs: Vec<Value>,
     /// Everything worth knowing
-    reasons: Vec<Reason>,
-    scan: Option<ScanSummary>,
+    reasons: Vec<ReasonRecord>,
+    scan: Option<ScanSummaryRecord>,
 }
 
 /// How a decision came about
 #[derive(ToSchema)]
-pub(crate) struct Explanation {
+pub(crate) struct ExplanationRecord {
     subject: String,
     /// The answer in one sentence
     answer: String,
     usable: bool,
-    steps: Vec<Step>,
+    steps: Vec<ExplanationStepRecord>,
 }
 
 /// One step of a decision
 #[derive(ToSchema)]
-pub(crate) struct Step {
+pub(crate) struct ExplanationStepRecord {
     stage: String,
-    mark: Mark,
+    mark: StepMarkName,
     text: String,
     remedy: Option<String>,
 }
@@ -140,7 +140,7 @@ pub(crate) struct Step {
 /// How a step went
 #[derive(ToSchema)]
 #[schema(rename_all = "lowercase")]
-pub(crate) enum Mark {
+pub(crate) enum StepMarkName {
     Pass,
     Fail,
     Note,
@@ -149,24 +149,24 @@ pub(crate) enum Mark {
 /// One skill with what belongs to it
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
-pub(crate) struct SkillDetails {
+pub(crate) struct SkillReply {
     #[schema(inline)]
     name: String,
     description: String,
-    state: SkillState,
-    reasons: Vec<Reason>,
+    state: SkillStateName,
+    reasons: Vec<ReasonRecord>,
     /// Copies that lost to it
-    shadowed: Vec<Skill>,
+    shadowed: Vec<SkillRecord>,
     /// Where each variable that it declares comes from; never its value
     env: Vec<Value>,
     /// What it costs in the prompt, in UTF-16 code units
     prompt_chars: Option<usize>,
-    explain: Explanation,
+    explain: ExplanationRecord,
 }
 
 /// A file of a skill
 #[derive(ToSchema)]
-pub(crate) struct SkillFile {
+pub(crate) struct SkillFileReply {
     skill: String,
     file: String,
     path: String,
@@ -180,25 +180,25 @@ pub(crate) struct SkillFile {
 
 /// What validation found
 #[derive(ToSchema)]
-pub(crate) struct ValidationReport {
+pub(crate) struct ValidationReply {
     rules: String,
     valid: usize,
     invalid: usize,
     total: usize,
-    files: Vec<ValidatedFile>,
+    files: Vec<ValidatedFileRecord>,
 }
 
 /// One file's result
 #[derive(ToSchema)]
-pub(crate) struct ValidatedFile {
+pub(crate) struct ValidatedFileRecord {
     path: String,
     passed: bool,
-    issues: Vec<Issue>,
+    issues: Vec<IssueRecord>,
 }
 
 /// What a rule set says about a file
 #[derive(ToSchema)]
-pub(crate) struct Issue {
+pub(crate) struct IssueRecord {
     severity: String,
     code: String,
     message: String,
@@ -207,16 +207,16 @@ pub(crate) struct Issue {
 
 /// The block that an agent's system prompt gets
 #[derive(ToSchema)]
-pub(crate) struct Prompt {
+pub(crate) struct PromptReply {
     prompt: String,
-    report: PromptReport,
-    reasons: Vec<Reason>,
+    report: PromptBudgetRecord,
+    reasons: Vec<ReasonRecord>,
 }
 
 /// How the budget was spent
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
-pub(crate) struct PromptReport {
+pub(crate) struct PromptBudgetRecord {
     budget: usize,
     used: usize,
     total: usize,
@@ -229,7 +229,7 @@ pub(crate) struct PromptReport {
 /// What the router says about a message
 #[derive(ToSchema)]
 #[schema(rename_all = "lowercase")]
-pub(crate) enum Decision {
+pub(crate) enum RouteDecisionName {
     Match,
     Shortlist,
     None,
@@ -237,13 +237,13 @@ pub(crate) enum Decision {
 
 /// The right skills for a message, or none
 #[derive(ToSchema)]
-pub(crate) struct Routed {
-    decision: Decision,
+pub(crate) struct RouteReply {
+    decision: RouteDecisionName,
     /// Why there is none
     reason: Option<String>,
     /// How many of the matches are offered
     offered: usize,
-    matches: Vec<Match>,
+    matches: Vec<MatchRecord>,
     /// How sure we are that any skill fits
     fit: f64,
     /// The probability a match needed
@@ -261,7 +261,7 @@ pub(crate) struct Routed {
 
 /// One ranked skill
 #[derive(ToSchema)]
-pub(crate) struct Match {
+pub(crate) struct MatchRecord {
     id: String,
     name: String,
     uri: Option<String>,

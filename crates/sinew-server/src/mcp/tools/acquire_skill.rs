@@ -5,18 +5,22 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sinew_cortex::acquire::{Chosen, Run};
-use sinew_engine::acquire::{Host, Standing, Told, Waits, Wish};
-use sinew_engine::approval::Channel;
-use sinew_engine::hub::{Matching, Query, Reading, Reference, Said, Sources};
-use sinew_engine::{Actor, Error, ErrorKind};
+use sinew_cortex::acquire::{AcquireRun, ChosenSkill};
+use sinew_engine::acquire::{
+    AcquireHost, AcquireProgress, AcquireRequest, AcquireStatus, AcquireWait,
+};
+use sinew_engine::approval::ConsentChannel;
+use sinew_engine::hub::{
+    HubOverrides, NameMatching, RegistryQuery, SearchSources, ShorthandMeaning, SkillReference,
+};
+use sinew_engine::{Actor, EngineError, ErrorKind};
 
-use super::approve::{decided, needs_approval};
-use super::{Call, Hints, Refusal, Spec, always, text};
-use crate::mcp::answer::{Answer, shown};
-use crate::mcp::ask::{About, Question, Reply, Step};
+use super::approve::{decide, needs_approval};
+use super::{McpToolCall, McpToolRefusal, ToolHints, ToolSpec, always, text};
+use crate::mcp::questions::{ClientQuestion, ClientReply, McpToolResponse, QuestionSubject};
+use crate::mcp::tool_answer::{McpToolAnswer, one_line};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "acquire_skill",
     title: "Acquire a skill",
     description: "When find_skill says `none`: search registries for a skill, propose one for the user's \
@@ -24,7 +28,7 @@ pub(super) const SPEC: Spec = Spec {
                   report_outcome and the run: it is taken away again unless the user keeps it.",
     input,
     output,
-    hints: Hints { read_only: false, destructive: true, idempotent: false, open_world: true },
+    hints: ToolHints { read_only: false, destructive: true, idempotent: false, open_world: true },
     offered: always,
     call,
     resume: Some(resume),
@@ -98,8 +102,8 @@ fn output() -> (Value, &'static [&'static str]) {
 }
 
 #[derive(Deserialize)]
-struct Input {
-    action: Action,
+struct AcquireSkillInput {
+    action: AcquireSkillAction,
     need: Option<String>,
     task: Option<String>,
     keywords: Option<Vec<String>>,
@@ -116,7 +120,7 @@ struct Input {
 
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
-enum Action {
+enum AcquireSkillAction {
     Search,
     Propose,
     Install,
@@ -127,67 +131,67 @@ enum Action {
 
 /// An agent's program: it hears what happens and decides nothing.
 #[derive(Default)]
-pub(super) struct Listener {
+pub(super) struct AcquisitionListener {
     pub(super) agent: String,
     heard: Vec<Value>,
 }
 
-impl Host for Listener {
-    fn told(&mut self, told: &Told<'_>) {
+impl AcquireHost for AcquisitionListener {
+    fn on_progress(&mut self, told: &AcquireProgress<'_>) {
         self.heard.extend(serde_json::to_value(told));
     }
 
-    fn speaker(&self) -> (Actor, Channel) {
-        (Actor::Agent { name: self.agent.clone() }, Channel::Relay)
+    fn respondent(&self) -> (Actor, ConsentChannel) {
+        (Actor::Agent { name: self.agent.clone() }, ConsentChannel::Relay)
     }
 }
 
-fn call(call: &Call<'_>) -> Result<Step, Refusal> {
+fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     act(call).map_err(|refusal| without_rules(call, refusal))
 }
 
 /// Why a candidate is held back is for people; an agent hears that it is.
-fn without_rules(call: &Call<'_>, refusal: Refusal) -> Refusal {
+fn without_rules(call: &McpToolCall<'_>, refusal: McpToolRefusal) -> McpToolRefusal {
     match refusal {
-        Refusal::Engine(error) => {
-            let message = call.look.engine.without_rules(&error.message);
-            Refusal::Engine(Error { message, ..error })
+        McpToolRefusal::Engine(error) => {
+            let message = call.look.engine.mask_rule_names(&error.message);
+            McpToolRefusal::Engine(EngineError { message, ..error })
         }
         invalid => invalid,
     }
 }
 
-fn hide_rules(call: &Call<'_>, value: &mut Value) {
+fn hide_rules(call: &McpToolCall<'_>, value: &mut Value) {
     match value {
-        Value::String(text) => *text = call.look.engine.without_rules(text),
+        Value::String(text) => *text = call.look.engine.mask_rule_names(text),
         Value::Array(items) => items.iter_mut().for_each(|item| hide_rules(call, item)),
         Value::Object(fields) => fields.values_mut().for_each(|field| hide_rules(call, field)),
         _ => {}
     }
 }
 
-fn act(call: &Call<'_>) -> Result<Step, Refusal> {
-    let input: Input = call.read()?;
+fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+    let input: AcquireSkillInput = call.read()?;
     let engine = &call.look.engine;
-    let required = |name: &str| Refusal::Invalid(format!("{name} is required"));
+    let required = |name: &str| McpToolRefusal::Invalid(format!("{name} is required"));
     match input.action {
-        Action::Search => search(call, &input).map(Step::Done),
-        Action::Status => status(call, input.run.as_deref()).map(Step::Done),
-        Action::Propose => {
-            let wish = Wish {
+        AcquireSkillAction::Search => search(call, &input).map(McpToolResponse::Done),
+        AcquireSkillAction::Status => status(call, input.run.as_deref()).map(McpToolResponse::Done),
+        AcquireSkillAction::Propose => {
+            let wish = AcquireRequest {
                 chosen: chosen(&input)?,
                 task: input.task.or(input.need).ok_or_else(|| required("task or need"))?,
                 keywords: input.keywords.unwrap_or_default(),
                 anyway: input.anyway,
                 read_only: input.read_only,
-                ..Wish::default()
+                ..AcquireRequest::default()
             };
-            let market = engine.market(&Said::default())?;
+            let market = engine.market(&HubOverrides::default())?;
             let mut host = listener(call);
             let standing = engine.acquisition(&market).begin(&wish, &mut host)?;
-            stand(call, &standing, &host)
+            run_response(call, &standing, &host)
         }
-        Action::Install => {
+        AcquireSkillAction::Install => {
             let run = match (&input.run, &input.approval) {
                 (Some(run), _) => run.clone(),
                 (None, Some(id)) => engine.approval(id)?.run.ok_or_else(|| not_of_a_run(id))?,
@@ -195,63 +199,71 @@ fn act(call: &Call<'_>) -> Result<Step, Refusal> {
             };
             go_on(call, &run)
         }
-        Action::Retain => {
+        AcquireSkillAction::Retain => {
             let run = input.run.ok_or_else(|| required("run"))?;
             let state = engine.cortex()?.run(&run)?.state.name();
             if state != "retain" {
                 let said = format!("the run {run} is in {state}; there is nothing to keep now");
-                return Err(Error::new(ErrorKind::Refused, "not-now", said)
+                return Err(EngineError::new(ErrorKind::Refused, "not-now", said)
                     .hint("report a success first; sinew asks when a skill is worth keeping")
                     .into());
             }
             go_on(call, &run)
         }
-        Action::Release => {
+        AcquireSkillAction::Release => {
             let run = input.run.ok_or_else(|| required("run"))?;
-            let market = engine.market(&Said::default())?;
+            let market = engine.market(&HubOverrides::default())?;
             let mut host = listener(call);
             let standing = engine.acquisition(&market).cancel(&run, &mut host)?;
-            stand(call, &standing, &host)
+            run_response(call, &standing, &host)
         }
     }
 }
 
 /// The one skill that the agent names. What lies on this machine is a person's to install.
-fn chosen(input: &Input) -> Result<Option<Chosen>, Refusal> {
+fn chosen(input: &AcquireSkillInput) -> Result<Option<ChosenSkill>, McpToolRefusal> {
     let Some(text) = &input.reference else {
         return match &input.version {
-            Some(_) => Err(Refusal::Invalid("version is of a ref".to_owned())),
+            Some(_) => Err(McpToolRefusal::Invalid("version is of a ref".to_owned())),
             None => Ok(None),
         };
     };
-    match Reference::parse(text, Reading::GitHub) {
-        Ok(Reference::Local(_)) => {
-            Err(Refusal::Invalid("ref names a folder here; `sinew install` takes it".to_owned()))
-        }
-        Ok(_) => Ok(Some(Chosen { reference: text.clone(), version: input.version.clone() })),
-        Err(error) => Err(Refusal::Invalid(format!("ref: {error}"))),
+    match SkillReference::parse(text, ShorthandMeaning::GitHub) {
+        Ok(SkillReference::Local(_)) => Err(McpToolRefusal::Invalid(
+            "ref names a folder here; `sinew install` takes it".to_owned(),
+        )),
+        Ok(_) => Ok(Some(ChosenSkill { reference: text.clone(), version: input.version.clone() })),
+        Err(error) => Err(McpToolRefusal::Invalid(format!("ref: {error}"))),
     }
 }
 
-pub(super) fn listener(call: &Call<'_>) -> Listener {
-    Listener { agent: call.caller.name.clone(), heard: Vec::new() }
+pub(super) fn listener(call: &McpToolCall<'_>) -> AcquisitionListener {
+    AcquisitionListener { agent: call.caller.name.clone(), heard: Vec::new() }
 }
 
-fn not_of_a_run(id: &str) -> Error {
-    Error::new(ErrorKind::Usage, "other-subject", format!("the approval {id} belongs to no run"))
+fn not_of_a_run(id: &str) -> EngineError {
+    EngineError::new(
+        ErrorKind::Usage,
+        "other-subject",
+        format!("the approval {id} belongs to no run"),
+    )
 }
 
 /// Takes a run up where it stands.
-fn go_on(call: &Call<'_>, run: &str) -> Result<Step, Refusal> {
+fn go_on(call: &McpToolCall<'_>, run: &str) -> Result<McpToolResponse, McpToolRefusal> {
     let engine = &call.look.engine;
-    let market = engine.market(&Said::default())?;
+    let market = engine.market(&HubOverrides::default())?;
     let mut host = listener(call);
-    let standing = engine.acquisition(&market).after_notice(run, &mut host)?;
-    stand(call, &standing, &host)
+    let standing = engine.acquisition(&market).resume_after_notice(run, &mut host)?;
+    run_response(call, &standing, &host)
 }
 
-fn resume(call: &Call<'_>, about: &About, reply: Reply) -> Result<Step, Refusal> {
-    let approval = decided(call, about, reply)?;
+fn resume(
+    call: &McpToolCall<'_>,
+    about: &QuestionSubject,
+    reply: ClientReply,
+) -> Result<McpToolResponse, McpToolRefusal> {
+    let approval = decide(call, about, reply)?;
     match &approval.run {
         Some(run) if !approval.is_pending() => {
             go_on(call, run).map_err(|refusal| without_rules(call, refusal))
@@ -261,31 +273,38 @@ fn resume(call: &Call<'_>, about: &About, reply: Reply) -> Result<Step, Refusal>
 }
 
 /// Where a run stands, or the question it waits for.
-pub(super) fn stand(
-    call: &Call<'_>,
-    standing: &Standing,
-    host: &Listener,
-) -> Result<Step, Refusal> {
+pub(super) fn run_response(
+    call: &McpToolCall<'_>,
+    standing: &AcquireStatus,
+    host: &AcquisitionListener,
+) -> Result<McpToolResponse, McpToolRefusal> {
     let run = standing.run.id.as_str();
     let (status, next) = match &standing.waits {
-        Waits::Approval { approval } if call.caller.elicits => {
-            return Ok(Step::Ask(Question::Approval(approval.clone())));
+        AcquireWait::Approval { approval } if call.caller.elicits => {
+            return Ok(McpToolResponse::Ask(ClientQuestion::Approval(approval.clone())));
         }
-        Waits::Approval { approval } => {
+        AcquireWait::Approval { approval } => {
             let next = format!("ask the user and wait; `sinew approve {}` decides it", approval.id);
             ("needs_approval", next)
         }
-        Waits::Notice => ("notice", "show the notice; then call install with this run".to_owned()),
-        Waits::Use { slug, .. } => {
-            let next = format!("read {} with read_skill, follow it, report_outcome", shown(slug));
+        AcquireWait::Notice => {
+            ("notice", "show the notice; then call install with this run".to_owned())
+        }
+        AcquireWait::Use { slug, .. } => {
+            let next =
+                format!("read {} with read_skill, follow it, report_outcome", one_line(slug));
             ("ready", next)
         }
-        Waits::Outcome { .. } => ("waiting", "tell how it went with report_outcome".to_owned()),
-        Waits::Credentials { slug } => {
-            ("waiting", format!("ask the user to check the credentials of {}", shown(slug)))
+        AcquireWait::Outcome { .. } => {
+            ("waiting", "tell how it went with report_outcome".to_owned())
         }
-        Waits::Retry => ("waiting", "call install with this run to try again".to_owned()),
-        Waits::Nothing { end } => ("closed", json!(end).as_str().unwrap_or_default().to_owned()),
+        AcquireWait::Credentials { slug } => {
+            ("waiting", format!("ask the user to check the credentials of {}", one_line(slug)))
+        }
+        AcquireWait::Retry => ("waiting", "call install with this run to try again".to_owned()),
+        AcquireWait::Nothing { end } => {
+            ("closed", json!(end).as_str().unwrap_or_default().to_owned())
+        }
     };
     let mut data = json!({
         "status": status, "run": run, "state": standing.run.state.name(),
@@ -293,27 +312,35 @@ pub(super) fn stand(
     });
     hide_rules(call, &mut data["events"]);
     hide_rules(call, &mut data["waits"]);
-    if let Waits::Approval { approval } = &standing.waits {
+    if let AcquireWait::Approval { approval } = &standing.waits {
         data["approval"] = json!(approval);
-        data["question"] = json!(crate::mcp::ask::sentence(approval));
+        data["question"] = json!(crate::mcp::questions::approval_question(approval));
     }
     let mut lines = vec![format!("{status}: run {run}, {next}")];
     lines.extend(data["question"].as_str().map(str::to_owned));
-    Ok(Answer::new(&data, lines.join("\n")).into())
+    Ok(McpToolAnswer::new(&data, lines.join("\n")).into())
 }
 
 /// What registries have, without beginning anything.
-fn search(call: &Call<'_>, input: &Input) -> Result<Answer, Refusal> {
+fn search(
+    call: &McpToolCall<'_>,
+    input: &AcquireSkillInput,
+) -> Result<McpToolAnswer, McpToolRefusal> {
     let words = match (&input.keywords, input.task.as_ref().or(input.need.as_ref())) {
         (Some(keywords), _) => keywords.join(" "),
         (None, Some(task)) => task.clone(),
         (None, None) => {
-            return Err(Refusal::Invalid("task, need or keywords is required".to_owned()));
+            return Err(McpToolRefusal::Invalid("task, need or keywords is required".to_owned()));
         }
     };
     let engine = &call.look.engine;
-    let hub = engine.hub(&Said::default())?;
-    let query = Query { words, sources: Sources::Usual, matching: Matching::Words, limit: SHOWN };
+    let hub = engine.hub(&HubOverrides::default())?;
+    let query = RegistryQuery {
+        words,
+        sources: SearchSources::Usual,
+        matching: NameMatching::Words,
+        limit: SHOWN,
+    };
     let found = engine.search_skills(&hub, &query)?;
     let rows = &found.candidates[..found.candidates.len().min(SHOWN)];
     let mut lines = vec![format!("{} candidates", rows.len())];
@@ -321,9 +348,9 @@ fn search(call: &Call<'_>, input: &Input) -> Result<Answer, Refusal> {
         let review = if row.candidate.reviewed { "" } else { ", unreviewed" };
         lines.push(format!(
             "- {} ({}{review}): {}",
-            shown(&row.candidate.reference),
-            shown(&row.candidate.source),
-            shown(&row.candidate.summary)
+            one_line(&row.candidate.reference),
+            one_line(&row.candidate.source),
+            one_line(&row.candidate.summary)
         ));
     }
     let mut data = json!({"status": "found", "candidates": rows});
@@ -331,17 +358,17 @@ fn search(call: &Call<'_>, input: &Input) -> Result<Answer, Refusal> {
         data["network"] = json!("offline");
         lines.push("the registries could not be asked".to_owned());
     }
-    Ok(Answer::new(&data, lines.join("\n")))
+    Ok(McpToolAnswer::new(&data, lines.join("\n")))
 }
 
 /// One run, or those that are not over.
-fn status(call: &Call<'_>, run: Option<&str>) -> Result<Answer, Refusal> {
+fn status(call: &McpToolCall<'_>, run: Option<&str>) -> Result<McpToolAnswer, McpToolRefusal> {
     let cortex = call.look.engine.cortex()?;
     let runs = match run {
         Some(run) => vec![cortex.run(run)?],
         None => cortex.open_runs()?,
     };
-    let brief = |run: &Run| {
+    let brief = |run: &AcquireRun| {
         json!({
             "run": run.id, "state": run.state.name(), "region": run.region,
             "skill": run.current().map(|offer| offer.slug.clone()), "installed": run.installed,
@@ -350,5 +377,5 @@ fn status(call: &Call<'_>, run: Option<&str>) -> Result<Answer, Refusal> {
     let lines = runs.iter().map(|run| format!("- {}: {}", run.id, run.state.name()));
     let text = [vec![format!("{} runs", runs.len())], lines.collect()].concat().join("\n");
     let data = json!({"status": "open", "runs": runs.iter().map(brief).collect::<Vec<_>>()});
-    Ok(Answer::new(&data, text))
+    Ok(McpToolAnswer::new(&data, text))
 }

@@ -2,14 +2,18 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sinew_engine::approval::{Approval, Channel, Decision, Said, Scope};
-use sinew_engine::{Actor, Error};
+use sinew_engine::approval::{
+    Approval, ApprovalDecision, ApprovalResponse, ConsentChannel, ConsentScope,
+};
+use sinew_engine::{Actor, EngineError};
 
-use super::{Call, Hints, Refusal, Spec, always, text};
-use crate::mcp::answer::{Answer, shown};
-use crate::mcp::ask::{About, Question, Reply, Step, sentence};
+use super::{McpToolCall, McpToolRefusal, ToolHints, ToolSpec, always, text};
+use crate::mcp::questions::{
+    ClientQuestion, ClientReply, McpToolResponse, QuestionSubject, approval_question,
+};
+use crate::mcp::tool_answer::{McpToolAnswer, one_line};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "approve",
     title: "Approvals",
     description: "List what waits for the user's approval, or pass on the user's decision with the \
@@ -17,7 +21,7 @@ pub(super) const SPEC: Spec = Spec {
                   the user can give.",
     input,
     output,
-    hints: Hints { read_only: false, destructive: true, idempotent: true, open_world: false },
+    hints: ToolHints { read_only: false, destructive: true, idempotent: true, open_world: false },
     offered: always,
     call,
     resume: Some(resume),
@@ -59,69 +63,79 @@ fn output() -> (Value, &'static [&'static str]) {
 }
 
 #[derive(Deserialize)]
-struct Input {
+struct ApproveInput {
     action: Option<String>,
     id: Option<String>,
     decision: Option<String>,
     quote: Option<String>,
 }
 
-fn call(call: &Call<'_>) -> Result<Step, Refusal> {
-    let input: Input = call.read()?;
+fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+    let input: ApproveInput = call.read()?;
     let engine = &call.look.engine;
     let action = input.action.as_deref().unwrap_or("list");
     if action == "list" {
         let waiting = engine.approvals(true)?;
         let mut lines = vec![format!("{} wait for the user", waiting.len())];
         lines.extend(waiting.iter().map(line));
-        return Ok(Answer::new(&json!({"approvals": waiting}), lines.join("\n")).into());
+        return Ok(McpToolAnswer::new(&json!({"approvals": waiting}), lines.join("\n")).into());
     }
-    let id = input.id.ok_or_else(|| Refusal::Invalid("id is required".to_owned()))?;
+    let id = input.id.ok_or_else(|| McpToolRefusal::Invalid("id is required".to_owned()))?;
     if action == "withdraw" {
-        return Ok(told(&engine.withdraw_approval(&id, &call.caller.actor())?).into());
+        return Ok(approval_answer(&engine.withdraw_approval(&id, &call.caller.actor())?).into());
     }
     let approval = engine.approval(&id)?;
     if call.caller.elicits && approval.is_pending() {
         // The person is there: their own answer counts, nobody else's account of it.
-        return Ok(Step::Ask(Question::Approval(Box::new(approval))));
+        return Ok(McpToolResponse::Ask(ClientQuestion::Approval(Box::new(approval))));
     }
     let said = match input.decision.as_deref() {
-        Some("approve") => Said::Yes(Scope::Listed),
-        Some(_) => Said::No,
-        None => return Err(Refusal::Invalid("decision is required".to_owned())),
+        Some("approve") => ApprovalResponse::Yes(ConsentScope::Listed),
+        Some(_) => ApprovalResponse::No,
+        None => return Err(McpToolRefusal::Invalid("decision is required".to_owned())),
     };
-    let decision = Decision {
+    let decision = ApprovalDecision {
         said,
         by: call.caller.actor(),
-        channel: Channel::Relay,
+        channel: ConsentChannel::Relay,
         can_elicit: call.caller.elicits,
         quote: input.quote,
         comment: None,
         remember: false,
     };
-    Ok(told(&engine.decide_approval(&id, &decision)?).into())
+    Ok(approval_answer(&engine.decide_approval(&id, &decision)?).into())
 }
 
-fn resume(call: &Call<'_>, about: &About, reply: Reply) -> Result<Step, Refusal> {
-    Ok(told(&decided(call, about, reply)?).into())
+fn resume(
+    call: &McpToolCall<'_>,
+    about: &QuestionSubject,
+    reply: ClientReply,
+) -> Result<McpToolResponse, McpToolRefusal> {
+    Ok(approval_answer(&decide(call, about, reply)?).into())
 }
 
 /// The approval after its person was asked: decided, or still open.
-pub(super) fn decided(call: &Call<'_>, about: &About, reply: Reply) -> Result<Approval, Error> {
+pub(super) fn decide(
+    call: &McpToolCall<'_>,
+    about: &QuestionSubject,
+    reply: ClientReply,
+) -> Result<Approval, EngineError> {
     let engine = &call.look.engine;
     let id = match about {
-        About::Approval(id) => id.as_str(),
-        About::Review => "",
+        QuestionSubject::Approval(id) => id.as_str(),
+        QuestionSubject::Review => "",
     };
     let (said, comment, remember) = match reply {
-        Reply::Yes { comment, remember } => (Said::Yes(Scope::Listed), comment, remember),
-        Reply::No(comment) => (Said::No, comment, false),
-        Reply::Nothing | Reply::Said(_) => return engine.approval(id),
+        ClientReply::Yes { comment, remember } => {
+            (ApprovalResponse::Yes(ConsentScope::Listed), comment, remember)
+        }
+        ClientReply::No(comment) => (ApprovalResponse::No, comment, false),
+        ClientReply::Nothing | ClientReply::Said(_) => return engine.approval(id),
     };
-    let decision = Decision {
+    let decision = ApprovalDecision {
         said,
         by: Actor::Person { name: None },
-        channel: Channel::Elicitation,
+        channel: ConsentChannel::Elicitation,
         can_elicit: true,
         quote: None,
         comment,
@@ -130,23 +144,23 @@ pub(super) fn decided(call: &Call<'_>, about: &About, reply: Reply) -> Result<Ap
     engine.decide_approval(id, &decision)
 }
 
-fn told(approval: &Approval) -> Answer {
-    Answer::new(&json!({"approval": approval}), line(approval))
+fn approval_answer(approval: &Approval) -> McpToolAnswer {
+    McpToolAnswer::new(&json!({"approval": approval}), line(approval))
 }
 
 fn line(approval: &Approval) -> String {
-    let about = shown(approval.evidence.name.as_deref().unwrap_or(&approval.subject.name));
+    let about = one_line(approval.evidence.name.as_deref().unwrap_or(&approval.subject.name));
     let state = approval.state.as_str();
     format!("- {} ({} of {about}): {state}", approval.id, approval.kind.as_str())
 }
 
 /// What a caller gets who needs a yes and has nobody to ask.
-pub(super) fn needs_approval(approval: &Approval) -> Answer {
-    let question = sentence(approval);
+pub(super) fn needs_approval(approval: &Approval) -> McpToolAnswer {
+    let question = approval_question(approval);
     let lines = format!(
         "needs_approval {}: ask the user and wait.\n{question}\nThe user can answer with `sinew approve {}`.",
         approval.id, approval.id
     );
     let data = json!({"status": "needs_approval", "approval": approval, "question": question});
-    Answer::new(&data, lines)
+    McpToolAnswer::new(&data, lines)
 }

@@ -2,16 +2,21 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sinew_engine::approval::{Approval, State};
-use sinew_engine::{Explanation, Mark, ModelChoice, PromptOptions, Routed, Step as Why};
-use sinew_route::Decision;
-use sinew_workshop::Caller as WorkshopCaller;
+use sinew_engine::approval::{Approval, ApprovalState};
+use sinew_engine::{
+    DecisionExplanation, ExplanationMark, ExplanationStep, ModelChoice, PromptOptions,
+    RoutedMessage,
+};
+use sinew_route::RouteDecision;
+use sinew_workshop::WorkshopCaller;
 
-use super::{Answer, Call, LOOK, Refusal, Spec, Step, always, text};
-use crate::mcp::answer::shown;
-use crate::mcp::ask::sentence;
+use super::{
+    LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always, text,
+};
+use crate::mcp::questions::approval_question;
+use crate::mcp::tool_answer::one_line;
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "explain",
     title: "Explain a decision",
     description: "Say why a skill is in or out, how a message was routed, or where a proposal stands, \
@@ -67,38 +72,38 @@ fn output() -> (Value, &'static [&'static str]) {
 }
 
 #[derive(Deserialize)]
-struct Input {
+struct ExplainInput {
     skill: Option<String>,
     message: Option<String>,
     approval: Option<String>,
     proposal: Option<String>,
 }
 
-fn call(call: &Call<'_>) -> Result<Step, Refusal> {
-    let input: Input = call.read()?;
+fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+    let input: ExplainInput = call.read()?;
     let (engine, catalog) = (&call.look.engine, &call.look.snapshot.catalog);
     if let Some(skill) = &input.skill {
         let entry = engine.find(catalog, skill)?;
-        let entry = engine.entry_for(entry, &call.caller.actor());
+        let entry = engine.entry_visible_to(entry, &call.caller.actor());
         let why = engine.explain(catalog, &entry, &PromptOptions::default());
-        return Ok(Answer::new(&why, lines(&why)).into());
+        return Ok(McpToolAnswer::new(&why, lines(&why)).into());
     }
     if let Some(message) = &input.message {
         let routers = &call.look.host.routers;
         let router = routers.get(&call.look.engine, &call.look.snapshot, ModelChoice::Default);
         let found = router.find(message, Some(SHOWN_MATCHES));
-        let routed = engine.routed(catalog, message, found.result);
+        let routed = engine.describe_route(catalog, message, found.result);
         let why = of_message(message, &routed);
         let mut data = json!(why);
         data["route"] = json!(routed);
-        return Ok(Answer::new(&data, lines(&why)).into());
+        return Ok(McpToolAnswer::new(&data, lines(&why)).into());
     }
     if let Some(id) = &input.approval {
         let approval = engine.approval(id)?;
         let why = of_approval(&approval);
         let mut data = json!(why);
         data["approval"] = json!(approval);
-        return Ok(Answer::new(&data, lines(&why)).into());
+        return Ok(McpToolAnswer::new(&data, lines(&why)).into());
     }
     let id = input.proposal.as_deref().unwrap_or_default();
     let caller = WorkshopCaller { by: call.caller.by(), agent_id: None, session_id: None };
@@ -107,24 +112,24 @@ fn call(call: &Call<'_>) -> Result<Step, Refusal> {
     let why = of_proposal(&record);
     let mut data = json!(why);
     data["proposal"] = record;
-    Ok(Answer::new(&data, lines(&why)).into())
+    Ok(McpToolAnswer::new(&data, lines(&why)).into())
 }
 
-fn step(stage: &'static str, mark: Mark, text: String) -> Why {
-    Why { stage, mark, text, remedy: None }
+fn step(stage: &'static str, mark: ExplanationMark, text: String) -> ExplanationStep {
+    ExplanationStep { stage, mark, text, remedy: None }
 }
 
-fn of_message(message: &str, routed: &Routed) -> Explanation {
+fn of_message(message: &str, routed: &RoutedMessage) -> DecisionExplanation {
     let result = &routed.result;
     let first = result.matches.first();
     let answer = match (result.decision, first) {
-        (Decision::Match, Some(found)) => format!("{} fits", found.name),
-        (Decision::Shortlist, Some(found)) => format!("{} and others may fit", found.name),
+        (RouteDecision::Match, Some(found)) => format!("{} fits", found.name),
+        (RouteDecision::Shortlist, Some(found)) => format!("{} and others may fit", found.name),
         _ => "no skill fits".to_owned(),
     };
-    let mut steps: Vec<Why> = Vec::new();
+    let mut steps: Vec<ExplanationStep> = Vec::new();
     for (at, found) in result.matches.iter().enumerate() {
-        let mark = if at < result.offered { Mark::Pass } else { Mark::Note };
+        let mark = if at < result.offered { ExplanationMark::Pass } else { ExplanationMark::Note };
         let parts = found.parts.each().filter(|(_, part)| part.weight != 0.0);
         let parts: Vec<String> =
             parts.map(|(name, part)| format!("{name} {:+.2}", part.value())).collect();
@@ -137,34 +142,38 @@ fn of_message(message: &str, routed: &Routed) -> Explanation {
         100.0 * result.threshold,
         100.0 * result.margin
     );
-    steps.push(step("route", Mark::Note, needed));
+    steps.push(step("route", ExplanationMark::Note, needed));
     for degraded in &result.degraded {
-        steps.push(Why {
+        steps.push(ExplanationStep {
             remedy: Some(degraded.remedy.clone()),
-            ..step("route", Mark::Note, degraded.message.clone())
+            ..step("route", ExplanationMark::Note, degraded.message.clone())
         });
     }
     if let Some(region) = &routed.region {
-        steps.push(step("learned", Mark::Note, format!("the task belongs to {region}")));
+        steps.push(step("learned", ExplanationMark::Note, format!("the task belongs to {region}")));
     }
-    let usable = result.decision != Decision::None;
-    Explanation { subject: message.to_owned(), answer, usable, steps }
+    let usable = result.decision != RouteDecision::None;
+    DecisionExplanation { subject: message.to_owned(), answer, usable, steps }
 }
 
-fn of_approval(approval: &Approval) -> Explanation {
-    let mark = if approval.is_approved() { Mark::Pass } else { Mark::Note };
+fn of_approval(approval: &Approval) -> DecisionExplanation {
+    let mark = if approval.is_approved() { ExplanationMark::Pass } else { ExplanationMark::Note };
     let mut steps = vec![
-        step("asked", Mark::Pass, sentence(approval)),
-        step("asked", Mark::Note, format!("by {} at {}", approval.asked_by, approval.asked_at)),
+        step("asked", ExplanationMark::Pass, approval_question(approval)),
+        step(
+            "asked",
+            ExplanationMark::Note,
+            format!("by {} at {}", approval.asked_by, approval.asked_at),
+        ),
         step("decided", mark, approval.state.as_str().to_owned()),
     ];
-    if let State::Pending { changed } = &approval.state
+    if let ApprovalState::Pending { changed } = &approval.state
         && !changed.is_empty()
     {
         let said = format!("these changed since a person said yes: {}", changed.join(", "));
-        steps.push(step("decided", Mark::Fail, said));
+        steps.push(step("decided", ExplanationMark::Fail, said));
     }
-    Explanation {
+    DecisionExplanation {
         subject: approval.id.clone(),
         answer: format!("{} is {}", approval.subject.name, approval.state.as_str()),
         usable: approval.is_approved(),
@@ -172,18 +181,22 @@ fn of_approval(approval: &Approval) -> Explanation {
     }
 }
 
-fn of_proposal(record: &Value) -> Explanation {
+fn of_proposal(record: &Value) -> DecisionExplanation {
     let field = |name: &str| record[name].as_str().unwrap_or_default();
     let status = field("status");
-    let mut steps = vec![step("proposed", Mark::Pass, field("reason").to_owned())];
+    let mut steps = vec![step("proposed", ExplanationMark::Pass, field("reason").to_owned())];
     let findings = record["scanFindings"].as_array().map_or(0, Vec::len);
     if findings > 0 {
-        steps.push(step("scan", Mark::Note, format!("{findings} rules have something to say")));
+        steps.push(step(
+            "scan",
+            ExplanationMark::Note,
+            format!("{findings} rules have something to say"),
+        ));
     }
     if status == "quarantined" {
-        steps.push(step("scan", Mark::Fail, field("quarantineReason").to_owned()));
+        steps.push(step("scan", ExplanationMark::Fail, field("quarantineReason").to_owned()));
     }
-    Explanation {
+    DecisionExplanation {
         subject: field("id").to_owned(),
         answer: format!("{} for {} is {status}", field("title"), field("skillName")),
         usable: status == "applied",
@@ -191,16 +204,16 @@ fn of_proposal(record: &Value) -> Explanation {
     }
 }
 
-fn lines(why: &Explanation) -> String {
-    let mut lines = vec![shown(&why.answer)];
+fn lines(why: &DecisionExplanation) -> String {
+    let mut lines = vec![one_line(&why.answer)];
     for step in &why.steps {
         let mark = match step.mark {
-            Mark::Pass => "+",
-            Mark::Fail => "x",
-            Mark::Note => "-",
+            ExplanationMark::Pass => "+",
+            ExplanationMark::Fail => "x",
+            ExplanationMark::Note => "-",
         };
-        lines.push(format!("{mark} {}: {}", step.stage, shown(&step.text)));
-        lines.extend(step.remedy.iter().map(|remedy| format!("  hint: {}", shown(remedy))));
+        lines.push(format!("{mark} {}: {}", step.stage, one_line(&step.text)));
+        lines.extend(step.remedy.iter().map(|remedy| format!("  hint: {}", one_line(remedy))));
     }
     lines.join("\n")
 }

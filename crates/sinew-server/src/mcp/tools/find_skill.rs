@@ -2,13 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use sinew_engine::{ModelChoice, PromptOptions, Routed};
-use sinew_route::Decision;
+use sinew_engine::{ModelChoice, PromptOptions, RoutedMessage};
+use sinew_route::RouteDecision;
 
-use super::{Answer, Call, LOOK, Refusal, Spec, Step, always, number, text};
-use crate::mcp::answer::shown;
+use super::{
+    LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always, number,
+    text,
+};
+use crate::mcp::tool_answer::one_line;
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "find_skill",
     title: "Find a skill",
     description: "Rank the installed skills for what the user said. `match` names one skill to read and \
@@ -98,10 +101,10 @@ fn output() -> (Value, &'static [&'static str]) {
 }
 
 #[derive(Deserialize)]
-struct Input {
+struct FindSkillInput {
     message: String,
     limit: Option<usize>,
-    mode: Option<Mode>,
+    mode: Option<FindSkillMode>,
     #[serde(default)]
     include_prompt: bool,
     intent: Option<String>,
@@ -109,7 +112,7 @@ struct Input {
 
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
-enum Mode {
+enum FindSkillMode {
     Auto,
     Semantic,
     Keyword,
@@ -117,19 +120,20 @@ enum Mode {
 }
 
 #[derive(Serialize)]
-struct Found<'a> {
+struct FindSkillWire<'a> {
     #[serde(flatten)]
-    routed: &'a Routed,
+    routed: &'a RoutedMessage,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt: Option<String>,
 }
 
-fn call(call: &Call<'_>) -> Result<Step, Refusal> {
-    let input: Input = call.read()?;
+fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+    let input: FindSkillInput = call.read()?;
     let look = call.look;
     let catalog = &look.snapshot.catalog;
-    let mode = input.mode.unwrap_or(Mode::Auto);
-    let choice = if mode == Mode::Keyword { ModelChoice::Words } else { ModelChoice::Default };
+    let mode = input.mode.unwrap_or(FindSkillMode::Auto);
+    let choice =
+        if mode == FindSkillMode::Keyword { ModelChoice::Words } else { ModelChoice::Default };
     let router = look.host.routers.get(&look.engine, &look.snapshot, choice);
     let top = input.limit.unwrap_or(DEFAULT_LIMIT);
     let found = router.find_with_intent(&input.message, input.intent.as_deref(), Some(top));
@@ -137,38 +141,38 @@ fn call(call: &Call<'_>) -> Result<Step, Refusal> {
     // A short list may be longer than what was asked for.
     result.matches.truncate(top);
     result.offered = result.offered.min(top);
-    let routed = look.engine.routed(catalog, &input.message, result);
+    let routed = look.engine.describe_route(catalog, &input.message, result);
     let options = match (mode, input.include_prompt) {
-        (Mode::FullIndex, _) => Some(PromptOptions::default()),
+        (FindSkillMode::FullIndex, _) => Some(PromptOptions::default()),
         (_, true) => Some(look.engine.prompt_options_for(catalog, &router, &input.message)),
         (_, false) => None,
     };
     let prompt = options.map(|options| look.engine.prompt(catalog, &options).text);
     let lines = lines(&routed);
-    Ok(Answer::new(&Found { routed: &routed, prompt }, lines).into())
+    Ok(McpToolAnswer::new(&FindSkillWire { routed: &routed, prompt }, lines).into())
 }
 
 /// What a model needs of the answer.
-fn lines(routed: &Routed) -> String {
+fn lines(routed: &RoutedMessage) -> String {
     let result = &routed.result;
     let mut lines = vec![match result.decision {
-        Decision::Match => "match: read this skill with read_skill and follow it".to_owned(),
-        Decision::Shortlist => "shortlist: read at most one of these first".to_owned(),
-        Decision::None => "none: no installed skill fits".to_owned(),
+        RouteDecision::Match => "match: read this skill with read_skill and follow it".to_owned(),
+        RouteDecision::Shortlist => "shortlist: read at most one of these first".to_owned(),
+        RouteDecision::None => "none: no installed skill fits".to_owned(),
     }];
     for found in result.matches.iter().take(result.offered) {
         lines.push(format!(
             "- {} ({:.0} % sure): {}",
-            shown(&found.name),
+            one_line(&found.name),
             100.0 * found.probability,
-            shown(&found.description)
+            one_line(&found.description)
         ));
     }
     if let Some(reflex) = &routed.reflex {
         lines.push(reflex.notice.clone());
     }
     lines.extend(
-        result.degraded.iter().map(|degraded| format!("note: {}", shown(&degraded.message))),
+        result.degraded.iter().map(|degraded| format!("note: {}", one_line(&degraded.message))),
     );
     lines.join("\n")
 }

@@ -2,13 +2,16 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sinew_catalog::{Entry, State};
+use sinew_catalog::{CatalogEntry, EntryState};
 use sinew_engine::{PromptOptions, SkillSummary};
 
-use super::{Answer, Call, LOOK, Refusal, Spec, Step, always, number, text, texts};
-use crate::mcp::answer::shown;
+use super::{
+    LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always, number,
+    text, texts,
+};
+use crate::mcp::tool_answer::one_line;
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "list_skills",
     title: "List skills",
     description: "List the skills on this machine with their state and, where one cannot be used, why.",
@@ -20,14 +23,14 @@ pub(super) const SPEC: Spec = Spec {
     resume: None,
 };
 
-const STATES: [State; 7] = [
-    State::Ready,
-    State::NeedsSetup,
-    State::Disabled,
-    State::Blocked,
-    State::Excluded,
-    State::Shadowed,
-    State::Broken,
+const STATES: [EntryState; 7] = [
+    EntryState::Ready,
+    EntryState::NeedsSetup,
+    EntryState::Disabled,
+    EntryState::Blocked,
+    EntryState::Excluded,
+    EntryState::Shadowed,
+    EntryState::Broken,
 ];
 
 const DEFAULT_LIMIT: usize = 50;
@@ -88,7 +91,7 @@ fn output() -> (Value, &'static [&'static str]) {
 }
 
 #[derive(Deserialize)]
-struct Input {
+struct ListSkillsInput {
     state: Option<String>,
     tier: Option<String>,
     query: Option<String>,
@@ -97,12 +100,12 @@ struct Input {
     format: Option<String>,
 }
 
-fn call(call: &Call<'_>) -> Result<Step, Refusal> {
-    let input: Input = call.read()?;
+fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+    let input: ListSkillsInput = call.read()?;
     let (engine, snapshot) = (&call.look.engine, &call.look.snapshot);
     let state = input.state.as_deref().unwrap_or("ready");
     let query = input.query.as_deref().map(str::to_lowercase);
-    let wanted = |entry: &&Entry| {
+    let wanted = |entry: &&CatalogEntry| {
         let holds = |query: &String| {
             entry.name.to_lowercase().contains(query)
                 || entry.description.to_lowercase().contains(query)
@@ -117,15 +120,15 @@ fn call(call: &Call<'_>) -> Result<Step, Refusal> {
     };
     let limit = input.limit.unwrap_or(DEFAULT_LIMIT);
     let actor = call.caller.actor();
-    let all: Vec<&Entry> = snapshot.catalog.entries.iter().filter(wanted).collect();
+    let all: Vec<&CatalogEntry> = snapshot.catalog.entries.iter().filter(wanted).collect();
     let page = all.iter().skip(from).take(limit);
     let skills: Vec<SkillSummary> = page.map(|entry| engine.summary(entry, &actor)).collect();
     let mut lines = vec![format!("{} skills, {} shown", all.len(), skills.len())];
     for skill in &skills {
-        let why = skill.reason.as_ref().map(|reason| format!(" ({})", shown(reason)));
+        let why = skill.reason.as_ref().map(|reason| format!(" ({})", one_line(reason)));
         lines.push(format!(
             "- {}: {}{}",
-            shown(&skill.name),
+            one_line(&skill.name),
             skill.state.as_str(),
             why.unwrap_or_default()
         ));
@@ -139,16 +142,16 @@ fn call(call: &Call<'_>) -> Result<Step, Refusal> {
         let block = engine.prompt(&snapshot.catalog, &PromptOptions::default());
         data["prompt"] = json!(block.text);
     }
-    Ok(Answer::new(&data, lines.join("\n")).into())
+    Ok(McpToolAnswer::new(&data, lines.join("\n")).into())
 }
 
 /// Where a page begins; a cursor of another version of the catalog would skip or repeat skills.
-fn place(cursor: &str, version: u64) -> Result<usize, Refusal> {
+fn place(cursor: &str, version: u64) -> Result<usize, McpToolRefusal> {
     let parts = cursor.split_once(':');
     let parts = parts.and_then(|(of, at)| Some((of.parse::<u64>().ok()?, at.parse().ok()?)));
     match parts {
         Some((of, at)) if of == version => Ok(at),
-        _ => Err(Refusal::Invalid(
+        _ => Err(McpToolRefusal::Invalid(
             "the cursor belongs to another version of the catalog; begin without one".to_owned(),
         )),
     }

@@ -16,15 +16,15 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::answer::{Answer, Refusal};
-use super::ask::{About, Reply, Step};
-use super::caller::Caller;
-use super::host::Look;
+use super::caller::McpCaller;
+use super::host::McpContext;
+use super::questions::{ClientReply, McpToolResponse, QuestionSubject};
 use super::schema;
+use super::tool_answer::{McpToolAnswer, McpToolRefusal};
 
 /// What a tool does to the world, as clients are told.
 #[derive(Debug, Clone, Copy)]
-struct Hints {
+struct ToolHints {
     read_only: bool,
     destructive: bool,
     idempotent: bool,
@@ -32,29 +32,30 @@ struct Hints {
 }
 
 /// A look at what is there, which changes nothing.
-const LOOK: Hints =
-    Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
+const LOOK: ToolHints =
+    ToolHints { read_only: true, destructive: false, idempotent: true, open_world: false };
 
 /// One tool.
-pub(super) struct Spec {
+pub(super) struct ToolSpec {
     name: &'static str,
     title: &'static str,
     description: &'static str,
     input: fn() -> Value,
     /// The fields of an answer, and those it always has.
     output: fn() -> (Value, &'static [&'static str]),
-    hints: Hints,
+    hints: ToolHints,
     /// Whether it is offered now.
-    offered: fn(&Look) -> bool,
-    call: fn(&Call<'_>) -> Result<Step, Refusal>,
+    offered: fn(&McpContext) -> bool,
+    call: fn(&McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal>,
     /// Carries on with the answer to its question.
-    resume: Option<Resume>,
+    resume: Option<ToolResumeFn>,
 }
 
-type Resume = fn(&Call<'_>, &About, Reply) -> Result<Step, Refusal>;
+type ToolResumeFn =
+    fn(&McpToolCall<'_>, &QuestionSubject, ClientReply) -> Result<McpToolResponse, McpToolRefusal>;
 
 /// Every tool there is, in the order in which clients list them.
-const TOOLS: &[Spec] = &[
+const TOOLS: &[ToolSpec] = &[
     find_skill::SPEC,
     list_skills::SPEC,
     read_skill::SPEC,
@@ -67,48 +68,48 @@ const TOOLS: &[Spec] = &[
 ];
 
 /// One call.
-pub(super) struct Call<'a> {
-    pub(super) look: &'a Look,
-    pub(super) caller: &'a Caller,
+pub(super) struct McpToolCall<'a> {
+    pub(super) look: &'a McpContext,
+    pub(super) caller: &'a McpCaller,
     pub(super) arguments: Value,
 }
 
-impl Call<'_> {
+impl McpToolCall<'_> {
     /// The arguments, which were checked against the schema.
-    fn read<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
+    fn read<T: DeserializeOwned>(&self) -> Result<T, McpToolRefusal> {
         serde_json::from_value(self.arguments.clone())
-            .map_err(|error| Refusal::Invalid(error.to_string()))
+            .map_err(|error| McpToolRefusal::Invalid(error.to_string()))
     }
 }
 
 /// The tools that are offered now.
-pub(super) fn list(look: &Look) -> Vec<Tool> {
-    TOOLS.iter().filter(|spec| (spec.offered)(look)).map(Spec::declare).collect()
+pub(super) fn list(look: &McpContext) -> Vec<Tool> {
+    TOOLS.iter().filter(|spec| (spec.offered)(look)).map(ToolSpec::declare).collect()
 }
 
 /// The tool of that name, if it is offered now.
-pub(super) fn find(look: &Look, name: &str) -> Option<&'static Spec> {
+pub(super) fn find(look: &McpContext, name: &str) -> Option<&'static ToolSpec> {
     TOOLS.iter().find(|spec| spec.name == name && (spec.offered)(look))
 }
 
 /// Calls a tool, or carries on with a call whose question was answered.
 pub(super) fn call(
-    spec: &Spec,
-    look: &Look,
-    caller: &Caller,
+    spec: &ToolSpec,
+    look: &McpContext,
+    caller: &McpCaller,
     arguments: Option<JsonObject>,
-    answered: Option<(About, Reply)>,
-) -> Result<Step, Refusal> {
+    answered: Option<(QuestionSubject, ClientReply)>,
+) -> Result<McpToolResponse, McpToolRefusal> {
     let arguments = Value::Object(arguments.unwrap_or_default());
-    schema::check(&(spec.input)(), &arguments).map_err(Refusal::Invalid)?;
-    let call = Call { look, caller, arguments };
+    schema::check(&(spec.input)(), &arguments).map_err(McpToolRefusal::Invalid)?;
+    let call = McpToolCall { look, caller, arguments };
     match (answered, spec.resume) {
         (Some((about, reply)), Some(resume)) => resume(&call, &about, reply),
         _ => (spec.call)(&call),
     }
 }
 
-impl Spec {
+impl ToolSpec {
     fn declare(&self) -> Tool {
         let hints = self.hints;
         let annotations = ToolAnnotations::with_title(self.title)
@@ -155,7 +156,7 @@ fn error_schema() -> Value {
     })
 }
 
-fn always(_: &Look) -> bool {
+fn always(_: &McpContext) -> bool {
     true
 }
 

@@ -6,11 +6,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sinew_engine::{Error, ErrorKind, fill_in};
+use sinew_engine::{EngineError, ErrorKind, fill_in};
 
-use super::{Answer, Call, LOOK, Refusal, Spec, Step, always, text, texts};
+use super::{
+    LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always, text,
+    texts,
+};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "read_skill",
     title: "Read a skill",
     description: "Read a skill's instructions, or one file of the skill by its path below the skill's \
@@ -64,7 +67,7 @@ fn output() -> (Value, &'static [&'static str]) {
 }
 
 #[derive(Deserialize)]
-struct Input {
+struct ReadSkillInput {
     name: Option<String>,
     uri: Option<String>,
     file: Option<String>,
@@ -72,16 +75,20 @@ struct Input {
     max_bytes: Option<u64>,
 }
 
-fn call(call: &Call<'_>) -> Result<Step, Refusal> {
-    let input: Input = call.read()?;
+fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+    let input: ReadSkillInput = call.read()?;
     let (engine, catalog) = (&call.look.engine, &call.look.snapshot.catalog);
     let (wanted, file) = match (&input.name, &input.uri) {
         (Some(name), _) => (name.clone(), input.file.clone()),
         (None, uri) => {
             let uri = uri.as_deref().unwrap_or_default();
             let (entry, below) = engine.served_at(catalog, uri).ok_or_else(|| {
-                Error::new(ErrorKind::No, "unknown-skill", format!("no skill is served at {uri}"))
-                    .hint("list_skills names the addresses there are")
+                EngineError::new(
+                    ErrorKind::No,
+                    "unknown-skill",
+                    format!("no skill is served at {uri}"),
+                )
+                .hint("list_skills names the addresses there are")
             })?;
             let below = Some(below).filter(|below| !below.is_empty());
             (entry.name.clone(), input.file.clone().or(below))
@@ -119,7 +126,7 @@ fn call(call: &Call<'_>) -> Result<Step, Refusal> {
             format!("{} is not text; its {} bytes are in `blob`", read.file, read.bytes.len())
         }
     };
-    Ok(Answer::exact(data, shown).into())
+    Ok(McpToolAnswer::exact(data, shown).into())
 }
 
 /// The beginning of a text, cut between characters.

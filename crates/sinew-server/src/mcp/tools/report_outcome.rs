@@ -2,27 +2,29 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sinew_cortex::acquire::{Finish, Step};
+use sinew_cortex::acquire::{AcquireStep, UseReport};
 use sinew_cortex::failure::FailureKind;
-use sinew_cortex::record::{Origin, Verdict};
-use sinew_engine::acquire::Waits;
-use sinew_engine::hub::Said;
-use sinew_engine::{NewOutcome, Recorded};
-use sinew_skill::Value as Field;
+use sinew_cortex::record::{OutcomeReporter, UseResult};
+use sinew_engine::acquire::AcquireWait;
+use sinew_engine::hub::HubOverrides;
+use sinew_engine::{NewOutcome, OutcomeEffect};
+use sinew_skill::YamlValue;
 
 use super::acquire_skill::listener;
-use super::{Answer, Call, Hints, Refusal, Spec, always, number, text, texts};
-use crate::mcp::answer::shown;
-use crate::mcp::ask::{Step as Turn, sentence};
+use super::{
+    McpToolAnswer, McpToolCall, McpToolRefusal, ToolHints, ToolSpec, always, number, text, texts,
+};
+use crate::mcp::questions::{McpToolResponse, approval_question};
+use crate::mcp::tool_answer::one_line;
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "report_outcome",
     title: "Report an outcome",
     description: "Tell how the use of a skill went: success, or a failure with its kind. Say what the \
                   task was; it names the task area and is not stored.",
     input,
     output,
-    hints: Hints { read_only: false, destructive: false, idempotent: false, open_world: false },
+    hints: ToolHints { read_only: false, destructive: false, idempotent: false, open_world: false },
     offered: always,
     call,
     resume: None,
@@ -87,12 +89,12 @@ fn output() -> (Value, &'static [&'static str]) {
 }
 
 #[derive(Deserialize)]
-struct Input {
+struct ReportOutcomeInput {
     run: Option<String>,
     skill: Option<String>,
     version: Option<String>,
     region: Option<String>,
-    outcome: Outcome,
+    outcome: ReportOutcomeResult,
     failure: Option<FailureKind>,
     detail: Option<String>,
     missing: Option<String>,
@@ -102,83 +104,90 @@ struct Input {
 
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
-enum Outcome {
+enum ReportOutcomeResult {
     Success,
     Failure,
 }
 
-fn call(call: &Call<'_>) -> Result<Turn, Refusal> {
-    let input: Input = call.read()?;
-    if (input.outcome == Outcome::Failure) != input.failure.is_some() {
+fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+    let input: ReportOutcomeInput = call.read()?;
+    if (input.outcome == ReportOutcomeResult::Failure) != input.failure.is_some() {
         let said = match input.outcome {
-            Outcome::Failure => "failure is required when outcome is failure",
-            Outcome::Success => "failure is only for outcome failure",
+            ReportOutcomeResult::Failure => "failure is required when outcome is failure",
+            ReportOutcomeResult::Success => "failure is only for outcome failure",
         };
-        return Err(Refusal::Invalid(said.to_owned()));
+        return Err(McpToolRefusal::Invalid(said.to_owned()));
     }
     match &input.run {
-        Some(run) => of_run(call, &input, run).map(Turn::Done),
-        None => of_skill(call, &input).map(Turn::Done),
+        Some(run) => of_run(call, &input, run).map(McpToolResponse::Done),
+        None => of_skill(call, &input).map(McpToolResponse::Done),
     }
 }
 
-fn of_skill(call: &Call<'_>, input: &Input) -> Result<Answer, Refusal> {
+fn of_skill(
+    call: &McpToolCall<'_>,
+    input: &ReportOutcomeInput,
+) -> Result<McpToolAnswer, McpToolRefusal> {
     let engine = &call.look.engine;
     let skill = input.skill.clone().unwrap_or_default();
-    let known = call.look.snapshot.catalog.active().find(|entry| entry.name == skill);
+    let known = call.look.snapshot.catalog.unshadowed().find(|entry| entry.name == skill);
     let written = known
         .and_then(|entry| entry.skill.as_ref()?.frontmatter.get("version"))
-        .and_then(Field::source_text);
-    let recorded: Recorded = engine.cortex()?.record(&NewOutcome {
+        .and_then(YamlValue::source_text);
+    let recorded: OutcomeEffect = engine.cortex()?.record(&NewOutcome {
         region: input.region.clone(),
         task: input.task.clone(),
         slug: skill,
         version: input.version.clone().or(written).unwrap_or_else(|| NO_VERSION.to_owned()),
-        worked: Some(input.outcome == Outcome::Success),
+        worked: Some(input.outcome == ReportOutcomeResult::Success),
         kind: input.failure,
         detail: input.detail.clone(),
         key: input.missing.clone(),
         side_effects: input.side_effects.clone(),
-        origin: Origin::Agent,
+        origin: OutcomeReporter::Agent,
         agent: Some(call.caller.name.clone()),
         ..NewOutcome::default()
     })?;
-    let mut lines = vec![format!("recorded for {}", shown(&recorded.skill))];
+    let mut lines = vec![format!("recorded for {}", one_line(&recorded.skill))];
     if let Some(weight) = recorded.weight {
-        lines.push(format!("weight {weight:.2} in {}", shown(&recorded.region)));
+        lines.push(format!("weight {weight:.2} in {}", one_line(&recorded.region)));
     }
     lines.extend(recorded.handling.map(|handling| format!("next: {handling}")));
-    Ok(Answer::new(&recorded, lines.join("\n")))
+    Ok(McpToolAnswer::new(&recorded, lines.join("\n")))
 }
 
 /// A run goes on from here: to a question, to the next candidate, or to putting the skill back.
-fn of_run(call: &Call<'_>, input: &Input, run: &str) -> Result<Answer, Refusal> {
+fn of_run(
+    call: &McpToolCall<'_>,
+    input: &ReportOutcomeInput,
+    run: &str,
+) -> Result<McpToolAnswer, McpToolRefusal> {
     let engine = &call.look.engine;
-    let finish = Finish {
+    let finish = UseReport {
         result: match input.outcome {
-            Outcome::Success => Verdict::Success,
-            Outcome::Failure => Verdict::Failure,
+            ReportOutcomeResult::Success => UseResult::Success,
+            ReportOutcomeResult::Failure => UseResult::Failure,
         },
         kind: input.failure,
         detail: input.detail.clone(),
         key: input.missing.clone(),
-        origin: Origin::Agent,
+        origin: OutcomeReporter::Agent,
         side_effects: input.side_effects.clone().unwrap_or_default(),
-        ..Finish::success()
+        ..UseReport::success()
     };
-    let market = engine.market(&Said::default())?;
+    let market = engine.market(&HubOverrides::default())?;
     let mut host = listener(call);
     let standing = engine.acquisition(&market).report(run, finish, &mut host)?;
-    let stepped = Step { run: standing.run, effects: Vec::new() };
-    let mut data = json!(engine.cortex()?.reported(&stepped)?);
+    let stepped = AcquireStep { run: standing.run, effects: Vec::new() };
+    let mut data = json!(engine.cortex()?.reported_run(&stepped)?);
     data["waits"] = json!(standing.waits);
     let mut lines = vec![format!("{run} is in {}", stepped.run.state.name())];
     if let Some(handling) = input.failure.map(FailureKind::remedy) {
         data["handling"] = json!(handling);
         lines.push(format!("next: {handling}"));
     }
-    if let Waits::Approval { approval } = &standing.waits {
-        lines.push(format!("needs_approval {}: {}", approval.id, sentence(approval)));
+    if let AcquireWait::Approval { approval } = &standing.waits {
+        lines.push(format!("needs_approval {}: {}", approval.id, approval_question(approval)));
     }
-    Ok(Answer::new(&data, lines.join("\n")))
+    Ok(McpToolAnswer::new(&data, lines.join("\n")))
 }

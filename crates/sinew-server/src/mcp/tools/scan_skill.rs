@@ -5,9 +5,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sinew_engine::ScanSubject;
 
-use super::{Answer, Call, LOOK, Refusal, Spec, Step, always, text};
+use super::{
+    LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always, text,
+};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "scan_skill",
     title: "Scan a skill",
     description: "Check a skill, a path in the workspace or a text for malware, leaks and tricks. You \
@@ -51,15 +53,15 @@ fn output() -> (Value, &'static [&'static str]) {
 }
 
 #[derive(Deserialize)]
-struct Input {
+struct ScanSkillInput {
     skill: Option<String>,
     path: Option<String>,
     text: Option<String>,
     profile: Option<String>,
 }
 
-fn call(call: &Call<'_>) -> Result<Step, Refusal> {
-    let input: Input = call.read()?;
+fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+    let input: ScanSkillInput = call.read()?;
     let subject = match (&input.skill, &input.path, &input.text) {
         (Some(skill), ..) => ScanSubject::Skill(skill),
         (_, Some(path), _) => ScanSubject::Path(path),
@@ -76,5 +78,5 @@ fn call(call: &Call<'_>) -> Result<Step, Refusal> {
         said.counts.info,
         said.next
     );
-    Ok(Answer::new(&said, lines).into())
+    Ok(McpToolAnswer::new(&said, lines).into())
 }

@@ -6,24 +6,24 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sinew_engine::Error;
-use sinew_workshop::{Caller as WorkshopCaller, Provider};
+use sinew_engine::EngineError;
+use sinew_workshop::{ReviewerProvider, WorkshopCaller};
 
-use super::approve::{decided, needs_approval};
-use super::{Call, Hints, Refusal, Spec};
-use crate::mcp::answer::Answer;
-use crate::mcp::ask::{About, Question, Reply, Step};
-use crate::mcp::host::Look;
+use super::approve::{decide, needs_approval};
+use super::{McpToolCall, McpToolRefusal, ToolHints, ToolSpec};
+use crate::mcp::host::McpContext;
+use crate::mcp::questions::{ClientQuestion, ClientReply, McpToolResponse, QuestionSubject};
+use crate::mcp::tool_answer::McpToolAnswer;
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: ToolSpec = ToolSpec {
     name: sinew_workshop::TOOL,
     title: "Skill workshop",
     description: "Keep a procedure as a skill: suggest a new or changed skill, look at proposals, revise, \
                   reject or apply them, and undo what was written. A person approves what is written.",
     input: sinew_workshop::schema,
     output,
-    hints: Hints { read_only: false, destructive: true, idempotent: false, open_world: false },
-    offered: Look::workshop_is_on,
+    hints: ToolHints { read_only: false, destructive: true, idempotent: false, open_world: false },
+    offered: McpContext::workshop_is_on,
     call,
     resume: Some(resume),
 };
@@ -41,30 +41,30 @@ fn output() -> (Value, &'static [&'static str]) {
     (properties, &[])
 }
 
-fn call(call: &Call<'_>) -> Result<Step, Refusal> {
+fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     match waiting_review(call)? {
-        Some(question) => Ok(Step::Ask(question)),
+        Some(question) => Ok(McpToolResponse::Ask(question)),
         None => act(call),
     }
 }
 
 /// A review that this client's model can do now. It comes before looking, never before acting.
-fn waiting_review(call: &Call<'_>) -> Result<Option<Question>, Error> {
+fn waiting_review(call: &McpToolCall<'_>) -> Result<Option<ClientQuestion>, EngineError> {
     let (settings, _) = call.look.engine.workshop_settings();
     let looks = matches!(call.arguments["action"].as_str(), None | Some("status" | "list_pending"));
-    if !looks || !call.caller.samples || settings.provider != Some(Provider::Mcp) {
+    if !looks || !call.caller.samples || settings.provider != Some(ReviewerProvider::Mcp) {
         return Ok(None);
     }
     let within = Duration::from_millis(settings.review_timeout_ms);
     let queued = call.look.engine.queued_review()?;
-    Ok(queued.map(|review| Question::Review {
+    Ok(queued.map(|review| ClientQuestion::Review {
         system: review.system,
         prompt: review.prompt,
         within,
     }))
 }
 
-fn act(call: &Call<'_>) -> Result<Step, Refusal> {
+fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     let caller = WorkshopCaller {
         by: call.caller.by(),
         agent_id: Some(call.caller.name.clone()),
@@ -77,7 +77,7 @@ fn act(call: &Call<'_>) -> Result<Step, Refusal> {
             let id = call.arguments["id"].as_str().unwrap_or_default();
             let approval = engine.ask_to_apply(id, &call.caller.actor())?;
             return Ok(match call.caller.elicits {
-                true => Step::Ask(Question::Approval(Box::new(approval))),
+                true => McpToolResponse::Ask(ClientQuestion::Approval(Box::new(approval))),
                 false => needs_approval(&approval).into(),
             });
         }
@@ -89,25 +89,29 @@ fn act(call: &Call<'_>) -> Result<Step, Refusal> {
         Value::Array(list) => json!({"proposals": list}),
         other => other,
     };
-    Ok(Answer::exact(data, text).into())
+    Ok(McpToolAnswer::exact(data, text).into())
 }
 
-fn needs_a_person(error: &Error) -> bool {
+fn needs_a_person(error: &EngineError) -> bool {
     matches!(error.code, "needs-approval" | "held")
 }
 
-fn resume(call: &Call<'_>, about: &About, reply: Reply) -> Result<Step, Refusal> {
+fn resume(
+    call: &McpToolCall<'_>,
+    about: &QuestionSubject,
+    reply: ClientReply,
+) -> Result<McpToolResponse, McpToolRefusal> {
     let engine = &call.look.engine;
-    if *about == About::Review {
+    if *about == QuestionSubject::Review {
         let said = match &reply {
-            Reply::Said(Ok(text)) => Ok(text.as_str()),
-            Reply::Said(Err(why)) => Err(why.as_str()),
+            ClientReply::Said(Ok(text)) => Ok(text.as_str()),
+            ClientReply::Said(Err(why)) => Err(why.as_str()),
             _ => Err("the client gave no answer"),
         };
         engine.finish_review(said)?;
         return act(call);
     }
-    let approval = decided(call, about, reply)?;
+    let approval = decide(call, about, reply)?;
     if !approval.is_approved() {
         return Ok(needs_approval_or_no(&approval).into());
     }
@@ -119,14 +123,14 @@ fn resume(call: &Call<'_>, about: &About, reply: Reply) -> Result<Step, Refusal>
         data["skillPath"] = json!(path);
     }
     let text = data.to_string();
-    Ok(Answer::exact(data, text).into())
+    Ok(McpToolAnswer::exact(data, text).into())
 }
 
 /// What is left when the person did not say yes.
-fn needs_approval_or_no(approval: &sinew_engine::approval::Approval) -> Answer {
+fn needs_approval_or_no(approval: &sinew_engine::approval::Approval) -> McpToolAnswer {
     if approval.is_pending() {
         return needs_approval(approval);
     }
     let data = json!({"status": approval.state.as_str(), "approval": approval});
-    Answer::new(&data, format!("the user said no to {}", approval.id))
+    McpToolAnswer::new(&data, format!("the user said no to {}", approval.id))
 }

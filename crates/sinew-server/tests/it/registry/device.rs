@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sinew_catalog::Clock as _;
-use sinew_server::registry::{NewToken, Role, Said, TokenError};
+use sinew_server::registry::{LoginDecision, NewToken, TokenError, TokenRole};
 
 use super::support::{Reply, Team};
 
@@ -19,13 +19,13 @@ fn poll(team: &Team, begun: &Value) -> Reply {
     team.post("!/api/cli/device/token", "", &asked)
 }
 
-fn answer(team: &Team, code: &str, said: Said) -> Result<String, TokenError> {
-    team.tokens().answer(code, said, team.clock.now_ms())
+fn answer(team: &Team, code: &str, said: LoginDecision) -> Result<String, TokenError> {
+    team.tokens().decide_login(code, said, team.clock.now_ms())
 }
 
-fn yes(role: Role) -> Said {
+fn yes(role: TokenRole) -> LoginDecision {
     let (label, handle) = ("ci".to_owned(), "alice".to_owned());
-    Said::Yes(NewToken { label, handle, owners: Vec::new(), role, expires_at: None })
+    LoginDecision::Yes(NewToken { label, handle, owners: Vec::new(), role, expires_at: None })
 }
 
 #[track_caller]
@@ -44,7 +44,7 @@ fn a_client_waits_until_somebody_lets_it_in() {
     assert!(team.get(&format!("!{page}"), "").text().contains("sinew registry token approve"));
     refused(&poll(&team, &begun), 428, "authorization_pending");
     // What was read out is typed as it comes.
-    let who = answer(&team, &format!(" {} ", code.to_lowercase()), yes(Role::Publish));
+    let who = answer(&team, &format!(" {} ", code.to_lowercase()), yes(TokenRole::Publish));
     assert_eq!(who.expect("a login"), "CI of alice from 127.0.0.1");
     let got = poll(&team, &begun).json();
     assert_eq!((&got["token_type"], &got["scope"]), (&json!("bearer"), &json!("read write")));
@@ -66,27 +66,27 @@ fn nobody_gets_in_by_other_ways() {
     refused(&reply, 400, "unsupported_grant_type");
     // The code that is read out is not the one that the token is for.
     refused(&poll(&team, &json!({ "device_code": code })), 400, "expired_token");
-    let unknown = answer(&team, "XXXX-XXXX", yes(Role::Read));
+    let unknown = answer(&team, "XXXX-XXXX", yes(TokenRole::Read));
     assert!(matches!(unknown, Err(TokenError::NoLogin(_))));
     let strange = NewToken {
         label: String::new(),
         handle: "../x".to_owned(),
         owners: Vec::new(),
-        role: Role::Admin,
+        role: TokenRole::Admin,
         expires_at: None,
     };
-    let strange = answer(&team, code, Said::Yes(strange));
+    let strange = answer(&team, code, LoginDecision::Yes(strange));
     assert!(matches!(strange, Err(TokenError::BadHandle(_))));
     // Neither code is in the database.
     let documents =
-        team.store.list("registry.devices", sinew_store::Keys::ALL, 10).expect("a list");
+        team.store.list("registry.devices", sinew_store::KeyRange::ALL, 10).expect("a list");
     let device = begun["device_code"].as_str().expect("a code");
     for document in documents {
         let text = format!("{} {}", document.key, document.body.as_str());
         assert!(!text.contains(code) && !text.contains(device), "{text}");
     }
-    answer(&team, code, Said::No).expect("a login");
-    assert!(answer(&team, code, yes(Role::Read)).is_err(), "no means no");
+    answer(&team, code, LoginDecision::No).expect("a login");
+    assert!(answer(&team, code, yes(TokenRole::Read)).is_err(), "no means no");
     refused(&poll(&team, &begun), 400, "access_denied");
 }
 
@@ -96,7 +96,7 @@ fn a_login_ends_by_itself() {
     let begun = begin(&team);
     let code = begun["user_code"].as_str().expect("a code");
     team.clock.pass(15 * 60 + 1);
-    assert!(answer(&team, code, yes(Role::Read)).is_err());
+    assert!(answer(&team, code, yes(TokenRole::Read)).is_err());
     refused(&poll(&team, &begun), 400, "expired_token");
     for _ in 0..200 {
         begin(&team);

@@ -1,8 +1,8 @@
 //! Discovery indexes: what clients find that know nothing but an address.
 
 use serde_json::{Value, json};
-use sinew_hub::tree::Tree;
-use sinew_server::registry::Role;
+use sinew_hub::tree::SkillTree;
+use sinew_server::registry::TokenRole;
 use sinew_skill::content_hash;
 
 use super::support::{Team, skill};
@@ -10,7 +10,8 @@ use super::support::{Team, skill};
 #[test]
 fn every_entry_leads_to_bytes_of_its_digest() {
     let team = Team::public();
-    let (alice, bob) = (team.token(Role::Publish, "alice"), team.token(Role::Publish, "bob.b"));
+    let (alice, bob) =
+        (team.token(TokenRole::Publish, "alice"), team.token(TokenRole::Publish, "bob.b"));
     team.publish_text(&alice, "one-file", "1.0.0", "hello").json();
     let text = skill("two-files", "hello");
     // The skill's own file is there under its exact name, however it was published.
@@ -38,7 +39,7 @@ fn every_entry_leads_to_bytes_of_its_digest() {
             let bytes = team.get(below, "").body;
             assert_eq!(entry["digest"], format!("sha256:{}", content_hash(&bytes)));
             if entry["type"] == "archive" {
-                let tree = Tree::from_archive(&bytes, 0).expect("a tree");
+                let tree = SkillTree::from_archive(&bytes, 0).expect("a tree");
                 let paths: Vec<&str> = tree.files().iter().map(|file| &*file.path).collect();
                 assert_eq!(paths, ["SKILL.md", "scripts/run.sh"]);
             }
@@ -55,7 +56,7 @@ fn every_entry_leads_to_bytes_of_its_digest() {
 #[test]
 fn the_older_form_is_answered_too() {
     let team = Team::public();
-    let alice = team.token(Role::Publish, "alice");
+    let alice = team.token(TokenRole::Publish, "alice");
     let text = skill("two-files", "hello");
     let files: [(&str, &[u8]); 2] = [("SKILL.md", text.as_bytes()), ("scripts/run.sh", b"echo\n")];
     team.publish(&alice, "two-files", "1.0.0", &files).json();
@@ -73,7 +74,7 @@ fn the_older_form_is_answered_too() {
 #[test]
 fn clients_of_skills_sh_can_search() {
     let team = Team::public();
-    let alice = team.token(Role::Publish, "alice");
+    let alice = team.token(TokenRole::Publish, "alice");
     team.publish_text(&alice, "one-file", "1.0.0", "hello").json();
     let found = team.get("/api/search?q=one&limit=10", "").json();
     assert_eq!(

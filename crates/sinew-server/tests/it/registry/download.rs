@@ -3,9 +3,9 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use sinew_hub::digest::{FileRecord, Order, fingerprint};
-use sinew_hub::tree::Tree;
-use sinew_server::registry::Role;
+use sinew_hub::digest::{FileRecord, FingerprintOrder, fingerprint};
+use sinew_hub::tree::SkillTree;
+use sinew_server::registry::TokenRole;
 use sinew_skill::content_hash;
 
 use super::support::{Team, skill, unpacked};
@@ -13,7 +13,7 @@ use super::support::{Team, skill, unpacked};
 #[test]
 fn an_archive_is_the_same_each_time_and_holds_what_was_published() {
     let team = Team::new();
-    let token = team.token(Role::Publish, "alice");
+    let token = team.token(TokenRole::Publish, "alice");
     let text = skill("demo-skill", "hello");
     let files: [(&str, &[u8]); 3] =
         [("SKILL.md", text.as_bytes()), ("a_b.md", b"1"), ("a-b/Z.md", b"2")];
@@ -52,7 +52,7 @@ fn an_archive_is_the_same_each_time_and_holds_what_was_published() {
 #[test]
 fn a_folder_is_known_by_its_fingerprint() {
     let team = Team::new();
-    let token = team.token(Role::Publish, "alice");
+    let token = team.token(TokenRole::Publish, "alice");
     let names = [
         "_x.md",
         "10.md",
@@ -86,12 +86,12 @@ fn a_folder_is_known_by_its_fingerprint() {
     };
     for version in ["1.0.0", "1.1.0"] {
         let path = format!("/api/v1/download?slug=demo-skill&version={version}");
-        let tree = Tree::from_archive(&team.get(&path, &token).body, 0).expect("a tree");
+        let tree = SkillTree::from_archive(&team.get(&path, &token).body, 0).expect("a tree");
         let installed = tree.records();
         let published: Vec<FileRecord> =
             installed.iter().filter(|file| file.path != "_meta.json").cloned().collect();
         for files in [&installed, &published] {
-            for order in [Order::Collation, Order::Bytes] {
+            for order in [FingerprintOrder::Collation, FingerprintOrder::Bytes] {
                 let found = resolve(&fingerprint(files, order));
                 assert_eq!(found["match"]["version"], version);
                 assert_eq!(found["latestVersion"]["version"], "1.1.0");
@@ -108,7 +108,7 @@ fn a_folder_is_known_by_its_fingerprint() {
 #[test]
 fn files_are_text_or_bytes_whatever_they_call_themselves() {
     let team = Team::new();
-    let token = team.token(Role::Publish, "alice");
+    let token = team.token(TokenRole::Publish, "alice");
     let text = skill("demo-skill", "hello");
     let page = b"<script>alert(1)</script>";
     let files: [(&str, &[u8]); 3] =
@@ -134,7 +134,7 @@ fn files_are_text_or_bytes_whatever_they_call_themselves() {
 #[test]
 fn altered_bytes_are_not_served() {
     let team = Team::new();
-    let token = team.token(Role::Publish, "alice");
+    let token = team.token(TokenRole::Publish, "alice");
     let text = skill("demo-skill", "hello");
     let files: [(&str, &[u8]); 1] = [("SKILL.md", text.as_bytes())];
     team.publish(&token, "demo-skill", "1.0.0", &files).json();
@@ -150,7 +150,7 @@ fn altered_bytes_are_not_served() {
 #[test]
 fn an_install_is_told_where_the_archive_is() {
     let team = Team::new();
-    let token = team.token(Role::Publish, "alice");
+    let token = team.token(TokenRole::Publish, "alice");
     team.publish_text(&token, "demo-skill", "1.0.0", "hello").json();
     let told = team.get("/api/v1/skills/demo-skill/install", &token).json();
     let url = told["archive"]["downloadUrl"].as_str().expect("an address");

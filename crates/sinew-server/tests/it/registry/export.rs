@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use serde_json::Value;
-use sinew_server::registry::{Mode, Role};
+use sinew_server::registry::{RegistryMode, TokenRole};
 
 use super::support::{Reply, Team, skill, unpacked};
 
 /// A team with seven skills of two owners, one of them taken back, one in two versions.
 fn filled(team: &Team) -> String {
-    let (alice, bob) = (team.token(Role::Publish, "alice"), team.token(Role::Publish, "bob"));
+    let (alice, bob) =
+        (team.token(TokenRole::Publish, "alice"), team.token(TokenRole::Publish, "bob"));
     for number in 0..5 {
         team.publish_text(&alice, &format!("tool-number-{number}"), "1.0.0", "hello").json();
         team.clock.pass(1);
@@ -103,10 +104,10 @@ fn pages_follow_each_other() {
 #[test]
 fn an_export_needs_a_token_and_has_few_turns() {
     let team = Team::with(|settings| {
-        settings.mode = Mode::PublicRead;
+        settings.mode = RegistryMode::PublicRead;
         settings.limits_scale = Some(1);
     });
-    let token = team.token(Role::Read, "alice");
+    let token = team.token(TokenRole::Read, "alice");
     let ask = |token: &str| team.get("/api/v1/skills/export", token);
     for _ in 0..10 {
         ask("").refused(401, "API token is missing");

@@ -3,8 +3,8 @@
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 
-use sinew_server::registry::Role;
-use sinew_server::{Options, ServeError, Server};
+use sinew_server::registry::TokenRole;
+use sinew_server::{HttpServer, ServeError, ServerOptions};
 use url::Url;
 
 use super::support::Team;
@@ -21,7 +21,7 @@ fn raw(address: SocketAddr, request: &str) -> u16 {
 #[test]
 fn other_names_and_other_sites_are_refused() {
     let team = Team::new();
-    let token = team.token(Role::Publish, "alice");
+    let token = team.token(TokenRole::Publish, "alice");
     let address = team.running.address();
     let (own, port) = (address.to_string(), address.port());
     let local = format!("localhost:{port}");
@@ -80,7 +80,7 @@ fn other_names_and_other_sites_are_refused() {
 #[test]
 fn anybody_may_read_what_is_public_and_only_that() {
     let team = Team::public();
-    let token = team.token(Role::Publish, "alice");
+    let token = team.token(TokenRole::Publish, "alice");
     assert_eq!(team.publish_text(&token, "demo-skill", "1.0.0", "hello").status, 200);
     let elsewhere = [("origin", "https://other.example")];
     let read = team.send("GET", "/api/v1/skills/demo-skill", "", &elsewhere, b"");
@@ -96,16 +96,16 @@ fn anybody_may_read_what_is_public_and_only_that() {
 fn a_server_that_others_reach_needs_somebody_who_rules_it() {
     let everywhere = SocketAddr::from(([0, 0, 0, 0], 0));
     let options =
-        Options { listen: everywhere, public_url: None, has_token: false, per_second: None };
-    assert!(matches!(Server::bind(options.clone()), Err(ServeError::Unguarded { .. })));
-    assert!(Server::bind(Options { has_token: true, ..options }).is_ok());
+        ServerOptions { listen: everywhere, public_url: None, has_token: false, per_second: None };
+    assert!(matches!(HttpServer::bind(options.clone()), Err(ServeError::Unguarded { .. })));
+    assert!(HttpServer::bind(ServerOptions { has_token: true, ..options }).is_ok());
 }
 
 #[test]
 fn behind_a_proxy_it_goes_by_its_public_name() {
-    let mut options = Options::loopback(0);
+    let mut options = ServerOptions::loopback(0);
     options.public_url = Some(Url::parse("https://skills.example.org").expect("an address"));
-    let server = Server::bind(options).expect("a port");
+    let server = HttpServer::bind(options).expect("a port");
     assert_eq!(server.origin(), "https://skills.example.org");
     let running = server.start().expect("a server");
     let ask = |host: &str| {
@@ -122,9 +122,9 @@ fn health_needs_no_token_and_readiness_says_why_not() {
     let team = Team::new();
     assert_eq!(team.get("!/healthz", "").text(), "ok\n");
     assert_eq!(team.get("!/readyz", "").text(), "ready\n");
-    let part = sinew_server::Part::new("broken", axum::Router::new())
+    let part = sinew_server::ServerPart::new("broken", axum::Router::new())
         .ready(|| Err("the disk is gone".to_owned()));
-    let server = Server::bind(Options::loopback(0)).expect("a port").mount(part);
+    let server = HttpServer::bind(ServerOptions::loopback(0)).expect("a port").mount(part);
     let running = server.start().expect("a server");
     let host = running.address();
     let request = format!("GET /readyz HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
@@ -134,7 +134,7 @@ fn health_needs_no_token_and_readiness_says_why_not() {
 #[test]
 fn bodies_have_caps_and_answers_have_headers() {
     let team = Team::new();
-    let token = team.token(Role::Publish, "alice");
+    let token = team.token(TokenRole::Publish, "alice");
     let json = [("content-type", "application/json")];
     let large = vec![b' '; sinew_server::MAX_BODY + 1];
     let reply = team.send("POST", "/api/v1/skills/-/upload-url", &token, &json, &large);
@@ -175,9 +175,12 @@ fn an_end_waits_for_what_is_under_way() {
             "done"
         }),
     );
-    let part = sinew_server::Part::new("slow", slow);
-    let running =
-        Server::bind(Options::loopback(0)).expect("a port").mount(part).start().expect("a server");
+    let part = sinew_server::ServerPart::new("slow", slow);
+    let running = HttpServer::bind(ServerOptions::loopback(0))
+        .expect("a port")
+        .mount(part)
+        .start()
+        .expect("a server");
     let address = running.address();
     let mut stream = TcpStream::connect(address).expect("a connection");
     write!(stream, "GET /slow HTTP/1.1\r\nhost: {address}\r\n\r\n").expect("a request");

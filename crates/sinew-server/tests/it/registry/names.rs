@@ -1,7 +1,7 @@
 //! Names: reserved, mistaken, ambiguous, given up (case 30, attack class 11).
 
 use serde_json::json;
-use sinew_server::registry::Role;
+use sinew_server::registry::TokenRole;
 
 use super::support::Team;
 
@@ -9,7 +9,7 @@ use super::support::Team;
 #[test]
 fn some_slugs_cannot_be_published() {
     let team = Team::new();
-    let token = team.token(Role::Publish, "alice");
+    let token = team.token(TokenRole::Publish, "alice");
     for slug in ["a--b", "-a", "ab", "admin", "api", "search", "clawhub", "sinew", "../x", "a b"] {
         assert_eq!(team.publish_text(&token, slug, "1.0.0", "hello").status, 400, "{slug}");
     }
@@ -27,8 +27,9 @@ fn some_slugs_cannot_be_published() {
 #[test]
 fn a_name_must_not_be_mistaken_for_another_owners() {
     let team = Team::new();
-    let (alice, bob) = (team.token(Role::Publish, "alice"), team.token(Role::Publish, "bob"));
-    let admin = team.token(Role::Admin, "root");
+    let (alice, bob) =
+        (team.token(TokenRole::Publish, "alice"), team.token(TokenRole::Publish, "bob"));
+    let admin = team.token(TokenRole::Admin, "root");
     assert_eq!(team.publish_text(&alice, "todoist-cli", "1.0.0", "hello").status, 200);
     for near in ["todoist-cl1", "todoistcli", "todiost-cli", "todoist-cl", "tod0ist-cli"] {
         team.publish_text(&bob, near, "1.0.0", "hello")
@@ -42,7 +43,8 @@ fn a_name_must_not_be_mistaken_for_another_owners() {
 #[test]
 fn a_slug_that_two_own_needs_an_owner() {
     let team = Team::new();
-    let (alice, bob) = (team.token(Role::Publish, "alice"), team.token(Role::Publish, "bob"));
+    let (alice, bob) =
+        (team.token(TokenRole::Publish, "alice"), team.token(TokenRole::Publish, "bob"));
     team.publish_text(&alice, "demo-skill", "1.0.0", "hello").json();
     team.publish_text(&bob, "demo-skill", "2.0.0", "hello").json();
     let both = team.get("/api/v1/skills/demo-skill", &alice);
@@ -66,7 +68,8 @@ fn a_slug_that_two_own_needs_an_owner() {
 #[test]
 fn a_deleted_name_is_nobody_elses_for_thirty_days() {
     let team = Team::new();
-    let (alice, bob) = (team.token(Role::Publish, "alice"), team.token(Role::Publish, "bob"));
+    let (alice, bob) =
+        (team.token(TokenRole::Publish, "alice"), team.token(TokenRole::Publish, "bob"));
     team.publish_text(&alice, "demo-skill", "1.0.0", "hello").json();
     let reason = json!({ "reason": "r" }).to_string();
     let kind = [("content-type", "application/json")];

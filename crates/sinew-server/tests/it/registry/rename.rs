@@ -1,7 +1,7 @@
 //! Names that change: tags, slugs, and skills that go into others.
 
 use serde_json::{Value, json};
-use sinew_server::registry::Role;
+use sinew_server::registry::TokenRole;
 
 use super::support::{Reply, Team};
 
@@ -18,7 +18,8 @@ fn call(team: &Team, token: &str, path: &str, body: &Value) -> Reply {
 #[test]
 fn a_tag_moves_to_another_version() {
     let team = Team::new();
-    let (alice, bob) = (team.token(Role::Publish, "alice"), team.token(Role::Publish, "bob"));
+    let (alice, bob) =
+        (team.token(TokenRole::Publish, "alice"), team.token(TokenRole::Publish, "bob"));
     for version in ["1.0.0", "1.1.0"] {
         team.publish_text(&alice, "demo-skill", version, version).json();
     }
@@ -43,7 +44,8 @@ fn a_tag_moves_to_another_version() {
 #[test]
 fn a_renamed_skill_is_found_by_both_names() {
     let team = Team::new();
-    let (alice, bob) = (team.token(Role::Publish, "alice"), team.token(Role::Publish, "bob"));
+    let (alice, bob) =
+        (team.token(TokenRole::Publish, "alice"), team.token(TokenRole::Publish, "bob"));
     team.publish_text(&alice, "first-name", "1.0.0", "hello").json();
     team.publish_text(&bob, "weather", "1.0.0", "hello").json();
     team.post("/api/v1/stars/first-name", &bob, &json!({})).json();
@@ -85,7 +87,8 @@ fn a_renamed_skill_is_found_by_both_names() {
 #[test]
 fn a_skill_that_goes_into_another_leads_there() {
     let team = Team::new();
-    let (alice, bob) = (team.token(Role::Publish, "alice"), team.token(Role::Publish, "bob"));
+    let (alice, bob) =
+        (team.token(TokenRole::Publish, "alice"), team.token(TokenRole::Publish, "bob"));
     for slug in ["pdf-join", "document-kit"] {
         team.publish_text(&alice, slug, "1.0.0", slug).json();
     }

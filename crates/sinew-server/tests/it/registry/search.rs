@@ -1,7 +1,7 @@
 //! Searching and listing, and servers that share a database.
 
 use serde_json::{Value, json};
-use sinew_server::registry::Role;
+use sinew_server::registry::TokenRole;
 
 use super::support::Team;
 
@@ -12,7 +12,7 @@ fn slugs(rows: &Value) -> Vec<String> {
 
 fn market() -> (Team, String) {
     let team = Team::new();
-    let token = team.token(Role::Publish, "alice");
+    let token = team.token(TokenRole::Publish, "alice");
     for (slug, about) in [
         ("pdf-merge", "Joins several documents into one file"),
         ("invoice-reader", "Reads totals and dates from PDF invoices"),
@@ -124,7 +124,7 @@ fn lists_come_in_pages() {
 #[test]
 fn stars_are_counted_once_for_each_person() {
     let (team, alice) = market();
-    let bob = team.token(Role::Read, "bob");
+    let bob = team.token(TokenRole::Read, "bob");
     let star = |token: &str| team.post("/api/v1/stars/weather", token, &json!({})).json();
     assert_eq!(star(&alice)["alreadyStarred"], false);
     assert_eq!(star(&alice)["alreadyStarred"], true);

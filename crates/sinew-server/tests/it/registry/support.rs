@@ -6,14 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 use sinew_catalog::{Clock, Config, Environment};
-use sinew_hub::settings::GitHubPlaces;
+use sinew_hub::settings::GitHubEndpoints;
 use sinew_server::registry::{
-    MirrorSettings, Mode, NewToken, Reach, Registry, Role, Settings, Tokens,
+    ListenerReach, MirrorSettings, NewToken, RegistryMode, RegistrySettings, TeamRegistry,
+    TokenRole, TokenStore,
 };
-use sinew_server::{Options, Running, Server};
+use sinew_server::{HttpServer, RunningServer, ServerOptions};
 use sinew_skill::content_hash;
 use sinew_store::Store;
-use sinew_testkit::Machine;
+use sinew_testkit::TestMachine;
 use url::Url;
 
 /// A clock that tests move.
@@ -34,12 +35,12 @@ impl Hand {
 
 /// A registry at work.
 pub(crate) struct Team {
-    pub(crate) machine: Machine,
+    pub(crate) machine: TestMachine,
     pub(crate) clock: Arc<Hand>,
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) registry: Arc<Registry>,
-    pub(crate) settings: Settings,
-    pub(crate) running: Running,
+    pub(crate) registry: Arc<TeamRegistry>,
+    pub(crate) settings: RegistrySettings,
+    pub(crate) running: RunningServer,
     agent: ureq::Agent,
 }
 
@@ -81,7 +82,7 @@ impl Team {
     }
 
     pub(crate) fn public() -> Self {
-        Self::with(|settings| settings.mode = Mode::PublicRead)
+        Self::with(|settings| settings.mode = RegistryMode::PublicRead)
     }
 
     pub(crate) fn mirroring(upstream: &str, allow: &[&str], prefix: &str) -> Self {
@@ -104,29 +105,29 @@ impl Team {
                 deny: vec!["denied".to_owned()],
                 interval_ms: 600_000,
                 prefix: prefix.to_owned(),
-                github: GitHubPlaces { api: github.clone(), codeload: github, token: None },
+                github: GitHubEndpoints { api: github.clone(), codeload: github, token: None },
             });
         })
     }
 
-    pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Self {
+    pub(crate) fn with(change: impl FnOnce(&mut RegistrySettings)) -> Self {
         Self::over(change, |store| store)
     }
 
     /// With something between the registry and its store.
     pub(crate) fn over(
-        change: impl FnOnce(&mut Settings),
+        change: impl FnOnce(&mut RegistrySettings),
         between: impl FnOnce(Arc<dyn Store>) -> Arc<dyn Store>,
     ) -> Self {
-        let machine = Machine::new();
+        let machine = TestMachine::new();
         let clock = Arc::new(Hand(AtomicU64::new(1_750_000_000_000)));
         let env = Environment { clock: clock.clone(), ..machine.environment() };
-        let mut settings = Settings::read(&Config::default(), &env).expect("settings");
+        let mut settings = RegistrySettings::read(&Config::default(), &env).expect("settings");
         change(&mut settings);
         let database = machine.path("registry.db");
         let store = sinew_store::open(
             database.to_str().expect("a path of text"),
-            &sinew_store::Options::default(),
+            &sinew_store::StoreOptions::default(),
         )
         .expect("a store");
         let store = between(store);
@@ -142,16 +143,16 @@ impl Team {
     }
 
     /// Another server on the same store.
-    pub(crate) fn another(&self) -> (Arc<Registry>, Running) {
+    pub(crate) fn another(&self) -> (Arc<TeamRegistry>, RunningServer) {
         let env = Environment { clock: self.clock.clone(), ..self.machine.environment() };
         serve(&env, &self.store, &self.settings)
     }
 
-    pub(crate) fn tokens(&self) -> &Tokens {
+    pub(crate) fn tokens(&self) -> &TokenStore {
         self.registry.tokens()
     }
 
-    pub(crate) fn token(&self, role: Role, name: &str) -> String {
+    pub(crate) fn token(&self, role: TokenRole, name: &str) -> String {
         let wanted = NewToken {
             label: name.to_owned(),
             handle: name.to_owned(),
@@ -248,11 +249,13 @@ impl Team {
 fn serve(
     env: &Environment,
     store: &Arc<dyn Store>,
-    settings: &Settings,
-) -> (Arc<Registry>, Running) {
-    let opened = Registry::open(env, Arc::clone(store), settings.clone(), Reach::Loopback);
+    settings: &RegistrySettings,
+) -> (Arc<TeamRegistry>, RunningServer) {
+    let opened =
+        TeamRegistry::open(env, Arc::clone(store), settings.clone(), ListenerReach::Loopback);
     let registry = opened.expect("a registry");
-    let server = Server::bind(Options::loopback(0)).expect("a free port").mount(registry.part());
+    let server =
+        HttpServer::bind(ServerOptions::loopback(0)).expect("a free port").mount(registry.part());
     let running = server.start().expect("a server");
     (registry, running)
 }

@@ -3,15 +3,15 @@
 use std::fs;
 
 use sinew_catalog::Clock as _;
-use sinew_server::registry::{NewToken, Role, TokenError, Tokens};
-use sinew_testkit::Machine;
+use sinew_server::registry::{NewToken, TokenError, TokenRole, TokenStore};
+use sinew_testkit::TestMachine;
 
 use super::support::Team;
 
 #[test]
 fn a_revoked_or_ended_token_opens_nothing() {
     let team = Team::new();
-    let token = team.token(Role::Read, "alice");
+    let token = team.token(TokenRole::Read, "alice");
     assert_eq!(team.get("/api/v1/whoami", &token).json()["user"]["handle"], "alice");
     team.tokens().revoke("alice", 5).expect("it is there");
     let revoked = team.get("/api/v1/whoami", &token);
@@ -23,7 +23,7 @@ fn a_revoked_or_ended_token_opens_nothing() {
         label: "soon".to_owned(),
         handle: "bob".to_owned(),
         owners: Vec::new(),
-        role: Role::Read,
+        role: TokenRole::Read,
         expires_at: Some(1_750_000_060_000),
     };
     let (secret, _) = team.tokens().create(soon, 1_750_000_000_000).expect("a token");
@@ -36,10 +36,10 @@ fn a_revoked_or_ended_token_opens_nothing() {
 #[test]
 fn a_token_that_another_process_revokes_ends_with_the_next_request() {
     let team = Team::new();
-    let token = team.token(Role::Read, "alice");
+    let token = team.token(TokenRole::Read, "alice");
     let database = team.machine.path("registry.db");
     let store = sinew_store::open(database.to_str().expect("text"), &Default::default());
-    let other = Tokens::open(store.expect("a store"), &team.settings.folder).expect("tokens");
+    let other = TokenStore::open(store.expect("a store"), &team.settings.folder).expect("tokens");
     for _ in 0..20 {
         assert_eq!(team.get("/api/v1/search?q=x", &token).status, 200);
     }
@@ -51,7 +51,7 @@ fn a_token_that_another_process_revokes_ends_with_the_next_request() {
 #[test]
 fn the_last_use_of_a_token_is_noted_once_an_hour() {
     let team = Team::new();
-    let token = team.token(Role::Read, "alice");
+    let token = team.token(TokenRole::Read, "alice");
     let noted = || team.tokens().list().expect("tokens")[0].last_used_at;
     let begin = team.clock.now_ms();
     assert_eq!(noted(), None);
@@ -93,9 +93,9 @@ fn without_a_token_a_private_registry_says_where_it_is_and_nothing_else() {
 #[test]
 fn each_role_may_do_what_it_says() {
     let team = Team::new();
-    let read = team.token(Role::Read, "reader");
-    let publish = team.token(Role::Publish, "alice");
-    let admin = team.token(Role::Admin, "root");
+    let read = team.token(TokenRole::Read, "reader");
+    let publish = team.token(TokenRole::Publish, "alice");
+    let admin = team.token(TokenRole::Admin, "root");
     team.ticket(&read, "SKILL.md", b"x").refused(403, "may read, not publish");
     assert_eq!(team.publish_text(&publish, "demo-skill", "1.0.0", "hello").status, 200);
     for (token, role) in [(&read, "user"), (&publish, "user"), (&admin, "admin")] {
@@ -104,7 +104,7 @@ fn each_role_may_do_what_it_says() {
     }
     let delete = |token: &str| team.send("DELETE", "/api/v1/skills/demo-skill", token, &[], b"");
     delete(&read).refused(403, "may read");
-    delete(&team.token(Role::Publish, "bob")).refused(403, "not yours");
+    delete(&team.token(TokenRole::Publish, "bob")).refused(403, "not yours");
     assert_eq!(delete(&admin).json()["ok"], true);
 }
 
@@ -115,7 +115,7 @@ fn a_publisher_may_act_for_further_owners() {
         label: "alice".to_owned(),
         handle: "alice".to_owned(),
         owners: vec!["team".to_owned()],
-        role: Role::Publish,
+        role: TokenRole::Publish,
         expires_at: None,
     };
     let (secret, _) = team.tokens().create(wanted, 1).expect("a token");
@@ -134,7 +134,7 @@ fn a_publisher_may_act_for_further_owners() {
 #[test]
 fn no_file_holds_a_token() {
     let team = Team::new();
-    let token = team.token(Role::Publish, "alice");
+    let token = team.token(TokenRole::Publish, "alice");
     assert_eq!(team.publish_text(&token, "demo-skill", "1.0.0", "hello").status, 200);
     let mut looked = 0;
     each_file(team.machine.root(), &mut |path| {
@@ -155,7 +155,7 @@ fn no_file_holds_a_token() {
         // One that others can read is not used.
         team.machine.chmod("home/.sinew/registry/pepper", 0o644);
         let folder = pepper.parent().expect("a folder");
-        let opened = Tokens::open(team.store.clone(), folder);
+        let opened = TokenStore::open(team.store.clone(), folder);
         assert!(matches!(opened, Err(TokenError::Pepper(_))));
     }
 }
@@ -186,13 +186,13 @@ fn each_file(folder: &std::path::Path, with: &mut impl FnMut(&std::path::Path)) 
 
 #[test]
 fn a_pepper_is_made_once() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let open = || {
         let path = machine.path("a.db");
         let store =
-            sinew_store::open(path.to_str().expect("text"), &sinew_store::Options::default());
+            sinew_store::open(path.to_str().expect("text"), &sinew_store::StoreOptions::default());
         let folder = machine.path("registry");
-        Tokens::open(store.expect("a store"), &folder).expect("tokens")
+        TokenStore::open(store.expect("a store"), &folder).expect("tokens")
     };
     open();
     let first = fs::read(machine.path("registry/pepper")).expect("a pepper");

@@ -1,12 +1,12 @@
 //! English.
 
-use super::Family::{
+use super::CueFamily::{
     Ban, Blame, Condition, Consequence, Duty, Fix, Future, Order, Repeat, Scope, Standing, Wish,
     Worked,
 };
-use super::{Cue, strong, weak};
+use super::{CaptureCue, strong, weak};
 
-pub(super) const ENGLISH: &[Cue] = &[
+pub(super) const ENGLISH: &[CaptureCue] = &[
     strong(
         Future,
         r"\bnext time\b|\bfrom (?:now|here|today|this point) on(?:wards?)?\b",

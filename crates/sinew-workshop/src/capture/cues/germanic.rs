@@ -1,11 +1,11 @@
 //! German.
 
-use super::Family::{
+use super::CueFamily::{
     Ban, Blame, Condition, Consequence, Duty, Future, Order, Repeat, Scope, Standing, Worked,
 };
-use super::{Cue, strong, weak};
+use super::{CaptureCue, strong, weak};
 
-pub(super) const GERMAN: &[Cue] = &[
+pub(super) const GERMAN: &[CaptureCue] = &[
     strong(
         Future,
         r"\bin zukunft\b|\bzukünftig\b|\bkünftig\b|\bab (?:jetzt|sofort|heute|nun)\b|\bvon (?:jetzt|nun|heute) an\b|\bnächstes mal\b|\b(?:das|beim) nächste[n]? mal\b|\bfürs nächste mal\b",

@@ -3,16 +3,16 @@
 //!
 //! A row is general knowledge of a language, never a sentence that somebody said.
 
-mod against;
-mod dense;
+mod chinese_japanese;
+mod counter_cues;
 mod english;
 mod germanic;
-mod others;
+mod other_languages;
 mod romance;
 
 /// What a row says about a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Family {
+pub(super) enum CueFamily {
     /// A lasting instruction that says itself that it lasts.
     Future,
     /// A lasting instruction: always, never, whenever.
@@ -51,7 +51,7 @@ pub(super) enum Family {
     SmallTalk,
 }
 
-impl Family {
+impl CueFamily {
     /// The word for explanations.
     pub(super) fn as_str(self) -> &'static str {
         match self {
@@ -78,8 +78,8 @@ impl Family {
 }
 
 /// One row: a family, what is heard, and what takes it back.
-pub(super) struct Cue {
-    pub(super) family: Family,
+pub(super) struct CaptureCue {
+    pub(super) family: CueFamily,
     /// Enough by itself.
     pub(super) strong: bool,
     pub(super) heard: &'static str,
@@ -87,28 +87,28 @@ pub(super) struct Cue {
     pub(super) unless: &'static str,
 }
 
-const fn strong(family: Family, heard: &'static str, unless: &'static str) -> Cue {
-    Cue { family, strong: true, heard, unless }
+const fn strong(family: CueFamily, heard: &'static str, unless: &'static str) -> CaptureCue {
+    CaptureCue { family, strong: true, heard, unless }
 }
 
-const fn weak(family: Family, heard: &'static str, unless: &'static str) -> Cue {
-    Cue { family, strong: false, heard, unless }
+const fn weak(family: CueFamily, heard: &'static str, unless: &'static str) -> CaptureCue {
+    CaptureCue { family, strong: false, heard, unless }
 }
 
-const fn against(family: Family, heard: &'static str) -> Cue {
-    Cue { family, strong: false, heard, unless: "" }
+const fn against(family: CueFamily, heard: &'static str) -> CaptureCue {
+    CaptureCue { family, strong: false, heard, unless: "" }
 }
 
 /// Every row, by language.
-pub(super) const CUES: &[&[Cue]] = &[
+pub(super) const CUES: &[&[CaptureCue]] = &[
     english::ENGLISH,
     germanic::GERMAN,
     romance::SPANISH,
     romance::FRENCH,
     romance::ITALIAN,
     romance::PORTUGUESE,
-    dense::CHINESE,
-    dense::JAPANESE,
-    others::OTHERS,
-    against::AGAINST,
+    chinese_japanese::CHINESE,
+    chinese_japanese::JAPANESE,
+    other_languages::OTHERS,
+    counter_cues::AGAINST,
 ];

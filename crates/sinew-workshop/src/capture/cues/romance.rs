@@ -1,11 +1,11 @@
 //! Spanish, French, Italian and Portuguese.
 
-use super::Family::{
+use super::CueFamily::{
     Ban, Blame, Condition, Consequence, Duty, Future, Order, Scope, Standing, Worked,
 };
-use super::{Cue, strong, weak};
+use super::{CaptureCue, strong, weak};
 
-pub(super) const SPANISH: &[Cue] = &[
+pub(super) const SPANISH: &[CaptureCue] = &[
     strong(
         Future,
         r"\ba partir de (?:ahora|hoy|este momento)\b|\bde ahora en adelante\b|\ben (?:el |lo )?(?:futuro|sucesivo)\b|\bla próxima(?: vez)?\b|\bpara la próxima\b|\bdesde ahora\b|\ben adelante\b",
@@ -55,7 +55,7 @@ pub(super) const SPANISH: &[Cue] = &[
     ),
 ];
 
-pub(super) const FRENCH: &[Cue] = &[
+pub(super) const FRENCH: &[CaptureCue] = &[
     strong(
         Future,
         r"\bà l'avenir\b|\bdorénavant\b|\bdésormais\b|\bà partir de maintenant\b|\bla prochaine fois\b|\bles prochaines fois\b|\bpour la suite\b",
@@ -101,7 +101,7 @@ pub(super) const FRENCH: &[Cue] = &[
     ),
 ];
 
-pub(super) const ITALIAN: &[Cue] = &[
+pub(super) const ITALIAN: &[CaptureCue] = &[
     strong(
         Future,
         r"\bin futuro\b|\bd'ora in (?:poi|avanti)\b|\bda ora in (?:poi|avanti)\b|\b(?:la|per la|alla) prossima(?: volta)?\b|\bdalla prossima\b",
@@ -147,7 +147,7 @@ pub(super) const ITALIAN: &[Cue] = &[
     weak(Ban, r"(?:^|, |; |: )non [a-zàèéìòù]+(?:are|ere|ire)\b|\bevita (?:di|sempre)\b", ""),
 ];
 
-pub(super) const PORTUGUESE: &[Cue] = &[
+pub(super) const PORTUGUESE: &[CaptureCue] = &[
     strong(
         Future,
         r"\b(?:no|de) futuro\b|\bdaqui (?:para|pra|em) (?:a )?(?:frente|diante)\b|\bde agora em diante\b|\ba partir de (?:agora|hoje)\b|\b(?:da|na|para a|pra) próxima(?: vez)?\b|\bdoravante\b",

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Records, of_server, take_content, take_text, text};
-use crate::traces::run::{Action, Ending};
-use crate::traces::segment::{NewResult, NewStep, Segments};
+use super::{RecordReader, of_server, take_content, take_text, text};
+use crate::traces::run::{RunEnding, StepAction};
+use crate::traces::segment::{RunSegmenter, TranscriptResult, TranscriptStep};
 
 /// Delegates of one session that are followed; further ones share a place.
 const MAX_DELEGATES: usize = 32;
@@ -51,25 +51,25 @@ const TOOLS: &[(&str, &str)] = &[
 ];
 
 /// Reads the records of one file; delegates have runs of their own.
-pub(super) struct Claude {
-    main: Conversation,
-    delegates: BTreeMap<String, Conversation>,
+pub(super) struct ClaudeCodeReader {
+    main: ClaudeConversation,
+    delegates: BTreeMap<String, ClaudeConversation>,
 }
 
-struct Conversation {
-    segments: Segments,
+struct ClaudeConversation {
+    segments: RunSegmenter,
     /// The words before the next call, and the message they stand in.
     thought: String,
     message: String,
 }
 
-impl Claude {
-    pub(super) fn new(mut segments: Segments) -> Self {
+impl ClaudeCodeReader {
+    pub(super) fn new(mut segments: RunSegmenter) -> Self {
         segments.session.agent = "claude-code".to_owned();
-        Self { main: Conversation::new(segments), delegates: BTreeMap::new() }
+        Self { main: ClaudeConversation::new(segments), delegates: BTreeMap::new() }
     }
 
-    fn delegate(&mut self, record: &Value) -> &mut Conversation {
+    fn delegate(&mut self, record: &Value) -> &mut ClaudeConversation {
         let mut id = text(record, "agentId").to_owned();
         if self.delegates.len() >= MAX_DELEGATES && !self.delegates.contains_key(&id) {
             id.clear();
@@ -79,12 +79,12 @@ impl Claude {
             let mut session = parent.clone();
             session.parent = Some(session.id.clone());
             session.id = format!("{}/{id}", session.id);
-            Conversation::new(Segments::new(session))
+            ClaudeConversation::new(RunSegmenter::new(session))
         })
     }
 }
 
-impl Records for Claude {
+impl RecordReader for ClaudeCodeReader {
     fn record(&mut self, mut record: Value) -> bool {
         let kind = text(&record, "type").to_owned();
         if QUIET.contains(&kind.as_str()) {
@@ -109,14 +109,14 @@ impl Records for Claude {
         true
     }
 
-    fn segments(&mut self) -> Vec<&mut Segments> {
+    fn segments(&mut self) -> Vec<&mut RunSegmenter> {
         let delegates = self.delegates.values_mut().map(|delegate| &mut delegate.segments);
         [&mut self.main.segments].into_iter().chain(delegates).collect()
     }
 }
 
-impl Conversation {
-    fn new(segments: Segments) -> Self {
+impl ClaudeConversation {
+    fn new(segments: RunSegmenter) -> Self {
         Self { segments, thought: String::new(), message: String::new() }
     }
 
@@ -138,7 +138,8 @@ impl Conversation {
                             let failed = block.get("is_error") == Some(&Value::Bool(true)) || errs;
                             let text =
                                 block.get_mut("content").map(take_content).unwrap_or_default();
-                            let result = NewResult { text, failed: Some(failed), is_final: false };
+                            let result =
+                                TranscriptResult { text, failed: Some(failed), is_final: false };
                             self.segments.result(&call, result);
                         }
                         "text" => {
@@ -153,7 +154,7 @@ impl Conversation {
         }
         let said = said.trim();
         if interrupted || said.starts_with(INTERRUPTED) {
-            self.segments.ended(Ending::Aborted);
+            self.segments.set_ending(RunEnding::Aborted);
         } else if !is_meta && !MARKUP.iter().any(|start| said.starts_with(start)) {
             self.segments.user(said.to_owned(), &at);
         }
@@ -182,32 +183,32 @@ impl Conversation {
                         let call = take_text(block, "id");
                         let name = take_text(block, "name");
                         let input = block.get_mut("input").map(Value::take).unwrap_or_default();
-                        self.segments.step(NewStep {
+                        self.segments.step(TranscriptStep {
                             call: Some(call),
                             action: action(&name, input),
                             thought: self.thought.clone(),
                             at: at.clone(),
-                            ..NewStep::default()
+                            ..TranscriptStep::default()
                         });
                     }
                     _ => {}
                 }
             }
         }
-        self.segments.agent_said(said);
+        self.segments.agent_message(said);
         if ends {
-            self.segments.ended(Ending::Normal);
+            self.segments.set_ending(RunEnding::Normal);
         }
     }
 }
 
-pub(super) fn action(name: &str, mut input: Value) -> Action {
+pub(super) fn action(name: &str, mut input: Value) -> StepAction {
     if let Some((server, tool)) = name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"))
     {
         return of_server(server, tool, &input);
     }
     let known = TOOLS.iter().find(|(tool, _)| *tool == name).map(|(_, kind)| *kind);
-    let action = Action::new(known.map_or_else(|| snake_case(name), str::to_owned));
+    let action = StepAction::new(known.map_or_else(|| snake_case(name), str::to_owned));
     match action.kind.as_str() {
         "exec" => action.with("command", take_text(&mut input, "command")),
         "read" | "write" | "edit" => {

@@ -2,20 +2,20 @@
 
 use serde_json::Value;
 
-use super::{Records, of_server, take_content, take_text, text};
+use super::{RecordReader, of_server, take_content, take_text, text};
 use crate::traces::program::command_text;
-use crate::traces::run::{Action, Ending};
-use crate::traces::segment::{NewResult, NewStep, Segments};
+use crate::traces::run::{RunEnding, StepAction};
+use crate::traces::segment::{RunSegmenter, TranscriptResult, TranscriptStep};
 
 /// Reads the records of one rollout.
-pub(super) struct Codex {
-    segments: Segments,
+pub(super) struct CodexReader {
+    segments: RunSegmenter,
     /// The last summary of what the model thought.
     thought: String,
 }
 
-impl Codex {
-    pub(super) fn new(mut segments: Segments) -> Self {
+impl CodexReader {
+    pub(super) fn new(mut segments: RunSegmenter) -> Self {
         segments.session.agent = "codex".to_owned();
         Self { segments, thought: String::new() }
     }
@@ -27,7 +27,7 @@ impl Codex {
                 let said = payload.get_mut("content").map(take_content).unwrap_or_default();
                 match role.as_str() {
                     "user" if !is_scaffolding(&said) => self.segments.user(said, &at),
-                    "assistant" => self.segments.agent_said(said),
+                    "assistant" => self.segments.agent_message(said),
                     _ => {}
                 }
             }
@@ -56,7 +56,7 @@ impl Codex {
             "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
                 let call = take_text(payload, "call_id");
                 let (text, failed) = output(payload);
-                self.segments.result(&call, NewResult { text, failed, is_final: false });
+                self.segments.result(&call, TranscriptResult { text, failed, is_final: false });
             }
             _ => {}
         }
@@ -68,7 +68,13 @@ impl Codex {
         let thought = std::mem::take(&mut self.thought);
         let thought = thought.trim().trim_matches('*').to_owned();
         let action = action(name, input);
-        self.segments.step(NewStep { call, action, thought, at, ..NewStep::default() });
+        self.segments.step(TranscriptStep {
+            call,
+            action,
+            thought,
+            at,
+            ..TranscriptStep::default()
+        });
     }
 
     fn event(&mut self, payload: &mut Value) {
@@ -77,20 +83,20 @@ impl Codex {
                 let call = take_text(payload, "call_id");
                 let failed = payload.get("exit_code").and_then(Value::as_i64).map(|code| code != 0);
                 let text = take_text(payload, "aggregated_output");
-                self.segments.result(&call, NewResult { text, failed, is_final: true });
+                self.segments.result(&call, TranscriptResult { text, failed, is_final: true });
             }
             "task_complete" => {
                 let said = take_text(payload, "last_agent_message");
-                self.segments.agent_said(said);
-                self.segments.ended(Ending::Completed);
+                self.segments.agent_message(said);
+                self.segments.set_ending(RunEnding::Completed);
             }
-            "turn_aborted" => self.segments.ended(Ending::Aborted),
+            "turn_aborted" => self.segments.set_ending(RunEnding::Aborted),
             _ => {}
         }
     }
 }
 
-impl Records for Codex {
+impl RecordReader for CodexReader {
     fn record(&mut self, mut record: Value) -> bool {
         let at = text(&record, "timestamp").to_owned();
         let kind = text(&record, "type").to_owned();
@@ -112,12 +118,12 @@ impl Records for Codex {
         true
     }
 
-    fn segments(&mut self) -> Vec<&mut Segments> {
+    fn segments(&mut self) -> Vec<&mut RunSegmenter> {
         vec![&mut self.segments]
     }
 }
 
-impl Codex {
+impl CodexReader {
     fn working_folder(&mut self, payload: &Value) {
         let cwd = text(payload, "cwd");
         if !cwd.is_empty() {
@@ -126,24 +132,24 @@ impl Codex {
     }
 }
 
-pub(super) fn action(name: &str, input: &Value) -> Action {
+pub(super) fn action(name: &str, input: &Value) -> StepAction {
     match name {
         "exec_command" | "shell" | "shell_command" | "local_shell_call" | "Bash" => {
             let command = ["cmd", "command"].iter().find_map(|field| input.get(field));
             let command = command.and_then(command_text).unwrap_or_default();
-            Action::new("exec").with("command", command)
+            StepAction::new("exec").with("command", command)
         }
         "apply_patch" => {
             let patch = input.as_str().or_else(|| input.get("input")?.as_str()).unwrap_or_default();
-            Action::new("apply_patch").with("path", patched_file(patch))
+            StepAction::new("apply_patch").with("path", patched_file(patch))
         }
-        "update_plan" => Action::new("todo_write"),
+        "update_plan" => StepAction::new("todo_write"),
         name => match name.split_once("__") {
             Some((server, tool)) if !server.is_empty() && !tool.is_empty() => {
                 let server = server.strip_prefix("mcp_").unwrap_or(server);
                 of_server(server, tool, input)
             }
-            _ => Action::new(super::claude_code::snake_case(name)),
+            _ => StepAction::new(super::claude_code::snake_case(name)),
         },
     }
 }

@@ -9,24 +9,24 @@ use std::io;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::{Records, Source, take_text, text};
-use crate::traces::lines::Counts;
-use crate::traces::run::{Action, Ending, Run, Target};
-use crate::traces::segment::{NewResult, NewStep, Segments, Session};
+use super::{RecordReader, TranscriptSource, take_text, text};
+use crate::traces::lines::LineCounts;
+use crate::traces::run::{AgentRun, RunEnding, StepAction, StepTarget};
+use crate::traces::segment::{RunSegmenter, TraceSession, TranscriptResult, TranscriptStep};
 
 /// Reads `trace`, `step` and `end` records.
-pub(super) struct Trace {
-    segments: Segments,
+pub(super) struct GenericTraceReader {
+    segments: RunSegmenter,
 }
 
-impl Trace {
-    pub(super) fn new(mut segments: Segments) -> Self {
+impl GenericTraceReader {
+    pub(super) fn new(mut segments: RunSegmenter) -> Self {
         segments.session.agent = "generic".to_owned();
         Self { segments }
     }
 }
 
-impl Records for Trace {
+impl RecordReader for GenericTraceReader {
     fn record(&mut self, mut record: Value) -> bool {
         match text(&record, "type") {
             "trace" => {
@@ -57,19 +57,19 @@ impl Records for Trace {
         true
     }
 
-    fn segments(&mut self) -> Vec<&mut Segments> {
+    fn segments(&mut self) -> Vec<&mut RunSegmenter> {
         vec![&mut self.segments]
     }
 }
 
-fn step(record: &mut Value, to: &mut Segments) {
-    let Some(action) = record.get_mut("action").and_then(Action::from_json) else { return };
+fn step(record: &mut Value, to: &mut RunSegmenter) {
+    let Some(action) = record.get_mut("action").and_then(StepAction::from_json) else { return };
     let target = record.get_mut("uiContext").map(target).unwrap_or_default();
     let failed = match text(record, "status") {
         "" => None,
         status => Some(status != "ok"),
     };
-    let is_work = to.step(NewStep {
+    let is_work = to.step(TranscriptStep {
         call: None,
         action,
         app: Some(take_text(record, "currentApp")),
@@ -78,31 +78,35 @@ fn step(record: &mut Value, to: &mut Segments) {
         at: take_text(record, "startedAt"),
     });
     if is_work {
-        to.last_result(NewResult { text: take_text(record, "result"), failed, is_final: true });
+        to.last_result(TranscriptResult {
+            text: take_text(record, "result"),
+            failed,
+            is_final: true,
+        });
     }
     if record.get("interrupted") == Some(&Value::Bool(true)) {
-        to.ended(Ending::Aborted);
+        to.set_ending(RunEnding::Aborted);
     }
 }
 
-fn end(record: &mut Value, to: &mut Segments) {
-    to.agent_said(take_text(record, "finalMessage"));
+fn end(record: &mut Value, to: &mut RunSegmenter) {
+    to.agent_message(take_text(record, "finalMessage"));
     match record.get("ok").and_then(Value::as_bool) {
-        Some(true) => to.ended(Ending::Succeeded),
-        Some(false) => to.ended(Ending::Failed),
-        None if text(record, "type") == "end" => to.ended(Ending::Normal),
+        Some(true) => to.set_ending(RunEnding::Succeeded),
+        Some(false) => to.set_ending(RunEnding::Failed),
+        None if text(record, "type") == "end" => to.set_ending(RunEnding::Normal),
         None => {}
     }
 }
 
 /// What a step was done to, by the tree of the screen.
-fn target(value: &mut Value) -> Target {
+fn target(value: &mut Value) -> StepTarget {
     let mut text = |field: &str| {
         let mut text = take_text(value, field);
         crate::traces::run::clip(&mut text, 2_000);
         Some(text).filter(|text| !text.is_empty())
     };
-    Target {
+    StepTarget {
         text: text("text").or_else(|| text("label")),
         resource_id: text("resourceId"),
         content_desc: text("contentDesc"),
@@ -113,9 +117,9 @@ fn target(value: &mut Value) -> Target {
 }
 
 /// Whether a source starts with one JSON object that holds traces.
-pub(super) fn is_object(from: &mut dyn Source) -> bool {
-    struct Looking;
-    impl<'de> Visitor<'de> for Looking {
+pub(super) fn is_object(from: &mut dyn TranscriptSource) -> bool {
+    struct TraceObjectProbe;
+    impl<'de> Visitor<'de> for TraceObjectProbe {
         type Value = bool;
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("an object with traces")
@@ -130,44 +134,48 @@ pub(super) fn is_object(from: &mut dyn Source) -> bool {
         }
     }
     let mut json = serde_json::Deserializer::from_reader(from);
-    serde::Deserializer::deserialize_map(&mut json, Looking).unwrap_or(false)
+    serde::Deserializer::deserialize_map(&mut json, TraceObjectProbe).unwrap_or(false)
 }
 
 /// Reads one object; steps are taken in one at a time.
 pub(super) fn read_object(
-    from: &mut dyn Source,
-    mut session: Session,
-    counts: &mut Counts,
-    sink: &mut dyn FnMut(Run),
+    from: &mut dyn TranscriptSource,
+    mut session: TraceSession,
+    counts: &mut LineCounts,
+    sink: &mut dyn FnMut(AgentRun),
 ) -> io::Result<()> {
     session.agent = "generic".to_owned();
-    let mut object =
-        Object { segments: Segments::new(session), task: String::new(), end: Value::Null, counts };
+    let mut object = TraceObjectReader {
+        segments: RunSegmenter::new(session),
+        task: String::new(),
+        end: Value::Null,
+        counts,
+    };
     let mut json = serde_json::Deserializer::from_reader(from);
     // What stands before a place that is no JSON still counts; without an end it makes no draft.
     if serde::Deserializer::deserialize_map(&mut json, &mut object).is_err() {
         object.counts.malformed += 1;
         object.end = Value::Null;
     }
-    let Object { mut segments, task, mut end, counts } = object;
+    let TraceObjectReader { mut segments, task, mut end, counts } = object;
     self::end(&mut end, &mut segments);
     segments.finish();
     counts.steps_left_out += segments.left_out;
-    segments.hand_on(&mut |mut run| {
+    segments.emit_ready(&mut |mut run| {
         run.task.clone_from(&task);
         sink(run);
     });
     Ok(())
 }
 
-struct Object<'c> {
-    segments: Segments,
+struct TraceObjectReader<'c> {
+    segments: RunSegmenter,
     task: String,
     end: Value,
-    counts: &'c mut Counts,
+    counts: &'c mut LineCounts,
 }
 
-impl<'de> Visitor<'de> for &mut Object<'_> {
+impl<'de> Visitor<'de> for &mut TraceObjectReader<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -178,11 +186,12 @@ impl<'de> Visitor<'de> for &mut Object<'_> {
         let mut end = serde_json::Map::new();
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
-                "traces" => map.next_value_seed(Steps(self))?,
+                "traces" => map.next_value_seed(TraceStepsReader(self))?,
                 "task" => {
                     let task: Value = map.next_value()?;
-                    self.task =
-                        crate::traces::run::message(task.as_str().unwrap_or_default().to_owned());
+                    self.task = crate::traces::run::clip_message(
+                        task.as_str().unwrap_or_default().to_owned(),
+                    );
                 }
                 "ok" | "finalMessage" => {
                     end.insert(key, map.next_value()?);
@@ -204,9 +213,9 @@ impl<'de> Visitor<'de> for &mut Object<'_> {
     }
 }
 
-struct Steps<'s, 'c>(&'s mut Object<'c>);
+struct TraceStepsReader<'s, 'c>(&'s mut TraceObjectReader<'c>);
 
-impl<'de> DeserializeSeed<'de> for Steps<'_, '_> {
+impl<'de> DeserializeSeed<'de> for TraceStepsReader<'_, '_> {
     type Value = ();
 
     fn deserialize<D: serde::Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
@@ -214,7 +223,7 @@ impl<'de> DeserializeSeed<'de> for Steps<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Steps<'_, '_> {
+impl<'de> Visitor<'de> for TraceStepsReader<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,37 +4,38 @@ use std::io;
 
 use serde_json::Value;
 
-use super::pocket::{Found, stated};
-use super::{Source, whole};
-use crate::traces::lines::Counts;
-use crate::traces::run::Run;
-use crate::traces::segment::{Segments, Session};
+use super::openpocket::{PocketStep, ending_from_word};
+use super::{TranscriptSource, whole};
+use crate::traces::lines::LineCounts;
+use crate::traces::run::AgentRun;
+use crate::traces::segment::{RunSegmenter, TraceSession};
 
 /// Reads a session; each `## Task` in it is a run.
 pub(super) fn read(
-    from: &mut dyn Source,
-    mut session: Session,
-    counts: &mut Counts,
-    sink: &mut dyn FnMut(Run),
+    from: &mut dyn TranscriptSource,
+    mut session: TraceSession,
+    counts: &mut LineCounts,
+    sink: &mut dyn FnMut(AgentRun),
 ) -> io::Result<()> {
     session.agent = "openpocket".to_owned();
     let text = whole(from)?;
-    let mut page = Page { segments: Segments::new(session), ..Page::default() };
+    let mut page =
+        MarkdownReader { segments: RunSegmenter::new(session), ..MarkdownReader::default() };
     for line in text.lines() {
         counts.lines += u64::from(!line.trim().is_empty());
         page.line(line);
-        page.segments.hand_on(sink);
+        page.segments.emit_ready(sink);
     }
     page.leave();
     page.segments.finish();
-    page.segments.hand_on(sink);
+    page.segments.emit_ready(sink);
     counts.steps_left_out += page.segments.left_out;
     Ok(())
 }
 
 /// Where on the page we are.
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Place {
+enum MarkdownPosition {
     #[default]
     Head,
     Task,
@@ -46,12 +47,12 @@ enum Place {
 
 /// A page, read from top to bottom.
 #[derive(Debug, Default)]
-struct Page {
-    segments: Segments,
-    place: Place,
+struct MarkdownReader {
+    segments: RunSegmenter,
+    place: MarkdownPosition,
     /// What the lines of the present place or fence gather.
     gathered: String,
-    step: Step,
+    step: MarkdownStep,
     /// The part of a step that the next fence belongs to, and the fence that is open.
     part: String,
     fence: Option<String>,
@@ -59,7 +60,7 @@ struct Page {
 }
 
 #[derive(Debug, Default)]
-struct Step {
+struct MarkdownStep {
     at: String,
     app: String,
     kind: String,
@@ -69,7 +70,7 @@ struct Step {
     result: String,
 }
 
-impl Page {
+impl MarkdownReader {
     fn line(&mut self, line: &str) {
         if let Some(fence) = &self.fence {
             if line.trim_end() == fence {
@@ -88,22 +89,24 @@ impl Page {
             return;
         }
         match line.trim_end() {
-            "---" | "## Steps" => self.enter(Place::Between),
-            "## Final" => self.enter(Place::Final),
-            "### Message" if self.place == Place::Final => self.enter(Place::Message),
-            heading if heading == "## Task" || heading.starts_with("## Task (") => {
-                self.enter(Place::Task);
+            "---" | "## Steps" => self.enter(MarkdownPosition::Between),
+            "## Final" => self.enter(MarkdownPosition::Final),
+            "### Message" if self.place == MarkdownPosition::Final => {
+                self.enter(MarkdownPosition::Message)
             }
-            heading if heading.starts_with("### Step ") => self.enter(Place::Step),
+            heading if heading == "## Task" || heading.starts_with("## Task (") => {
+                self.enter(MarkdownPosition::Task);
+            }
+            heading if heading.starts_with("### Step ") => self.enter(MarkdownPosition::Step),
             other => self.inside(other),
         }
     }
 
     fn inside(&mut self, line: &str) {
         match self.place {
-            Place::Task | Place::Message => self.gather(line),
-            Place::Head | Place::Final | Place::Step => {
-                if self.place == Place::Step && line.starts_with("```") {
+            MarkdownPosition::Task | MarkdownPosition::Message => self.gather(line),
+            MarkdownPosition::Head | MarkdownPosition::Final | MarkdownPosition::Step => {
+                if self.place == MarkdownPosition::Step && line.starts_with("```") {
                     self.fence = Some(line.chars().take_while(|c| *c == '`').collect());
                     self.gathered.clear();
                     return;
@@ -114,20 +117,22 @@ impl Page {
                 };
                 self.bullet(name.trim(), value.trim());
             }
-            Place::Between => {}
+            MarkdownPosition::Between => {}
         }
     }
 
     fn bullet(&mut self, name: &str, value: &str) {
         match (&self.place, name) {
-            (Place::Head, "id") => value.clone_into(&mut self.segments.session.id),
-            (Place::Head, "started_at") => value.clone_into(&mut self.started_at),
-            (Place::Final, "status") => self.segments.ended(stated(value)),
-            (Place::Step, _) if value.is_empty() => name.clone_into(&mut self.part),
-            (Place::Step, "at") => value.clone_into(&mut self.step.at),
-            (Place::Step, "app") => value.clone_into(&mut self.step.app),
-            (Place::Step, "action") => value.clone_into(&mut self.step.kind),
-            (Place::Step, "status") => value.clone_into(&mut self.step.status),
+            (MarkdownPosition::Head, "id") => value.clone_into(&mut self.segments.session.id),
+            (MarkdownPosition::Head, "started_at") => value.clone_into(&mut self.started_at),
+            (MarkdownPosition::Final, "status") => {
+                self.segments.set_ending(ending_from_word(value))
+            }
+            (MarkdownPosition::Step, _) if value.is_empty() => name.clone_into(&mut self.part),
+            (MarkdownPosition::Step, "at") => value.clone_into(&mut self.step.at),
+            (MarkdownPosition::Step, "app") => value.clone_into(&mut self.step.app),
+            (MarkdownPosition::Step, "action") => value.clone_into(&mut self.step.kind),
+            (MarkdownPosition::Step, "status") => value.clone_into(&mut self.step.status),
             _ => {}
         }
     }
@@ -140,7 +145,7 @@ impl Page {
         }
     }
 
-    fn enter(&mut self, place: Place) {
+    fn enter(&mut self, place: MarkdownPosition) {
         self.leave();
         self.place = place;
     }
@@ -149,14 +154,14 @@ impl Page {
     fn leave(&mut self) {
         let gathered = std::mem::take(&mut self.gathered);
         match self.place {
-            Place::Task => {
+            MarkdownPosition::Task => {
                 let at = std::mem::take(&mut self.started_at);
                 self.segments.task(gathered.trim().to_owned(), &at);
             }
-            Place::Step => {
+            MarkdownPosition::Step => {
                 let step = std::mem::take(&mut self.step);
                 self.part.clear();
-                let found = Found {
+                let found = PocketStep {
                     action: serde_json::from_str(&step.action).unwrap_or(Value::Null),
                     thought: step.thought,
                     result: step.result,
@@ -165,13 +170,13 @@ impl Page {
                     status: Some(step.status.as_str()).filter(|status| !status.is_empty()),
                     kind: Some(step.kind.as_str()).filter(|kind| !kind.is_empty()),
                 };
-                found.hand_to(&mut self.segments);
+                found.add_to(&mut self.segments);
             }
-            Place::Message => {
-                self.segments.agent_said(gathered.trim().to_owned());
+            MarkdownPosition::Message => {
+                self.segments.agent_message(gathered.trim().to_owned());
             }
             _ => {}
         }
-        self.place = Place::Between;
+        self.place = MarkdownPosition::Between;
     }
 }

@@ -7,7 +7,7 @@ mod claude_code;
 mod codex;
 mod generic;
 mod markdown;
-mod pocket;
+mod openpocket;
 mod tree;
 
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
@@ -15,9 +15,9 @@ use std::io::{self, BufRead, Read, Seek, SeekFrom};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::lines::{self, Counts, Line};
-use super::run::{Action, Run};
-use super::segment::{Segments, Session};
+use super::lines::{self, LineCounts, LineRead};
+use super::run::{AgentRun, StepAction};
+use super::segment::{RunSegmenter, TraceSession};
 
 /// A larger transcript is not read: nobody works through so much in one session.
 pub const MAX_FILE: u64 = 64 * 1024 * 1024;
@@ -28,7 +28,7 @@ const LOOKED_AT: usize = 50;
 /// Whose transcript it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Agent {
+pub enum TraceAgent {
     /// Claude Code's session files.
     ClaudeCode,
     /// Codex's rollouts.
@@ -41,7 +41,7 @@ pub enum Agent {
     Generic,
 }
 
-impl Agent {
+impl TraceAgent {
     /// Every agent, with its name.
     pub const ALL: &'static [(&'static str, Self)] = &[
         ("claude-code", Self::ClaudeCode),
@@ -52,7 +52,7 @@ impl Agent {
     ];
 
     /// The agent of this name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, agent)| *agent)
     }
 
@@ -64,15 +64,15 @@ impl Agent {
 }
 
 /// A file that can be read twice: a tree is walked from its end.
-pub trait Source: BufRead + Seek {}
+pub trait TranscriptSource: BufRead + Seek {}
 
-impl<T: BufRead + Seek> Source for T {}
+impl<T: BufRead + Seek> TranscriptSource for T {}
 
 /// What a transcript is read with.
 #[derive(Clone, Copy)]
-pub struct Reading<'r> {
+pub struct TranscriptOptions<'r> {
     /// Whose it is; it is found out where absent.
-    pub agent: Option<Agent>,
+    pub agent: Option<TraceAgent>,
     /// A name for its session, where it says none.
     pub name: &'r str,
     /// Told how many bytes are read.
@@ -81,7 +81,7 @@ pub struct Reading<'r> {
 
 /// Why a transcript was not read.
 #[derive(Debug, thiserror::Error)]
-pub enum ReadError {
+pub enum TraceReadError {
     /// Nothing in it looks like a transcript.
     #[error(
         "no known transcript format; expected one of claude-code, codex, openclaw, openpocket or a generic trace"
@@ -97,34 +97,34 @@ pub enum ReadError {
 
 /// How a transcript is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Lines(Reader),
+enum TranscriptFormat {
+    Lines(LineFormat),
     Tree,
     Markdown,
     /// One JSON object over any number of lines.
     Object,
 }
 
-impl Format {
+impl TranscriptFormat {
     /// Whether the agent that somebody named may have written it; without a name, anybody may.
-    fn fits(self, wanted: Option<Agent>) -> bool {
+    fn fits(self, wanted: Option<TraceAgent>) -> bool {
         match (wanted, self) {
             (None, _)
-            | (Some(Agent::ClaudeCode), Self::Lines(Reader::ClaudeCode))
-            | (Some(Agent::Codex), Self::Lines(Reader::Codex))
-            | (Some(Agent::Openclaw), Self::Tree)
+            | (Some(TraceAgent::ClaudeCode), Self::Lines(LineFormat::ClaudeCode))
+            | (Some(TraceAgent::Codex), Self::Lines(LineFormat::Codex))
+            | (Some(TraceAgent::Openclaw), Self::Tree)
             | (
-                Some(Agent::Openpocket),
-                Self::Tree | Self::Markdown | Self::Lines(Reader::Pocket),
+                Some(TraceAgent::Openpocket),
+                Self::Tree | Self::Markdown | Self::Lines(LineFormat::Pocket),
             )
-            | (Some(Agent::Generic), Self::Object | Self::Lines(Reader::Generic)) => true,
+            | (Some(TraceAgent::Generic), Self::Object | Self::Lines(LineFormat::Generic)) => true,
             (Some(_), _) => false,
         }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reader {
+enum LineFormat {
     ClaudeCode,
     Codex,
     Pocket,
@@ -133,63 +133,71 @@ enum Reader {
 
 /// Reads a transcript; `sink` gets each run as soon as it is whole. What was met comes back.
 pub fn read(
-    from: &mut dyn Source,
-    reading: &Reading<'_>,
-    sink: &mut dyn FnMut(Run),
-) -> Result<(Agent, Counts), ReadError> {
+    from: &mut dyn TranscriptSource,
+    reading: &TranscriptOptions<'_>,
+    sink: &mut dyn FnMut(AgentRun),
+) -> Result<(TraceAgent, LineCounts), TraceReadError> {
     if from.seek(SeekFrom::End(0))? > MAX_FILE {
-        return Err(ReadError::TooLarge);
+        return Err(TraceReadError::TooLarge);
     }
     from.seek(SeekFrom::Start(0))?;
     let format = recognise(from, reading.agent)?;
     from.seek(SeekFrom::Start(0))?;
-    let mut counts = Counts::default();
-    let session = Session { id: reading.name.to_owned(), ..Session::default() };
+    let mut counts = LineCounts::default();
+    let session = TraceSession { id: reading.name.to_owned(), ..TraceSession::default() };
     let agent = match format {
-        Format::Tree => tree::read(from, reading, session, &mut counts, sink)?,
-        Format::Markdown => {
+        TranscriptFormat::Tree => tree::read(from, reading, session, &mut counts, sink)?,
+        TranscriptFormat::Markdown => {
             markdown::read(from, session, &mut counts, sink)?;
-            Agent::Openpocket
+            TraceAgent::Openpocket
         }
-        Format::Object => {
+        TranscriptFormat::Object => {
             generic::read_object(from, session, &mut counts, sink)?;
-            Agent::Generic
+            TraceAgent::Generic
         }
-        Format::Lines(reader) => by_lines(from, reader, reading, session, &mut counts, sink)?,
+        TranscriptFormat::Lines(reader) => {
+            by_lines(from, reader, reading, session, &mut counts, sink)?
+        }
     };
     Ok((agent, counts))
 }
 
 /// A reader of records: what it makes of them is in its segments.
-trait Records {
+trait RecordReader {
     /// Takes one record in; whether its type is known.
     fn record(&mut self, record: Value) -> bool;
     /// The session, and those of its delegates.
-    fn segments(&mut self) -> Vec<&mut Segments>;
+    fn segments(&mut self) -> Vec<&mut RunSegmenter>;
 }
 
 fn by_lines(
-    from: &mut dyn Source,
-    reader: Reader,
-    reading: &Reading<'_>,
-    session: Session,
-    counts: &mut Counts,
-    sink: &mut dyn FnMut(Run),
-) -> io::Result<Agent> {
-    let segments = Segments::new(session);
-    let (agent, mut records): (Agent, Box<dyn Records>) = match reader {
-        Reader::ClaudeCode => (Agent::ClaudeCode, Box::new(claude_code::Claude::new(segments))),
-        Reader::Codex => (Agent::Codex, Box::new(codex::Codex::new(segments))),
-        Reader::Pocket => (Agent::Openpocket, Box::new(pocket::Flat::new(segments))),
-        Reader::Generic => (Agent::Generic, Box::new(generic::Trace::new(segments))),
+    from: &mut dyn TranscriptSource,
+    reader: LineFormat,
+    reading: &TranscriptOptions<'_>,
+    session: TraceSession,
+    counts: &mut LineCounts,
+    sink: &mut dyn FnMut(AgentRun),
+) -> io::Result<TraceAgent> {
+    let segments = RunSegmenter::new(session);
+    let (agent, mut records): (TraceAgent, Box<dyn RecordReader>) = match reader {
+        LineFormat::ClaudeCode => {
+            (TraceAgent::ClaudeCode, Box::new(claude_code::ClaudeCodeReader::new(segments)))
+        }
+        LineFormat::Codex => (TraceAgent::Codex, Box::new(codex::CodexReader::new(segments))),
+        LineFormat::Pocket => {
+            (TraceAgent::Openpocket, Box::new(openpocket::PocketEventReader::new(segments)))
+        }
+        LineFormat::Generic => {
+            (TraceAgent::Generic, Box::new(generic::GenericTraceReader::new(segments)))
+        }
     };
     each_record(from, counts, reading.progress, |record, counts| {
         counts.unknown += u64::from(!records.record(record));
-        records.segments().into_iter().for_each(|segments| segments.hand_on(sink));
+        records.segments().into_iter().for_each(|segments| segments.emit_ready(sink));
     })?;
     for segments in records.segments() {
         segments.finish();
-        segments.hand_on(sink);
+        segments.emit_ready(sink);
         counts.steps_left_out += segments.left_out;
     }
     Ok(agent)
@@ -197,21 +205,21 @@ fn by_lines(
 
 /// Calls `each` with every record of a file of JSON lines.
 fn each_record(
-    from: &mut dyn Source,
-    counts: &mut Counts,
+    from: &mut dyn TranscriptSource,
+    counts: &mut LineCounts,
     progress: &dyn Fn(u64),
-    mut each: impl FnMut(Value, &mut Counts),
+    mut each: impl FnMut(Value, &mut LineCounts),
 ) -> io::Result<()> {
     let mut line = Vec::new();
     let mut done = 0;
     loop {
         match lines::next(from, &mut line)? {
-            Line::End => return Ok(()),
-            Line::TooLong => {
+            LineRead::End => return Ok(()),
+            LineRead::TooLong => {
                 counts.lines += 1;
                 counts.oversize += 1;
             }
-            Line::Here => {
+            LineRead::Here => {
                 done += line.len() as u64 + 1;
                 if line.trim_ascii().is_empty() {
                     continue;
@@ -228,8 +236,8 @@ fn each_record(
 }
 
 /// A tool of a server; of what it was given, only an agent's report says something here.
-fn of_server(server: &str, tool: &str, input: &Value) -> Action {
-    let action = Action::new(format!("mcp.{server}.{tool}"));
+fn of_server(server: &str, tool: &str, input: &Value) -> StepAction {
+    let action = StepAction::new(format!("mcp.{server}.{tool}"));
     match tool {
         "report_outcome" => action.with("outcome", text(input, "outcome")),
         _ => action,
@@ -251,7 +259,7 @@ const GEMINI: &[(&str, &str)] = &[
 ];
 
 /// What a call of an agent's tool is here.
-pub(super) fn action_of(agent: &str, tool: &str, input: Value) -> Action {
+pub(super) fn action_of(agent: &str, tool: &str, input: Value) -> StepAction {
     if agent == "codex" {
         return codex::action(tool, &input);
     }
@@ -260,23 +268,28 @@ pub(super) fn action_of(agent: &str, tool: &str, input: Value) -> Action {
 }
 
 /// How a transcript is written, by its first lines.
-fn recognise(from: &mut dyn Source, wanted: Option<Agent>) -> Result<Format, ReadError> {
+fn recognise(
+    from: &mut dyn TranscriptSource,
+    wanted: Option<TraceAgent>,
+) -> Result<TranscriptFormat, TraceReadError> {
     let mut line = Vec::new();
     let mut read = 0;
     let mut starts_object = false;
     while read < LOOKED_AT {
         match lines::next(from, &mut line)? {
-            Line::End => break,
-            Line::TooLong => read += 1,
-            Line::Here => {
+            LineRead::End => break,
+            LineRead::TooLong => read += 1,
+            LineRead::Here => {
                 let text = line.trim_ascii();
                 let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
                 if text.is_empty() {
                     continue;
                 }
                 read += 1;
-                if text.starts_with(b"# OpenPocket Session") && Format::Markdown.fits(wanted) {
-                    return Ok(Format::Markdown);
+                if text.starts_with(b"# OpenPocket Session")
+                    && TranscriptFormat::Markdown.fits(wanted)
+                {
+                    return Ok(TranscriptFormat::Markdown);
                 }
                 if read == 1 && text.starts_with(b"{") {
                     starts_object = true;
@@ -291,51 +304,51 @@ fn recognise(from: &mut dyn Source, wanted: Option<Agent>) -> Result<Format, Rea
     }
     // A trace in one object may be laid out over many lines; a known agent may write what is new.
     match wanted {
-        Some(Agent::ClaudeCode) => Ok(Format::Lines(Reader::ClaudeCode)),
-        Some(Agent::Codex) => Ok(Format::Lines(Reader::Codex)),
-        Some(Agent::Openclaw) => Ok(Format::Tree),
-        Some(Agent::Openpocket) => Ok(Format::Lines(Reader::Pocket)),
-        Some(Agent::Generic) | None if starts_object => {
+        Some(TraceAgent::ClaudeCode) => Ok(TranscriptFormat::Lines(LineFormat::ClaudeCode)),
+        Some(TraceAgent::Codex) => Ok(TranscriptFormat::Lines(LineFormat::Codex)),
+        Some(TraceAgent::Openclaw) => Ok(TranscriptFormat::Tree),
+        Some(TraceAgent::Openpocket) => Ok(TranscriptFormat::Lines(LineFormat::Pocket)),
+        Some(TraceAgent::Generic) | None if starts_object => {
             from.seek(SeekFrom::Start(0))?;
             match generic::is_object(from) {
-                true => Ok(Format::Object),
-                false => Err(ReadError::Unknown),
+                true => Ok(TranscriptFormat::Object),
+                false => Err(TraceReadError::Unknown),
             }
         }
-        _ => Err(ReadError::Unknown),
+        _ => Err(TraceReadError::Unknown),
     }
 }
 
-fn format_of(record: &Value) -> Option<Format> {
+fn format_of(record: &Value) -> Option<TranscriptFormat> {
     let kind = record.get("type").and_then(Value::as_str);
     match kind {
         Some("trace") if record.get("task").is_some() || record.get("version").is_some() => {
-            Some(Format::Lines(Reader::Generic))
+            Some(TranscriptFormat::Lines(LineFormat::Generic))
         }
-        Some("session") if record.get("id").is_some() => Some(Format::Tree),
+        Some("session") if record.get("id").is_some() => Some(TranscriptFormat::Tree),
         Some("session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted")
             if record.get("payload").is_some() =>
         {
-            Some(Format::Lines(Reader::Codex))
+            Some(TranscriptFormat::Lines(LineFormat::Codex))
         }
         Some("user" | "assistant")
             if record.get("message").is_some() && record.get("uuid").is_some() =>
         {
-            Some(Format::Lines(Reader::ClaudeCode))
+            Some(TranscriptFormat::Lines(LineFormat::ClaudeCode))
         }
         Some("summary") if record.get("leafUuid").is_some() => {
-            Some(Format::Lines(Reader::ClaudeCode))
+            Some(TranscriptFormat::Lines(LineFormat::ClaudeCode))
         }
-        _ if record.get("traces").is_some_and(Value::is_array) => Some(Format::Object),
-        _ if record.get("event").and_then(Value::as_str).is_some_and(pocket::is_event) => {
-            Some(Format::Lines(Reader::Pocket))
+        _ if record.get("traces").is_some_and(Value::is_array) => Some(TranscriptFormat::Object),
+        _ if record.get("event").and_then(Value::as_str).is_some_and(openpocket::is_event) => {
+            Some(TranscriptFormat::Lines(LineFormat::Pocket))
         }
         _ => None,
     }
 }
 
 /// All of a source, for formats that are no lines; it is never larger than [`MAX_FILE`].
-fn whole(from: &mut dyn Source) -> io::Result<String> {
+fn whole(from: &mut dyn TranscriptSource) -> io::Result<String> {
     let mut bytes = Vec::new();
     from.take(MAX_FILE).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -8,12 +8,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    Agent, Reading, Source, each_record, of_server, pocket, take_content, take_text, text,
+    TraceAgent, TranscriptOptions, TranscriptSource, each_record, of_server, openpocket,
+    take_content, take_text, text,
 };
-use crate::traces::lines::{self, Counts, Line};
+use crate::traces::lines::{self, LineCounts, LineRead};
 use crate::traces::program::command_text;
-use crate::traces::run::{Action, Ending, Run};
-use crate::traces::segment::{NewResult, NewStep, Segments, Session};
+use crate::traces::run::{AgentRun, RunEnding, StepAction};
+use crate::traces::segment::{RunSegmenter, TraceSession, TranscriptResult, TranscriptStep};
 
 /// Entries of a tree; a session of 64 MiB has fewer.
 const MAX_ENTRIES: usize = 1_000_000;
@@ -34,7 +35,7 @@ const QUIET: &[&str] = &[
 /// What the first pass needs of an entry.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Link<'l> {
+struct SessionTreeLink<'l> {
     #[serde(borrow, default)]
     id: Option<std::borrow::Cow<'l, str>>,
     #[serde(borrow, default)]
@@ -44,7 +45,7 @@ struct Link<'l> {
 }
 
 /// The entries of the branch that the last entry stands on, by the hashes of their ids.
-struct Branch {
+struct SessionTreeBranch {
     active: HashSet<u64>,
     /// Steps that are written in full, so that what repeats them does not count.
     is_pocket: bool,
@@ -52,43 +53,43 @@ struct Branch {
 
 /// Reads a tree in two passes: the branch, then what stands on it.
 pub(super) fn read(
-    from: &mut dyn Source,
-    reading: &Reading<'_>,
-    session: Session,
-    counts: &mut Counts,
-    sink: &mut dyn FnMut(Run),
-) -> io::Result<Agent> {
+    from: &mut dyn TranscriptSource,
+    reading: &TranscriptOptions<'_>,
+    session: TraceSession,
+    counts: &mut LineCounts,
+    sink: &mut dyn FnMut(AgentRun),
+) -> io::Result<TraceAgent> {
     let branch = branch(from)?;
     from.seek(SeekFrom::Start(0))?;
-    let agent = if branch.is_pocket { Agent::Openpocket } else { Agent::Openclaw };
-    let mut segments = Segments::new(session);
+    let agent = if branch.is_pocket { TraceAgent::Openpocket } else { TraceAgent::Openclaw };
+    let mut segments = RunSegmenter::new(session);
     agent.as_str().clone_into(&mut segments.session.agent);
-    let mut tree = Tree { segments, steps: HashSet::new(), thought: String::new() };
+    let mut tree = SessionTreeReader { segments, steps: HashSet::new(), thought: String::new() };
     each_record(from, counts, reading.progress, |record, counts| {
         let id = text(&record, "id");
         if text(&record, "type") == "session" || branch.active.contains(&hash(id)) {
             counts.unknown += u64::from(!tree.entry(record));
-            tree.segments.hand_on(sink);
+            tree.segments.emit_ready(sink);
         }
     })?;
     tree.segments.finish();
-    tree.segments.hand_on(sink);
+    tree.segments.emit_ready(sink);
     counts.steps_left_out += tree.segments.left_out;
     Ok(agent)
 }
 
-fn branch(from: &mut dyn Source) -> io::Result<Branch> {
+fn branch(from: &mut dyn TranscriptSource) -> io::Result<SessionTreeBranch> {
     let mut parents: HashMap<u64, u64> = HashMap::new();
     let mut last = None;
     let mut is_pocket = false;
     let mut line = Vec::new();
     loop {
         match lines::next(from, &mut line)? {
-            Line::End => break,
-            Line::TooLong => continue,
-            Line::Here => {}
+            LineRead::End => break,
+            LineRead::TooLong => continue,
+            LineRead::Here => {}
         }
-        let Ok(link) = serde_json::from_slice::<Link<'_>>(&line) else { continue };
+        let Ok(link) = serde_json::from_slice::<SessionTreeLink<'_>>(&line) else { continue };
         is_pocket |= link.custom_type.is_some_and(|kind| kind.starts_with("openpocket_"));
         let Some(id) = link.id else { continue };
         if parents.len() < MAX_ENTRIES {
@@ -105,7 +106,7 @@ fn branch(from: &mut dyn Source) -> io::Result<Branch> {
         }
         last = parents.get(&id).copied().filter(|parent| *parent != 0);
     }
-    Ok(Branch { active, is_pocket })
+    Ok(SessionTreeBranch { active, is_pocket })
 }
 
 fn hash(id: &str) -> u64 {
@@ -114,14 +115,14 @@ fn hash(id: &str) -> u64 {
     hasher.finish().max(1)
 }
 
-struct Tree {
-    segments: Segments,
+struct SessionTreeReader {
+    segments: RunSegmenter,
     /// Numbers of OpenPocket's steps since the last task.
     steps: HashSet<i64>,
     thought: String,
 }
 
-impl Tree {
+impl SessionTreeReader {
     /// Takes an entry of the active branch in; whether its type is known.
     fn entry(&mut self, mut entry: Value) -> bool {
         let at = text(&entry, "timestamp").to_owned();
@@ -152,14 +153,14 @@ impl Tree {
     fn custom(&mut self, kind: &str, data: &mut Value, at: &str) {
         match kind {
             "openpocket_step" => {
-                let number = pocket::entry(data, at, &mut self.segments);
+                let number = openpocket::entry(data, at, &mut self.segments);
                 self.steps.extend(number);
             }
             "openpocket_action_trace" => {
                 let number = data.pointer("/details/stepNo").and_then(Value::as_i64);
                 let is_new = number.is_none_or(|number| self.steps.insert(number));
                 if is_new {
-                    pocket::trace(data, at, &mut self.segments);
+                    openpocket::trace(data, at, &mut self.segments);
                 }
             }
             _ => {}
@@ -180,16 +181,20 @@ impl Tree {
                 let failed = message.get("isError") == Some(&Value::Bool(true))
                     || code.is_some_and(|code| code != 0);
                 let text = message.get_mut("content").map(take_content).unwrap_or_default();
-                let result = NewResult { text, failed: Some(failed), is_final: true };
+                let result = TranscriptResult { text, failed: Some(failed), is_final: true };
                 self.segments.result(&call, result);
             }
             "bashExecution" => {
-                let action = Action::new("exec").with("command", take_text(message, "command"));
-                self.segments.step(NewStep { action, at: at.to_owned(), ..NewStep::default() });
+                let action = StepAction::new("exec").with("command", take_text(message, "command"));
+                self.segments.step(TranscriptStep {
+                    action,
+                    at: at.to_owned(),
+                    ..TranscriptStep::default()
+                });
                 let code = message.get("exitCode").and_then(Value::as_i64);
                 let text = take_text(message, "output");
                 let failed = code.map(|code| code != 0);
-                self.segments.last_result(NewResult { text, failed, is_final: true });
+                self.segments.last_result(TranscriptResult { text, failed, is_final: true });
             }
             _ => {}
         }
@@ -197,10 +202,12 @@ impl Tree {
 
     fn assistant(&mut self, message: &mut Value, at: &str) {
         let ending = match text(message, "stopReason") {
-            "stop" if text(message, "model") == "session-task-outcome" => Some(Ending::Succeeded),
-            "error" if text(message, "model") == "session-task-outcome" => Some(Ending::Failed),
-            "stop" => Some(Ending::Normal),
-            "aborted" | "error" => Some(Ending::Aborted),
+            "stop" if text(message, "model") == "session-task-outcome" => {
+                Some(RunEnding::Succeeded)
+            }
+            "error" if text(message, "model") == "session-task-outcome" => Some(RunEnding::Failed),
+            "stop" => Some(RunEnding::Normal),
+            "aborted" | "error" => Some(RunEnding::Aborted),
             _ => None,
         };
         // OpenPocket opens each session with a message of its own.
@@ -219,12 +226,12 @@ impl Tree {
                         let call = take_text(block, "id");
                         let name = take_text(block, "name");
                         let input = block.get_mut("arguments").map(Value::take).unwrap_or_default();
-                        self.segments.step(NewStep {
+                        self.segments.step(TranscriptStep {
                             call: Some(call),
                             action: action(&name, input),
                             thought: self.thought.clone(),
                             at: at.to_owned(),
-                            ..NewStep::default()
+                            ..TranscriptStep::default()
                         });
                     }
                     _ => {}
@@ -234,25 +241,25 @@ impl Tree {
         if is_bootstrap {
             return;
         }
-        self.segments.agent_said(said);
+        self.segments.agent_message(said);
         if let Some(ending) = ending {
-            self.segments.ended(ending);
+            self.segments.set_ending(ending);
         }
     }
 }
 
-fn action(name: &str, mut input: Value) -> Action {
+fn action(name: &str, mut input: Value) -> StepAction {
     match name {
         "exec" | "bash" => {
             let command = input.get("command").and_then(command_text).unwrap_or_default();
-            Action::new("exec").with("command", command)
+            StepAction::new("exec").with("command", command)
         }
         "read" | "write" | "edit" | "apply_patch" => {
             let path = ["path", "file_path"]
                 .iter()
                 .map(|field| take_text(&mut input, field))
                 .find(|path| !path.is_empty());
-            Action::new(name).with("path", path.unwrap_or_default())
+            StepAction::new(name).with("path", path.unwrap_or_default())
         }
         name => match name.split_once("__") {
             Some((server, tool)) if !server.is_empty() && !tool.is_empty() => {

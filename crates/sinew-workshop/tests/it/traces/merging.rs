@@ -1,7 +1,7 @@
 //! Runs that went the same way, or nearly, become one draft.
 
 use serde_json::json;
-use sinew_workshop::{Became, Consent};
+use sinew_workshop::{ApplyConsent, LearnStatus};
 
 use super::{Told, learn, learn_under, told};
 use crate::bench::{Bench, PERSON};
@@ -26,7 +26,7 @@ fn case_26_three_runs_that_differ_in_version_and_file_are_one_draft_with_two_par
     assert_eq!(proposals.len(), 1, "one draft");
     assert_eq!(proposals[0].revision, 3);
     let last = learn(&bench, &release("2.0.0", "next.md").lines()).remove(0);
-    assert_eq!(last.became, Became::Revised);
+    assert_eq!(last.became, LearnStatus::Revised);
     let draft = last.draft.expect("a draft");
     assert_eq!(draft.parameters, ["version", "file"]);
     assert_eq!((draft.runs, draft.confidence.as_str()), (4, "high"));
@@ -84,7 +84,7 @@ fn the_same_run_twice_is_known() {
     let run = release("1.0.0", "a.md");
     let first = learn(&bench, &run.lines()).remove(0);
     let second = learn(&bench, &run.lines()).remove(0);
-    assert_eq!((first.became, second.became), (Became::Proposed, Became::Known));
+    assert_eq!((first.became, second.became), (LearnStatus::Proposed, LearnStatus::Known));
     assert_eq!(first.proposal.map(|p| p.id), second.proposal.map(|p| p.id));
     assert_eq!(second.draft.expect("a draft").name, first.draft.expect("a draft").name);
 }
@@ -94,15 +94,15 @@ fn a_skill_that_was_applied_is_left_alone_until_a_run_says_more() {
     let bench = Bench::new();
     let run = |id: &str| release("1.0.0", "a.md").session(id);
     let first = learn(&bench, &run("one").lines()).remove(0).proposal.expect("a proposal");
-    bench.shop(|shop| shop.apply(&first.id, &PERSON, &Consent::default())).expect("applied");
+    bench.shop(|shop| shop.apply(&first.id, &PERSON, &ApplyConsent::default())).expect("applied");
     let second = learn(&bench, &run("two").lines()).remove(0);
-    assert_eq!(second.became, Became::Known, "{:?}", second.reason);
+    assert_eq!(second.became, LearnStatus::Known, "{:?}", second.reason);
     // The third makes it trusted, which is worth a look.
     let third = learn(&bench, &run("three").lines()).remove(0);
-    assert_eq!(third.became, Became::Proposed);
+    assert_eq!(third.became, LearnStatus::Proposed);
     let third = third.proposal.expect("a proposal");
     assert_eq!(third.skill_name, first.skill_name);
-    bench.shop(|shop| shop.apply(&third.id, &PERSON, &Consent::default())).expect("applied");
+    bench.shop(|shop| shop.apply(&third.id, &PERSON, &ApplyConsent::default())).expect("applied");
     assert!(bench.skill(&first.skill_name).contains("- Confidence: high"));
 }
 
@@ -113,6 +113,6 @@ fn what_a_person_turned_down_does_not_come_back() {
     let first = learn(&bench, &run("one").lines()).remove(0).proposal.expect("a proposal");
     bench.shop(|shop| shop.reject(&first.id, Some("no"), &PERSON)).expect("rejected");
     let second = learn(&bench, &run("two").lines()).remove(0);
-    assert_eq!(second.became, Became::Known);
+    assert_eq!(second.became, LearnStatus::Known);
     assert_eq!(bench.shop(|shop| shop.list("pending")).expect("none").len(), 0);
 }

@@ -14,14 +14,16 @@ use std::io::Cursor;
 
 use serde_json::{Value, json};
 use sinew_catalog::Config;
-use sinew_workshop::Learned;
-use sinew_workshop::traces::{self, LineCounts, Private, Reading, Run, TraceSettings};
+use sinew_workshop::LearnResult;
+use sinew_workshop::traces::{
+    self, AgentRun, LineCounts, PrivateNames, TraceSettings, TranscriptOptions,
+};
 
 use crate::bench::Bench;
 
 /// The runs of a transcript, and what was met in it.
-pub(crate) fn read(transcript: &[u8]) -> (Vec<Run>, LineCounts) {
-    let reading = Reading { agent: None, name: "here", progress: &|_| {} };
+pub(crate) fn read(transcript: &[u8]) -> (Vec<AgentRun>, LineCounts) {
+    let reading = TranscriptOptions { agent: None, name: "here", progress: &|_| {} };
     let mut runs = Vec::new();
     let read = traces::read(&mut Cursor::new(transcript), &reading, &mut |run| runs.push(run));
     let (_, counts) = read.expect("a transcript");
@@ -29,16 +31,16 @@ pub(crate) fn read(transcript: &[u8]) -> (Vec<Run>, LineCounts) {
 }
 
 /// Learns from a transcript under a configuration.
-pub(crate) fn learn_under(bench: &Bench, config: Value, transcript: &str) -> Vec<Learned> {
+pub(crate) fn learn_under(bench: &Bench, config: Value, transcript: &str) -> Vec<LearnResult> {
     let settings = TraceSettings::of(&Config::from_tree(config).0);
-    let private = Private { homes: vec!["/home/robin".to_owned()], hosts: Vec::new() };
+    let private = PrivateNames { homes: vec!["/home/robin".to_owned()], hosts: Vec::new() };
     let (runs, _) = read(transcript.as_bytes());
     let learn = |run| bench.shop(|shop| shop.learn(run, &settings, &private));
     runs.into_iter().map(|run| learn(run).expect("the store works")).collect()
 }
 
 /// Learns from a transcript.
-pub(crate) fn learn(bench: &Bench, transcript: &str) -> Vec<Learned> {
+pub(crate) fn learn(bench: &Bench, transcript: &str) -> Vec<LearnResult> {
     learn_under(bench, json!({}), transcript)
 }
 

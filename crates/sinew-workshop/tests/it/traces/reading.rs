@@ -5,7 +5,9 @@ use std::io::Cursor;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use sinew_workshop::traces::{self, Agent, Ending, Evidence, Reading, judge};
+use sinew_workshop::traces::{
+    self, JudgementEvidence, RunEnding, TraceAgent, TranscriptOptions, judge_run,
+};
 
 use super::{learn, read, told};
 use crate::bench::Bench;
@@ -105,16 +107,16 @@ fn messages_that_open_work_start_runs_and_reactions_belong_to_the_run_before() {
         ("still fails", &[]),
     ]);
     let (runs, _) = read(text.as_bytes());
-    let shown: Vec<(&str, usize, Option<bool>, Evidence)> = runs
+    let shown: Vec<(&str, usize, Option<bool>, JudgementEvidence)> = runs
         .iter()
-        .map(|run| (run.task.as_str(), run.steps.len(), judge(run).ok, judge(run).evidence))
+        .map(|run| (run.task.as_str(), run.steps.len(), judge_run(run).ok, judge_run(run).evidence))
         .collect();
     assert_eq!(
         shown,
         [
-            ("Build it", 1, Some(true), Evidence::Confirmed),
-            ("Now write the changelog", 2, Some(true), Evidence::Weak),
-            ("Publish the page", 1, Some(false), Evidence::Complaint),
+            ("Build it", 1, Some(true), JudgementEvidence::Confirmed),
+            ("Now write the changelog", 2, Some(true), JudgementEvidence::Weak),
+            ("Publish the page", 1, Some(false), JudgementEvidence::Complaint),
         ]
     );
 }
@@ -157,7 +159,7 @@ fn what_the_program_writes_in_the_users_name_is_no_message() {
     );
     let (runs, _) = read(text.as_bytes());
     assert_eq!((runs.len(), runs[0].task.as_str()), (1, "Build it"));
-    assert_eq!(runs[0].ending, Ending::Aborted);
+    assert_eq!(runs[0].ending, RunEnding::Aborted);
 }
 
 #[test]
@@ -199,7 +201,7 @@ fn a_trace_without_an_end_is_no_success() {
     let whole = told("Count").exec("ls").lines();
     let cut: String = whole.lines().take(2).map(|line| format!("{line}\n")).collect();
     let (runs, _) = read(cut.as_bytes());
-    assert_eq!(judge(&runs[0]).ok, None);
+    assert_eq!(judge_run(&runs[0]).ok, None);
 }
 
 #[test]
@@ -214,7 +216,7 @@ fn openpockets_flat_lines_are_read_too() {
     ]);
     let (runs, counts) = read(text.as_bytes());
     assert_eq!((runs[0].task.as_str(), runs[0].steps[0].app.as_str()), ("Turn it on", "com.x"));
-    assert_eq!(judge(&runs[0]).ok, Some(true));
+    assert_eq!(judge_run(&runs[0]).ok, Some(true));
     assert_eq!(counts.unknown, 0);
 }
 
@@ -237,7 +239,7 @@ fn a_page_with_two_tasks_is_two_runs() {
     let (runs, _) = read(page.as_bytes());
     let shown: Vec<(&str, &str, Option<bool>)> = runs
         .iter()
-        .map(|run| (run.task.as_str(), run.final_message.as_str(), judge(run).ok))
+        .map(|run| (run.task.as_str(), run.final_message.as_str(), judge_run(run).ok))
         .collect();
     assert_eq!(shown, [("One", "Done one.", Some(true)), ("Two", "No.", Some(false))]);
 }
@@ -270,20 +272,20 @@ fn a_named_agent_is_believed() {
         json!({"type": "session", "version": 3, "id": "s", "cwd": "/w"}),
         session(&[("Build it", &["make -j2"])])
     );
-    let runs = |agent: Option<Agent>| {
-        let reading = Reading { agent, name: "here", progress: &|_| {} };
+    let runs = |agent: Option<TraceAgent>| {
+        let reading = TranscriptOptions { agent, name: "here", progress: &|_| {} };
         let mut runs = 0;
         let read = traces::read(&mut Cursor::new(text.as_bytes()), &reading, &mut |_| runs += 1);
         (read.expect("read").0, runs)
     };
-    assert_eq!(runs(None), (Agent::Openclaw, 0));
-    assert_eq!(runs(Some(Agent::ClaudeCode)), (Agent::ClaudeCode, 1));
+    assert_eq!(runs(None), (TraceAgent::Openclaw, 0));
+    assert_eq!(runs(Some(TraceAgent::ClaudeCode)), (TraceAgent::ClaudeCode, 1));
 }
 
-fn read_as(agent: Option<Agent>, bytes: &[u8]) {
-    let reading = Reading { agent, name: "x", progress: &|_| {} };
+fn read_as(agent: Option<TraceAgent>, bytes: &[u8]) {
+    let reading = TranscriptOptions { agent, name: "x", progress: &|_| {} };
     let _ = traces::read(&mut Cursor::new(bytes), &reading, &mut |run| {
-        let _ = judge(&run);
+        let _ = judge_run(&run);
     });
 }
 
@@ -291,8 +293,8 @@ proptest! {
     /// Whatever a file holds, no reader stops in the middle of a character or runs without end.
     #[test]
     fn no_bytes_stop_a_reader(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
-        for agent in [None, Some(Agent::ClaudeCode), Some(Agent::Codex), Some(Agent::Openclaw),
-            Some(Agent::Openpocket), Some(Agent::Generic)] {
+        for agent in [None, Some(TraceAgent::ClaudeCode), Some(TraceAgent::Codex), Some(TraceAgent::Openclaw),
+            Some(TraceAgent::Openpocket), Some(TraceAgent::Generic)] {
             read_as(agent, &bytes);
         }
     }
@@ -305,7 +307,7 @@ proptest! {
         value in "(null|1|true|\"x\"|\\[\\]|\\{\\}|\\[null\\]|\\{\"type\":1\\}|\\{\"content\":\\[1\\]\\})",
     ) {
         let record = format!(r#"{{"type":"{kind}","{field}":{value},"uuid":"u","id":"i"}}"#);
-        for agent in Agent::ALL {
+        for agent in TraceAgent::ALL {
             read_as(Some(agent.1), record.as_bytes());
         }
     }
@@ -330,13 +332,14 @@ fn an_agents_own_report_is_evidence_and_no_work() {
         ];
         lines.map(|line| line.to_string()).join("\n")
     };
-    for (outcome, ok, evidence) in
-        [("success", Some(true), Evidence::Reported), ("failure", Some(false), Evidence::Reported)]
-    {
+    for (outcome, ok, evidence) in [
+        ("success", Some(true), JudgementEvidence::Reported),
+        ("failure", Some(false), JudgementEvidence::Reported),
+    ] {
         let (runs, _) = read(session(outcome).as_bytes());
-        let judged = judge(&runs[0]);
+        let judged = judge_run(&runs[0]);
         assert_eq!((runs[0].steps.len(), judged.ok, judged.evidence), (1, ok, evidence));
     }
     let (runs, _) = read(session("who knows").as_bytes());
-    assert_eq!((runs[0].steps.len(), judge(&runs[0]).evidence), (2, Evidence::Weak));
+    assert_eq!((runs[0].steps.len(), judge_run(&runs[0]).evidence), (2, JudgementEvidence::Weak));
 }

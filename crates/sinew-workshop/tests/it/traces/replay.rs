@@ -151,7 +151,7 @@ fn shellcheck_accepts(path: &Path, script: &str) {
             let said = String::from_utf8_lossy(&checked.stdout);
             assert!(checked.status.success(), "{said}\n{script}");
         }
-        Err(_) => sinew_testkit::skipped("shellcheck is not installed"),
+        Err(_) => sinew_testkit::report_skip("shellcheck is not installed"),
     }
 }
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use sinew_testkit::shared_data;
-use sinew_workshop::Learned;
-use sinew_workshop::traces::{fingerprint, judge, shown_simhash, simhash, tokens};
+use sinew_workshop::LearnResult;
+use sinew_workshop::traces::{fingerprint, judge_run, shown_simhash, simhash, tokens};
 
 use super::{learn, read};
 use crate::bench::Bench;
@@ -22,7 +22,7 @@ pub(crate) fn samples() -> Vec<(String, String, Value)> {
 }
 
 /// What is learned from a sample by itself.
-fn learned(name: &str) -> Option<Learned> {
+fn learned(name: &str) -> Option<LearnResult> {
     let (_, text, _) = samples().into_iter().find(|(sample, ..)| sample == name)?;
     let bench = Bench::new();
     let mut runs = learn(&bench, &text);
@@ -44,7 +44,7 @@ fn case_1_every_sample_gives_the_expected_run() {
         let run = &runs[0];
         assert_eq!(run.agent, answer["agent"].as_str().unwrap_or_default(), "{name}");
         assert_eq!(run.task, answer["task"].as_str().unwrap_or_default(), "{name}");
-        assert_eq!(Value::from(judge(run).ok), answer["ok"], "{name}");
+        assert_eq!(Value::from(judge_run(run).ok), answer["ok"], "{name}");
         let apps: Vec<&str> = run.steps.iter().map(|step| step.app.as_str()).collect();
         assert_eq!(apps, words(&answer["apps"]), "{name}");
         let kinds: Vec<&str> = run.steps.iter().map(|step| step.action.kind.as_str()).collect();
@@ -120,6 +120,6 @@ fn case_20_a_refusal_with_exit_code_0_failed_and_the_correction_is_captured() {
     let Some(learned) = learned("openclaw.jsonl") else { return };
     assert_eq!(learned.failed_steps, [5]);
     let correction = learned.correction.expect("a proposal of its own");
-    assert_eq!(correction.source, sinew_workshop::Source::AgentEnd);
+    assert_eq!(correction.source, sinew_workshop::ProposalSource::AgentEnd);
     assert!(serde_json::to_string(&correction.change).expect("JSON").contains("sort the digest"));
 }

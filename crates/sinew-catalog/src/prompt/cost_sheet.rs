@@ -1,0 +1,190 @@
+//! The planner's sheet: every candidate with its cost, and what a plan adds up to.
+
+use super::rank::PromptRanks;
+use super::request::{PromptEscapes, PromptRequest};
+use super::text::{DescriptionText, FULL, SHORTEST, escaped_units, units};
+use super::wording::{DescriptionForm, PromptOverhead};
+
+/// The lines of an entry without its fields, as `render` writes them.
+pub(super) const ENTRY_OPEN: &str = "  <skill>\n    <name>";
+pub(super) const NAME_TO_DESCRIPTION: &str = "</name>\n    <description>";
+pub(super) const DESCRIPTION_TO_LOCATION: &str = "</description>\n    <location>";
+pub(super) const NAME_TO_LOCATION: &str = "</name>\n    <location>";
+pub(super) const LOCATION_TO_NOTE: &str = "</location>\n    <location_note>";
+pub(super) const NOTE_CLOSE: &str = "</location_note>\n  </skill>\n";
+pub(super) const LOCATION_CLOSE: &str = "</location>\n  </skill>\n";
+
+/// What a description's line costs beside its text.
+const DESCRIPTION_LINE: usize =
+    NAME_TO_DESCRIPTION.len() + DESCRIPTION_TO_LOCATION.len() - NAME_TO_LOCATION.len();
+
+/// A host's tokens per character of this section: a fifth of the window's tokens as characters.
+const TOKENS_PER_CHAR: u64 = 5;
+
+/// One candidate.
+pub(super) struct SheetEntry<'a> {
+    /// Its position in the request.
+    pub(super) position: usize,
+    /// Its place in the rank of all skills, counted from 1.
+    pub(super) rank: usize,
+    /// Its cost without a description.
+    pub(super) identity: usize,
+    /// Its description.
+    pub(super) text: DescriptionText<'a>,
+}
+
+impl SheetEntry<'_> {
+    /// What the entry costs with its description at this cap.
+    pub(super) fn cost(&self, cap: usize) -> usize {
+        let line = if cap < SHORTEST { 0 } else { DESCRIPTION_LINE };
+        self.identity + line + self.text.cost(cap)
+    }
+}
+
+/// A candidate that is shown, and how much of its description.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PlannedEntry {
+    /// Its index on the sheet.
+    pub(super) entry: usize,
+    /// The cap of its description.
+    pub(super) cap: usize,
+}
+
+/// What will be rendered.
+#[derive(Debug, Clone)]
+pub(super) struct PromptPlan {
+    /// The entries, in display order.
+    pub(super) shown: Vec<PlannedEntry>,
+    /// Which introduction fits them.
+    pub(super) form: DescriptionForm,
+    /// Whether the notice is there.
+    pub(super) notice: bool,
+}
+
+impl PromptPlan {
+    /// The plan where nothing fits.
+    pub(super) fn empty() -> Self {
+        Self { shown: Vec::new(), form: DescriptionForm::Full, notice: false }
+    }
+}
+
+/// The candidates that survived the limit on their number, in display order.
+pub(super) struct CostSheet<'a> {
+    pub(super) request: &'a PromptRequest<'a>,
+    pub(super) entries: Vec<SheetEntry<'a>>,
+    pub(super) overhead: PromptOverhead,
+    pub(super) budget: usize,
+    /// All visible skills, with those beyond the limit.
+    pub(super) total: usize,
+}
+
+impl<'a> CostSheet<'a> {
+    pub(super) fn new(request: &'a PromptRequest<'a>, ranks: &PromptRanks) -> Self {
+        let entry = |position: usize| {
+            let skill = &request.skills[position];
+            let field = |text: &str| escaped_units(text, request.escapes);
+            let note = skill.location_note.map_or(LOCATION_CLOSE.len(), |note| {
+                LOCATION_TO_NOTE.len() + field(note) + NOTE_CLOSE.len()
+            });
+            let names = field(skill.name) + field(skill.location);
+            let identity = ENTRY_OPEN.len() + NAME_TO_LOCATION.len() + names + note;
+            let text = DescriptionText::of(skill, request.escapes);
+            SheetEntry { position, rank: ranks.rank[position], identity, text }
+        };
+        Self {
+            request,
+            entries: ranks.within_skill_limit(request).into_iter().map(entry).collect(),
+            overhead: request.overhead.unwrap_or_else(|| {
+                request.wording.overhead(request.audit_command, request.search_tool)
+            }),
+            budget: request.limits.max_chars,
+            total: request.skills.len(),
+        }
+    }
+
+    /// What surrounds `included` entries.
+    pub(super) fn frame(&self, form: DescriptionForm, included: usize, notice: bool) -> usize {
+        let notice = if notice { self.overhead.notice(form, included, self.total) } else { 0 };
+        self.overhead.introduction(form) + self.overhead.block + notice
+    }
+
+    /// Whether a plan of this form owes the reader a notice.
+    pub(super) fn owes_notice(&self, form: DescriptionForm, included: usize) -> bool {
+        form != DescriptionForm::Full || included < self.total
+    }
+
+    /// The length of the text that a plan stands for, without the remote note.
+    pub(super) fn cost(&self, plan: &PromptPlan) -> usize {
+        if plan.shown.is_empty() {
+            return 0;
+        }
+        let entries: usize =
+            plan.shown.iter().map(|shown| self.entries[shown.entry].cost(shown.cap)).sum();
+        self.frame(plan.form, plan.shown.len(), plan.notice) + entries
+    }
+
+    /// The first `count` entries, each with this cap.
+    pub(super) fn first(
+        &self,
+        count: usize,
+        cap: usize,
+        form: DescriptionForm,
+        notice: bool,
+    ) -> PromptPlan {
+        let shown = (0..count).map(|entry| PlannedEntry { entry, cap }).collect();
+        PromptPlan { shown, form, notice: notice && self.owes_notice(form, count) }
+    }
+
+    /// Everything whole, where that fits.
+    pub(super) fn everything(&self, notice: bool) -> Option<PromptPlan> {
+        let plan = self.first(self.entries.len(), FULL, DescriptionForm::Full, notice);
+        (!plan.shown.is_empty() && self.cost(&plan) <= self.budget).then_some(plan)
+    }
+
+    /// The most of the first entries that fit with this cap.
+    pub(super) fn longest(
+        &self,
+        cap: usize,
+        form: DescriptionForm,
+        notice: bool,
+    ) -> Option<PromptPlan> {
+        let mut cost: usize = self.entries.iter().map(|entry| entry.cost(cap)).sum();
+        for count in (1..=self.entries.len()).rev() {
+            let owed = notice && self.owes_notice(form, count);
+            if cost + self.frame(form, count, owed) <= self.budget {
+                return Some(self.first(count, cap, form, notice));
+            }
+            cost -= self.entries[count - 1].cost(cap);
+        }
+        None
+    }
+
+    /// How long the section should be in this context window.
+    pub(super) fn context_target(&self) -> Option<usize> {
+        let tokens = self.request.context_tokens?;
+        Some(usize::try_from(tokens / TOKENS_PER_CHAR).unwrap_or(usize::MAX))
+    }
+
+    /// Which characters are escaped.
+    pub(super) fn escapes(&self) -> PromptEscapes {
+        self.request.escapes
+    }
+}
+
+/// The largest value in `low..=high` that `fits`, which must hold up to some point and not after.
+pub(super) fn largest(low: usize, high: usize, fits: impl Fn(usize) -> bool) -> Option<usize> {
+    if low > high || !fits(low) {
+        return None;
+    }
+    let (mut low, mut high) = (low, high);
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if fits(middle) { low = middle } else { high = middle - 1 }
+    }
+    Some(low)
+}
+
+/// Length of the lines around the entries.
+pub(super) fn block_units(open: &str, close: &str) -> usize {
+    units(open) + units(close)
+}

@@ -1,0 +1,84 @@
+//! The day, as data: what is said before each command, the command, and how it ends.
+
+/// One command of the day.
+pub(super) struct DemoScene {
+    /// What a person would think before typing it.
+    pub(super) thought: &'static str,
+    /// What follows `sinew`; `{registry}` is the address of the registry.
+    pub(super) args: &'static [&'static str],
+    /// How it ends: not every good answer is a yes.
+    pub(super) exit: i32,
+}
+
+const fn scene(thought: &'static str, args: &'static [&'static str]) -> DemoScene {
+    DemoScene { thought, args, exit: 0 }
+}
+
+const fn no(thought: &'static str, args: &'static [&'static str]) -> DemoScene {
+    DemoScene { thought, args, exit: 1 }
+}
+
+/// The files of the throw-away machine, below its root.
+pub(super) const FILES: &[(&str, &str)] = &[
+    ("work/skills/photo-shrink/SKILL.md", include_str!("samples/photo-shrink.md")),
+    ("work/skills/standup-notes/SKILL.md", include_str!("samples/standup-notes.md")),
+    ("work/skills/invoice-chaser/SKILL.md", include_str!("samples/invoice-chaser.md")),
+    ("work/skills/forge-deploy/SKILL.md", include_str!("samples/forge-deploy.md")),
+    ("work/skills/coupon-finder/SKILL.md", include_str!("samples/coupon-finder.md")),
+    ("work/drafts/tide-tables/SKILL.md", include_str!("samples/tide-tables.md")),
+    ("work/drafts/tide-tables/tables/harbours.csv", include_str!("samples/harbours.csv")),
+    ("work/run.jsonl", include_str!("samples/run.jsonl")),
+];
+
+pub(super) const DAY: &[DemoScene] = &[
+    scene("Which skills are there, and which can be used?", &["list"]),
+    no("One of them is not ready. Why?", &["why", "forge-deploy"]),
+    no("One of them was blocked. What is in it?", &["scan", "skills/coupon-finder"]),
+    scene("Let sinew learn the skills by heart, once.", &["index", "rebuild"]),
+    scene(
+        "Somebody writes; which skill is it? No word of the message is in the skill's name.",
+        &["find", "these pictures are too heavy for an e-mail"],
+    ),
+    no("And where nothing fits, nothing is offered.", &["find", "what is the capital of Peru?"]),
+    scene("What would the agent's prompt hold?", &["prompt"]),
+    scene(
+        "A colleague publishes a skill to the team's registry.",
+        &[
+            "registry",
+            "publish",
+            "drafts/tide-tables",
+            "--version",
+            "1.0.0",
+            "--changelog",
+            "first",
+        ],
+    ),
+    scene("Everybody finds it there,", &["search", "tides", "--source", "clawhub"]),
+    scene(
+        "and installs it: fetched, verified, scanned, locked.",
+        &["install", "tide-tables", "--yes"],
+    ),
+    scene("Is what lies here still what was installed?", &["verify"]),
+    scene(
+        "It worked. That is worth remembering.",
+        &[
+            "report",
+            "--region",
+            "tides",
+            "--skill",
+            "tide-tables",
+            "--version",
+            "1.0.0",
+            "--result",
+            "ok",
+        ],
+    ),
+    scene("What was learned so far?", &["cortex", "show"]),
+    scene(
+        "The agent is corrected; the correction becomes a proposal.",
+        &["workshop", "capture", "--text", "next time, check the frames before you post a GIF"],
+    ),
+    scene("A finished run becomes one, too.", &["learn", "run.jsonl"]),
+    scene("What waits for a person?", &["workshop", "list"]),
+    scene("The whole picture.", &["check"]),
+];

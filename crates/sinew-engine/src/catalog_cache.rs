@@ -1,0 +1,52 @@
+//! The catalog's memory between processes: a short command reads what the last one parsed.
+
+use std::path::PathBuf;
+use std::sync::Once;
+use std::time::UNIX_EPOCH;
+
+use sinew_catalog::{Environment, LiveCatalog, Profile, ScanGate};
+use sinew_guard::atomic::{self, FileAccess};
+use sinew_guard::mapped_file::MappedFile;
+
+/// Where one profile's catalog is kept.
+#[derive(Debug)]
+pub(crate) struct CatalogCache {
+    path: PathBuf,
+    /// Which program wrote it.
+    program: String,
+    recalled: Once,
+}
+
+impl CatalogCache {
+    /// `None` where no program file tells one build from the next: an older parser's answers
+    /// would then pass for this one's.
+    pub(crate) fn below(env: &Environment, profile: &Profile) -> Option<Self> {
+        let program = std::fs::metadata(env.exe.as_ref()?).ok()?;
+        let built = program.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        Some(Self {
+            path: env.sinew_home().join(format!("cache/catalog-{}.bin", profile.name)),
+            program: format!("{} {} {built:?}", env!("CARGO_PKG_VERSION"), program.len()),
+            recalled: Once::new(),
+        })
+    }
+
+    /// Takes in what was kept, before the first look.
+    pub(crate) fn load(&self, live: &LiveCatalog, gate: &ScanGate) {
+        self.recalled.call_once(|| {
+            if let Ok(bytes) = MappedFile::open(&self.path) {
+                live.builder().load_cache(bytes, &self.tag(gate));
+            }
+        });
+    }
+
+    /// Keeps what was read. A file that cannot be written only costs time, so nobody is told.
+    pub(crate) fn save(&self, live: &LiveCatalog, gate: &ScanGate) {
+        if let Some(bytes) = live.builder().take_unsaved_cache(&self.tag(gate)) {
+            let _ = atomic::write(&self.path, &bytes, FileAccess::OwnerOnly);
+        }
+    }
+
+    fn tag(&self, gate: &ScanGate) -> String {
+        format!("{}\n{}", self.program, gate.tag())
+    }
+}

@@ -1,0 +1,101 @@
+//! The configuration as it may be shown: each key with what holds, secrets as set or unset.
+
+use serde::Serialize;
+use sinew_catalog::config::KEYS;
+use sinew_skill::{Reason, ReasonStage};
+
+use crate::{ConfigSource, Engine};
+
+/// The configuration as it may be shown.
+#[derive(Debug, Serialize)]
+pub struct ConfigView<'e> {
+    /// Where it was read from.
+    pub source: &'e ConfigSource,
+    /// Every key, in the order of the table.
+    pub values: Vec<ConfigValueView>,
+    /// What is wrong with it.
+    pub issues: Vec<Reason>,
+}
+
+/// One key and what holds.
+#[derive(Debug, Serialize)]
+pub struct ConfigValueView {
+    /// The dotted path.
+    pub key: String,
+    /// What holds; `(set)` for a secret.
+    pub value: serde_json::Value,
+    /// Whether the file says so.
+    pub set: bool,
+    /// What it does.
+    pub doc: &'static str,
+}
+
+impl Engine {
+    /// The configuration as it may be shown. No secret is in it.
+    pub fn config_view(&self) -> ConfigView<'_> {
+        let tree = &self.config.tree;
+        let snapshot = self.current();
+        let issues: Vec<Reason> = self
+            .issues(&snapshot.catalog)
+            .into_iter()
+            .filter(|reason| reason.stage == ReasonStage::Config)
+            .collect();
+        let refused =
+            |key: &str| issues.iter().any(|issue| issue.detail.split(' ').next() == Some(key));
+        let mut values: Vec<ConfigValueView> = Vec::new();
+        for key in KEYS.iter().filter(|key| !key.path.contains('<')) {
+            let found = key.path.split('.').try_fold(tree, |tree, part| tree.get(part));
+            let found = found.filter(|_| !refused(key.path));
+            values.push(ConfigValueView {
+                key: key.path.to_owned(),
+                value: found
+                    .map(|found| masked(key.path, found))
+                    .unwrap_or_else(|| self.default_of(key.path, key.default)),
+                set: found.is_some(),
+                doc: key.doc,
+            });
+        }
+        for (name, entry) in &self.config.entries {
+            let mut shown = serde_json::Map::new();
+            if let Some(enabled) = entry.enabled {
+                shown.insert("enabled".to_owned(), enabled.into());
+            }
+            if entry.api_key.as_ref().is_some_and(|key| !key.is_blank()) {
+                shown.insert("apiKey".to_owned(), "(set)".into());
+            }
+            let env: serde_json::Map<_, _> =
+                entry.env.keys().map(|name| (name.clone(), "(set)".into())).collect();
+            if !env.is_empty() {
+                shown.insert("env".to_owned(), env.into());
+            }
+            values.push(ConfigValueView {
+                key: format!("skills.entries.{name}"),
+                value: shown.into(),
+                set: true,
+                doc: "One skill's settings.",
+            });
+        }
+        ConfigView { source: self.config_source(), values, issues }
+    }
+
+    /// What holds where nothing is set, as a value of its own kind.
+    fn default_of(&self, path: &str, written: &str) -> serde_json::Value {
+        match path {
+            "skills.limits.maxCandidatesPerRoot" => self.profile.max_candidates.into(),
+            "skills.limits.maxSkillsLoadedPerSource" => self.profile.max_loaded.into(),
+            _ => serde_json::from_str(written).unwrap_or_else(|_| written.into()),
+        }
+    }
+}
+
+/// A value as it may be shown: keys and variables are secrets.
+fn masked(path: &str, value: &serde_json::Value) -> serde_json::Value {
+    match (path.rsplit('.').next(), value) {
+        (Some("apiKey"), _) => "(set)".into(),
+        (Some("env"), serde_json::Value::Object(env)) => {
+            let set = |name: &String| (name.clone(), serde_json::Value::from("(set)"));
+            env.keys().map(set).collect()
+        }
+        _ => value.clone(),
+    }
+}

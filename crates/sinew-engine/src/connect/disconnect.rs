@@ -1,0 +1,211 @@
+//! Taking out what was written, and nothing else.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::agents::ConnectableAgent;
+use super::config_file::{AgentConfigFile, digest, unreadable_error};
+use super::edit::{ConfigDocument, ConfigFormat};
+use super::ledger::{ConnectChange, WrittenValue};
+use super::plan::diff;
+use super::{find_agent, skill_links};
+use crate::{Engine, EngineError, ErrorKind};
+
+/// What disconnecting an agent did, or would do.
+#[derive(Debug, Serialize)]
+pub struct DisconnectReport {
+    /// The agent.
+    pub agent: &'static str,
+    /// Its files.
+    pub files: Vec<DisconnectedFile>,
+    /// Skills that were taken out of its folder.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<PathBuf>,
+    /// Whether it was written.
+    pub written: bool,
+}
+
+/// What became of one file.
+#[derive(Debug, Serialize)]
+pub struct DisconnectedFile {
+    /// The file.
+    pub file: PathBuf,
+    /// Whether it has again the bytes that it had before.
+    pub restored: bool,
+    /// Places that were taken out.
+    pub removed: Vec<String>,
+    /// Places that somebody changed since; they stay.
+    pub changed_by_user: Vec<String>,
+    /// What changes, as a unified diff.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub diff: String,
+    #[serde(skip)]
+    found: Option<AgentConfigFile>,
+    /// The text to write; `None` removes the file.
+    #[serde(skip)]
+    text: Option<String>,
+    #[serde(skip)]
+    backups: Vec<PathBuf>,
+}
+
+impl Engine {
+    /// Takes out what connecting wrote; without `write`, only says what it would do.
+    pub fn disconnect(&self, name: &str, write: bool) -> Result<DisconnectReport, EngineError> {
+        let agent = find_agent(name)?;
+        let ledger = self.ledger();
+        let changes = ledger.changes().map_err(|error| self.ledger_failed(&error))?;
+        let mut by_file: BTreeMap<PathBuf, Vec<ConnectChange>> = BTreeMap::new();
+        for change in changes.into_iter().filter(|change| change.agent == agent.id) {
+            by_file.entry(change.file.clone()).or_default().push(change);
+        }
+        let published = skill_links::linked_folders(self, agent);
+        if by_file.is_empty() && published.is_empty() {
+            return Err(EngineError::new(
+                ErrorKind::No,
+                "not-connected",
+                format!("{} is not connected by sinew", agent.title),
+            )
+            .hint("`sinew connect --list` shows what is"));
+        }
+        let mut files = Vec::new();
+        for (file, changes) in by_file {
+            let undone = self.undo(agent, file, &changes)?;
+            if write {
+                let scope = changes.last().map_or(super::ConnectScope::User, |change| change.scope);
+                carry_out(&undone, scope)?;
+                ledger
+                    .record_disconnect(self.stamp(), agent.id, &undone.file)
+                    .map_err(|error| self.ledger_failed(&error))?;
+            }
+            files.push(undone);
+        }
+        if write {
+            skill_links::remove_links(&published)?;
+        }
+        Ok(DisconnectReport { agent: agent.id, files, skills: published, written: write })
+    }
+
+    fn undo(
+        &self,
+        agent: &ConnectableAgent,
+        file: PathBuf,
+        changes: &[ConnectChange],
+    ) -> Result<DisconnectedFile, EngineError> {
+        let found = AgentConfigFile::read(&self.env, self.workspace(), &file)?;
+        let mut undone = DisconnectedFile {
+            file,
+            restored: false,
+            removed: Vec::new(),
+            changed_by_user: Vec::new(),
+            diff: String::new(),
+            found: None,
+            text: None,
+            backups: changes.iter().filter_map(|change| change.backup.clone()).collect(),
+        };
+        let Some(now) = found.text.clone() else {
+            // Somebody removed the file, and our entry with it.
+            return Ok(undone);
+        };
+        if let Some(before) = as_before(changes, &now) {
+            let all = changes.iter().flat_map(|change| &change.written);
+            undone.removed = all.map(|written| written.at().join(".")).collect();
+            undone.restored = true;
+            undone.text = before;
+        } else {
+            let format = format_of(agent, &undone.file);
+            let mut document = found.document(format)?;
+            for change in changes.iter().rev() {
+                take_out(&mut document, change, &mut undone);
+            }
+            undone.text = Some(match undone.removed.is_empty() {
+                true => now.clone(),
+                false => document.text(),
+            });
+            ConfigDocument::read(format, undone.text.as_deref().unwrap_or_default())
+                .map_err(|trouble| unreadable_error(&undone.file, &trouble))?;
+        }
+        undone.diff = diff(&undone.file, &now, undone.text.as_deref().unwrap_or_default());
+        undone.found = Some(found);
+        Ok(undone)
+    }
+}
+
+/// The file as it was before the first of these changes, where nothing else has touched it since:
+/// `Some(None)` where there was no file.
+fn as_before(changes: &[ConnectChange], now: &str) -> Option<Option<String>> {
+    let unbroken =
+        changes.windows(2).all(|pair| pair[1].before.as_deref() == Some(&*pair[0].after));
+    let (first, last) = (changes.first()?, changes.last()?);
+    if !unbroken || last.after != digest(now) {
+        return None;
+    }
+    let Some(before) = &first.before else { return Some(None) };
+    let text = fs::read_to_string(first.backup.as_ref()?).ok()?;
+    (digest(&text) == *before).then_some(Some(text))
+}
+
+fn take_out(document: &mut ConfigDocument, change: &ConnectChange, undone: &mut DisconnectedFile) {
+    for written in &change.written {
+        let at = written.at();
+        let name = at.join(".");
+        let there = document.get(&at);
+        match written {
+            WrittenValue::Entry { value, .. } if there.as_ref() == Some(value) => {
+                document.remove(&at);
+                undone.removed.push(name);
+            }
+            WrittenValue::Item { value, .. } if holds(there.as_ref(), value) => {
+                document.remove_item(&at, value);
+                undone.removed.push(name);
+            }
+            WrittenValue::Entry { .. } if there.is_some() => undone.changed_by_user.push(name),
+            // An item that is gone may be one that was changed: whoever did it knows.
+            WrittenValue::Item { .. } if has_ours(there.as_ref()) => {
+                undone.changed_by_user.push(name)
+            }
+            _ => {}
+        }
+    }
+    for made in change.made.iter().rev() {
+        let at: Vec<&str> = made.iter().map(String::as_str).collect();
+        if document.is_empty(&at) {
+            document.remove(&at);
+        }
+    }
+}
+
+fn holds(list: Option<&Value>, value: &Value) -> bool {
+    list.and_then(Value::as_array).is_some_and(|items| items.contains(value))
+}
+
+fn has_ours(list: Option<&Value>) -> bool {
+    list.is_some_and(|list| list.to_string().contains("hook auto --agent"))
+}
+
+/// Hooks are kept in JSON, whatever the agent's own format is.
+pub(super) fn format_of(agent: &ConnectableAgent, file: &Path) -> ConfigFormat {
+    let hooks =
+        file.file_name().is_some_and(|name| name == "hooks.json" || name == "settings.json");
+    if hooks { ConfigFormat::Json } else { agent.format }
+}
+
+fn carry_out(undone: &DisconnectedFile, scope: super::ConnectScope) -> Result<(), EngineError> {
+    let Some(found) = &undone.found else { return Ok(()) };
+    match &undone.text {
+        Some(text) if found.text.as_ref() != Some(text) => found.replace(text, scope)?,
+        Some(_) => {}
+        None => fs::remove_file(&found.path)
+            .map_err(|error| EngineError::file("remove", &found.path, &error))?,
+    }
+    if undone.restored {
+        // The file is its own backup again.
+        for backup in &undone.backups {
+            let _ = fs::remove_file(backup);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,200 @@
+//! What a finished turn comes to: a correction that is captured, a turn that is counted, and how the
+//! skills did that were opened in it.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use sinew_catalog::{Catalog, CatalogEntry};
+use sinew_cortex::failure::FailureKind;
+use sinew_cortex::record::OutcomeReporter;
+use sinew_cortex::{Ulid, UtcInstant};
+use sinew_workshop::LearnStatus;
+use sinew_workshop::traces::AgentRun;
+
+use super::input::{OpenedSkill, ToolCall};
+use super::journal::JournalTurn;
+use super::log::{HookDecisionKind, LoggedOutcome};
+use crate::exec::{slug, version};
+use crate::{Engine, EngineError, NewOutcome};
+
+/// A turn is told by what happened to run in it, not by anybody who judged it: it counts half.
+const SHARE: f64 = 0.5;
+
+/// A turn that is settled later than this did not happen just now.
+const LATE_MS: u64 = 60 * 60 * 1000;
+
+/// What a settled turn came to.
+pub(super) struct TurnSettlement {
+    pub(super) what: HookDecisionKind,
+    /// Whether a model is to look at it.
+    pub(super) review: bool,
+}
+
+impl Engine {
+    /// Does what follows from a turn. Doing it again after a crash adds nothing but a counted turn.
+    pub(super) fn settle_turn(&self, turn: &JournalTurn) -> Result<TurnSettlement, EngineError> {
+        let (mut proposals, mut notes, mut review) = (Vec::new(), Vec::new(), false);
+        if self.workshop_settings().0.is_on() {
+            let messages = messages(turn);
+            let report = self.workshop_turn(&told(turn, &messages))?;
+            proposals = report.proposals.into_iter().map(|made| made.skill_name).collect();
+            notes = report.events.iter().map(sinew_workshop::WorkshopEvent::line).collect();
+            review = report.review_due;
+        }
+        let outcomes = self.close_outcomes(turn)?;
+        Ok(TurnSettlement {
+            what: HookDecisionKind::Settled { proposals, outcomes, notes },
+            review,
+        })
+    }
+
+    /// Learns from the runs of a session that goes on.
+    pub(super) fn learn_live(&self, runs: Vec<AgentRun>) -> Result<HookDecisionKind, EngineError> {
+        let (mut drafts, mut notes) = (Vec::new(), Vec::new());
+        for learned in self.learn_runs(runs)? {
+            match (learned.became, learned.draft, learned.reason) {
+                (LearnStatus::Known, ..) => {}
+                (_, Some(draft), None) => drafts.push(draft.name),
+                (_, _, why) => {
+                    notes.extend(why.map(|why| format!("{}: {why}", short(&learned.task))));
+                }
+            }
+        }
+        Ok(HookDecisionKind::Learned { drafts, notes })
+    }
+
+    /// Lets a model look at a turn.
+    pub(super) fn review_later(&self, turn: &JournalTurn) -> Result<(), EngineError> {
+        let messages = messages(turn);
+        self.review_turn(&told(turn, &messages)).map(drop)
+    }
+
+    fn close_outcomes(&self, turn: &JournalTurn) -> Result<Vec<LoggedOutcome>, EngineError> {
+        let mut closed: Vec<LoggedOutcome> = Vec::new();
+        if !self.config.cortex.enabled || turn.steps.iter().all(|step| step.used.is_none()) {
+            return Ok(closed);
+        }
+        let snapshot = self.snapshot();
+        for (at, step) in turn.steps.iter().enumerate() {
+            let Some(used) = &step.used else { continue };
+            let Some(entry) = entry(&snapshot.catalog, used, &turn.workspace) else { continue };
+            self.note_loaded(entry);
+            let told = |step: &ToolCall| step.reported.as_deref() == Some(&entry.name);
+            let known = closed.iter().any(|closed| closed.skill == entry.name);
+            if known || turn.steps.iter().any(told) || step.failed.is_some() {
+                continue;
+            }
+            let result = result(&turn.steps[at + 1..]);
+            if let Some(worked) = result {
+                self.cortex()?.record(&self.outcome(turn, entry, worked))?;
+            }
+            let result = match result {
+                Some(Ok(())) => "success".to_owned(),
+                Some(Err(kind)) => kind.to_string(),
+                None => "unknown".to_owned(),
+            };
+            closed.push(LoggedOutcome { skill: entry.name.clone(), result });
+        }
+        Ok(closed)
+    }
+
+    fn outcome(
+        &self,
+        turn: &JournalTurn,
+        entry: &CatalogEntry,
+        worked: Result<(), FailureKind>,
+    ) -> NewOutcome {
+        let stopped = UtcInstant::from_clock(turn.at);
+        let late = self.env.clock.now_ms().saturating_sub(turn.at) > LATE_MS;
+        let task = turn.prompts.iter().find(|prompt| !prompt.had_secret);
+        let task = task.map_or(entry.description.as_str(), |prompt| prompt.text.as_str());
+        NewOutcome {
+            id: Some(Ulid::new(stopped, chance(turn, entry))),
+            task: Some(task.to_owned()),
+            slug: slug(entry),
+            version: version(entry),
+            source: Some(entry.source.clone()),
+            digest: entry.scan.as_ref().map(|scan| scan.digest.clone()),
+            worked: Some(worked.is_ok()),
+            kind: worked.err(),
+            blame: Some(SHARE),
+            at: late.then_some(stopped),
+            origin: OutcomeReporter::Agent,
+            agent: Some(turn.agent.clone()),
+            ..NewOutcome::default()
+        }
+    }
+}
+
+/// The same turn and skill give the same id, so that a turn that is settled twice counts once.
+fn chance(turn: &JournalTurn, entry: &CatalogEntry) -> u128 {
+    let digest = Sha256::new()
+        .chain_update(&turn.session)
+        .chain_update([0])
+        .chain_update(turn.number.to_le_bytes())
+        .chain_update(&entry.name)
+        .finalize();
+    digest.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte))
+}
+
+/// How the steps after a skill was opened went: as the last of them did. Opening further skills says
+/// nothing, and without any step nobody can say.
+fn result(after: &[ToolCall]) -> Option<Result<(), FailureKind>> {
+    let last = after.iter().rev().find(|step| step.used.is_none() && step.reported.is_none())?;
+    Some(match last.failed {
+        Some(kind) => Err(kind),
+        None => Ok(()),
+    })
+}
+
+fn entry<'c>(
+    catalog: &'c Catalog,
+    used: &OpenedSkill,
+    workspace: &Path,
+) -> Option<&'c CatalogEntry> {
+    match used {
+        OpenedSkill::Name(name) => catalog.lookup(name).ok(),
+        OpenedSkill::File(file) => {
+            let file = workspace.join(file);
+            let real = |path: &Path| -> Option<PathBuf> { std::fs::canonicalize(path).ok() };
+            let wanted = real(&file);
+            catalog.unshadowed().find(|entry| {
+                entry.file_path == file || (wanted.is_some() && real(&entry.file_path) == wanted)
+            })
+        }
+    }
+}
+
+/// The beginning of a task, for a line of the log.
+fn short(task: &str) -> String {
+    task.chars().take(60).collect()
+}
+
+fn told<'t>(turn: &'t JournalTurn, messages: &'t [Value]) -> sinew_workshop::FinishedTurn<'t> {
+    sinew_workshop::FinishedTurn {
+        messages,
+        succeeded: true,
+        agent_id: Some(&turn.agent),
+        session_id: Some(&turn.session),
+    }
+}
+
+/// The turn as a transcript. A message that held a secret is not part of it: it must not be learned.
+fn messages(turn: &JournalTurn) -> Vec<Value> {
+    let said = turn.prompts.iter().filter(|prompt| !prompt.had_secret);
+    let mut messages: Vec<Value> =
+        said.map(|prompt| json!({ "role": "user", "content": prompt.text })).collect();
+    let calls: Vec<Value> = turn
+        .steps
+        .iter()
+        .map(|step| json!({ "type": "tool_call", "name": step.tool, "ok": step.failed.is_none() }))
+        .collect();
+    if !calls.is_empty() {
+        messages.push(json!({ "role": "assistant", "content": calls }));
+    }
+    if let Some(said) = &turn.said {
+        messages.push(json!({ "role": "assistant", "content": said }));
+    }
+    messages
+}

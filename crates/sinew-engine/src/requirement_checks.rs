@@ -1,0 +1,95 @@
+//! What a skill asks for, piece by piece, with what was found on this machine.
+
+use serde::Serialize;
+use sinew_catalog::{CatalogEntry, tools};
+use sinew_exec::{EnvState, EnvValueSource};
+
+use crate::Engine;
+
+/// One thing that a skill asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RequirementCheck {
+    /// What kind of thing: `program`, `variable`, `setting` or `system`.
+    pub kind: &'static str,
+    /// What is asked for.
+    pub asked: String,
+    /// What was found.
+    pub found: String,
+    /// Whether that is enough.
+    pub met: bool,
+}
+
+impl Engine {
+    /// What a skill asks for and what was found; nothing where it asks for nothing. No value of a
+    /// variable is in it.
+    pub fn requirement_checks(&self, entry: &CatalogEntry) -> Vec<RequirementCheck> {
+        let (needs, missing) = (&entry.requirements, &entry.missing);
+        let mut all = Vec::new();
+        if !needs.os.is_empty() {
+            all.push(RequirementCheck {
+                kind: "system",
+                asked: needs.os.join(" or "),
+                found: self.env.os.clone(),
+                met: missing.os.is_empty(),
+            });
+        }
+        let group = |any: &[String]| match any.len() {
+            0 | 1 => String::new(),
+            _ => format!(" (one of {})", any.join(", ")),
+        };
+        let one_of = group(&needs.any_bins);
+        let bins = needs.bins.iter().map(|bin| (bin, "", !missing.bins.contains(bin)));
+        let any =
+            needs.any_bins.iter().map(|bin| (bin, one_of.as_str(), missing.any_bins.is_empty()));
+        for (bin, note, met) in bins.chain(any) {
+            let here = self.env.find_program(bin);
+            let here = here.or_else(|| tools::find_skill_tool(&self.env, &entry.skill_key, bin));
+            let found = match here {
+                Some(path) => path.display().to_string(),
+                None if met && entry.via.is_some() => "on a connected machine".to_owned(),
+                None => "not installed".to_owned(),
+            };
+            all.push(RequirementCheck {
+                kind: "program",
+                asked: format!("{bin}{note}"),
+                found,
+                met,
+            });
+        }
+        let states = self.env_states(entry);
+        let one_of = group(&needs.any_env);
+        let vars = needs.env.iter().map(|name| (name, "", !missing.env.contains(name)));
+        let any =
+            needs.any_env.iter().map(|name| (name, one_of.as_str(), missing.any_env.is_empty()));
+        for (name, note, met) in vars.chain(any) {
+            let state = states.iter().find(|state| state.name == *name);
+            let found = state.map_or("not set", variable_origin).to_owned();
+            all.push(RequirementCheck {
+                kind: "variable",
+                asked: format!("{name}{note}"),
+                found,
+                met,
+            });
+        }
+        for check in &entry.config_checks {
+            let found = if check.satisfied { "set" } else { "not set" };
+            all.push(RequirementCheck {
+                kind: "setting",
+                asked: check.path.clone(),
+                found: found.to_owned(),
+                met: check.satisfied,
+            });
+        }
+        all
+    }
+}
+
+/// Where a variable's value comes from, in words.
+pub fn variable_origin(state: &EnvState) -> &'static str {
+    match state.from {
+        EnvValueSource::Host if state.blank => "set on this machine, but blank",
+        EnvValueSource::Host => "set on this machine",
+        EnvValueSource::Config => "set in the configuration",
+        EnvValueSource::Missing => "not set",
+    }
+}

@@ -1,0 +1,81 @@
+//! Where each variable that a skill declares would come from.
+
+use serde::Serialize;
+use sinew_catalog::Environment;
+use sinew_guard::env::{self, EnvRefusal};
+
+use crate::env_plan::{CoveredSkill, EnvRules};
+use crate::lease::is_set;
+
+/// Where a declared variable comes from, and what stands in its way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EnvState {
+    /// The variable.
+    pub name: String,
+    /// Where its value comes from.
+    pub from: EnvValueSource,
+    /// Whether the host's value is blank: a run keeps it, and the gate calls it missing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub blank: bool,
+    /// The class that keeps the skill's configuration from setting it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<EnvRefusal>,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EnvValueSource {
+    /// The host has it.
+    Host,
+    /// The configuration has it.
+    Config,
+    /// Nobody has it.
+    Missing,
+}
+
+impl EnvValueSource {
+    /// The word itself.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Config => "config",
+            Self::Missing => "missing",
+        }
+    }
+}
+
+/// The state of each name that a skill declares, in the order of its declaration.
+pub fn env_states(
+    skill: &CoveredSkill<'_>,
+    rules: &EnvRules<'_>,
+    host: &Environment,
+) -> Vec<EnvState> {
+    let declared = skill.declared_names();
+    let judged = skill.guard_view(&declared, rules);
+    let primary = skill.entry.primary_env.as_deref();
+    let configured = |name: &str| {
+        skill.settings.is_some_and(|settings| {
+            settings.env.get(name).is_some_and(|secret| !secret.is_blank())
+                || (primary == Some(name)
+                    && settings.api_key.as_ref().is_some_and(|key| !key.is_blank()))
+        })
+    };
+    declared
+        .iter()
+        .map(|name| {
+            // The value plays no part in whether a name may be set.
+            let blocked = env::check_variable(&judged, name, "").err();
+            let from = if is_set(host, name) {
+                EnvValueSource::Host
+            } else if configured(name) && blocked.is_none() {
+                EnvValueSource::Config
+            } else {
+                EnvValueSource::Missing
+            };
+            let blank = from == EnvValueSource::Host && host.var(name).is_none();
+            EnvState { name: name.clone(), from, blank, blocked }
+        })
+        .collect()
+}

@@ -1,0 +1,136 @@
+//! A skill that is not here: what its source says of it. Nothing is installed or run.
+
+use serde::Serialize;
+
+use crate::error::{HubError, HubErrorCode};
+use crate::hub::Hub;
+use crate::lock::SourceRecord;
+use crate::reference::{RequestedVersion, SkillReference};
+use crate::registry::QualifiedSlug;
+use crate::resolve::FetchPlan;
+use crate::wire::{ModerationWire, SetupKeyWire, VersionSummaryWire};
+
+/// What a source says of a skill.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RemoteSkillDetails {
+    /// What was asked for.
+    pub reference: String,
+    /// Where it is.
+    pub source: SourceRecord,
+    /// Whether somebody looks at skills on their way through that source.
+    pub reviewed: bool,
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// The version or commit that would be installed.
+    pub version: String,
+    /// Stars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stars: Option<u64>,
+    /// Downloads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub downloads: Option<u64>,
+    /// What moderators and scans say: `clean`, `suspicious`, `malicious`, `unknown` …
+    pub verdict: String,
+    /// What moderators say, in full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moderation: Option<ModerationWire>,
+    /// What it needs before it works.
+    pub setup: Vec<SetupKeyWire>,
+    /// Its files: path and size.
+    pub files: Vec<(String, u64)>,
+    /// Its versions, newest first, where they were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub versions: Vec<VersionSummaryWire>,
+    /// One file's text, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// What is wanted beside the usual.
+#[derive(Debug, Clone, Default)]
+pub struct RemoteSkillExtras {
+    /// The text of this file.
+    pub file: Option<String>,
+    /// Its versions.
+    pub versions: bool,
+}
+
+impl Hub {
+    /// What a skill's source says of it.
+    pub fn remote_details(
+        &self,
+        reference: &SkillReference,
+        want: &RemoteSkillExtras,
+    ) -> Result<RemoteSkillDetails, HubError> {
+        let mut resolved = self.resolve(reference)?;
+        let mut about = RemoteSkillDetails {
+            reference: reference.to_string(),
+            reviewed: resolved.source.kind.is_reviewed(),
+            name: resolved.key.clone().unwrap_or_default(),
+            description: String::new(),
+            version: resolved.version.clone().unwrap_or_default(),
+            stars: None,
+            downloads: None,
+            verdict: resolved.verdict().to_owned(),
+            moderation: resolved.moderation.clone(),
+            setup: resolved.setup.clone(),
+            files: Vec::new(),
+            versions: Vec::new(),
+            text: None,
+            source: resolved.source.clone(),
+        };
+        if let (
+            FetchPlan::Registry { registry, owner, slug, version },
+            SkillReference::Registry(wanted),
+        ) = (resolved.from.clone(), reference)
+        {
+            let registry = self.registry(Some(&registry))?;
+            let skill = QualifiedSlug { slug: &slug, owner: owner.as_deref() };
+            let detail = registry.detail(skill)?;
+            let document = registry.version(skill, &version)?.version;
+            about.name = detail.skill.display_name.unwrap_or_else(|| slug.clone());
+            about.description = detail.skill.summary.unwrap_or_default();
+            about.stars = detail.skill.stats.stars;
+            about.downloads = detail.skill.stats.downloads;
+            if let Some(status) = document.security.and_then(|security| security.status)
+                && about.verdict == "clean"
+            {
+                about.verdict = status;
+            }
+            let files = document.files.unwrap_or_default();
+            about.files = files.into_iter().map(|file| (file.path, file.size)).collect();
+            if want.versions || matches!(wanted.wanted, RequestedVersion::Range(_)) {
+                about.versions = registry.versions(skill)?;
+            }
+            if let Some(path) = &want.file {
+                let bytes = registry.file(skill, path, &version)?;
+                about.text = Some(text(path, bytes)?);
+            }
+            return Ok(about);
+        }
+        // Other sources have no catalogue of their own: the files say what there is.
+        let fetched = self.fetch(&mut resolved, &mut |_, _| {})?;
+        about.source = resolved.source;
+        about.version = resolved.version.unwrap_or_default();
+        about.name = fetched.found.name;
+        about.description = fetched.found.description;
+        let files = fetched.tree.files();
+        about.files =
+            files.iter().map(|file| (file.path.clone(), file.bytes.len() as u64)).collect();
+        if let Some(path) = &want.file {
+            let file = fetched.tree.get(path).ok_or_else(|| {
+                HubError::new(HubErrorCode::NotFound, format!("there is no file {path:?}"))
+            })?;
+            about.text = Some(text(path, file.bytes.clone())?);
+        }
+        Ok(about)
+    }
+}
+
+fn text(path: &str, bytes: Vec<u8>) -> Result<String, HubError> {
+    String::from_utf8(bytes)
+        .map_err(|_| HubError::new(HubErrorCode::Unsupported, format!("{path:?} is no text")))
+}

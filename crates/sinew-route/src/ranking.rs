@@ -1,0 +1,101 @@
+//! Adds the signals up and orders the candidates.
+
+use crate::index::RouteIndex;
+use crate::keyword::{self, TriggerPhrases};
+use crate::result::{ScorePart, ScoreParts};
+use crate::router::{CANDIDATES, RouteContext, Router};
+use crate::scored_query::ScoredQuery;
+use crate::signal_scale::SignalScale;
+use crate::top_documents::{best, by_score};
+
+/// What naming a skill adds: more than all other signals together can.
+const NAME_WEIGHT: f64 = 100.0;
+
+/// What a matched pair of trigger words adds, in deviations, and at most how many count.
+const TRIGGER_WEIGHT: f64 = 0.5;
+const MAX_PAIRS: usize = 2;
+
+/// What a matched negative trigger takes, in units of the above.
+const REFUSED: f64 = 8.0;
+
+/// What was learned may not move a skill further than this.
+const MAX_PRIOR: f64 = 0.5;
+
+/// The candidates for a message, in order.
+pub(crate) struct CandidateRanking<'a> {
+    pub(crate) heard: &'a ScoredQuery,
+    pub(crate) index: &'a RouteIndex,
+    /// Documents in order, with what their score is made of.
+    pub(crate) order: Vec<(usize, ScoreParts)>,
+}
+
+impl<'a> CandidateRanking<'a> {
+    pub(crate) fn of(
+        router: &'a Router,
+        heard: &'a ScoredQuery,
+        context: &RouteContext<'_>,
+    ) -> Self {
+        let index = &*router.index;
+        let mut ranking = Self { heard, index, order: Vec::new() };
+        if heard.nothing.is_some() {
+            return ranking;
+        }
+        let mut excluded: Vec<usize> =
+            context.excluded.iter().filter_map(|id| index.position(id)).collect();
+        excluded.sort_unstable();
+        let weights = heard.calibration.weights;
+        let count = CANDIDATES.max(router.config.top);
+        let mut best = best(index, &heard.signals, &heard.scales, weights, &excluded, count);
+        for &at in &heard.named {
+            if !best.contains(&at) && excluded.binary_search(&at).is_err() {
+                best.push(at);
+            }
+        }
+        ranking.order = best.into_iter().map(|at| (at, ranking.parts(at, context))).collect();
+        ranking.order.sort_by(|a, b| by_score(index, (a.0, a.1.sum()), (b.0, b.1.sum())));
+        ranking
+    }
+
+    /// What the score of a document is made of.
+    fn parts(&self, at: usize, context: &RouteContext<'_>) -> ScoreParts {
+        let (heard, signals) = (self.heard, &self.heard.signals);
+        let weights = heard.calibration.weights;
+        let part = |raw: f32, scale: SignalScale, weight: f64| ScorePart {
+            raw: f64::from(raw),
+            normalised: if weight == 0.0 { 0.0 } else { scale.z(raw) },
+            weight,
+        };
+        let phrases = TriggerPhrases::read(self.index.triggers(at));
+        let pairs = phrases.pairs(&heard.stems);
+        let refused = phrases.matches_negative(&heard.stems);
+        let keyword =
+            heard.keywords.as_ref().map_or(0.0, |scores| scores[at]) + keyword::pair_score(pairs);
+        let trigger = pairs.min(MAX_PAIRS) as f64 - if refused { REFUSED } else { 0.0 };
+        let prior = context.prior.and_then(|prior| prior.of(self.index.id(at))).unwrap_or(0.0);
+        let named = f64::from(u8::from(heard.named.binary_search(&at).is_ok()));
+        ScoreParts {
+            lexical: part(signals.lexical[at], heard.scales[0], weights.lexical),
+            table: part(signals.table[at], heard.scales[1], weights.table),
+            encoder: signals
+                .encoder
+                .get(at)
+                .map(|&cosine| part(cosine, heard.scales[2], weights.encoder))
+                .unwrap_or_default(),
+            name: ScorePart { raw: named, normalised: named, weight: NAME_WEIGHT },
+            trigger: ScorePart {
+                raw: f64::from(keyword),
+                normalised: trigger,
+                weight: TRIGGER_WEIGHT,
+            },
+            prior: ScorePart {
+                raw: prior,
+                normalised: if prior.is_finite() {
+                    prior.clamp(-MAX_PRIOR, MAX_PRIOR)
+                } else {
+                    0.0
+                },
+                weight: 1.0,
+            },
+        }
+    }
+}

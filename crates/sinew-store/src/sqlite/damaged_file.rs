@@ -1,0 +1,55 @@
+//! A damaged file makes room for a new one, and is kept.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sinew_guard::atomic::FileLock;
+use sinew_guard::private_files::set_aside_corrupt;
+
+use super::connection::DatabaseFile;
+use super::query;
+use crate::StoreError;
+
+/// Sets a damaged file aside and returns its new path; leaves a sound one alone.
+pub(super) fn set_aside_if_corrupt(
+    path: &Path,
+    stamp: &str,
+    patience: Duration,
+) -> Result<Option<PathBuf>, StoreError> {
+    if !path.is_file() {
+        return Ok(None);
+    }
+    // Two processes that find the same damage: the second one must look again, or it would move the
+    // new file that the first one made.
+    let failed = |error: std::io::Error| StoreError::ReadOnly {
+        place: path.display().to_string(),
+        detail: error.to_string(),
+    };
+    let _lock = FileLock::acquire(&beside(path, ".lock")).map_err(failed)?;
+    match damage(path, patience) {
+        Ok(None) => return Ok(None),
+        Ok(Some(_)) | Err(StoreError::Corrupt { .. }) => {}
+        Err(other) => return Err(other),
+    }
+    // The log first: left behind, it would be taken for the log of the new file.
+    let log = beside(path, "-wal");
+    if log.exists() {
+        set_aside_corrupt(&log, stamp).map_err(failed)?;
+    }
+    let _ = fs::remove_file(beside(path, "-shm"));
+    set_aside_corrupt(path, stamp).map(Some).map_err(failed)
+}
+
+fn damage(path: &Path, patience: Duration) -> Result<Option<String>, StoreError> {
+    let (file, connection) = DatabaseFile::open(path, patience)?;
+    file.retry_while_busy(|| query::first_defect(&connection))
+        .map_err(|fault| file.explain(fault, "be checked"))
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
+}

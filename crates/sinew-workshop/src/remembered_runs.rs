@@ -1,0 +1,116 @@
+//! Runs that were learned from, as they are remembered, and drafts from one of them on request.
+
+use serde::Serialize;
+
+use crate::error::{Result, WorkshopError};
+use crate::learn::{LearnContext, LearnResult, failed_steps};
+use crate::traces::{CleanRun, LearnedRun, PublishMode, RunJudgement, TraceSettings};
+use crate::workshop::Workshop;
+
+/// A run as it is remembered.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RememberedRun {
+    /// Its name here.
+    pub id: String,
+    /// Its place among all; later ones are newer.
+    pub number: u64,
+    /// Whose run it was, where its steps are kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Its session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// What was asked for, cleaned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// How many steps are kept of it.
+    pub steps: usize,
+    /// Whether it succeeded, and by what.
+    #[serde(flatten)]
+    pub judgement: RunJudgement,
+    /// The reference's hash of what was done.
+    pub behavior_fingerprint: String,
+    /// The skill that it was drafted as.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
+    /// The proposal that it led to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<String>,
+}
+
+impl RememberedRun {
+    fn of(known: LearnedRun, clean: Option<&CleanRun>) -> Self {
+        let run = clean.map(|clean| &clean.run);
+        Self {
+            id: known.key,
+            number: known.number,
+            agent: run.map(|run| run.agent.clone()),
+            session: run.map(|run| run.session.clone()),
+            task: run.map(|run| run.task.clone()),
+            steps: run.map_or(0, |run| run.steps.len()),
+            judgement: known.judgement,
+            behavior_fingerprint: known.fingerprint,
+            skill: known.skill,
+            proposal: known.proposal,
+        }
+    }
+}
+
+impl Workshop<'_> {
+    /// Runs that are remembered, oldest first.
+    pub fn remembered_runs(&self) -> Result<Vec<RememberedRun>> {
+        let book = self.records()?;
+        let kept = |known: LearnedRun| {
+            let clean = book.run(&known.key)?;
+            Ok(RememberedRun::of(known, clean.as_ref()))
+        };
+        book.runs()?.into_iter().map(kept).collect()
+    }
+
+    /// One of them with its steps, cleaned; without them where they are not kept.
+    pub fn remembered_run(&self, id: &str) -> Result<(RememberedRun, Option<CleanRun>)> {
+        let (known, clean) = self.find_run(id)?;
+        Ok((RememberedRun::of(known, clean.as_ref()), clean))
+    }
+
+    /// Makes a draft of a run that is kept, and proposes it. One that led to a draft before leads to
+    /// the same.
+    pub fn draft_remembered_run(&self, id: &str, settings: &TraceSettings) -> Result<LearnResult> {
+        let (known, clean) = self.find_run(id)?;
+        let clean = clean.ok_or_else(|| WorkshopError::RunNotKept(id.to_owned()))?;
+        // Whoever asks for a draft wants one, also where none is made unasked.
+        let publish = match settings.publish {
+            PublishMode::Off => PublishMode::Proposal,
+            other => other,
+        };
+        let settings = TraceSettings { publish, ..*settings };
+        let failed = failed_steps(&clean.run);
+        let learned = LearnResult::undecided(&clean, failed, known.judgement, &known.fingerprint);
+        let found = LearnContext { clean, known: known.clone(), settings: &settings };
+        match known.skill {
+            Some(_) => self.report_known_run(&known, &found, learned),
+            None => self.draft_run(&found, &self.records()?.runs()?, learned),
+        }
+    }
+
+    /// Lets go of what was done in a run. That there was one is remembered, so that it is not taken up
+    /// again; a proposal that it led to stays.
+    pub fn forget_run(&self, id: &str) -> Result<RememberedRun> {
+        let (known, _) = self.find_run(id)?;
+        let _lock = self.lock()?;
+        let mut entry = self.raw_records().change()?;
+        entry.forget_steps(&known.key);
+        entry.save()?;
+        Ok(RememberedRun::of(known, None))
+    }
+
+    fn find_run(&self, id: &str) -> Result<(LearnedRun, Option<CleanRun>)> {
+        let book = self.records()?;
+        let known = book.runs()?.into_iter().find(|run| run.key == id);
+        let known =
+            known.ok_or_else(|| WorkshopError::UnknownRun(id.chars().take(64).collect()))?;
+        let clean = book.run(&known.key)?;
+        Ok((known, clean))
+    }
+}
