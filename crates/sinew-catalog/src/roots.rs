@@ -230,7 +230,7 @@ pub fn expand_root_path(template: &str, places: &CallerFolders, env: &Environmen
 /// How far above the program a `skills` folder is looked for.
 const BUNDLED_PARENTS: usize = 6;
 
-/// The bundled skills by the reference's rule: a variable, or a folder beside or above the program.
+/// The bundled skills by OpenClaw's rule: a variable, or a folder beside or above the program.
 pub fn find_bundled_skills(env: &Environment) -> Option<PathBuf> {
     let named = ["SINEW_BUNDLED_SKILLS_DIR", "OPENCLAW_BUNDLED_SKILLS_DIR"];
     if let Some(path) = named.iter().find_map(|name| env.var_path(name)) {

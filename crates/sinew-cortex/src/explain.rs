@@ -350,7 +350,7 @@ fn compare(a: &CandidateView, b: &CandidateView, order: CandidateOrder) -> std::
         .then_with(|| a.slug.cmp(&b.slug))
 }
 
-/// What follows from the reference's numbers and may surprise.
+/// What follows from Skill Cortex's numbers and may surprise.
 fn notes(candidate: &RegionCandidate) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(days) = weight::reflex_days(candidate.weight).filter(|_| candidate.reflex) {

@@ -18,7 +18,7 @@
 //! ```
 //!
 //! **Promise:** pure functions of (log, clock, policy). The same log gives the same bytes, in one go or
-//! from a snapshot and the rest, in whatever order the records arrived. The reference's formulas are the
+//! from a snapshot and the rest, in whatever order the records arrived. Skill Cortex's formulas are the
 //! defaults, to the bit. No input panics. **Left out on purpose:** storage, the clock and the network
 //! (`sinew-engine` has hands), ranking by meaning (`sinew-route`, through
 //! [`Similarity`](recall::Similarity)).

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// All settings. The defaults are the reference's numbers.
+/// All settings. The defaults are Skill Cortex's numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CortexPolicy {
     /// How candidates are ordered.
@@ -70,7 +70,7 @@ pub struct FoldKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CandidateOrder {
-    /// By effective weight: the reference.
+    /// By effective weight: Skill Cortex's own.
     #[default]
     Cortex,
     /// By an optimistic estimate of reliability.
@@ -81,7 +81,7 @@ pub enum CandidateOrder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DecayScope {
-    /// The region's: the reference.
+    /// The region's: Skill Cortex's own.
     #[default]
     Region,
     /// Each candidate's own.
@@ -91,7 +91,7 @@ pub enum DecayScope {
 /// What a reflex must show before it fires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReflexGate {
-    /// The reference's conditions.
+    /// Skill Cortex's conditions.
     #[serde(rename = "reference")]
     Reference,
     /// These, and a bound on the reliability.
@@ -120,7 +120,7 @@ pub enum ReflexInstall {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ShieldScope {
-    /// The Bayesian counts and the drift alarm; the reference's factor still applies.
+    /// The Bayesian counts and the drift alarm; Skill Cortex's factor still applies.
     #[default]
     Bayes,
     /// Weights, streaks and reflexes too.

@@ -6,7 +6,7 @@ use crate::memory::RegionCandidate;
 use crate::policy::{CortexPolicy, ReflexGate};
 use crate::weight;
 
-/// Successes that a reflex needs. At this weight there are always more; the reference says both.
+/// Successes that a reflex needs. At this weight there are always more; Skill Cortex says both.
 pub const MIN_SUCCESSES: u64 = 5;
 /// The weight that earns a reflex, and the effective weight that fires it.
 pub const MIN_WEIGHT: f64 = 0.90;

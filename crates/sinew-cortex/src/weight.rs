@@ -1,4 +1,4 @@
-//! The reference's formulas, to the bit.
+//! Skill Cortex's formulas, to the bit.
 
 use std::collections::VecDeque;
 
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn blame_of_one_is_the_reference_to_the_bit() {
+    fn blame_of_one_is_skill_cortexs_formula_to_the_bit() {
         for kind in FailureKind::ALL {
             assert_eq!(after_failure(0.5, kind, 1.0).to_bits(), (0.5 * kind.factor()).to_bits());
         }
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn reflexes_end_after_the_days_that_the_reference_gives() {
+    fn reflexes_end_after_the_days_that_skill_cortex_gives() {
         let days = |weight| (reflex_days(weight).unwrap() * 10.0).round() / 10.0;
         assert_eq!([0.90, 0.92, 0.95, 0.98, 1.0].map(days), [0.0, 3.9, 9.5, 14.7, 18.0]);
         assert_eq!(reflex_days(0.89), None);

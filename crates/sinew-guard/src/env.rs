@@ -21,7 +21,7 @@ pub enum EnvRefusal {
     BlockedEverywhere,
     /// Never for a skill, whatever it declares.
     SkillAlwaysBlocked,
-    /// Blocked by sinew beyond the reference.
+    /// Blocked by sinew beyond OpenClaw's list.
     ExtraBlocked,
     /// May be inherited, may not be set by a skill.
     BlockedOverride,

@@ -35,7 +35,7 @@ pub fn command_name(name: &str) -> String {
         }
     }
     let mut command = command.trim_matches('_').to_owned();
-    // Cut after trimming, as the reference does: the cut may leave a `_` at the end.
+    // Cut after trimming, as OpenClaw does: the cut may leave a `_` at the end.
     command.truncate(MAX_COMMAND);
     if command.is_empty() { "skill".to_owned() } else { command }
 }

@@ -1,4 +1,4 @@
-//! Everything that can stop the workshop. Where the reference has words for it, these are they.
+//! Everything that can stop the workshop. Where Skill Workshop has words for it, these are they.
 
 use std::io;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What happened in the workshop: a record for programs, a line for people, in the reference's words.
+//! What happened in the workshop: a record for programs, a line for people, in Skill Workshop's words.
 
 use serde::{Deserialize, Serialize};
 

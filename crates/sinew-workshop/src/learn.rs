@@ -57,7 +57,7 @@ pub struct LearnResult {
     /// Whether it succeeded, and by what.
     #[serde(flatten)]
     pub judgement: RunJudgement,
-    /// The reference's hash of what was done.
+    /// OpenPocket's hash of what was done.
     pub behavior_fingerprint: String,
     /// What became of it.
     pub became: LearnStatus,

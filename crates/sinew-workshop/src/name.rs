@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_made_as_the_reference_makes_them() {
+    fn names_are_made_as_skill_workshop_makes_them() {
         let check = |written: &str, name: &str| assert_eq!(normalise_name(written), name);
         check("Animated GIF!", "animated-gif");
         check("__x__", "x");
@@ -71,7 +71,7 @@ mod tests {
         check("a_-b", "a_-b");
         check("", "");
         check("日本", "");
-        // A name that is cut at a separator loses it: the one deviation from the reference.
+        // A name that is cut at a separator loses it: the one deviation from Skill Workshop.
         check(&format!("{} y", "x".repeat(79)), &"x".repeat(79));
         check(&"x".repeat(100), &"x".repeat(80));
     }

@@ -231,7 +231,6 @@ mod tests {
         TrialRecord { used, success, failure, success_without, failure_without }
     }
 
-    /// Case 38.
     #[test]
     fn three_successes_promote_and_a_worse_record_retires() {
         let check = |trials: TrialRecord| judge(&TRIAL, &trials, 0, ProbationRule::default());

@@ -70,7 +70,7 @@ pub enum ProposalChange {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GeneratedDetails {
-    /// Its front matter's `metadata`; without it there is no front matter, as in the reference.
+    /// Its front matter's `metadata`; without it there is no front matter, as in Skill Workshop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<serde_json::Value>,
     /// Where it lies.
@@ -85,7 +85,7 @@ pub struct GeneratedDetails {
     /// Files of an older draft that it takes the place of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<String>,
-    /// The folder that they move to; without one they are removed, as in the reference.
+    /// The folder that they move to; without one they are removed, as OpenPocket does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archive: Option<String>,
 }

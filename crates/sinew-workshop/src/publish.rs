@@ -1,4 +1,4 @@
-//! What a draft becomes: a proposal, a revision of one, or files in the reference's folders, in the
+//! What a draft becomes: a proposal, a revision of one, or files in OpenPocket's folders, in the
 //! place of what earlier runs led to.
 
 use std::collections::BTreeMap;
@@ -106,7 +106,7 @@ impl Workshop<'_> {
         }
     }
 
-    /// Writes a draft into the reference's folders, where nothing speaks against it.
+    /// Writes a draft into OpenPocket's folders, where nothing speaks against it.
     fn publish_auto(
         &self,
         made: &SkillDraft,

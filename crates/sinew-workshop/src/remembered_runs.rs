@@ -29,7 +29,7 @@ pub struct RememberedRun {
     /// Whether it succeeded, and by what.
     #[serde(flatten)]
     pub judgement: RunJudgement,
-    /// The reference's hash of what was done.
+    /// OpenPocket's hash of what was done.
     pub behavior_fingerprint: String,
     /// The skill that it was drafted as.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,6 @@
 //! The text of a skill after a change: new files, sections, replacements.
 //!
-//! Pure text in, text out. What the reference writes is written byte for byte, except where it
+//! Pure text in, text out. What Skill Workshop writes is written byte for byte, except where it
 //! would have been wrong: headings are whole lines outside code, `$` is only a `$`, a description
 //! that YAML would misread is quoted, and a file keeps its line ends.
 
@@ -215,9 +215,8 @@ mod tests {
         result("n", "t", change, existing).unwrap_or_else(|error| format!("error: {error}"))
     }
 
-    /// Case 15.
     #[test]
-    fn a_new_skill_is_the_references_bytes() {
+    fn a_new_skill_has_skill_workshops_bytes() {
         assert_eq!(
             made(&create("d", "\n- x\n\n"), None),
             "---\nname: n\ndescription: d\n---\n\n- x\n"
@@ -229,7 +228,6 @@ mod tests {
         assert_eq!(made(&create(" \n ", "b"), None), "error: description required");
     }
 
-    /// Case 16.
     #[test]
     fn text_goes_right_behind_its_heading_and_only_once() {
         let once =
@@ -239,7 +237,6 @@ mod tests {
         assert_eq!(made(&append_of("Workflow", "- a"), Some("- a")), "- a\n");
     }
 
-    /// Case 17.
     #[test]
     fn an_append_to_nothing_makes_a_minimal_skill() {
         assert_eq!(
@@ -248,7 +245,7 @@ mod tests {
         );
     }
 
-    /// Case 18, and the other headings that the reference takes for one.
+    /// Only these headings does Skill Workshop take for one.
     #[test]
     fn only_a_whole_heading_line_is_the_section() {
         let check = |file: &str, expected: &str| {
@@ -265,7 +262,6 @@ mod tests {
         );
     }
 
-    /// Case 19.
     #[test]
     fn a_replacement_is_literal_and_touches_the_first_place() {
         let replace = |old: &str, new: &str| ProposalChange::Replace {

@@ -1,4 +1,4 @@
-//! Text as the reference measures it: ECMAScript's white space, UTF-16 lengths.
+//! Text as Skill Workshop measures it: ECMAScript's white space, UTF-16 lengths.
 //!
 //! The plugin is written in JavaScript. Its `trim`, `\s` and `length` differ from Rust's in a few
 //! characters, and a limit that is counted differently is another limit.

@@ -1,4 +1,4 @@
-//! The tool `skill_workshop`: the reference's eight actions and three of ours, in its own shapes.
+//! The tool `skill_workshop`: Skill Workshop's eight actions and three of ours, in its own shapes.
 
 use serde_json::{Map, Value, json};
 
@@ -188,7 +188,7 @@ fn records(proposals: &[Proposal]) -> Value {
     Value::Array(proposals.iter().map(record).collect())
 }
 
-/// A record as the tool shows it: findings have the reference's three fields, one per rule, because
+/// A record as the tool shows it: findings have Skill Workshop's three fields, one per rule, because
 /// the text under test may come from the same model.
 pub(crate) fn record(proposal: &Proposal) -> Value {
     let mut value = json!(proposal);
@@ -203,7 +203,7 @@ pub(crate) fn record(proposal: &Proposal) -> Value {
     value
 }
 
-/// Findings with the reference's three fields, at most one per rule.
+/// Findings with Skill Workshop's three fields, at most one per rule.
 pub(crate) fn reference_findings(proposal: &Proposal) -> Value {
     let mut rules: Vec<&str> = Vec::new();
     let mut findings = Vec::new();

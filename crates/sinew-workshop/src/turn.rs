@@ -114,8 +114,8 @@ impl Workshop<'_> {
         self.suggest(&draft, &origin)
     }
 
-    /// The wider net of the extended profile catches no text that the scanner finds critical; the
-    /// reference keeps such a proposal in quarantine.
+    /// The wider net of the extended profile catches no text that the scanner finds critical; Skill
+    /// Workshop keeps such a proposal in quarantine.
     pub fn refuse_injection(&self, instruction: &str) -> Result<()> {
         let report = self.parts.scanner.scan_proposal_text(instruction);
         let critical = report.at_least(sinew_guard::scan::FindingSeverity::Critical).next();

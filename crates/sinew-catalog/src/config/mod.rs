@@ -396,7 +396,7 @@ pub struct TracesSection {
     pub publish: Option<String>,
     /// Whether a run counts of which nobody said that it worked.
     pub accept_weak: bool,
-    /// Whether drafts are written where and as the reference writes them.
+    /// Whether drafts are written where and as OpenPocket writes them.
     pub reference_exact: bool,
     /// Where runs come from unasked: `live` for what hooks tell, or the name of an agent whose folder
     /// of sessions is looked through.

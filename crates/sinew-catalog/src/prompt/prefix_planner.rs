@@ -1,4 +1,4 @@
-//! The planner of the reference: the longest run of whole entries that fits.
+//! OpenClaw's planner: the longest run of whole entries that fits.
 
 use super::cost_sheet::{CostSheet, PromptPlan};
 use super::text::FULL;

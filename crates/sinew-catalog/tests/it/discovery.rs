@@ -1,4 +1,4 @@
-//! Walking a root, reading its files, and staying inside it (§3.1, §6).
+//! Walking a root, reading its files, and staying inside it.
 
 use std::fmt::Write as _;
 

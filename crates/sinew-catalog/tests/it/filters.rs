@@ -1,4 +1,4 @@
-//! Per-agent lists and a session's switches (§16).
+//! Per-agent lists and a session's switches.
 
 use insta::assert_snapshot;
 use sinew_catalog::references::expand_references;

@@ -1,4 +1,4 @@
-//! The gate (§10): what this machine and this configuration allow.
+//! The gate: what this machine and this configuration allow.
 
 use insta::assert_snapshot;
 use sinew_testkit::TestMachine;
@@ -166,7 +166,6 @@ fn unreadable_metadata_closes_the_gate_unless_tolerated() {
     ");
 }
 
-/// Case 43 of the exec specification.
 #[test]
 fn what_another_machine_has_counts_while_it_is_connected() {
     let needs = "{os: [darwin], requires: {bins: [osascript]}}";

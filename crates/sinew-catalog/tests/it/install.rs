@@ -1,4 +1,4 @@
-//! Declared installers: cases 16 to 24 and 32 of the exec specification.
+//! Declared installers become command lines of one argument each.
 
 use sinew_catalog::config::NodeManager;
 use sinew_catalog::install::{
@@ -44,7 +44,6 @@ fn check_invalid(yaml: &str) {
     check_vector(yaml, "install-spec-invalid");
 }
 
-/// Case 16.
 #[test]
 fn brew_installs_formulas_and_casks() {
     check_vector("{kind: brew, formula: gh}", r#"["brew", "install", "gh"]"#);
@@ -59,7 +58,6 @@ fn brew_installs_formulas_and_casks() {
     );
 }
 
-/// Case 17.
 #[test]
 fn a_bad_formula_is_dropped_with_its_reason_and_the_others_stay() {
     for bad in ["gh --HEAD", "-v", "../x", r"a\\b", "", "a/b/c/d", "Gh", "x\\u0000"] {
@@ -80,7 +78,6 @@ fn a_bad_formula_is_dropped_with_its_reason_and_the_others_stay() {
     assert!(entry.eligible, "a bad way to install closes no gate");
 }
 
-/// Case 18 and the table of 3.4.
 #[test]
 fn every_node_manager_gets_the_package_as_one_argument() {
     for (node, expected) in [
@@ -98,7 +95,6 @@ fn every_node_manager_gets_the_package_as_one_argument() {
     );
 }
 
-/// Case 19.
 #[test]
 fn only_registry_packages_are_node_packages() {
     for bad in [
@@ -126,7 +122,6 @@ fn only_registry_packages_are_node_packages() {
     }
 }
 
-/// Case 20.
 #[test]
 fn a_go_module_needs_a_version() {
     check_vector("{kind: go, module: example.com/cmd/x}", "needs-version");
@@ -143,7 +138,6 @@ fn a_go_module_needs_a_version() {
     assert_eq!(options[0].problem.as_ref().map(|p| p.code.as_str()), Some("needs-version"));
 }
 
-/// Case 21.
 #[test]
 fn uv_takes_names_extras_and_versions() {
     check_vector("{kind: uv, package: 'ruff>=0.5'}", r#"["uv", "tool", "install", "ruff>=0.5"]"#);
@@ -158,7 +152,6 @@ fn uv_takes_names_extras_and_versions() {
     }
 }
 
-/// Case 22.
 #[test]
 fn apt_asks_for_no_password_and_removes_nothing() {
     check_vector(
@@ -193,7 +186,6 @@ fn check_preferred(yaml: &str, programs: &[&str], expected: &[&str]) {
     assert_eq!(preferred, expected, "{yaml} with {programs:?}");
 }
 
-/// Case 23.
 #[test]
 fn the_best_offer_depends_on_what_is_here() {
     let both = "[{kind: node, package: x}, {kind: brew, formula: x}]";
@@ -226,7 +218,6 @@ fn the_best_offer_depends_on_what_is_here() {
     assert_eq!(offered(for_mac, &["brew"], InstallerSetup::default()).len(), 1);
 }
 
-/// Case 24, and labels.
 #[test]
 fn ids_and_labels_have_defaults() {
     let options = offered(
@@ -250,7 +241,6 @@ fn ids_and_labels_have_defaults() {
     assert_eq!(specs("{kind: uv, package: x}").len(), 1, "a single map is a list of one");
 }
 
-/// Case 32.
 #[test]
 fn downloads_are_https_or_carry_a_digest() {
     let digest = "A".repeat(64);

@@ -1,4 +1,4 @@
-//! Finding a skill by what a person typed (§12.3).
+//! Finding a skill by what a person typed.
 
 use sinew_testkit::TestMachine;
 

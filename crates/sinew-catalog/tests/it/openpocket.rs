@@ -1,4 +1,4 @@
-//! OpenPocket's profile (§5.3, §8, §19).
+//! OpenPocket's profile.
 
 use insta::assert_snapshot;
 use sinew_testkit::TestMachine;

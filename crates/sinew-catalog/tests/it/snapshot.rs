@@ -1,4 +1,4 @@
-//! Snapshots and versions (§14.1, §14.2).
+//! Snapshots and versions.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Sources, tiers and merging (§5, §7, §17).
+//! Sources, tiers and merging.
 
 use insta::assert_snapshot;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Watching (§14.3).
+//! Watching.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;

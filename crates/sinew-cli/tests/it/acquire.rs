@@ -169,7 +169,7 @@ fn agreed(events: &[Value]) -> (String, String) {
     (slug, yes)
 }
 
-/// [1, hub 14] The whole way: the first time searches and asks, a person answers elsewhere, the agent
+/// The whole way: the first time searches and asks, a person answers elsewhere, the agent
 /// follows the skill and reports, and nothing is left. The next time needs no search.
 #[test]
 fn first_searched_and_asked_then_recalled() {
@@ -237,7 +237,7 @@ fn a_script_agrees_to_exact_bytes() {
     assert_eq!(code, 2);
 }
 
-/// [10, 12, hub 15] The reflex conditions hold: a notice, no question. Another version: questions.
+/// The reflex conditions hold: a notice, no question. Another version: questions.
 #[test]
 fn a_reflex_fires_and_another_version_asks() {
     let world = World::new();
@@ -293,7 +293,7 @@ fn a_reflex_fires_and_another_version_asks() {
     );
 }
 
-/// [16] A person sees the notice and presses a key in time: nothing is installed.
+/// A person sees the notice and presses a key in time: nothing is installed.
 #[cfg(unix)]
 fn cancelled_by_a_key(world: &World, args: &[&str]) {
     world
@@ -314,7 +314,7 @@ fn cancelled_by_a_key(world: &World, args: &[&str]) {
 #[cfg(not(unix))]
 fn cancelled_by_a_key(_world: &World, _args: &[&str]) {}
 
-/// [hub 12] Too little that is reviewed: GitHub is asked, its results say that nobody reviews them, and a
+/// Too little that is reviewed: GitHub is asked, its results say that nobody reviews them, and a
 /// yes to the list does not cover them.
 #[test]
 fn what_nobody_reviews_is_added_and_says_so() {
@@ -346,7 +346,7 @@ fn what_nobody_reviews_is_added_and_says_so() {
     assert_eq!(asked["also"], Value::Null, "what nobody reviews needs its own yes");
 }
 
-/// [29, hub 14] A skill that is kept stays in its folder and in both locks, and is nobody's task any more.
+/// A skill that is kept stays in its folder and in both locks, and is nobody's task any more.
 #[test]
 fn a_kept_skill_stays() {
     let world = World::new();
@@ -457,7 +457,7 @@ fn folders(world: &World) -> Vec<String> {
         .collect()
 }
 
-/// [39, attack class of kills] Killed anywhere: after the next start the folder, both locks and the
+/// Killed anywhere: after the next start the folder, both locks and the
 /// store tell the same story, no half of a skill is ever in the catalog, and the run can be ended.
 #[test]
 fn killed_anywhere_the_folder_the_locks_and_the_store_agree() {

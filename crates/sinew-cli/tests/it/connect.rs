@@ -64,7 +64,7 @@ fn changed_lines(before: &str, after: &str) -> (usize, usize) {
     (count(before, after), count(after, before))
 }
 
-/// Cases 20 and 21 over every agent: the change is small, the second run changes nothing, and taking it
+/// Over every agent: the change is small, the second run changes nothing, and taking it
 /// out gives the bytes back.
 #[test]
 fn every_agent_is_connected_and_disconnected_again() {
@@ -155,7 +155,6 @@ fn what_others_write_meanwhile_stays() {
     }
 }
 
-/// Case 21.
 #[test]
 fn an_entry_of_somebody_else_is_left_alone() {
     let machine = TestMachine::new().file(
@@ -172,7 +171,6 @@ fn an_entry_of_somebody_else_is_left_alone() {
     assert!(text(&machine, "home/.codex/config.toml").contains("my own build"));
 }
 
-/// Case 22.
 #[test]
 fn a_file_that_cannot_be_read_is_not_touched() {
     let broken: &[(&str, &str, &str, &str)] = &[
@@ -195,7 +193,6 @@ fn a_file_that_cannot_be_read_is_not_touched() {
     }
 }
 
-/// Case 23.
 #[test]
 fn an_entry_that_the_user_changed_stays() {
     let (agent, path, before) = SAMPLES[0];

@@ -60,7 +60,7 @@ fn a_report_says_what_it_did() {
 
 #[test]
 fn ten_weekly_reports_earn_a_reflex() {
-    // [10], through the fixed flags and fields
+    // Through the fixed flags and fields.
     let machine = TestMachine::new();
     let now = Timestamp::now().round(Unit::Second).expect("a time");
     for number in 1..=10_i64 {
@@ -156,7 +156,6 @@ fn the_blacklist_hides_and_shows() {
 
 #[test]
 fn the_memory_travels_as_a_file() {
-    // [31]
     let machine = learned();
     assert_snapshot!(told(&machine, &["cortex", "export", "--out", "cortex.json"]));
     let text = std::fs::read_to_string(machine.path("work/cortex.json")).expect("the file");
@@ -205,7 +204,6 @@ fn a_wrong_report_is_taken_back() {
 
 #[test]
 fn simulate_prints_the_tables() {
-    // [41]
     let machine = TestMachine::new();
     let args = ["cortex", "simulate", "--policy", "bayes", "--cadence", "week", "--rng", "7"];
     let first = told(&machine, &args);
@@ -251,7 +249,6 @@ fn hostile_texts_stay_texts() {
 
 #[test]
 fn a_damaged_memory_is_set_aside_and_told() {
-    // [2]
     let machine = TestMachine::new().file("home/.sinew/sinew.db", "{\"version\":1,");
     let answer = told(&machine, &["cortex", "show"]);
     assert_snapshot!(answer);

@@ -70,7 +70,6 @@ fn context(answer: Option<Value>) -> String {
     text.unwrap_or_else(|| panic!("{answer}")).to_owned()
 }
 
-/// Case 16.
 #[test]
 fn a_message_brings_its_skill() {
     let machine = machine();
@@ -86,7 +85,6 @@ fn a_message_brings_its_skill() {
     assert_eq!(hook(&machine, "claude-code", prompt("Thanks, that is all for today!")), None);
 }
 
-/// Case 17.
 #[test]
 fn whatever_is_wrong_is_met_with_silence() {
     let machine = machine();
@@ -117,7 +115,7 @@ fn whatever_is_wrong_is_met_with_silence() {
     assert!(why.contains("nothing was added"), "{why}");
 }
 
-/// Case 17: an answer that would be late is none, and what was late is done for the next message.
+/// An answer that would be late is none, and what was late is done for the next message.
 #[test]
 fn a_late_answer_is_none() {
     let machine = machine_with("{hook: {deadlineMs: 50}}");
@@ -133,7 +131,7 @@ fn a_late_answer_is_none() {
     assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));
 }
 
-/// Case 17: a database that somebody holds does not hold the agent.
+/// A database that somebody holds does not hold the agent.
 #[test]
 fn a_locked_database_holds_nobody() {
     let machine = machine_with("{hook: {deadlineMs: 300}}");
@@ -187,7 +185,6 @@ fn a_database_that_is_being_written_is_not_waited_for() {
     drop(writer);
 }
 
-/// Case 18.
 #[test]
 fn a_stop_that_a_hook_caused_counts_nothing() {
     let machine = machine_with(WORKSHOP);
@@ -220,7 +217,7 @@ pub(crate) fn settle(machine: &TestMachine) {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Case 19: Codex refuses an answer with a key that it does not know.
+/// Codex refuses an answer with a key that it does not know.
 #[test]
 fn codex_gets_the_index_in_its_own_form() {
     let machine = machine();
@@ -376,11 +373,11 @@ fn no_secret_and_no_tool_data_is_kept() {
             assert!(!String::from_utf8_lossy(&bytes).contains("Zb4qZb4q"), "{:?}", entry.path());
         }
     }
-    // Guard class 28: a message with a secret is not learned from either.
+    // A message with a secret is not learned from either.
     assert!(!sinew(&machine, &["workshop", "list"]).contains("gif"));
 }
 
-/// Guard class 28, and case 36: whatever stands in a skill's fields stays data, and values stay home.
+/// Whatever stands in a skill's fields stays data, and values stay home.
 #[test]
 fn hostile_names_and_values_stay_data() {
     let front = |name: &str, description: &str| {

@@ -87,7 +87,7 @@ fn a_skill_is_found_shown_installed_listed_updated_and_removed() {
 }
 
 #[test]
-fn case_22_a_bad_reference_is_usage_and_nobody_is_asked() {
+fn a_bad_reference_is_usage_and_nobody_is_asked() {
     let world = World::new();
     for bad in ["a%2fb", "owner\\repo", "owner/../repo", "@a/b/c", "@../b", "a/b/..%5cc"] {
         let output = world.command(&["install", bad, "--yes"]).output().unwrap();
@@ -159,7 +159,7 @@ fn a_question_that_nobody_answers_waits_and_its_answer_is_for_these_files() {
 }
 
 #[test]
-fn case_28_one_blocked_and_one_updated_skill_exit_with_3() {
+fn one_blocked_and_one_updated_skill_exit_with_3() {
     let world = World::new();
     for slug in ["tides", "winds"] {
         world.clawhub.publish_simple("ada", slug, "1.0.0");
@@ -182,7 +182,7 @@ fn case_28_one_blocked_and_one_updated_skill_exit_with_3() {
 }
 
 #[test]
-fn class_18_a_changed_file_takes_the_skill_out_of_the_catalog() {
+fn a_changed_file_takes_the_skill_out_of_the_catalog() {
     let world = World::new();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
     assert_eq!(world.json(&["install", "tides", "--yes"]).1, 0);
@@ -202,10 +202,10 @@ fn class_18_a_changed_file_takes_the_skill_out_of_the_catalog() {
     assert_eq!(state(), "blocked");
 }
 
-/// Case 25: the system itself is asked whether a socket was opened.
+/// The system itself is asked whether a socket was opened.
 #[cfg(target_os = "linux")]
 #[test]
-fn case_25_no_socket_is_opened_while_offline() {
+fn no_socket_is_opened_while_offline() {
     let strace = std::path::Path::new("/usr/bin/strace");
     if !strace.exists() {
         sinew_testkit::report_skip("strace is not installed; sockets were not traced");

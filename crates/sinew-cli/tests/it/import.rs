@@ -34,7 +34,6 @@ fn status<'r>(report: &'r Value, name: &str) -> Vec<&'r str> {
         .collect()
 }
 
-/// Case 24.
 #[test]
 fn every_agent_is_looked_at_and_each_skill_is_told_once() {
     let machine = crowded();

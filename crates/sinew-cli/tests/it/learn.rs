@@ -78,7 +78,7 @@ fn the_answer_in_json_holds_draft_and_redactions() {
 }
 
 #[test]
-fn case_24_a_draft_is_no_skill_until_it_is_applied_and_then_it_is_found() {
+fn a_draft_is_no_skill_until_it_is_applied_and_then_it_is_found() {
     let machine = TestMachine::new()
         .file("work/run.jsonl", release())
         .file(
@@ -103,7 +103,7 @@ fn case_24_a_draft_is_no_skill_until_it_is_applied_and_then_it_is_found() {
 }
 
 #[test]
-fn case_23_a_transcript_with_bad_lines_is_read_and_they_are_counted() {
+fn a_transcript_with_bad_lines_is_read_and_they_are_counted() {
     let mut text = "no JSON\n".repeat(10);
     let _ = writeln!(text, "{{\"type\":\"pad\",\"x\":\"{}\"}}", "x".repeat(2 * 1024 * 1024));
     text.push_str(&release());
@@ -117,7 +117,7 @@ fn case_23_a_transcript_with_bad_lines_is_read_and_they_are_counted() {
 }
 
 #[test]
-fn case_22_a_session_that_grows_is_learned_once() {
+fn a_session_that_grows_is_learned_once() {
     let second = trace("Write the changelog", "s2", &["git log --oneline", "vi -n CHANGES"]);
     let machine = TestMachine::new().file("work/run.jsonl", release());
     sinew(&machine, &["learn", "run.jsonl"]);
@@ -177,7 +177,7 @@ fn standard_input_and_the_newest_session_are_read_too() {
 
 #[cfg(unix)]
 #[test]
-fn case_30_a_folder_with_a_loop_ends_and_nothing_else_is_written() {
+fn a_folder_with_a_loop_ends_and_nothing_else_is_written() {
     let machine = TestMachine::new()
         .file("work/in/a.jsonl", release())
         .file("work/in/deep/b.jsonl", trace("Count", "s9", &["ls", "wc -l x"]))
@@ -197,7 +197,7 @@ fn case_30_a_folder_with_a_loop_ends_and_nothing_else_is_written() {
 }
 
 #[test]
-fn case_2_no_planted_secret_is_printed_or_stored() {
+fn no_planted_secret_is_printed_or_stored() {
     let Some(folder) = shared_data("data/traces") else { return };
     let expected = fs::read_to_string(folder.join("expected.json")).expect("answers");
     let expected: Value = serde_json::from_str(&expected).expect("answers");

@@ -1,4 +1,4 @@
-//! OpenPocket's own commands (§19.5, §19.6).
+//! OpenPocket's own commands.
 
 use insta::assert_snapshot;
 use sinew_testkit::TestMachine;
@@ -42,7 +42,6 @@ fn validate_strict_judges_skills_and_not_their_support_files() {
     assert_snapshot!(sinew(&machine, &["skills", "validate", "--strict"]));
 }
 
-/// Case 33 of the surfaces.
 #[test]
 fn validate_strict_refuses_a_bare_file() {
     let machine = TestMachine::new().file("work/skills/foo.md", "# Foo\n\nDoes foo.\n");

@@ -1,4 +1,4 @@
-//! What reaches a terminal or a pipe (attack class 21, §12.2).
+//! What reaches a terminal or a pipe.
 
 use sinew_testkit::TestMachine;
 

@@ -95,7 +95,7 @@ fn quarantine_shows_what_where_and_the_ways_out() {
         .expect("an id")
         .to_owned();
     assert_snapshot!(run(&machine, &["apply", &id]));
-    // Case 37: a program without a terminal cannot acknowledge anything.
+    // A program without a terminal cannot acknowledge anything.
     let restore = ["restore", id.as_str(), "--ack", "shell-pipe-to-shell", "--reason", "mine"];
     assert_snapshot!(run(&machine, &restore));
     let revised = answer(&machine, &["revise", &id, "--redact"]);
@@ -105,7 +105,7 @@ fn quarantine_shows_what_where_and_the_ways_out() {
     );
 }
 
-/// Case 37, on a real terminal.
+/// On a real terminal.
 #[cfg(target_os = "linux")]
 #[test]
 #[allow(clippy::print_stderr)]
@@ -264,7 +264,6 @@ fn openclaws_store_comes_in_and_goes_out() {
     assert!(other.path("work/store.json.bak").exists());
     let again = std::fs::read_to_string(other.path("work/store.json")).expect("a file");
     assert_eq!(other.without_root(&again), exported);
-    // Case 39.
     assert!(run(&other, &["export", "--out", "odd.json"]).ends_with("exit 3"));
     assert!(run(&other, &["import", "odd.json"]).ends_with("exit 4"));
     assert_eq!(file(&other, "odd.json"), "{}");

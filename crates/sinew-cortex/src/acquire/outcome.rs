@@ -132,7 +132,7 @@ fn side_effects(staged: Option<&StagedCandidate>, finish: &UseReport) -> Option<
     known
 }
 
-/// Whether a skill is worth keeping. Characters count, not bytes: the reference says characters, and
+/// Whether a skill is worth keeping. Characters count, not bytes: Skill Cortex says characters, and
 /// its bound stands for tokens.
 pub fn may_retain(candidate: &RegionCandidate) -> bool {
     candidate.success >= RETAIN_SUCCESSES

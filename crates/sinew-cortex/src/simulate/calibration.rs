@@ -17,10 +17,10 @@ use crate::time::{DAY_MS, UtcInstant};
 const USES: u32 = 200;
 const HISTORIES: u64 = 200;
 const RELIABILITIES: [f64; 6] = [0.70, 0.80, 0.90, 0.95, 0.98, 1.0];
-/// The share of failures that are the skill's own, in the worlds of the reference.
+/// The share of failures that are the skill's own, in the worlds of Skill Cortex's gate.
 const RUNTIME_SHARE: f64 = 0.7;
 
-/// A column: its name, milliseconds between uses, and the bound, or the reference's gate.
+/// A column: its name, milliseconds between uses, and the bound, or Skill Cortex's gate.
 const COLUMNS: [(&str, i64, Option<f64>); 5] = [
     ("reference weekly", 7 * DAY_MS, None),
     ("reference daily", DAY_MS, None),
@@ -29,7 +29,7 @@ const COLUMNS: [(&str, i64, Option<f64>); 5] = [
     ("LB ≥ .85", 7 * DAY_MS, Some(0.85)),
 ];
 
-/// What the specification says, in the same order; as it is printed there.
+/// What is expected, in the same order, rounded as it was computed.
 const SAID: [[&str; 5]; 6] = [
     ["42 % @102, fails 27 %", "0", "0", "1 %", "0"],
     ["95 % @56, fails 18 %", "0", "0", "23 % @48, 1.2 %", "3 %"],
@@ -61,7 +61,7 @@ pub struct ReflexGrant {
     pub share: f64,
     /// The share of reflexes that failed.
     pub failed: f64,
-    /// What the specification says.
+    /// What is expected.
     pub said: &'static str,
 }
 
@@ -135,7 +135,7 @@ fn grant(
     }
 }
 
-/// In the bound's worlds every failure counts in full; in the reference's, some are the service's.
+/// In the bound's worlds every failure counts in full; in Skill Cortex's, some are the service's.
 fn use_once(
     candidate: &mut RegionCandidate,
     works: bool,

@@ -15,7 +15,7 @@ pub struct TaskCadence {
     pub name: &'static str,
     /// Milliseconds between two uses.
     pub step_ms: i64,
-    /// Uses to 0.90, days until then, uses to 0.80 and the first reflex, as the specification says.
+    /// Uses to 0.90, days until then, uses to 0.80 and the first reflex, as expected.
     pub said: (u32, f64, u32, Option<u32>),
 }
 
@@ -57,7 +57,7 @@ pub struct CleanRow {
     pub to_80: Option<u32>,
     /// The use that is the first reflex, counted from 1.
     pub first_reflex: Option<u32>,
-    /// What the specification says, in the same order.
+    /// What is expected, in the same order.
     pub said: (u32, f64, u32, Option<u32>),
 }
 
@@ -98,7 +98,7 @@ pub fn clean_successes(cadence: &TaskCadence) -> CleanRow {
     row
 }
 
-/// How many successes all fall into one window, and the weight the specification gives for them.
+/// How many successes all fall into one window, and the weight that is expected of them.
 pub const WINDOW_ONLY: [(u32, f64); 4] =
     [(10, 0.6838), (100, 0.7749), (1_000, 0.8405), (10_000, 0.8871)];
 

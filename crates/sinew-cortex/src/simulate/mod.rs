@@ -1,7 +1,7 @@
 //! Simulated worlds: how long a reflex takes, what each policy costs, how often a reflex is wrong.
 //!
 //! The generator is fixed, so that the same seed prints the same numbers. Beside each figure stands
-//! the one that the specification gives.
+//! the one that is expected.
 
 mod calibration;
 mod clean_successes;
@@ -35,7 +35,7 @@ pub struct SimulationTables {
     pub rng: u64,
     /// Clean successes.
     pub clean: Vec<CleanRow>,
-    /// Weights after so many successes in one window, with the reference's.
+    /// Weights after so many successes in one window, with Skill Cortex's.
     pub one_window: Vec<(u32, f64, f64)>,
     /// Regret against the best skill.
     pub regret: Vec<RegretRow>,

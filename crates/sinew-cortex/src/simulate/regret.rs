@@ -78,7 +78,7 @@ impl RegretPolicy {
         }
     }
 
-    /// What the specification says, with the standard error where it gives one.
+    /// What is expected, with the standard error where it is known.
     fn said(self) -> [(f64, Option<f64>); 6] {
         let plain = |values: [f64; 6]| values.map(|value| (value, None));
         let with = |values: [(f64, f64); 6]| values.map(|(value, error)| (value, Some(error)));
@@ -140,14 +140,14 @@ pub struct RegretCell {
     pub regret: f64,
     /// Its standard error.
     pub error: f64,
-    /// What the specification says.
+    /// What is expected.
     pub said: f64,
     /// Its standard error there.
     pub said_error: Option<f64>,
 }
 
 impl RegretCell {
-    /// The difference in standard errors; where the specification gives none, ours stands for both.
+    /// The difference in standard errors; where none is known for the other, ours stands for both.
     pub fn distance(&self) -> f64 {
         let theirs = self.said_error.unwrap_or(self.error);
         (self.regret - self.said).abs() / self.error.hypot(theirs)

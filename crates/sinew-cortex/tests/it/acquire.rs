@@ -321,7 +321,7 @@ fn approved(log: &mut Log) {
 
 #[test]
 fn an_unknown_task_searches_installs_works_learns_and_leaves() {
-    // [1], [21]: after a miss and a success, words are learned.
+    // After a miss and a success, words are learned.
     let mut world = World::new();
     let run = world.run();
     assert_eq!(run.state, AcquireState::Closed { end: AcquireEnding::Released });
@@ -350,7 +350,6 @@ fn a_task_that_an_installed_skill_can_do_ends_at_once() {
 
 #[test]
 fn a_memory_that_cannot_be_read_does_not_stand_in_the_way() {
-    // [2], the flow's side
     let world = World::new();
     let recalled = AcquireEvent::Recalled { region: None, hit: false, offers: Vec::new() };
     let stepped = world.step(&world.begin(), recalled).expect("a step");
@@ -359,7 +358,6 @@ fn a_memory_that_cannot_be_read_does_not_stand_in_the_way() {
 
 #[test]
 fn what_is_known_is_offered_without_a_search_and_its_words_stay() {
-    // [21]
     let mut log = Log::new();
     let words = vec!["manage".to_owned(), "todo".to_owned()];
     log.push(RecordBody::Signals { region: R.to_owned(), words, vocabulary: 1 });
@@ -382,7 +380,6 @@ fn nothing_found_is_an_end() {
 
 #[test]
 fn a_blacklisted_search_result_is_not_shown() {
-    // [30]
     let mut log = Log::new();
     log.push(RecordBody::Blacklist { op: BlacklistOp::Add, slug: "one".to_owned(), reason: None });
     let mut world = World::knowing(log);
@@ -407,7 +404,6 @@ fn a_reflex_tells_waits_and_asks_for_nothing() {
 
 #[test]
 fn a_reflex_without_an_approved_digest_asks() {
-    // [16]
     let mut world = World::knowing(reflexive());
     world.run();
     assert_eq!(
@@ -432,7 +428,6 @@ fn a_reflex_without_an_approved_digest_asks() {
 
 #[test]
 fn a_reflex_that_is_cancelled_leaves_no_trace() {
-    // [16]
     let mut log = reflexive();
     approved(&mut log);
     let mut world = World::knowing(log);
@@ -454,7 +449,6 @@ fn a_reflex_that_is_cancelled_leaves_no_trace() {
 
 #[test]
 fn another_version_is_written_down_before_anybody_is_asked() {
-    // [12]
     let mut log = reflexive();
     approved(&mut log);
     let mut world = World::knowing(log);
@@ -472,7 +466,6 @@ fn another_version_is_written_down_before_anybody_is_asked() {
 
 #[test]
 fn three_failed_installs_are_two_switches_and_a_report() {
-    // [25]
     let mut world = World::new();
     world.broken = ["one", "two", "three"].map(str::to_owned).to_vec();
     let run = world.run();
@@ -530,7 +523,6 @@ fn an_unreviewed_source_needs_its_own_yes() {
 
 #[test]
 fn a_service_failure_is_tried_once_more_after_three_seconds() {
-    // [26]
     let api = || UseReport::failure(ApiError);
     let mut world = World::new().finishing([api(), UseReport::success()]);
     world.run();
@@ -552,7 +544,6 @@ fn a_service_failure_is_tried_once_more_after_three_seconds() {
 
 #[test]
 fn refused_credentials_are_never_retried_by_themselves() {
-    // [27]
     let mut world = World::new().finishing([UseReport::failure(AuthError)]).answering([
         YES,
         YES,
@@ -570,7 +561,6 @@ fn refused_credentials_are_never_retried_by_themselves() {
 
 #[test]
 fn a_missing_program_is_installed_only_after_its_own_yes() {
-    // [27]
     let missing = || UseReport {
         key: Some("ffmpeg".to_owned()),
         command: Some("brew install ffmpeg".to_owned()),
@@ -598,7 +588,6 @@ fn a_missing_program_is_installed_only_after_its_own_yes() {
 
 #[test]
 fn a_broken_skill_goes_and_the_next_comes_only_after_a_yes() {
-    // [28]
     for kind in [RuntimeError, TaskMismatch] {
         let mut world = World::new().finishing([UseReport::failure(kind)]).answering([
             YES,
@@ -639,7 +628,6 @@ fn after_two_switches_nothing_more_is_tried() {
 
 #[test]
 fn a_proven_small_skill_may_stay() {
-    // [29]
     let with = |success: u64, weight: f64, chars: u64| {
         let mut log = Log::new();
         log.ok();
@@ -805,7 +793,6 @@ fn tally(world: &World) -> (usize, usize, Vec<(String, UseResult)>) {
 
 #[test]
 fn a_crash_in_any_state_doubles_nothing() {
-    // [39]
     let fresh =
         || World::new().finishing([UseReport::failure(ApiError), UseReport::failure(RuntimeError)]);
     let mut calm = fresh();
@@ -828,7 +815,6 @@ fn a_crash_in_any_state_doubles_nothing() {
 
 #[test]
 fn a_crash_after_the_work_and_before_its_record_doubles_nothing() {
-    // [39]
     let fresh =
         || World::new().finishing([UseReport::failure(ApiError), UseReport::failure(RuntimeError)]);
     let mut calm = fresh();

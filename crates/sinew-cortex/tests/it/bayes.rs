@@ -16,7 +16,6 @@ fn bayes() -> CortexPolicy {
 
 #[test]
 fn counts_fade_with_each_use() {
-    // [33]
     let story = |kind: FailureKind| {
         let mut log = Log::with(bayes());
         for _ in 0..3 {
@@ -39,7 +38,6 @@ fn counts_fade_with_each_use() {
 
 #[test]
 fn what_is_not_known_is_tried_first() {
-    // [34]
     let mut log = Log::with(bayes());
     log.ok();
     let mut memory = log.memory();
@@ -64,7 +62,6 @@ fn what_is_not_known_is_tried_first() {
 
 #[test]
 fn the_bound_is_reached_at_success_13_and_lost_with_another_version() {
-    // [35]
     let mut log = Log::with(bayes());
     for number in 1..=13 {
         log.ok();
@@ -110,7 +107,6 @@ fn nothing_known_has_no_bound() {
 
 #[test]
 fn four_failures_in_a_row_raise_the_alarm() {
-    // [37]
     let mut sum = 0.0;
     for expected in [0.7, 1.4, 2.1, 2.8] {
         assert!(!drift::raises_alarm(sum));

@@ -96,7 +96,7 @@ pub(crate) fn close(found: f64, expected: f64) {
     assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
 }
 
-/// For numbers that the specification rounds to six places.
+/// For numbers that are known to six places.
 #[track_caller]
 pub(crate) fn rounded(found: f64, expected: f64) {
     assert!((found - expected).abs() < 5.1e-7, "{found} is not {expected} (rounded)");

@@ -8,7 +8,6 @@ use crate::bundle::{DAY, HOUR, Log, R, S, close};
 
 #[test]
 fn a_snapshot_and_the_rest_give_the_same_bytes() {
-    // [38]
     let mut log = Log::new();
     for number in 0..400_u32 {
         if number % 7 == 0 {
@@ -32,7 +31,6 @@ fn a_snapshot_and_the_rest_give_the_same_bytes() {
 
 #[test]
 fn a_retraction_restores_the_weight_exactly() {
-    // [38]
     let mut log = Log::new();
     log.every(DAY, 5);
     let before = log.weight();

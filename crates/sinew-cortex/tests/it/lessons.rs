@@ -44,7 +44,6 @@ fn confidences(log: &Log) -> Vec<u8> {
 
 #[test]
 fn a_program_that_is_missing_twice_becomes_a_warning() {
-    // [22]
     let mut log = Log::new();
     assert_eq!(learn_from(&mut log, &missing("ffmpeg"), None), []);
     assert_eq!(learn_from(&mut log, &missing("jq"), None), []);
@@ -70,7 +69,6 @@ fn a_program_that_is_missing_twice_becomes_a_warning() {
 
 #[test]
 fn a_variable_that_is_set_twice_in_a_row_is_ready() {
-    // [23]
     let mut log = Log::new();
     assert_eq!(learn_from(&mut log, &probed("env:TODOIST_API_KEY", true), None), []);
     assert_eq!(learn_from(&mut log, &probed("env:TODOIST_API_KEY", false), None), []);
@@ -89,7 +87,6 @@ fn a_variable_that_is_set_twice_in_a_row_is_ready() {
 
 #[test]
 fn a_warning_fades_without_being_right() {
-    // [24]
     let mut log = Log::new();
     learn_from(&mut log, &missing("ffmpeg"), None);
     learn_from(&mut log, &missing("ffmpeg"), None);

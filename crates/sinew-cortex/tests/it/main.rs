@@ -1,4 +1,4 @@
-//! The cortex against its specification. A number in brackets is the acceptance case it shows.
+//! The cortex against Skill Cortex's documented behaviour, and what sinew adds to it.
 
 mod acquire;
 mod bayes;

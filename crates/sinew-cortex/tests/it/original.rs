@@ -71,7 +71,6 @@ fn exported(log: &Log) -> Value {
 
 #[test]
 fn what_comes_in_goes_out_again_unknown_keys_included() {
-    // [31]
     let mut log = Log::new();
     assert_eq!(imported(&example(), CortexImportMode::Merge, &mut log), [] as [&str; 0]);
     assert_eq!(exported(&log), example());
@@ -97,7 +96,6 @@ fn an_export_has_the_order_and_the_form_of_the_original() {
 
 #[test]
 fn an_imported_window_counts() {
-    // [32]
     let mut log = Log::new();
     imported(&example(), CortexImportMode::Merge, &mut log);
     log.outcome(sinew_cortex::record::SkillOutcome::success(R, "todoist-cli", "1.2.0"));

@@ -35,7 +35,6 @@ fn create(log: &mut Log, lesson: Lesson) {
 
 #[test]
 fn the_81st_region_pushes_out_the_one_that_was_not_used_for_longest() {
-    // [17]
     let mut log = Log::new();
     for number in 0..81 {
         log.outcome(SkillOutcome::success(&format!("region-{number:02}"), S, "1"));
@@ -66,7 +65,6 @@ fn regions_of_one_day_leave_by_name() {
 
 #[test]
 fn the_6th_candidate_pushes_out_the_weakest_unless_it_is_in_use() {
-    // [17]
     let mut log = Log::new();
     for number in 0..5 {
         log.outcome(SkillOutcome::success(R, &format!("skill-{number}"), "1"));
@@ -80,7 +78,6 @@ fn the_6th_candidate_pushes_out_the_weakest_unless_it_is_in_use() {
 
 #[test]
 fn the_11th_word_pushes_out_the_oldest() {
-    // [17]
     let mut log = Log::new();
     for number in 0..11 {
         let words = vec![format!("word{}", char::from(b'a' + number))];
@@ -95,7 +92,6 @@ fn the_11th_word_pushes_out_the_oldest() {
 
 #[test]
 fn the_31st_lesson_pushes_out_the_least_sure() {
-    // [17]
     let mut log = Log::new();
     for number in 0..31 {
         create(&mut log, warning(R, &format!("bin-{number:02}")));
@@ -123,7 +119,6 @@ fn with_weight(weight: f64) -> CortexMemory {
 
 #[test]
 fn what_is_too_weak_leaves() {
-    // [18]
     let policy = CortexPolicy::default();
     let later = today().plus_days(126);
     let removed = due_removals(&with_weight(0.32), later, &policy, None);
@@ -133,7 +128,6 @@ fn what_is_too_weak_leaves() {
 
 #[test]
 fn a_kept_skill_leaves_the_regions_and_comes_back_when_it_is_released() {
-    // [29], the fold's side
     let mut log = Log::new();
     log.every(7 * DAY, 8);
     let before = log.candidate();

@@ -35,14 +35,12 @@ fn asked(log: &Log, task: &str) -> sinew_cortex::explain::RecallExplanation {
 
 #[test]
 fn nothing_is_known_at_first() {
-    // [1], the memory's side
     let told = asked(&Log::new(), "manage my to-do list");
     assert_eq!((told.region, told.decision.action), (None, RecallAction::Search));
 }
 
 #[test]
 fn two_shared_words_are_a_hit() {
-    // [20]
     let told = asked(&usual(), "manage my to-do list");
     assert_eq!(told.task_signals, ["manage", "todo", "list"]);
     assert_eq!((told.region.as_deref(), told.matched.kind), (Some(R), RegionMatchKind::Lexical));
@@ -120,7 +118,6 @@ fn a_pattern_in_another_language_is_understood() {
 
 #[test]
 fn a_weak_candidate_is_not_offered_and_the_run_searches() {
-    // [8]
     let mut log = Log::new();
     log.outcome(SkillOutcome { blame: 1e-12, ..SkillOutcome::success(R, S, "1") });
     let mut memory = log.memory();
@@ -160,7 +157,6 @@ fn each_candidate_can_fade_on_its_own() {
 
 #[test]
 fn a_blacklisted_skill_is_gone_until_it_is_taken_off() {
-    // [30], recall's side
     let mut log = usual();
     let told = |log: &Log| asked(log, "manage my to-do list");
     let blacklist = |log: &mut Log, op| {
@@ -195,7 +191,7 @@ fn candidates_are_ordered_by_effective_weight_then_weight_successes_and_name() {
 
 #[test]
 fn words_are_learned_after_a_miss_into_one_pattern() {
-    // [21]; that a hit learns nothing is in `acquire`.
+    // That a hit learns nothing is in `acquire`.
     let mut log = usual();
     let vocabulary = SignalVocabulary::built_in();
     let learned = |task: &str| learn::signals_record(task, R, S, &vocabulary).expect("words");

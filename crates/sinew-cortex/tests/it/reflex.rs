@@ -53,7 +53,6 @@ fn fires_now(log: &Log) -> bool {
 
 #[test]
 fn ten_weekly_successes_earn_a_reflex_that_fires_at_use_14() {
-    // [10]
     let (earned, weight, first) = first_reflex(7 * DAY);
     rounded(weight, 0.901563);
     assert_eq!((earned, first), (10, 14));
@@ -61,7 +60,6 @@ fn ten_weekly_successes_earn_a_reflex_that_fires_at_use_14() {
 
 #[test]
 fn sixty_three_daily_successes_earn_one_that_fires_at_use_66() {
-    // [11]
     let (earned, weight, first) = first_reflex(DAY);
     rounded(weight, 0.901098);
     assert_eq!((earned, first), (63, 66));
@@ -69,7 +67,6 @@ fn sixty_three_daily_successes_earn_one_that_fires_at_use_66() {
 
 #[test]
 fn an_idle_reflex_waits_and_says_why() {
-    // [9]
     let mut log = Log::new();
     log.every(7 * DAY, 1);
     let mut memory = log.memory();
@@ -89,7 +86,7 @@ fn an_idle_reflex_waits_and_says_why() {
 
 #[test]
 fn another_version_resets_before_anybody_is_asked() {
-    // [12]; the prompt's side is in `acquire`.
+    // The prompt's side is in `acquire`.
     let mut log = Log::new();
     log.every(7 * DAY, 14);
     assert!(log.candidate().reflex && fires(&log));
@@ -112,7 +109,6 @@ fn another_version_resets_before_anybody_is_asked() {
 
 #[test]
 fn what_writes_deletes_or_runs_a_shell_never_becomes_a_reflex() {
-    // [13]
     for tag in ["write:api.x", "delete:mail", "shell:bash", "SHELL:bash"] {
         let mut log = Log::new();
         for _ in 0..50 {
@@ -158,7 +154,6 @@ fn the_files_that_would_be_installed_have_the_last_word() {
 
 #[test]
 fn the_notice_rounds_the_success_rate() {
-    // [15]
     let mut candidate = proven();
     (candidate.success, candidate.fail) = (24, 1);
     let signals = ["manage".to_owned(), "todo".to_owned()];

@@ -22,7 +22,6 @@ fn check(task: &str, expected: &[&str]) {
 
 #[test]
 fn the_gold_cases() {
-    // [19]
     check("Look up Alice's Q3 sales report", &["query", "sales", "report"]);
     check("Compress /home/alice/photo.jpg", &["image", "compress"]);
     check("Deploy ProjectX to the NYC server", &["deploy", "server"]);

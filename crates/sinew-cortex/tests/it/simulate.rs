@@ -1,4 +1,4 @@
-//! The simulated worlds against the specification's tables.
+//! The simulated worlds against the tables of what is expected of them.
 
 use sinew_cortex::drift;
 use sinew_cortex::failure::FailureKind;
@@ -11,7 +11,6 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 #[test]
 fn clean_successes_match_to_the_unit() {
-    // [41], table A
     for cadence in &CADENCES {
         let row = clean_successes(cadence);
         let (to_90, days, to_80, first) = row.said;
@@ -28,7 +27,6 @@ fn clean_successes_match_to_the_unit() {
 
 #[test]
 fn regret_lies_within_three_standard_errors() {
-    // [41], table B
     for policy in RegretPolicy::ALL {
         for cell in simulate_regret(policy, None, 1).cells {
             assert!(cell.distance() < 3.0, "{}, {}: {cell:?}", policy.name(), cell.column);
@@ -145,7 +143,6 @@ fn drift_alarms_are_as_rare_and_as_quick_as_said() {
 
 #[test]
 fn the_same_seed_gives_the_same_numbers() {
-    // [41]
     let run = |seed: u64| {
         let wanted = SimulationRequest { cadence: Some("1/week"), policy: Some("cortex"), seed };
         serde_json::to_string(&simulate(&wanted)).expect("tables")

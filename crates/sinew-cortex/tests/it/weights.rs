@@ -1,4 +1,4 @@
-//! The reference's formulas, through the fold.
+//! Skill Cortex's formulas, through the fold.
 
 use sinew_cortex::failure::FailureKind::{
     ApiError, AuthError, DependencyMissing, RuntimeError, TaskMismatch,
@@ -13,7 +13,6 @@ use crate::bundle::{DAY, HOUR, Log, R, S, close, rounded};
 
 #[test]
 fn three_successes_within_an_hour_add_less_each_time() {
-    // [3]
     let mut log = Log::new();
     for weight in [0.575, 0.606875, 0.62653125] {
         log.ok();
@@ -24,7 +23,6 @@ fn three_successes_within_an_hour_add_less_each_time() {
 
 #[test]
 fn a_success_a_week_ago_to_the_hour_is_outside_the_window() {
-    // [4]
     for (later, weight) in [(168 * HOUR, 0.63875), (168 * HOUR - 60_000, 0.606875)] {
         let mut log = Log::new();
         log.ok();
@@ -37,7 +35,6 @@ fn a_success_a_week_ago_to_the_hour_is_outside_the_window() {
 
 #[test]
 fn each_kind_of_failure_costs_what_the_table_says() {
-    // [5]
     let table = [
         (TaskMismatch, 0.2, 0.08),
         (RuntimeError, 0.3, 0.18),
@@ -61,7 +58,6 @@ fn each_kind_of_failure_costs_what_the_table_says() {
 
 #[test]
 fn two_mismatches_prune_a_new_skill_at_once() {
-    // [6]
     let mut log = Log::new();
     log.fail(TaskMismatch);
     log.fail(TaskMismatch);
@@ -79,7 +75,6 @@ fn two_mismatches_prune_a_new_skill_at_once() {
 
 #[test]
 fn half_the_blame_is_half_the_effect() {
-    // [7]
     let with_blame = |outcome: SkillOutcome| {
         let mut log = Log::new();
         log.outcome(SkillOutcome { blame: 0.5, ..outcome });
@@ -91,7 +86,7 @@ fn half_the_blame_is_half_the_effect() {
 
 #[test]
 fn disuse_fades_a_weight_by_the_day() {
-    // [8], [9], [18], the numbers alone; what follows from them is in `recall` and `pruning`.
+    // The numbers alone; what follows from them is in `recall` and `pruning`.
     close(effective(0.5, 72), 0.3);
     rounded(effective(0.5, 73), 0.297222);
     rounded(effective(0.95, 10), 0.897222);
@@ -117,7 +112,6 @@ fn days_are_those_of_the_calendar() {
 
 #[test]
 fn a_failure_takes_the_reflex_and_the_streak_and_is_remembered() {
-    // [14]
     for kind in sinew_cortex::failure::FailureKind::ALL {
         let mut log = Log::new();
         log.every(7 * DAY, 12);
@@ -151,7 +145,6 @@ fn what_nobody_knows_changes_nothing() {
 
 #[test]
 fn two_services_that_fail_together_are_an_outage() {
-    // [36]
     let story = |policy: CortexPolicy| {
         let mut log = Log::with(policy);
         log.outcome(SkillOutcome::failure(R, "one", "1", ApiError));

@@ -1,6 +1,6 @@
 //! The workshop over the engine's catalog, store and models.
 //!
-//! Settings are read anew at every call, as in the reference: a file that changes between two turns
+//! Settings are read anew at every call, as in Skill Workshop: a file that changes between two turns
 //! counts from the next one. After a write the catalog has looked again before the call returns.
 
 mod approvals;

@@ -222,7 +222,7 @@ mod programs {
         assert_eq!(ask(&shell(&most)).map(|text| text.len()), Ok(MAX_ANSWER));
     }
 
-    /// Case 26: whatever the program started is gone when its time is up, or when it has answered.
+    /// Whatever the program started is gone when its time is up, or when it has answered.
     #[test]
     fn children_do_not_outlive_the_answer() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -53,7 +53,7 @@ fn is_listed(engine: &Engine, name: &str) -> bool {
     engine.snapshot().catalog.unshadowed().any(|entry| entry.name == name && entry.model_visible)
 }
 
-/// `skill-workshop-animated-gif-autocreate`, and case 23.
+/// `skill-workshop-animated-gif-autocreate`.
 #[test]
 fn skill_workshop_animated_gif_autocreate() {
     let machine = configured(&json!({"approvalPolicy": "auto"}));
@@ -282,7 +282,7 @@ fn what_was_learned_is_found_in_other_words() {
     }
 }
 
-/// Case 38: what the cortex counted promotes what was learned, or asks a person about it.
+/// What the cortex counted promotes what was learned, or asks a person about it.
 #[test]
 fn what_was_learned_is_on_probation() {
     let machine = configured(&json!({"approvalPolicy": "auto"}));
@@ -320,7 +320,7 @@ fn what_was_learned_is_on_probation() {
     assert!(!is_listed(&engine, "animated-gif-workflow"));
 }
 
-/// Case 38: what agents open is not forgotten, even where nobody tells how it went.
+/// What agents open is not forgotten, even where nobody tells how it went.
 #[test]
 fn what_was_learned_and_never_opened_is_asked_about_after_a_month() {
     const DAY: u64 = 24 * 60 * 60 * 1000;
@@ -345,7 +345,6 @@ fn what_was_learned_and_never_opened_is_asked_about_after_a_month() {
     assert_eq!(lines, ["skill-workshop: queued animated-gif-workflow"]);
 }
 
-/// Case 32.
 #[test]
 fn reading_an_installed_skill_shows_what_was_learned_about_it() {
     let machine = configured(&json!({}));

@@ -1,4 +1,4 @@
-//! Downloads from a server on this machine: cases 31 to 36 of the exec specification.
+//! Downloads from a server on this machine.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -136,7 +136,7 @@ fn check_code(result: &InstallResult, code: &str) {
 }
 
 #[test]
-fn case_31_a_good_digest_installs_and_a_bad_one_leaves_nothing() {
+fn a_good_digest_installs_and_a_bad_one_leaves_nothing() {
     let place = Place::new(Server::https());
     let bytes = bundle();
     place.server.says("/t.tar.gz", Answer::Body(bytes.clone()));
@@ -194,7 +194,7 @@ fn other_archives_and_plain_files_work_and_nothing_is_lost() {
 }
 
 #[test]
-fn case_33_an_archive_that_leads_elsewhere_changes_nothing() {
+fn an_archive_that_leads_elsewhere_changes_nothing() {
     let place = Place::new(Server::https());
     place.server.says("/tool", Answer::Body(b"old".to_vec()));
     assert!(place.install(&place.url("/tool"), &[]).ok);
@@ -234,7 +234,7 @@ fn an_archive_that_grows_too_much_is_refused() {
 }
 
 #[test]
-fn case_34_a_target_outside_the_skills_tools_is_refused() {
+fn a_target_outside_the_skills_tools_is_refused() {
     let place = Place::new(Server::https());
     place.server.says("/tool", Answer::Body(b"x".to_vec()));
     let url = place.url("/tool");
@@ -260,7 +260,7 @@ fn case_34_a_target_outside_the_skills_tools_is_refused() {
 }
 
 #[test]
-fn case_35_private_addresses_are_refused_also_after_a_redirect() {
+fn private_addresses_are_refused_also_after_a_redirect() {
     let place = Place::new(Server::https());
     let port = place.server.port;
     for (path, to) in [
@@ -311,7 +311,7 @@ fn a_public_name_that_resolves_to_this_machine_is_refused() {
 }
 
 #[test]
-fn case_36_a_body_that_does_not_end_is_stopped() {
+fn a_body_that_does_not_end_is_stopped() {
     let mut place = Place::new(Server::https());
     place.fetcher.max = 100_000;
     place.server.says("/announced", Answer::Promise(MAX_DOWNLOAD + 1));
@@ -361,9 +361,8 @@ fn a_server_that_nobody_vouches_for_is_refused() {
     assert_eq!(place.server.asked(), 0);
 }
 
-/// Case 32: http needs a digest.
 #[test]
-fn case_32_plain_http_needs_a_digest() {
+fn plain_http_needs_a_digest() {
     let place = Place::new(Server::http());
     place.server.says("/tool", Answer::Body(b"x".to_vec()));
     check_code(&place.install(&place.url("/tool"), &[]), "install-spec-invalid");

@@ -1,4 +1,4 @@
-//! What a run is given: cases 1 to 15 of the exec specification.
+//! What a run is given.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,7 +20,7 @@ fn planned(pairs: &[(&str, &str, &str)]) -> EnvPlan {
 }
 
 #[test]
-fn case_1_a_key_is_there_during_the_run_and_gone_after_it() {
+fn a_key_is_there_during_the_run_and_gone_after_it() {
     let world = World::demo("{primaryEnv: NOTION_KEY}", "{apiKey: 'k1-value'}");
     assert_eq!(world.child_sees("demo").get("NOTION_KEY").map(String::as_str), Some("k1-value"));
     assert!(world.leases.active_env_keys().is_empty());
@@ -35,7 +35,7 @@ fn case_1_a_key_is_there_during_the_run_and_gone_after_it() {
 }
 
 #[test]
-fn case_2_the_hosts_own_value_wins() {
+fn the_hosts_own_value_wins() {
     let world = World::new(
         TestMachine::new()
             .workspace_skill("demo", "metadata: {openclaw: {primaryEnv: NOTION_KEY}}")
@@ -62,14 +62,14 @@ fn case_2_the_hosts_own_value_wins() {
 }
 
 #[test]
-fn case_3_a_pair_wins_over_the_api_key() {
+fn a_pair_wins_over_the_api_key() {
     let world =
         World::demo("{primaryEnv: NOTION_KEY}", "{env: {NOTION_KEY: 'aaaa'}, apiKey: 'bbbb'}");
     assert_eq!(world.child_sees("demo")["NOTION_KEY"], "aaaa");
 }
 
 #[test]
-fn case_4_two_runs_share_a_table_or_have_their_own() {
+fn two_runs_share_a_table_or_have_their_own() {
     let ledger = EnvLedger::new(Table::new());
     let mut first = ledger.acquire(planned(&[("NAME", "xxxx", "one")]));
     let mut second = ledger.acquire(planned(&[("NAME", "yyyy", "two")]));
@@ -107,7 +107,7 @@ fn case_4_two_runs_share_a_table_or_have_their_own() {
 }
 
 #[test]
-fn case_5_what_somebody_else_wrote_is_left_alone() {
+fn what_somebody_else_wrote_is_left_alone() {
     let ledger = EnvLedger::new(Table::new());
     let applied = ledger.acquire(planned(&[("NAME", "xxxx", "one")]));
     ledger.with_target(|table| table.insert("NAME".into(), "theirs".into()));
@@ -118,7 +118,7 @@ fn case_5_what_somebody_else_wrote_is_left_alone() {
 }
 
 #[test]
-fn case_6_after_a_panic_everything_is_as_it_was() {
+fn after_a_panic_everything_is_as_it_was() {
     let ledger = EnvLedger::new(Table::from([("KEPT".into(), "1".into())]));
     let before = ledger.with_target(|table| table.clone());
     let world = World::demo("{primaryEnv: NOTION_KEY}", "{apiKey: 'k1-value'}");
@@ -134,7 +134,7 @@ fn case_6_after_a_panic_everything_is_as_it_was() {
 }
 
 #[test]
-fn case_7_variables_that_steer_programs_are_blocked() {
+fn variables_that_steer_programs_are_blocked() {
     let world = World::demo(
         "{requires: {env: [NODE_OPTIONS, ld_preload, PATH, openssl_conf]}}",
         "{env: {NODE_OPTIONS: '--require x', ld_preload: 'steer', PATH: '/steer', openssl_conf: 'steer'}}",
@@ -155,7 +155,7 @@ fn case_7_variables_that_steer_programs_are_blocked() {
 }
 
 #[test]
-fn case_8_credentials_need_a_declaration() {
+fn credentials_need_a_declaration() {
     let entry = "{env: {STRIPE_API_KEY: 'vvvv'}}";
     let undeclared = World::demo("{}", entry);
     assert_eq!(codes(&undeclared.lease(&["demo"]).records), ["env-undeclared STRIPE_API_KEY"]);
@@ -165,7 +165,7 @@ fn case_8_credentials_need_a_declaration() {
 }
 
 #[test]
-fn case_9_declared_credentials_of_the_skills_own_entry() {
+fn declared_credentials_of_the_skills_own_entry() {
     let world = World::demo("{primaryEnv: GH_TOKEN}", "{apiKey: 'gggg'}");
     assert_eq!(world.child_sees("demo")["GH_TOKEN"], "gggg");
     let strict = EnvRules { allow_declared_credentials: false, ..RULES };
@@ -190,14 +190,14 @@ fn case_9_declared_credentials_of_the_skills_own_entry() {
 }
 
 #[test]
-fn case_10_a_proxy_is_no_credential() {
+fn a_proxy_is_no_credential() {
     let world =
         World::demo("{requires: {env: [HTTPS_PROXY]}}", "{env: {HTTPS_PROXY: 'http://steer'}}");
     assert_eq!(codes(&world.lease(&["demo"]).records), ["env-blocked HTTPS_PROXY"]);
 }
 
 #[test]
-fn case_11_odd_values_and_names() {
+fn odd_values_and_names() {
     let entry = serde_json::json!({ "env": {
         "NUL_VALUE": "a\u{0}b", "LONG_VALUE": "x".repeat(40_000), "BAD-NAME": "vvvv",
         " ": "vvvv", "EMPTY": "", " PADDED ": "vvvv",
@@ -219,7 +219,7 @@ fn case_11_odd_values_and_names() {
 }
 
 #[test]
-fn case_12_a_disabled_skill_gives_nothing() {
+fn a_disabled_skill_gives_nothing() {
     let world = World::demo("{primaryEnv: NOTION_KEY}", "{enabled: false, apiKey: 'k1-value'}");
     let lease = world.lease(&["demo"]);
     assert_eq!(lease.vars().count(), 0);
@@ -227,7 +227,7 @@ fn case_12_a_disabled_skill_gives_nothing() {
 }
 
 #[test]
-fn case_13_a_bystander_gets_nothing_that_is_leased() {
+fn a_bystander_gets_nothing_that_is_leased() {
     let world = World::new(
         TestMachine::new()
             .workspace_skill("demo", "metadata: {openclaw: {primaryEnv: NOTION_KEY}}")
@@ -245,7 +245,7 @@ fn case_13_a_bystander_gets_nothing_that_is_leased() {
 }
 
 #[test]
-fn case_14_values_appear_nowhere_but_in_the_child() {
+fn values_appear_nowhere_but_in_the_child() {
     let world = World::demo(
         "{primaryEnv: CANARY_ONE, requires: {env: [CANARY_TWO]}}",
         "{apiKey: 'canary-1', env: {CANARY_TWO: 'canary-2', NODE_OPTIONS: 'canary-3', X_API_KEY: 'canary-4', NUL: 'canary-5\\u0000'}}",
@@ -272,7 +272,7 @@ fn case_14_values_appear_nowhere_but_in_the_child() {
 }
 
 #[test]
-fn case_15_only_the_skills_in_use_take_part() {
+fn only_the_skills_in_use_take_part() {
     let world = World::new(
         TestMachine::new()
             .workspace_skill("one", "metadata: {openclaw: {primaryEnv: KEY_ONE}}")

@@ -1,4 +1,4 @@
-//! Installers that are scripts: cases 13, 25 and 26 of the exec specification.
+//! Installers that are scripts.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn installed_with(
 }
 
 #[test]
-fn case_25_a_failure_says_the_first_error_in_plain_text() {
+fn a_failure_says_the_first_error_in_plain_text() {
     let long = "y".repeat(400);
     let machine = TestMachine::new().script(
         "brew",
@@ -73,7 +73,7 @@ fn case_25_a_failure_says_the_first_error_in_plain_text() {
 }
 
 #[test]
-fn case_26_an_installer_that_sleeps_is_ended_with_its_children() {
+fn an_installer_that_sleeps_is_ended_with_its_children() {
     let machine = TestMachine::new();
     let pid = machine.path("pid");
     let machine =
@@ -104,7 +104,7 @@ fn case_26_an_installer_that_sleeps_is_ended_with_its_children() {
 }
 
 #[test]
-fn case_13_an_installer_sees_no_lease_and_nothing_that_steers() {
+fn an_installer_sees_no_lease_and_nothing_that_steers() {
     let machine = TestMachine::new()
         .script("npm", "/usr/bin/env; pwd; /bin/ls -A; /bin/cat")
         .var("NOTION_KEY", "left over")

@@ -1,4 +1,4 @@
-//! The operator's policy: case 30 of the exec specification.
+//! The operator's policy: what its command allows and refuses.
 
 use sinew_exec::EnvLeases;
 use sinew_exec::install::{PolicyCheck, PolicyDecision, PolicyRequest};

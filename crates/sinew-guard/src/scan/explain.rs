@@ -42,7 +42,7 @@ pub fn explain(finding: &Finding) -> String {
         ));
     }
     if finding.variant {
-        lines.push("  note     a wider form of the reference rule".to_owned());
+        lines.push("  note     a wider form of Skill Workshop's rule".to_owned());
     }
     lines.push(format!("  remedy   {}", finding.remedy));
     lines.push(format!(

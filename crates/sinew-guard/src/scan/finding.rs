@@ -115,7 +115,7 @@ pub struct Finding {
     pub severity: FindingSeverity,
     /// How grave the rule is before anything speaks for the text.
     pub base_severity: FindingSeverity,
-    /// Whether a widening of a reference rule matched, not its base pattern.
+    /// Whether a widening of one of Skill Workshop's rules matched, not its base pattern.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub variant: bool,
     /// The role of the text: instruction, command, code, quoted and so on.

@@ -153,7 +153,7 @@ impl Scanner {
             |table| {
                 let (mut findings, capabilities) =
                     scan_files(table, bundle, &self.known_names, 0, &ScanBudget::default());
-                // The seven reference rules match by their plain patterns here, and nothing lowers them.
+                // Skill Workshop's seven rules match by their plain patterns here, and nothing lowers them.
                 let reference = |id: &str| table.rule(id).is_some_and(|rule| rule.base.is_some());
                 findings.retain(|finding| !reference(&finding.rule));
                 findings.extend(proposal_findings(table, bundle));
@@ -502,7 +502,7 @@ fn front_matter(
         .collect()
 }
 
-/// The reference rules by their plain patterns, line by line, over every text of a proposal.
+/// Skill Workshop's rules by their plain patterns, line by line, over every text of a proposal.
 fn proposal_findings(table: &RuleTable, bundle: &SkillBundle) -> Vec<Finding> {
     let mut budget = DecodeBudget::new();
     let (files, _) = inventory::read(bundle, &mut budget);
@@ -525,7 +525,7 @@ fn proposal_findings(table: &RuleTable, bundle: &SkillBundle) -> Vec<Finding> {
     findings
 }
 
-/// Hidden-text rules, and the named reference rules, over one string.
+/// Hidden-text rules, and the named rules of Skill Workshop, over one string.
 fn text_findings(table: &RuleTable, name: &str, text: &str, reference: &[&str]) -> Vec<Finding> {
     let mut budget = DecodeBudget::new();
     let file = ScannedFile::new(name, ScannedFileKind::Text, text.to_owned(), 0, true, &mut budget);

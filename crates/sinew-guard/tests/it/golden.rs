@@ -1,4 +1,4 @@
-//! Recorded findings of the reference programs are a floor.
+//! Recorded findings of OpenClaw and of Skill Workshop are a floor.
 
 use sinew_guard::scan::{FindingSeverity, SkillBundle};
 use sinew_testkit::shared_data;
@@ -66,7 +66,7 @@ fn source_findings_name_the_same_lines() {
             }
         }
     }
-    // Narrowed by the specification: a literal argument, and a variable without a bulk sink.
+    // Narrowed on purpose: a literal argument, and a variable without a bulk sink.
     let known = ["scanSource/4", "scanSource/14"];
     missing.retain(|case| !known.contains(&case.as_str()));
     assert!(missing.is_empty(), "{missing:?}");

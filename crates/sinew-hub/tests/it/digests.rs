@@ -1,4 +1,4 @@
-//! Golden vectors: what other tools compute over the same files (case 4).
+//! Golden vectors: what other tools compute over the same files.
 
 use proptest::prelude::*;
 use sinew_hub::digest::{
@@ -18,7 +18,7 @@ fn records(paths: &[&str]) -> Vec<FileRecord> {
 }
 
 #[test]
-fn case_4_the_golden_vectors_hold() {
+fn the_golden_vectors_hold() {
     let check = |files: &[FileRecord], expected: [&str; 4]| {
         assert_eq!(fingerprint(files, FingerprintOrder::Collation), expected[0]);
         assert_eq!(content_hash(files), expected[1]);
@@ -49,14 +49,14 @@ fn case_4_the_golden_vectors_hold() {
 }
 
 #[test]
-fn case_4_paths_stand_in_the_clients_order() {
+fn paths_stand_in_the_clients_order() {
     let mut sorted = PATHS.to_vec();
     sorted.sort_unstable();
     sorted.sort_by(|a, b| FingerprintOrder::Collation.compare(a, b));
     assert_eq!(sorted, PATHS);
 }
 
-/// The rule for ASCII in the words of the specification, beside the collator that is used.
+/// The rule for ASCII in plain words, beside the collator that is used.
 fn by_the_rule(a: &str, b: &str) -> std::cmp::Ordering {
     const SINGLE: &str = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789abcdefghijklmnopqrstuvwxyz";
     let primary = |text: &str| -> Vec<usize> {
@@ -69,7 +69,7 @@ fn by_the_rule(a: &str, b: &str) -> std::cmp::Ordering {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(20_000))]
     #[test]
-    fn case_4_random_ascii_pairs_sort_by_the_rule(a in "[ -~]{0,12}", b in "[ -~]{0,12}") {
+    fn random_ascii_pairs_sort_by_the_rule(a in "[ -~]{0,12}", b in "[ -~]{0,12}") {
         prop_assert_eq!(FingerprintOrder::Collation.compare(&a, &b), by_the_rule(&a, &b));
     }
 }

@@ -79,7 +79,7 @@ fn versions_tags_and_ranges_become_one_exact_version() {
 }
 
 #[test]
-fn case_1_a_slug_of_two_owners_is_a_question() {
+fn a_slug_of_two_owners_is_a_question() {
     let world = World::new();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
     world.clawhub.publish_simple("bob", "tides", "1.0.0");
@@ -90,7 +90,7 @@ fn case_1_a_slug_of_two_owners_is_a_question() {
 }
 
 #[test]
-fn case_2_a_byte_that_differs_from_the_registrys_list_is_refused() {
+fn a_byte_that_differs_from_the_registrys_list_is_refused() {
     let world = World::new();
     world.clawhub.publish(
         "ada",
@@ -127,7 +127,7 @@ fn what_cannot_be_unpacked_leaves_nothing_behind() {
 }
 
 #[test]
-fn case_3_a_json_answer_on_download_leads_to_github() {
+fn a_json_answer_on_download_leads_to_github() {
     let files = [
         ("skills/tides/SKILL.md", skill_text("tides", "Tells the tides")),
         ("README.md", "x".to_owned()),
@@ -156,7 +156,7 @@ fn case_3_a_json_answer_on_download_leads_to_github() {
 }
 
 #[test]
-fn case_16_what_the_registry_calls_malware_is_refused_with_every_flag() {
+fn what_the_registry_calls_malware_is_refused_with_every_flag() {
     let world = World::new();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
     world.clawhub.flag("ada", "tides", ModerationFlag::Malicious);
@@ -179,7 +179,7 @@ fn case_16_what_the_registry_calls_malware_is_refused_with_every_flag() {
 }
 
 #[test]
-fn case_17_suspicious_needs_a_yes_of_its_own() {
+fn suspicious_needs_a_yes_of_its_own() {
     let world = World::new();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
     world.clawhub.flag("ada", "tides", ModerationFlag::Suspicious);

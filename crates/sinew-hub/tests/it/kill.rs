@@ -52,7 +52,7 @@ fn child() {
 }
 
 #[test]
-fn case_8_a_kill_leaves_the_old_or_the_new_skill_and_a_lock_that_agrees() {
+fn a_kill_leaves_the_old_or_the_new_skill_and_a_lock_that_agrees() {
     let world = World::new();
     for version in ["1.0.0", "2.0.0"] {
         publish(&world, version);
@@ -118,7 +118,7 @@ fn installer() {
 }
 
 #[test]
-fn case_24_sixteen_processes_install_into_one_folder() {
+fn sixteen_processes_install_into_one_folder() {
     let world = World::new();
     let slugs: Vec<String> = (0..16).map(|number| format!("skill-{number}")).collect();
     for slug in &slugs {

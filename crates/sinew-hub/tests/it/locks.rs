@@ -13,7 +13,7 @@ fn restore(
 }
 
 #[test]
-fn case_9_a_frozen_restore_reproduces_every_digest_or_changes_nothing() {
+fn a_frozen_restore_reproduces_every_digest_or_changes_nothing() {
     let world = World::new();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
     let text = skill_text("winds", "Tells the winds");
@@ -48,7 +48,7 @@ fn case_9_a_frozen_restore_reproduces_every_digest_or_changes_nothing() {
 }
 
 #[test]
-fn case_10_a_damaged_lock_is_put_aside_and_no_skill_is_touched() {
+fn a_damaged_lock_is_put_aside_and_no_skill_is_touched() {
     let world = World::new();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
     world.install("tides").unwrap();
@@ -68,7 +68,7 @@ fn case_10_a_damaged_lock_is_put_aside_and_no_skill_is_touched() {
 }
 
 #[test]
-fn case_11_what_others_wrote_into_the_locks_survives() {
+fn what_others_wrote_into_the_locks_survives() {
     let world = World::new();
     for slug in ["tides", "winds"] {
         world.clawhub.publish_simple("ada", slug, "1.0.0");
@@ -117,7 +117,7 @@ fn a_lock_of_a_newer_sinew_is_read_and_never_written() {
 }
 
 #[test]
-fn case_32_verify_sees_content_and_nothing_else() {
+fn verify_sees_content_and_nothing_else() {
     let world = World::new();
     let text = skill_text("tides", "Tells the tides");
     world.clawhub.publish(

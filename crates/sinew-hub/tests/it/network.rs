@@ -9,7 +9,7 @@ use sinew_testkit::{ClawHubDouble, ClawHubManner, SiteAnswer, TestSite, skill_te
 use crate::support::{Person, World, ask, refused};
 
 #[test]
-fn case_6_a_wait_that_was_asked_for_is_waited() {
+fn a_wait_that_was_asked_for_is_waited() {
     let world = World::new();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
     world.clawhub.set_manner(ClawHubManner::RateLimited { times: 1, retry_after: "2".to_owned() });
@@ -62,7 +62,7 @@ fn many_who_ask_wait_together() {
 }
 
 #[test]
-fn case_7_a_token_stays_with_its_registry() {
+fn a_token_stays_with_its_registry() {
     let other = ClawHubDouble::new();
     other.publish_simple("ada", "winds", "1.0.0");
     let elsewhere = TestSite::new(|_| SiteAnswer::text(404, "Not found"));
@@ -125,7 +125,7 @@ fn tokens_of_the_credential_file_and_of_clawhub_are_for_their_origin() {
 }
 
 #[test]
-fn class_14_no_answer_leads_into_this_network() {
+fn no_answer_leads_into_this_network() {
     let inside = TestSite::new(|_| SiteAnswer::text(200, "{}"));
     let port = inside.address().rsplit(':').next().unwrap().to_owned();
     for host in
@@ -146,7 +146,7 @@ fn class_14_no_answer_leads_into_this_network() {
 }
 
 #[test]
-fn class_16_a_name_that_leads_into_this_network_is_not_followed() {
+fn a_name_that_leads_into_this_network_is_not_followed() {
     use sinew_hub::net::{HttpClient, HttpOptions, HttpRequest, NetworkAccess, RequestLimits};
     let names = std::collections::BTreeMap::from([
         ("rebind.example.org".to_owned(), "127.0.0.1".parse().unwrap()),
@@ -169,7 +169,7 @@ fn class_16_a_name_that_leads_into_this_network_is_not_followed() {
 }
 
 #[test]
-fn class_29_an_altered_archive_in_the_cache_is_fetched_again() {
+fn an_altered_archive_in_the_cache_is_fetched_again() {
     let world = World::new();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
     world.install("tides").unwrap();
@@ -191,7 +191,7 @@ fn class_29_an_altered_archive_in_the_cache_is_fetched_again() {
 }
 
 #[test]
-fn case_25_offline_asks_nobody_and_uses_what_is_here() {
+fn offline_asks_nobody_and_uses_what_is_here() {
     let world = World::new();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
     world.clawhub.publish_simple("ada", "winds", "1.0.0");

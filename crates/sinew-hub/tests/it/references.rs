@@ -56,7 +56,7 @@ fn every_form_of_the_table_is_read() {
 }
 
 #[test]
-fn case_22_what_could_become_a_path_is_refused() {
+fn what_could_become_a_path_is_refused() {
     for text in [
         "",
         "   ",

@@ -24,7 +24,7 @@ fn world() -> World {
 }
 
 #[test]
-fn case_12_too_little_that_fits_is_filled_up_with_unreviewed_rows() {
+fn too_little_that_fits_is_filled_up_with_unreviewed_rows() {
     let world = world();
     // Two fit: nobody else is asked, and one slug of two owners is two rows.
     let found = world.hub().search(&query("tides", SearchSources::Usual), &|_| true).unwrap();

@@ -9,7 +9,7 @@ use sinew_testkit::{TestSite, skill_text};
 use crate::support::{Person, World, accepting, refused};
 
 #[test]
-fn case_19_a_branch_is_locked_to_its_commit() {
+fn a_branch_is_locked_to_its_commit() {
     let world = World::new();
     let text = skill_text("winds", "Tells the winds");
     let first = world.github.commit("ada/winds", "main", &[("SKILL.md", &text)]);
@@ -130,7 +130,7 @@ const SCHEMA: &str = "https://schemas.agentskills.io/discovery/0.2.0/schema.json
 const LOOPBACK: &str = "{skills: {install: {allowPrivateHosts: ['127.0.0.1']}}}";
 
 #[test]
-fn case_20_a_wrong_digest_names_its_entry_and_the_others_install() {
+fn a_wrong_digest_names_its_entry_and_the_others_install() {
     let site = index(SCHEMA);
     let world = World::new().config(LOOPBACK);
     let (word, message) = refused(world.install(&format!("{}#wrong", site.address())));
@@ -144,7 +144,7 @@ fn case_20_a_wrong_digest_names_its_entry_and_the_others_install() {
 }
 
 #[test]
-fn case_21_an_unknown_schema_installs_nothing() {
+fn an_unknown_schema_installs_nothing() {
     let site = index("https://schemas.agentskills.io/discovery/9.9.9/schema.json");
     let world = World::new().config(LOOPBACK);
     let (word, message) = refused(world.install(&format!("{}#good", site.address())));

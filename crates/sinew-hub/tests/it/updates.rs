@@ -64,7 +64,7 @@ fn a_safe_update_needs_nobody_where_the_configuration_says_so() {
 }
 
 #[test]
-fn case_18_the_same_version_with_other_bytes_is_an_alarm() {
+fn the_same_version_with_other_bytes_is_an_alarm() {
     let world = world_with_tides();
     let before = std::fs::read(world.path("skills/tides/SKILL.md")).unwrap();
     let text = skill_text("tides", "Something else");
@@ -76,7 +76,7 @@ fn case_18_the_same_version_with_other_bytes_is_an_alarm() {
 }
 
 #[test]
-fn class_19_a_rug_pull_leaves_the_old_version() {
+fn a_rug_pull_leaves_the_old_version() {
     let world = world_with_tides();
     let before = world.lock();
     let text = skill_text("tides", "Tells the tides");
@@ -213,7 +213,7 @@ fn a_pinned_skill_refuses_everything_and_says_why() {
 }
 
 #[test]
-fn case_14_removal_leaves_nothing_and_asks_nobody() {
+fn removal_leaves_nothing_and_asks_nobody() {
     let world = World::new();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
     world.install("@ada/tides").unwrap();

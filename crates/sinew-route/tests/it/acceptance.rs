@@ -1,4 +1,4 @@
-//! The acceptance cases of the routing spec, §11, by their numbers.
+//! What routing promises, one promise per test.
 
 use sinew_route::{
     AbstainReason, DegradedKind, RouteContext, RouteDecision, RouteDocument, Router, RouterConfig,
@@ -10,7 +10,7 @@ use crate::support::{
 };
 
 #[test]
-fn case_01_a_named_skill_wins_outright() {
+fn a_named_skill_wins_outright() {
     for text in [
         "use the pdf-tools skill",
         "$pdf-tools",
@@ -28,7 +28,7 @@ fn case_01_a_named_skill_wins_outright() {
 }
 
 #[test]
-fn case_01_three_names_give_a_short_list_of_three() {
+fn three_names_give_a_short_list_of_three() {
     let result = ask(corpus_router(), "combine $pdf-tools, $image-tools and $qr-code");
     assert_eq!(result.decision, RouteDecision::Shortlist);
     let mut first = names(&result)[..3].to_vec();
@@ -38,7 +38,7 @@ fn case_01_three_names_give_a_short_list_of_three() {
 }
 
 #[test]
-fn case_02_nothing_to_go_by_is_none_and_no_error() {
+fn nothing_to_go_by_is_none_and_no_error() {
     for text in ["", "  \n\t ", "🙂🎉", "?!… --- ::", "\u{200b}\u{feff}"] {
         let result = ask(corpus_router(), text);
         assert_eq!(
@@ -50,7 +50,7 @@ fn case_02_nothing_to_go_by_is_none_and_no_error() {
 }
 
 #[test]
-fn case_03_generic_words_alone_are_none() {
+fn generic_words_alone_are_none() {
     for text in
         ["re-enable after fixing", "check it and show me", "can you help me with this thing"]
     {
@@ -59,7 +59,7 @@ fn case_03_generic_words_alone_are_none() {
 }
 
 #[test]
-fn case_04_twins_are_never_a_match() {
+fn twins_are_never_a_match() {
     let mut skills = corpus_skills();
     for name in ["photo-shrink", "photo-reduce"] {
         let description = "Shrink photos to a smaller size for email and web.";
@@ -72,7 +72,7 @@ fn case_04_twins_are_never_a_match() {
 }
 
 #[test]
-fn case_05_one_skill_or_none_at_all() {
+fn one_skill_or_none_at_all() {
     let one =
         router(&[RouteDocument::from_description("pdf", "pdf-tools", "Split and merge PDF files")]);
     assert_eq!(ask(&one, "what a lovely evening by the lake").decision, RouteDecision::None);
@@ -86,7 +86,7 @@ fn case_05_one_skill_or_none_at_all() {
 }
 
 #[test]
-fn case_06_what_a_skill_is_not_for_is_no_evidence_for_it() {
+fn what_a_skill_is_not_for_is_no_evidence_for_it() {
     let with = "File travel expense reports. Do not use for invoices, billing or credit notes.";
     let skills = |description: &str| {
         let mut skills = corpus_skills();
@@ -106,7 +106,7 @@ fn case_06_what_a_skill_is_not_for_is_no_evidence_for_it() {
 }
 
 #[test]
-fn case_06_declared_negative_triggers_speak_against() {
+fn declared_negative_triggers_speak_against() {
     let mut skill = RouteDocument::from_description(
         "tea",
         "tea-timer",
@@ -129,7 +129,7 @@ fn filler(length: usize) -> String {
 }
 
 #[test]
-fn case_07_one_sentence_in_six_thousand_characters_is_heard() {
+fn one_sentence_in_six_thousand_characters_is_heard() {
     if !has_models() {
         return;
     }
@@ -140,7 +140,7 @@ fn case_07_one_sentence_in_six_thousand_characters_is_heard() {
 }
 
 #[test]
-fn case_08_a_pasted_log_changes_nothing() {
+fn a_pasted_log_changes_nothing() {
     let log: String = (0..200)
         .map(|at| format!("2026-03-01T10:{:02}:{:02}Z ERROR [worker-{at}] connection to db-{at}:5432 timed out\n", at / 60, at % 60))
         .collect();
@@ -153,7 +153,7 @@ fn case_08_a_pasted_log_changes_nothing() {
 }
 
 #[test]
-fn case_09_spellings_of_an_identifier_agree() {
+fn spellings_of_an_identifier_agree() {
     let mut skills = corpus_skills();
     skills.push(RouteDocument::from_description(
         "sr",
@@ -168,7 +168,7 @@ fn case_09_spellings_of_an_identifier_agree() {
 }
 
 #[test]
-fn case_10_nine_languages_find_the_image_skill() {
+fn nine_languages_find_the_image_skill() {
     if !has_models() {
         return;
     }
@@ -189,7 +189,7 @@ fn case_10_nine_languages_find_the_image_skill() {
 }
 
 #[test]
-fn case_11_without_models_words_give_a_short_list_at_most() {
+fn without_models_words_give_a_short_list_at_most() {
     let mut models = RouterModels::none();
     models.add_missing("static", "file not found", "put it back");
     let router = router_with(&corpus_skills(), models, RouterConfig::default());
@@ -203,7 +203,7 @@ fn case_11_without_models_words_give_a_short_list_at_most() {
 }
 
 #[test]
-fn case_13_other_models_are_never_sure() {
+fn other_models_are_never_sure() {
     if !has_models() {
         return;
     }
@@ -219,7 +219,7 @@ fn case_13_other_models_are_never_sure() {
 }
 
 #[test]
-fn case_14_the_same_bytes_with_any_number_of_threads() {
+fn the_same_bytes_with_any_number_of_threads() {
     let texts =
         ["merge two pdfs", "明天上海会下雨吗", SENTENCE, &filler(4_000), "why is the build red"];
     let answers = |threads: usize| {
@@ -236,7 +236,7 @@ fn case_14_the_same_bytes_with_any_number_of_threads() {
 }
 
 #[test]
-fn case_15_parts_add_up_to_the_score() {
+fn parts_add_up_to_the_score() {
     for text in
         ["merge two pdfs", "turn off the lights", "$weather now", SENTENCE, "why is the build red"]
     {
@@ -267,7 +267,7 @@ fn a_prior_is_shown_and_bounded() {
 }
 
 #[test]
-fn case_18_netclaws_messages_find_operators_descriptions() {
+fn netclaws_messages_find_operators_descriptions() {
     if !has_models() {
         return;
     }
@@ -283,7 +283,7 @@ fn case_18_netclaws_messages_find_operators_descriptions() {
 }
 
 #[test]
-fn case_20_an_excluded_skill_is_explained_and_never_matched() {
+fn an_excluded_skill_is_explained_and_never_matched() {
     let message = UserMessage::from_user("merge these pdf documents into one");
     let context = RouteContext { excluded: &["pdf-tools"], prior: None };
     let result = corpus_router().route(&message, &context);

@@ -9,7 +9,7 @@ use sinew_route::eval::{
 use crate::support::{corpus_router, corpus_skills, has_models, router};
 
 #[test]
-fn case_19_a_malformed_row_is_named_and_the_rest_evaluated() {
+fn a_malformed_row_is_named_and_the_rest_evaluated() {
     let text = "{\"id\":\"a\",\"query\":\"merge pdf documents\",\"expected\":[\"pdf-tools\"],\"kind\":\"normal\"}\n\
                 {\"id\":\"b\",\"query\":\n\
                 {\"id\":\"c\",\"expected\":[\"weather\"]}\n\n\

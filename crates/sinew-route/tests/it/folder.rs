@@ -395,7 +395,7 @@ fn damaged_weights_are_refused_at_any_place() {
 }
 
 #[test]
-fn case_13_a_model_from_a_folder_ranks_and_is_never_sure() {
+fn a_model_from_a_folder_ranks_and_is_never_sure() {
     let encoder = Arc::new(Folder::new().open().expect("a good folder"));
     let router =
         router_with(&corpus_skills(), models().with_encoder(encoder), RouterConfig::default());

@@ -10,7 +10,7 @@ use sinew_route::{
 use crate::support::{ask, corpus_router, corpus_skills, has_models, json, models, names};
 
 #[test]
-fn case_16_only_an_edited_skill_is_read_again() {
+fn only_an_edited_skill_is_read_again() {
     let mut skills = corpus_skills();
     let old = corpus_router().index();
     let (same, built) = old.update(&skills, &models());
@@ -45,7 +45,7 @@ fn what_is_imagined_is_what_an_updated_index_answers() {
 }
 
 #[test]
-fn case_17_damage_is_found_and_answers_stay_right() {
+fn damage_is_found_and_answers_stay_right() {
     let good = corpus_router().index().to_bytes();
     let loaded = RouteIndex::load(&good).expect("what was written");
     let router = corpus_router().with_index(Arc::new(loaded));

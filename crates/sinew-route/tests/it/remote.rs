@@ -77,7 +77,7 @@ fn both_dialects_rank_and_are_never_sure_without_a_calibration() {
 }
 
 #[test]
-fn case_12_a_remote_model_that_is_down_does_not_stop_the_answer() {
+fn a_remote_model_that_is_down_does_not_stop_the_answer() {
     let errors = [
         EmbedError::Timeout(Duration::from_millis(300)),
         EmbedError::Unreachable("connection refused".to_owned()),

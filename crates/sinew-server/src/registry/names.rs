@@ -144,7 +144,7 @@ fn skeleton(slug: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Case 30: these are refused; a slug of older days is still found.
+    /// These are refused; a slug of older days is still found.
     #[test]
     fn slugs_that_may_be_published() {
         for fine in ["demo-skill", "pdf", "a1b", " Demo-Skill "] {

@@ -10,7 +10,6 @@ fn names(items: &[Value]) -> Vec<&str> {
     items.iter().map(|item| item["name"].as_str().expect("a name")).collect()
 }
 
-/// Case 25.
 #[tokio::test]
 async fn every_skill_has_a_state_and_what_is_missing_has_a_reason() {
     let server = Server::new();
@@ -82,7 +81,7 @@ async fn texts_and_all_skills_are_validated() {
     assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
 }
 
-/// Case 34, the HTTP side: the same matches as the engine gives every surface.
+/// The same matches as the engine gives every surface.
 #[tokio::test]
 async fn a_message_finds_its_skill() {
     let server = Server::new();
@@ -115,7 +114,7 @@ async fn the_prompt_keeps_to_its_budget() {
     assert!(small["report"]["used"].as_u64() <= Some(10));
 }
 
-/// Case 14 over HTTP, and what the cortex makes of it.
+/// An outcome over HTTP, and what the cortex makes of it.
 #[tokio::test]
 async fn outcomes_are_reported_listed_and_learned_from() {
     let server = Server::new();

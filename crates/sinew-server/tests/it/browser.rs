@@ -268,7 +268,7 @@ async fn fill(server: &Server) -> (String, String) {
     (id(&pending), id(&held))
 }
 
-/// Case 32, and every page in each of the four looks.
+/// Every page in each of the four looks.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_page_in_light_and_dark_wide_and_narrow() {
     let hub = ClawHubDouble::new();
@@ -396,7 +396,7 @@ async fn a_proposal_is_approved_by_keyboard_and_the_skill_appears() {
     assert_eq!(window.eval("return window.here").await, json!("since the page was loaded"));
 }
 
-/// Case 30: the answer comes while somebody types, and the prompt is the API's.
+/// The answer comes while somebody types, and the prompt is the API's.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_playground_answers_while_you_type() {
     let Some(window) = Window::open(machine()).await else { return };
@@ -438,7 +438,7 @@ async fn an_update_is_compared_and_agreed_to() {
     assert!(window.complaints().await.is_empty());
 }
 
-/// Case 31: without script everything still works.
+/// Without script everything still works.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_script_a_proposal_can_still_be_approved() {
     let Some(window) = Window::open(machine()).await else { return };

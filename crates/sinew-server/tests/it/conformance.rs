@@ -50,7 +50,6 @@ async fn document(server: &Server) -> Value {
     server.get("/openapi.json").await.json()
 }
 
-/// Case 26.
 #[tokio::test]
 async fn every_endpoint_is_described() {
     let document = document(&Server::new()).await;

@@ -78,7 +78,7 @@ async fn a_hostile_name_is_only_a_name() {
     }
 }
 
-/// Case 36: values of variables and keys come out nowhere.
+/// Values of variables and keys come out nowhere.
 #[tokio::test]
 async fn no_answer_holds_the_value_of_a_variable() {
     let marker = "marker-value-3141";

@@ -145,7 +145,6 @@ fn a_client_that_never_ends_is_cut_off() {
     }
 }
 
-/// Case 29.
 #[test]
 fn it_is_alive_at_once_and_ready_when_the_catalog_is_read() {
     let server = Server::new();

@@ -72,7 +72,7 @@ async fn a_link_signs_in_once_and_the_token_does_too() {
     assert!(server.send(typed).await.header("set-cookie").starts_with("sinew_session="));
 }
 
-/// Case 28: a cookie alone changes nothing.
+/// A cookie alone changes nothing.
 #[tokio::test]
 async fn a_write_with_a_cookie_needs_our_word_and_an_origin() {
     let server = Server::new();
@@ -113,7 +113,7 @@ async fn a_write_with_a_cookie_needs_our_word_and_an_origin() {
     assert_eq!(form(&own, true).await.status, StatusCode::SEE_OTHER);
 }
 
-/// Case 31 without a browser: a person approves through the page, and nobody approves what is held.
+/// Without a browser: a person approves through the page, and nobody approves what is held.
 #[tokio::test]
 async fn a_person_reviews_a_proposal() {
     let server = Server::new();

@@ -38,7 +38,7 @@ pub const RULES: &[AgentSkillsRule] = {
         rule("FRONTMATTER_UNTERMINATED", Error, Error),
         rule("FRONTMATTER_INVALID", Error, Error),
         rule("DUPLICATE_KEY", Error, Error),
-        // The YAML dialect of the reference has no flow collections; most registry skills do.
+        // The YAML dialect of the reference validator has no flow collections; most registry skills do.
         AgentSkillsRule { parity: Some(Error), ..rule("FLOW_COLLECTION", Warn, Warn) },
         rule("FIELD_UNKNOWN", Error, Info),
         rule("NAME_MISSING", Error, Error),
@@ -178,8 +178,8 @@ impl AgentSkillsChecker<'_> {
             self.issues.push(at_field(issue, front, "allowed-tools"));
         }
         if fields.get("metadata").is_some_and(|value| !is_map_of_strings(value)) {
-            let message = "`metadata` is not a map of texts; the reference turns its values into \
-                           text";
+            let message = "`metadata` is not a map of texts; the reference validator turns its values \
+                           into text";
             self.issues.push(at_field(
                 self.issue("METADATA_NOT_STRINGS", message),
                 front,
@@ -204,7 +204,7 @@ impl AgentSkillsChecker<'_> {
         }
     }
 
-    /// The YAML dialect of the reference is narrower than YAML.
+    /// The YAML dialect of the reference validator is narrower than YAML.
     fn dialect(&mut self, document: &SkillDocument<'_>) {
         let layout = layout(document.fenced.front.unwrap_or_default());
         let refused = [
@@ -220,7 +220,7 @@ impl AgentSkillsChecker<'_> {
         }
     }
 
-    /// What the reference itself checks about values: field, code and message.
+    /// What the reference validator itself checks about values: field, code and message.
     fn wrong_values(
         front: &FrontMatter,
         directory: &str,
@@ -288,7 +288,7 @@ impl AgentSkillsChecker<'_> {
         let Some(cut) = reference_validator::find_truncation(document) else { return };
         let mut issue =
             self.issue("REF_DIVERGENCE", cut.describe(&front.fields)).at_line(Some(cut.line));
-        // To match the reference is to refuse what it refuses, whatever the reason.
+        // To match the reference validator is to refuse what it refuses, whatever the reason.
         let refused = || match cut.fields() {
             None => true,
             Some(fields) => {
@@ -326,7 +326,7 @@ impl AgentSkillsRule {
     }
 }
 
-/// A scalar as text: in the dialect of the reference every scalar is, and nothing is empty text.
+/// A scalar as text: in the reference validator's dialect every scalar is, and nothing is empty text.
 fn text_of(front: &FrontMatter, key: &str, value: &YamlValue) -> Option<String> {
     match value {
         YamlValue::Null => Some(front.text_as_written(key).unwrap_or_default().to_owned()),

@@ -45,7 +45,7 @@ pub(super) const NAME_RULES: &[NameRule] = &[
 ];
 
 /// A letter or a digit by general category. Rust's own notion also takes vowel signs and boxed
-/// letters for letters, which the reference refuses.
+/// letters for letters, which the reference validator refuses.
 fn is_letter_or_digit(c: char) -> bool {
     let boxed = matches!(c, '\u{1F130}'..='\u{1F189}');
     c.is_alphanumeric() && !is_combining_mark(c) && !boxed

@@ -7,7 +7,7 @@ use super::document::SkillDocument;
 use crate::value::YamlValue;
 use crate::{YamlMapping, yaml};
 
-/// The reference's view of a file whose front matter it cuts short.
+/// The reference validator's view of a file whose front matter it cuts short.
 pub(super) struct TruncatedFrontMatter<'a> {
     /// The line of the `---` that is no fence.
     pub(super) line: usize,

@@ -1,4 +1,4 @@
-//! Fixes (catalog 9): they put right what is beyond doubt and leave the rest byte for byte.
+//! Fixes: they put right what is beyond doubt and leave the rest byte for byte.
 
 use proptest::prelude::*;
 use sinew_skill::validate::{RuleSet, SpecLevel, ValidationFile, apply_fixes, validate};

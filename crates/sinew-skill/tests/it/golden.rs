@@ -19,7 +19,7 @@ fn section(name: &str) -> Option<Vec<Json>> {
     }
 }
 
-/// Cases in which sinew differs from OpenClaw because the specification asks for it.
+/// Cases in which sinew differs from OpenClaw on purpose.
 const DELIBERATE: &[(&str, &str)] =
     &[("frontmatter/14", "an unquoted colon is repaired under every key, not only three of them")];
 

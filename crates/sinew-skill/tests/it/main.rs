@@ -1,4 +1,4 @@
-//! The tests of the format, one module per part of the specification.
+//! The tests of the format, one module per part of it.
 
 mod bundled;
 mod fixes;

@@ -1,4 +1,4 @@
-//! The vendor block (catalog 3.5 and 4), with acceptance cases 3 to 5 and 11.
+//! The vendor block of the front matter: what OpenClaw reads in it.
 
 use sinew_skill::{MetadataHealth, SkillMetadata};
 

@@ -1,4 +1,4 @@
-//! Names as commands, as look-up keys and as folders (catalog 12.3, 15.1, 19.5).
+//! Names as commands, as look-up keys and as folders.
 
 use sinew_skill::names::{command_name, display_name, index_name, is_slug, nearest, slug};
 

@@ -1,4 +1,4 @@
-//! OpenPocket's reading (catalog 19.2), with acceptance case 49 and the rules of case 51.
+//! OpenPocket's reading and its rules.
 
 use sinew_skill::validate::{RuleSet, ValidationFile, validate, validate_draft};
 use sinew_skill::{MetadataHealth, ReadOptions, read};

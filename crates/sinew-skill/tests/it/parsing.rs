@@ -1,4 +1,4 @@
-//! Bytes, fences, YAML and its repair (catalog 3), with acceptance cases 1, 2, 6, 8 to 10.
+//! Bytes, fences, YAML and its repair.
 
 use sinew_skill::{content_hash, split_front_matter};
 
@@ -187,7 +187,6 @@ fn booleans_take_many_spellings() {
     assert_eq!(invocable("maybe"), (true, "bad-boolean@3".to_owned()));
 }
 
-/// Case 40 of the exec specification, and its neighbours.
 #[test]
 fn dispatch_takes_both_spellings_and_says_what_it_cannot_do() {
     let dispatch = |fields: &str| {

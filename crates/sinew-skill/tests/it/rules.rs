@@ -1,11 +1,10 @@
-//! Validation by OpenClaw's rules and the Agent Skills specification (catalog 9, 20), with
-//! acceptance cases 55 to 58.
+//! Validation by OpenClaw's rules and the Agent Skills specification.
 //!
 //! With parity, our verdicts were compared with the reference validator 0.1.1 over the 1,864 real
 //! skills (all agree), 160 hand-made files and 4,000 mutated ones. What differs, differs on
 //! purpose:
 //!
-//! - The reference ends the front matter at the first `---` anywhere, so it never sees an unknown
+//! - The validator ends the front matter at the first `---` anywhere, so it never sees an unknown
 //!   field behind one; sinew reads to the closing line and reports both.
 //! - For the same reason it takes `---name: x`, `----` or `---x` for fences. A fence is a line.
 //! - It lets `allowed-tools` be a map. The specification does not.
@@ -121,7 +120,7 @@ fn syntax_is_judged_strictly() {
 }
 
 #[test]
-fn parity_refuses_what_the_reference_refuses() {
+fn parity_refuses_what_the_reference_validator_refuses() {
     check_parity(&with("license: MIT"), "pass");
     check_parity(&with("metadata: {}"), "fail FLOW_COLLECTION");
     check_parity(&with("license: !!str MIT"), "fail FRONTMATTER_INVALID");
@@ -134,7 +133,7 @@ fn parity_refuses_what_the_reference_refuses() {
 }
 
 #[test]
-fn a_cut_by_the_reference_is_shown() {
+fn a_cut_by_the_reference_validator_is_shown() {
     let text = "---\nname: demo\ndescription: a --- b\nlicense: MIT\n---\n";
     check("demo", text, "pass REF_DIVERGENCE:warn");
     let target =

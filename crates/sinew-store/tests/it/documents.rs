@@ -77,7 +77,7 @@ on_both! {
         assert!(store.list("none", KeyRange::ALL, 9).unwrap().is_empty());
     }
 
-    /// Guard class 22: sixteen writers add one, five hundred times in all; nothing is lost.
+    /// Sixteen writers add one, five hundred times in all; nothing is lost.
     fn no_update_is_lost(world) {
         world.open().put("c", "n", ExpectedVersion::Absent, JsonText::of(&0).unwrap()).unwrap();
         thread::scope(|scope| {

@@ -38,7 +38,7 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// Guard class 17: the mode does not depend on the umask.
+/// The mode does not depend on the umask.
 #[test]
 #[ignore = "started by the test below"]
 #[cfg(unix)]
@@ -351,7 +351,7 @@ fn glutton() {
     }
 }
 
-/// Guard class 22: a write that the system cuts short, at whatever byte it happens to.
+/// A write that the system cuts short, at whatever byte it happens to.
 #[test]
 #[cfg(unix)]
 fn a_short_write_loses_nothing_that_was_saved() {

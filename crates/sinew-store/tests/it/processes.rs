@@ -1,4 +1,4 @@
-//! Guard class 22: many processes, one database, nothing lost.
+//! Many processes, one database, nothing lost.
 
 use std::process::Stdio;
 

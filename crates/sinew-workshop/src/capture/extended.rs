@@ -115,7 +115,7 @@ fn weigh(message: &str) -> MessageAssessment {
     if jokes {
         cues.push(format!("-{}", CueFamily::SmallTalk.as_str()));
     }
-    // The reference's own patterns may span sentences; they hold unless something spoke against them.
+    // Skill Workshop's own patterns may span sentences; they hold unless something spoke against them.
     if strong.is_empty()
         && !countered
         && !jokes

@@ -1,4 +1,4 @@
-//! The reference's seven patterns, with JavaScript's meaning: `\b` and case are ASCII.
+//! Skill Workshop's seven patterns, with JavaScript's meaning: `\b` and case are ASCII.
 
 use std::sync::LazyLock;
 

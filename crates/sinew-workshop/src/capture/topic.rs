@@ -13,7 +13,7 @@ pub struct CaptureTopic {
     pub title: &'static str,
     /// What its reason and description call it.
     pub label: &'static str,
-    /// The words that hint at it; the reference's own, with its precedence of `\b` and `|`.
+    /// The words that hint at it; Skill Workshop's own, with its precedence of `\b` and `|`.
     hint: &'static str,
 }
 

@@ -121,7 +121,6 @@ mod tests {
         check(json!(null), "");
     }
 
-    /// Case 7.
     #[test]
     fn tool_calls_are_counted_in_three_places() {
         let count = |message: Value| count_tool_calls(&[message]);

@@ -1,6 +1,6 @@
-//! The workshop's configuration: the reference's keys with their defaults and ranges, and sinew's.
+//! The workshop's configuration: Skill Workshop's keys with their defaults and ranges, and sinew's.
 //!
-//! Reading is lenient, as in the reference: a value that cannot be used gives the default, a number
+//! Reading is lenient, as in Skill Workshop: a value that cannot be used gives the default, a number
 //! out of range the nearest end. What is new is that each correction is said.
 
 mod reader;
@@ -49,7 +49,7 @@ impl ReviewMode {
 /// What counts as a correction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CaptureProfile {
-    /// The reference's seven patterns.
+    /// Skill Workshop's seven patterns.
     #[default]
     Reference,
     /// More cues, counter-cues, and eight languages.

@@ -1,4 +1,4 @@
-//! The draft of a skill: what was done, in the reference's sections and sinew's own.
+//! The draft of a skill: what was done, in OpenPocket's sections and sinew's own.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ pub(crate) struct DraftContext {
     pub(crate) confidence: DraftConfidence,
     /// The time.
     pub(crate) now: u64,
-    /// Whether it is written as the reference writes it.
+    /// Whether it is written as OpenPocket writes it.
     pub(crate) exact: bool,
     /// Bytes that the replay script may have; `None` where there is to be none.
     pub(crate) max_script: Option<usize>,
@@ -55,7 +55,7 @@ pub struct SkillDraft {
     /// What is wrong with doing it this way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub risk: Option<ReplayRisk>,
-    /// The reference's hash of what was done.
+    /// OpenPocket's hash of what was done.
     pub behavior_fingerprint: String,
     /// The hash by which near runs are found.
     pub simhash: String,

@@ -1,4 +1,4 @@
-//! `behavior_fingerprint`: the reference's coarse hash of what was done where.
+//! `behavior_fingerprint`: OpenPocket's coarse hash of what was done where.
 
 use sinew_skill::content_hash;
 

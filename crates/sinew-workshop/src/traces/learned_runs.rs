@@ -38,7 +38,7 @@ pub struct LearnedRun {
     pub number: u64,
     /// How it went.
     pub judgement: RunJudgement,
-    /// The reference's hash of what was done.
+    /// OpenPocket's hash of what was done.
     pub fingerprint: String,
     /// The tokens that near runs have in common.
     pub tokens: Vec<String>,

@@ -45,7 +45,7 @@ pub(crate) fn description(task: &str) -> String {
     text::short(&told, MAX_DESCRIPTION)
 }
 
-/// The slug of a task as the reference makes it: Latin letters, digits and Chinese.
+/// The slug of a task as OpenPocket makes it: Latin letters, digits and Chinese.
 pub(crate) fn slug(task: &str) -> String {
     let made = slug_of(task, |c| matches!(c, 'a'..='z' | '0'..='9' | '\u{4e00}'..='\u{9fa5}'));
     if made.is_empty() { "task".to_owned() } else { made }

@@ -37,7 +37,7 @@ pub enum TypedTextMode {
     /// As a parameter.
     #[default]
     Parameter,
-    /// As it is, like the reference, as far as it is no secret.
+    /// As it is, like OpenPocket, as far as it is no secret.
     Verbatim,
 }
 

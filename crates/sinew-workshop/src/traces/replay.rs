@@ -389,7 +389,7 @@ fn number_of(action: &StepAction, field: &str) -> Option<String> {
     (whole.abs() <= 1_000_000_000.0).then(|| format!("{whole:.0}"))
 }
 
-/// How long a gesture takes, by the reference's defaults and minimums.
+/// How long a gesture takes, by OpenPocket's defaults and minimums.
 fn duration(action: &StepAction) -> String {
     let part = |field: &str, default: f64, least: f64| {
         action.number(field).unwrap_or(default).clamp(least, MAX_MS)
@@ -405,7 +405,7 @@ fn duration(action: &StepAction) -> String {
 /// The script's name beside a skill.
 pub(crate) const FILE: &str = "scripts/replay.sh";
 
-/// The stem of a draft's files in the reference's folders.
+/// The stem of a draft's files in OpenPocket's folders.
 pub(crate) fn stem(task: &str, fingerprint: &str, strict: bool, now: u64) -> String {
     let slug = if strict { names::strict_slug(task, fingerprint) } else { names::slug(task) };
     format!("{}-{slug}", names::stamp(now))

@@ -11,7 +11,7 @@ pub enum PublishMode {
     /// It is proposed, and waits for a person.
     #[default]
     Proposal,
-    /// It is written at once where nothing speaks against it, in the reference's folders.
+    /// It is written at once where nothing speaks against it, in OpenPocket's folders.
     Auto,
     /// Runs are remembered and compared; nothing is drafted.
     Off,
@@ -38,11 +38,11 @@ pub struct TraceSettings {
     pub publish: PublishMode,
     /// What becomes of runs of which nobody said that they worked.
     pub weak: WeakRunPolicy,
-    /// `traces.reference_exact`: the reference's sections, and no more than them.
+    /// `traces.reference_exact`: OpenPocket's sections, and no more than them.
     pub reference_exact: bool,
     /// `traces.typed_text`.
     pub typed: TypedTextMode,
-    /// Whether an older draft in the reference's folders is kept in the archive (`traces.duplicates`).
+    /// Whether an older draft in OpenPocket's folders is kept in the archive (`traces.duplicates`).
     pub archive: bool,
     /// Whether drafts that are files have front matter, too (`traces.front_matter`).
     pub front_matter: bool,
@@ -54,7 +54,7 @@ pub struct TraceSettings {
     pub keep_runs: usize,
     /// `traces.scripts`.
     pub scripts: bool,
-    /// Whether drafts in the reference's folders are folders of their own (`skillsSpecMode: strict`).
+    /// Whether drafts in OpenPocket's folders are folders of their own (`skillsSpecMode: strict`).
     pub strict: bool,
 }
 
@@ -82,7 +82,7 @@ impl TraceSettings {
     pub fn of(config: &Config) -> Self {
         let traces = &config.traces;
         let exact = traces.reference_exact;
-        // What somebody chose counts; what nobody did follows the reference, or does not.
+        // What somebody chose counts; what nobody did follows OpenPocket, or does not.
         let is = |chosen: &Option<String>, reference: &str| match chosen {
             Some(chosen) => chosen == reference,
             None => exact,

@@ -1,4 +1,4 @@
-//! Which messages become proposals: the reference exactly, the extended profile measured.
+//! Which messages become proposals: Skill Workshop's profile exactly, the extended profile measured.
 
 use sinew_testkit::shared_rows;
 use sinew_workshop::{
@@ -24,7 +24,7 @@ fn check(message: &str, skill: &str, starts: &str) {
 }
 
 #[test]
-fn case_1_a_correction_becomes_a_skill_of_its_topic() {
+fn a_correction_becomes_a_skill_of_its_topic() {
     let sentence =
         "Next time when asked for animated GIFs, verify the GIF source URL and record attribution.";
     let found = captured(sentence, REFERENCE).expect("a correction");
@@ -40,7 +40,7 @@ fn case_1_a_correction_becomes_a_skill_of_its_topic() {
 }
 
 #[test]
-fn case_2_a_leading_ok_goes_once() {
+fn a_leading_ok_goes_once() {
     let shot = "ok, from now on take a screenshot of the page before replying";
     check(shot, "screenshot-asset-workflow", "from now on");
     check("Ok. Ok, next time use the qa scenario", "qa-scenario-workflow", "Ok, next time");
@@ -48,7 +48,7 @@ fn case_2_a_leading_ok_goes_once() {
 }
 
 #[test]
-fn case_3_words_that_are_close_are_not_close_enough() {
+fn words_that_are_close_are_not_close_enough() {
     check("Prefer the assets folder instead of downloads", "learned-workflows", "Prefer");
     for message in [
         "please always be careful with the production database",
@@ -60,7 +60,7 @@ fn case_3_words_that_are_close_are_not_close_enough() {
 }
 
 #[test]
-fn case_4_length_counts_in_utf16_after_collapsing() {
+fn length_counts_in_utf16_after_collapsing() {
     let long = |count: usize| format!("{} next time", "x".repeat(count));
     check(&long(1_190), "learned-workflows", "xxx");
     assert_eq!(captured(&long(1_200), REFERENCE), None);
@@ -71,7 +71,7 @@ fn case_4_length_counts_in_utf16_after_collapsing() {
 }
 
 #[test]
-fn case_5_the_last_correction_of_a_turn_counts() {
+fn the_last_correction_of_a_turn_counts() {
     let turn = [
         serde_json::json!({"role": "user", "content": "Next time for animated gifs verify frames"}),
         serde_json::json!({"role": "assistant", "content": "from now on I will use a screenshot"}),
@@ -83,7 +83,7 @@ fn case_5_the_last_correction_of_a_turn_counts() {
 }
 
 #[test]
-fn javascripts_boundaries_hold_in_the_reference_and_peoples_in_the_extended_profile() {
+fn javascripts_boundaries_hold_in_the_reference_profile_and_peoples_in_the_extended_profile() {
     // For JavaScript "pr" is a word of "prüfen".
     let german = "from now on bitte die Rechnung prüfen, vor dem Versand";
     assert_eq!(captured(german, REFERENCE).expect("captured").topic.skill, "github-pr-workflow");
@@ -93,7 +93,7 @@ fn javascripts_boundaries_hold_in_the_reference_and_peoples_in_the_extended_prof
 }
 
 #[test]
-fn case_28_a_secret_is_refused_in_both_profiles() {
+fn a_secret_is_refused_in_both_profiles() {
     let message = "from now on use this key: sk-live-EXAMPLE0000000000000000 for all calls";
     for profile in [REFERENCE, EXTENDED] {
         assert_eq!(
@@ -142,7 +142,7 @@ fn measure(profile: CaptureProfile, guards: CaptureGuards) -> Option<(usize, usi
 }
 
 #[test]
-fn case_36_the_reference_profile_is_as_recorded() {
+fn the_reference_profile_is_as_recorded() {
     let Some(off) = measure(REFERENCE, CaptureGuards::Off) else { return };
     assert_eq!(off, (1, 3));
     assert_eq!(

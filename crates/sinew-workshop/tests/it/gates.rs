@@ -25,7 +25,7 @@ fn bench_with_gif(config: serde_json::Value) -> Bench {
 }
 
 #[test]
-fn case_35_a_copy_is_refused_and_a_near_copy_waits() {
+fn a_copy_is_refused_and_a_near_copy_waits() {
     let bench = bench_with_gif(json!({"approvalPolicy": "auto"}));
     let error = bench.suggest(&create("gif-two", GIF), agent()).unwrap_err().to_string();
     assert_eq!(error, "identical to the skill gif-checks");
@@ -38,7 +38,7 @@ fn case_35_a_copy_is_refused_and_a_near_copy_waits() {
 }
 
 #[test]
-fn case_35_not_a_duplicate_is_remembered() {
+fn not_a_duplicate_is_remembered() {
     let bench = bench_with_gif(json!({}));
     let made = bench.suggest(&create("gif-two", NEAR), agent()).expect("queued").proposal;
     let told = ApplyConsent { not_a_duplicate: true, ..ApplyConsent::default() };
@@ -104,7 +104,7 @@ fn described(name: &str, description: &str, queries: TriggerQueries) -> Proposal
 }
 
 #[test]
-fn case_34_a_copied_description_steals_and_is_not_written_unasked() {
+fn a_copied_description_steals_and_is_not_written_unasked() {
     let bench = bench_with_queries(json!({"approvalPolicy": "auto"}));
     let copied = described(
         "photos-resize-compress-pictures",

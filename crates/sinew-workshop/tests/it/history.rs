@@ -18,7 +18,7 @@ fn skill(name: &str) -> UndoTarget {
 }
 
 #[test]
-fn case_31_undo_restores_the_bytes_and_a_new_skill_goes_away() {
+fn undo_restores_the_bytes_and_a_new_skill_goes_away() {
     let bench = Bench::new();
     let before = "---\nname: notes\ndescription: d\n---\n\n## Workflow\r\n\n- mine  \n\n\n";
     bench.write("skills/notes/SKILL.md", before);
@@ -43,7 +43,7 @@ fn case_31_undo_restores_the_bytes_and_a_new_skill_goes_away() {
 }
 
 #[test]
-fn case_31_what_was_changed_by_hand_is_not_undone_unless_forced() {
+fn what_was_changed_by_hand_is_not_undone_unless_forced() {
     let bench = Bench::new();
     bench.write_skill("notes", "- a");
     let edited = bench.skill("notes") + "- by hand\n";
@@ -234,7 +234,7 @@ fn the_same_on_postgresql() {
 }
 
 #[test]
-fn case_40_writers_at_the_same_time_lose_nothing() {
+fn writers_at_the_same_time_lose_nothing() {
     let bench = Bench::new();
     bench.write_skill("notes", "## Workflow\n\n- first");
     let ids: Vec<String> = (0..8)

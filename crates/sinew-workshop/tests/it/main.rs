@@ -1,5 +1,4 @@
-//! The workshop, as its specification describes it. Numbers in names and comments are its
-//! acceptance cases.
+//! The workshop, as agents and people use it.
 
 #![allow(
     clippy::needless_pass_by_value,

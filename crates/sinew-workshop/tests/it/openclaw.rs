@@ -41,7 +41,7 @@ fn import(bench: &Bench, text: &str) -> sinew_workshop::Result<sinew_workshop::O
 }
 
 #[test]
-fn case_24_import_and_export_are_byte_equal() {
+fn import_and_export_are_byte_equal() {
     let bench = Bench::new();
     let imported = import(&bench, &store()).expect("imported");
     assert_eq!((imported.added, imported.known), (4, 0));
@@ -114,7 +114,7 @@ fn our_own_proposals_are_exported_in_the_plugins_fields() {
 }
 
 #[test]
-fn case_39_a_corrupt_store_is_an_error_that_names_it_and_nothing_is_taken() {
+fn a_corrupt_store_is_an_error_that_names_it_and_nothing_is_taken() {
     let bench = Bench::new();
     let valid: Value = serde_json::from_str(&store()).expect("JSON");
     let mut bad = vec![

@@ -30,7 +30,7 @@ fn standing(bench: &Bench, id: &str) -> Option<ProbationStatus> {
 }
 
 #[test]
-fn case_38_three_successful_uses_promote() {
+fn three_successful_uses_promote() {
     let mut bench = Bench::new();
     let made = bench.write_skill("gif-check", "- Check frames.");
     assert!(matches!(standing(&bench, &made.id), Some(ProbationStatus::Trial { .. })));
@@ -46,7 +46,7 @@ fn case_38_three_successful_uses_promote() {
 }
 
 #[test]
-fn case_38_a_worse_record_asks_a_person_and_the_folder_goes_into_the_history() {
+fn a_worse_record_asks_a_person_and_the_folder_goes_into_the_history() {
     let mut bench = Bench::new();
     let made = bench.write_skill("gif-check", "- Check frames.");
     bench.settings.approval_policy = sinew_workshop::ApprovalPolicy::Auto;

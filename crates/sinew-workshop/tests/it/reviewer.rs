@@ -16,7 +16,7 @@ fn skills(count: usize, length: usize) -> Vec<ReviewerSkill> {
 }
 
 #[test]
-fn case_27_the_prompt_is_bounded() {
+fn the_prompt_is_bounded() {
     let long = "t".repeat(20_000);
     let messages = [json!({"role": "user", "content": format!("BEGIN {long} END")})];
     let prompt = review_prompt(&messages, &skills(15, 5_000)).expect("a prompt").prompt;
@@ -46,7 +46,7 @@ fn skills_that_were_used_come_first() {
 }
 
 #[test]
-fn case_26_secrets_are_masked_and_marks_cannot_be_guessed() {
+fn secrets_are_masked_and_marks_cannot_be_guessed() {
     let key = format!("sk-ant-{}", "a1".repeat(20));
     let messages = [
         json!({"role": "user", "content": format!("my key is {key}, and the card 4111 1111 1111 1111")}),
@@ -71,7 +71,7 @@ fn case_26_secrets_are_masked_and_marks_cannot_be_guessed() {
 }
 
 #[test]
-fn case_25_replies_become_drafts_with_defaults() {
+fn replies_become_drafts_with_defaults() {
     let reply = "```json\n{\"action\":\"append\",\"skillName\":\"media-qa\",\"body\":\"- Check sizes.\"}\n```";
     let draft = read_reply(reply).expect("valid").expect("a draft");
     assert_eq!(draft.title, "Skill update: media-qa");
@@ -100,7 +100,7 @@ fn case_25_replies_become_drafts_with_defaults() {
 }
 
 #[test]
-fn case_25_everything_else_is_no_proposal() {
+fn everything_else_is_no_proposal() {
     assert!(read_reply("{\"action\":\"none\"}").expect("valid").is_none());
     assert!(read_reply("```\n{\"action\":\"none\"}\n```").expect("valid").is_none());
     for reply in [

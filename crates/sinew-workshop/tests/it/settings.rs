@@ -1,4 +1,4 @@
-//! The configuration: lenient as the reference, and honest about it.
+//! The configuration: lenient as Skill Workshop, and honest about it.
 
 use serde_json::{Value, json};
 use sinew_workshop::{ApprovalPolicy, GateMode, ReviewMode, ReviewerProvider, WorkshopSettings};
@@ -43,7 +43,7 @@ fn off_unless_the_entry_is_enabled() {
 }
 
 #[test]
-fn case_9_numbers_are_truncated_and_clamped_and_each_correction_is_said() {
+fn numbers_are_truncated_and_clamped_and_each_correction_is_said() {
     let interval = |value: Value| {
         let (settings, reasons) = read(json!({"reviewInterval": value}));
         (settings.review_interval, reasons.len())

@@ -10,7 +10,7 @@ fn keys(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn case_22_status_has_five_keys_and_stale_only_when_there_is_some() {
+fn status_has_five_keys_and_stale_only_when_there_is_some() {
     let bench = Bench::with(json!({"staleCheck": "strict"}));
     let status = bench.tool(json!({"action": "status"}), agent()).expect("an answer");
     assert_eq!(keys(&status), ["workspaceDir", "pending", "quarantined", "applied", "rejected"]);
@@ -34,7 +34,7 @@ fn case_22_status_has_five_keys_and_stale_only_when_there_is_some() {
 }
 
 #[test]
-fn records_have_the_references_fields_and_ours() {
+fn records_have_skill_workshops_fields_and_ours() {
     let bench = Bench::new();
     let call = json!({
         "action": "suggest", "skillName": "Release Workflow", "title": "Release", "reason": "Asked for",
@@ -95,7 +95,7 @@ fn suggest_chooses_the_kind_and_fills_in_defaults() {
 }
 
 #[test]
-fn errors_have_the_references_words() {
+fn errors_have_skill_workshops_words() {
     let bench = Bench::new();
     let error = |call: Value| bench.tool(call, agent()).expect_err("an error");
     assert_eq!(error(json!({"action": "suggest"})), "skillName required");

@@ -11,7 +11,7 @@ use crate::render::{self, TableColumn, TextTable};
 /// Run the policies over simulated worlds, and print the tables
 ///
 /// Three worlds: clean successes (exact), regret against the best of three skills, and reflexes by
-/// reliability. What the specification gives stands in brackets.
+/// reliability. What is expected stands in brackets.
 ///
 /// Examples:
 ///   sinew cortex simulate

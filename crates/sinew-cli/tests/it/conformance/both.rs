@@ -41,7 +41,7 @@ fn sinew_and_clawhub_manage_one_folder() {
     sinew(&alice, &["info", "@alice/demo-skill", "--file", "SKILL.md"]).ok("Say hello for 1.0.0.");
     sinew(&alice, &["install", DEMO, "--yes"]).ok("installed");
     alice.clawhub(&["list"]).ok("1.0.0");
-    // The upstream client knows the tree by its own hash of it (case 4).
+    // The upstream client knows the tree by its own hash of it.
     alice.clawhub(&["update", DEMO]).ok("up to date");
 
     // It brings the skill up to date, and sinew tells the difference instead of failing.

@@ -1,4 +1,4 @@
-//! The recipe for `clawhub` 0.23.3, row by row (case 23).
+//! The recipe for `clawhub` 0.23.3, row by row.
 
 use std::fs;
 use std::io::{Read as _, Write as _};

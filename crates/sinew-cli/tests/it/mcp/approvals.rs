@@ -46,7 +46,7 @@ fn decide(id: &str, quote: Option<&str>) -> Value {
 }
 
 #[test]
-fn case_11_an_answer_is_passed_on_only_as_far_as_it_may() {
+fn an_answer_is_passed_on_only_as_far_as_it_may() {
     let machine = TestMachine::new();
     let (plan, install) =
         (waiting(&machine, ConsentAct::Plan, 0), waiting(&machine, ConsentAct::Install, 0));
@@ -60,7 +60,7 @@ fn case_11_an_answer_is_passed_on_only_as_far_as_it_may() {
 }
 
 #[test]
-fn case_11_relaying_can_be_allowed_but_not_for_a_critical_finding() {
+fn relaying_can_be_allowed_but_not_for_a_critical_finding() {
     let machine =
         TestMachine::new().file("home/.sinew/config.json5", "{approvals: {relay: 'allow'}}");
     let (clean, critical) =
@@ -85,7 +85,7 @@ fn form(action: &str, decision: Option<&str>) -> Value {
 }
 
 #[test]
-fn case_10_a_session_asks_its_person() {
+fn a_session_asks_its_person() {
     for (answer, state) in [
         (form("accept", Some("approve")), "approved"),
         (form("accept", Some("reject")), "rejected"),
@@ -112,7 +112,7 @@ fn case_10_a_session_asks_its_person() {
 }
 
 #[test]
-fn case_10_a_request_that_stands_alone_is_answered_with_the_question() {
+fn a_request_that_stands_alone_is_answered_with_the_question() {
     let machine = TestMachine::new();
     let id = waiting(&machine, ConsentAct::Install, 0);
     let mut client = Client::stateless(&machine, json!({"elicitation": {"form": {}}}));

@@ -22,7 +22,7 @@ fn add(machine: &TestMachine, name: &str) {
 }
 
 #[test]
-fn case_9_a_session_hears_of_a_new_skill() {
+fn a_session_hears_of_a_new_skill() {
     let machine = machine();
     let mut client = Client::session(&machine, json!({}));
     client.ask("tools/list", json!({}));
@@ -53,7 +53,7 @@ fn listen(client: &mut Client, notifications: Value) -> (i64, Value) {
 }
 
 #[test]
-fn case_9_a_stream_hears_what_it_asked_for_and_nothing_else() {
+fn a_stream_hears_what_it_asked_for_and_nothing_else() {
     let machine = machine();
     let mut listener = Client::stateless(&machine, json!({}));
     let (id, told) = listen(&mut listener, json!({"resourcesListChanged": true}));

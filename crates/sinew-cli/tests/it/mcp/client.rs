@@ -86,7 +86,7 @@ impl Client {
         let (sender, frames) = mpsc::channel();
         thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
-                // Case 1: nothing but frames on standard output.
+                // Nothing but frames on standard output.
                 let frame: Value = serde_json::from_str(&line)
                     .unwrap_or_else(|error| panic!("no frame: {error}: {line}"));
                 assert_eq!(frame["jsonrpc"], "2.0", "{frame}");

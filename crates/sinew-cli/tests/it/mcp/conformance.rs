@@ -149,7 +149,7 @@ fn run(
 }
 
 #[test]
-fn case_3_every_applicable_scenario_passes() {
+fn every_applicable_scenario_passes() {
     let Some(node) = Node::get() else { return };
     let machine = machine();
     let served = Served::start(&machine);

@@ -88,7 +88,7 @@ fn token(machine: &TestMachine) -> String {
 }
 
 #[test]
-fn case_2_calls_need_the_token_the_name_and_the_origin() {
+fn calls_need_the_token_the_name_and_the_origin() {
     let machine = TestMachine::new().workspace_skill("mail", "");
     let served = Served::start(&machine);
     let bearer = format!("Bearer {}", token(&machine));
@@ -112,7 +112,7 @@ fn case_2_calls_need_the_token_the_name_and_the_origin() {
 }
 
 #[test]
-fn case_2_a_listener_on_this_machine_can_do_without_a_token() {
+fn a_listener_on_this_machine_can_do_without_a_token() {
     let machine = TestMachine::new()
         .workspace_skill("mail", "")
         .file("home/.sinew/config.json5", "{mcp: {require_token: false}}");

@@ -42,7 +42,7 @@ fn call(node: &Node, machine: &TestMachine, tool: &str, arguments: &Value) -> Va
 }
 
 #[test]
-fn case_1_the_inspector_lists_and_calls_tools() {
+fn the_inspector_lists_and_calls_tools() {
     let Some(node) = Node::get() else { return };
     let machine = with_workshop(machine());
     for era in ["legacy", "modern"] {
@@ -67,7 +67,7 @@ fn case_1_the_inspector_lists_and_calls_tools() {
 }
 
 #[test]
-fn case_4_digests_are_verified_and_altered_bytes_are_noticed() {
+fn digests_are_verified_and_altered_bytes_are_noticed() {
     let Some(node) = Node::get() else { return };
     let machine = machine();
     let args =

@@ -1,6 +1,4 @@
 //! `sinew mcp` as clients meet it: a real process, spoken to in frames.
-//!
-//! Numbers of cases are those of the specification of surfaces.
 
 mod acquire;
 mod approvals;

@@ -91,7 +91,7 @@ fn a_skill_is_listed_with_every_file_and_its_digest() {
 }
 
 #[test]
-fn case_5_what_is_not_served_has_no_entry() {
+fn what_is_not_served_has_no_entry() {
     let machine = machine();
     let mut client = Client::session(&machine, json!({}));
     for uri in [
@@ -109,7 +109,7 @@ fn case_5_what_is_not_served_has_no_entry() {
 }
 
 #[test]
-fn case_6_a_folder_has_its_direct_children() {
+fn a_folder_has_its_direct_children() {
     let machine = machine();
     let mut client = Client::session(&machine, json!({}));
     let children = |client: &mut Client, uri: &str| -> Vec<(String, bool)> {
@@ -145,7 +145,7 @@ fn case_6_a_folder_has_its_direct_children() {
 }
 
 #[test]
-fn case_7_what_cannot_be_served_says_why() {
+fn what_cannot_be_served_says_why() {
     let mut machine = machine().skill("work/skills/many", "many");
     for at in 0..512 {
         machine = machine.file(&format!("work/skills/many/files/{at}.txt"), "x");
@@ -166,7 +166,7 @@ fn case_7_what_cannot_be_served_says_why() {
 }
 
 #[test]
-fn case_8_a_changed_file_has_another_digest_at_once() {
+fn a_changed_file_has_another_digest_at_once() {
     let machine = machine();
     let mut client = Client::stateless(&machine, json!({}));
     let digest = |client: &mut Client| -> Value {

@@ -40,7 +40,7 @@ pub(super) fn with_workshop(machine: TestMachine) -> TestMachine {
 }
 
 #[test]
-fn case_1_the_tools_are_declared_whole() {
+fn the_tools_are_declared_whole() {
     let machine = with_workshop(machine());
     for mut client in [Client::session(&machine, json!({})), Client::stateless(&machine, json!({}))]
     {
@@ -176,7 +176,7 @@ fn arguments_that_are_not_declared_are_refused() {
 }
 
 #[test]
-fn case_12_the_workshop_speaks_the_reference() {
+fn the_workshop_speaks_skill_workshops_words() {
     let machine = with_workshop(machine());
     let mut client = Client::session(&machine, json!({}));
     let status = client.data("skill_workshop", json!({"action": "status"}));
@@ -201,7 +201,7 @@ fn case_12_the_workshop_speaks_the_reference() {
 }
 
 #[test]
-fn case_13_a_skill_that_people_may_call_is_a_prompt() {
+fn a_skill_that_people_may_call_is_a_prompt() {
     let machine = machine();
     let mut client = Client::session(&machine, json!({}));
     let prompts = client.ask("prompts/list", json!({}))["prompts"].clone();
@@ -232,7 +232,7 @@ fn case_13_a_skill_that_people_may_call_is_a_prompt() {
 }
 
 #[test]
-fn case_14_an_outcome_changes_the_weight() {
+fn an_outcome_changes_the_weight() {
     let machine = machine();
     let mut client = Client::session(&machine, json!({}));
     let mismatch = json!({
@@ -254,7 +254,7 @@ fn case_14_an_outcome_changes_the_weight() {
 }
 
 #[test]
-fn case_15_meaning_counts_and_nonsense_does_not() {
+fn meaning_counts_and_nonsense_does_not() {
     let machine = machine();
     let mut client = Client::session(&machine, json!({}));
     let message = "Something is wrong with my session, can you diagnose it?";
@@ -280,7 +280,7 @@ fn an_intent_helps_a_message_in_any_language() {
 }
 
 #[test]
-fn case_34_the_command_line_and_mcp_give_the_same_matches() {
+fn the_command_line_and_mcp_give_the_same_matches() {
     let machine = machine();
     let mut client = Client::session(&machine, json!({}));
     for message in ["merge two pdf files", "send a mail", "why did my run fail?"] {

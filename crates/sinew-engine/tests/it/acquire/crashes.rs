@@ -80,7 +80,7 @@ impl SkillMarket for Ending<'_> {
 /// How many steps a whole run takes at most: searching, fetching three, installing, using, releasing.
 const ENOUGH: usize = 200;
 
-/// [39] Wherever it ended, cancelling the run takes away what it brought, and leaves no question.
+/// Wherever it ended, cancelling the run takes away what it brought, and leaves no question.
 #[test]
 fn after_a_crash_anywhere_cancelling_leaves_nothing() {
     let mut ends = 0;

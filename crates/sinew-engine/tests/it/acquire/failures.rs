@@ -23,7 +23,7 @@ fn weight(world: &World, slug: &str) -> f64 {
         .weight
 }
 
-/// [25, hub 13] Three that cannot be installed: two switches, three rows, and it stops.
+/// Three that cannot be installed: two switches, three rows, and it stops.
 #[test]
 fn three_failing_installs_stop_with_a_report() {
     let world = World::new();
@@ -74,7 +74,7 @@ fn a_blocked_skill_is_never_asked_about() {
     assert_eq!((kim.asked.len(), stall.asked("install")), (0, 0));
 }
 
-/// [26] One retry after three seconds; a success then is one success.
+/// One retry after three seconds; a success then is one success.
 #[test]
 fn a_service_that_fails_is_tried_again_once() {
     let world = World::new();
@@ -96,7 +96,7 @@ fn a_service_that_fails_is_tried_again_once() {
     assert!((weight(&world, &slug) - 0.45).abs() < 1e-9);
 }
 
-/// [27] Refused credentials: nothing by itself. The person says when they are right.
+/// Refused credentials: nothing by itself. The person says when they are right.
 #[test]
 fn refused_credentials_are_asked_about_and_never_tried_by_itself() {
     let world = World::new();
@@ -111,7 +111,7 @@ fn refused_credentials_are_asked_about_and_never_tried_by_itself() {
     assert_eq!(end(&standing), "done(released)");
 }
 
-/// [27] A missing program: its own yes, which names the command; then it is tried again.
+/// A missing program: its own yes, which names the command; then it is tried again.
 #[test]
 fn a_missing_program_needs_a_yes_of_its_own() {
     let world = World::new();
@@ -146,7 +146,7 @@ fn make_executable(world: &World, path: &str) {
     std::fs::set_permissions(world.path(path), mode).expect("its mode");
 }
 
-/// [28] A failure in use: it goes, and the next one comes only after a yes.
+/// A failure in use: it goes, and the next one comes only after a yes.
 #[test]
 fn a_failure_in_use_takes_it_away_and_asks_before_the_next() {
     let world = World::new();

@@ -8,7 +8,7 @@ use super::stall::{Goods, Stall};
 use super::{Kim, TASK, begin, end, weekly};
 use crate::cortex::support::World;
 
-/// [1, hub 14] The memory knows nothing: a search, a question about the bytes, a question about the
+/// The memory knows nothing: a search, a question about the bytes, a question about the
 /// plan, and nothing is left but what was learned.
 #[test]
 fn the_first_time_searches_and_asks_and_leaves_nothing() {
@@ -47,7 +47,7 @@ fn the_first_time_searches_and_asks_and_leaves_nothing() {
         (&candidates[0]["stars"], &candidates[0]["scan"]["verdict"]),
         (&12.into(), &"allow".into())
     );
-    // Two relevant ones: nobody else is asked [hub 12].
+    // Two relevant ones: nobody else is asked.
     assert_eq!((stall.asked("search"), stall.asked("supplement")), (1, 0));
     assert_eq!(stall.left(), [] as [&str; 0]);
     let cortex = engine.cortex().expect("a cortex");
@@ -103,7 +103,7 @@ fn an_installed_skill_that_fits_ends_it_at_once() {
     assert_eq!(memory.stats.searches, 0);
 }
 
-/// [hub 12] Too little that fits: what nobody reviews is added, and says so, and needs its own yes.
+/// Too little that fits: what nobody reviews is added, and says so, and needs its own yes.
 #[test]
 fn a_short_answer_is_filled_up_with_unreviewed_ones() {
     let world = World::new();
@@ -135,7 +135,7 @@ fn nothing_that_fits_is_an_answer() {
     assert_eq!(kim.event("searched")["relevant"], 0);
 }
 
-/// [30] A blacklisted skill is in no answer.
+/// A blacklisted skill is in no answer.
 #[test]
 fn a_blacklisted_skill_is_not_offered() {
     let world = World::new();
@@ -148,7 +148,7 @@ fn a_blacklisted_skill_is_not_offered() {
     assert_eq!(shown[0]["slug"], "task-keeper");
 }
 
-/// A skill of the person's own is never touched: [hub 1, row 9].
+/// A skill of the person's own is never touched.
 #[test]
 fn a_skill_that_is_there_for_another_reason_stays() {
     let world = World::new();

@@ -8,14 +8,14 @@ use super::stall::Stall;
 use super::{Kim, TASK, begin, end, weekly};
 use crate::cortex::support::World;
 
-/// Weekly successes until the reflex is due: the eleventh to the thirteenth use are asked about [10].
+/// Weekly successes until the reflex is due: the eleventh to the thirteenth use are asked about.
 fn trained(world: &World) -> Stall {
     let stall = Stall::new(world);
     weekly(world, &stall, 13);
     stall
 }
 
-/// [10] The fourteenth use fires: a notice, five seconds, and no question.
+/// The fourteenth use fires: a notice, five seconds, and no question.
 #[test]
 fn a_reflex_notifies_waits_and_asks_nothing() {
     let world = World::new();
@@ -45,7 +45,7 @@ fn a_reflex_notifies_waits_and_asks_nothing() {
     assert_eq!(stall.left(), [] as [&str; 0]);
 }
 
-/// [16] Cancelled in time: nothing is installed and nothing changes.
+/// Cancelled in time: nothing is installed and nothing changes.
 #[test]
 fn a_cancelled_reflex_changes_nothing() {
     let world = World::new();
@@ -62,7 +62,7 @@ fn a_cancelled_reflex_changes_nothing() {
     assert_eq!(after.stats.reflexes_fired, before.stats.reflexes_fired);
 }
 
-/// [12, hub 15] Another version: standard mode, and the reflex is gone before anybody is asked.
+/// Another version: standard mode, and the reflex is gone before anybody is asked.
 #[test]
 fn another_version_is_asked_about_like_a_new_skill() {
     let world = World::new();
@@ -84,7 +84,7 @@ fn another_version_is_asked_about_like_a_new_skill() {
     assert_eq!((candidate.reflex, candidate.streak), (false, 0));
 }
 
-/// [16] The same version with other bytes: nobody agreed to those, so a yes is needed.
+/// The same version with other bytes: nobody agreed to those, so a yes is needed.
 #[test]
 fn other_bytes_of_the_same_version_need_a_yes() {
     let world = World::new();
@@ -98,7 +98,7 @@ fn other_bytes_of_the_same_version_need_a_yes() {
     assert_eq!((kim.waited.len(), stall.left().len()), (0, 0));
 }
 
-/// [13] A skill that writes is never trusted that far, however often it worked.
+/// A skill that writes is never trusted that far, however often it worked.
 #[test]
 fn a_skill_that_writes_never_fires() {
     let world = World::new();
@@ -117,7 +117,7 @@ fn a_skill_that_writes_never_fires() {
     );
 }
 
-/// [29] Worth keeping: offered; a yes keeps it and takes it out of the memory's hands.
+/// Worth keeping: offered; a yes keeps it and takes it out of the memory's hands.
 #[test]
 fn a_skill_that_is_kept_stays_and_leaves_the_region() {
     let world = World::new();

@@ -55,7 +55,7 @@ fn an_agent_goes_on_where_a_person_answered() {
     assert_eq!(stall.left(), [] as [&str; 0]);
 }
 
-/// [39] Carried on by a new process in every state: nothing is installed twice, nothing counts twice.
+/// Carried on by a new process in every state: nothing is installed twice, nothing counts twice.
 #[test]
 fn every_state_is_taken_up_by_the_next_process() {
     let world = World::new();

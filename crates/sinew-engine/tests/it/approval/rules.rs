@@ -47,7 +47,7 @@ const NO: &str = "not-approved";
 const OK: &str = "approved";
 
 on_both! {
-    /// The table of §1.1: what an agent may pass on.
+    /// What an agent may pass on.
     fn what_an_agent_may_pass_on(world) {
         let clean = Some(clean());
         for (setting, expected) in [
@@ -74,7 +74,7 @@ on_both! {
         }
     }
 
-    /// Attack class 23: an agent that answers itself, and ids that were made up.
+    /// An agent that answers itself, and ids that were made up.
     fn nobody_answers_for_a_person(world) {
         let engine = world.engine();
         let id = opened(&engine, ConsentAct::Plan);

@@ -18,7 +18,6 @@ fn kept(world: &World, part: &str) -> Vec<String> {
 
 #[test]
 fn a_database_that_is_none_is_set_aside_and_stops_nothing() {
-    // [2]
     let world = World::new();
     world.write("home/.sinew/sinew.db", "{\"version\":1,");
     let engine = world.engine();

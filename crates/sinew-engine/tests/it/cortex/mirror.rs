@@ -62,7 +62,7 @@ fn what_another_program_wrote_survives() {
 
 #[test]
 fn a_torn_mirror_is_kept_aside() {
-    // [2], of the original's own file
+    // Of the original's own file.
     let world = mirrored();
     world.write("home/cortex.json", "{\"version\":1,");
     let engine = world.engine();

@@ -1,4 +1,4 @@
-//! Guard class 22: sixteen processes report to one memory, and every report counts.
+//! Sixteen processes report to one memory, and every report counts.
 
 use std::process::Stdio;
 

@@ -7,7 +7,7 @@ use sinew_engine::{ErrorKind, NewOutcome, WhyAnswer};
 use crate::cortex::support::{DAY, R, S, World, failed, ok, used};
 
 on_both! {
-    /// [10] Ten weekly successes, each from a process of its own.
+    /// Ten weekly successes, each from a process of its own.
     fn ten_weekly_successes_earn_a_reflex(world) {
         for number in 1..=10 {
             let engine = world.engine();
@@ -38,7 +38,7 @@ on_both! {
         assert!(cortex.rebuild().expect("a fold").agreed);
     }
 
-    /// [40] Two processes that finish runs in different regions at once.
+    /// Two processes that finish runs in different regions at once.
     fn what_another_process_writes_is_there_too(world) {
         let (one, two) = (world.engine(), world.engine());
         let (one, two) = (one.cortex().expect("a cortex"), two.cortex().expect("a cortex"));
@@ -52,7 +52,7 @@ on_both! {
         }
     }
 
-    /// [38] A wrong report is taken back.
+    /// A wrong report is taken back.
     fn a_report_can_be_taken_back(world) {
         let engine = world.engine();
         let cortex = engine.cortex().expect("a cortex");
@@ -83,7 +83,6 @@ on_both! {
 
 #[test]
 fn the_weight_is_told_before_pruning_takes_it() {
-    // [6]
     let world = World::new();
     let engine = world.engine();
     let cortex = engine.cortex().expect("a cortex");
@@ -96,7 +95,6 @@ fn the_weight_is_told_before_pruning_takes_it() {
 
 #[test]
 fn lessons_are_learned_on_the_way() {
-    // [22]
     let world = World::new();
     let engine = world.engine();
     let cortex = engine.cortex().expect("a cortex");
@@ -112,7 +110,7 @@ fn lessons_are_learned_on_the_way() {
 
 #[test]
 fn lessons_meet_what_is_the_case() {
-    // [22], [23], as this machine shows them
+    // As this machine shows them.
     let world = World::new();
     let missing = NewOutcome { key: Some("ffmpeg".to_owned()), ..failed(DependencyMissing) };
     let reads = Some(vec!["read:env:TODOIST_API_KEY".to_owned()]);
@@ -143,7 +141,6 @@ fn lessons_meet_what_is_the_case() {
 
 #[test]
 fn a_variables_value_is_nowhere() {
-    // [23]
     let world = World::new();
     let engine = world.engine();
     let cortex = engine.cortex().expect("a cortex");
@@ -195,7 +192,6 @@ fn a_task_finds_its_region_by_words_and_by_meaning() {
 
 #[test]
 fn a_blacklisted_skill_is_gone_at_once() {
-    // [30]
     let world = World::new();
     let engine = world.engine();
     let cortex = engine.cortex().expect("a cortex");
@@ -230,7 +226,6 @@ fn what_was_learned_can_be_forgotten() {
 
 #[test]
 fn a_file_of_the_original_comes_in_and_goes_out() {
-    // [31]
     let world = World::new();
     let engine = world.engine();
     let cortex = engine.cortex().expect("a cortex");
@@ -246,7 +241,6 @@ fn a_file_of_the_original_comes_in_and_goes_out() {
     let exported: serde_json::Value =
         serde_json::from_str(&cortex.export(None).expect("a file").text).expect("JSON");
     assert_eq!(exported, serde_json::from_str::<serde_json::Value>(text).expect("JSON"));
-    // [32]
     let recorded = cortex.record(&ok()).expect("a record");
     assert!((recorded.weight.expect("a weight") - 0.8575).abs() < 1e-9);
 }

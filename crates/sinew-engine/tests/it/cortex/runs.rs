@@ -69,7 +69,7 @@ on_both! {
         assert!(cortex.rebuild().expect("a fold").agreed);
     }
 
-    /// [39] A crash while the skill is used: the person is asked, and nothing counts twice.
+    /// A crash while the skill is used: the person is asked, and nothing counts twice.
     fn a_crash_while_it_runs_asks_and_counts_once(world) {
         let id = executing(&world.engine().cortex().expect("a cortex"));
         let engine = world.engine();

@@ -1,4 +1,4 @@
-//! Bytes: the same ones each time, known by their digests (cases 4 and 5, attack class 29).
+//! Bytes: the same ones each time, known by their digests.
 
 use std::fs;
 
@@ -48,7 +48,7 @@ fn an_archive_is_the_same_each_time_and_holds_what_was_published() {
     assert_eq!(detail["skill"]["stats"]["downloads"], 5);
 }
 
-/// Cases 4 and 5: the published files and the installed tree are both known again, in both orders.
+/// The published files and the installed tree are both known again, in both orders.
 #[test]
 fn a_folder_is_known_by_its_fingerprint() {
     let team = Team::new();
@@ -129,7 +129,7 @@ fn files_are_text_or_bytes_whatever_they_call_themselves() {
     file("../../pepper").refused(404, "File not found");
 }
 
-/// Attack class 29: bytes that were altered where they lie are not served, and come back with the
+/// Bytes that were altered where they lie are not served, and come back with the
 /// next publication of the true ones.
 #[test]
 fn altered_bytes_are_not_served() {

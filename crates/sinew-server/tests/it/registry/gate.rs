@@ -1,4 +1,4 @@
-//! What holds for every part: names, origins, caps, and an end that waits (attack class 16).
+//! What holds for every part: names, origins, caps, and an end that waits.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};

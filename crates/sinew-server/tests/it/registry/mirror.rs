@@ -1,4 +1,4 @@
-//! Skills of another registry: allowed, verified, scanned, and hidden when taken back (case 27).
+//! Skills of another registry: allowed, verified, scanned, and hidden when taken back.
 
 use sinew_server::registry::{MirrorResult, TokenRole};
 use sinew_testkit::{ClawHubDouble, ClawHubManner, ModerationFlag, skill_text};
@@ -59,7 +59,7 @@ fn only_what_is_allowed_comes_in() {
     assert_eq!(hub.requests().len(), asked);
 }
 
-/// Case 27: upstream says clean, our scan says no.
+/// Upstream says clean, our scan says no.
 #[test]
 fn what_our_scan_blocks_is_not_served() {
     let hub = ClawHubDouble::new();

@@ -1,11 +1,10 @@
-//! Names: reserved, mistaken, ambiguous, given up (case 30, attack class 11).
+//! Names: reserved, mistaken, ambiguous, given up.
 
 use serde_json::json;
 use sinew_server::registry::TokenRole;
 
 use super::support::Team;
 
-/// Case 30.
 #[test]
 fn some_slugs_cannot_be_published() {
     let team = Team::new();

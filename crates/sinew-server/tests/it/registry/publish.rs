@@ -1,4 +1,4 @@
-//! Publishing: what is refused, what is kept, and that a version never changes (cases 29 and 31).
+//! Publishing: what is refused, what is kept, and that a version never changes.
 
 use std::sync::Barrier;
 
@@ -18,7 +18,7 @@ fn a_version_never_changes() {
     // The same bytes again are no change, and say so by the same ids.
     let again = team.publish_text(&token, "demo-skill", "1.0.0", "hello").json();
     assert_eq!(again["versionId"], first["versionId"]);
-    // Case 18's side of the server: other bytes are refused, and what was there stays.
+    // Other bytes are refused, and what was there stays.
     let before = team.get("/api/v1/download?slug=demo-skill", &token).body;
     let other = team.publish_text(&token, "demo-skill", "1.0.0", "changed");
     other.refused(400, "Version already exists with other files");
@@ -33,7 +33,7 @@ fn a_version_never_changes() {
     assert_eq!(team.get("/api/v1/download?slug=demo-skill&version=1.0.0", &token).body, before);
 }
 
-/// Case 29: sizes, and tickets that were used or belong to somebody else.
+/// Sizes, and tickets that were used or belong to somebody else.
 #[test]
 fn tickets_bind_one_file_of_one_person_once() {
     let team = Team::new();
@@ -94,7 +94,7 @@ fn uploaded_bytes_must_be_the_announced_ones() {
     assert_eq!(send(b"hello").status, 200);
 }
 
-/// Case 29: one byte more than is allowed.
+/// One byte more than is allowed.
 #[test]
 fn files_and_bundles_have_a_size() {
     let team = Team::new();
@@ -202,7 +202,7 @@ fn what_the_scan_blocks_is_refused_with_what_was_found() {
     reply.refused(400, "Blocked by the security scan; nothing was published.");
     assert!(reply.text().contains("credential-file-exfil SKILL.md:10"), "{}", reply.text());
     team.get("/api/v1/skills/helper-tool", &token).refused(404, "Skill not found");
-    // A clean first version does not open the door for the next one (attack class 19).
+    // A clean first version does not open the door for the next one.
     assert_eq!(team.publish_text(&token, "helper-tool", "1.0.0", "Say hello.").status, 200);
     assert_eq!(team.publish_text(&token, "helper-tool", "1.0.1", evil).status, 400);
     let detail = team.get("/api/v1/skills/helper-tool", &token).json();
@@ -227,7 +227,7 @@ fn warnings_are_published_and_said() {
     assert_eq!(moderation["moderation"]["evidence"][0]["file"], "SKILL.md");
 }
 
-/// Case 31: the client knows one licence, and gives up at the name of any other.
+/// The client knows one licence, and gives up at the name of any other.
 #[test]
 fn a_licence_is_told_where_no_client_stumbles() {
     let team = Team::new();

@@ -1,4 +1,4 @@
-//! Tokens: roles, ends, and where they are not (case 26, attack class 17).
+//! Tokens: roles, ends, and where they are not.
 
 use std::fs;
 
@@ -130,7 +130,7 @@ fn a_publisher_may_act_for_further_owners() {
     assert_eq!(detail["owner"]["handle"], "team");
 }
 
-/// Case 26: neither the database nor any other file holds a token; the pepper is its owner's alone.
+/// Neither the database nor any other file holds a token; the pepper is its owner's alone.
 #[test]
 fn no_file_holds_a_token() {
     let team = Team::new();

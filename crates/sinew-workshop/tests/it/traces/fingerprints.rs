@@ -18,7 +18,7 @@ fn phone(x: i64, text: &str, package: &str, capability: &str) -> Told {
 }
 
 #[test]
-fn case_11_coordinates_text_and_results_do_not_count_packages_and_capabilities_do() {
+fn coordinates_text_and_results_do_not_count_packages_and_capabilities_do() {
     let of = |run: Told| fingerprint(&steps(&run));
     let first = of(phone(1, "a", "com.a", "camera"));
     assert_eq!(first, of(phone(700, "something else", "com.a", "camera")));
@@ -53,7 +53,7 @@ impl Drawn {
 }
 
 #[test]
-fn case_12_waits_and_values_leave_the_hash_alone() {
+fn waits_and_values_leave_the_hash_alone() {
     let hash = |run: Told| simhash(&tokens(&steps(&run)));
     let plain = told("t").exec("cwebp -q 82 a.png -o a.webp").exec("ls -l");
     let waiting = told("t")
@@ -68,7 +68,7 @@ fn case_12_waits_and_values_leave_the_hash_alone() {
 }
 
 #[test]
-fn case_12_one_step_of_ten_stays_near_and_other_runs_are_far() {
+fn one_step_of_ten_stays_near_and_other_runs_are_far() {
     const TRIALS: usize = 1_000;
     let mut drawn = Drawn(0x5eed_1e57);
     let (mut near, mut far) = (0, 0);

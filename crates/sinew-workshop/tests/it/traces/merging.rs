@@ -16,7 +16,7 @@ fn release(version: &str, notes: &str) -> Told {
 }
 
 #[test]
-fn case_26_three_runs_that_differ_in_version_and_file_are_one_draft_with_two_parameters() {
+fn three_runs_that_differ_in_version_and_file_are_one_draft_with_two_parameters() {
     let bench = Bench::new();
     for (version, notes) in [("1.7.0", "old.md"), ("1.8.0", "mid.md"), ("1.9.0", "new.md")] {
         let learned = learn(&bench, &release(version, notes).lines()).remove(0);
@@ -38,7 +38,7 @@ fn case_26_three_runs_that_differ_in_version_and_file_are_one_draft_with_two_par
 }
 
 #[test]
-fn case_27_a_step_of_one_run_in_three_is_optional() {
+fn a_step_of_one_run_in_three_is_optional() {
     let bench = Bench::new();
     let plain = |id: &str| release("1.7.0", "a.md").session(id);
     learn(&bench, &plain("one").lines());
@@ -52,7 +52,7 @@ fn case_27_a_step_of_one_run_in_three_is_optional() {
 }
 
 #[test]
-fn case_9_the_same_coarse_hash_with_other_steps_is_another_draft() {
+fn the_same_coarse_hash_with_other_steps_is_another_draft() {
     let bench = Bench::new();
     let one = told("Look at the pods").exec("kubectl get pods -A").exec("kubectl logs --tail x");
     let two = told("Throw away the volumes")
@@ -66,7 +66,7 @@ fn case_9_the_same_coarse_hash_with_other_steps_is_another_draft() {
 }
 
 #[test]
-fn case_28_two_tasks_in_chinese_have_two_names() {
+fn two_tasks_in_chinese_have_two_names() {
     let bench = Bench::new();
     let config = || json!({"agent": {"skillsSpecMode": "strict"}});
     let name = |run: Told| {

@@ -1,5 +1,4 @@
-//! Finished runs become drafts. Numbers in names and comments are the acceptance cases of the
-//! specification of traces.
+//! Finished runs become drafts.
 
 mod drafts;
 mod fingerprints;

@@ -41,7 +41,7 @@ fn stop(text: &str) -> Value {
 }
 
 #[test]
-fn case_21_an_abandoned_branch_does_not_count() {
+fn an_abandoned_branch_does_not_count() {
     let tree = lines(&[
         json!({"type": "session", "version": 3, "id": "s", "timestamp": "t", "cwd": "/w"}),
         entry("a", None, user("Count the files")),
@@ -163,7 +163,7 @@ fn what_the_program_writes_in_the_users_name_is_no_message() {
 }
 
 #[test]
-fn case_22_a_file_that_grows_gives_the_new_run_once() {
+fn a_file_that_grows_gives_the_new_run_once() {
     let bench = Bench::new();
     let first = session(&[("Build it", &["make -j2"]), ("Thanks!", &[])]);
     let grown = session(&[
@@ -184,7 +184,7 @@ fn case_22_a_file_that_grows_gives_the_new_run_once() {
 }
 
 #[test]
-fn case_23_bad_lines_are_counted_and_the_rest_is_read() {
+fn bad_lines_are_counted_and_the_rest_is_read() {
     let good = session(&[("Build it", &["make -j2"])]);
     let mut text = "not JSON at all\n".repeat(5);
     text.push_str(&"{\"type\":\"user\",\n".repeat(5));

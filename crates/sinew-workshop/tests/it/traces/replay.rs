@@ -156,7 +156,7 @@ fn shellcheck_accepts(path: &Path, script: &str) {
 }
 
 #[test]
-fn case_31_every_script_of_a_sample_is_accepted_by_bash_and_shellcheck() {
+fn every_script_of_a_sample_is_accepted_by_bash_and_shellcheck() {
     for (name, text, _) in samples() {
         let draft = learn(&Bench::new(), &text).remove(0).draft.expect("a draft");
         let script = draft.script.unwrap_or_else(|| panic!("{name} has a script"));
@@ -177,7 +177,7 @@ fn arrives(text: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn case_14_hostile_text_reaches_the_device_as_one_argument_and_does_nothing() {
+fn hostile_text_reaches_the_device_as_one_argument_and_does_nothing() {
     // Typed text is no part of a script: the value comes from outside, and is quoted there.
     let script = script(&typing("anything at all"));
     bash_accepts(&script);
@@ -195,7 +195,7 @@ fn case_14_hostile_text_reaches_the_device_as_one_argument_and_does_nothing() {
 }
 
 #[test]
-fn case_14_hostile_text_that_is_a_default_is_quoted() {
+fn hostile_text_that_is_a_default_is_quoted() {
     for text in HOSTILE.iter().filter(|text| text.trim().len() > 2) {
         let run = told(&format!("Type {text} into the form"))
             .step(json!({"type": "tap", "x": 1, "y": 2}))
@@ -237,7 +237,7 @@ fn hostile_fields_never_run_in_a_dry_run_and_bash_accepts_the_script() {
 }
 
 #[test]
-fn case_15_an_embedded_script_is_the_same_to_the_byte() {
+fn an_embedded_script_is_the_same_to_the_byte() {
     let guessed = "SINEW_0123456789abcdef";
     for end in ["", "\n", "\n\n"] {
         let body = format!("cat \"$0\"\nexit 0\nSCRIPT\n{guessed}\nit's `x` $(y) \\n{end}");
@@ -253,7 +253,7 @@ fn case_15_an_embedded_script_is_the_same_to_the_byte() {
 }
 
 #[test]
-fn case_16_a_package_that_is_none_becomes_a_comment() {
+fn a_package_that_is_none_becomes_a_comment() {
     let run = told("Start it")
         .step(json!({"type": "launch_app", "packageName": "com.x; reboot"}))
         .step(json!({"type": "tap", "x": 1, "y": 2}));
@@ -263,7 +263,7 @@ fn case_16_a_package_that_is_none_becomes_a_comment() {
 }
 
 #[test]
-fn case_17_a_password_is_asked_for_without_echo_and_never_shown() {
+fn a_password_is_asked_for_without_echo_and_never_shown() {
     let run = told("Sign in").step_with(
         json!({"type": "type", "text": "hunter2-hunter2"}),
         "Typed into password field",

@@ -36,7 +36,7 @@ fn words(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn case_1_every_sample_gives_the_expected_run() {
+fn every_sample_gives_the_expected_run() {
     for (name, text, answer) in samples() {
         let (runs, counts) = read(text.as_bytes());
         assert_eq!(runs.len(), 1, "{name}");
@@ -84,7 +84,7 @@ fn each_sample_becomes_its_draft() {
 }
 
 #[test]
-fn case_3_only_the_run_that_probed_without_asking_is_warned_of() {
+fn only_the_run_that_probed_without_asking_is_warned_of() {
     for (name, warned) in
         [("openpocket.md", true), ("generic.jsonl", false), ("openpocket.jsonl", false)]
     {
@@ -99,7 +99,7 @@ fn case_3_only_the_run_that_probed_without_asking_is_warned_of() {
 }
 
 #[test]
-fn case_18_a_failed_step_is_a_pitfall_with_its_fix() {
+fn a_failed_step_is_a_pitfall_with_its_fix() {
     let Some(learned) = learned("claude-code.jsonl") else { return };
     let body = learned.draft.expect("a draft").body;
     let pitfalls = body.split("## Pitfalls").nth(1).expect("pitfalls");
@@ -108,7 +108,7 @@ fn case_18_a_failed_step_is_a_pitfall_with_its_fix() {
 }
 
 #[test]
-fn case_19_each_command_counts_once_and_scaffolding_is_no_task() {
+fn each_command_counts_once_and_scaffolding_is_no_task() {
     let Some(learned) = learned("codex.jsonl") else { return };
     let body = learned.draft.expect("a draft").body;
     assert_eq!(body.matches("exec(ls assets/*.png").count(), 1);
@@ -116,7 +116,7 @@ fn case_19_each_command_counts_once_and_scaffolding_is_no_task() {
 }
 
 #[test]
-fn case_20_a_refusal_with_exit_code_0_failed_and_the_correction_is_captured() {
+fn a_refusal_with_exit_code_0_failed_and_the_correction_is_captured() {
     let Some(learned) = learned("openclaw.jsonl") else { return };
     assert_eq!(learned.failed_steps, [5]);
     let correction = learned.correction.expect("a proposal of its own");

@@ -66,7 +66,7 @@ fn assert_bench_is_clean(bench: &Bench, secret: &str) {
 }
 
 #[test]
-fn case_2_no_secret_of_a_sample_is_in_any_answer_or_file() {
+fn no_secret_of_a_sample_is_in_any_answer_or_file() {
     for config in [json!({}), json!({"traces": {"publish": "auto"}})] {
         let bench = Bench::new();
         let mut answers = String::new();

@@ -1,4 +1,4 @@
-//! Class 1: an archive's names must not lead out of the target.
+//! An archive's names must not lead out of the target.
 
 use sinew_guard::archive::{ArchiveLimits, unpack};
 use sinew_guard::staging::{StagedFileMode, StagedTree};

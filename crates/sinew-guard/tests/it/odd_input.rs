@@ -1,4 +1,4 @@
-//! Class 6: huge and odd input is scanned whole, or blocks.
+//! Huge and odd input is scanned whole, or blocks.
 
 use sinew_guard::scan::{SkillBundle, Verdict};
 

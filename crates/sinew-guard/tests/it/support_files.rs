@@ -1,4 +1,4 @@
-//! Class 20: support files stay below their folders.
+//! Support files stay below their folders.
 
 use proptest::prelude::*;
 use sinew_guard::archive::{is_skill_name, support_file_components};

@@ -1,4 +1,4 @@
-//! Class 24: a skill cannot turn the scanner off.
+//! A skill cannot turn the scanner off.
 
 use sinew_guard::scan::Verdict;
 

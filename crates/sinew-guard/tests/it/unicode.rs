@@ -1,4 +1,4 @@
-//! Class 8: characters that hide, reverse or imitate.
+//! Characters that hide, reverse or imitate.
 
 use sinew_guard::scan::FindingSeverity;
 

@@ -1,4 +1,4 @@
-//! Class 2: small archives that become large, many, deep, or lie.
+//! Small archives that become large, many, deep, or lie.
 
 use sinew_guard::archive::{ArchiveError, ArchiveLimits, unpack};
 

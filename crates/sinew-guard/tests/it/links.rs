@@ -1,4 +1,4 @@
-//! Class 3: links, devices, pipes, and names that fall together.
+//! Links, devices, pipes, and names that fall together.
 
 use sinew_guard::archive::{ArchiveError, ArchiveLimits, unpack};
 

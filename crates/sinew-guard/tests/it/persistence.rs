@@ -1,4 +1,4 @@
-//! Class 26: what stays after the skill is gone, and what one skill does to others.
+//! What stays after the skill is gone, and what one skill does to others.
 
 use sinew_guard::scan::{FindingSeverity, Verdict};
 

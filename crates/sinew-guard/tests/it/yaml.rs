@@ -1,4 +1,4 @@
-//! Class 5: front matter as a weapon.
+//! Front matter as a weapon.
 
 use crate::support::{blocked_by, scan_files, worst};
 use sinew_guard::scan::FindingSeverity;

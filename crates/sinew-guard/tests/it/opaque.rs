@@ -1,4 +1,4 @@
-//! Class 9: payloads that nobody reads.
+//! Payloads that nobody reads.
 
 use sinew_guard::scan::{FindingSeverity, SkillBundle};
 

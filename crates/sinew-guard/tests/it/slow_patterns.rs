@@ -1,4 +1,4 @@
-//! Class 7: no input is slow, because no engine here goes back.
+//! No input is slow, because no engine here goes back.
 
 use sinew_guard::scan::SkillBundle;
 

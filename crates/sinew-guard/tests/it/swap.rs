@@ -1,4 +1,4 @@
-//! Class 4: what is swapped between check and use.
+//! What is swapped between check and use.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Class 21: nothing a skill says reaches a terminal or a log as a control.
+//! Nothing a skill says reaches a terminal or a log as a control.
 
 use std::path::Path;
 

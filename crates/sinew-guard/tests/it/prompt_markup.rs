@@ -1,4 +1,4 @@
-//! Class 12: names and descriptions that try to write outside their place in the prompt.
+//! Names and descriptions that try to write outside their place in the prompt.
 
 use proptest::prelude::*;
 use sinew_guard::Untrusted;

@@ -1,4 +1,4 @@
-//! Class 17: tokens are for their owner alone.
+//! Tokens are for their owner alone.
 #![cfg(unix)]
 
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! Class 13: variables that steer programs, as a pure function.
+//! Variables that steer programs, as a pure function.
 
 use std::collections::BTreeMap;
 

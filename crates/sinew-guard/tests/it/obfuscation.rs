@@ -1,4 +1,4 @@
-//! Class 10: our own generator of disguises; every one of them is at least a warning.
+//! Our own generator of disguises; every one of them is at least a warning.
 
 use sinew_guard::scan::FindingSeverity;
 
