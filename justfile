@@ -12,10 +12,16 @@ test:
 long:
     ./test --long
 
-# What CI refuses: format and lints
+# What CI refuses: format, lints and broken links in the documentation of the code
 lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+    scripts/check-windows
+
+# Licences, bans and the oldest compiler, where what checks them is installed
+deps:
+    scripts/check-dependencies
 
 # Format everything
 fmt:
