@@ -21,31 +21,24 @@ mod config_view;
 pub mod connect;
 mod cortex;
 mod deps;
-mod description_trial;
 mod details;
 mod dispatch;
 mod doctor;
-mod embedding_client;
 mod engine;
 mod error;
-mod eval_route;
 mod exec;
 mod explain;
 mod files;
 pub mod hook;
 pub mod hub;
 mod import;
-mod index_file;
 mod install;
 mod learn;
 pub mod model;
 mod openpocket;
 mod prompt;
-mod ranking_models;
 mod requirement_checks;
-mod route;
-mod route_answer;
-mod routing_cases;
+mod routing;
 mod scan;
 mod served_skills;
 mod settings;
@@ -74,7 +67,6 @@ pub use details::SkillDetails;
 pub use doctor::{DoctorProbe, DoctorReport, ProbeHealth};
 pub use engine::{Engine, EngineOptions};
 pub use error::{EngineError, ErrorKind};
-pub use eval_route::{EvalData, EvalRunSide, ModelComparison, VectorProgress};
 pub use exec::{ExecReport, ExecRequest};
 pub use explain::{DecisionExplanation, ExplanationMark, ExplanationStep};
 pub use files::{MAX_READ_BYTES, SkillFile};
@@ -87,11 +79,12 @@ pub use install::{
 pub use learn::{LearnReport, LearnSource, LearnedFile, UnreadFile};
 pub use openpocket::{CopyReport, MigrationReport};
 pub use prompt::PromptOptions;
-pub use ranking_models::ModelChoice;
 pub use requirement_checks::{RequirementCheck, variable_origin};
-pub use route::{CatalogRouteResult, CatalogRouter, IndexStatus};
-pub use route_answer::{QuestionGuard, ReflexHit, RoutedMessage, RouterPool};
-pub use routing_cases::{CASES_FILE, SavedCase};
+pub use routing::{
+    CASES_FILE, CatalogRouteResult, CatalogRouter, EvalData, EvalRunSide, IndexStatus, ModelChoice,
+    ModelComparison, QuestionGuard, ReflexHit, RoutedMessage, RouterPool, SavedCase,
+    VectorProgress,
+};
 pub use scan::{ScanAcceptance, ScannedTarget};
 pub use served_skills::{
     DigestCache, MAX_SERVED_BYTES, MAX_SERVED_FILES, ServedFile, ServedSkill, SkillFileDigest,

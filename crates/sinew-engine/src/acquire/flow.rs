@@ -14,7 +14,7 @@ use super::host::{AcquireHost, AcquireProgress, PauseEnd, ReadySkill, Unattended
 use super::market::{FetchedCandidate, MarketListing, SkillMarket};
 use super::plan;
 use crate::approval::{Approval, ConsentAct, PlanStep};
-use crate::route::read_skill;
+use crate::routing::read_skill;
 use crate::{Actor, Cortex, Engine, EngineError, ErrorKind};
 
 /// What somebody wants to be done, and what they know about it.

@@ -36,7 +36,7 @@ impl SkillSurroundings for CatalogSurroundings<'_> {
         let loaded = snapshot.catalog.unshadowed().filter(|entry| entry.skill.is_some());
         loaded
             .map(|entry| NeighbourSkill {
-                document: crate::route::document(entry),
+                document: crate::routing::document(entry),
                 queries: triggers(entry),
             })
             .collect()

@@ -14,7 +14,7 @@ use sinew_route::eval::{
 };
 use sinew_route::{RouteDocument, RouteIndex, Router};
 
-use crate::route::{document, read_skill};
+use super::{document, read_skill};
 use crate::validate::files_in;
 use crate::{Engine, EngineError, ErrorKind, ModelChoice};
 

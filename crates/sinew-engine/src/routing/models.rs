@@ -62,7 +62,7 @@ impl Engine {
                 in_folder(folder.map(|folder| self.env.expand_home(folder)).as_deref())
             }
             ModelChoice::Remote => {
-                crate::embedding_client::models(&self.config.route.remote, &self.env)
+                super::embedding_client::models(&self.config.route.remote, &self.env)
             }
         }
     }

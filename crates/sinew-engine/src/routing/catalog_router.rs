@@ -12,8 +12,8 @@ use sinew_route::{
     UserMessage,
 };
 
+use super::index_file::{IndexFile, LoadedIndex};
 use crate::cortex::RoutingMemory;
-use crate::index_file::{IndexFile, LoadedIndex};
 use crate::{Engine, EngineError, ErrorKind, ModelChoice, validate};
 
 /// So few missing vectors are computed before the answer: it takes less time than reading it.
