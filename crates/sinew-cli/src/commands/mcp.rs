@@ -1,9 +1,9 @@
 use std::net::SocketAddr;
 
 use sinew_engine::{Engine, EngineError, EngineOptions};
-use sinew_server::mcp::http::{McpAccess, PATH, part};
-use sinew_server::mcp::{McpHost, RESERVED_COMMANDS, serve_stdio};
-use sinew_server::{HttpServer, ServerOptions};
+use sinew_listener::{HttpServer, ServerOptions};
+use sinew_mcp::http::{McpAccess, PATH, part};
+use sinew_mcp::{McpHost, RESERVED_COMMANDS, serve_stdio};
 
 use super::serve;
 use crate::environment;

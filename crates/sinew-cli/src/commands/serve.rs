@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use sinew_engine::{Engine, EngineError, ErrorKind};
-use sinew_server::mcp::{McpHost, RESERVED_COMMANDS, http};
-use sinew_server::registry::{ListenerReach, PREFIX, TeamRegistry};
-use sinew_server::{HttpServer, PER_SECOND, ServeError, ServerOptions, ServerPart, WebApp};
+use sinew_listener::{HttpServer, PER_SECOND, ServeError, ServerOptions, ServerPart};
+use sinew_mcp::{McpHost, RESERVED_COMMANDS, http};
+use sinew_registry::{ListenerReach, PREFIX, TeamRegistry};
+use sinew_web::WebApp;
 use url::Url;
 
 use super::registry as registry_command;
@@ -139,7 +140,7 @@ fn serve(
     let per_second = per_second_of(engine)?;
     let options = ServerOptions { listen, public_url, has_token, per_second };
     let mut server = HttpServer::bind(options).map_err(|error| serve_error(&error))?;
-    server = server.mount(sinew_server::part(&app)).mount(mcp);
+    server = server.mount(sinew_web::part(&app)).mount(mcp);
     let mut alone = None;
     let registry_at = match &registry {
         None => None,

@@ -9,7 +9,7 @@ use super::cell;
 
 /// Every endpoint, by what it is about.
 pub(super) fn page() -> String {
-    let document = sinew_server::api_document();
+    let document = sinew_web::api_document();
     let about = document["info"]["description"].as_str().unwrap_or_default();
     let mut text = format!(
         "# HTTP API\n\n{}\n\nA program sends the token of sinew's home (`~/.sinew/token`) as \

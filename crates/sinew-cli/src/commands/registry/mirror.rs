@@ -5,7 +5,7 @@ use sinew_engine::{Engine, EngineError, ErrorKind};
 use sinew_hub::reference::{
     GitHubRef, RegistryRef, RequestedVersion, ShorthandMeaning, SkillReference,
 };
-use sinew_server::registry::{ListenerReach, MirrorResult};
+use sinew_registry::{ListenerReach, MirrorResult};
 
 use super::remote::parse_skill;
 use crate::exit::{CommandResult, Exit};

@@ -10,7 +10,7 @@ mod token;
 use std::sync::Arc;
 
 use sinew_engine::{Engine, EngineError, ErrorKind};
-use sinew_server::registry::{
+use sinew_registry::{
     ListenerReach, RegistryError, RegistrySettings, RegistrySettingsError, TeamRegistry,
     TokenError, TokenStore,
 };

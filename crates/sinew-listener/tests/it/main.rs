@@ -1,0 +1,3 @@
+//! The listener as its clients see it.
+
+mod server;

@@ -1,0 +1,219 @@
+//! `explain`: why something is as it is.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sinew_engine::approval::{Approval, ApprovalState};
+use sinew_engine::{
+    DecisionExplanation, ExplanationMark, ExplanationStep, ModelChoice, PromptOptions,
+    RoutedMessage,
+};
+use sinew_route::RouteDecision;
+use sinew_workshop::WorkshopCaller;
+
+use super::{
+    LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always, text,
+};
+use crate::questions::approval_question;
+use crate::tool_answer::one_line;
+
+pub(super) const SPEC: ToolSpec = ToolSpec {
+    name: "explain",
+    title: "Explain a decision",
+    description: "Say why a skill is in or out, how a message was routed, or where a proposal stands, \
+                  step by step.",
+    input,
+    output,
+    hints: LOOK,
+    offered: always,
+    call,
+    resume: None,
+};
+
+/// Matches that a routed message is explained with.
+const SHOWN_MATCHES: usize = 5;
+
+fn input() -> Value {
+    json!({
+        "type": "object", "additionalProperties": false,
+        "oneOf": [
+            {"required": ["skill"]}, {"required": ["message"]}, {"required": ["approval"]},
+            {"required": ["proposal"]},
+        ],
+        "properties": {
+            "skill": {"type": "string", "minLength": 1, "maxLength": 1_000},
+            "message": {"type": "string", "minLength": 1, "maxLength": 20_000},
+            "approval": {"type": "string", "minLength": 1, "maxLength": 40},
+            "proposal": {"type": "string", "minLength": 1, "maxLength": 100},
+        },
+    })
+}
+
+fn output() -> (Value, &'static [&'static str]) {
+    let step = json!({
+        "type": "object",
+        "required": ["stage", "mark", "text"],
+        "properties": {
+            "stage": text(),
+            "mark": {"type": "string", "enum": ["pass", "fail", "note"]},
+            "text": text(),
+            "remedy": text(),
+        },
+    });
+    let properties = json!({
+        "subject": text(),
+        "answer": text(),
+        "usable": {"type": "boolean"},
+        "steps": {"type": "array", "items": step},
+        "route": {"type": "object"},
+        "approval": {"type": "object"},
+        "proposal": {"type": "object"},
+    });
+    (properties, &["subject", "answer", "usable", "steps"])
+}
+
+#[derive(Deserialize)]
+struct ExplainInput {
+    skill: Option<String>,
+    message: Option<String>,
+    approval: Option<String>,
+    proposal: Option<String>,
+}
+
+fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+    let input: ExplainInput = call.read()?;
+    let (engine, catalog) = (&call.look.engine, &call.look.snapshot.catalog);
+    if let Some(skill) = &input.skill {
+        let entry = engine.find(catalog, skill)?;
+        let entry = engine.entry_visible_to(entry, &call.caller.actor());
+        let why = engine.explain(catalog, &entry, &PromptOptions::default());
+        return Ok(McpToolAnswer::new(&why, lines(&why)).into());
+    }
+    if let Some(message) = &input.message {
+        let routers = &call.look.host.routers;
+        let router = routers.get(&call.look.engine, &call.look.snapshot, ModelChoice::Default);
+        let found = router.find(message, Some(SHOWN_MATCHES));
+        let routed = engine.describe_route(catalog, message, found.result);
+        let why = of_message(message, &routed);
+        let mut data = json!(why);
+        data["route"] = json!(routed);
+        return Ok(McpToolAnswer::new(&data, lines(&why)).into());
+    }
+    if let Some(id) = &input.approval {
+        let approval = engine.approval(id)?;
+        let why = of_approval(&approval);
+        let mut data = json!(why);
+        data["approval"] = json!(approval);
+        return Ok(McpToolAnswer::new(&data, lines(&why)).into());
+    }
+    let id = input.proposal.as_deref().unwrap_or_default();
+    let caller = WorkshopCaller { by: call.caller.by(), agent_id: None, session_id: None };
+    let asked = json!({"action": "inspect", "id": id});
+    let record = engine.workshop_tool(&asked, &caller)?.value;
+    let why = of_proposal(&record);
+    let mut data = json!(why);
+    data["proposal"] = record;
+    Ok(McpToolAnswer::new(&data, lines(&why)).into())
+}
+
+fn step(stage: &'static str, mark: ExplanationMark, text: String) -> ExplanationStep {
+    ExplanationStep { stage, mark, text, remedy: None }
+}
+
+fn of_message(message: &str, routed: &RoutedMessage) -> DecisionExplanation {
+    let result = &routed.result;
+    let first = result.matches.first();
+    let answer = match (result.decision, first) {
+        (RouteDecision::Match, Some(found)) => format!("{} fits", found.name),
+        (RouteDecision::Shortlist, Some(found)) => format!("{} and others may fit", found.name),
+        _ => "no skill fits".to_owned(),
+    };
+    let mut steps: Vec<ExplanationStep> = Vec::new();
+    for (at, found) in result.matches.iter().enumerate() {
+        let mark = if at < result.offered { ExplanationMark::Pass } else { ExplanationMark::Note };
+        let parts = found.parts.each().filter(|(_, part)| part.weight != 0.0);
+        let parts: Vec<String> =
+            parts.map(|(name, part)| format!("{name} {:+.2}", part.value())).collect();
+        let sure = 100.0 * found.probability;
+        let said = format!("{}: {sure:.0} % sure ({})", found.name, parts.join(", "));
+        steps.push(step("route", mark, said));
+    }
+    let needed = format!(
+        "a match needs {:.0} % and a lead of {:.0}",
+        100.0 * result.threshold,
+        100.0 * result.margin
+    );
+    steps.push(step("route", ExplanationMark::Note, needed));
+    for degraded in &result.degraded {
+        steps.push(ExplanationStep {
+            remedy: Some(degraded.remedy.clone()),
+            ..step("route", ExplanationMark::Note, degraded.message.clone())
+        });
+    }
+    if let Some(region) = &routed.region {
+        steps.push(step("learned", ExplanationMark::Note, format!("the task belongs to {region}")));
+    }
+    let usable = result.decision != RouteDecision::None;
+    DecisionExplanation { subject: message.to_owned(), answer, usable, steps }
+}
+
+fn of_approval(approval: &Approval) -> DecisionExplanation {
+    let mark = if approval.is_approved() { ExplanationMark::Pass } else { ExplanationMark::Note };
+    let mut steps = vec![
+        step("asked", ExplanationMark::Pass, approval_question(approval)),
+        step(
+            "asked",
+            ExplanationMark::Note,
+            format!("by {} at {}", approval.asked_by, approval.asked_at),
+        ),
+        step("decided", mark, approval.state.as_str().to_owned()),
+    ];
+    if let ApprovalState::Pending { changed } = &approval.state
+        && !changed.is_empty()
+    {
+        let said = format!("these changed since a person said yes: {}", changed.join(", "));
+        steps.push(step("decided", ExplanationMark::Fail, said));
+    }
+    DecisionExplanation {
+        subject: approval.id.clone(),
+        answer: format!("{} is {}", approval.subject.name, approval.state.as_str()),
+        usable: approval.is_approved(),
+        steps,
+    }
+}
+
+fn of_proposal(record: &Value) -> DecisionExplanation {
+    let field = |name: &str| record[name].as_str().unwrap_or_default();
+    let status = field("status");
+    let mut steps = vec![step("proposed", ExplanationMark::Pass, field("reason").to_owned())];
+    let findings = record["scanFindings"].as_array().map_or(0, Vec::len);
+    if findings > 0 {
+        steps.push(step(
+            "scan",
+            ExplanationMark::Note,
+            format!("{findings} rules have something to say"),
+        ));
+    }
+    if status == "quarantined" {
+        steps.push(step("scan", ExplanationMark::Fail, field("quarantineReason").to_owned()));
+    }
+    DecisionExplanation {
+        subject: field("id").to_owned(),
+        answer: format!("{} for {} is {status}", field("title"), field("skillName")),
+        usable: status == "applied",
+        steps,
+    }
+}
+
+fn lines(why: &DecisionExplanation) -> String {
+    let mut lines = vec![one_line(&why.answer)];
+    for step in &why.steps {
+        let mark = match step.mark {
+            ExplanationMark::Pass => "+",
+            ExplanationMark::Fail => "x",
+            ExplanationMark::Note => "-",
+        };
+        lines.push(format!("{mark} {}: {}", step.stage, one_line(&step.text)));
+        lines.extend(step.remedy.iter().map(|remedy| format!("  hint: {}", one_line(remedy))));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,136 @@
+//! `skill_workshop`: the documented tool under its own name, with its own actions and words.
+//!
+//! Applying a proposal may need a person: then the question goes where one can answer it. And a review
+//! that waits for a client's model is done before the state of the workshop is told.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use sinew_engine::EngineError;
+use sinew_workshop::{ReviewerProvider, WorkshopCaller};
+
+use super::approve::{decide, needs_approval};
+use super::{McpToolCall, McpToolRefusal, ToolHints, ToolSpec};
+use crate::host::McpContext;
+use crate::questions::{ClientQuestion, ClientReply, McpToolResponse, QuestionSubject};
+use crate::tool_answer::McpToolAnswer;
+
+pub(super) const SPEC: ToolSpec = ToolSpec {
+    name: sinew_workshop::TOOL,
+    title: "Skill workshop",
+    description: "Keep a procedure as a skill: suggest a new or changed skill, look at proposals, revise, \
+                  reject or apply them, and undo what was written. A person approves what is written.",
+    input: sinew_workshop::schema,
+    output,
+    hints: ToolHints { read_only: false, destructive: true, idempotent: false, open_world: false },
+    offered: McpContext::workshop_is_on,
+    call,
+    resume: Some(resume),
+};
+
+/// The documented answers have no field in common: a list is wrapped, the rest is as it is.
+fn output() -> (Value, &'static [&'static str]) {
+    let count = json!({"type": "integer"});
+    let properties = json!({
+        "proposals": {"type": "array", "items": {"type": "object"}},
+        "versions": {"type": "array", "items": {"type": "object"}},
+        "pending": count, "quarantined": count, "applied": count, "rejected": count,
+        "proposal": {"type": "object"},
+        "approval": {"type": "object"},
+    });
+    (properties, &[])
+}
+
+fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+    match waiting_review(call)? {
+        Some(question) => Ok(McpToolResponse::Ask(question)),
+        None => act(call),
+    }
+}
+
+/// A review that this client's model can do now. It comes before looking, never before acting.
+fn waiting_review(call: &McpToolCall<'_>) -> Result<Option<ClientQuestion>, EngineError> {
+    let (settings, _) = call.look.engine.workshop_settings();
+    let looks = matches!(call.arguments["action"].as_str(), None | Some("status" | "list_pending"));
+    if !looks || !call.caller.samples || settings.provider != Some(ReviewerProvider::Mcp) {
+        return Ok(None);
+    }
+    let within = Duration::from_millis(settings.review_timeout_ms);
+    let queued = call.look.engine.queued_review()?;
+    Ok(queued.map(|review| ClientQuestion::Review {
+        system: review.system,
+        prompt: review.prompt,
+        within,
+    }))
+}
+
+fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+    let caller = WorkshopCaller {
+        by: call.caller.by(),
+        agent_id: Some(call.caller.name.clone()),
+        session_id: None,
+    };
+    let engine = &call.look.engine;
+    let value = match engine.workshop_tool(&call.arguments, &caller) {
+        Ok(answer) => answer.value,
+        Err(error) if call.arguments["action"] == "apply" && needs_a_person(&error) => {
+            let id = call.arguments["id"].as_str().unwrap_or_default();
+            let approval = engine.ask_to_apply(id, &call.caller.actor())?;
+            return Ok(match call.caller.elicits {
+                true => McpToolResponse::Ask(ClientQuestion::Approval(Box::new(approval))),
+                false => needs_approval(&approval).into(),
+            });
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let text = value.to_string();
+    let data = match value {
+        Value::Array(list) if call.arguments["action"] == "history" => json!({"versions": list}),
+        Value::Array(list) => json!({"proposals": list}),
+        other => other,
+    };
+    Ok(McpToolAnswer::exact(data, text).into())
+}
+
+fn needs_a_person(error: &EngineError) -> bool {
+    matches!(error.code, "needs-approval" | "held")
+}
+
+fn resume(
+    call: &McpToolCall<'_>,
+    about: &QuestionSubject,
+    reply: ClientReply,
+) -> Result<McpToolResponse, McpToolRefusal> {
+    let engine = &call.look.engine;
+    if *about == QuestionSubject::Review {
+        let said = match &reply {
+            ClientReply::Said(Ok(text)) => Ok(text.as_str()),
+            ClientReply::Said(Err(why)) => Err(why.as_str()),
+            _ => Err("the client gave no answer"),
+        };
+        engine.finish_review(said)?;
+        return act(call);
+    }
+    let approval = decide(call, about, reply)?;
+    if !approval.is_approved() {
+        return Ok(needs_approval_or_no(&approval).into());
+    }
+    let done = engine.apply_approved(&approval.id)?;
+    let status = done.proposal.status.as_str();
+    let mut data =
+        json!({"status": status, "proposal": {"id": done.proposal.id, "status": status}});
+    if let Some(path) = &done.skill_path {
+        data["skillPath"] = json!(path);
+    }
+    let text = data.to_string();
+    Ok(McpToolAnswer::exact(data, text).into())
+}
+
+/// What is left when the person did not say yes.
+fn needs_approval_or_no(approval: &sinew_engine::approval::Approval) -> McpToolAnswer {
+    if approval.is_pending() {
+        return needs_approval(approval);
+    }
+    let data = json!({"status": approval.state.as_str(), "approval": approval});
+    McpToolAnswer::new(&data, format!("the user said no to {}", approval.id))
+}

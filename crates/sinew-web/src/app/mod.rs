@@ -1,0 +1,304 @@
+//! What all routes share: one engine that is kept up to date, what happened, and who may call.
+
+mod change_follower;
+mod event_bus;
+mod metrics;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use sinew_catalog::Snapshot;
+use sinew_engine::hub::{HubOverrides, InstallTarget};
+use sinew_engine::{
+    CatalogRouter, DigestCache, Engine, EngineError, LearnSource, ModelChoice, WatchEvent,
+};
+
+use crate::access::WebAccess;
+use crate::api::Problem;
+use change_follower::ChangeFollower;
+pub(crate) use event_bus::{EventBus, MAX_STREAMS, ServerEvent, ServerEventKind};
+pub(crate) use metrics::{WebMetrics, count, family};
+use sinew_listener::blocking;
+use sinew_mcp::McpHost;
+
+/// How often the books are looked at for what other processes did, while somebody listens.
+const FOLLOW_EVERY: Duration = Duration::from_secs(1);
+
+/// How often agents' sessions are looked through, where the configuration says so.
+const LEARN_EVERY: Duration = Duration::from_secs(60);
+
+/// How often it is seen whether registries are to be asked about installed skills again. They are
+/// asked once a day.
+const RECHECK_EVERY: Duration = Duration::from_secs(60 * 60);
+/// How soon a thread that waits for that notices that its app is gone.
+const NOTICE: Duration = Duration::from_secs(1);
+
+/// What all routes share. Cheap to clone.
+#[derive(Clone)]
+pub struct WebApp(Arc<WebAppState>);
+
+struct WebAppState {
+    host: Arc<McpHost>,
+    /// The engine that was last seen: another one means that the configuration changed.
+    seen: Mutex<Weak<Engine>>,
+    /// Somebody looks at the folders, so that a request need not.
+    watched: AtomicBool,
+    loaded: AtomicBool,
+    access: WebAccess,
+    bus: EventBus,
+    metrics: WebMetrics,
+    poke: Mutex<Option<SyncSender<()>>>,
+    /// What pages asked to install, by the approval that it waits for.
+    installs: Mutex<HashMap<String, PendingInstall>>,
+}
+
+/// What waits for a yes.
+#[derive(Debug, Clone)]
+pub(crate) enum PendingInstall {
+    /// A skill that is new here.
+    New { reference: String, place: InstallTarget },
+    /// A newer version of one that is here.
+    Update { key: String, place: InstallTarget },
+}
+
+/// Installs that are remembered; an older one is asked for again.
+const MAX_INSTALLS: usize = 100;
+
+impl fmt::Debug for WebApp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("App")
+    }
+}
+
+/// The engine and the skills, as one request sees them.
+pub(crate) struct WebContext {
+    pub(crate) app: WebApp,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) snapshot: Arc<Snapshot>,
+}
+
+impl WebContext {
+    /// The router over these skills.
+    pub(crate) fn router(&self, choice: ModelChoice) -> Arc<CatalogRouter> {
+        self.app.0.host.routers.get(&self.engine, &self.snapshot, choice)
+    }
+
+    /// Digests of files that are known from before.
+    pub(crate) fn digests(&self) -> &DigestCache {
+        &self.app.0.host.digests
+    }
+}
+
+impl WebApp {
+    /// An app over the engine that a host keeps up to date.
+    pub fn new(host: Arc<McpHost>) -> Result<Self, EngineError> {
+        let engine = host.engine();
+        let access = WebAccess::new(&engine.access_token()?);
+        Ok(Self(Arc::new(WebAppState {
+            host,
+            seen: Mutex::new(Arc::downgrade(&engine)),
+            watched: AtomicBool::new(false),
+            loaded: AtomicBool::new(false),
+            access,
+            bus: EventBus::default(),
+            metrics: WebMetrics::default(),
+            poke: Mutex::new(None),
+            installs: Mutex::default(),
+        })))
+    }
+
+    /// Follows the folders and the books from now on, on threads of its own, for as long as the app
+    /// is there.
+    pub fn watch(&self) {
+        let (engine, app) = (self.engine(), Arc::downgrade(&self.0));
+        self.0.watched.store(true, Ordering::Release);
+        thread::spawn(move || {
+            engine.watch(|event| match app.upgrade() {
+                Some(app) => {
+                    Self(app).on_watch_event(&event);
+                    ControlFlow::Continue(())
+                }
+                None => ControlFlow::Break(()),
+            });
+        });
+        let (poke, poked) = mpsc::sync_channel(1);
+        *self.0.poke.lock().unwrap_or_else(PoisonError::into_inner) = Some(poke);
+        let app = Arc::downgrade(&self.0);
+        thread::spawn(move || follow(&app, &poked));
+        let app = Arc::downgrade(&self.0);
+        thread::spawn(move || run_every(&app, RECHECK_EVERY, recheck));
+        let app = Arc::downgrade(&self.0);
+        thread::spawn(move || run_every(&app, LEARN_EVERY, learn));
+    }
+
+    fn on_watch_event(&self, event: &WatchEvent) {
+        match event {
+            WatchEvent::Started { .. } => self.0.loaded.store(true, Ordering::Release),
+            WatchEvent::Changed(_) => self.wake_follower(),
+            // Watching goes on more slowly; `doctor` tells.
+            WatchEvent::Notice(_) => {}
+        }
+    }
+
+    /// Something was done that the books know of: whoever listens need not wait a second for it.
+    pub(crate) fn wake_follower(&self) {
+        if let Some(poke) = &*self.0.poke.lock().unwrap_or_else(PoisonError::into_inner) {
+            // A poke that waits already does for this one too.
+            let _ = poke.try_send(());
+        }
+    }
+
+    /// The engine, under the configuration as it is now.
+    pub(crate) fn engine(&self) -> Arc<Engine> {
+        let engine = self.0.host.engine();
+        let mut seen = self.0.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if !std::ptr::eq(seen.as_ptr(), Arc::as_ptr(&engine)) {
+            *seen = Arc::downgrade(&engine);
+            drop(seen);
+            self.0.bus.publish(ServerEventKind::ConfigChanged, json!({}));
+        }
+        engine
+    }
+
+    /// The engine and the skills as they are now. May read many files.
+    pub(crate) fn context(&self) -> WebContext {
+        let engine = self.engine();
+        let began = Instant::now();
+        let snapshot = match self.0.watched.load(Ordering::Acquire) {
+            true => engine.current(),
+            false => engine.snapshot(),
+        };
+        self.0.metrics.record_snapshot(began.elapsed());
+        WebContext { app: self.clone(), engine, snapshot }
+    }
+
+    /// Asks the engine, on a thread that may wait.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&WebContext) -> Result<T, EngineError> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let app = self.clone();
+        let work = move || {
+            let _asking = app.0.host.routers.begin_question();
+            work(&app.context())
+        };
+        match blocking(work).await {
+            Some(answer) => answer.map_err(Problem::from),
+            None => Err(Problem::internal()),
+        }
+    }
+
+    /// The same for something that changes the books.
+    pub(crate) async fn change<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&WebContext) -> Result<T, EngineError> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let done = self.ask(work).await;
+        self.wake_follower();
+        done
+    }
+
+    /// Opens the router over the skills as they are now, for somebody who is about to ask.
+    pub(crate) fn warm(&self) {
+        let app = self.clone();
+        thread::spawn(move || drop(app.context().router(ModelChoice::Default)));
+    }
+
+    /// Remembers what is to be installed once an approval is given.
+    pub(crate) fn install_later(&self, approval: String, install: PendingInstall) {
+        let mut waiting = self.0.installs.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.len() < MAX_INSTALLS {
+            waiting.insert(approval, install);
+        }
+    }
+
+    /// What an approval was asked for, if a page asked.
+    pub(crate) fn install_of(&self, approval: &str) -> Option<PendingInstall> {
+        self.0.installs.lock().unwrap_or_else(PoisonError::into_inner).remove(approval)
+    }
+
+    /// Why requests cannot be answered yet.
+    pub fn ready(&self) -> Result<(), String> {
+        let parts = &self.0;
+        if parts.watched.load(Ordering::Acquire) && !parts.loaded.load(Ordering::Acquire) {
+            return Err("the catalog is being read".to_owned());
+        }
+        match parts.host.engine().store() {
+            Ok(_) => Ok(()),
+            Err(error) => Err(error.message),
+        }
+    }
+
+    /// Who may call.
+    pub fn access(&self) -> &WebAccess {
+        &self.0.access
+    }
+
+    pub(crate) fn bus(&self) -> &EventBus {
+        &self.0.bus
+    }
+
+    pub(crate) fn metrics(&self) -> &WebMetrics {
+        &self.0.metrics
+    }
+}
+
+/// Does something at once and then regularly, until the app is gone.
+fn run_every(app: &Weak<WebAppState>, every: Duration, work: impl Fn(&Engine)) {
+    let mut waited = every;
+    while let Some(parts) = app.upgrade() {
+        if waited >= every {
+            waited = Duration::ZERO;
+            work(&WebApp(parts).engine());
+        } else {
+            drop(parts);
+        }
+        thread::sleep(NOTICE);
+        waited += NOTICE;
+    }
+}
+
+/// Asks registries again about what is installed. What cannot be asked now is asked an hour later;
+/// `sinew verify --online` says why.
+fn recheck(engine: &Engine) {
+    if let Ok(hub) = engine.hub(&HubOverrides::default()) {
+        for workdir in engine.workdirs() {
+            let _ = hub.refresh_verdicts(&workdir);
+        }
+    }
+}
+
+/// Looks through new sessions of the agents that the configuration names. What cannot be read now is
+/// read a minute later; `sinew learn` says why.
+fn learn(engine: &Engine) {
+    let _ = engine.learn(&LearnSource::Sources, None, &|_, _| {});
+}
+
+/// Looks at the books while somebody listens, until the app is gone.
+fn follow(app: &Weak<WebAppState>, poked: &mpsc::Receiver<()>) {
+    let mut follower = ChangeFollower::default();
+    loop {
+        let waited = poked.recv_timeout(FOLLOW_EVERY);
+        let (Some(app), Ok(()) | Err(RecvTimeoutError::Timeout)) = (app.upgrade(), waited) else {
+            return;
+        };
+        if app.bus.listeners() == 0 {
+            follower = ChangeFollower::default();
+            continue;
+        }
+        let app = WebApp(app);
+        for (kind, data) in follower.new_events(&app.engine()) {
+            if kind == ServerEventKind::CatalogChanged {
+                app.warm();
+            }
+            app.0.bus.publish(kind, data);
+        }
+    }
+}

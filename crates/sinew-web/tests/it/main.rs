@@ -1,0 +1,15 @@
+//! The API and the dashboard as their clients see them.
+
+mod access;
+mod api;
+mod browser;
+mod clicks;
+mod conformance;
+mod events;
+mod forms;
+mod hostile;
+mod listener;
+mod pages;
+mod schemathesis;
+mod support;
+mod weight;
