@@ -3,6 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
+use sinew_engine::connect::ConnectError;
 use sinew_engine::{EngineError, ErrorKind};
 
 use crate::printer::Printer;
@@ -45,6 +46,12 @@ pub(crate) enum CommandError {
 impl From<EngineError> for CommandError {
     fn from(error: EngineError) -> Self {
         Self::Engine(error)
+    }
+}
+
+impl From<ConnectError> for CommandError {
+    fn from(error: ConnectError) -> Self {
+        Self::Engine(error.into())
     }
 }
 

@@ -158,6 +158,20 @@ impl Engine {
         }
     }
 
+    fn probe_connections(&self, probes: &mut Vec<DoctorProbe>) {
+        // A ledger that cannot be read is what `sinew connect --list` tells.
+        for probe in self.connect().probe().unwrap_or_default() {
+            let remedy = (!probe.works)
+                .then(|| format!("`sinew connect {} --force` writes it anew", probe.agent));
+            let health = if probe.works { ProbeHealth::Good } else { ProbeHealth::Warn };
+            probes.push(DoctorProbe {
+                health,
+                remedy,
+                ..good("connections", probe.title, probe.detail)
+            });
+        }
+    }
+
     fn probe_skills(&self, catalog: &Catalog, probes: &mut Vec<DoctorProbe>) {
         let count =
             |state: EntryState| catalog.entries.iter().filter(|entry| entry.state == state).count();

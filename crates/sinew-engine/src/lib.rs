@@ -31,7 +31,6 @@ mod explain;
 mod files;
 pub mod hook;
 pub mod hub;
-mod import;
 mod install;
 mod learn;
 pub mod model;
@@ -57,6 +56,9 @@ pub use agent_view::{
 pub use arguments::{FilledText, SkillArgument, declared_arguments, fill_in};
 pub use check::{CheckReport, CheckSummary, SkillShortfall, UnlistedSkill};
 pub use config_view::{ConfigValueView, ConfigView};
+pub use connect::{
+    ImportReport, ImportRequest, ImportRoot, ImportStatus, ImportedSkill, SkillImportMode,
+};
 pub use cortex::{
     Cortex, CortexExport, CortexImport, CortexOverview, LearnedPrior, LessonRow, NewOutcome,
     OutcomeEffect, ProbedLesson, PruneReport, RebuildReport, ReflexChange, RegionRow, ReportedRun,
@@ -70,9 +72,6 @@ pub use error::{EngineError, ErrorKind};
 pub use exec::{ExecReport, ExecRequest};
 pub use explain::{DecisionExplanation, ExplanationMark, ExplanationStep};
 pub use files::{MAX_READ_BYTES, SkillFile};
-pub use import::{
-    ImportReport, ImportRequest, ImportRoot, ImportStatus, ImportedSkill, SkillImportMode,
-};
 pub use install::{
     ApprovalAnswer, ApprovalQuestion, Approver, DepsInstallReport, DepsInstallRequest, InstallStep,
 };

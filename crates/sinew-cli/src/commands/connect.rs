@@ -69,7 +69,7 @@ enum ConnectScopeArg {
 
 pub(crate) fn run(args: &ConnectArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let Some(name) = args.name.as_deref().filter(|_| !args.list) else {
-        let connections = engine.connections()?;
+        let connections = engine.connect().connections()?;
         out.data(&connections, |text| write_list(text, &connections))?;
         return Ok(Exit::Done);
     };
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &ConnectArgs, engine: &Engine, out: &mut Printer) -> Com
         http: args.http.clone(),
         force: args.force,
     };
-    let plan = engine.plan_connect(&request)?;
+    let plan = engine.connect().plan(&request)?;
     if args.dry_run || plan.is_unchanged() {
         out.data(&plan, |text| write_plan(text, &plan))?;
         return Ok(Exit::Done);
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &ConnectArgs, engine: &Engine, out: &mut Printer) -> Com
             ask(&file.file, out)?;
         }
     }
-    let done = engine.connect(&request, plan)?;
+    let done = engine.connect().connect(&request, plan)?;
     out.data(&done, |text| write_plan(text, &done))?;
     Ok(Exit::Done)
 }

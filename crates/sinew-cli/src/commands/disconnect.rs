@@ -27,7 +27,7 @@ pub(crate) struct DisconnectArgs {
 }
 
 pub(crate) fn run(args: &DisconnectArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let done = engine.disconnect(&args.name, !args.dry_run)?;
+    let done = engine.connect().disconnect(&args.name, !args.dry_run)?;
     out.data(&done, |text| write_done(text, &done))?;
     Ok(Exit::Done)
 }

@@ -36,7 +36,7 @@ pub(crate) struct ImportArgs {
 }
 
 pub(crate) fn run(args: &ImportArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let report = engine.import(&ImportRequest {
+    let report = engine.connect().import(&ImportRequest {
         agents: args.names.clone(),
         mode: match (args.link, args.copy) {
             (true, _) => SkillImportMode::Link,

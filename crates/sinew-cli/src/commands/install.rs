@@ -191,7 +191,7 @@ fn link(
         let folder = engine.environment().cwd.join(engine.environment().expand_home(path));
         let status = match args.dry_run {
             true => "would-link",
-            false if engine.link_folder(&folder)? => "linked",
+            false if engine.connect().link_folder(&folder)? => "linked",
             false => "unchanged",
         };
         records.push(HubRecord::linked(text, status, &folder));

@@ -112,10 +112,10 @@ fn connected(agent: &str, path: &str, before: &str) -> Connected {
         http: None,
         force: false,
     };
-    let plan = engine.plan_connect(&request).expect("a plan");
+    let plan = engine.connect().plan(&request).expect("a plan");
     assert!(!plan.is_unchanged());
-    engine.connect(&request, plan).expect("connected");
-    let again = engine.plan_connect(&request).expect("a plan");
+    engine.connect().connect(&request, plan).expect("connected");
+    let again = engine.connect().plan(&request).expect("a plan");
     assert!(again.is_unchanged(), "a second run changes nothing");
     let file = machine.path("home").join(path);
     Connected { _machine: machine, engine, file }
@@ -129,7 +129,7 @@ proptest! {
         let home = connected(agent, path, &before);
         let there = fs::read_to_string(&home.file).expect("the file");
         prop_assert!(there.contains("sinew"));
-        let done = home.engine.disconnect(agent, true).expect("disconnected");
+        let done = home.engine.connect().disconnect(agent, true).expect("disconnected");
         prop_assert!(done.files.iter().all(|file| file.restored));
         prop_assert_eq!(fs::read_to_string(&home.file).expect("the file"), before);
     }
@@ -142,7 +142,7 @@ proptest! {
         let newline = if before.contains("\r\n") { "\r\n" } else { "\n" };
         let comment = if matches!(agent, "codex" | "goose") { "# later" } else { "// later" };
         fs::write(&home.file, format!("{there}{comment}{newline}")).expect("written");
-        let done = home.engine.disconnect(agent, true).expect("disconnected");
+        let done = home.engine.connect().disconnect(agent, true).expect("disconnected");
         prop_assert!(done.files.iter().all(|file| file.changed_by_user.is_empty()));
         let after = fs::read_to_string(&home.file).expect("the file");
         prop_assert!(!after.contains("sinew"), "{}", after);

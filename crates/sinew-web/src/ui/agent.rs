@@ -76,7 +76,7 @@ fn request(agent: &str) -> ConnectRequest {
 }
 
 fn found(engine: &Engine, name: &str) -> Result<AgentRow, EngineError> {
-    let all = engine.connections()?;
+    let all = engine.connect().connections()?;
     let found = all.iter().find(|connection| connection.agent == name).map(AgentRow::of);
     found.ok_or_else(|| {
         let said = format!("there is no agent `{name}` that could be connected");
@@ -94,7 +94,7 @@ pub(super) async fn show(
         let row = found(engine, &name)?;
         let frame = visitor.frame(look, "health", row.title);
         if row.connected {
-            let undone = engine.disconnect(&name, false)?;
+            let undone = engine.connect().disconnect(&name, false)?;
             let files = undone.files.iter().map(|file| AgentFileRow {
                 path: line(&file.file.to_string_lossy()),
                 what: if file.restored { "as it was before" } else { "without our entry" },
@@ -104,7 +104,7 @@ pub(super) async fn show(
             let files = files.collect();
             return HtmlPage::of(&AgentPage { frame, row, files, note: None, unchanged: false });
         }
-        let plan = engine.plan_connect(&request(&name))?;
+        let plan = engine.connect().plan(&request(&name))?;
         let files = plan.files.iter().map(|file| AgentFileRow {
             path: line(&file.file.to_string_lossy()),
             what: match file.status {
@@ -133,10 +133,11 @@ pub(super) async fn set(
         match connect {
             true => {
                 let request = request(found(engine, &name)?.id);
-                let plan = engine.plan_connect(&request)?;
-                engine.connect(&request, plan).map(drop)
+                let plan = engine.connect().plan(&request)?;
+                engine.connect().connect(&request, plan)?;
+                Ok(())
             }
-            false => engine.disconnect(&name, true).map(drop),
+            false => Ok(engine.connect().disconnect(&name, true).map(drop)?),
         }
     })
     .await?;

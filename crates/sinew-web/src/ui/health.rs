@@ -80,7 +80,7 @@ pub(super) async fn show(State(app): State<WebApp>, visitor: PageVisitor) -> Pag
         HtmlPage::of(&HealthPage {
             frame: visitor.frame(look, "health", "Health"),
             version: diagnosis.version,
-            agents: engine.connections()?.iter().map(AgentRow::of).collect(),
+            agents: engine.connect().connections()?.iter().map(AgentRow::of).collect(),
             areas,
             issues: issues
                 .iter()

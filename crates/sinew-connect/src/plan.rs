@@ -12,7 +12,9 @@ use super::config_file::{AgentConfigFile, unreadable_error};
 use super::edit::{ConfigDocument, ConfigFormat};
 use super::ledger::WrittenValue;
 use super::{ConnectParts, ConnectRequest};
-use crate::{Engine, EngineError, ErrorKind};
+use sinew_hub::HubErrorKind;
+
+use crate::{ConnectError, Connector};
 
 /// The name of our entry, everywhere.
 pub(super) const ENTRY: &str = "sinew";
@@ -63,28 +65,28 @@ enum PlannedValue {
     },
 }
 
-impl Engine {
+impl Connector<'_> {
     /// What connecting would change, file by file.
-    pub(super) fn plan(
+    pub(super) fn plan_files(
         &self,
         agent: &ConnectableAgent,
         request: &ConnectRequest,
-    ) -> Result<Vec<FileChange>, EngineError> {
+    ) -> Result<Vec<FileChange>, ConnectError> {
         let mut files: BTreeMap<PathBuf, (ConfigFormat, Vec<PlannedValue>)> = BTreeMap::new();
         let place = |configs: &[(ConnectScope, &[AgentPath])]| {
             let of_scope = configs.iter().find(|(scope, _)| *scope == request.scope);
             let places = of_scope.map(|(_, places)| *places).ok_or_else(|| {
-                EngineError::new(
-                    ErrorKind::Usage,
+                ConnectError::new(
+                    HubErrorKind::Usage,
                     "no-such-scope",
                     format!("{} has no configuration of a project", agent.title),
                 )
                 .hint("leave --scope out")
             })?;
-            let paths = places.iter().map(|place| place.path(&self.env, self.workspace()));
+            let paths = places.iter().map(|place| place.path(self.env, self.workspace));
             let paths: Vec<PathBuf> = paths.collect();
             let there = paths.iter().find(|path| path.exists()).or(paths.first());
-            Ok::<_, EngineError>(there.cloned().unwrap_or_default())
+            Ok::<_, ConnectError>(there.cloned().unwrap_or_default())
         };
         let parts = request.parts.or_default(agent);
         if parts.mcp {
@@ -97,8 +99,8 @@ impl Engine {
         }
         if parts.hooks {
             let Some(hooks) = &agent.hooks else {
-                return Err(EngineError::new(
-                    ErrorKind::Usage,
+                return Err(ConnectError::new(
+                    HubErrorKind::Usage,
                     "no-hooks",
                     format!("{} has no hooks that can add to a message", agent.title),
                 )
@@ -130,13 +132,13 @@ impl Engine {
         if parts.skills
             && let AgentSkillAccess::Listed(at) = agent.skills
         {
-            let folder = self.managed_folder().to_string_lossy().into_owned();
+            let folder = self.managed_folder.to_string_lossy().into_owned();
             let entry = files.entry(place(agent.configs)?).or_insert((agent.format, Vec::new()));
             let value = Value::String(folder.clone());
             entry.1.push(PlannedValue::Item { at: at.to_vec(), value, ours: folder });
         }
         let changes = files.into_iter().map(|(file, (format, wanted))| {
-            let found = AgentConfigFile::read(&self.env, self.workspace(), &file)?;
+            let found = AgentConfigFile::read(self.env, self.workspace, &file)?;
             change(file, found, format, &wanted, request.force)
         });
         changes.collect()
@@ -146,7 +148,7 @@ impl Engine {
         &self,
         agent: &ConnectableAgent,
         request: &ConnectRequest,
-    ) -> Result<Value, EngineError> {
+    ) -> Result<Value, ConnectError> {
         let (template, name, value) = match &request.http {
             Some(url) => (agent.http, "$URL", checked_url(url)?),
             None => (agent.stdio, "$COMMAND", self.command(request.scope)),
@@ -206,9 +208,9 @@ fn fill(value: &mut Value, name: &str, with: &str) {
 }
 
 /// An address that may stand in a file: no secret in it, and nothing that is no address.
-fn checked_url(url: &str) -> Result<String, EngineError> {
+fn checked_url(url: &str) -> Result<String, ConnectError> {
     let bad = |why: &str| {
-        Err(EngineError::new(ErrorKind::Usage, "bad-url", format!("`{url}` {why}"))
+        Err(ConnectError::new(HubErrorKind::Usage, "bad-url", format!("`{url}` {why}"))
             .hint("name the address that `sinew serve` prints, such as http://127.0.0.1:7411/mcp"))
     };
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
@@ -229,7 +231,7 @@ fn change(
     format: ConfigFormat,
     wanted: &[PlannedValue],
     force: bool,
-) -> Result<FileChange, EngineError> {
+) -> Result<FileChange, ConnectError> {
     let mut document = found.document(format)?;
     let before = found.text.clone().unwrap_or_default();
     let mut written = Vec::new();
@@ -323,9 +325,9 @@ pub(super) fn diff(file: &Path, before: &str, after: &str) -> String {
     diff.unified_diff().context_radius(3).header(&name, &name).to_string()
 }
 
-fn conflict(file: &Path, at: &[&str]) -> EngineError {
-    EngineError::new(
-        ErrorKind::Refused,
+fn conflict(file: &Path, at: &[&str]) -> ConnectError {
+    ConnectError::new(
+        HubErrorKind::Refused,
         "conflict",
         format!("{} has an entry `{}` that says something else", file.display(), at.join(".")),
     )

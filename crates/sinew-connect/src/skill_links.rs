@@ -10,8 +10,7 @@ use sinew_catalog::{EntryState, Tier};
 use sinew_guard::atomic::{self, FileAccess};
 
 use super::agents::ConnectableAgent;
-use super::skills_folder;
-use crate::{Engine, EngineError};
+use crate::{ConnectError, Connector};
 
 /// The file that marks a folder as ours.
 const MARK: &str = ".sinew-origin.json";
@@ -29,18 +28,18 @@ pub struct SkillLinks {
     sources: Vec<(String, PathBuf)>,
 }
 
-impl Engine {
+impl Connector<'_> {
     /// Which installed skills an agent's folder lacks.
     pub(super) fn plan_skills(
         &self,
         agent: &ConnectableAgent,
-    ) -> Result<Option<SkillLinks>, EngineError> {
-        let Some(folder) = skills_folder(self, agent) else { return Ok(None) };
-        let snapshot = self.snapshot();
+    ) -> Result<Option<SkillLinks>, ConnectError> {
+        let Some(folder) = self.skills_folder(agent) else { return Ok(None) };
+        let snapshot = self.host.snapshot();
         let managed = snapshot.catalog.unshadowed().filter(|entry| {
             entry.tier == Tier::Managed
                 && entry.state == EntryState::Ready
-                && entry.base_dir.starts_with(self.managed_folder())
+                && entry.base_dir.starts_with(&self.managed_folder)
         });
         let mut plan =
             SkillLinks { folder, added: Vec::new(), taken: Vec::new(), sources: Vec::new() };
@@ -63,11 +62,11 @@ impl Engine {
         Ok(Some(plan))
     }
 
-    pub(super) fn create_links(&self, plan: &SkillLinks) -> Result<(), EngineError> {
+    pub(super) fn create_links(&self, plan: &SkillLinks) -> Result<(), ConnectError> {
         for (name, source) in &plan.sources {
             let target = plan.folder.join(name);
             self.publish_one(source, &target)
-                .map_err(|error| EngineError::file("write", &target, &error))?;
+                .map_err(|error| ConnectError::file("write", &target, &error))?;
         }
         Ok(())
     }
@@ -105,8 +104,8 @@ fn link(source: &Path, target: &Path) -> io::Result<()> {
 }
 
 /// Folders of ours in an agent's folder.
-pub(super) fn linked_folders(engine: &Engine, agent: &ConnectableAgent) -> Vec<PathBuf> {
-    let Some(folder) = skills_folder(engine, agent) else { return Vec::new() };
+pub(super) fn linked_folders(connector: &Connector<'_>, agent: &ConnectableAgent) -> Vec<PathBuf> {
+    let Some(folder) = connector.skills_folder(agent) else { return Vec::new() };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let ours = entries.map(|entry| entry.path()).filter(|path| is_ours(path));
     let mut ours: Vec<PathBuf> = ours.collect();
@@ -122,9 +121,9 @@ fn is_ours(folder: &Path) -> bool {
 }
 
 /// Removes folders of ours. Links are removed, never what they lead to.
-pub(super) fn remove_links(folders: &[PathBuf]) -> Result<(), EngineError> {
+pub(super) fn remove_links(folders: &[PathBuf]) -> Result<(), ConnectError> {
     for folder in folders {
-        fs::remove_dir_all(folder).map_err(|error| EngineError::file("remove", folder, &error))?;
+        fs::remove_dir_all(folder).map_err(|error| ConnectError::file("remove", folder, &error))?;
     }
     Ok(())
 }

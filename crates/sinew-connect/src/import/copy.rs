@@ -11,60 +11,45 @@ use sinew_skill::names;
 use super::{
     ImportReport, ImportRequest, ImportStatus, ImportedSkill, OwnSkillIndex, SkillImportMode,
 };
-use crate::connect::agents::ConnectableAgent;
-use crate::hub::{
-    ApprovalMethod, HubOverrides, InstallApprover, InstallConcern, InstallDecision, InstallReview,
-    InstallRisk, InstallTarget, SkillInstallRequest, SkillReference,
-};
-use crate::{Engine, EngineError, ErrorKind};
+use crate::agents::ConnectableAgent;
+use sinew_hub::HubErrorKind;
 
-/// Who installs, as records carry it.
-const IMPORTED: &str = "a person, by `sinew import`";
+use crate::{ConnectError, Connector};
+
 /// How deep commands lie below their folder.
 const MAX_DEPTH: usize = 4;
 /// A larger file is no command.
 const MAX_COMMAND: u64 = 256_000;
 
-impl Engine {
+impl Connector<'_> {
     /// Links skills into the folder of installed ones.
-    pub(super) fn link_in(&self, added: &[(String, PathBuf)]) -> Result<(), EngineError> {
-        let folder = self.managed_folder();
+    pub(super) fn link_in(&self, added: &[(String, PathBuf)]) -> Result<(), ConnectError> {
+        let folder = &self.managed_folder;
         for (name, source) in added {
             let target = folder.join(plain(name));
-            let linked = fs::create_dir_all(&folder).and_then(|()| link(source, &target));
+            let linked = fs::create_dir_all(folder).and_then(|()| link(source, &target));
             match linked {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                other => other.map_err(|error| EngineError::file("link", &target, &error))?,
+                other => other.map_err(|error| ConnectError::file("link", &target, &error))?,
             }
         }
         Ok(())
     }
 
     /// Installs skills from their folders: scanned, staged and locked like any other.
-    pub(super) fn copy_in(&self, added: &[(String, PathBuf)]) -> Result<(), EngineError> {
+    pub(super) fn copy_in(&self, added: &[(String, PathBuf)]) -> Result<(), ConnectError> {
         added.iter().try_for_each(|(name, source)| self.install_copy(name, source))
     }
 
-    fn install_copy(&self, name: &str, source: &Path) -> Result<(), EngineError> {
-        let workdir = self.workdir(InstallTarget::Managed);
-        let target = plain(name);
-        if workdir.skills.join(&target).exists() {
-            return Ok(());
-        }
-        let mut ask = SkillInstallRequest::new(SkillReference::Local(path_text(source)), IMPORTED);
-        ask.name = Some(target);
-        // It stands beside the very skill that it is a copy of.
-        ask.accepted.insert(InstallRisk::Shadows);
-        let hub = self.hub(&HubOverrides::default())?;
-        self.install_skill(&hub, &ask, &workdir, &mut ImportApprover, &mut |_, _| {})?;
-        Ok(())
+    fn install_copy(&self, name: &str, source: &Path) -> Result<(), ConnectError> {
+        self.host.install_copy(&plain(name), source)
     }
 
     /// A command becomes a folder before it is installed.
-    fn install_command(&self, name: &str, bundle: &SkillBundle) -> Result<(), EngineError> {
+    fn install_command(&self, name: &str, bundle: &SkillBundle) -> Result<(), ConnectError> {
         let failed = |error: io::Error| {
-            EngineError::new(
-                ErrorKind::Environment,
+            ConnectError::new(
+                HubErrorKind::Environment,
                 "not-copied",
                 format!("cannot copy {name}: {error}"),
             )
@@ -83,11 +68,11 @@ impl Engine {
         request: &ImportRequest,
         taken: &mut OwnSkillIndex,
         report: &mut ImportReport,
-    ) -> Result<(), EngineError> {
+    ) -> Result<(), ConnectError> {
         let scanner = Scanner::new();
         for agent in agents {
             for place in agent.commands {
-                let root = place.path(&self.env, self.workspace());
+                let root = place.path(self.env, self.workspace);
                 for file in commands(&root) {
                     let Some((name, text)) = as_skill(&root, &file) else { continue };
                     let bundle =
@@ -113,19 +98,6 @@ impl Engine {
             }
         }
         Ok(())
-    }
-}
-
-/// Whoever imports has said yes; what gives pause beyond that stays out.
-struct ImportApprover;
-
-impl InstallApprover for ImportApprover {
-    fn concern(&mut self, _concern: &InstallConcern) -> InstallDecision {
-        InstallDecision::No
-    }
-
-    fn approve(&mut self, _proposal: &InstallReview) -> InstallDecision {
-        InstallDecision::Yes { by: IMPORTED.to_owned(), method: ApprovalMethod::Flag, reason: None }
     }
 }
 

@@ -1,37 +1,13 @@
-//! Connecting agents: our entry in the configuration of programs that people already use.
-//!
-//! [`Engine::plan_connect`] says what would change, [`Engine::connect`] writes it, with a backup and a
-//! line in a ledger, and [`Engine::disconnect`] takes exactly that out again. Agents are rows of a
-//! table; one writer serves them all.
-//!
-//! What must never happen here: a file that is half written or was not understood, somebody else's entry
-//! that is replaced without being told to, a secret in a file.
-
-pub(crate) mod agents;
-pub(crate) mod config_file;
-mod connections;
-mod disconnect;
-pub(crate) mod edit;
-mod ledger;
-mod plan;
-mod probe;
-mod skill_links;
-
-use std::path::PathBuf;
+//! Connecting an agent: planned, then written with a backup and a line in the ledger.
 
 use serde::Serialize;
-use sinew_cortex::UtcInstant;
+use sinew_hub::HubErrorKind;
 use sinew_skill::names;
 
-pub use agents::ConnectScope;
-pub use connections::{AgentConnection, ConnectionFile};
-pub use disconnect::{DisconnectReport, DisconnectedFile};
-pub use plan::{FileChange, FileChangeStatus};
-
-use crate::{Engine, EngineError, ErrorKind};
-use agents::{AGENTS, ConnectableAgent};
-use ledger::{ConnectChange, ConnectLedger};
-pub use skill_links::SkillLinks;
+use crate::agents::{AGENTS, ConnectScope, ConnectableAgent};
+use crate::ledger::ConnectChange;
+use crate::plan::{FileChange, FileChangeStatus};
+use crate::{ConnectError, Connector, SkillLinks, config_file};
 
 /// What of an agent is connected; nothing named means what makes sense for it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -86,11 +62,11 @@ impl ConnectPlan {
     }
 }
 
-impl Engine {
+impl Connector<'_> {
     /// What connecting an agent would change. Nothing is written.
-    pub fn plan_connect(&self, request: &ConnectRequest) -> Result<ConnectPlan, EngineError> {
+    pub fn plan(&self, request: &ConnectRequest) -> Result<ConnectPlan, ConnectError> {
         let agent = find_agent(&request.agent)?;
-        let files = self.plan(agent, request)?;
+        let files = self.plan_files(agent, request)?;
         let skills = match request.parts.skills {
             true => self.plan_skills(agent)?,
             false => None,
@@ -106,7 +82,7 @@ impl Engine {
         &self,
         request: &ConnectRequest,
         mut plan: ConnectPlan,
-    ) -> Result<ConnectPlan, EngineError> {
+    ) -> Result<ConnectPlan, ConnectError> {
         let ledger = self.ledger();
         let stamp = self.stamp();
         for file in plan.files.iter().filter(|file| file.status != FileChangeStatus::Unchanged) {
@@ -131,25 +107,13 @@ impl Engine {
         plan.written = true;
         Ok(plan)
     }
-
-    fn ledger(&self) -> ConnectLedger {
-        ConnectLedger::below(&self.env.sinew_home())
-    }
-
-    fn ledger_failed(&self, error: &std::io::Error) -> EngineError {
-        EngineError::file("write", &self.env.sinew_home().join("connections.jsonl"), error)
-    }
-
-    fn stamp(&self) -> String {
-        UtcInstant::from_clock(self.env.clock.now_ms()).to_string()
-    }
 }
 
-pub(crate) fn find_agent(name: &str) -> Result<&'static ConnectableAgent, EngineError> {
+pub(crate) fn find_agent(name: &str) -> Result<&'static ConnectableAgent, ConnectError> {
     ConnectableAgent::find(name).ok_or_else(|| {
         let known = || AGENTS.iter().map(|agent| agent.id);
-        let error = EngineError::new(
-            ErrorKind::Usage,
+        let error = ConnectError::new(
+            HubErrorKind::Usage,
             "unknown-agent",
             format!("there is no agent `{name}`"),
         );
@@ -159,14 +123,4 @@ pub(crate) fn find_agent(name: &str) -> Result<&'static ConnectableAgent, Engine
         };
         error.hint(format!("agents: {}", known().collect::<Vec<_>>().join(", ")))
     })
-}
-
-/// Where sinew's own skills go for an agent that has a folder for them.
-fn skills_folder(engine: &Engine, agent: &ConnectableAgent) -> Option<PathBuf> {
-    match agent.skills {
-        agents::AgentSkillAccess::Folder(place) => {
-            Some(place.path(&engine.env, engine.workspace()))
-        }
-        agents::AgentSkillAccess::Listed(_) => None,
-    }
 }

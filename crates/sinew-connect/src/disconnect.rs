@@ -9,11 +9,14 @@ use serde_json::Value;
 
 use super::agents::ConnectableAgent;
 use super::config_file::{AgentConfigFile, digest, unreadable_error};
+use super::connect::find_agent;
 use super::edit::{ConfigDocument, ConfigFormat};
 use super::ledger::{ConnectChange, WrittenValue};
 use super::plan::diff;
-use super::{find_agent, skill_links};
-use crate::{Engine, EngineError, ErrorKind};
+use super::skill_links;
+use sinew_hub::HubErrorKind;
+
+use crate::{ConnectError, Connector};
 
 /// What disconnecting an agent did, or would do.
 #[derive(Debug, Serialize)]
@@ -52,9 +55,9 @@ pub struct DisconnectedFile {
     backups: Vec<PathBuf>,
 }
 
-impl Engine {
+impl Connector<'_> {
     /// Takes out what connecting wrote; without `write`, only says what it would do.
-    pub fn disconnect(&self, name: &str, write: bool) -> Result<DisconnectReport, EngineError> {
+    pub fn disconnect(&self, name: &str, write: bool) -> Result<DisconnectReport, ConnectError> {
         let agent = find_agent(name)?;
         let ledger = self.ledger();
         let changes = ledger.changes().map_err(|error| self.ledger_failed(&error))?;
@@ -64,8 +67,8 @@ impl Engine {
         }
         let published = skill_links::linked_folders(self, agent);
         if by_file.is_empty() && published.is_empty() {
-            return Err(EngineError::new(
-                ErrorKind::No,
+            return Err(ConnectError::new(
+                HubErrorKind::No,
                 "not-connected",
                 format!("{} is not connected by sinew", agent.title),
             )
@@ -94,8 +97,8 @@ impl Engine {
         agent: &ConnectableAgent,
         file: PathBuf,
         changes: &[ConnectChange],
-    ) -> Result<DisconnectedFile, EngineError> {
-        let found = AgentConfigFile::read(&self.env, self.workspace(), &file)?;
+    ) -> Result<DisconnectedFile, ConnectError> {
+        let found = AgentConfigFile::read(self.env, self.workspace, &file)?;
         let mut undone = DisconnectedFile {
             file,
             restored: false,
@@ -193,13 +196,13 @@ pub(super) fn format_of(agent: &ConnectableAgent, file: &Path) -> ConfigFormat {
     if hooks { ConfigFormat::Json } else { agent.format }
 }
 
-fn carry_out(undone: &DisconnectedFile, scope: super::ConnectScope) -> Result<(), EngineError> {
+fn carry_out(undone: &DisconnectedFile, scope: super::ConnectScope) -> Result<(), ConnectError> {
     let Some(found) = &undone.found else { return Ok(()) };
     match &undone.text {
         Some(text) if found.text.as_ref() != Some(text) => found.replace(text, scope)?,
         Some(_) => {}
         None => fs::remove_file(&found.path)
-            .map_err(|error| EngineError::file("remove", &found.path, &error))?,
+            .map_err(|error| ConnectError::file("remove", &found.path, &error))?,
     }
     if undone.restored {
         // The file is its own backup again.

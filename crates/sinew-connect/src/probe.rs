@@ -9,13 +9,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::AgentConnection;
 use super::config_file::AgentConfigFile;
+use super::connections::AgentConnection;
 use super::disconnect::format_of;
 use super::ledger::WrittenValue;
 use super::plan::ENTRY;
-use crate::doctor::{DoctorProbe, ProbeHealth};
-use crate::{Engine, EngineError};
+use crate::{ConnectError, Connector};
 
 /// How long a server may take to tell its tools: what agents allow.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -23,53 +22,61 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The protocol that every client speaks.
 const REVISION: &str = "2025-06-18";
 
-impl Engine {
-    /// One line for each agent that is connected.
-    pub(crate) fn probe_connections(&self, probes: &mut Vec<DoctorProbe>) {
-        let Ok(connections) = self.connections() else { return };
-        for connection in connections.iter().filter(|connection| !connection.files.is_empty()) {
-            let (health, detail) = self.proof(connection);
-            let remedy = (health == ProbeHealth::Warn)
-                .then(|| format!("`sinew connect {} --force` writes it anew", connection.agent));
-            let name = connection.title.to_owned();
-            probes.push(DoctorProbe { area: "connections", name, health, detail, remedy });
-        }
+/// How a connection stands: what was written is there, and its server answers.
+#[derive(Debug, Clone)]
+pub struct ConnectionProbe {
+    /// The agent.
+    pub agent: &'static str,
+    /// What people call it.
+    pub title: &'static str,
+    /// Whether it is as it should be.
+    pub works: bool,
+    /// What was found.
+    pub detail: String,
+}
+
+impl Connector<'_> {
+    /// Proves every connection, one answer for each agent that is connected.
+    pub fn probe(&self) -> Result<Vec<ConnectionProbe>, ConnectError> {
+        let connections = self.connections()?;
+        let connected = connections.iter().filter(|connection| !connection.files.is_empty());
+        let probed = connected.map(|connection| {
+            let (works, detail) = match self.proof(connection) {
+                Ok(detail) => (true, detail),
+                Err(detail) => (false, detail),
+            };
+            ConnectionProbe { agent: connection.agent, title: connection.title, works, detail }
+        });
+        Ok(probed.collect())
     }
 
-    fn proof(&self, connection: &AgentConnection) -> (ProbeHealth, String) {
+    /// What shows that a connection works, or why it does not.
+    fn proof(&self, connection: &AgentConnection) -> Result<String, String> {
         let changed: Vec<&str> =
             connection.files.iter().flat_map(|file| &file.changed).map(String::as_str).collect();
         if !changed.is_empty() {
-            return (
-                ProbeHealth::Warn,
-                format!("changed since it was written: {}", changed.join(", ")),
-            );
+            return Err(format!("changed since it was written: {}", changed.join(", ")));
         }
-        match self.configured_server(connection.agent) {
-            Err(error) => (ProbeHealth::Warn, error.message),
-            Ok(None) => (ProbeHealth::Good, "hooks are in place".to_owned()),
-            Ok(Some(McpServerEntry::Address(url))) => {
-                (ProbeHealth::Good, format!("at {url} (not asked)"))
-            }
-            Ok(Some(McpServerEntry::Command(argv))) => match self.tools(&argv) {
-                Ok(tools) => {
-                    (ProbeHealth::Good, format!("`{}` offers {tools} tools", argv.join(" ")))
-                }
-                Err(why) => (ProbeHealth::Warn, format!("`{}` {why}", argv.join(" "))),
+        match self.configured_server(connection.agent).map_err(|error| error.message)? {
+            None => Ok("hooks are in place".to_owned()),
+            Some(McpServerEntry::Address(url)) => Ok(format!("at {url} (not asked)")),
+            Some(McpServerEntry::Command(argv)) => match self.tools(&argv) {
+                Ok(tools) => Ok(format!("`{}` offers {tools} tools", argv.join(" "))),
+                Err(why) => Err(format!("`{}` {why}", argv.join(" "))),
             },
         }
     }
 
     /// The server that the agent's file names now, for what the ledger says was written.
-    fn configured_server(&self, agent: &str) -> Result<Option<McpServerEntry>, EngineError> {
-        let agent = super::find_agent(agent)?;
+    fn configured_server(&self, agent: &str) -> Result<Option<McpServerEntry>, ConnectError> {
+        let agent = super::connect::find_agent(agent)?;
         let changes = self.ledger().changes().map_err(|error| self.ledger_failed(&error))?;
         for change in changes.iter().rev().filter(|change| change.agent == agent.id) {
             let entry = change.written.iter().find(|written| {
                 matches!(written, WrittenValue::Entry { .. }) && written.at().last() == Some(&ENTRY)
             });
             let Some(entry) = entry else { continue };
-            let found = AgentConfigFile::read(&self.env, self.workspace(), &change.file)?;
+            let found = AgentConfigFile::read(self.env, self.workspace, &change.file)?;
             let document = found.document(format_of(agent, &change.file))?;
             return Ok(document.get(&entry.at()).and_then(|value| McpServerEntry::of(&value)));
         }
@@ -80,7 +87,7 @@ impl Engine {
     fn tools(&self, argv: &[String]) -> Result<usize, String> {
         let (program, args) = argv.split_first().ok_or("is empty")?;
         let mut command = Command::new(program);
-        command.args(args).env_clear().envs(&self.env.vars).current_dir(self.workspace());
+        command.args(args).env_clear().envs(&self.env.vars).current_dir(self.workspace);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;
         let mut child = ChildGuard(child);

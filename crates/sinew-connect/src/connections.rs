@@ -8,7 +8,7 @@ use super::agents::{AGENTS, ConnectScope};
 use super::config_file::AgentConfigFile;
 use super::disconnect::format_of;
 use super::ledger::{ConnectChange, WrittenValue};
-use crate::{Engine, EngineError};
+use crate::{ConnectError, Connector};
 
 /// An agent.
 #[derive(Debug, Serialize)]
@@ -36,9 +36,9 @@ pub struct ConnectionFile {
     pub changed: Vec<String>,
 }
 
-impl Engine {
+impl Connector<'_> {
     /// Every agent that can be connected, with what is.
-    pub fn connections(&self) -> Result<Vec<AgentConnection>, EngineError> {
+    pub fn connections(&self) -> Result<Vec<AgentConnection>, ConnectError> {
         let changes = self.ledger().changes().map_err(|error| self.ledger_failed(&error))?;
         let each = AGENTS.iter().map(|agent| {
             let mut files: Vec<ConnectionFile> = Vec::new();
@@ -60,7 +60,7 @@ impl Engine {
             AgentConnection {
                 agent: agent.id,
                 title: agent.title,
-                found: agent.is_installed(&self.env),
+                found: agent.is_installed(self.env),
                 files,
             }
         });
@@ -70,10 +70,10 @@ impl Engine {
     /// Which of the places that were written still say so.
     fn compared(
         &self,
-        agent: &super::ConnectableAgent,
+        agent: &super::agents::ConnectableAgent,
         change: &ConnectChange,
     ) -> (Vec<String>, Vec<String>) {
-        let found = AgentConfigFile::read(&self.env, self.workspace(), &change.file);
+        let found = AgentConfigFile::read(self.env, self.workspace, &change.file);
         let document = found.and_then(|found| found.document(format_of(agent, &change.file)));
         let (mut intact, mut changed) = (Vec::new(), Vec::new());
         for written in &change.written {

@@ -15,10 +15,13 @@ use serde_json::Value;
 use sinew_catalog::{Catalog, CatalogEntry, EntryState, path_text};
 use sinew_guard::scan::Verdict;
 
-use crate::connect::agents::{AGENTS, ConnectScope, ConnectableAgent};
-use crate::connect::config_file::{AgentConfigFile, unreadable_error};
-use crate::connect::edit::ConfigFormat;
-use crate::{Engine, EngineError, EngineOptions, ErrorKind};
+use crate::agents::{AGENTS, ConnectScope, ConnectableAgent};
+use crate::config_file::{AgentConfigFile, unreadable_error};
+use crate::connect::find_agent;
+use crate::edit::ConfigFormat;
+use sinew_hub::HubErrorKind;
+
+use crate::{ConnectError, Connector};
 
 /// How skills are taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,18 +113,17 @@ pub enum ImportStatus {
     NeedsCopy,
 }
 
-impl Engine {
+impl Connector<'_> {
     /// Finds the skills of other agents and takes them in.
-    pub fn import(&self, request: &ImportRequest) -> Result<ImportReport, EngineError> {
+    pub fn import(&self, request: &ImportRequest) -> Result<ImportReport, ConnectError> {
         let agents = chosen(&request.agents)?;
-        let snapshot = self.snapshot();
+        let snapshot = self.host.snapshot();
         let mut report = ImportReport { written: request.write, ..ImportReport::default() };
         let mut taken = OwnSkillIndex::of(self, &snapshot.catalog, &agents);
         report.roots = self.import_roots(&agents, &snapshot.catalog);
         let mut added = Vec::new();
         for root in report.roots.clone() {
-            let engine = self.over_folder(&root.path)?;
-            let found = engine.snapshot();
+            let found = self.host.look_at(&root.path)?;
             for entry in found.catalog.entries.iter().filter(|entry| !is_system(entry, &root.path))
             {
                 let status = taken.judge(entry);
@@ -174,7 +176,7 @@ impl Engine {
         };
         for agent in agents {
             for place in agent.imports {
-                note(place.path(&self.env, self.workspace()), agent.id);
+                note(place.path(self.env, self.workspace), agent.id);
             }
             if agent.id == "openclaw" {
                 for folder in self.openclaw_extra() {
@@ -194,40 +196,29 @@ impl Engine {
         folders.filter_map(Value::as_str).map(|folder| self.env.expand_home(folder)).collect()
     }
 
-    /// The same machine, looking at one folder.
-    fn over_folder(&self, folder: &Path) -> Result<Self, EngineError> {
-        let options = EngineOptions {
-            profile: Some("directory".to_owned()),
-            workspace: Some(folder.to_owned()),
-            config: self.options.config.clone(),
-            ..EngineOptions::default()
-        };
-        Self::open(self.env.clone(), options)
-    }
-
     /// Has a folder of somebody's own read where it is, as one of the extra ones; `false` where it is
     /// read already.
-    pub fn link_folder(&self, folder: &Path) -> Result<bool, EngineError> {
+    pub fn link_folder(&self, folder: &Path) -> Result<bool, ConnectError> {
         let real =
-            fs::canonicalize(folder).map_err(|error| EngineError::file("read", folder, &error))?;
+            fs::canonicalize(folder).map_err(|error| ConnectError::file("read", folder, &error))?;
         if !real.is_dir() {
             let message = format!("{} is no folder", folder.display());
-            return Err(EngineError::new(ErrorKind::Usage, "not-a-folder", message)
+            return Err(ConnectError::new(HubErrorKind::Usage, "not-a-folder", message)
                 .hint("an archive is copied: leave --link out"));
         }
-        if is_read(&self.snapshot().catalog, &real) {
+        if is_read(&self.host.snapshot().catalog, &real) {
             return Ok(false);
         }
         self.register(&[real]).map(|()| true)
     }
 
     /// Names folders in the configuration. Comments stay.
-    fn register(&self, new: &[PathBuf]) -> Result<(), EngineError> {
+    fn register(&self, new: &[PathBuf]) -> Result<(), ConnectError> {
         if new.is_empty() {
             return Ok(());
         }
-        let path = &self.config_source().path;
-        let found = AgentConfigFile::read(&self.env, self.workspace(), path)?;
+        let path = self.config_path;
+        let found = AgentConfigFile::read(self.env, self.workspace, path)?;
         let mut document = found.document(ConfigFormat::Json5)?;
         let at = ["skills", "load", "extraDirs"];
         for root in new {
@@ -255,11 +246,13 @@ struct OwnSkillIndex {
 
 impl OwnSkillIndex {
     /// sinew's own skills: those that no agent's folder brings.
-    fn of(engine: &Engine, catalog: &Catalog, agents: &[&ConnectableAgent]) -> Self {
+    fn of(connector: &Connector<'_>, catalog: &Catalog, agents: &[&ConnectableAgent]) -> Self {
         let theirs: Vec<PathBuf> = agents
             .iter()
             .flat_map(|agent| agent.imports)
-            .filter_map(|place| fs::canonicalize(place.path(&engine.env, engine.workspace())).ok())
+            .filter_map(|place| {
+                fs::canonicalize(place.path(connector.env, connector.workspace)).ok()
+            })
             .collect();
         let own = catalog.unshadowed().filter(|entry| {
             let real = fs::canonicalize(&entry.base_dir).unwrap_or_else(|_| entry.base_dir.clone());
@@ -302,9 +295,9 @@ fn is_system(entry: &CatalogEntry, root: &Path) -> bool {
     inside.components().any(|part| part.as_os_str() == ".system")
 }
 
-fn chosen(names: &[String]) -> Result<Vec<&'static ConnectableAgent>, EngineError> {
+fn chosen(names: &[String]) -> Result<Vec<&'static ConnectableAgent>, ConnectError> {
     if names.is_empty() {
         return Ok(AGENTS.iter().collect());
     }
-    names.iter().map(|name| crate::connect::find_agent(name)).collect()
+    names.iter().map(|name| find_agent(name)).collect()
 }

@@ -10,7 +10,9 @@ use sinew_guard::atomic::{self, FileAccess};
 
 use super::agents::ConnectScope;
 use super::edit::{ConfigDocument, ConfigEditError, ConfigFormat};
-use crate::{EngineError, ErrorKind};
+use sinew_hub::HubErrorKind;
+
+use crate::ConnectError;
 
 /// A larger file is no configuration.
 const MAX_FILE: u64 = 16 << 20;
@@ -30,8 +32,8 @@ impl AgentConfigFile {
         env: &Environment,
         workspace: &Path,
         path: &Path,
-    ) -> Result<Self, EngineError> {
-        let failed = |error: io::Error| EngineError::file("read", path, &error);
+    ) -> Result<Self, ConnectError> {
+        let failed = |error: io::Error| ConnectError::file("read", path, &error);
         let path = match fs::symlink_metadata(path) {
             Ok(facts) if facts.is_symlink() => behind(env, workspace, path)?,
             Ok(_) => path.to_owned(),
@@ -53,15 +55,15 @@ impl AgentConfigFile {
         self.text.as_deref().map(digest)
     }
 
-    pub(crate) fn document(&self, format: ConfigFormat) -> Result<ConfigDocument, EngineError> {
+    pub(crate) fn document(&self, format: ConfigFormat) -> Result<ConfigDocument, ConnectError> {
         ConfigDocument::read(format, self.text.as_deref().unwrap_or_default())
             .map_err(|trouble| unreadable_error(&self.path, &trouble))
     }
 
     /// Copies the file as it is beside itself.
-    pub(crate) fn back_up(&self, stamp: &str) -> Result<Option<PathBuf>, EngineError> {
+    pub(crate) fn back_up(&self, stamp: &str) -> Result<Option<PathBuf>, ConnectError> {
         let Some(text) = &self.text else { return Ok(None) };
-        let failed = |error: io::Error| EngineError::file("back up", &self.path, &error);
+        let failed = |error: io::Error| ConnectError::file("back up", &self.path, &error);
         let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let backup = (0..)
             .map(|number| match number {
@@ -80,11 +82,11 @@ impl AgentConfigFile {
     }
 
     /// Replaces the file, unless somebody else changed it since it was read.
-    pub(crate) fn replace(&self, text: &str, scope: ConnectScope) -> Result<(), EngineError> {
+    pub(crate) fn replace(&self, text: &str, scope: ConnectScope) -> Result<(), ConnectError> {
         let now = match fs::read(&self.path) {
             Ok(bytes) => Some(bytes),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(EngineError::file("read", &self.path, &error)),
+            Err(error) => return Err(ConnectError::file("read", &self.path, &error)),
         };
         if now.as_deref() != self.text.as_ref().map(String::as_bytes) {
             return Err(changed(&self.path));
@@ -95,7 +97,7 @@ impl AgentConfigFile {
             (None, ConnectScope::Project) => FileAccess::Shared,
         };
         atomic::write(&self.path, text.as_bytes(), access)
-            .map_err(|error| EngineError::file("write", &self.path, &error))
+            .map_err(|error| ConnectError::file("write", &self.path, &error))
     }
 }
 
@@ -104,9 +106,9 @@ pub(super) fn digest(text: &str) -> String {
 }
 
 /// What a link leads to, where that is below the home or the project.
-fn behind(env: &Environment, workspace: &Path, link: &Path) -> Result<PathBuf, EngineError> {
+fn behind(env: &Environment, workspace: &Path, link: &Path) -> Result<PathBuf, ConnectError> {
     let refused = |what: String| {
-        EngineError::new(ErrorKind::Refused, "link-leads-out", what)
+        ConnectError::new(HubErrorKind::Refused, "link-leads-out", what)
             .hint("replace the link by the file, or change the file yourself")
     };
     let target = fs::canonicalize(link)
@@ -122,20 +124,20 @@ fn behind(env: &Environment, workspace: &Path, link: &Path) -> Result<PathBuf, E
     }
 }
 
-fn changed(path: &Path) -> EngineError {
-    EngineError::new(
-        ErrorKind::Environment,
+fn changed(path: &Path) -> ConnectError {
+    ConnectError::new(
+        HubErrorKind::Environment,
         "changed-meanwhile",
         format!("{} changed while it was being edited", path.display()),
     )
     .hint("try again; nothing was written")
 }
 
-pub(crate) fn unreadable_error(path: &Path, trouble: &ConfigEditError) -> EngineError {
+pub(crate) fn unreadable_error(path: &Path, trouble: &ConfigEditError) -> ConnectError {
     let code = match trouble {
         ConfigEditError::Syntax { .. } => "bad-syntax",
         ConfigEditError::Shape { .. } => "bad-shape",
     };
-    EngineError::new(ErrorKind::Environment, code, format!("{}: {trouble}", path.display()))
+    ConnectError::new(HubErrorKind::Environment, code, format!("{}: {trouble}", path.display()))
         .hint("correct the file; nothing was written")
 }

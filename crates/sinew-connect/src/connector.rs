@@ -1,0 +1,61 @@
+//! What connecting and importing work with: the machine, the workspace, and what the engine lends.
+
+use std::fmt::Debug;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sinew_catalog::{Environment, Snapshot};
+use sinew_cortex::UtcInstant;
+
+use crate::agents::{AgentSkillAccess, ConnectableAgent};
+use crate::error::ConnectError;
+use crate::ledger::ConnectLedger;
+
+/// What the engine lends: its view of skills, and its one way to install.
+pub trait ConnectHost: Debug {
+    /// The skills as they are now.
+    fn snapshot(&self) -> Arc<Snapshot>;
+    /// The skills of one folder: parsed, gated and scanned like any other.
+    fn look_at(&self, folder: &Path) -> Result<Arc<Snapshot>, ConnectError>;
+    /// Installs a copy of a folder under a name: scanned, staged and locked like any other. Nothing
+    /// happens where the name is taken.
+    fn install_copy(&self, name: &str, source: &Path) -> Result<(), ConnectError>;
+}
+
+/// Other programs' files, as one user sees them from one workspace.
+#[derive(Debug, Clone)]
+pub struct Connector<'a> {
+    /// The machine.
+    pub env: &'a Environment,
+    /// The agent's workspace.
+    pub workspace: &'a Path,
+    /// Where installed skills live.
+    pub managed_folder: PathBuf,
+    /// sinew's own configuration file, which names folders that are read where they are.
+    pub config_path: &'a Path,
+    /// The engine.
+    pub host: &'a dyn ConnectHost,
+}
+
+impl Connector<'_> {
+    pub(crate) fn ledger(&self) -> ConnectLedger {
+        ConnectLedger::below(&self.env.sinew_home())
+    }
+
+    pub(crate) fn ledger_failed(&self, error: &io::Error) -> ConnectError {
+        ConnectError::file("write", &self.env.sinew_home().join("connections.jsonl"), error)
+    }
+
+    pub(crate) fn stamp(&self) -> String {
+        UtcInstant::from_clock(self.env.clock.now_ms()).to_string()
+    }
+
+    /// Where sinew's own skills go for an agent that has a folder for them.
+    pub(crate) fn skills_folder(&self, agent: &ConnectableAgent) -> Option<PathBuf> {
+        match agent.skills {
+            AgentSkillAccess::Folder(place) => Some(place.path(self.env, self.workspace)),
+            AgentSkillAccess::Listed(_) => None,
+        }
+    }
+}

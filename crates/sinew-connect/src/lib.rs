@@ -1,0 +1,41 @@
+//! Other programs' files: sinew's entry in the configuration of agents that people already use, and
+//! the skills of those agents taken in.
+//!
+//! A [`Connector`] is built by the engine, which lends it a view of skills and its one way to install
+//! ([`ConnectHost`]). [`Connector::plan`] says what connecting would change, [`Connector::connect`]
+//! writes it, with a backup and a line in a ledger, and [`Connector::disconnect`] takes exactly that
+//! out again. [`Connector::import`] finds the skills of other agents and takes them in. Agents are rows
+//! of a table; one writer serves them all.
+//!
+//! *Promises*: undo is exact: where nothing else changed a file has its old bytes again, and where
+//! something did only our entry is taken out. *Leaves out*: routing, and deciding what is installed.
+//!
+//! What must never happen here: a file that is half written or was not understood, another program's
+//! entry that is replaced without being told to, a secret in a file.
+
+mod agents;
+mod config_file;
+mod connect;
+mod connections;
+mod connector;
+mod disconnect;
+mod edit;
+mod error;
+mod import;
+mod ledger;
+mod plan;
+mod probe;
+mod skill_links;
+
+pub use agents::ConnectScope;
+pub use connect::{ConnectParts, ConnectPlan, ConnectRequest};
+pub use connections::{AgentConnection, ConnectionFile};
+pub use connector::{ConnectHost, Connector};
+pub use disconnect::{DisconnectReport, DisconnectedFile};
+pub use error::ConnectError;
+pub use import::{
+    ImportReport, ImportRequest, ImportRoot, ImportStatus, ImportedSkill, SkillImportMode,
+};
+pub use plan::{FileChange, FileChangeStatus};
+pub use probe::ConnectionProbe;
+pub use skill_links::SkillLinks;

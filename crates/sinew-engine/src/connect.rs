@@ -1,0 +1,101 @@
+//! Other programs' files: what the engine lends to `sinew-connect`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use sinew_catalog::{Snapshot, path_text};
+use sinew_connect::{ConnectHost, Connector};
+
+use crate::hub::{
+    ApprovalMethod, HubErrorKind, HubOverrides, InstallApprover, InstallConcern, InstallDecision,
+    InstallReview, InstallRisk, InstallTarget, SkillInstallRequest, SkillReference,
+};
+use crate::{Engine, EngineError, EngineOptions, ErrorKind};
+
+pub use sinew_connect::{
+    AgentConnection, ConnectError, ConnectParts, ConnectPlan, ConnectRequest, ConnectScope,
+    ConnectionFile, DisconnectReport, DisconnectedFile, FileChange, FileChangeStatus, ImportReport,
+    ImportRequest, ImportRoot, ImportStatus, ImportedSkill, SkillImportMode, SkillLinks,
+};
+
+/// Who installs, as records carry it.
+const IMPORTED: &str = "a person, by `sinew import`";
+
+impl Engine {
+    /// Other programs' files: connecting agents, disconnecting them, taking their skills in.
+    pub fn connect(&self) -> Connector<'_> {
+        Connector {
+            env: &self.env,
+            workspace: self.workspace(),
+            managed_folder: self.managed_folder(),
+            config_path: &self.config_source().path,
+            host: self,
+        }
+    }
+}
+
+impl ConnectHost for Engine {
+    fn snapshot(&self) -> Arc<Snapshot> {
+        Self::snapshot(self)
+    }
+
+    fn look_at(&self, folder: &Path) -> Result<Arc<Snapshot>, ConnectError> {
+        let options = EngineOptions {
+            profile: Some("directory".to_owned()),
+            workspace: Some(folder.to_owned()),
+            config: self.options.config.clone(),
+            ..EngineOptions::default()
+        };
+        Ok(Self::open(self.env.clone(), options)?.snapshot())
+    }
+
+    fn install_copy(&self, name: &str, source: &Path) -> Result<(), ConnectError> {
+        let workdir = self.workdir(InstallTarget::Managed);
+        if workdir.skills.join(name).exists() {
+            return Ok(());
+        }
+        let mut ask = SkillInstallRequest::new(SkillReference::Local(path_text(source)), IMPORTED);
+        ask.name = Some(name.to_owned());
+        // It stands beside the very skill that it is a copy of.
+        ask.accepted.insert(InstallRisk::Shadows);
+        let hub = self.hub(&HubOverrides::default())?;
+        self.install_skill(&hub, &ask, &workdir, &mut ImportApprover, &mut |_, _| {})
+            .map_err(EngineError::from)?;
+        Ok(())
+    }
+}
+
+/// A person who imports has said yes; what gives pause beyond that stays out.
+struct ImportApprover;
+
+impl InstallApprover for ImportApprover {
+    fn concern(&mut self, _concern: &InstallConcern) -> InstallDecision {
+        InstallDecision::No
+    }
+
+    fn approve(&mut self, _proposal: &InstallReview) -> InstallDecision {
+        InstallDecision::Yes { by: IMPORTED.to_owned(), method: ApprovalMethod::Flag, reason: None }
+    }
+}
+
+impl From<ConnectError> for EngineError {
+    fn from(error: ConnectError) -> Self {
+        let mut told = Self::new(error.kind.into(), error.code, error.message);
+        told.hints = error.hints;
+        told
+    }
+}
+
+impl From<EngineError> for ConnectError {
+    fn from(error: EngineError) -> Self {
+        let kind = match error.kind {
+            ErrorKind::No => HubErrorKind::No,
+            ErrorKind::Usage => HubErrorKind::Usage,
+            ErrorKind::Refused => HubErrorKind::Refused,
+            ErrorKind::Environment => HubErrorKind::Environment,
+        };
+        let mut told = Self::new(kind, error.code, error.message);
+        told.hints = error.hints;
+        told
+    }
+}
