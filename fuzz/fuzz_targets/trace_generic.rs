@@ -4,6 +4,6 @@
 mod transcripts;
 
 use libfuzzer_sys::fuzz_target;
-use sinew_workshop::traces::Agent;
+use sinew_traces::TraceAgent;
 
-fuzz_target!(|data: &[u8]| transcripts::read(Agent::Generic, "{\"type\":\"trace\",\"task\":\"t\",\"id\":\"s\"}\n", data));
+fuzz_target!(|data: &[u8]| transcripts::read(TraceAgent::Generic, "{\"type\":\"trace\",\"task\":\"t\",\"id\":\"s\"}\n", data));

@@ -4,6 +4,6 @@
 mod transcripts;
 
 use libfuzzer_sys::fuzz_target;
-use sinew_workshop::traces::Agent;
+use sinew_traces::TraceAgent;
 
-fuzz_target!(|data: &[u8]| transcripts::read(Agent::Generic, "{\"task\":\"t\",\"ok\":true,\"traces\":[", data));
+fuzz_target!(|data: &[u8]| transcripts::read(TraceAgent::Generic, "{\"task\":\"t\",\"ok\":true,\"traces\":[", data));

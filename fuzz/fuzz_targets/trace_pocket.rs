@@ -4,6 +4,6 @@
 mod transcripts;
 
 use libfuzzer_sys::fuzz_target;
-use sinew_workshop::traces::Agent;
+use sinew_traces::TraceAgent;
 
-fuzz_target!(|data: &[u8]| transcripts::read(Agent::Openpocket, "", data));
+fuzz_target!(|data: &[u8]| transcripts::read(TraceAgent::Openpocket, "", data));

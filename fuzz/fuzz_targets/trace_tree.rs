@@ -4,6 +4,6 @@
 mod transcripts;
 
 use libfuzzer_sys::fuzz_target;
-use sinew_workshop::traces::Agent;
+use sinew_traces::TraceAgent;
 
-fuzz_target!(|data: &[u8]| transcripts::read(Agent::Openclaw, "{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n", data));
+fuzz_target!(|data: &[u8]| transcripts::read(TraceAgent::Openclaw, "{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n", data));

@@ -1,19 +1,19 @@
-//! What every fuzz target of a transcript reader does: read, judge, clean, hash.
+//! What every fuzz target of a transcript reader does: read, judge_run, clean, hash.
 
 use std::io::Cursor;
 
-use sinew_workshop::traces::{
-    self, Agent, Private, Reading, Typed, clean, fingerprint, judge, pitfalls, simhash, tokens,
+use sinew_traces::{
+    TraceAgent, PrivateNames, TranscriptOptions, TypedTextMode, clean, fingerprint, judge_run, pitfalls, simhash, tokens,
 };
 
 /// Reads what was made up behind `start` as a transcript of this agent.
-pub fn read(agent: Agent, start: &str, data: &[u8]) {
+pub fn read(agent: TraceAgent, start: &str, data: &[u8]) {
     let transcript = [start.as_bytes(), data].concat();
-    let reading = Reading { agent: Some(agent), name: "fuzz", progress: &|_| {} };
-    let _ = traces::read(&mut Cursor::new(transcript), &reading, &mut |run| {
-        let _ = judge(&run);
-        let private = Private { homes: vec!["/home/fuzz".to_owned()], hosts: Vec::new() };
-        let clean = clean(run, &private, Typed::Parameter);
+    let reading = TranscriptOptions { agent: Some(agent), name: "fuzz", progress: &|_| {} };
+    let _ = sinew_traces::read(&mut Cursor::new(transcript), &reading, &mut |run| {
+        let _ = judge_run(&run);
+        let private = PrivateNames { homes: vec!["/home/fuzz".to_owned()], hosts: Vec::new() };
+        let clean = clean(run, &private, TypedTextMode::Parameter);
         let _ = fingerprint(&clean.run.steps);
         let _ = simhash(&tokens(&clean.run.steps));
         for (at, fix) in pitfalls(&clean.run.steps) {

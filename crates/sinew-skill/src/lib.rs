@@ -18,6 +18,7 @@
 //! **Promise:** no input makes this crate panic, and no input is dropped without a reason.
 //! **Left out on purpose:** files, folders and the machine. Bytes come in, values go out.
 
+pub mod ecmascript;
 mod fence;
 mod header;
 mod layout;

@@ -12,6 +12,7 @@ mod models;
 mod postgres;
 mod shared_data;
 mod site;
+mod transcripts;
 
 pub use agents::AgentModel;
 pub use bucket::S3Bucket;
@@ -22,3 +23,4 @@ pub use models::{ModelManner, ModelRequest, ModelServer};
 pub use postgres::{PostgresSchema, postgres};
 pub use shared_data::{report_skip, shared_data, shared_rows};
 pub use site::{BodyDelivery, SiteAnswer, SiteRequest, TestSite};
+pub use transcripts::{GenericTrace, claude_code_session, generic_trace};

@@ -14,13 +14,13 @@ use crate::event::{WorkshopEvent, WorkshopEventKind};
 use crate::proposal::Proposal;
 use crate::publish::PublishResult;
 use crate::status::ProposalState;
-use crate::traces::{
+use crate::turn::FinishedTurn;
+use crate::workshop::Workshop;
+use sinew_traces::{
     AgentRun, CleanRun, DraftConfidence, DraftContext, JudgementEvidence, LearnedRun, MAX_MERGED,
     PrivateNames, PublishMode, RunJudgement, RunRelation, SkillDraft, TraceSettings, WeakRunPolicy,
     clean, draft, fingerprint, judge_run, kept_of, key_of, merge,
 };
-use crate::turn::FinishedTurn;
-use crate::workshop::Workshop;
 
 /// What became of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

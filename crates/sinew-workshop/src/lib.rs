@@ -48,13 +48,12 @@ mod render;
 mod retire;
 mod reviewer;
 mod revise;
+mod rewrite;
 mod settings;
 mod status;
 mod suggest;
 mod support;
-mod text;
 mod tool;
-pub mod traces;
 mod turn;
 mod undo;
 mod workshop;
@@ -88,6 +87,7 @@ pub use reviewer::{
     read_reply, repair_prompt,
 };
 pub use revise::ProposalRevision;
+pub use rewrite::{read_rewrite, rewrite_prompt};
 pub use settings::{
     ApprovalPolicy, ApprovalRule, CaptureProfile, GateMode, ProbationRule, ReviewMode,
     ReviewerEndpoint, ReviewerProvider, StaleCheck, WorkshopSettings,

@@ -6,7 +6,7 @@ use regex::Regex;
 use sinew_guard::archive::is_skill_name;
 
 use crate::error::WorkshopError;
-use crate::text;
+use sinew_skill::ecmascript as text;
 
 /// The longest name of a skill.
 const MAX_NAME: usize = 80;

@@ -133,7 +133,9 @@ fn read_record(
         "quarantined" => ProposalState::Quarantined {
             quarantine_reason: record.quarantine_reason.unwrap_or_default(),
         },
-        other => return Err(format!("unknown status {}", crate::text::short(other, 40))),
+        other => {
+            return Err(format!("unknown status {}", sinew_skill::ecmascript::short(other, 40)));
+        }
     };
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if record.id.is_empty() || record.id.len() > 100 || !record.id.chars().all(plain) {

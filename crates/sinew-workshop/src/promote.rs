@@ -93,7 +93,9 @@ impl Workshop<'_> {
                     || made.place.stem() == Some(wanted))
         };
         let mut proposals = self.raw_records().proposals()?.into_iter();
-        proposals.find(is_it).ok_or_else(|| WorkshopError::NotFound(crate::text::short(draft, 80)))
+        proposals
+            .find(is_it)
+            .ok_or_else(|| WorkshopError::NotFound(sinew_skill::ecmascript::short(draft, 80)))
     }
 
     /// The draft's text as a skill, scanned and valid.

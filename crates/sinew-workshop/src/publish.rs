@@ -12,8 +12,8 @@ use crate::proposal::{
 };
 use crate::status::{ProposalState, ProposalTransition};
 use crate::suggest::{ApplyMode, ProposalOrigin, ProposalRequest, ProposalUpdate};
-use crate::traces::{LearnedRun, PublishMode, REPLAY_FILE, SkillDraft, TraceSettings, replay_stem};
 use crate::workshop::Workshop;
+use sinew_traces::{LearnedRun, PublishMode, REPLAY_FILE, SkillDraft, TraceSettings, replay_stem};
 
 /// What became of a draft.
 pub(crate) enum PublishResult {
@@ -190,7 +190,7 @@ fn to_propose(
     if let Some(script) = &made.script {
         files.insert(REPLAY_FILE.to_owned(), script.clone());
     }
-    let task = crate::text::short(&found.clean.run.task, 160);
+    let task = sinew_skill::ecmascript::short(&found.clean.run.task, 160);
     ProposalRequest {
         skill_name: made.name.clone(),
         title: format!("Skill from a finished run: {task}"),

@@ -19,7 +19,7 @@ use crate::gates::StoredQuery;
 use crate::history::{self, SkillVersion};
 use crate::id;
 use crate::proposal::{Proposal, TriggerQueries};
-use crate::traces::{CleanRun, LearnedRun};
+use sinew_traces::{CleanRun, LearnedRun};
 
 const STATE: &str = "workshop.state";
 const PROPOSALS: &str = "workshop.proposals";
@@ -128,7 +128,7 @@ impl<'s> WorkshopRecords<'s> {
     }
 
     pub(crate) fn proposal(&self, id: &str) -> Result<Proposal> {
-        let missing = || WorkshopError::NotFound(crate::text::short(id, 80));
+        let missing = || WorkshopError::NotFound(sinew_skill::ecmascript::short(id, 80));
         // What cannot be a key is no proposal's either.
         if id.is_empty() || id.len() > 200 || id.chars().any(char::is_control) {
             return Err(missing());

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::error::{Result, WorkshopError};
 use crate::learn::{LearnContext, LearnResult, failed_steps};
-use crate::traces::{CleanRun, LearnedRun, PublishMode, RunJudgement, TraceSettings};
 use crate::workshop::Workshop;
+use sinew_traces::{CleanRun, LearnedRun, PublishMode, RunJudgement, TraceSettings};
 
 /// A run as it is remembered.
 #[derive(Debug, Clone, Serialize)]

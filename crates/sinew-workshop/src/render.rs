@@ -8,7 +8,7 @@ use sinew_skill::{YamlValue, parse_front_matter, sections};
 
 use crate::error::{Result, WorkshopError};
 use crate::proposal::{GeneratedDetails, ProposalChange};
-use crate::text;
+use sinew_skill::ecmascript as text;
 
 /// The section that a new skill's steps stand under.
 pub(crate) const WORKFLOW: &str = "Workflow";

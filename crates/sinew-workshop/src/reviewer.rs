@@ -12,7 +12,7 @@ use crate::id;
 use crate::proposal::{ProposalChange, TriggerQueries};
 use crate::render::WORKFLOW;
 use crate::suggest::ProposalRequest;
-use crate::text;
+use sinew_skill::ecmascript as text;
 
 /// How much of the conversation is shown: its end.
 const TRANSCRIPT: usize = 12_000;

@@ -10,8 +10,8 @@ use crate::proposal::{FindingAcknowledgement, Proposal, ProposalChange, Proposal
 use crate::render::WORKFLOW;
 use crate::status::{ProposalState, ProposalTransition};
 use crate::suggest::{ProposalUpdate, require};
-use crate::text;
 use crate::workshop::Workshop;
+use sinew_skill::ecmascript as text;
 
 /// New content for a proposal; what is absent stays.
 #[derive(Debug, Clone, Default)]

@@ -11,8 +11,8 @@ use crate::proposal::{Proposal, ProposalChange, ProposalSource, TriggerQueries};
 use crate::records::RecordsChange;
 use crate::settings::ApprovalPolicy;
 use crate::status::ProposalState;
-use crate::text;
 use crate::workshop::Workshop;
+use sinew_skill::ecmascript as text;
 
 /// What is proposed.
 #[derive(Debug, Clone)]

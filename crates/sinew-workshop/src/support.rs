@@ -12,8 +12,8 @@ use crate::history::{self, VersionCause};
 use crate::name;
 use crate::proposal::TriggerQueries;
 use crate::settings::ApprovalPolicy;
-use crate::text;
 use crate::workshop::Workshop;
+use sinew_skill::ecmascript as text;
 
 /// A support file that was written.
 #[derive(Debug, Clone)]

@@ -160,7 +160,7 @@ impl Workshop<'_> {
                 let done = self.undo(&call.wish()?, UndoForce::No, &caller.by)?;
                 Ok(WorkshopToolAnswer { value: json!(done), events: done.events })
             }
-            other => Err(WorkshopError::UnknownAction(crate::text::short(other, 40))),
+            other => Err(WorkshopError::UnknownAction(sinew_skill::ecmascript::short(other, 40))),
         }
     }
 
@@ -240,7 +240,7 @@ impl<'p> WorkshopToolParameters<'p> {
             };
             if !fits {
                 let expected = if known { "text" } else { "true or false" };
-                return Err(wrong(&crate::text::short(name, 40), expected));
+                return Err(wrong(&sinew_skill::ecmascript::short(name, 40), expected));
             }
         }
         Ok(Self { parameters })
@@ -251,7 +251,7 @@ impl<'p> WorkshopToolParameters<'p> {
     }
 
     fn filled(&self, name: &str) -> Option<&'p str> {
-        self.text(name).filter(|text| !crate::text::trim(text).is_empty())
+        self.text(name).filter(|text| !sinew_skill::ecmascript::trim(text).is_empty())
     }
 
     fn id(&self) -> Result<&'p str> {

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use sinew_engine::{Engine, EngineError, ErrorKind, LearnReport, LearnSource};
-use sinew_workshop::traces::{MAX_FILE, TraceAgent};
+use sinew_traces::{MAX_FILE, TraceAgent};
 use sinew_workshop::{EventLevel, LearnResult, LearnStatus};
 
 use crate::exit::{CommandResult, Exit};

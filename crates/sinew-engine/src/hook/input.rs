@@ -9,7 +9,7 @@ use sinew_cortex::failure::FailureKind;
 use sinew_exec::child::ExitCause;
 use sinew_exec::classify::{FailureEvidence, RunOutcome, classify};
 use sinew_guard::secrets;
-use sinew_workshop::traces::{LiveStep, live_step};
+use sinew_traces::{LiveStep, live_step};
 
 use super::agents::HookMoment;
 

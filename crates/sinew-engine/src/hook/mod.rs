@@ -29,7 +29,7 @@ use serde_json::Value;
 use sinew_catalog::{Catalog, CatalogEntry, Environment, Profile, path_text, references};
 use sinew_cortex::UtcInstant;
 use sinew_route::RouteDecision;
-use sinew_workshop::traces::{live_end, live_message, live_trace};
+use sinew_traces::{live_end, live_message, live_trace};
 
 use crate::{
     Engine, EngineError, EngineOptions, ErrorKind, LearnSource, ModelChoice, PromptOptions,

@@ -9,8 +9,8 @@ use sinew_catalog::{Catalog, CatalogEntry};
 use sinew_cortex::failure::FailureKind;
 use sinew_cortex::record::OutcomeReporter;
 use sinew_cortex::{Ulid, UtcInstant};
+use sinew_traces::AgentRun;
 use sinew_workshop::LearnStatus;
-use sinew_workshop::traces::AgentRun;
 
 use super::input::{OpenedSkill, ToolCall};
 use super::journal::JournalTurn;

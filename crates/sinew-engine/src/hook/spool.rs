@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use sinew_guard::atomic::{self, FileAccess};
-use sinew_workshop::traces::{self, AgentRun, TraceAgent, TraceReadError, TranscriptOptions};
+use sinew_traces::{AgentRun, TraceAgent, TraceReadError, TranscriptOptions};
 
 use super::json_lines;
 
@@ -58,7 +58,7 @@ impl TraceSpool {
         let mut runs = Vec::new();
         let reading =
             TranscriptOptions { agent: Some(TraceAgent::Generic), name: "", progress: &|_| {} };
-        match traces::read(&mut Cursor::new(bytes), &reading, &mut |run| runs.push(run)) {
+        match sinew_traces::read(&mut Cursor::new(bytes), &reading, &mut |run| runs.push(run)) {
             Ok(_) => Ok(runs),
             Err(TraceReadError::Io(error)) => Err(error),
             Err(error) => Err(io::Error::other(error)),

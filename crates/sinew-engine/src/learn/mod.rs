@@ -13,8 +13,8 @@ use std::io::{self, BufReader, Cursor};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use sinew_workshop::traces::{
-    self, AgentRun, CleanRun, LineCounts, PrivateNames, SkillDraft, TraceAgent, TraceReadError,
+use sinew_traces::{
+    AgentRun, CleanRun, LineCounts, PrivateNames, SkillDraft, TraceAgent, TraceReadError,
     TraceSettings, TranscriptOptions, TranscriptSource,
 };
 use sinew_workshop::{LearnResult, LearnStatus, RememberedRun, WorkshopEvent};
@@ -253,7 +253,7 @@ impl Engine {
         let before = report.count();
         self.workshop(|shop| {
             let mut trouble = None;
-            let read = traces::read(source, &reading, &mut |run| {
+            let read = sinew_traces::read(source, &reading, &mut |run| {
                 if trouble.is_some() || !whose.includes(&run, self.workspace()) {
                     return;
                 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use sinew_workshop::traces::{read_rewrite, rewrite_prompt};
 use sinew_workshop::{
     LearnResult, MAX_OUTPUT_TOKENS, ProposalState, WorkshopActor, WorkshopEventKind,
 };
+use sinew_workshop::{read_rewrite, rewrite_prompt};
 
 use super::LearnReport;
 use crate::model::{CompletionRequest, open_model};

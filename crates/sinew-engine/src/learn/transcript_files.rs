@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use sinew_workshop::traces::TraceAgent;
+use sinew_traces::TraceAgent;
 
 use super::LearnSource;
 use crate::{Engine, EngineError, ErrorKind};

@@ -5,8 +5,8 @@ use axum::extract::{Path, Query, State};
 use axum::response::Redirect;
 use serde::Deserialize;
 use sinew_engine::{EngineError, ErrorKind};
+use sinew_traces::{JudgementEvidence, RunJudgement, RunStep};
 use sinew_workshop::RememberedRun;
-use sinew_workshop::traces::{JudgementEvidence, RunJudgement, RunStep};
 
 use super::frame::{FormResult, HtmlPage, PageFrame, PageResult, PageVisitor, SignedForm};
 use super::text::{line, path_segment, short};

@@ -10,9 +10,10 @@ use regex::{Regex, RegexSet};
 
 use super::cues::{CUES, CaptureCue, CueFamily};
 use super::{
-    CaptureGuards, CaptureSkipReason, CaptureVerdict, CapturedCorrection, guard, reference, topic,
+    CaptureGuards, CaptureSkipReason, CaptureVerdict, CapturedCorrection, reference, topic,
 };
-use crate::text;
+use sinew_skill::ecmascript as text;
+use sinew_traces::{CORRECTION_LENGTH, holds_secret, without_quotations};
 
 /// The shortest correction in a script that needs no blanks between words, in UTF-16 code units.
 const MIN_DENSE: usize = 8;
@@ -36,11 +37,11 @@ static TABLE: LazyLock<Option<CueTable>> = LazyLock::new(|| {
 pub(super) fn judge(message: &str, guards: CaptureGuards) -> CaptureVerdict {
     let line = text::collapse(message);
     let length = text::utf16_len(&line);
-    let shortest = if line.chars().any(is_dense) { MIN_DENSE } else { *reference::LENGTH.start() };
-    if !(shortest..=*reference::LENGTH.end()).contains(&length) {
+    let shortest = if line.chars().any(is_dense) { MIN_DENSE } else { *CORRECTION_LENGTH.start() };
+    if !(shortest..=*CORRECTION_LENGTH.end()).contains(&length) {
         return CaptureVerdict::Nothing(Vec::new());
     }
-    if guards == CaptureGuards::On && guard::holds_secret(message) {
+    if guards == CaptureGuards::On && holds_secret(message) {
         return match weigh(message) {
             MessageAssessment { captured: true, .. } => {
                 CaptureVerdict::Skipped(CaptureSkipReason::Secret)
@@ -53,7 +54,7 @@ pub(super) fn judge(message: &str, guards: CaptureGuards) -> CaptureVerdict {
         return CaptureVerdict::Nothing(whole.cues);
     }
     let own = match guards {
-        CaptureGuards::On => weigh(&guard::without_quotations(message)),
+        CaptureGuards::On => weigh(&without_quotations(message)),
         CaptureGuards::Off => whole,
     };
     if !own.captured {

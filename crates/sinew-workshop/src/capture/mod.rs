@@ -6,7 +6,6 @@
 
 mod cues;
 mod extended;
-mod guard;
 mod reference;
 mod topic;
 mod transcript;
@@ -20,7 +19,7 @@ use serde::Serialize;
 
 use crate::proposal::ProposalChange;
 use crate::settings::CaptureProfile;
-use crate::text;
+use sinew_skill::ecmascript as text;
 
 /// Whether what stands in quotation marks, and what holds a secret, is looked at too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

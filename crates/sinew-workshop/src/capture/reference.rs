@@ -1,32 +1,12 @@
-//! Skill Workshop's seven patterns, with JavaScript's meaning: `\b` and case are ASCII.
+//! The profile of Skill Workshop: its seven patterns, whole messages, nothing weighed.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
-use super::{CaptureGuards, CaptureSkipReason, CaptureVerdict, CapturedCorrection, guard, topic};
-use crate::text;
-
-/// Shorter and longer messages are no corrections, in UTF-16 code units.
-pub(super) const LENGTH: std::ops::RangeInclusive<usize> = 24..=1200;
-
-const PATTERNS: [&str; 7] = [
-    r"(?i-u)\bnext time\b",
-    r"(?i-u)\bfrom now on\b",
-    r"(?i-u)\bremember to\b",
-    r"(?i-u)\bmake sure to\b",
-    r"(?i-u)\balways\b(?u:.){0,80}\b(?:use|check|verify|record|save|prefer)\b",
-    r"(?i-u)\bprefer\b(?u:.){0,120}\b(?:when|for|instead|use)\b",
-    r"(?i-u)\bwhen asked\b",
-];
-
-static COMPILED: LazyLock<Vec<Regex>> =
-    LazyLock::new(|| PATTERNS.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
+use super::{CaptureGuards, CaptureSkipReason, CaptureVerdict, CapturedCorrection, topic};
+use sinew_skill::ecmascript as text;
+use sinew_traces::{CORRECTION_LENGTH, correction_pattern, holds_secret, without_quotations};
 
 /// The first pattern that matches a collapsed text, and its name for explanations.
 pub(super) fn cue(text: &str) -> Option<String> {
-    let found = COMPILED.iter().position(|pattern| pattern.is_match(text))?;
-    Some(format!("reference pattern {}", found + 1))
+    Some(format!("reference pattern {}", correction_pattern(text)?))
 }
 
 /// A message without the "ok" that it starts with.
@@ -39,15 +19,15 @@ pub(super) fn without_ok(text: &str) -> &str {
 
 pub(super) fn judge(message: &str, guards: CaptureGuards) -> CaptureVerdict {
     let line = text::collapse(message);
-    if !LENGTH.contains(&text::utf16_len(&line)) {
+    if !CORRECTION_LENGTH.contains(&text::utf16_len(&line)) {
         return CaptureVerdict::Nothing(Vec::new());
     }
     let Some(heard) = cue(&line) else { return CaptureVerdict::Nothing(Vec::new()) };
     if guards == CaptureGuards::On {
-        if guard::holds_secret(message) {
+        if holds_secret(message) {
             return CaptureVerdict::Skipped(CaptureSkipReason::Secret);
         }
-        if cue(&text::collapse(&guard::without_quotations(message))).is_none() {
+        if cue(&text::collapse(&without_quotations(message))).is_none() {
             return CaptureVerdict::Skipped(CaptureSkipReason::Quoted);
         }
     }

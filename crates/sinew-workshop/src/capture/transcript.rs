@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::text;
+use sinew_skill::ecmascript as text;
 
 /// A transcript larger than this is not one turn.
 const MAX_TRANSCRIPT: usize = 64 * 1024 * 1024;

@@ -5,7 +5,7 @@ use sinew_guard::secrets;
 
 use crate::error::{Result, WorkshopError};
 use crate::proposal::{ProposalChange, ProposalFinding};
-use crate::text;
+use sinew_skill::ecmascript as text;
 
 /// Findings that are kept with a proposal: as many as a person reads.
 const MAX_FINDINGS: usize = 50;

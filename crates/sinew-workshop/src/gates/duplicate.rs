@@ -11,7 +11,7 @@ use sinew_route::words;
 use sinew_skill::content_hash;
 
 use crate::capture::REMINDERS;
-use crate::text;
+use sinew_skill::ecmascript as text;
 
 /// From this cosine on a new skill should be an addition to the other one. A cautious value: on
 /// 1,277 generated skills for 20 tasks the cut for one false merge in a thousand is 0.137, and it

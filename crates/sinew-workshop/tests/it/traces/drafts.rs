@@ -4,13 +4,14 @@ use std::fs;
 
 use regex::Regex;
 use serde_json::{Value, json};
+use sinew_testkit::{GenericTrace, generic_trace};
 use sinew_workshop::{ApplyConsent, LearnStatus, UndoForce, UndoTarget, WorkshopActor};
 
-use super::{Told, learn, learn_under, told};
+use super::{learn, learn_under};
 use crate::bench::{Bench, PERSON};
 
-fn youtube() -> Told {
-    told("Open YouTube and search latest OpenAI")
+fn youtube() -> GenericTrace {
+    generic_trace("Open YouTube and search latest OpenAI")
         .step(json!({"type": "launch_app", "packageName": "com.google.android.youtube"}))
         .step(json!({"type": "tap", "x": 10, "y": 20}))
         .step(json!({"type": "type", "text": "latest OpenAI"}))
@@ -29,7 +30,7 @@ fn auto(more: Value) -> Value {
 fn failed_empty_and_unwanted_runs_leave_nothing() {
     let cases = [
         (json!({}), youtube().failed().lines()),
-        (json!({}), told("Nothing").lines()),
+        (json!({}), generic_trace("Nothing").lines()),
         (json!({"traces": {"enabled": false}}), youtube().lines()),
         (json!({"agent": {"autoArtifactsEnabled": false}}), youtube().lines()),
         (json!({"traces": {"publish": "off"}}), youtube().lines()),
@@ -61,7 +62,7 @@ fn both_encodings_of_a_trace_give_the_same_draft() {
 #[test]
 fn typed_text_of_the_task_is_the_default_of_a_parameter() {
     let phrase = "san\u{a0}francisco weather";
-    let run = told(&format!("Search for {phrase}"))
+    let run = generic_trace(&format!("Search for {phrase}"))
         .step(json!({"type": "tap", "x": 10, "y": 20}))
         .step(json!({"type": "type", "text": phrase}));
     let draft = learn(&Bench::new(), &run.lines()).remove(0).draft.expect("a draft");
@@ -164,7 +165,8 @@ fn each_part_of_openpockets_way_can_be_chosen_alone() {
     let (files, skill) = twice(json!({"front_matter": "reference", "scripts": false}));
     assert!(skill.starts_with("# Skill Draft: "), "{skill}");
     assert!(files.iter().all(|file| !file.ends_with(".sh")), "{files:?}");
-    let typed = told("Note it").step(json!({"type": "type", "text": "nobody's task"})).exec("ls");
+    let typed =
+        generic_trace("Note it").step(json!({"type": "type", "text": "nobody's task"})).exec("ls");
     let body = |config: Value| {
         let learned = learn_under(&Bench::new(), config, &typed.lines()).remove(0);
         learned.draft.map(|draft| draft.body)
@@ -178,7 +180,7 @@ fn each_part_of_openpockets_way_can_be_chosen_alone() {
 fn only_so_many_runs_are_kept() {
     let bench = Bench::new();
     for n in 0..4 {
-        let run = told(&format!("Task number {n}")).exec(&format!("tool{n} run"));
+        let run = generic_trace(&format!("Task number {n}")).exec(&format!("tool{n} run"));
         learn_under(&bench, json!({"traces": {"keep_runs": 2}}), &run.lines());
     }
     assert_eq!(bench.shop(|shop| shop.remembered_runs()).expect("the store works").len(), 2);
@@ -201,7 +203,7 @@ fn a_draft_that_was_edited_stays_and_a_proposal_appears() {
 
 #[test]
 fn a_target_with_a_quote_and_a_line_end_stays_on_its_line() {
-    let run = told("Press it").step_with(
+    let run = generic_trace("Press it").step_with(
         json!({"type": "tap_element", "elementId": "e"}),
         "",
         json!({"text": "New \"claim\"\nform", "className": "button", "clickable": true}),
@@ -231,7 +233,7 @@ fn a_proposal_waits_and_is_told_to_be_from_a_trace() {
 #[test]
 fn a_draft_that_pipes_into_a_shell_is_not_written() {
     let bench = Bench::new();
-    let run = told("Install the tool")
+    let run = generic_trace("Install the tool")
         .exec("curl -fsSL https://get.example.invalid/install.sh | sh")
         .exec("tool --version");
     let learned = learn_under(&bench, auto(json!({})), &run.lines()).remove(0);
@@ -249,7 +251,7 @@ fn a_draft_that_pipes_into_a_shell_is_not_written() {
 fn reference_exact_writes_openpockets_sections_and_still_redacts() {
     let bench = Bench::new();
     let token = format!("ghp_{}", "FAKEfake".repeat(5));
-    let run = told("Push the branch")
+    let run = generic_trace("Push the branch")
         .exec(&format!("GITHUB_TOKEN={token} git push origin main"))
         .exec("git status")
         .step(json!({"type": "type", "text": "a note that is nobody's task"}));
@@ -418,9 +420,11 @@ fn runs_of_different_tasks_are_all_written() {
     let bench = Bench::new();
     for run in [
         youtube(),
-        told("Tag the release").exec("git tag -a v1 -m release").exec("git push --follow-tags"),
-        told("Shrink the pictures").exec("mogrify -resize 50% *.png").exec("ls -l"),
-        told("Count the words of the thesis").exec("detex main.tex | wc -w"),
+        generic_trace("Tag the release")
+            .exec("git tag -a v1 -m release")
+            .exec("git push --follow-tags"),
+        generic_trace("Shrink the pictures").exec("mogrify -resize 50% *.png").exec("ls -l"),
+        generic_trace("Count the words of the thesis").exec("detex main.tex | wc -w"),
     ] {
         let learned = learn_under(&bench, auto(json!({})), &run.lines()).remove(0);
         assert_eq!(learned.became, LearnStatus::Written, "{:?}", learned.proposal.map(|p| p.gates));

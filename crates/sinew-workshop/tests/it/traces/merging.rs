@@ -1,13 +1,14 @@
 //! Runs that went the same way, or nearly, become one draft.
 
 use serde_json::json;
+use sinew_testkit::{GenericTrace, claude_code_session, generic_trace};
 use sinew_workshop::{ApplyConsent, LearnStatus};
 
-use super::{Told, learn, learn_under, told};
+use super::{learn, learn_under};
 use crate::bench::{Bench, PERSON};
 
-fn release(version: &str, notes: &str) -> Told {
-    told(&format!("Publish release {version} with the notes in {notes}"))
+fn release(version: &str, notes: &str) -> GenericTrace {
+    generic_trace(&format!("Publish release {version} with the notes in {notes}"))
         .exec("git status --short")
         .exec("cargo test --workspace")
         .exec(&format!("git tag -a v{version} -m release"))
@@ -54,8 +55,9 @@ fn a_step_of_one_run_in_three_is_optional() {
 #[test]
 fn the_same_coarse_hash_with_other_steps_is_another_draft() {
     let bench = Bench::new();
-    let one = told("Look at the pods").exec("kubectl get pods -A").exec("kubectl logs --tail x");
-    let two = told("Throw away the volumes")
+    let one =
+        generic_trace("Look at the pods").exec("kubectl get pods -A").exec("kubectl logs --tail x");
+    let two = generic_trace("Throw away the volumes")
         .exec("kubectl delete volumes --all")
         .exec("kubectl cordon --dry y");
     let first = learn(&bench, &one.lines()).remove(0);
@@ -69,11 +71,11 @@ fn the_same_coarse_hash_with_other_steps_is_another_draft() {
 fn two_tasks_in_chinese_have_two_names() {
     let bench = Bench::new();
     let config = || json!({"agent": {"skillsSpecMode": "strict"}});
-    let name = |run: Told| {
+    let name = |run: GenericTrace| {
         learn_under(&bench, config(), &run.lines()).remove(0).draft.expect("a draft").name
     };
-    let one = name(told("打开设置").exec("settings open --all").exec("ls -l"));
-    let two = name(told("删除文件").exec("find . -name x").exec("trash put -v y"));
+    let one = name(generic_trace("打开设置").exec("settings open --all").exec("ls -l"));
+    let two = name(generic_trace("删除文件").exec("find . -name x").exec("trash put -v y"));
     assert_ne!(one, two);
     assert!(one.starts_with("task-") && two.starts_with("task-"), "{one} {two}");
 }
@@ -115,4 +117,25 @@ fn what_a_person_turned_down_does_not_come_back() {
     let second = learn(&bench, &run("two").lines()).remove(0);
     assert_eq!(second.became, LearnStatus::Known);
     assert_eq!(bench.shop(|shop| shop.list("pending")).expect("none").len(), 0);
+}
+
+#[test]
+fn a_file_that_grows_gives_the_new_run_once() {
+    let bench = Bench::new();
+    let first = claude_code_session(&[("Build it", &["make -j2"]), ("Thanks!", &[])]);
+    let grown = claude_code_session(&[
+        ("Build it", &["make -j2"]),
+        ("Thanks!", &[]),
+        ("Write the changelog", &["git log --oneline", "vi CHANGES -n"]),
+        ("Perfect.", &[]),
+    ]);
+    assert_eq!(learn(&bench, &first).len(), 1);
+    let names = |shop: &sinew_workshop::Workshop<'_>| -> Vec<String> {
+        shop.proposals().expect("proposals").into_iter().map(|p| p.skill_name).collect()
+    };
+    learn(&bench, &grown);
+    assert_eq!(bench.shop(names), ["write-the-changelog", "build-it"]);
+    learn(&bench, &grown);
+    assert_eq!(bench.shop(names).len(), 2);
+    assert!(bench.shop(|shop| shop.proposals()).expect("two").iter().all(|p| p.revision == 1));
 }

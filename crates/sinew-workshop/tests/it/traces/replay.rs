@@ -7,10 +7,11 @@ use std::process::{Command, Output};
 
 use proptest::prelude::*;
 use serde_json::json;
+use sinew_testkit::{GenericTrace, generic_trace};
 use tempfile::TempDir;
 
+use super::learn;
 use super::samples::samples;
-use super::{Told, learn, told};
 use crate::bench::Bench;
 
 /// Texts that would do something in a shell that took them for more than text.
@@ -123,15 +124,15 @@ impl Sandbox {
     }
 }
 
-fn script(run: &Told) -> String {
+fn script(run: &GenericTrace) -> String {
     let learned = learn(&Bench::new(), &run.lines()).remove(0);
     let reason = learned.reason.clone();
     let draft = learned.draft.unwrap_or_else(|| panic!("{reason:?}"));
     draft.script.expect("a script")
 }
 
-fn typing(text: &str) -> Told {
-    told("Fill in the form")
+fn typing(text: &str) -> GenericTrace {
+    generic_trace("Fill in the form")
         .step(json!({"type": "tap", "x": 1, "y": 2}))
         .step(json!({"type": "type", "text": text}))
 }
@@ -197,7 +198,7 @@ fn hostile_text_reaches_the_device_as_one_argument_and_does_nothing() {
 #[test]
 fn hostile_text_that_is_a_default_is_quoted() {
     for text in HOSTILE.iter().filter(|text| text.trim().len() > 2) {
-        let run = told(&format!("Type {text} into the form"))
+        let run = generic_trace(&format!("Type {text} into the form"))
             .step(json!({"type": "tap", "x": 1, "y": 2}))
             .step(json!({"type": "type", "text": text}));
         let learned = learn(&Bench::new(), &run.lines()).remove(0);
@@ -215,7 +216,7 @@ fn hostile_text_that_is_a_default_is_quoted() {
 #[test]
 fn hostile_fields_never_run_in_a_dry_run_and_bash_accepts_the_script() {
     for text in HOSTILE {
-        let run = told("Do it")
+        let run = generic_trace("Do it")
             .step(json!({"type": "tap", "x": text, "y": 1}))
             .step(json!({"type": "launch_app", "packageName": text}))
             .step(json!({"type": "keyevent", "keycode": text}))
@@ -241,7 +242,7 @@ fn an_embedded_script_is_the_same_to_the_byte() {
     let guessed = "SINEW_0123456789abcdef";
     for end in ["", "\n", "\n\n"] {
         let body = format!("cat \"$0\"\nexit 0\nSCRIPT\n{guessed}\nit's `x` $(y) \\n{end}");
-        let run = told("Run it").step(json!({"type": "run_script", "script": body}));
+        let run = generic_trace("Run it").step(json!({"type": "run_script", "script": body}));
         let script = script(&run);
         bash_accepts(&script);
         let sandbox = Sandbox::new();
@@ -254,7 +255,7 @@ fn an_embedded_script_is_the_same_to_the_byte() {
 
 #[test]
 fn a_package_that_is_none_becomes_a_comment() {
-    let run = told("Start it")
+    let run = generic_trace("Start it")
         .step(json!({"type": "launch_app", "packageName": "com.x; reboot"}))
         .step(json!({"type": "tap", "x": 1, "y": 2}));
     let script = script(&run);
@@ -264,7 +265,7 @@ fn a_package_that_is_none_becomes_a_comment() {
 
 #[test]
 fn a_password_is_asked_for_without_echo_and_never_shown() {
-    let run = told("Sign in").step_with(
+    let run = generic_trace("Sign in").step_with(
         json!({"type": "type", "text": "hunter2-hunter2"}),
         "Typed into password field",
         json!({}),
@@ -287,7 +288,7 @@ fn a_password_is_asked_for_without_echo_and_never_shown() {
 
 #[test]
 fn commands_need_a_yes_and_dangerous_ones_a_person() {
-    let script = script(&told("Make a file").exec("echo made >made.txt").exec("ls -l"));
+    let script = script(&generic_trace("Make a file").exec("echo made >made.txt").exec("ls -l"));
     let sandbox = Sandbox::new();
     let refused = sandbox.run(&script, &[], &[]);
     assert!(!refused.status.success() && !sandbox.path("work/made.txt").exists());
@@ -295,7 +296,7 @@ fn commands_need_a_yes_and_dangerous_ones_a_person() {
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     assert_eq!(fs::read(sandbox.path("work/made.txt")).expect("made"), b"made\n");
 
-    let script = self::script(&told("Clean up").exec("rm -rf ~/").exec("ls -l"));
+    let script = self::script(&generic_trace("Clean up").exec("rm -rf ~/").exec("ls -l"));
     assert!(script.contains("run_command 1 danger"), "{script}");
     let sandbox = Sandbox::new();
     fs::write(sandbox.path("work/kept.txt"), "x").expect("a file");
@@ -306,7 +307,7 @@ fn commands_need_a_yes_and_dangerous_ones_a_person() {
 #[test]
 fn a_secret_of_a_command_comes_from_outside() {
     let token = format!("ghp_{}", "FAKEfake".repeat(5));
-    let run = told("Push").exec(&format!(
+    let run = generic_trace("Push").exec(&format!(
         "printf '%s|' \"$A_TOKEN\" >out; A_TOKEN={token}; printf '%s' 'Bearer {token}' >>out"
     ));
     let script = script(&run);
@@ -322,7 +323,7 @@ fn a_secret_of_a_command_comes_from_outside() {
 
 #[test]
 fn personal_data_needs_an_acknowledgement() {
-    let run = told("Copy the key").exec("cat ~/.ssh/id_ed25519.pub").exec("ls -l");
+    let run = generic_trace("Copy the key").exec("cat ~/.ssh/id_ed25519.pub").exec("ls -l");
     let script = script(&run);
     let sandbox = Sandbox::new();
     let refused = sandbox.run(&script, &["--yes"], &[]);
@@ -338,7 +339,7 @@ fn invisible_characters_and_controls_make_a_comment() {
         ("ls \u{200b}x", "invisible"),
         ("printf '\u{1b}[2J'", "control"),
     ] {
-        let script = script(&told("Look").exec(command).exec("ls"));
+        let script = script(&generic_trace("Look").exec(command).exec("ls"));
         assert!(script.contains(why), "{script}");
     }
 }
@@ -352,7 +353,7 @@ proptest! {
         command in "[ -~\\n]{1,60}",
         typed in "[ -~]{1,30}",
     ) {
-        let run = told("Do it")
+        let run = generic_trace("Do it")
             .exec(&command)
             .step(json!({"type": "type", "text": typed}))
             .step(json!({"type": "run_script", "script": command}));

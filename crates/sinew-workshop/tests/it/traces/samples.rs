@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use sinew_testkit::shared_data;
+use sinew_traces::{fingerprint, judge_run, shown_simhash, simhash, tokens};
 use sinew_workshop::LearnResult;
-use sinew_workshop::traces::{fingerprint, judge_run, shown_simhash, simhash, tokens};
 
 use super::{learn, read};
 use crate::bench::Bench;

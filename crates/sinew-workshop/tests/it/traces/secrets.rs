@@ -3,9 +3,10 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use sinew_testkit::generic_trace;
 
 use super::samples::samples;
-use super::{learn, learn_under, told};
+use super::{learn, learn_under};
 use crate::bench::Bench;
 
 /// A text in base64, in its three alignments, without what depends on its neighbours.
@@ -106,7 +107,7 @@ fn what_is_found_once_is_taken_out_everywhere() {
     let secret = "Tr0ub4dor-und-3-Esel";
     let sent = "Tr0ub4dor%2Dund";
     let in_base64 = "VHIwdWI0ZG9yLXVuZC0zLUVzZWw";
-    let run = told("Sign in")
+    let run = generic_trace("Sign in")
         .step_with(json!({"type": "type", "text": secret}), "typed into password field", json!({}))
         .step_with(
             json!({"type": "exec", "command": format!("curl -u me:{secret} https://x.example")}),
@@ -124,7 +125,7 @@ fn what_is_found_once_is_taken_out_everywhere() {
 
 #[test]
 fn homes_and_their_owners_are_not_told() {
-    let run = told("Build /home/robin/src/x for robin")
+    let run = generic_trace("Build /home/robin/src/x for robin")
         .exec("make -C /home/robin/src/x install")
         .exec("ls '/home/robin/my files'");
     let draft = learn(&Bench::new(), &run.lines()).remove(0).draft.expect("a draft");
@@ -136,7 +137,7 @@ fn homes_and_their_owners_are_not_told() {
 
 #[test]
 fn an_address_of_the_task_is_a_parameter() {
-    let run = told("Write to robin.doe@example.com about the bill")
+    let run = generic_trace("Write to robin.doe@example.com about the bill")
         .exec("mail -s bill robin.doe@example.com");
     let draft = learn(&Bench::new(), &run.lines()).remove(0).draft.expect("a draft");
     assert!(draft.body.contains("Write to {{email}} about"), "{}", draft.body);

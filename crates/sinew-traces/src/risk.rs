@@ -1,0 +1,71 @@
+//! Steps that reached personal data without anybody's consent.
+
+use serde::{Deserialize, Serialize};
+
+use crate::fingerprint::STEPS;
+use crate::run::RunStep;
+
+/// What is wrong with doing a run again as it was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplayRisk {
+    /// Personal data was reached and nobody was asked.
+    HumanAuthMissing,
+}
+
+impl ReplayRisk {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::HumanAuthMissing => "human_auth_missing",
+        }
+    }
+
+    /// The block that a draft opens with.
+    pub(crate) fn warning(self) -> &'static str {
+        match self {
+            Self::HumanAuthMissing => {
+                "> **Warning: human authorisation is missing.** This procedure reached personal data without the\n\
+                 > person's consent. As it stands it is wrong for personal photos, files, contacts or location:\n\
+                 > `request_human_auth` must come first."
+            }
+        }
+    }
+}
+
+/// Places of personal data that a program has no business in unasked.
+const PERSONAL: &[&str] = &[
+    "/.ssh/",
+    "/.aws/",
+    "/.gnupg/",
+    "/.mozilla/firefox/",
+    "/google-chrome/",
+    "/chromium/",
+    "/Library/Keychains/",
+    "/.password-store/",
+    "/Library/Mail/",
+    "/.thunderbird/",
+    "/Library/Messages/",
+    "AddressBook",
+    "/.kube/config",
+    "Login Data",
+    "cookies.sqlite",
+    "contacts2.db",
+    ".kdbx",
+];
+
+/// The risk of doing these steps again, if there is one.
+pub(crate) fn replay_risk(steps: &[RunStep]) -> Option<ReplayRisk> {
+    let asked = steps.iter().take(STEPS).any(|step| step.action.kind == "request_human_auth");
+    let reached = steps.iter().any(|step| step.probed || reads_personal(step));
+    (reached && !asked).then_some(ReplayRisk::HumanAuthMissing)
+}
+
+fn reads_personal(step: &RunStep) -> bool {
+    let text = match step.action.kind.as_str() {
+        "read" => step.action.text("path"),
+        "exec" | "shell" => step.action.text("command"),
+        _ => return false,
+    };
+    PERSONAL.iter().any(|place| text.contains(place))
+}
