@@ -6,6 +6,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
 use crate::bins::find_in;
 use crate::environment::{Environment, path_text};
 
@@ -13,6 +15,16 @@ use crate::environment::{Environment, path_text};
 const MAX_FOLDERS: usize = 64;
 /// A longer key is cut and told apart by its digest.
 const MAX_SEGMENT: usize = 100;
+/// What is written as `%20` in the name of a folder: everything but `a-z`, digits, `-` and `_`.
+const NOT_IN_FOLDERS: &AsciiSet = &{
+    let mut set = NON_ALPHANUMERIC.remove(b'-').remove(b'_');
+    let mut letter = b'A';
+    while letter <= b'Z' {
+        set = set.add(letter);
+        letter += 1;
+    }
+    set
+};
 
 /// The folder of everything that was installed for skills.
 pub fn tools_root(env: &Environment) -> PathBuf {
@@ -87,13 +99,7 @@ fn subfolders(folder: &Path) -> Vec<PathBuf> {
 /// A skill's key as one plain name of a folder; different keys have different names, also where
 /// upper and lower case are the same.
 pub fn folder_name(key: &str) -> String {
-    let mut segment = String::new();
-    for byte in key.bytes() {
-        match byte {
-            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => segment.push(char::from(byte)),
-            other => segment.push_str(&format!("%{other:02x}")),
-        }
-    }
+    let mut segment = utf8_percent_encode(key, NOT_IN_FOLDERS).to_string().to_ascii_lowercase();
     // `node` holds npm's prefix, and some names are devices on Windows.
     let reserved = segment == "node" || sinew_guard::archive::components(&segment).is_err();
     if segment.len() > MAX_SEGMENT || reserved {

@@ -5,13 +5,13 @@
 //! files, links, package folders and editors' copies are left out.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use serde::Serialize;
 use sinew_catalog::{Catalog, CatalogEntry, EntryState, SKILL_FILE};
 use sinew_guard::containment::{self, FileStamp};
@@ -32,6 +32,23 @@ const MAX_NAME: usize = 64;
 const SETTLED: Duration = Duration::from_secs(2);
 /// Digests kept; a catalog of thousands of skills has fewer files.
 const MAX_KEPT: usize = 100_000;
+/// What RFC 3986 does not allow in a path, and `%` itself.
+const NOT_IN_ADDRESSES: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
 
 /// Why a skill is not served file by file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -291,35 +308,21 @@ fn follows_name_rule(name: &str) -> bool {
 
 /// A path as part of an address: what RFC 3986 does not allow there is escaped.
 fn encode(path: &str) -> String {
-    let mut text = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        let plain = byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte);
-        if plain {
-            text.push(char::from(byte));
-        } else {
-            let _ = write!(text, "%{byte:02X}");
-        }
-    }
-    text
+    utf8_percent_encode(path, NOT_IN_ADDRESSES).to_string()
 }
 
 /// One segment of an address; `None` for an escape that is none, or that hides a separator.
 fn decode(segment: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(segment.len());
-    let mut rest = segment.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let digit = |byte: u8| char::from(byte).to_digit(16);
-        let value = digit(rest.next()?)? * 16 + digit(rest.next()?)?;
-        bytes.push(u8::try_from(value).ok()?);
-    }
-    let text = String::from_utf8(bytes).ok()?;
-    let sound =
-        !text.is_empty() && !text.contains(['/', '\\', '\0']) && text != "." && text != "..";
-    sound.then_some(text)
+    let is_escape = |behind: &str| {
+        behind.as_bytes().get(..2).is_some_and(|pair| pair.iter().all(u8::is_ascii_hexdigit))
+    };
+    let text = percent_decode_str(segment).decode_utf8().ok()?;
+    let sound = segment.split('%').skip(1).all(is_escape)
+        && !text.is_empty()
+        && !text.contains(['/', '\\', '\0'])
+        && text != "."
+        && text != "..";
+    sound.then(|| text.into_owned())
 }
 
 #[cfg(test)]

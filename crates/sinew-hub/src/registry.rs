@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use serde_json::{Value, json};
 use sinew_guard::Untrusted;
@@ -32,6 +33,9 @@ const MAX_FILE: u64 = 10_000_000;
 const MAX_VERDICTS: usize = 100;
 /// Pages of versions that are read to resolve a range: 2,000 versions.
 const MAX_PAGES: usize = 20;
+/// What is written as `%20` in a segment of a path.
+const NOT_IN_PATHS: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_');
 
 /// A registry, and who asks it.
 pub struct RegistryClient {
@@ -385,5 +389,5 @@ fn refused(reason: &str, message: Option<&str>) -> HubError {
 
 /// One segment of a path.
 fn encoded(text: &str) -> String {
-    url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
+    utf8_percent_encode(text, NOT_IN_PATHS).to_string()
 }

@@ -1,7 +1,11 @@
 //! What pages say after something was done, somebody else's text, and times as people read them.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use sinew_cortex::UtcInstant;
 use sinew_guard::Untrusted;
+
+/// What is written as `%20` in an address: everything but letters, digits, `-`, `_` and `.`.
+const NOT_IN_PATHS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
 
 /// What is said after something was done, by the word that the address carries. A page never says
 /// what an address wants it to.
@@ -118,13 +122,7 @@ pub(super) fn number(count: usize) -> String {
 
 /// Something as it may stand in an address.
 pub(super) fn path_segment(text: &str) -> String {
-    let mut path = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => path.push(byte.into()),
-            _ => path.push_str(&format!("%{byte:02X}")),
-        }
-    }
+    let path = utf8_percent_encode(text, NOT_IN_PATHS).to_string();
     // A browser takes a lone dot for a step up.
     if path.chars().all(|c| c == '.') { path.replace('.', "%2E") } else { path }
 }
