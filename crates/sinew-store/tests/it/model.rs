@@ -219,7 +219,8 @@ fn check(world: &World, transactions: &[Vec<Step>]) {
 /// Each case is a database of its own, so there are fewer than of other properties.
 fn check_many(world: impl Fn() -> World) {
     let cases = if long() { 400 } else { 40 };
-    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    // The file is named for the counter-examples, which are kept beside it.
+    let config = Config { cases, source_file: Some(file!()), ..Config::default() };
     let checked = TestRunner::new(config).run(&steps(), |transactions| {
         check(&world(), &transactions);
         Ok(())
