@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use crate::environment::Environment;
+use sinew_settings::Environment;
+
 use crate::tools;
 
 /// Remembers which folders there are between builds, while PATH and the folders' times are
@@ -32,7 +33,7 @@ impl ProgramFolderCache {
             (folder, modified)
         };
         let now = ProgramFolders {
-            folders: env.program_folders().into_iter().map(stamped).collect(),
+            folders: program_folders(env).into_iter().map(stamped).collect(),
             own: tools::all_own_folders(env).into_iter().map(stamped).collect(),
             extensions: extensions(env),
         };
@@ -67,6 +68,22 @@ impl<'a> ProgramLookup<'a> {
         self.answers.borrow_mut().insert(name.to_owned(), found.is_some());
         found.is_some()
     }
+}
+
+/// The folders in which programs are looked for: those of PATH, then those that sinew installs into.
+pub fn program_folders(env: &Environment) -> Vec<PathBuf> {
+    let mut folders = env.path_folders();
+    for folder in tools::shared_folders(env) {
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    folders
+}
+
+/// Where a program on PATH lies.
+pub fn find_program(env: &Environment, name: &str) -> Option<PathBuf> {
+    find_in(env.path_folders(), name, env)
 }
 
 /// The first of `folders` that holds a program of that name.

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use sinew_skill::{InstallSpec, Reason, ReasonCode, SkillMetadata, names};
+use sinew_settings::{Environment, Reason, ReasonCode, path_text};
+use sinew_skill::{InstallSpec, SkillMetadata, names};
 
 use crate::bins::{ProgramFolderCache, ProgramFolders, ProgramLookup};
 use crate::catalog_cache;
@@ -14,7 +15,6 @@ use crate::commands::{CommandSkill, CommandSource, CommandTrust, SlashCommands};
 use crate::config::{Config, OpenPocketMode};
 use crate::discover::{DiscoveredSkill, WalkResult, WalkRules};
 use crate::entry::{CatalogEntry, EntryState, SkillRequirements};
-use crate::environment::{Environment, path_text};
 use crate::filter::{self, SessionOverrides};
 use crate::gate::{EligibilityGate, GateSubject};
 use crate::install;
@@ -535,7 +535,7 @@ fn unknown_agent(request: &CatalogRequest<'_>) -> Option<Reason> {
     if known.is_empty() || known.contains_key(agent) {
         return None;
     }
-    let near = names::nearest(agent, known.keys().map(String::as_str));
+    let near = sinew_settings::nearest(agent, known.keys().map(String::as_str));
     let remedy = match near.first() {
         Some(near) => format!("did you mean {near}?"),
         None => "add it to agents.entries".to_owned(),
@@ -552,7 +552,7 @@ fn unknown_skill_keys(config: &Config, entries: &[CatalogEntry]) -> Vec<Reason> 
         .keys()
         .filter(|key| !known.contains(key.as_str()))
         .map(|key| {
-            let near = names::nearest(key, known.iter().copied());
+            let near = sinew_settings::nearest(key, known.iter().copied());
             let remedy = match near.first() {
                 Some(near) => format!("did you mean skills.entries.{near}?"),
                 None => "remove it, or install the skill".to_owned(),

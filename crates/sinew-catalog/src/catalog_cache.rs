@@ -18,7 +18,8 @@ use std::time::{Duration, SystemTime};
 use borsh::{BorshDeserialize, BorshSerialize};
 use sinew_guard::containment::FileStamp;
 use sinew_guard::scan::Verdict;
-use sinew_skill::{Reason, Skill};
+use sinew_settings::Reason;
+use sinew_skill::Skill;
 
 use crate::discover::DiscoveredSkill;
 use crate::listing::{FolderEntry, FolderEntryKind, FolderListing, ReadAnchor};

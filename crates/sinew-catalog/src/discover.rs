@@ -13,10 +13,9 @@ use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{Reason, ReasonCode, path_text};
 
 use crate::catalog_cache::CachedRecords;
-use crate::environment::path_text;
 use crate::listing::{FolderEntryKind, FolderListing, ReadAnchor};
 use crate::parallel;
 use crate::profile::{LinkPolicy, Tier};
@@ -399,7 +398,7 @@ impl RootWalker<'_> {
             Err(error) => {
                 self.report(
                     Reason::new(ReasonCode::Unreadable, format!("the link leads nowhere: {error}"))
-                        .severity(sinew_skill::ReasonSeverity::Warn)
+                        .severity(sinew_settings::ReasonSeverity::Warn)
                         .path(path_text(&link))
                         .remedy("correct or remove the link"),
                 );

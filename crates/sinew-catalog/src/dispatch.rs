@@ -5,7 +5,7 @@
 //! Arguments reach a shell only if the host's own tool puts them there.
 
 use serde::Serialize;
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{Reason, ReasonCode};
 
 use crate::commands::{
     CommandInvocation, CommandSpec, CommandTrust, SlashCommands, fill_arguments,

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Serialize;
-use sinew_skill::{InstallSpec, Reason, RepairRecord, Skill};
+use sinew_settings::Reason;
+use sinew_skill::{InstallSpec, RepairRecord, Skill};
 
 use crate::profile::Tier;
 use crate::scan::ScanSummary;
@@ -192,16 +193,16 @@ impl CatalogEntry {
             EntryState::Broken => {
                 return self.reasons.iter().max_by_key(|reason| reason.severity);
             }
-            EntryState::Shadowed => sinew_skill::ReasonStage::Merge,
-            EntryState::Excluded => sinew_skill::ReasonStage::Visibility,
+            EntryState::Shadowed => sinew_settings::ReasonStage::Merge,
+            EntryState::Excluded => sinew_settings::ReasonStage::Visibility,
             EntryState::NeedsSetup | EntryState::Disabled | EntryState::Blocked => {
-                sinew_skill::ReasonStage::Gate
+                sinew_settings::ReasonStage::Gate
             }
         };
         self.reasons.iter().find(|reason| reason.stage == stage).or_else(|| {
             self.reasons
                 .iter()
-                .find(|reason| reason.code == sinew_skill::ReasonCode::MetadataInvalid)
+                .find(|reason| reason.code == sinew_settings::ReasonCode::MetadataInvalid)
         })
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{Reason, ReasonCode};
 
 use crate::catalog::CatalogRequest;
 use crate::entry::{CatalogEntry, EntryState};
@@ -41,7 +41,7 @@ impl<'a> AgentFilter<'a> {
                 })
             })
             .map(|name| {
-                let near = sinew_skill::names::nearest(name, names());
+                let near = sinew_settings::nearest(name, names());
                 let remedy = match near.first() {
                     Some(near) => format!("did you mean {near}?"),
                     None => "remove it from the agent's list".to_owned(),

@@ -3,12 +3,12 @@
 //! Every check runs and every failure is recorded, in one fixed order; the first is the primary
 //! reason. `always: true` skips the checks of requirements and nothing else.
 
-use sinew_skill::{MetadataHealth, Reason, ReasonCode, Skill, SkillMetadata};
+use sinew_settings::{Environment, Reason, ReasonCode, platform_alias};
+use sinew_skill::{MetadataHealth, Skill, SkillMetadata};
 
 use crate::bins::{ProgramLookup, is_executable};
 use crate::config::{self, Config, SecretSetting};
 use crate::entry::{ConfigPathCheck, RequirementOrigin, SkillRequirements};
-use crate::environment::{Environment, platform_alias};
 use crate::install::{self, InstallerSetup, OfferContext};
 use crate::profile::Tier;
 use crate::remote::RemoteMachines;

@@ -1,7 +1,7 @@
 //! The catalog: every skill that was found, and what became of it.
 //!
 //! A [`Catalog`] is built from the roots of a [`Profile`] and never fails as a whole: a file that
-//! cannot be read becomes an entry with a [`Reason`](sinew_skill::Reason), so that a list can show
+//! cannot be read becomes an entry with a [`Reason`](sinew_settings::Reason), so that a list can show
 //! it. What is eligible, who may see it, how it fits into a prompt and which slash command it gets
 //! are decided here, once, for every surface.
 //!
@@ -47,7 +47,6 @@ pub mod config;
 mod discover;
 pub mod dispatch;
 mod entry;
-mod environment;
 mod filter;
 mod gate;
 pub mod install;
@@ -70,13 +69,11 @@ mod snapshot;
 pub mod tools;
 pub mod watch;
 
+pub use bins::{find_program, program_folders};
 pub use catalog::{Catalog, CatalogBuilder, CatalogRequest, InstallVoucher};
 pub use config::Config;
 pub use discover::SKILL_FILE;
 pub use entry::{CatalogEntry, ConfigPathCheck, EntryState, RequirementOrigin, SkillRequirements};
-pub use environment::{
-    Clock, Environment, FixedClock, FolderRelocation, path_text, platform_alias, platform_name,
-};
 pub use filter::SessionOverrides;
 pub use lookup::SkillLookupError;
 pub use parallel::use_current_thread;

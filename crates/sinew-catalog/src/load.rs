@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sinew_guard::containment::{self, FileOpenError, FileReadError, FileStamp, OpenFile};
+use sinew_settings::{Reason, ReasonCode, path_text};
 use sinew_skill::validate::{RuleSet, ValidationFile, validate};
-use sinew_skill::{ReadOptions, Reason, ReasonCode, Skill, SkillDialect};
+use sinew_skill::{ReadOptions, Skill, SkillDialect};
 
 use crate::catalog_cache::{CacheRecord, CachedRecords};
 use crate::discover::{DiscoveredSkill, SKILL_FILE};
-use crate::environment::path_text;
 use crate::listing::{FolderListing, ReadAnchor, is_settled};
 use crate::parallel;
 use crate::profile::{LinkPolicy, Tier};

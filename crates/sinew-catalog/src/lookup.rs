@@ -1,6 +1,7 @@
 //! Finding a skill by what a person typed.
 
-use sinew_skill::names::{index_name, nearest};
+use sinew_settings::nearest;
+use sinew_skill::names::index_name;
 
 use crate::catalog::Catalog;
 use crate::entry::CatalogEntry;

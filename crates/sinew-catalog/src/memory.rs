@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{Reason, ReasonCode};
 
 use crate::bins::ProgramFolders;
 use crate::catalog::{Catalog, CatalogRequest};

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use sinew_skill::{Reason, ReasonCode, ReasonSeverity, names};
+use sinew_settings::{Reason, ReasonCode, ReasonSeverity, path_text};
+use sinew_skill::names;
 
 use crate::entry::{CatalogEntry, EntryState};
-use crate::environment::path_text;
 
 /// Names in messages are cut to this many characters: a name is untrusted and may be a page long.
 const MAX_NAME_IN_MESSAGE: usize = 128;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use sinew_guard::containment;
+use sinew_settings::{Environment, path_text};
 
 use crate::config::Config;
-use crate::environment::{Environment, path_text};
 use crate::plugins;
 
 /// More commands than this nobody remembers, and chat platforms list a hundred.

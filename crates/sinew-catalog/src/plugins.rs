@@ -6,10 +6,9 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde::Deserialize;
 use sinew_guard::containment;
-use sinew_skill::{Reason, ReasonCode, ReasonSeverity};
+use sinew_settings::{Environment, Reason, ReasonCode, ReasonSeverity, path_text};
 
 use crate::config::Config;
-use crate::environment::{Environment, path_text};
 
 /// A manifest larger than this is none.
 const MAX_MANIFEST: u64 = 256 * 1024;

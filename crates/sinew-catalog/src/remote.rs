@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::environment::platform_alias;
+use sinew_settings::platform_alias;
 
 /// What connected machines have.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -3,10 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{Environment, FolderRelocation, Reason, ReasonCode, path_text};
 
 use crate::config::{Config, PersonalRootMode};
-use crate::environment::{Environment, FolderRelocation, path_text};
 use crate::plugins;
 use crate::profile::{
     AGENT_ROOTS, LinkPolicy, MergeWinner, Profile, RootLocation, RootTemplate, Tier,

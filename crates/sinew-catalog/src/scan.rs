@@ -16,7 +16,7 @@ use sinew_guard::scan::{
     Finding, FindingSeverity, MAX_FILE, Scanner, SkillBundle, Verdict, ruleset_digest,
 };
 use sinew_guard::scan_records::{FindingOverride, ScanCache};
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{Reason, ReasonCode};
 
 use crate::discover::DiscoveredSkill;
 use crate::listing::{FolderEntryKind, FolderListing, MAX_SURVEYED, ReadAnchor, is_settled};

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwapOption;
 use serde::Serialize;
-use sinew_skill::Reason;
+use sinew_settings::Reason;
 
 use crate::catalog::{Catalog, CatalogBuilder, CatalogRequest};
 use crate::entry::CatalogEntry;

@@ -7,9 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use sinew_settings::{Environment, path_text};
 
-use crate::bins::find_in;
-use crate::environment::{Environment, path_text};
+use crate::bins::{find_in, find_program};
 
 /// Folders looked at below one skill's tools; real ones have a handful.
 const MAX_FOLDERS: usize = 64;
@@ -38,7 +38,7 @@ pub fn npm_prefix(env: &Environment) -> PathBuf {
 
 /// Where `go install` puts programs: beside brew, which is on PATH, else in the user's own folder.
 pub fn go_bin(env: &Environment) -> PathBuf {
-    let beside_brew = env.find_program("brew").and_then(|brew| Some(brew.parent()?.to_owned()));
+    let beside_brew = find_program(env, "brew").and_then(|brew| Some(brew.parent()?.to_owned()));
     beside_brew.unwrap_or_else(|| env.home.join(".local").join("bin"))
 }
 

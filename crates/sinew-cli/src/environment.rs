@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use sinew_catalog::{Clock, platform_name};
-use sinew_engine::{EngineError, Environment, ErrorKind};
+use sinew_engine::EngineError;
+use sinew_settings::{Clock, Environment, ErrorKind, platform_name};
 
 #[derive(Debug)]
 struct SystemClock;

@@ -3,8 +3,9 @@
 use std::io;
 use std::process::ExitCode;
 
+use sinew_engine::EngineError;
 use sinew_engine::connect::ConnectError;
-use sinew_engine::{EngineError, ErrorKind};
+use sinew_settings::ErrorKind;
 
 use crate::printer::Printer;
 

@@ -10,7 +10,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use owo_colors::{OwoColorize as _, Style};
 use serde::Serialize;
 use sinew_guard::Untrusted;
-use sinew_skill::{Reason, ReasonSeverity};
+use sinew_settings::{Reason, ReasonSeverity};
 
 use crate::render::safe;
 

@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use owo_colors::{OwoColorize as _, Style};
 use sinew_catalog::EntryState;
 use sinew_guard::Untrusted;
-use sinew_skill::{Reason, ReasonSeverity};
+use sinew_settings::{Reason, ReasonSeverity};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Somebody else's text on one line of a terminal.

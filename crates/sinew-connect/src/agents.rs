@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use sinew_catalog::Environment;
+use sinew_settings::Environment;
 
 use super::edit::ConfigFormat;
 
@@ -350,7 +350,7 @@ impl ConnectableAgent {
 
     /// Whether it is on this machine.
     pub(super) fn is_installed(&self, env: &Environment) -> bool {
-        env.find_program(self.program).is_some()
+        sinew_catalog::find_program(env, self.program).is_some()
             || self.traces.iter().any(|place| place.path(env, &env.cwd).exists())
     }
 }

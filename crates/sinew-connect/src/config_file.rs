@@ -5,12 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
-use sinew_catalog::Environment;
 use sinew_guard::atomic::{self, FileAccess};
+use sinew_settings::{Environment, ErrorKind};
 
 use super::agents::ConnectScope;
 use super::edit::{ConfigDocument, ConfigEditError, ConfigFormat};
-use sinew_hub::HubErrorKind;
 
 use crate::ConnectError;
 
@@ -108,7 +107,7 @@ pub(super) fn digest(text: &str) -> String {
 /// What a link leads to, where that is below the home or the project.
 fn behind(env: &Environment, workspace: &Path, link: &Path) -> Result<PathBuf, ConnectError> {
     let refused = |what: String| {
-        ConnectError::new(HubErrorKind::Refused, "link-leads-out", what)
+        ConnectError::new(ErrorKind::Refused, "link-leads-out", what)
             .hint("replace the link by the file, or change the file yourself")
     };
     let target = fs::canonicalize(link)
@@ -126,7 +125,7 @@ fn behind(env: &Environment, workspace: &Path, link: &Path) -> Result<PathBuf, C
 
 fn changed(path: &Path) -> ConnectError {
     ConnectError::new(
-        HubErrorKind::Environment,
+        ErrorKind::Environment,
         "changed-meanwhile",
         format!("{} changed while it was being edited", path.display()),
     )
@@ -138,6 +137,6 @@ pub(crate) fn unreadable_error(path: &Path, trouble: &ConfigEditError) -> Connec
         ConfigEditError::Syntax { .. } => "bad-syntax",
         ConfigEditError::Shape { .. } => "bad-shape",
     };
-    ConnectError::new(HubErrorKind::Environment, code, format!("{}: {trouble}", path.display()))
+    ConnectError::new(ErrorKind::Environment, code, format!("{}: {trouble}", path.display()))
         .hint("correct the file; nothing was written")
 }

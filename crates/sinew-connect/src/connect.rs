@@ -1,8 +1,7 @@
 //! Connecting an agent: planned, then written with a backup and a line in the ledger.
 
 use serde::Serialize;
-use sinew_hub::HubErrorKind;
-use sinew_skill::names;
+use sinew_settings::ErrorKind;
 
 use crate::agents::{AGENTS, ConnectScope, ConnectableAgent};
 use crate::ledger::ConnectChange;
@@ -113,11 +112,11 @@ pub(crate) fn find_agent(name: &str) -> Result<&'static ConnectableAgent, Connec
     ConnectableAgent::find(name).ok_or_else(|| {
         let known = || AGENTS.iter().map(|agent| agent.id);
         let error = ConnectError::new(
-            HubErrorKind::Usage,
+            ErrorKind::Usage,
             "unknown-agent",
             format!("there is no agent `{name}`"),
         );
-        let error = match names::nearest(name, known()).first() {
+        let error = match sinew_settings::nearest(name, known()).first() {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
             None => error,
         };

@@ -5,8 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sinew_catalog::{Environment, Snapshot};
+use sinew_catalog::Snapshot;
 use sinew_cortex::UtcInstant;
+use sinew_settings::Environment;
 
 use crate::agents::{AgentSkillAccess, ConnectableAgent};
 use crate::error::ConnectError;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::Value;
+use sinew_settings::ErrorKind;
 
 use super::agents::ConnectableAgent;
 use super::config_file::{AgentConfigFile, digest, unreadable_error};
@@ -14,7 +15,6 @@ use super::edit::{ConfigDocument, ConfigFormat};
 use super::ledger::{ConnectChange, WrittenValue};
 use super::plan::diff;
 use super::skill_links;
-use sinew_hub::HubErrorKind;
 
 use crate::{ConnectError, Connector};
 
@@ -68,7 +68,7 @@ impl Connector<'_> {
         let published = skill_links::linked_folders(self, agent);
         if by_file.is_empty() && published.is_empty() {
             return Err(ConnectError::new(
-                HubErrorKind::No,
+                ErrorKind::No,
                 "not-connected",
                 format!("{} is not connected by sinew", agent.title),
             )

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use sinew_hub::HubErrorKind;
+use sinew_settings::ErrorKind;
 
 /// An error with its next step.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct ConnectError {
     /// What kind of trouble it is.
-    pub kind: HubErrorKind,
+    pub kind: ErrorKind,
     /// A stable name in kebab-case, for scripts.
     pub code: &'static str,
     /// What happened, where.
@@ -20,7 +20,7 @@ pub struct ConnectError {
 
 impl ConnectError {
     /// An error without hints.
-    pub fn new(kind: HubErrorKind, code: &'static str, message: impl Into<String>) -> Self {
+    pub fn new(kind: ErrorKind, code: &'static str, message: impl Into<String>) -> Self {
         Self { kind, code, message: message.into(), hints: Vec::new() }
     }
 
@@ -34,6 +34,6 @@ impl ConnectError {
     /// A file that could not be read or written.
     pub fn file(doing: &str, path: &Path, error: &std::io::Error) -> Self {
         let message = format!("cannot {doing} {}: {error}", path.display());
-        Self::new(HubErrorKind::Environment, "file-error", message)
+        Self::new(ErrorKind::Environment, "file-error", message)
     }
 }

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use similar::TextDiff;
+use sinew_settings::ErrorKind;
 
 use super::agents::{AgentPath, AgentSkillAccess, ConnectScope, ConnectableAgent};
 use super::config_file::{AgentConfigFile, unreadable_error};
 use super::edit::{ConfigDocument, ConfigFormat};
 use super::ledger::WrittenValue;
 use super::{ConnectParts, ConnectRequest};
-use sinew_hub::HubErrorKind;
 
 use crate::{ConnectError, Connector};
 
@@ -77,7 +77,7 @@ impl Connector<'_> {
             let of_scope = configs.iter().find(|(scope, _)| *scope == request.scope);
             let places = of_scope.map(|(_, places)| *places).ok_or_else(|| {
                 ConnectError::new(
-                    HubErrorKind::Usage,
+                    ErrorKind::Usage,
                     "no-such-scope",
                     format!("{} has no configuration of a project", agent.title),
                 )
@@ -100,7 +100,7 @@ impl Connector<'_> {
         if parts.hooks {
             let Some(hooks) = &agent.hooks else {
                 return Err(ConnectError::new(
-                    HubErrorKind::Usage,
+                    ErrorKind::Usage,
                     "no-hooks",
                     format!("{} has no hooks that can add to a message", agent.title),
                 )
@@ -160,7 +160,7 @@ impl Connector<'_> {
 
     /// How sinew is started: by its name where that finds it, and in files that others share.
     fn command(&self, scope: ConnectScope) -> String {
-        let found = self.env.find_program(ENTRY);
+        let found = sinew_catalog::find_program(&self.env, ENTRY);
         let found = found.and_then(|path| std::fs::canonicalize(path).ok());
         match &self.env.exe {
             Some(exe) if scope == ConnectScope::User && found.as_ref() != Some(exe) => {
@@ -210,7 +210,7 @@ fn fill(value: &mut Value, name: &str, with: &str) {
 /// An address that may stand in a file: no secret in it, and nothing that is no address.
 fn checked_url(url: &str) -> Result<String, ConnectError> {
     let bad = |why: &str| {
-        Err(ConnectError::new(HubErrorKind::Usage, "bad-url", format!("`{url}` {why}"))
+        Err(ConnectError::new(ErrorKind::Usage, "bad-url", format!("`{url}` {why}"))
             .hint("name the address that `sinew serve` prints, such as http://127.0.0.1:7411/mcp"))
     };
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
@@ -327,7 +327,7 @@ pub(super) fn diff(file: &Path, before: &str, after: &str) -> String {
 
 fn conflict(file: &Path, at: &[&str]) -> ConnectError {
     ConnectError::new(
-        HubErrorKind::Refused,
+        ErrorKind::Refused,
         "conflict",
         format!("{} has an entry `{}` that says something else", file.display(), at.join(".")),
     )

@@ -13,7 +13,6 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use divan::Bencher;
-use sinew_catalog::FixedClock;
 use sinew_cortex::acquire::{
     AcquireCandidate, AcquireRun, CandidateVerdict, StagedCandidate, UseReport,
 };
@@ -24,6 +23,7 @@ use sinew_cortex::signals::{SignalVocabulary, signal_words};
 use sinew_cortex::stored_body::StoredBody;
 use sinew_cortex::{CortexMemory, CortexPolicy, Ulid, UtcInstant, fold};
 use sinew_engine::{Engine, EngineOptions, NewOutcome};
+use sinew_settings::FixedClock;
 use sinew_store::{JsonText, NewStreamRecord, Store};
 use sinew_testkit::TestMachine;
 

@@ -3,8 +3,9 @@
 use std::io::ErrorKind as Io;
 
 use sinew_guard::private_files::{self, PrivateFileError};
+use sinew_settings::ErrorKind;
 
-use crate::{Engine, EngineError, ErrorKind};
+use crate::{Engine, EngineError};
 
 /// Random bytes of a token: nobody guesses them.
 const BYTES: usize = 32;

@@ -219,7 +219,7 @@ fn how_it_went(outcome: &SkillOutcome) -> String {
 fn of_audit(kind: &str, at: UtcInstant, body: &Value) -> Option<ActivityEntry> {
     let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
     let actor = |by: Option<&Value>| {
-        let by = by.and_then(|by| serde_json::from_value::<crate::Actor>(by.clone()).ok());
+        let by = by.and_then(|by| serde_json::from_value::<sinew_settings::Actor>(by.clone()).ok());
         by.map(|by| by.to_string())
     };
     match kind {

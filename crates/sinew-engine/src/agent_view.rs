@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
-use sinew_catalog::{Catalog, CatalogEntry, EntryState, SkillRequirements, path_text};
+use sinew_catalog::{Catalog, CatalogEntry, EntryState, SkillRequirements};
 use sinew_cortex::explain::LessonView;
 use sinew_guard::scan::{FindingSeverity, ScanReport, Scanner, SkillBundle, Verdict};
-use sinew_skill::{Reason, ReasonCode, YamlValue, content_hash};
+use sinew_settings::{Actor, ErrorKind, Reason, ReasonCode, path_text};
+use sinew_skill::{YamlValue, content_hash};
 
 use crate::scan::read_bundle;
-use crate::{Actor, Engine, EngineError, ErrorKind};
+use crate::{Engine, EngineError};
 
 /// What an agent is told to do about a finding.
 const ASK: &str = "ask the user to look at it: `sinew scan` shows what was found";
@@ -153,7 +154,7 @@ impl Engine {
         actor: &Actor,
     ) -> Cow<'e, CatalogEntry> {
         let told = |reason: &Reason| reason.code == ReasonCode::Quarantined;
-        if actor.can_approve() || !entry.reasons.iter().any(told) {
+        if actor.is_person() || !entry.reasons.iter().any(told) {
             return Cow::Borrowed(entry);
         }
         let mut reduced = entry.clone();

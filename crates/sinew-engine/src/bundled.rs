@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sinew_catalog::Environment;
 use sinew_guard::atomic::{self, FileAccess, FileLock};
-use sinew_skill::{Reason, ReasonCode, content_hash};
+use sinew_settings::{Environment, Reason, ReasonCode};
+use sinew_skill::content_hash;
 
 /// A file of a carried skill: its path below the folder, and its text.
 struct BundledFile(&'static str, &'static str);
@@ -39,7 +39,7 @@ pub(crate) fn locate(env: &Environment) -> Result<PathBuf, Reason> {
             ReasonCode::RootMissing,
             format!("the bundled skills cannot be written to {}: {error}", folder.display()),
         )
-        .severity(sinew_skill::ReasonSeverity::Warn)
+        .severity(sinew_settings::ReasonSeverity::Warn)
         .remedy("make SINEW_HOME writable, or set SINEW_BUNDLED_SKILLS_DIR to a folder of skills")
     })?;
     Ok(folder)

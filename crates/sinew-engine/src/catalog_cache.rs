@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::Once;
 use std::time::UNIX_EPOCH;
 
-use sinew_catalog::{Environment, LiveCatalog, Profile, ScanGate};
+use sinew_catalog::{LiveCatalog, Profile, ScanGate};
 use sinew_guard::atomic::{self, FileAccess};
 use sinew_guard::mapped_file::MappedFile;
+use sinew_settings::Environment;
 
 /// Where one profile's catalog is kept.
 #[derive(Debug)]

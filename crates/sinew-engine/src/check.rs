@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 use sinew_catalog::prompt::PromptReport;
 use sinew_catalog::{Catalog, CatalogEntry, EntryState, SkillRequirements};
-use sinew_skill::{InstallSpec, Reason, ReasonCode};
+use sinew_settings::{Reason, ReasonCode};
+use sinew_skill::InstallSpec;
 
 use crate::{Engine, PromptOptions};
 

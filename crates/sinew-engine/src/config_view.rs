@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use sinew_catalog::config::KEYS;
-use sinew_skill::{Reason, ReasonStage};
+use sinew_settings::{Reason, ReasonStage};
 
 use crate::{ConfigSource, Engine};
 

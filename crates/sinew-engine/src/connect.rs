@@ -3,14 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use sinew_catalog::{Snapshot, path_text};
+use sinew_catalog::Snapshot;
 use sinew_connect::{ConnectHost, Connector};
+use sinew_settings::path_text;
 
 use crate::hub::{
-    ApprovalMethod, HubErrorKind, HubOverrides, InstallApprover, InstallConcern, InstallDecision,
-    InstallReview, InstallRisk, InstallTarget, SkillInstallRequest, SkillReference,
+    ApprovalMethod, HubOverrides, InstallApprover, InstallConcern, InstallDecision, InstallReview,
+    InstallRisk, InstallTarget, SkillInstallRequest, SkillReference,
 };
-use crate::{Engine, EngineError, EngineOptions, ErrorKind};
+use crate::{Engine, EngineError, EngineOptions};
 
 pub use sinew_connect::{
     AgentConnection, ConnectError, ConnectParts, ConnectPlan, ConnectRequest, ConnectScope,
@@ -80,7 +81,7 @@ impl InstallApprover for ImportApprover {
 
 impl From<ConnectError> for EngineError {
     fn from(error: ConnectError) -> Self {
-        let mut told = Self::new(error.kind.into(), error.code, error.message);
+        let mut told = Self::new(error.kind, error.code, error.message);
         told.hints = error.hints;
         told
     }
@@ -88,13 +89,7 @@ impl From<ConnectError> for EngineError {
 
 impl From<EngineError> for ConnectError {
     fn from(error: EngineError) -> Self {
-        let kind = match error.kind {
-            ErrorKind::No => HubErrorKind::No,
-            ErrorKind::Usage => HubErrorKind::Usage,
-            ErrorKind::Refused => HubErrorKind::Refused,
-            ErrorKind::Environment => HubErrorKind::Environment,
-        };
-        let mut told = Self::new(kind, error.code, error.message);
+        let mut told = Self::new(error.kind, error.code, error.message);
         told.hints = error.hints;
         told
     }

@@ -7,7 +7,7 @@ use sinew_catalog::install::{InstallOption, OfferContext, offered_options};
 use sinew_catalog::{Catalog, CatalogEntry, EntryState, SkillRequirements, tools};
 use sinew_exec::EnvState;
 use sinew_exec::install::{MissingManager, installer_setup, missing_manager};
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{Reason, ReasonCode};
 
 use crate::Engine;
 
@@ -76,7 +76,7 @@ impl Engine {
         let offer = OfferContext {
             os: &self.env.os,
             prefer_brew: self.config.install.prefer_brew,
-            has: &|program| self.env.find_program(program).is_some(),
+            has: &|program| sinew_catalog::find_program(&self.env, program).is_some(),
             setup: installer_setup(self.config.install.node_manager),
         };
         offered_options(&entry.requirements.os, &entry.install, &offer)
@@ -85,7 +85,7 @@ impl Engine {
     fn off_path(&self, entry: &CatalogEntry) -> Vec<OffPathProgram> {
         let needs = &entry.requirements;
         let bins = needs.bins.iter().chain(&needs.any_bins);
-        bins.filter(|bin| self.env.find_program(bin).is_none())
+        bins.filter(|bin| sinew_catalog::find_program(&self.env, bin).is_none())
             .filter_map(|bin| {
                 let own = tools::skill_tools_folders(&self.env, &entry.skill_key);
                 let folders = tools::shared_folders(&self.env).into_iter().chain(own);

@@ -1,9 +1,8 @@
 //! `doctor`: what sinew sees on this machine.
 
 use serde::Serialize;
-use sinew_catalog::{
-    AGENT_ROOTS, CallerFolders, Catalog, EntryState, Profile, RootLocation, path_text,
-};
+use sinew_catalog::{AGENT_ROOTS, CallerFolders, Catalog, EntryState, Profile, RootLocation};
+use sinew_settings::path_text;
 use sinew_workshop::ApprovalPolicy;
 
 use crate::Engine;
@@ -208,7 +207,7 @@ impl Engine {
             )
         });
         for reason in self.issues(catalog) {
-            if reason.severity > sinew_skill::ReasonSeverity::Info {
+            if reason.severity > sinew_settings::ReasonSeverity::Info {
                 probes.push(DoctorProbe {
                     area: "issues",
                     name: reason.code.to_string(),

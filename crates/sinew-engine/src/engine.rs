@@ -5,22 +5,21 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use sinew_catalog::{
-    CallerFolders, Catalog, CatalogChange, CatalogEntry, CatalogRequest, Config, Environment,
-    LiveCatalog, PROFILES, Profile, RefreshCause, RemoteMachines, ScanGate, SessionOverrides,
-    Snapshot,
+    CallerFolders, Catalog, CatalogChange, CatalogEntry, CatalogRequest, Config, LiveCatalog,
+    PROFILES, Profile, RefreshCause, RemoteMachines, ScanGate, SessionOverrides, Snapshot,
 };
 use sinew_cortex::signals::SignalVocabulary;
 use sinew_exec::EnvLeases;
 use sinew_guard::scan::Scanner;
 use sinew_route::RouterModels;
-use sinew_skill::{Reason, ReasonCode, names};
+use sinew_settings::{Environment, ErrorKind, Reason, ReasonCode};
 use sinew_store::Store;
 
 use crate::catalog_cache::CatalogCache;
 use crate::cortex::CortexState;
 use crate::hub::LockTrust;
 use crate::scan::ScanFiles;
-use crate::{ConfigImport, ConfigSource, EngineError, ErrorKind, bundled, settings};
+use crate::{ConfigImport, ConfigSource, EngineError, bundled, settings};
 
 /// What a surface may say about how it wants to look at skills.
 #[derive(Debug, Clone, Default)]
@@ -113,15 +112,15 @@ impl Engine {
         let mut opening = loaded.reasons;
         let (_, mut corrected) = sinew_workshop::WorkshopSettings::read(&loaded.config.tree);
         for reason in &mut corrected {
-            reason.path = Some(sinew_catalog::path_text(&loaded.source.path));
+            reason.path = Some(sinew_settings::path_text(&loaded.source.path));
         }
         opening.extend(corrected);
         let workspace = workspace(profile, &options, &loaded.config, &env);
         if !workspace.is_dir() {
             opening.push(
                 Reason::new(ReasonCode::RootMissing, "the workspace does not exist")
-                    .severity(sinew_skill::ReasonSeverity::Warn)
-                    .path(sinew_catalog::path_text(&workspace))
+                    .severity(sinew_settings::ReasonSeverity::Warn)
+                    .path(sinew_settings::path_text(&workspace))
                     .remedy(
                         "name another folder with --workspace; skills from elsewhere are shown",
                     ),
@@ -291,7 +290,7 @@ fn find_profile(name: Option<&str>) -> Result<&'static Profile, EngineError> {
             "unknown-profile",
             format!("there is no profile `{name}`"),
         );
-        let error = match names::nearest(name, known()).first() {
+        let error = match sinew_settings::nearest(name, known()).first() {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
             None => error,
         };

@@ -7,20 +7,7 @@ use std::fmt;
 
 use serde::Serialize;
 use sinew_catalog::SkillLookupError;
-
-/// What kind of trouble it is; surfaces map it to their own codes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ErrorKind {
-    /// The answer is no: nothing of that name, nothing fits.
-    No,
-    /// The request makes no sense as it stands.
-    Usage,
-    /// A policy or a person refused.
-    Refused,
-    /// The machine, the file system or the network is in the way.
-    Environment,
-}
+use sinew_settings::ErrorKind;
 
 /// An error with its next step.
 #[derive(Debug, Clone, Serialize)]

@@ -17,9 +17,9 @@ use sinew_exec::run::{self, RetryPolicy, RunEnv};
 use sinew_exec::secret::SecretCommands;
 use sinew_exec::{CoveredSkill, EnvLease, EnvPlan, EnvRules, EnvState, env_states};
 use sinew_guard::secrets;
-use sinew_skill::Reason;
+use sinew_settings::{ErrorKind, Reason};
 
-use crate::{Engine, EngineError, ErrorKind, NewOutcome, OutcomeEffect};
+use crate::{Engine, EngineError, NewOutcome, OutcomeEffect};
 
 /// Variables that hold sinew's own credentials, beyond those that look like it.
 const OWN_CREDENTIALS: &[&str] = &["SINEW_DATABASE_URL", "SINEW_TOKEN"];

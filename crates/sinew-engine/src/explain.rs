@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use sinew_catalog::{Catalog, CatalogEntry, EntryState};
-use sinew_skill::{Reason, ReasonSeverity, ReasonStage};
+use sinew_settings::{Reason, ReasonSeverity, ReasonStage};
 
 use crate::{DigestCache, Engine, PromptOptions, WhyAnswer};
 

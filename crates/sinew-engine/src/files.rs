@@ -6,11 +6,12 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde::Serialize;
 use sinew_catalog::locations::HomeFolders;
-use sinew_catalog::{Catalog, CatalogEntry, SKILL_FILE, path_text};
+use sinew_catalog::{Catalog, CatalogEntry, SKILL_FILE};
 use sinew_guard::containment::{self, FileOpenError, FileReadError};
+use sinew_settings::{ErrorKind, path_text};
 use sinew_skill::content_hash;
 
-use crate::{Engine, EngineError, ErrorKind};
+use crate::{Engine, EngineError};
 
 /// A file larger than this is no reading matter for a model.
 pub const MAX_READ_BYTES: u64 = 1024 * 1024;
@@ -114,7 +115,7 @@ impl Engine {
                     format!("the skill {} has no file {file}", entry.name),
                 );
                 let files = list_files(&dir, MAX_LISTED);
-                let nearest = sinew_skill::names::nearest(&file, files.iter().map(String::as_str));
+                let nearest = sinew_settings::nearest(&file, files.iter().map(String::as_str));
                 return Err(match nearest.first() {
                     Some(near) => error.hint(format!("did you mean {near}?")),
                     None if files.is_empty() => error,

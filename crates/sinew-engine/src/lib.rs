@@ -10,7 +10,6 @@
 mod access_token;
 pub mod acquire;
 mod activity;
-mod actor;
 mod agent_view;
 pub mod approval;
 mod arguments;
@@ -48,7 +47,6 @@ mod watch;
 mod workshop;
 
 pub use activity::{ActivityEntry, ActivityFilter};
-pub use actor::Actor;
 pub use agent_view::{
     AgentScanVerdict, FindingCounts, ScanExtent, ScanSubject, SkillReading, SkillSummary,
     SkillTrust,
@@ -68,7 +66,7 @@ pub use deps::{DepsReport, OffPathProgram};
 pub use details::SkillDetails;
 pub use doctor::{DoctorProbe, DoctorReport, ProbeHealth};
 pub use engine::{Engine, EngineOptions};
-pub use error::{EngineError, ErrorKind};
+pub use error::EngineError;
 pub use exec::{ExecReport, ExecRequest};
 pub use explain::{DecisionExplanation, ExplanationMark, ExplanationStep};
 pub use files::{MAX_READ_BYTES, SkillFile};
@@ -97,5 +95,3 @@ pub use watch::WatchEvent;
 pub use workshop::{
     CaptureAnswer, CaptureOptions, QueuedReview, TurnReport, WorkshopDiagnosis as WorkshopFinding,
 };
-
-pub use sinew_catalog::Environment;

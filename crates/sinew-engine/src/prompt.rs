@@ -6,7 +6,8 @@ use sinew_catalog::prompt::{
     OPENPOCKET_MAX_CHARS, PromptBlock, PromptEscapes, PromptLimits, PromptMode, PromptOrder,
     PromptPlanner, PromptRequest, PromptSkill, PromptWording, build, trigger_hints,
 };
-use sinew_catalog::{Catalog, CatalogEntry, path_text, references};
+use sinew_catalog::{Catalog, CatalogEntry, references};
+use sinew_settings::path_text;
 
 use crate::Engine;
 

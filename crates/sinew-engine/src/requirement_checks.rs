@@ -42,7 +42,7 @@ impl Engine {
         let any =
             needs.any_bins.iter().map(|bin| (bin, one_of.as_str(), missing.any_bins.is_empty()));
         for (bin, note, met) in bins.chain(any) {
-            let here = self.env.find_program(bin);
+            let here = sinew_catalog::find_program(&self.env, bin);
             let here = here.or_else(|| tools::find_skill_tool(&self.env, &entry.skill_key, bin));
             let found = match here {
                 Some(path) => path.display().to_string(),

@@ -11,8 +11,9 @@ use sinew_guard::scan::{ScanReport, ScanRuleInfo, Scanner, SkillBundle, Verdict}
 use sinew_guard::scan_records::{
     FindingOverride, OverrideError, read_overrides, record_override, verdict_with_overrides,
 };
+use sinew_settings::{Actor, ErrorKind};
 
-use crate::{Actor, Engine, EngineError, ErrorKind};
+use crate::{Engine, EngineError};
 
 /// A larger archive is refused before it is read.
 const MAX_ARCHIVE: u64 = 100_000_000;
@@ -129,7 +130,7 @@ impl Engine {
         actor: &Actor,
         at: &str,
     ) -> Result<(), EngineError> {
-        if !actor.can_approve() {
+        if !actor.is_person() {
             return Err(EngineError::new(
                 ErrorKind::Refused,
                 "needs-person",

@@ -15,10 +15,11 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_enco
 use serde::Serialize;
 use sinew_catalog::{Catalog, CatalogEntry, EntryState, SKILL_FILE};
 use sinew_guard::containment::{self, FileStamp};
+use sinew_settings::ErrorKind;
 use sinew_skill::{YamlMapping, content_hash};
 
 use crate::files::{is_part, list_files};
-use crate::{Engine, EngineError, ErrorKind};
+use crate::{Engine, EngineError};
 
 /// Files that every host of the extension must accept in one skill.
 pub const MAX_SERVED_FILES: usize = 512;

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use sinew_catalog::{Config, Environment, Profile, path_text};
+use sinew_catalog::{Config, Profile};
 use sinew_guard::atomic::{self, FileAccess, FileLock};
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{Environment, ErrorKind, Reason, ReasonCode, path_text};
 
-use crate::{EngineError, ErrorKind};
+use crate::EngineError;
 
 /// A configuration larger than this is a mistake.
 const MAX_CONFIG: u64 = 4 * 1024 * 1024;

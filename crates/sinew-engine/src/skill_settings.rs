@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use sinew_catalog::CatalogEntry;
 use sinew_cortex::UtcInstant;
+use sinew_settings::{Actor, ErrorKind};
 
 use crate::settings::{map_in, update};
 use crate::store::audit;
-use crate::{Actor, Engine, EngineError, ErrorKind};
+use crate::{Engine, EngineError};
 
 /// What is to be set; what is absent stays as it is.
 #[derive(Clone, Default)]
@@ -47,7 +48,7 @@ impl Engine {
         settings: &SkillSettingsPatch,
         actor: &Actor,
     ) -> Result<(), EngineError> {
-        if !actor.can_approve() {
+        if !actor.is_person() {
             let said = "only a person can change a skill's settings";
             return Err(EngineError::new(ErrorKind::Refused, "needs-person", said)
                 .hint("change it in the dashboard, or in the configuration file"));

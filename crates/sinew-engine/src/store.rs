@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Serialize;
-use sinew_catalog::Environment;
 use sinew_cortex::{Ulid, UtcInstant};
+use sinew_settings::{Environment, ErrorKind};
 use sinew_store::{
     CorruptionPolicy, JsonText, NewStreamRecord, Store, StoreError, StoreOp, StoreOptions,
 };
 
 use crate::cortex::entropy;
-use crate::{Engine, EngineError, ErrorKind};
+use crate::{Engine, EngineError};
 
 /// The variable that names a team's database.
 const DATABASE_URL: &str = "SINEW_DATABASE_URL";

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde::Serialize;
-use sinew_catalog::{Catalog, SKILL_FILE, path_text};
+use sinew_catalog::{Catalog, SKILL_FILE};
 use sinew_guard::atomic::{self, FileAccess};
 use sinew_guard::containment::{self, FileOpenError};
-use sinew_skill::ReasonSeverity;
+use sinew_settings::{ErrorKind, ReasonSeverity, path_text};
 use sinew_skill::validate::{
     RuleSet, ValidationFile, ValidationIssue, apply_fixes, missing_file_report, validate,
 };
 
-use crate::{Engine, EngineError, ErrorKind};
+use crate::{Engine, EngineError};
 
 /// What to validate.
 #[derive(Debug, Clone)]

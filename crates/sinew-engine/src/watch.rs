@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use sinew_catalog::watch::{CatalogWatch, RETRY, WatchWaitResult};
 use sinew_catalog::{CatalogChange, RefreshCause};
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{Reason, ReasonCode};
 
 use crate::Engine;
 

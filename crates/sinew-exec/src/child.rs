@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use sinew_catalog::Environment;
+use sinew_settings::Environment;
 
 use crate::output_excerpt::OutputExcerpt;
 use crate::process_group::{LeaderEvent, ProcessGroup, ProcessSignal, prepare};
@@ -147,7 +147,7 @@ pub fn locate(
     }
     let name = word.to_str().ok_or_else(missing)?;
     let child = Environment { vars: vars.clone(), ..env.clone() };
-    child.find_program(name).ok_or_else(missing)
+    sinew_catalog::find_program(&child, name).ok_or_else(missing)
 }
 
 /// A handle through which others reach the programs that are running: signals that this process

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
+use sinew_catalog::CatalogEntry;
 use sinew_catalog::config::EntrySettings;
-use sinew_catalog::{CatalogEntry, Environment};
 use sinew_guard::env::{self, EnvRecord, EnvRefusal, SkillEnv};
-use sinew_skill::{Reason, ReasonCode, ReasonSeverity};
+use sinew_settings::{Environment, Reason, ReasonCode, ReasonSeverity};
 
 use crate::env_value::EnvValue;
 use crate::secret::{self, SecretCommands};

@@ -1,8 +1,8 @@
 //! Where each variable that a skill declares would come from.
 
 use serde::Serialize;
-use sinew_catalog::Environment;
 use sinew_guard::env::{self, EnvRefusal};
+use sinew_settings::Environment;
 
 use crate::env_plan::{CoveredSkill, EnvRules};
 use crate::lease::is_set;

@@ -8,9 +8,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sinew_catalog::Environment;
 use sinew_guard::env;
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{Environment, Reason, ReasonCode};
 
 use crate::env_plan::EnvPlan;
 use crate::env_value::{EnvValue, SecretMasker};

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use sinew_catalog::{Environment, tools};
+use sinew_catalog::tools;
 use sinew_cortex::failure::FailureKind;
 use sinew_guard::env;
-use sinew_skill::Reason;
+use sinew_settings::{Environment, Reason};
 
 use crate::child::{
     self, ExitCause, FinishedProgram, OutputStream, ProcessControl, ProgramLimits, ProgramSpec,

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use regex_lite::Regex;
 use serde::{Deserialize, Serialize};
-use sinew_skill::ReasonCode;
+use sinew_settings::ReasonCode;
 
 const POLICY: &str = include_str!("../data/env-policy.json");
 

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use sinew_catalog::Environment;
 use sinew_guard::atomic::{self, FileAccess, FileLock};
 use sinew_guard::private_files::{self, PrivateFileError};
+use sinew_settings::Environment;
 use url::Url;
 
 use crate::error::{HubError, HubErrorCode};

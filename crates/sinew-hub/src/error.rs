@@ -5,22 +5,10 @@ use std::io;
 use serde::Serialize;
 use sinew_guard::scan::Finding;
 use sinew_guard::staging::StagingError;
+use sinew_settings::ErrorKind;
 
 use crate::reference::ReferenceError;
 use crate::tree::TreeError;
-
-/// Whose fault it is, which decides the exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HubErrorKind {
-    /// The answer is no.
-    No,
-    /// The request makes no sense.
-    Usage,
-    /// A policy, a person or a check refused.
-    Refused,
-    /// The machine or the network.
-    Environment,
-}
 
 /// The words that records carry in `reason`; scripts read them, so they never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -94,10 +82,10 @@ impl HubErrorCode {
         }
     }
 
-    /// Whose fault it is.
-    pub fn class(self) -> HubErrorKind {
+    /// What kind of trouble it is.
+    pub fn kind(self) -> ErrorKind {
         match self {
-            Self::BadReference => HubErrorKind::Usage,
+            Self::BadReference => ErrorKind::Usage,
             Self::Exists
             | Self::LocalChanges
             | Self::Ambiguous
@@ -107,7 +95,7 @@ impl HubErrorCode {
             | Self::Unavailable
             | Self::TooLarge
             | Self::Unsupported
-            | Self::Invalid => HubErrorKind::No,
+            | Self::Invalid => ErrorKind::No,
             Self::IntegrityMismatch
             | Self::IntegrityUnavailable
             | Self::BlockedGuard
@@ -119,13 +107,13 @@ impl HubErrorCode {
             | Self::Rejected
             | Self::Pinned
             | Self::Shadows
-            | Self::OwnerChanged => HubErrorKind::Refused,
+            | Self::OwnerChanged => ErrorKind::Refused,
             Self::RateLimited
             | Self::Offline
             | Self::Auth
             | Self::Network
             | Self::Lock
-            | Self::File => HubErrorKind::Environment,
+            | Self::File => ErrorKind::Environment,
         }
     }
 }
@@ -176,9 +164,9 @@ impl HubError {
         Self::new(HubErrorCode::File, format!("cannot {doing} {}: {error}", path.display()))
     }
 
-    /// Whose fault it is.
-    pub fn class(&self) -> HubErrorKind {
-        self.word.class()
+    /// What kind of trouble it is.
+    pub fn kind(&self) -> ErrorKind {
+        self.word.kind()
     }
 }
 

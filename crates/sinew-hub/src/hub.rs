@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
-use sinew_catalog::{Config, Environment};
+use sinew_catalog::Config;
 use sinew_exec::install::NameResolution;
 use sinew_guard::scan::Scanner;
+use sinew_settings::Environment;
 use url::Url;
 
 use crate::cache::HubCache;

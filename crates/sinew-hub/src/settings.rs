@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use sinew_catalog::{Config, Environment};
+use sinew_catalog::Config;
+use sinew_settings::Environment;
 use url::Url;
 
 use crate::error::{HubError, HubErrorCode};

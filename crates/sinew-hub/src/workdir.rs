@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use sinew_catalog::Environment;
 use sinew_guard::atomic;
+use sinew_settings::Environment;
 
 use crate::error::{HubError, HubErrorCode};
 use crate::install::journal;

@@ -3,9 +3,8 @@
 use rmcp::RoleServer;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::RequestContext;
-use sinew_engine::Actor;
 use sinew_guard::Untrusted;
-use sinew_workshop::WorkshopActor;
+use sinew_settings::Actor;
 
 /// The longest client name that reaches a record.
 const MAX_NAME: usize = 80;
@@ -54,11 +53,6 @@ impl McpCaller {
     /// The client as the engine knows it: an agent, whatever it says of itself.
     pub(super) fn actor(&self) -> Actor {
         Actor::Agent { name: self.name.clone() }
-    }
-
-    /// The same for the workshop.
-    pub(super) fn by(&self) -> WorkshopActor {
-        WorkshopActor::Agent { name: self.name.clone() }
     }
 }
 

@@ -14,7 +14,8 @@ use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use sha2::{Digest as _, Sha256};
-use sinew_engine::{EngineError, ErrorKind};
+use sinew_engine::EngineError;
+use sinew_settings::ErrorKind;
 use tokio::runtime::Runtime;
 use url::Url;
 

@@ -18,8 +18,9 @@ use rmcp::model::{
 use rmcp::{ErrorData, Peer, RoleServer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use sinew_engine::EngineError;
 use sinew_engine::approval::{Approval, CandidateVerdict, ConsentAct};
-use sinew_engine::{EngineError, ErrorKind};
+use sinew_settings::ErrorKind;
 
 use super::caller::McpCaller;
 use super::tool_answer::{McpToolAnswer, one_line};

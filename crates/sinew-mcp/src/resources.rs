@@ -9,7 +9,8 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 use sinew_catalog::SKILL_FILE;
-use sinew_engine::{Actor, EngineError, PromptOptions};
+use sinew_engine::{EngineError, PromptOptions};
+use sinew_settings::Actor;
 use sinew_skill::content_hash;
 use sinew_workshop::WorkshopCaller;
 
@@ -141,7 +142,7 @@ pub(super) fn proposal(
     caller: &McpCaller,
     id: &str,
 ) -> Result<Value, EngineError> {
-    let by = WorkshopCaller { by: caller.by(), agent_id: None, session_id: None };
+    let by = WorkshopCaller { by: caller.actor(), agent_id: None, session_id: None };
     let mut record = look.engine.workshop_tool(&json!({"action": "inspect", "id": id}), &by)?.value;
     let preview = look.engine.workshop(|workshop| workshop.preview(id))?;
     record["diff"] = json!(preview.diff());

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
-use sinew_engine::{EngineError, ErrorKind};
+use sinew_engine::EngineError;
+use sinew_settings::ErrorKind;
 
 use super::host::McpHost;
 use super::server::McpServer;

@@ -52,9 +52,9 @@ mod words;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use sinew_catalog::{Clock, Environment};
 use sinew_guard::scan::Scanner;
 use sinew_hub::HubError;
+use sinew_settings::{Clock, Environment};
 use sinew_store::{Store, StoreError, StoreKind};
 
 use sinew_listener::blocking;

@@ -13,7 +13,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
-use sinew_catalog::Environment;
 use sinew_exec::install::NameResolution;
 use sinew_hub::cache::HubCache;
 use sinew_hub::net::{HttpClient, HttpOptions, NetworkAccess, RequestLimits, host_and_port};
@@ -22,6 +21,7 @@ use sinew_hub::settings::parse_address;
 use sinew_hub::source::github::GitHubClient;
 use sinew_hub::wire::GitHubSourceWire;
 use sinew_hub::{FolderLookup, HubError, HubErrorCode, vouched_folder};
+use sinew_settings::Environment;
 
 use super::caller::RegistryCaller;
 use super::github::GitHubImport;

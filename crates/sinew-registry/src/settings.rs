@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use serde_json::Value;
-use sinew_catalog::{Config, Environment};
+use sinew_catalog::Config;
 use sinew_hub::settings::GitHubEndpoints;
+use sinew_settings::Environment;
 
 use super::names;
 

@@ -1,6 +1,6 @@
 //! Where the front matter is: whole lines of `---`, and a few tolerated accidents.
 
-use crate::{Reason, ReasonCode};
+use sinew_settings::{Reason, ReasonCode};
 
 /// A file split into front matter and body.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,9 +2,10 @@
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
+use sinew_settings::{Reason, ReasonCode};
 
 use crate::value::YamlValue;
-use crate::{FrontMatter, Reason, ReasonCode, SkillDialect};
+use crate::{FrontMatter, SkillDialect};
 
 /// Who may call the skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]

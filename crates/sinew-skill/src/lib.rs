@@ -26,7 +26,6 @@ mod metadata;
 pub mod names;
 mod plain_yaml;
 mod read;
-mod reason;
 mod repair;
 mod sections;
 mod text;
@@ -42,7 +41,6 @@ pub use read::{
     ParsedSkillFile, ReadOptions, RepairRecord, Skill, SkillDialect, content_hash, content_hash_of,
     read,
 };
-pub use reason::{Reason, ReasonCode, ReasonSeverity, ReasonStage};
 pub use repair::FieldRepair;
 pub use sections::{BodySection, first_heading, first_text_line, sections};
 pub use value::{YamlMapping, YamlNumber, YamlValue};

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
+use sinew_settings::{Reason, ReasonCode};
 
+use crate::SkillDialect;
 use crate::value::{YamlMapping, YamlValue};
-use crate::{Reason, ReasonCode, SkillDialect};
 
 /// Vendor blocks in the order in which the first present one wins.
 const VENDORS: &[&str] = &["sinew", "openclaw", "clawdbot", "clawdis", "moltbot"];

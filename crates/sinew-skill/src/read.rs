@@ -5,12 +5,13 @@ use std::borrow::Cow;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use sinew_settings::{Reason, ReasonCode, ReasonSeverity};
 
 use crate::metadata::{MetadataHealth, metadata_invalid, read_metadata};
 use crate::value::{YamlMapping, YamlValue};
 use crate::{
-    InvocationPolicy, Reason, ReasonCode, ReasonSeverity, SkillMetadata, ToolDispatch,
-    TriggerHints, fence, header, names, repair, sections, text,
+    InvocationPolicy, SkillMetadata, ToolDispatch, TriggerHints, fence, header, names, repair,
+    sections, text,
 };
 
 /// Whose reading of the format applies.

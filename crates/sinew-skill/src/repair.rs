@@ -5,10 +5,11 @@
 //! *original* error stands. `metadata` is never guessed at: it says what a skill needs, and a
 //! skill whose needs were misread would look as if it had none.
 
+use sinew_settings::{Reason, ReasonCode};
+
 use crate::fence::is_fence;
 use crate::value::{YamlMapping, YamlValue, flow};
 use crate::yaml::{self, FieldPosition, YamlError, YamlErrorKind};
-use crate::{Reason, ReasonCode};
 
 /// A front matter larger than this is an attack or a mistake: the longest of 100,000 real ones is
 /// 12 KiB.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Reason, ReasonCode};
+use sinew_settings::{Reason, ReasonCode};
 
 /// Decodes the bytes of a skill file.
 pub(crate) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Reason> {

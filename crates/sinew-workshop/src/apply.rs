@@ -3,9 +3,9 @@
 //! The intent is stored before the first byte is written and taken out together with the record of
 //! what was done, so that after a crash the file is old or new and the record agrees with it.
 
+use sinew_settings::Actor;
 use sinew_skill::content_hash;
 
-use crate::actor::WorkshopActor;
 use crate::error::{Result, WorkshopError};
 use crate::event::{WorkshopEvent, WorkshopEventKind};
 use crate::files;
@@ -35,12 +35,7 @@ pub struct ApplyConsent {
 
 impl Workshop<'_> {
     /// Writes a pending proposal.
-    pub fn apply(
-        &self,
-        id: &str,
-        by: &WorkshopActor,
-        consent: &ApplyConsent,
-    ) -> Result<ProposalUpdate> {
+    pub fn apply(&self, id: &str, by: &Actor, consent: &ApplyConsent) -> Result<ProposalUpdate> {
         let _lock = self.lock()?;
         let mut proposal = self.raw_records().proposal(id)?;
         // Asked for its own sake: what cannot be applied says so before anything else is looked at.
@@ -82,7 +77,7 @@ impl Workshop<'_> {
     }
 
     /// Whether this actor may write at all.
-    fn check_policy(&self, proposal: &Proposal, by: &WorkshopActor) -> Result<()> {
+    fn check_policy(&self, proposal: &Proposal, by: &Actor) -> Result<()> {
         if by.is_person() {
             return Ok(());
         }
@@ -100,7 +95,7 @@ impl Workshop<'_> {
     fn check_gates(
         &self,
         prepared: &PreparedChange,
-        by: &WorkshopActor,
+        by: &Actor,
         consent: &ApplyConsent,
     ) -> Result<()> {
         let gates = &prepared.gates;
@@ -123,11 +118,11 @@ impl Workshop<'_> {
         &self,
         proposal: &Proposal,
         prepared: &PreparedChange,
-        by: &WorkshopActor,
+        by: &Actor,
     ) -> Result<()> {
         if let Some((own, other)) = self.nearest_pair(prepared, &proposal.skill_name) {
             let mut entry = self.raw_records().change()?;
-            entry.mark_distinct(&pair_key(&own, &other), &by.display_name())?;
+            entry.mark_distinct(&pair_key(&own, &other), &by.to_string())?;
             entry.save()?;
         }
         Ok(())
@@ -162,7 +157,7 @@ impl Workshop<'_> {
         &self,
         mut proposal: Proposal,
         reason: String,
-        by: &WorkshopActor,
+        by: &Actor,
     ) -> Result<WorkshopError> {
         let step = self.step("stale", by, Some(reason.clone()));
         proposal.advance(ProposalTransition::GoStale(reason.clone()), step)?;
@@ -204,7 +199,7 @@ impl Workshop<'_> {
         &self,
         mut proposal: Proposal,
         prepared: &PreparedChange,
-        by: &WorkshopActor,
+        by: &Actor,
     ) -> Result<ProposalUpdate> {
         proposal.target = prepared.target.clone();
         proposal.result_sha256 = Some(prepared.result_sha256.clone());
@@ -277,7 +272,7 @@ impl Workshop<'_> {
         &self,
         planned: PlannedWrite,
         wanted: &[(String, Option<String>)],
-        by: &WorkshopActor,
+        by: &Actor,
     ) -> Result<Vec<WorkshopEvent>> {
         let book = self.raw_records();
         let mut entry = book.change()?;
@@ -303,7 +298,7 @@ impl Workshop<'_> {
             action: planned.action,
             proposal_id: planned.proposal_id,
             undoes: planned.undoes,
-            by: by.display_name(),
+            by: by.to_string(),
             files: written,
         };
         let intent = WriteIntent {

@@ -25,7 +25,6 @@
 //! **Invariant:** time, skills around it, store and settings arrive from outside ([`WorkshopParts`]). **Left
 //! out on purpose:** how a model is reached, who may approve on which channel, and printing.
 
-mod actor;
 mod apply;
 mod capture;
 mod error;
@@ -58,7 +57,6 @@ mod turn;
 mod undo;
 mod workshop;
 
-pub use actor::WorkshopActor;
 pub use apply::{ApplyConsent, ProposalPreview};
 pub use capture::{
     CaptureGuards, CaptureSkipReason, CaptureTopic, CaptureVerdict, CapturedCorrection,

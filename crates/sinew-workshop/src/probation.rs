@@ -8,8 +8,8 @@
 
 use serde::{Deserialize, Serialize};
 use sinew_cortex::bayes::{Z, wilson};
+use sinew_settings::Actor;
 
-use crate::actor::WorkshopActor;
 use crate::error::Result;
 use crate::event::{WorkshopEvent, WorkshopEventKind};
 use crate::gates::SkillOwner;
@@ -196,7 +196,7 @@ impl Workshop<'_> {
             queries: Default::default(),
         };
         let origin = ProposalOrigin {
-            by: WorkshopActor::Automatic,
+            by: Actor::System,
             source: ProposalSource::Probation,
             agent_id: None,
             session_id: None,
@@ -204,7 +204,7 @@ impl Workshop<'_> {
         };
         let before = self.raw_records().proposals()?;
         let mut asked = self.new_proposal(entry, name, &draft, &origin)?;
-        asked.note(self.step("queued", &WorkshopActor::Automatic, Some(why.to_owned())));
+        asked.note(self.step("queued", &Actor::System, Some(why.to_owned())));
         entry.put(&asked)?;
         entry.event(self.event(WorkshopEventKind::Queued, &asked, Some(why.to_owned())));
         self.prune(entry, &before)?;

@@ -3,10 +3,10 @@
 //! All of it moves or nothing does, and what would not be a valid skill stays where it is. Promoting is
 //! a person's word: from then on no finished run takes the skill's place.
 
+use sinew_settings::Actor;
 use sinew_skill::content_hash;
 use sinew_skill::validate::{ValidationFile, validate_draft};
 
-use crate::actor::WorkshopActor;
 use crate::apply::PlannedWrite;
 use crate::error::{Result, WorkshopError};
 use crate::event::WorkshopEventKind;
@@ -41,7 +41,7 @@ const OUTCOME: &str = "\n## Last Known Outcome\n";
 impl Workshop<'_> {
     /// Makes a skill of a draft that was written: by its proposal's id, its skill's name, its file, or
     /// the file's name without its ending.
-    pub fn promote(&self, draft: &str, by: &WorkshopActor) -> Result<ProposalUpdate> {
+    pub fn promote(&self, draft: &str, by: &Actor) -> Result<ProposalUpdate> {
         if !by.is_person() {
             return Err(WorkshopError::NeedsPerson("promote a draft"));
         }
@@ -143,7 +143,7 @@ impl Workshop<'_> {
     pub(crate) fn toggle_promotion(
         &self,
         version: &SkillVersion,
-        by: &WorkshopActor,
+        by: &Actor,
     ) -> Result<Vec<Proposal>> {
         let Some(id) = &version.proposal_id else { return Ok(Vec::new()) };
         let mut proposal = self.raw_records().proposal(id)?;

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::actor::WorkshopActor;
+use sinew_settings::Actor;
+
 use crate::error::{Result, WorkshopError};
 use crate::files;
 use crate::learn::{LearnContext, LearnStatus};
@@ -163,7 +164,7 @@ impl Workshop<'_> {
         proposal.title.clone_from(&draft.title);
         proposal.reason.clone_from(&draft.reason);
         proposal.change.clone_from(&draft.change);
-        self.reassess(proposal, &WorkshopActor::Automatic)
+        self.reassess(proposal, &Actor::System)
     }
 }
 
@@ -173,7 +174,7 @@ fn is_closed(status: &ProposalState) -> bool {
 
 fn origin(found: &LearnContext<'_>, apply: ApplyMode) -> ProposalOrigin {
     ProposalOrigin {
-        by: WorkshopActor::Automatic,
+        by: Actor::System,
         source: ProposalSource::Trace,
         agent_id: Some(found.clean.run.agent.clone()),
         session_id: Some(found.clean.run.session.clone()),

@@ -3,9 +3,9 @@
 //! Nothing is lost: each file stays in the history by its content, and undoing brings it back. It
 //! always needs a person, whatever the policy says.
 
+use sinew_settings::Actor;
 use sinew_skill::content_hash;
 
-use crate::actor::WorkshopActor;
 use crate::apply::{ApplyConsent, PlannedWrite, ProposalPreview};
 use crate::error::{Result, WorkshopError};
 use crate::event::WorkshopEventKind;
@@ -38,7 +38,7 @@ impl Workshop<'_> {
         &self,
         mut proposal: Proposal,
         of: &str,
-        by: &WorkshopActor,
+        by: &Actor,
         consent: &ApplyConsent,
     ) -> Result<ProposalUpdate> {
         let retirement = match self.retirement(of)? {

@@ -1,6 +1,7 @@
 //! The ways out: new content, a person's acknowledgement, or no.
 
-use crate::actor::WorkshopActor;
+use sinew_settings::Actor;
+
 use crate::error::{Result, WorkshopError};
 use crate::event::{WorkshopEvent, WorkshopEventKind};
 use crate::gates::content;
@@ -47,7 +48,7 @@ impl Workshop<'_> {
         &self,
         id: &str,
         revision: &ProposalRevision,
-        by: &WorkshopActor,
+        by: &Actor,
     ) -> Result<ProposalUpdate> {
         let _lock = self.lock()?;
         let mut proposal = self.raw_records().proposal(id)?;
@@ -66,11 +67,7 @@ impl Workshop<'_> {
     }
 
     /// Weighs and keeps a proposal whose content was changed.
-    pub(crate) fn reassess(
-        &self,
-        mut proposal: Proposal,
-        by: &WorkshopActor,
-    ) -> Result<ProposalUpdate> {
+    pub(crate) fn reassess(&self, mut proposal: Proposal, by: &Actor) -> Result<ProposalUpdate> {
         let limit = self.settings().max_skill_bytes;
         let fields = content::fields(&proposal.title, &proposal.reason, &proposal.change);
         content::check_fields(&fields, limit)?;
@@ -98,12 +95,7 @@ impl Workshop<'_> {
     }
 
     /// Turns a proposal down.
-    pub fn reject(
-        &self,
-        id: &str,
-        why: Option<&str>,
-        by: &WorkshopActor,
-    ) -> Result<ProposalUpdate> {
+    pub fn reject(&self, id: &str, why: Option<&str>, by: &Actor) -> Result<ProposalUpdate> {
         let _lock = self.lock()?;
         let mut proposal = self.raw_records().proposal(id)?;
         let why = why.map(|why| text::short(why, 300));
@@ -119,7 +111,7 @@ impl Workshop<'_> {
         id: &str,
         rules: &[String],
         reason: &str,
-        by: &WorkshopActor,
+        by: &Actor,
     ) -> Result<ProposalUpdate> {
         if !by.is_person() {
             return Err(WorkshopError::NeedsPerson("acknowledge a finding"));
@@ -139,7 +131,7 @@ impl Workshop<'_> {
             proposal.acknowledged.push(FindingAcknowledgement {
                 rule: rule.clone(),
                 reason: text::short(reason, 300),
-                by: by.display_name(),
+                by: by.to_string(),
                 revision: proposal.revision,
             });
         }

@@ -1,6 +1,7 @@
 //! A change is proposed: checked, compared, and queued, held or written.
 
-use crate::actor::WorkshopActor;
+use sinew_settings::Actor;
+
 use crate::error::{Result, WorkshopError};
 use crate::event::{WorkshopEvent, WorkshopEventKind};
 use crate::gates::content;
@@ -35,7 +36,7 @@ pub struct ProposalRequest {
 #[derive(Debug, Clone)]
 pub struct ProposalOrigin {
     /// Who.
-    pub by: WorkshopActor,
+    pub by: Actor,
     /// How it came about.
     pub source: ProposalSource,
     /// The agent, where known.

@@ -1,8 +1,8 @@
 //! Support files: what lies beside a skill's own file, in one of four folders.
 
 use sinew_guard::archive::support_file_components;
+use sinew_settings::Actor;
 
-use crate::actor::WorkshopActor;
 use crate::apply::PlannedWrite;
 use crate::error::{Result, WorkshopError};
 use crate::event::{WorkshopEvent, WorkshopEventKind};
@@ -44,7 +44,7 @@ impl Workshop<'_> {
         skill: &str,
         path: &str,
         body: &str,
-        by: &WorkshopActor,
+        by: &Actor,
     ) -> Result<SupportFile> {
         let name = name::writable_name(skill)?;
         if !by.is_person() && self.settings().policy_for(&name) == ApprovalPolicy::Never {
@@ -81,7 +81,7 @@ impl Workshop<'_> {
     }
 
     /// An installed skill stays what was installed, and nobody's file is overwritten unasked.
-    fn check_owner(&self, name: &str, path: &str, by: &WorkshopActor) -> Result<()> {
+    fn check_owner(&self, name: &str, path: &str, by: &Actor) -> Result<()> {
         let not_ours = |owner: SkillOwner| WorkshopError::NotOurs {
             owner: owner.as_str(),
             name: name.to_owned(),

@@ -1,8 +1,8 @@
 //! The tool `skill_workshop`: Skill Workshop's eight actions and three of ours, in its own shapes.
 
 use serde_json::{Map, Value, json};
+use sinew_settings::Actor;
 
-use crate::actor::WorkshopActor;
 use crate::apply::ApplyConsent;
 use crate::error::{Result, WorkshopError};
 use crate::event::WorkshopEvent;
@@ -59,7 +59,7 @@ pub struct WorkshopToolAnswer {
 #[derive(Debug, Clone)]
 pub struct WorkshopCaller {
     /// Who.
-    pub by: WorkshopActor,
+    pub by: Actor,
     /// The agent, where known.
     pub agent_id: Option<String>,
     /// The session, where known.
@@ -165,7 +165,7 @@ impl Workshop<'_> {
     }
 
     /// What a person has to approve to be written, a person has to approve to be taken back.
-    fn check_may_undo(&self, by: &WorkshopActor) -> Result<()> {
+    fn check_may_undo(&self, by: &Actor) -> Result<()> {
         let auto = self.settings().approval_policy == crate::settings::ApprovalPolicy::Auto;
         if by.is_person() || auto {
             Ok(())

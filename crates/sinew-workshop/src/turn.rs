@@ -1,8 +1,8 @@
 //! The end of a turn: patterns look for a correction, and counters decide whether the reviewer runs.
 
 use serde_json::Value;
+use sinew_settings::Actor;
 
-use crate::actor::WorkshopActor;
 use crate::capture::{self, CapturedCorrection, count_tool_calls};
 use crate::error::Result;
 use crate::event::{WorkshopEvent, WorkshopEventKind};
@@ -105,7 +105,7 @@ impl Workshop<'_> {
             self.refuse_injection(&found.instruction)?;
         }
         let origin = ProposalOrigin {
-            by: WorkshopActor::Automatic,
+            by: Actor::System,
             source: ProposalSource::AgentEnd,
             agent_id: turn.agent_id.map(str::to_owned),
             session_id: turn.session_id.map(str::to_owned),

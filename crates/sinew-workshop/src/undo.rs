@@ -1,6 +1,7 @@
 //! Taking a write back, and going back to an earlier version.
 
-use crate::actor::WorkshopActor;
+use sinew_settings::Actor;
+
 use crate::apply::{PlannedWrite, unified};
 use crate::error::{Result, WorkshopError};
 use crate::event::{WorkshopEvent, WorkshopEventKind};
@@ -54,12 +55,7 @@ pub struct UndoReport {
 
 impl Workshop<'_> {
     /// Takes a write back, or goes back to a version.
-    pub fn undo(
-        &self,
-        wish: &UndoTarget,
-        force: UndoForce,
-        by: &WorkshopActor,
-    ) -> Result<UndoReport> {
+    pub fn undo(&self, wish: &UndoTarget, force: UndoForce, by: &Actor) -> Result<UndoReport> {
         let _lock = self.lock()?;
         match wish {
             UndoTarget::Skill(skill) => {
@@ -114,7 +110,7 @@ impl Workshop<'_> {
         &self,
         version: &SkillVersion,
         force: UndoForce,
-        by: &WorkshopActor,
+        by: &Actor,
     ) -> Result<UndoReport> {
         self.check_unchanged(&version.files, force, by, &version.skill_name)?;
         let undone_again = version.action == VersionCause::Undo;
@@ -150,7 +146,7 @@ impl Workshop<'_> {
         skill: &str,
         version: &str,
         force: UndoForce,
-        by: &WorkshopActor,
+        by: &Actor,
     ) -> Result<UndoReport> {
         let name = name::writable_name(skill)?;
         let versions = self.raw_records().versions(&name)?;
@@ -190,7 +186,7 @@ impl Workshop<'_> {
         &self,
         left: &[WrittenFile],
         force: UndoForce,
-        by: &WorkshopActor,
+        by: &Actor,
         skill: &str,
     ) -> Result<()> {
         let book = self.raw_records();
@@ -222,7 +218,7 @@ impl Workshop<'_> {
                 action: VersionCause::Save,
                 proposal_id: None,
                 undoes: None,
-                by: by.display_name(),
+                by: by.to_string(),
                 files: vec![WrittenFile {
                     path: written.path.clone(),
                     before: written.after.clone(),
@@ -239,7 +235,7 @@ impl Workshop<'_> {
         &self,
         ids: Vec<String>,
         life: &ProposalTransition,
-        by: &WorkshopActor,
+        by: &Actor,
     ) -> Result<Vec<Proposal>> {
         let book = self.raw_records();
         let what = if *life == ProposalTransition::Redo { "redone" } else { "undone" };
@@ -269,7 +265,7 @@ impl Workshop<'_> {
     }
 
     /// What was retired by proposals that are taken back stands again.
-    fn unretired(&self, taken_back: &[Proposal], by: &WorkshopActor) -> Result<Vec<Proposal>> {
+    fn unretired(&self, taken_back: &[Proposal], by: &Actor) -> Result<Vec<Proposal>> {
         let tried = taken_back.iter().filter_map(|proposal| match &proposal.change {
             ProposalChange::Retire { of } => Some(of.clone()),
             _ => None,
@@ -281,7 +277,7 @@ impl Workshop<'_> {
         &self,
         planned: PlannedWrite,
         back: Vec<(String, Option<String>)>,
-        by: &WorkshopActor,
+        by: &Actor,
     ) -> Result<UndoReport> {
         let book = self.raw_records();
         let skill = planned.skill.clone();

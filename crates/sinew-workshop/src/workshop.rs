@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use sinew_catalog::Clock;
 use sinew_guard::atomic::FileLock;
 use sinew_guard::scan::Scanner;
 use sinew_route::RouteDocument;
+use sinew_settings::{Actor, Clock};
 use sinew_store::Store;
 
-use crate::actor::WorkshopActor;
 use crate::error::{Result, WorkshopError};
 use crate::event::{WorkshopEvent, WorkshopEventKind};
 use crate::gates::{SkillOwner, StoredQuery};
@@ -234,8 +233,8 @@ impl<'a> Workshop<'a> {
         change.save()
     }
 
-    pub(crate) fn step(&self, what: &str, by: &WorkshopActor, why: Option<String>) -> ProposalStep {
-        ProposalStep { at: self.now(), what: what.to_owned(), by: by.display_name(), why }
+    pub(crate) fn step(&self, what: &str, by: &Actor, why: Option<String>) -> ProposalStep {
+        ProposalStep { at: self.now(), what: what.to_owned(), by: by.to_string(), why }
     }
 
     pub(crate) fn event(

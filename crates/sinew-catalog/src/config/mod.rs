@@ -13,7 +13,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use sinew_skill::Reason;
+use sinew_settings::Reason;
 
 pub use exec::{
     EnvScope, EnvSection, InstallPolicy, InstallPolicyCommand, InstallSection, NodeManager,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
-use sinew_skill::{Reason, ReasonCode, names};
+use sinew_settings::{Reason, ReasonCode};
 
 use super::{
     AgentSettings, AgentsSection, Config, EntrySettings, McpSection, OpenPocketMode,
@@ -449,8 +449,9 @@ impl ConfigReader {
 
     fn unknown_below(&mut self, map: &Map<String, Value>, path: &str, known: &[&str]) {
         for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
-            let nearest =
-                names::nearest(key, known.iter().copied()).first().map(|name| (*name).to_owned());
+            let nearest = sinew_settings::nearest(key, known.iter().copied())
+                .first()
+                .map(|name| (*name).to_owned());
             let reason = Reason::new(
                 ReasonCode::UnknownConfigKey,
                 format!("{path}.{key} means nothing here"),

@@ -12,7 +12,8 @@ mod rules;
 mod vector;
 
 use serde::Serialize;
-use sinew_skill::{InstallSpec, Reason, ReasonCode};
+use sinew_settings::{Reason, ReasonCode};
+use sinew_skill::InstallSpec;
 use url::Url;
 
 pub use options::{InstallOption, OfferContext, offered_options, remedy_for_program};

@@ -1,10 +1,10 @@
 //! Which of the declared installers are offered here, and which one first.
 
 use serde::Serialize;
-use sinew_skill::{InstallSpec, Reason, ReasonCode};
+use sinew_settings::{Reason, ReasonCode, platform_alias};
+use sinew_skill::InstallSpec;
 
 use super::{CheckedInstaller, InstallerKind, InstallerSetup, check_spec};
-use crate::environment::platform_alias;
 
 /// What decides about an offer.
 pub struct OfferContext<'a> {

@@ -1,6 +1,6 @@
 //! Argument vectors: what would be run, one argument for what the skill named.
 
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{Reason, ReasonCode};
 
 use super::{CheckedInstaller, InstallerKind, invalid, rules};
 use crate::config::NodeManager;

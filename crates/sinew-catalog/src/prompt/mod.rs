@@ -35,7 +35,7 @@ mod request;
 mod text;
 mod wording;
 
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{Reason, ReasonCode};
 
 pub use report::{OmittedSkill, PromptReport, ShortenedSkill};
 pub use request::{

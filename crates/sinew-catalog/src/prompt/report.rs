@@ -1,7 +1,7 @@
 //! What became of each skill: the record behind `check`, the snapshot and every surface.
 
 use serde::Serialize;
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{Reason, ReasonCode};
 
 use super::cost_sheet::{CostSheet, PromptPlan};
 use super::rank::PromptRanks;

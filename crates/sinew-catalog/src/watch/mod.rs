@@ -11,11 +11,10 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{Reason, ReasonCode, path_text};
 
 use crate::catalog::Catalog;
 use crate::discover::SKILL_FILE;
-use crate::environment::path_text;
 
 /// Folders whose insides never hold skills, and change all the time.
 const IGNORED: &[&str] = &[

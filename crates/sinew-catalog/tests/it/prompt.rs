@@ -5,7 +5,7 @@ use sinew_catalog::prompt::{
     PromptBlock, PromptEscapes, PromptLimits, PromptMode, PromptOrder, PromptPlanner,
     PromptRequest, PromptSkill, PromptWording, build, trigger_hints,
 };
-use sinew_skill::ReasonCode;
+use sinew_settings::ReasonCode;
 
 const PLANNERS: [PromptPlanner; 3] =
     [PromptPlanner::Graded, PromptPlanner::Openclaw, PromptPlanner::Prefix];

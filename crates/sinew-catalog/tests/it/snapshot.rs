@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use sinew_catalog::{CatalogChange, CatalogRequest, FixedClock, LiveCatalog, RefreshCause};
+use sinew_catalog::{CatalogChange, CatalogRequest, LiveCatalog, RefreshCause};
+use sinew_settings::FixedClock;
 use sinew_testkit::TestMachine;
 
 fn refresh(
@@ -140,7 +141,7 @@ fn a_restart_begins_above_every_earlier_version_and_a_clock_that_goes_back_does_
     let machine = TestMachine::new().skill("work/skills/a", "a");
     let at = |live: &LiveCatalog, now: u64| {
         machine.request(|request| {
-            let env = sinew_catalog::Environment {
+            let env = sinew_settings::Environment {
                 clock: Arc::new(FixedClock(now)),
                 ..request.env.clone()
             };

@@ -5,7 +5,8 @@ use sinew_engine::approval::{
     Approval, ApprovalDecision, ApprovalResponse, ApprovalState, ApprovalSubject, CandidateVerdict,
     ConsentAct, ConsentScope,
 };
-use sinew_engine::{Actor, Engine, EngineError, ErrorKind};
+use sinew_engine::{Engine, EngineError};
+use sinew_settings::{Actor, ErrorKind};
 
 use crate::exit::{CommandResult, Exit};
 use crate::keys;

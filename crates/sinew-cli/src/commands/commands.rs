@@ -4,8 +4,9 @@ use clap::Subcommand;
 use serde::Serialize;
 use sinew_catalog::commands::CommandSpec;
 use sinew_catalog::dispatch::MessageResolution;
-use sinew_engine::{Engine, ErrorKind};
+use sinew_engine::Engine;
 use sinew_guard::Untrusted;
+use sinew_settings::ErrorKind;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;

@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use clap::Subcommand;
 use sinew_engine::Engine;
-use sinew_skill::ReasonSeverity;
+use sinew_settings::ReasonSeverity;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;

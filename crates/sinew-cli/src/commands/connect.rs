@@ -7,7 +7,8 @@ use sinew_engine::connect::{
     AgentConnection, ConnectParts, ConnectPlan, ConnectRequest, ConnectScope, FileChange,
     FileChangeStatus,
 };
-use sinew_engine::{Engine, EngineError, ErrorKind};
+use sinew_engine::{Engine, EngineError};
+use sinew_settings::ErrorKind;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;

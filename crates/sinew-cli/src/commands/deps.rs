@@ -4,12 +4,12 @@ use serde::Serialize;
 use sinew_catalog::install::InstallOption;
 use sinew_engine::{
     ApprovalAnswer, ApprovalQuestion, Approver, DepsInstallReport, DepsInstallRequest, DepsReport,
-    Engine, ErrorKind, InstallStep,
+    Engine, InstallStep,
 };
 use sinew_exec::child::{OutputStream, ProcessControl};
 use sinew_exec::install::PolicyNotice;
 use sinew_exec::plain_text;
-use sinew_skill::ReasonCode;
+use sinew_settings::{ErrorKind, ReasonCode};
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::{Printer, ProgressBar};

@@ -7,7 +7,7 @@ use sinew_engine::{Engine, ExecReport, ExecRequest, OutcomeEffect};
 use sinew_exec::child::{OutputStream, ProcessControl, StdoutMode};
 use sinew_exec::classify::RunOutcome;
 use sinew_exec::run::{RETRY_AFTER, RetryPolicy};
-use sinew_skill::ReasonSeverity;
+use sinew_settings::ReasonSeverity;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;

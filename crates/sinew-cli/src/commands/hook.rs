@@ -6,7 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use sinew_engine::hook::{self, EarlyHookConfig, HookEvent, HookReply, MAX_EVENT};
-use sinew_engine::{Engine, EngineError, EngineOptions, Environment, ErrorKind};
+use sinew_engine::{Engine, EngineError, EngineOptions};
+use sinew_settings::{Environment, ErrorKind};
 
 use crate::environment;
 use crate::exit::{CommandResult, Exit};

@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 
 use sinew_engine::hub::{
-    ApprovalMethod, Hub, HubError, HubErrorCode, HubErrorKind, HubOverrides, HubRecord,
-    InstallApprover, InstallConcern, InstallDecision, InstallReview, InstallTarget, ReviewOccasion,
+    ApprovalMethod, Hub, HubError, HubErrorCode, HubOverrides, HubRecord, InstallApprover,
+    InstallConcern, InstallDecision, InstallReview, InstallTarget, ReviewOccasion,
 };
-use sinew_engine::{Actor, Engine, EngineError, ErrorKind};
+use sinew_engine::{Engine, EngineError};
 use sinew_guard::scan::{FindingSeverity, Verdict};
+use sinew_settings::{Actor, ErrorKind};
 
 use super::approve::terminal_person;
 use crate::exit::{CommandResult, Exit};
@@ -281,8 +282,8 @@ fn write_record(text: &mut String, record: &HubRecord) -> std::fmt::Result {
 
 /// Whether an error is about one reference, so that the others can go on.
 pub(crate) fn record(reference: &str, error: HubError) -> Result<HubRecord, EngineError> {
-    match error.class() {
-        HubErrorKind::Usage => Err(EngineError::from(error)),
+    match error.kind() {
+        ErrorKind::Usage => Err(EngineError::from(error)),
         _ => Ok(HubRecord::failed(reference, error)),
     }
 }

@@ -1,10 +1,11 @@
 use sinew_engine::Engine;
+use sinew_engine::EngineError;
 use sinew_engine::hub::{
     Hub, HubError, HubRecord, InstallApprover, InstallConcern, InstallDecision, InstallReceipt,
     InstallReview, InstallRisk, RequestedVersion, RuleAcceptance, ShorthandMeaning,
     SkillInstallRequest, SkillReference, Workdir, parse_requested_version,
 };
-use sinew_engine::{EngineError, ErrorKind};
+use sinew_settings::ErrorKind;
 
 use super::approve::terminal_person;
 use super::hub::{

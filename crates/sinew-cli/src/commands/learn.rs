@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use sinew_engine::{Engine, EngineError, ErrorKind, LearnReport, LearnSource};
+use sinew_engine::{Engine, EngineError, LearnReport, LearnSource};
+use sinew_settings::ErrorKind;
 use sinew_traces::{MAX_FILE, TraceAgent};
 use sinew_workshop::{EventLevel, LearnResult, LearnStatus};
 

@@ -3,7 +3,7 @@ use std::path::Path;
 use serde::Serialize;
 use sinew_catalog::{CatalogEntry, EntryState};
 use sinew_engine::Engine;
-use sinew_skill::Reason;
+use sinew_settings::Reason;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;

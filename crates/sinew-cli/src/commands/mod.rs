@@ -50,7 +50,7 @@ use std::mem::ManuallyDrop;
 
 use sinew_catalog::Catalog;
 use sinew_engine::Engine;
-use sinew_skill::ReasonSeverity;
+use sinew_settings::ReasonSeverity;
 
 use crate::cli::{Cli, CliCommand};
 use crate::environment;

@@ -3,7 +3,7 @@ use serde::Serialize;
 use sinew_catalog::SnapshotRecord;
 use sinew_catalog::prompt::{PromptMode, PromptPlanner, PromptReport};
 use sinew_engine::{Engine, ModelChoice, PromptOptions};
-use sinew_skill::Reason;
+use sinew_settings::Reason;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;

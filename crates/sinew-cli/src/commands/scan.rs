@@ -2,9 +2,10 @@ use std::fmt::Write as _;
 
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
-use sinew_engine::{Engine, EngineError, ErrorKind, ScanAcceptance, ScannedTarget};
+use sinew_engine::{Engine, EngineError, ScanAcceptance, ScannedTarget};
 use sinew_guard::scan::{FindingSeverity, Verdict, explain, to_sarif};
 use sinew_guard::scan_records::BINARIES;
+use sinew_settings::ErrorKind;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;

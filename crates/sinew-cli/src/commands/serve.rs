@@ -3,10 +3,11 @@ use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::sync::Arc;
 
 use serde::Serialize;
-use sinew_engine::{Engine, EngineError, ErrorKind};
+use sinew_engine::{Engine, EngineError};
 use sinew_listener::{HttpServer, PER_SECOND, ServeError, ServerOptions, ServerPart};
 use sinew_mcp::{McpHost, RESERVED_COMMANDS, http};
 use sinew_registry::{ListenerReach, PREFIX, TeamRegistry};
+use sinew_settings::ErrorKind;
 use sinew_web::WebApp;
 use url::Url;
 

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use serde::Serialize;
 use sinew_catalog::{CatalogEntry, EntryState, Tier};
-use sinew_engine::{Engine, EngineError, ErrorKind, ValidationTarget};
+use sinew_engine::{Engine, EngineError, ValidationTarget};
+use sinew_settings::ErrorKind;
 use sinew_skill::validate::RuleSet;
 
 use crate::exit::{CommandResult, Exit};

@@ -1,6 +1,7 @@
 use sinew_engine::Engine;
+use sinew_engine::EngineError;
 use sinew_engine::hub::HubRecord;
-use sinew_engine::{EngineError, ErrorKind};
+use sinew_settings::ErrorKind;
 
 use super::hub::{HubArgs, InstallTargetArgs, print_records, record, require_yes};
 use crate::exit::CommandResult;

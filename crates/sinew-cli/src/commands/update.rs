@@ -1,5 +1,6 @@
 use sinew_engine::hub::{HubRecord, UpdateRequest, UpdateStatus, parse_requested_version};
-use sinew_engine::{Engine, EngineError, ErrorKind};
+use sinew_engine::{Engine, EngineError};
+use sinew_settings::ErrorKind;
 
 use super::approve::terminal_person;
 use super::hub::{

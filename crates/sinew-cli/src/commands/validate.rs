@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use sinew_engine::{Engine, ValidationReport, ValidationTarget};
-use sinew_skill::ReasonSeverity;
+use sinew_settings::ReasonSeverity;
 use sinew_skill::validate::{RuleSet, SpecLevel};
 
 use crate::exit::{CommandResult, Exit};

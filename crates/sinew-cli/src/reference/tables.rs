@@ -8,7 +8,7 @@ use std::path::Path;
 use regex::Regex;
 use sinew_catalog::config::KEYS;
 use sinew_guard::scan::Scanner;
-use sinew_skill::ReasonCode;
+use sinew_settings::ReasonCode;
 
 use super::{cell, repository};
 

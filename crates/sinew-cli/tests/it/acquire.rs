@@ -6,7 +6,8 @@ use std::process::Command;
 
 use serde_json::Value;
 use sinew_engine::approval::{ApprovalDecision, ApprovalResponse, ConsentScope};
-use sinew_engine::{Actor, Engine, EngineOptions, Environment};
+use sinew_engine::{Engine, EngineOptions};
+use sinew_settings::{Actor, Environment};
 use sinew_testkit::{ClawHubDouble, ClawHubManner, GitHubDouble, TestMachine};
 
 use crate::support::{command, shown, typed_with};
@@ -135,7 +136,7 @@ impl World {
 #[derive(Debug)]
 struct Now;
 
-impl sinew_catalog::Clock for Now {
+impl sinew_settings::Clock for Now {
     fn now_ms(&self) -> u64 {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         u64::try_from(since.expect("after 1970").as_millis()).expect("a time")

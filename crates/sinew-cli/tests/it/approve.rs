@@ -5,7 +5,8 @@ use sinew_engine::approval::{
     ApprovalContent, ApprovalEvidence, ApprovalScan, ApprovalSubject, CandidateVerdict, ConsentAct,
     NewApproval, PlanStep, StepRisk,
 };
-use sinew_engine::{Actor, Engine, EngineOptions, Environment};
+use sinew_engine::{Engine, EngineOptions};
+use sinew_settings::{Actor, Environment};
 use sinew_testkit::TestMachine;
 
 use crate::support::{json, sinew, typed};
@@ -19,7 +20,7 @@ fn engine(machine: &TestMachine) -> Engine {
 #[derive(Debug)]
 struct Now;
 
-impl sinew_catalog::Clock for Now {
+impl sinew_settings::Clock for Now {
     fn now_ms(&self) -> u64 {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         u64::try_from(since.expect("after 1970").as_millis()).expect("a time")

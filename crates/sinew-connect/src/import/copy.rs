@@ -4,15 +4,15 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sinew_catalog::{SKILL_FILE, path_text};
+use sinew_catalog::SKILL_FILE;
 use sinew_guard::scan::{Scanner, SkillBundle, Verdict};
+use sinew_settings::{ErrorKind, path_text};
 use sinew_skill::names;
 
 use super::{
     ImportReport, ImportRequest, ImportStatus, ImportedSkill, OwnSkillIndex, SkillImportMode,
 };
 use crate::agents::ConnectableAgent;
-use sinew_hub::HubErrorKind;
 
 use crate::{ConnectError, Connector};
 
@@ -49,7 +49,7 @@ impl Connector<'_> {
     fn install_command(&self, name: &str, bundle: &SkillBundle) -> Result<(), ConnectError> {
         let failed = |error: io::Error| {
             ConnectError::new(
-                HubErrorKind::Environment,
+                ErrorKind::Environment,
                 "not-copied",
                 format!("cannot copy {name}: {error}"),
             )

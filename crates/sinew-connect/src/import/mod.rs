@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::Value;
-use sinew_catalog::{Catalog, CatalogEntry, EntryState, path_text};
+use sinew_catalog::{Catalog, CatalogEntry, EntryState};
 use sinew_guard::scan::Verdict;
+use sinew_settings::{ErrorKind, path_text};
 
 use crate::agents::{AGENTS, ConnectScope, ConnectableAgent};
 use crate::config_file::{AgentConfigFile, unreadable_error};
 use crate::connect::find_agent;
 use crate::edit::ConfigFormat;
-use sinew_hub::HubErrorKind;
 
 use crate::{ConnectError, Connector};
 
@@ -203,7 +203,7 @@ impl Connector<'_> {
             fs::canonicalize(folder).map_err(|error| ConnectError::file("read", folder, &error))?;
         if !real.is_dir() {
             let message = format!("{} is no folder", folder.display());
-            return Err(ConnectError::new(HubErrorKind::Usage, "not-a-folder", message)
+            return Err(ConnectError::new(ErrorKind::Usage, "not-a-folder", message)
                 .hint("an archive is copied: leave --link out"));
         }
         if is_read(&self.host.snapshot().catalog, &real) {

@@ -8,13 +8,14 @@ use sinew_cortex::acquire::{
 };
 use sinew_cortex::explain::PlanMode;
 use sinew_cortex::reflex::is_forbidden;
+use sinew_settings::ErrorKind;
 
 use super::candidate_summary::{self, CandidateSummary};
 use super::effects;
 use super::flow::{AcquireDriver, EffectFollowUp};
 use super::host::AcquireProgress;
 use super::market::{AcquireTarget, FetchedCandidate, InstallOrder};
-use crate::{EngineError, ErrorKind};
+use crate::EngineError;
 
 impl AcquireDriver<'_> {
     /// Fetches and scans candidates. One that cannot be had is told of where it is shown.

@@ -47,7 +47,7 @@ impl AcquireDriver<'_> {
         })?;
         match installed.flatten() {
             Some(done) => Ok(done?.ok()),
-            None => Ok(self.engine.env.find_program(command).is_some()),
+            None => Ok(sinew_catalog::find_program(&self.engine.env, command).is_some()),
         }
     }
 }

@@ -9,13 +9,14 @@ use sinew_cortex::acquire::{
     AcquireStep, ChosenSkill, ConsentAnswer, ConsentChannel, ConsentReply, ConsentScope, UseReport,
 };
 use sinew_cortex::failure::FailureKind;
+use sinew_settings::{Actor, ErrorKind};
 
 use super::host::{AcquireHost, AcquireProgress, PauseEnd, ReadySkill, UnattendedHost};
 use super::market::{FetchedCandidate, MarketListing, SkillMarket};
 use super::plan;
 use crate::approval::{Approval, ConsentAct, PlanStep};
 use crate::routing::read_skill;
-use crate::{Actor, Cortex, Engine, EngineError, ErrorKind};
+use crate::{Cortex, Engine, EngineError};
 
 /// What somebody wants to be done, and what they know about it.
 #[derive(Debug, Clone, Default)]

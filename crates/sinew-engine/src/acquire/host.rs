@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde::Serialize;
 use sinew_cortex::acquire::{AcquireEnding, AcquireReport, AcquireRun, UseReport};
+use sinew_settings::Actor;
 
 use super::candidate_summary::CandidateSummary;
-use crate::Actor;
 use crate::approval::{Approval, ApprovalResponse, ConsentChannel, PlanStep};
 
 /// Whoever the flow serves. What is not said otherwise: nobody is there.

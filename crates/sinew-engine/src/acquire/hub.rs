@@ -9,6 +9,7 @@ use sinew_hub::lock::{ApprovalMethod, LockEntry, SkillRetention};
 use sinew_hub::reference::parse_slug;
 use sinew_hub::settings::DEFAULT_NAME;
 use sinew_hub::tree::records_of;
+use sinew_settings::ErrorKind;
 
 use super::market::{
     AcquireTarget, FetchedCandidate, InstallOrder, MarketInstall, MarketListing,
@@ -20,7 +21,7 @@ use crate::hub::{
     InstallReview, InstallTarget, NameMatching, PreparedInstall, RegistryCandidate, RegistryQuery,
     SearchSources, ShorthandMeaning, SkillInstallRequest, SkillReference, Workdir,
 };
-use crate::{Engine, EngineError, ErrorKind};
+use crate::{Engine, EngineError};
 
 /// Rows asked for of each source: three are shown, and not every row fits.
 const ROWS: usize = 10;

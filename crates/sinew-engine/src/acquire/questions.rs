@@ -4,16 +4,17 @@ use sinew_cortex::acquire::{
     AcquireCandidate, AcquireEvent, AcquireRun, ConsentAct, ConsentAnswer, ConsentQuestion,
     ConsentReply,
 };
+use sinew_settings::{Actor, ErrorKind};
 
 use super::candidate_summary;
 use super::flow::{AcquireDriver, AcquireWait, EffectFollowUp};
 use super::host::{AcquireProgress, AcquireReply};
 use super::market::FetchedCandidate;
+use crate::EngineError;
 use crate::approval::{
     Approval, ApprovalContent, ApprovalDecision, ApprovalEvidence, ApprovalResponse, ApprovalScan,
     ApprovalState, ApprovalSubject, ApprovalUse, CandidateVerdict, NewApproval,
 };
-use crate::{Actor, EngineError, ErrorKind};
 
 impl AcquireDriver<'_> {
     /// Asks a person, or finds what they said.

@@ -4,13 +4,14 @@
 use serde_json::json;
 use sinew_cortex::UtcInstant;
 use sinew_cortex::acquire::{ConsentScope, RelayPolicy};
+use sinew_settings::{Actor, ErrorKind};
 use sinew_store::{DocumentVersion, ExpectedVersion, JsonText, KeyRange, StoreError, StoreOp};
 
 use super::record::{Approval, ApprovalState, DecisionOrigin, NewApproval, expires};
 use super::transitions::{ApprovalDecision, ApprovalEvent, ApprovalRefusal, ApprovalUse, step};
 use crate::cortex::entropy;
 use crate::store::audit;
-use crate::{Actor, Engine, EngineError, ErrorKind};
+use crate::{Engine, EngineError};
 
 /// The approvals, by id.
 const APPROVALS: &str = "approvals";

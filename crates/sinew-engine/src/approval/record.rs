@@ -6,10 +6,10 @@ use sinew_cortex::acquire::{
     ANSWER_WITHIN_MS, CandidateVerdict, ConsentAct, ConsentChannel, ConsentScope,
 };
 use sinew_guard::digest;
+use sinew_settings::Actor;
 use sinew_skill::content_hash;
 
 use super::evidence::ApprovalEvidence;
-use crate::Actor;
 
 /// Something that waits for a person, or that a person decided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

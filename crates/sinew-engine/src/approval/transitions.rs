@@ -7,12 +7,12 @@ use sinew_cortex::acquire::{
     self as cortex, CandidateVerdict, ConsentAct, ConsentAnswer, ConsentChannel, ConsentReply,
     ConsentScope, RelayPolicy, check_consent,
 };
+use sinew_settings::Actor;
 
 use super::evidence::{ApprovalScan, short};
 use super::record::{
     Approval, ApprovalContent, ApprovalState, DecisionOrigin, can_be_remembered, expires,
 };
-use crate::Actor;
 
 /// The longest words of a person that an agent passes on.
 const MAX_QUOTE: usize = 500;
@@ -215,7 +215,7 @@ fn may_decide(
     relay: RelayPolicy,
 ) -> Result<(), ApprovalRefusal> {
     let relayed = decision.channel == ConsentChannel::Relay;
-    if !relayed && !decision.by.can_approve() {
+    if !relayed && !decision.by.is_person() {
         return Err(ApprovalRefusal::NotAPerson);
     }
     let words = decision.quote.as_deref().map(str::trim).unwrap_or_default();

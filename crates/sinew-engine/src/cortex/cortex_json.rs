@@ -8,10 +8,11 @@ use serde::Serialize;
 use sinew_cortex::original::{self, CortexJson, CortexJsonRepair, MAX_FILE};
 use sinew_cortex::record::{CortexImportMode, RecordBody};
 use sinew_guard::atomic::{self, FileAccess, FileLock};
+use sinew_settings::ErrorKind;
 use sinew_store::{ExpectedVersion, JsonText};
 
 use super::Cortex;
-use crate::{EngineError, ErrorKind};
+use crate::EngineError;
 
 /// Where it is noted what the mirror held when it was written last.
 const MIRRORS: &str = "cortex-mirrors";

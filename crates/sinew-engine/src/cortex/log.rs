@@ -5,12 +5,13 @@ use std::sync::{Arc, MutexGuard};
 use sinew_cortex::record::{CortexRecord, RecordBody};
 use sinew_cortex::stored_body::{StoredBody, from_stored};
 use sinew_cortex::{CortexMemory, MemoryHistory, Ulid, UtcInstant};
+use sinew_settings::ErrorKind;
 use sinew_store::{
     FoldSnapshot, JsonText, NewStreamRecord, RecordSeq, Store, StoreError, StreamTail,
 };
 
 use super::Cortex;
-use crate::{EngineError, ErrorKind, store};
+use crate::{EngineError, store};
 
 /// The stream that everything is folded from.
 pub(super) const STREAM: &str = "outcomes";

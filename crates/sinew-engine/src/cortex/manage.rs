@@ -9,9 +9,10 @@ use sinew_cortex::prune::{self, PruneRemoval};
 use sinew_cortex::record::{BlacklistOp, ForgetScope, LessonOp, RecordBody};
 use sinew_cortex::signals::clean_detail;
 use sinew_cortex::{Ulid, UtcDay};
+use sinew_settings::ErrorKind;
 
 use super::Cortex;
-use crate::{EngineError, ErrorKind};
+use crate::EngineError;
 
 /// Everything that is remembered, as people look at it.
 #[derive(Debug, Clone, Serialize)]
@@ -120,7 +121,7 @@ impl Cortex<'_> {
             "unknown-region",
             format!("there is no region `{name}`"),
         );
-        let near = sinew_skill::names::nearest(name, known.iter().map(String::as_str));
+        let near = sinew_settings::nearest(name, known.iter().map(String::as_str));
         Ok(match near.first() {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
             None => error.hint("`sinew cortex show` lists the regions there are"),

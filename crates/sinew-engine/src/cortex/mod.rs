@@ -34,9 +34,10 @@ pub(crate) use record::lesson_sentence;
 pub use record::{NewOutcome, OutcomeEffect, ReflexChange};
 pub use run::ReportedRun;
 
-use crate::{Engine, EngineError, ErrorKind};
+use crate::{Engine, EngineError};
 use log::FoldState;
 pub(crate) use log::entropy;
+use sinew_settings::ErrorKind;
 
 /// What was learned on this machine, or by this team.
 #[derive(Debug, Clone, Copy)]

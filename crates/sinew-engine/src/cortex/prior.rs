@@ -120,7 +120,10 @@ impl RoutingMemory {
             let (about, sentence) = match &held.lesson {
                 Lesson::DependencyWarning { region: of, key } => {
                     let here = region.as_ref() == Some(of);
-                    if !here || !is_plain(key) || engine.env.find_program(key).is_some() {
+                    if !here
+                        || !is_plain(key)
+                        || sinew_catalog::find_program(&engine.env, key).is_some()
+                    {
                         continue;
                     }
                     let known = |skill: &&&str| self.memory.candidate(of, skill).is_some();

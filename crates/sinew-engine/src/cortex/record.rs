@@ -12,9 +12,10 @@ use sinew_cortex::record::{LessonOp, OutcomeReporter, RecordBody, SkillOutcome, 
 use sinew_cortex::reflex::ReflexStatus;
 use sinew_cortex::signals::{self, clean_detail, clean_region, is_region, region_name};
 use sinew_cortex::{Ulid, UtcInstant, learn, lesson};
+use sinew_settings::ErrorKind;
 
 use super::Cortex;
-use crate::{EngineError, ErrorKind};
+use crate::EngineError;
 
 /// A record may lie this far in the future: clocks of a team differ. More is a mistake that would keep
 /// a region young for ever.
@@ -279,7 +280,7 @@ impl Cortex<'_> {
     pub(super) fn probe(&self, probe: &str) -> Option<bool> {
         let env = &self.engine.env;
         match probe.split_once(':')? {
-            ("bin", name) => Some(env.find_program(name).is_some()),
+            ("bin", name) => Some(sinew_catalog::find_program(env, name).is_some()),
             ("env", name) => Some(env.var(name).is_some()),
             _ => None,
         }

@@ -11,14 +11,15 @@ use sinew_cortex::explain::RunCounts;
 use sinew_cortex::memory::CortexMemory;
 use sinew_cortex::record::SkillOutcome;
 use sinew_cortex::signals::{clean_detail, is_region, signal_words};
+use sinew_settings::ErrorKind;
 use sinew_store::{DocumentVersion, ExpectedVersion, JsonText, KeyRange, StoreError, StoreOp};
 
 use super::Cortex;
 use super::log::{STREAM, entropy, log_row};
 use super::record::checked_name;
+use crate::EngineError;
 use crate::acquire::AcquireRequest;
 use crate::store::audit;
-use crate::{EngineError, ErrorKind};
 
 /// The runs, by id.
 const RUNS: &str = "runs";

@@ -1,7 +1,9 @@
 //! `why --last`: the last answer that a hook gave, and what came of the turn.
 
+use sinew_settings::ErrorKind;
+
 use super::log::{HookDecision, HookDecisionKind, HookLog};
-use crate::{DecisionExplanation, Engine, EngineError, ErrorKind, ExplanationMark};
+use crate::{DecisionExplanation, Engine, EngineError, ExplanationMark};
 
 impl Engine {
     /// What a hook decided last, and what followed.

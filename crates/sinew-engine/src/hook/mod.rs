@@ -26,14 +26,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use sinew_catalog::{Catalog, CatalogEntry, Environment, Profile, path_text, references};
+use sinew_catalog::{Catalog, CatalogEntry, Profile, references};
 use sinew_cortex::UtcInstant;
 use sinew_route::RouteDecision;
+use sinew_settings::{Environment, ErrorKind, path_text};
 use sinew_traces::{live_end, live_message, live_trace};
 
 use crate::{
-    Engine, EngineError, EngineOptions, ErrorKind, LearnSource, ModelChoice, PromptOptions,
-    settings, store,
+    Engine, EngineError, EngineOptions, LearnSource, ModelChoice, PromptOptions, settings, store,
 };
 use agents::HookAgent;
 pub use agents::HookMoment;

@@ -3,12 +3,13 @@
 
 use sinew_hub::install::{InstallDecision, InstallReview};
 use sinew_hub::lock::ApprovalMethod;
+use sinew_settings::Actor;
 
 use crate::approval::{
     Approval, ApprovalContent, ApprovalEvidence, ApprovalScan, ApprovalState, ApprovalSubject,
     ApprovalUse, CandidateVerdict, ConsentAct, NewApproval,
 };
-use crate::{Actor, Engine, EngineError};
+use crate::{Engine, EngineError};
 
 impl Engine {
     /// What a person said to these files before; where nobody did, the question waits under an id.

@@ -24,14 +24,16 @@ pub use sinew_hub::reference::{
 };
 pub use sinew_hub::settings::HubOverrides;
 pub use sinew_hub::{
-    Hub, HubError, HubErrorCode, HubErrorKind, NameMatching, RegistryCandidate, RegistryHits,
-    RegistryQuery, RemoteSkillDetails, RemoteSkillExtras, RestoreStrictness, RestoredSkill,
-    SearchSources, SkillVerification, TreeStatus, UninstalledSkill, UpdateRequest, UpdateResult,
-    UpdateStatus, Workdir, WorkdirSkill,
+    Hub, HubError, HubErrorCode, NameMatching, RegistryCandidate, RegistryHits, RegistryQuery,
+    RemoteSkillDetails, RemoteSkillExtras, RestoreStrictness, RestoredSkill, SearchSources,
+    SkillVerification, TreeStatus, UninstalledSkill, UpdateRequest, UpdateResult, UpdateStatus,
+    Workdir, WorkdirSkill,
 };
 pub(crate) use trust::LockTrust;
 
-use crate::{Actor, Engine, EngineError, ErrorKind};
+use sinew_settings::Actor;
+
+use crate::{Engine, EngineError};
 use policy::PolicyApprover;
 
 /// Where skills are installed.
@@ -176,20 +178,9 @@ impl Engine {
     }
 }
 
-impl From<HubErrorKind> for ErrorKind {
-    fn from(class: HubErrorKind) -> Self {
-        match class {
-            HubErrorKind::No => Self::No,
-            HubErrorKind::Usage => Self::Usage,
-            HubErrorKind::Refused => Self::Refused,
-            HubErrorKind::Environment => Self::Environment,
-        }
-    }
-}
-
 impl From<HubError> for EngineError {
     fn from(error: HubError) -> Self {
-        let mut told = Self::new(error.class().into(), error.word.as_str(), error.message);
+        let mut told = Self::new(error.kind(), error.word.as_str(), error.message);
         told.hints = error.hints;
         told
     }

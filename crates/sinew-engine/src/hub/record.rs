@@ -5,7 +5,7 @@ use sinew_guard::scan::Finding;
 use sinew_hub::install::{InstallReceipt, VersionDiff};
 use sinew_hub::{HubError, HubErrorCode, RestoredSkill, UninstalledSkill, UpdateResult};
 
-use crate::ErrorKind;
+use sinew_settings::ErrorKind;
 
 /// What became of one reference.
 #[derive(Debug, Clone, Serialize)]
@@ -115,7 +115,7 @@ impl HubRecord {
 
     /// What did not go well.
     pub fn failed(reference: &str, error: HubError) -> Self {
-        let kind: ErrorKind = error.class().into();
+        let kind = error.kind();
         let status = if kind == ErrorKind::Refused { "refused" } else { "failed" };
         Self {
             reason: Some(error.word),

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use sinew_catalog::InstallVoucher;
 use sinew_hub::hold_reason;
 use sinew_hub::lock::LockFile;
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{Reason, ReasonCode};
 
 use crate::Engine;
 

@@ -11,7 +11,7 @@ use sinew_exec::install::{
     PolicyRequest, ToolDownload, download, installer_setup, installer_timeout, missing_manager,
     run,
 };
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{Reason, ReasonCode};
 
 use super::{ApprovalAnswer, ApprovalQuestion, Approver, DepsInstallRequest, InstallStep};
 use crate::Engine;

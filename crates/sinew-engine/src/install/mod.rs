@@ -16,11 +16,11 @@ use sinew_exec::child::{OutputStream, ProcessControl};
 use sinew_exec::install::{InstallResult, PolicyNotice, program_search_folders};
 use sinew_guard::scan::{FindingSeverity, Verdict};
 use sinew_guard::scan_records;
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{ErrorKind, Reason, ReasonCode};
 
 use attempt::{InstallerAttempt, refused};
 
-use crate::{Engine, EngineError, ErrorKind};
+use crate::{Engine, EngineError};
 
 /// What is to be installed.
 #[derive(Debug, Clone, Default)]

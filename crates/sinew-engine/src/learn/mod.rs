@@ -19,8 +19,9 @@ use sinew_traces::{
 };
 use sinew_workshop::{LearnResult, LearnStatus, RememberedRun, WorkshopEvent};
 
-use crate::{Engine, EngineError, ErrorKind};
+use crate::{Engine, EngineError};
 use session_stamps::SessionStamps;
+use sinew_settings::ErrorKind;
 
 /// Runs that are told one by one: more than a person reads, and a file of thousands of small runs takes
 /// no more memory than one of a few.

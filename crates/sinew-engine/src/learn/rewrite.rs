@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use sinew_workshop::{
-    LearnResult, MAX_OUTPUT_TOKENS, ProposalState, WorkshopActor, WorkshopEventKind,
-};
+use sinew_settings::{Actor, ErrorKind};
+use sinew_workshop::{LearnResult, MAX_OUTPUT_TOKENS, ProposalState, WorkshopEventKind};
 use sinew_workshop::{read_rewrite, rewrite_prompt};
 
 use super::LearnReport;
 use crate::model::{CompletionRequest, open_model};
-use crate::{Engine, EngineError, ErrorKind};
+use crate::{Engine, EngineError};
 
 /// A draft is longer than a proposal of the reviewer.
 const TOKENS: u32 = 3 * MAX_OUTPUT_TOKENS;
@@ -48,9 +47,7 @@ impl Engine {
                 .and_then(|answer| read_rewrite(&proposal, &answer));
             let done = match worded {
                 Ok(revision) => self
-                    .workshop(|shop| {
-                        Ok(shop.revise(&proposal.id, &revision, &WorkshopActor::Automatic))
-                    })?
+                    .workshop(|shop| Ok(shop.revise(&proposal.id, &revision, &Actor::System)))?
                     .map_err(|error| error.to_string()),
                 Err(why) => Err(why),
             };

@@ -5,10 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use sinew_settings::ErrorKind;
 use sinew_traces::TraceAgent;
 
 use super::LearnSource;
-use crate::{Engine, EngineError, ErrorKind};
+use crate::{Engine, EngineError};
 
 /// Files of a folder that are looked at: more sessions than anybody has.
 const MAX_FILES: usize = 20_000;

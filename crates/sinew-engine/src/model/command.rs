@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use sinew_catalog::Environment;
+use sinew_settings::Environment;
 
 use super::{CompletionRequest, LanguageModel, LanguageModelError, MAX_ANSWER, told};
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use serde_json::Value;
-use sinew_catalog::Environment;
+use sinew_settings::Environment;
 use sinew_workshop::ReviewerEndpoint;
 use ureq::http::Uri;
 

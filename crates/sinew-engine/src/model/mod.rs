@@ -12,7 +12,7 @@ mod openai;
 use std::fmt;
 use std::time::Duration;
 
-use sinew_catalog::Environment;
+use sinew_settings::Environment;
 use sinew_workshop::ReviewerProvider;
 
 /// What a model is asked.

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::{Serialize, Serializer};
-use sinew_catalog::{Catalog, Snapshot, path_text};
+use sinew_catalog::{Catalog, Snapshot};
 use sinew_cortex::explain::candidate_views;
 use sinew_cortex::recall::{RecallTask, find_region};
 use sinew_cortex::reflex;
@@ -16,6 +16,7 @@ use sinew_cortex::signals::signal_words;
 use sinew_route::{
     AbstainReason, DegradedSignal, RouteDecision, RouteResult, RouteTiming, SkillMatch,
 };
+use sinew_settings::path_text;
 
 use crate::{CatalogRouteResult, CatalogRouter, Engine, ModelChoice, PromptOptions, store};
 

@@ -12,8 +12,9 @@ use sinew_catalog::Catalog;
 use sinew_guard::atomic::{self, FileAccess, FileLock};
 use sinew_guard::{containment, secrets};
 use sinew_route::eval::read_questions;
+use sinew_settings::{Actor, ErrorKind};
 
-use crate::{Actor, Engine, EngineError, ErrorKind};
+use crate::{Engine, EngineError};
 
 /// Where they lie in a workspace.
 pub const CASES_FILE: &str = "evals/route.jsonl";
@@ -49,7 +50,7 @@ impl Engine {
         expected: Option<&str>,
         actor: &Actor,
     ) -> Result<SavedCase, EngineError> {
-        if !actor.can_approve() {
+        if !actor.is_person() {
             let said = "only a person can keep a test case";
             return Err(EngineError::new(ErrorKind::Refused, "needs-person", said)
                 .hint("save it on the Route page of the dashboard"));

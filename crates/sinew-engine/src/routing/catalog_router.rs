@@ -11,10 +11,11 @@ use sinew_route::{
     RouteIndex, RouteResult, Router, RouterConfig, RouterModels, SkillMatch, SkillPrior,
     UserMessage,
 };
+use sinew_settings::ErrorKind;
 
 use super::index_file::{IndexFile, LoadedIndex};
 use crate::cortex::RoutingMemory;
-use crate::{Engine, EngineError, ErrorKind, ModelChoice, validate};
+use crate::{Engine, EngineError, ModelChoice, validate};
 
 /// So few missing vectors are computed before the answer: it takes less time than reading it.
 const FILL_AT_ONCE: usize = 8;

@@ -4,12 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sinew_catalog::Environment;
 use sinew_catalog::config::RemoteModelSection;
 use sinew_exec::secret::{self, SecretCommands};
 use sinew_route::{
     EmbedDialect, EmbedError, EmbedTransport, REMOTE_DEADLINE, RemoteEmbedder, RouterModels,
 };
+use sinew_settings::Environment;
 
 /// An answer of 64 vectors of 4,096 numbers has about 4 MB; more is not an answer.
 const MAX_ANSWER: u64 = 32 * 1024 * 1024;

@@ -13,10 +13,11 @@ use sinew_route::eval::{
     read_skills, read_trigger_rows,
 };
 use sinew_route::{RouteDocument, RouteIndex, Router};
+use sinew_settings::ErrorKind;
 
 use super::{document, read_skill};
 use crate::validate::files_in;
-use crate::{Engine, EngineError, ErrorKind, ModelChoice};
+use crate::{Engine, EngineError, ModelChoice};
 
 /// How alike two skills must be to be called confusable.
 const CONFUSABLE: f64 = 0.8;

@@ -1,12 +1,13 @@
 //! A proposal that a model wants to apply, and the person who has to agree.
 
-use sinew_workshop::{ApplyConsent, ProposalUpdate, WorkshopActor};
+use sinew_settings::Actor;
+use sinew_workshop::{ApplyConsent, ProposalUpdate};
 
 use crate::approval::{
     Approval, ApprovalContent, ApprovalEvidence, ApprovalScan, ApprovalSubject, ApprovalUse,
     ConsentAct, NewApproval,
 };
-use crate::{Actor, Engine, EngineError};
+use crate::{Engine, EngineError};
 
 impl Engine {
     /// Asks a person to agree to a proposal as it would be written now.
@@ -46,13 +47,8 @@ impl Engine {
         };
         let agreed = self.use_approval(approval, &used)?;
         let by = match &agreed.state {
-            crate::approval::ApprovalState::Approved { decided_by, .. } => {
-                match &decided_by.actor {
-                    Actor::Person { name } => WorkshopActor::Person { name: name.clone() },
-                    other => WorkshopActor::Agent { name: other.to_string() },
-                }
-            }
-            _ => WorkshopActor::Automatic,
+            crate::approval::ApprovalState::Approved { decided_by, .. } => decided_by.actor.clone(),
+            _ => Actor::System,
         };
         let consent = ApplyConsent {
             result_sha256: Some(preview.result_sha256),

@@ -1,8 +1,9 @@
 //! The workshop's errors, with what to do next.
 
+use sinew_settings::ErrorKind;
 use sinew_workshop::WorkshopError;
 
-use crate::{EngineError, ErrorKind};
+use crate::EngineError;
 
 impl From<WorkshopError> for EngineError {
     fn from(trouble: WorkshopError) -> Self {

@@ -20,13 +20,13 @@ pub use queue::QueuedReview;
 
 use serde_json::Value;
 use sinew_guard::scan::Scanner;
-use sinew_skill::Reason;
+use sinew_settings::{ErrorKind, Reason};
 use sinew_workshop::{
     Proposal, ProposalCounts, Workshop, WorkshopCaller, WorkshopEvent, WorkshopParts,
     WorkshopSettings, WorkshopToolAnswer,
 };
 
-use crate::{Engine, EngineError, ErrorKind, settings};
+use crate::{Engine, EngineError, settings};
 use surroundings::CatalogSurroundings;
 
 impl Engine {

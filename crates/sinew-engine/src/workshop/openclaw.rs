@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use sinew_guard::atomic::{self, FileAccess, FileLock};
+use sinew_settings::ErrorKind;
 use sinew_workshop::workspace_hash;
 
-use crate::{Engine, EngineError, ErrorKind};
+use crate::{Engine, EngineError};
 
 impl Engine {
     /// OpenClaw's store of this workspace.

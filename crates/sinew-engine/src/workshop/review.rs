@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use sinew_guard::atomic::FileLock;
+use sinew_settings::Actor;
 use sinew_workshop::{
     ApplyMode, FinishedTurn, MAX_OUTPUT_TOKENS, ProposalOrigin, ProposalRequest, ProposalSource,
-    ReviewPrompt, ReviewerProvider, ReviewerSkill, WorkshopActor, WorkshopEvent, WorkshopEventKind,
-    read_reply, repair_prompt, review_prompt, workspace_hash,
+    ReviewPrompt, ReviewerProvider, ReviewerSkill, WorkshopEvent, WorkshopEventKind, read_reply,
+    repair_prompt, review_prompt, workspace_hash,
 };
 
 use super::TurnReport;
@@ -83,7 +84,7 @@ impl Engine {
             }
             ReviewReply::Draft(draft) => {
                 let origin = ProposalOrigin {
-                    by: WorkshopActor::Automatic,
+                    by: Actor::System,
                     source: ProposalSource::Reviewer,
                     agent_id: agent_id.map(str::to_owned),
                     session_id: session_id.map(str::to_owned),

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use sinew_catalog::{CatalogEntry, RefreshCause, path_text};
+use sinew_catalog::{CatalogEntry, RefreshCause};
 use sinew_cortex::UtcInstant;
 use sinew_route::eval::read_trigger_rows;
+use sinew_settings::path_text;
 use sinew_workshop::{NeighbourSkill, SkillOwner, SkillSurroundings, StoredQuery, TrialRecord};
 
 use crate::prompt::HypotheticalSkill;

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use sinew_engine::Environment;
 use sinew_engine::model::{CompletionRequest, LanguageModelError, MAX_ANSWER, open_model};
+use sinew_settings::Environment;
 use sinew_testkit::{ModelManner, ModelServer, TestMachine};
 use sinew_workshop::{ReviewerEndpoint, ReviewerProvider};
 

@@ -1,23 +1,23 @@
 //! The workshop end to end: the plugin's own scenarios, and what the engine adds to them.
 
 use serde_json::{Value, json};
-use sinew_catalog::FixedClock;
 use sinew_engine::{
-    Actor, CaptureOptions, Engine, EngineOptions, LearnSource, ModelChoice, NewOutcome, TurnReport,
+    CaptureOptions, Engine, EngineOptions, LearnSource, ModelChoice, NewOutcome, TurnReport,
 };
 use sinew_guard::atomic::FileLock;
+use sinew_settings::{Actor, FixedClock};
 use sinew_testkit::{ModelManner, ModelServer, TestMachine};
 use sinew_workshop::{
-    ApplyConsent, CaptureProfile, FinishedTurn, SkillOwner, WorkshopActor, WorkshopCaller,
-    WorkshopEvent, WorkshopEventKind, workspace_hash,
+    ApplyConsent, CaptureProfile, FinishedTurn, SkillOwner, WorkshopCaller, WorkshopEvent,
+    WorkshopEventKind, workspace_hash,
 };
 
-const PERSON: WorkshopActor = WorkshopActor::Person { name: None };
+const PERSON: Actor = Actor::Person { name: None };
 const GIF: &str =
     "Next time when asked for animated GIFs, verify the GIF source URL and record attribution.";
 
 fn caller() -> WorkshopCaller {
-    let by = WorkshopActor::Agent { name: "claude".to_owned() };
+    let by = Actor::Agent { name: "claude".to_owned() };
     WorkshopCaller { by, agent_id: Some("main".to_owned()), session_id: Some("s1".to_owned()) }
 }
 

@@ -6,12 +6,12 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Instant;
 
 use sinew_catalog::install::{DownloadSpec, InstallerKind, file_name};
-use sinew_catalog::{Environment, tools};
+use sinew_catalog::tools;
 use sinew_guard::archive::{ArchiveError, ArchiveFormat, ArchiveLimits, components};
 use sinew_guard::containment::resolve_inside;
 use sinew_guard::private_files;
 use sinew_guard::staging::{StagedFileMode, StagedTree, StagingError};
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{Environment, Reason, ReasonCode};
 
 use super::fetch::FileFetcher;
 use super::{InstallResult, lock, work_folder};

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 use sinew_guard::address::non_public_reason;
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{Reason, ReasonCode};
 use ureq::http::Uri;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};

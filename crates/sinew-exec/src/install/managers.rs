@@ -4,9 +4,8 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use serde::Serialize;
-use sinew_catalog::Environment;
 use sinew_catalog::install::{InstallerKind, InstallerSetup};
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{Environment, Reason, ReasonCode};
 
 use crate::child::{
     self, ExitCause, ProcessControl, ProgramLimits, ProgramSpec, StdinMode, StdoutMode,
@@ -37,12 +36,12 @@ pub fn missing_manager(
     leases: &EnvLeases,
 ) -> Option<MissingManager> {
     let manager = setup.manager(kind);
-    if kind == InstallerKind::Download || env.find_program(manager).is_some() {
+    if kind == InstallerKind::Download || sinew_catalog::find_program(env, manager).is_some() {
         return None;
     }
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
     let brew = |formula: &str| Some((InstallerKind::Brew, words(&["brew", "install", formula])));
-    let has_brew = env.find_program("brew").is_some();
+    let has_brew = sinew_catalog::find_program(env, "brew").is_some();
     let (offer, remedy) = match kind {
         InstallerKind::Uv if has_brew => {
             (brew("uv"), "install uv first: brew install uv".to_owned())

@@ -15,10 +15,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sinew_catalog::install::{InstallerKind, InstallerSetup};
-use sinew_catalog::{Environment, tools};
+use sinew_catalog::tools;
 use sinew_guard::atomic::FileLock;
 use sinew_guard::private_files;
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{Environment, Reason, ReasonCode};
 
 pub use download::{ToolDownload, download};
 pub use fetch::{
@@ -253,7 +253,7 @@ fn environment(
 
 /// Folders in which programs are looked for after an installation.
 pub fn program_search_folders(env: &Environment, key: &str) -> Vec<std::path::PathBuf> {
-    let mut folders = env.program_folders();
+    let mut folders = sinew_catalog::program_folders(env);
     folders.extend(tools::skill_tools_folders(env, key));
     folders
 }

@@ -9,10 +9,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
-use sinew_catalog::Environment;
 use sinew_catalog::config::InstallPolicy;
 use sinew_guard::env::is_blocked_everywhere;
-use sinew_skill::{Reason, ReasonCode};
+use sinew_settings::{Environment, Reason, ReasonCode};
 
 use crate::child::{
     self, ExitCause, ProcessControl, ProgramLimits, ProgramSpec, StdinMode, StdoutMode,

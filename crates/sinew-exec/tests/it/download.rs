@@ -10,7 +10,8 @@ use sinew_catalog::install::check_spec;
 use sinew_exec::install::{
     FileFetcher, InstallResult, MAX_DOWNLOAD, NameResolution, ToolDownload, download,
 };
-use sinew_skill::{InstallSpec, ReasonCode};
+use sinew_settings::ReasonCode;
+use sinew_skill::InstallSpec;
 use sinew_testkit::TestMachine;
 
 use crate::server::{Answer, Server};

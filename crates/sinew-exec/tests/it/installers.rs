@@ -6,7 +6,7 @@ use sinew_catalog::install::{InstallerKind, InstallerSetup};
 use sinew_exec::child::ProcessControl;
 use sinew_exec::install::{InstallJob, InstallResult, installer_timeout, missing_manager, run};
 use sinew_exec::{EnvLeases, EnvPlan, EnvValue, PlannedVar};
-use sinew_skill::ReasonCode;
+use sinew_settings::ReasonCode;
 use sinew_testkit::TestMachine;
 
 fn installed(

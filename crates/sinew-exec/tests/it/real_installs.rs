@@ -5,11 +5,11 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::path::Path;
 use std::time::Duration;
 
-use sinew_catalog::Environment;
 use sinew_catalog::install::{InstallerKind, InstallerSetup, check_spec};
 use sinew_exec::EnvLeases;
 use sinew_exec::child::ProcessControl;
 use sinew_exec::install::{InstallJob, InstallResult, installer_setup, installer_timeout, run};
+use sinew_settings::Environment;
 use sinew_skill::InstallSpec;
 use sinew_testkit::{TestMachine, report_skip};
 
@@ -43,7 +43,7 @@ fn install(kind: InstallerKind, argv: &[String], env: &Environment) -> InstallRe
 
 /// Says why a real install cannot be tried here; `None` where it can.
 fn obstacle(env: &Environment, manager: &str, host: &str) -> Option<String> {
-    if env.find_program(manager).is_none() {
+    if sinew_catalog::find_program(env, manager).is_none() {
         return Some(format!("there is no {manager}"));
     }
     (!reachable(host)).then(|| format!("{host} cannot be reached"))
@@ -61,7 +61,10 @@ fn npm_installs_a_package_into_its_own_prefix() {
     assert!(result.ok, "{result:?}");
     let bin = machine.path("home/.sinew/tools/node/npm/bin/semver");
     assert!(bin.exists(), "{result:?}");
-    assert!(env.program_folders().contains(&bin.parent().map(Path::to_owned).expect("a folder")));
+    assert!(
+        sinew_catalog::program_folders(&env)
+            .contains(&bin.parent().map(Path::to_owned).expect("a folder"))
+    );
 }
 
 #[test]
@@ -87,7 +90,7 @@ fn uv_installs_a_tool() {
 fn apt_understands_the_vector() {
     let machine = TestMachine::new();
     let env = environment(&machine);
-    if env.find_program("apt-get").is_none() {
+    if sinew_catalog::find_program(&env, "apt-get").is_none() {
         return report_skip("there is no apt-get");
     }
     let setup = installer_setup(Default::default());

@@ -9,7 +9,7 @@ use sinew_exec::child::{OutputStream, ProcessControl, StdinMode, StdoutMode};
 use sinew_exec::run::{RetryPolicy, RunEnv, RunReport, RunRequest, run};
 use sinew_exec::secret::SecretCommands;
 use sinew_exec::{CoveredSkill, EnvLease, EnvLeases, EnvPlan, EnvRules, SecretMasker};
-use sinew_skill::Reason;
+use sinew_settings::Reason;
 use sinew_testkit::TestMachine;
 
 pub(crate) const RULES: EnvRules<'static> =

@@ -1,6 +1,7 @@
 //! Front matter: what it declares, and what in it would reach a prompt.
 
-use sinew_skill::{ReadOptions, ReasonCode};
+use sinew_settings::ReasonCode;
+use sinew_skill::ReadOptions;
 
 use super::finding::FindingSeverity;
 use super::fold;

@@ -6,7 +6,7 @@ use sinew_guard::env::{
     EnvRefusal, SkillEnv, check_variable, filter_variables, inherited_by_child, inherited_by_skill,
     is_blocked_everywhere, is_blocked_override, is_sensitive,
 };
-use sinew_skill::ReasonCode;
+use sinew_settings::ReasonCode;
 
 fn lists() -> serde_json::Value {
     serde_json::from_str(include_str!("../../data/env-policy.json")).unwrap()

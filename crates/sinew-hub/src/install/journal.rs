@@ -8,9 +8,9 @@ use std::io;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use sinew_catalog::Environment;
 use sinew_guard::atomic::{self, FileAccess};
 use sinew_guard::staging;
+use sinew_settings::Environment;
 
 use crate::digest::tree_sha256;
 use crate::error::HubError;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use sinew_catalog::Clock;
 use sinew_guard::atomic::{self, FileAccess};
+use sinew_settings::Clock;
 
 use super::{LockEntry, SourceKind, put_aside};
 use crate::digest::openclaw_tree;

@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use sinew_catalog::Clock;
 use sinew_guard::atomic::{self, FileAccess};
 use sinew_guard::private_files;
+use sinew_settings::Clock;
 
 pub(crate) use clawhub::notes;
 pub use clawhub::{ClawhubLock, SkillsLock};
@@ -106,7 +106,7 @@ impl LockFile {
                 let known = self.skills.keys().map(String::as_str);
                 let error =
                     HubError::new(HubErrorCode::NotFound, format!("`{wanted}` is not installed"));
-                Err(match sinew_skill::names::nearest(wanted, known).as_slice() {
+                Err(match sinew_settings::nearest(wanted, known).as_slice() {
                     [] => error.hint("`sinew installed` shows what is"),
                     near => error.hint(format!("did you mean {}?", near.join(", "))),
                 })

@@ -15,9 +15,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use serde_json::Value;
-use sinew_catalog::Clock;
 use sinew_exec::install::{CheckedResolver, NameResolution, RefusedAddress, authorities};
 use sinew_guard::Untrusted;
+use sinew_settings::Clock;
 use ureq::http;
 use ureq::tls::TlsConfig;
 use url::Url;

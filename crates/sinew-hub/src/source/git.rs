@@ -6,12 +6,12 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::time::Duration;
 
-use sinew_catalog::Environment;
 use sinew_exec::child::{
     self, ExitCause, OutputStream, ProcessControl, ProgramLimits, ProgramSpec, StdinMode,
     StdoutMode,
 };
 use sinew_guard::{Untrusted, private_files};
+use sinew_settings::Environment;
 
 use crate::error::{HubError, HubErrorCode};
 use crate::net::NetworkAccess;

@@ -1,8 +1,8 @@
 //! Updates, pins, removal: what changes, what asks, and what never changes.
 
-use sinew_catalog::{Environment, FixedClock};
 use sinew_hub::UpdateStatus;
 use sinew_hub::reference::RequestedVersion;
+use sinew_settings::{Environment, FixedClock};
 use sinew_testkit::{ModerationFlag, skill_text};
 
 use crate::installs::THIEF;

@@ -6,6 +6,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sinew_cortex::acquire::{AcquireRun, ChosenSkill};
+use sinew_engine::EngineError;
 use sinew_engine::acquire::{
     AcquireHost, AcquireProgress, AcquireRequest, AcquireStatus, AcquireWait,
 };
@@ -13,7 +14,7 @@ use sinew_engine::approval::ConsentChannel;
 use sinew_engine::hub::{
     HubOverrides, NameMatching, RegistryQuery, SearchSources, ShorthandMeaning, SkillReference,
 };
-use sinew_engine::{Actor, EngineError, ErrorKind};
+use sinew_settings::{Actor, ErrorKind};
 
 use super::approve::{decide, needs_approval};
 use super::{McpToolCall, McpToolRefusal, ToolHints, ToolSpec, always, text};

@@ -2,10 +2,11 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use sinew_engine::EngineError;
 use sinew_engine::approval::{
     Approval, ApprovalDecision, ApprovalResponse, ConsentChannel, ConsentScope,
 };
-use sinew_engine::{Actor, EngineError};
+use sinew_settings::Actor;
 
 use super::{McpToolCall, McpToolRefusal, ToolHints, ToolSpec, always, text};
 use crate::questions::{

@@ -106,7 +106,7 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
         return Ok(McpToolAnswer::new(&data, lines(&why)).into());
     }
     let id = input.proposal.as_deref().unwrap_or_default();
-    let caller = WorkshopCaller { by: call.caller.by(), agent_id: None, session_id: None };
+    let caller = WorkshopCaller { by: call.caller.actor(), agent_id: None, session_id: None };
     let asked = json!({"action": "inspect", "id": id});
     let record = engine.workshop_tool(&asked, &caller)?.value;
     let why = of_proposal(&record);

@@ -6,7 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sinew_engine::{EngineError, ErrorKind, fill_in};
+use sinew_engine::{EngineError, fill_in};
+use sinew_settings::ErrorKind;
 
 use super::{
     LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always, text,

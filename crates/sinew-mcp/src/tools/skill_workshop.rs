@@ -66,7 +66,7 @@ fn waiting_review(call: &McpToolCall<'_>) -> Result<Option<ClientQuestion>, Engi
 
 fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     let caller = WorkshopCaller {
-        by: call.caller.by(),
+        by: call.caller.actor(),
         agent_id: Some(call.caller.name.clone()),
         session_id: None,
     };

@@ -1,8 +1,8 @@
 //! Logins without a browser: a code, a yes on the registry's machine, and a token that nobody saw.
 
 use serde_json::{Value, json};
-use sinew_catalog::Clock as _;
 use sinew_registry::{LoginDecision, NewToken, TokenError, TokenRole};
+use sinew_settings::Clock as _;
 
 use super::support::{Reply, Team};
 

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use sinew_catalog::Clock as _;
 use sinew_registry::{NewToken, TokenError, TokenRole, TokenStore};
+use sinew_settings::Clock as _;
 use sinew_testkit::TestMachine;
 
 use super::support::Team;

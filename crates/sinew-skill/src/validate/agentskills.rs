@@ -1,12 +1,14 @@
 //! The Agent Skills specification, as its reference validator reads it.
 
+use sinew_settings::{ReasonCode, ReasonSeverity};
+
 use super::document::{SkillDocument, at_field, prefer_name_fix};
 use super::name::{self, NAME_RULES, folder_name_fix};
 use super::{FileEdit, Fix, SpecLevel, ValidationFile, ValidationIssue, reference_validator};
 use crate::layout::layout;
 use crate::repair::FrontMatter;
+use crate::text;
 use crate::value::{YamlMapping, YamlValue};
-use crate::{ReasonCode, ReasonSeverity, text};
 
 /// How much one rule matters at each level.
 #[derive(Debug, Clone, Copy)]

@@ -1,9 +1,11 @@
 //! A file as the rule sets see it: decoded, split and parsed once.
 
+use sinew_settings::Reason;
+
 use super::{FileEdit, Fix, ValidationIssue};
 use crate::fence::FrontMatterSplit;
 use crate::repair::{FieldRepair, FrontMatter};
-use crate::{Reason, fence, parse_front_matter};
+use crate::{fence, parse_front_matter};
 
 /// The parts of a file that decodes and whose fences are sound.
 pub(super) struct SkillDocument<'a> {

@@ -1,9 +1,9 @@
 //! What a rule set has to say.
 
 use serde::Serialize;
+use sinew_settings::{Reason, ReasonSeverity};
 
 use super::Fix;
-use crate::{Reason, ReasonSeverity};
 
 /// One thing a rule set has to say about a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -1,10 +1,12 @@
 //! OpenClaw's rules: what its loader takes. The reader already knows them; its reasons are the
 //! issues.
 
+use sinew_settings::{Reason, ReasonCode, ReasonSeverity};
+
 use super::document::SkillDocument;
 use super::{Fix, ValidationFile, ValidationIssue};
 use crate::validate::name::folder_name_fix;
-use crate::{ReadOptions, Reason, ReasonCode, ReasonSeverity, read, text};
+use crate::{ReadOptions, read, text};
 
 /// The largest skill file OpenClaw reads, unless configured otherwise.
 pub const MAX_FILE_BYTES: usize = 256_000;

@@ -1,11 +1,13 @@
 //! OpenPocket's rules, permissive and strict.
 
+use sinew_settings::ReasonCode;
+
 use super::document::{SkillDocument, at_field};
 use super::name::folder_name_fix;
 use super::{FileValidation, ValidationFile, ValidationIssue};
 use crate::repair::FrontMatter;
 use crate::value::YamlValue;
-use crate::{ReasonCode, names, text};
+use crate::{names, text};
 
 pub(super) fn check(target: &ValidationFile<'_>, strict: bool) -> Vec<ValidationIssue> {
     let mut issues = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sinew_skill::ReasonSeverity;
+use sinew_settings::ReasonSeverity;
 use sinew_skill::validate::{RuleSet, ValidationFile, validate};
 
 const BUNDLED: [&str; 6] =

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
+use sinew_settings::ReasonSeverity;
 use sinew_skill::names::{command_name, index_name};
-use sinew_skill::{ReasonSeverity, parse_front_matter, split_front_matter};
+use sinew_skill::{parse_front_matter, split_front_matter};
 use sinew_testkit::shared_data;
 
 use crate::support::openclaw;

@@ -1,6 +1,7 @@
 //! Names as commands, as look-up keys and as folders.
 
-use sinew_skill::names::{command_name, display_name, index_name, is_slug, nearest, slug};
+use sinew_settings::nearest;
+use sinew_skill::names::{command_name, display_name, index_name, is_slug, slug};
 
 #[test]
 fn commands_fit_chat_platforms() {

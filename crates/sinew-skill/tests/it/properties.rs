@@ -1,8 +1,9 @@
 //! What holds for any input: reading never panics, and repairs mean what they say.
 
 use proptest::prelude::*;
+use sinew_settings::ReasonSeverity;
 use sinew_skill::validate::{RuleSet, ValidationFile, validate};
-use sinew_skill::{ReadOptions, ReasonSeverity, parse_front_matter, read, split_front_matter};
+use sinew_skill::{ReadOptions, parse_front_matter, read, split_front_matter};
 
 use crate::support::openclaw;
 

@@ -1,6 +1,6 @@
 //! Real skills, as people publish them.
 
-use sinew_skill::ReasonSeverity;
+use sinew_settings::ReasonSeverity;
 use sinew_testkit::shared_rows;
 
 use crate::support::{codes, openclaw};

@@ -12,7 +12,7 @@
 //! - Its parser predates YAML 1.2: it takes U+2028 for the end of a line, and lets a quoted text go
 //!   on at the left margin.
 
-use sinew_skill::ReasonSeverity;
+use sinew_settings::ReasonSeverity;
 use sinew_skill::validate::{
     AGENTSKILLS_RULES, RuleSet, SpecLevel, ValidationFile, missing_file_report, validate,
 };

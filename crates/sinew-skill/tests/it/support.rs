@@ -1,7 +1,8 @@
 //! How a test tells its story: a file goes in, a few lines about it come out.
 
+use sinew_settings::Reason;
 use sinew_skill::validate::{RuleSet, ValidationFile, validate};
-use sinew_skill::{ParsedSkillFile, ReadOptions, Reason, read};
+use sinew_skill::{ParsedSkillFile, ReadOptions, read};
 
 /// Reads a file as OpenClaw's skills are read, from a folder named `folder`.
 pub(crate) fn openclaw(bytes: &[u8]) -> ParsedSkillFile<'_> {
@@ -28,7 +29,7 @@ pub(crate) fn verdict(folder: &str, text: &str, rules: RuleSet) -> String {
         ValidationFile { directory: folder, file_name: "SKILL.md", bytes: text.as_bytes() };
     let found = validate(&target, rules);
     let said = found.issues.iter().map(|issue| match issue.severity {
-        sinew_skill::ReasonSeverity::Error => issue.code.to_owned(),
+        sinew_settings::ReasonSeverity::Error => issue.code.to_owned(),
         other => format!("{}:{other}", issue.code),
     });
     let said: Vec<String> = said.collect();

@@ -8,8 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use serde_json::Value;
-use sinew_engine::Actor;
-use sinew_workshop::WorkshopActor;
+use sinew_settings::Actor;
 
 use super::session::BrowserSession;
 use crate::api::Problem;
@@ -35,14 +34,6 @@ impl WebCaller {
         match self {
             Self::Program => Actor::Agent { name: "http".to_owned() },
             Self::Person => Actor::Person { name: None },
-        }
-    }
-
-    /// The caller as the workshop knows actors.
-    pub fn by(&self) -> WorkshopActor {
-        match self {
-            Self::Program => WorkshopActor::Agent { name: "http".to_owned() },
-            Self::Person => WorkshopActor::Person { name: None },
         }
     }
 

@@ -8,7 +8,8 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sinew_engine::{EngineError, ErrorKind};
+use sinew_engine::EngineError;
+use sinew_settings::ErrorKind;
 
 use super::Problem;
 use crate::access::WebCaller;

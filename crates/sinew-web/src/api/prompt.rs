@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sinew_catalog::prompt::PromptReport;
 use sinew_engine::{ModelChoice, PromptOptions, RoutedMessage};
-use sinew_skill::Reason;
+use sinew_settings::Reason;
 use utoipa::{IntoParams, ToSchema};
 
 use super::extract::{JsonBody, JsonReply, UrlQuery};

@@ -206,7 +206,7 @@ pub(crate) async fn suggest(
     JsonBody(suggestion): JsonBody<ProposalBody>,
 ) -> Result<(StatusCode, JsonReply), Problem> {
     app.change(move |look| {
-        let who = ToolCaller { by: caller.by(), agent_id: None, session_id: None };
+        let who = ToolCaller { by: caller.actor(), agent_id: None, session_id: None };
         let (draft, origin) = ProposalRequest::from_parameters(&json!(suggestion), &who)?;
         let done = look.engine.workshop(|shop| shop.suggest(&draft, &origin))?;
         Ok((StatusCode::CREATED, decided(&done, &caller)?))
@@ -245,7 +245,7 @@ pub(crate) async fn apply(
             accept_stolen: seen.accept_stolen,
             not_a_duplicate: seen.not_a_duplicate,
         };
-        let done = look.engine.workshop(|shop| shop.apply(&id, &caller.by(), &consent))?;
+        let done = look.engine.workshop(|shop| shop.apply(&id, &caller.actor(), &consent))?;
         decided(&done, &caller)
     })
     .await
@@ -275,7 +275,7 @@ pub(crate) async fn reject(
 ) -> Result<JsonReply, Problem> {
     app.change(move |look| {
         let why = why.reason.as_deref();
-        let done = look.engine.workshop(|shop| shop.reject(&id, why, &caller.by()))?;
+        let done = look.engine.workshop(|shop| shop.reject(&id, why, &caller.actor()))?;
         decided(&done, &caller)
     })
     .await
@@ -327,7 +327,7 @@ pub(crate) async fn revise(
             new_text: new.new_text,
             redact: new.redact,
         };
-        let done = look.engine.workshop(|shop| shop.revise(&id, &revision, &caller.by()))?;
+        let done = look.engine.workshop(|shop| shop.revise(&id, &revision, &caller.actor()))?;
         decided(&done, &caller)
     })
     .await
@@ -361,7 +361,7 @@ pub(crate) async fn restore(
     app.change(move |look| {
         let done = look
             .engine
-            .workshop(|shop| shop.restore(&id, &given.rules, &given.reason, &caller.by()))?;
+            .workshop(|shop| shop.restore(&id, &given.rules, &given.reason, &caller.actor()))?;
         decided(&done, &caller)
     })
     .await
@@ -390,7 +390,7 @@ pub(crate) async fn undo(
 ) -> Result<JsonReply, Problem> {
     app.change(move |look| {
         let force = if wish.force { UndoForce::Yes } else { UndoForce::No };
-        let by = caller.by();
+        let by = caller.actor();
         let done =
             look.engine.workshop(|shop| shop.undo(&UndoTarget::Id(id.clone()), force, &by))?;
         JsonReply::of(&done)

@@ -8,7 +8,8 @@ use sinew_engine::hub::{
     ShorthandMeaning, SkillInstallRequest as InstallAsk, SkillReference, UpdateRequest,
     UpdateResult, WorkdirSkill,
 };
-use sinew_engine::{Actor, Engine, EngineError};
+use sinew_engine::{Engine, EngineError};
+use sinew_settings::Actor;
 use utoipa::{IntoParams, ToSchema};
 
 use super::extract::{JsonBody, JsonReply, UrlPath, UrlQuery};

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use serde::{Deserialize, Deserializer, Serialize};
-use sinew_catalog::{CatalogEntry, EntryState, path_text};
+use sinew_catalog::{CatalogEntry, EntryState};
 use sinew_engine::{
     DecisionExplanation, PromptOptions, SkillDetails, SkillFile, SkillSettingsPatch,
     ValidationTarget,
 };
+use sinew_settings::path_text;
 use sinew_skill::validate::RuleSet;
 use utoipa::{IntoParams, ToSchema};
 

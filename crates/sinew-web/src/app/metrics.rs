@@ -9,7 +9,8 @@ use std::time::Duration;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
-use sinew_engine::{Environment, hook};
+use sinew_engine::hook;
+use sinew_settings::Environment;
 use sinew_store::RecordSeq;
 
 use super::WebApp;

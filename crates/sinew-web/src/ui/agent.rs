@@ -6,7 +6,8 @@ use axum::response::Redirect;
 use sinew_engine::connect::{
     AgentConnection, ConnectParts, ConnectRequest, ConnectScope, FileChangeStatus,
 };
-use sinew_engine::{Engine, EngineError, ErrorKind};
+use sinew_engine::{Engine, EngineError};
+use sinew_settings::ErrorKind;
 
 use super::diff;
 use super::frame::{FormResult, HtmlPage, PageFrame, PageResult, PageVisitor, SignedForm};

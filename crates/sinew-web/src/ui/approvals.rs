@@ -3,10 +3,10 @@
 
 use axum::extract::{Path, State};
 use axum::response::Redirect;
-use sinew_engine::Actor;
 use sinew_engine::approval::{
     Approval, ApprovalDecision, ApprovalResponse, ConsentChannel, ConsentScope, PlanStep,
 };
+use sinew_settings::Actor;
 
 use super::frame::{FormResult, SignedForm};
 use super::text::{block, line};

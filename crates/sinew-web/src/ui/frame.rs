@@ -10,7 +10,8 @@ use axum::http::header::{COOKIE, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use sinew_engine::{EngineError, ErrorKind};
+use sinew_engine::EngineError;
+use sinew_settings::ErrorKind;
 use url::form_urlencoded;
 
 use super::switch::SwitchUndo;

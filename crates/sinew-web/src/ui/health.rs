@@ -84,7 +84,7 @@ pub(super) async fn show(State(app): State<WebApp>, visitor: PageVisitor) -> Pag
             areas,
             issues: issues
                 .iter()
-                .filter(|issue| issue.severity > sinew_skill::ReasonSeverity::Info)
+                .filter(|issue| issue.severity > sinew_settings::ReasonSeverity::Info)
                 .take(ISSUES)
                 .map(|issue| {
                     let remedy = issue.remedy.as_deref().map(line_html).unwrap_or_default();

@@ -4,7 +4,8 @@ use axum::extract::{Path, State};
 use axum::response::Redirect;
 use sinew_cortex::UtcInstant;
 use sinew_engine::{ActivityFilter, Engine, EngineError};
-use sinew_workshop::{SkillVersion, UndoForce, UndoTarget, VersionCause, WorkshopActor};
+use sinew_settings::Actor;
+use sinew_workshop::{SkillVersion, UndoForce, UndoTarget, VersionCause};
 
 use super::diff;
 use super::frame::{FormResult, SignedForm};
@@ -136,7 +137,7 @@ pub(super) async fn undo(
         false => UndoTarget::Id(version),
     };
     app.change(move |look| {
-        let by = WorkshopActor::Person { name: None };
+        let by = Actor::Person { name: None };
         look.engine.workshop(|shop| shop.undo(&wish, UndoForce::No, &by))
     })
     .await?;

@@ -5,11 +5,11 @@ use axum::extract::{Query, State};
 use axum::response::Redirect;
 use serde::Deserialize;
 use sinew_catalog::CatalogEntry;
-use sinew_engine::Actor;
 use sinew_engine::hub::{
     HubOverrides, InstallTarget, NameMatching, RegistryQuery as Wanted, SearchSources,
     UpdateResult, UpdateStatus, VersionDiff, WorkdirSkill as Installed,
 };
+use sinew_settings::Actor;
 
 use super::approvals::ApprovalCard;
 use super::diff;

@@ -5,8 +5,9 @@ use askama::Template;
 use axum::extract::{Query, State};
 use axum::response::Redirect;
 use serde::Deserialize;
-use sinew_engine::{Actor, CASES_FILE, Engine, EngineError, ErrorKind, ModelChoice};
+use sinew_engine::{CASES_FILE, Engine, EngineError, ModelChoice};
 use sinew_route::{AbstainReason, RouteDecision, RouteResult, ScoreParts, SkillMatch};
+use sinew_settings::{Actor, ErrorKind};
 use url::form_urlencoded;
 
 use super::chart;

@@ -9,7 +9,7 @@ use sinew_engine::{
     Engine, ExplanationMark, PromptOptions, ValidationTarget, WhyAnswer, variable_origin,
 };
 use sinew_guard::scan::FindingSeverity;
-use sinew_skill::ReasonSeverity;
+use sinew_settings::ReasonSeverity;
 use sinew_skill::validate::RuleSet;
 
 use super::frame::{HtmlPage, PageFrame, PageResult, PageVisitor};

@@ -4,7 +4,8 @@ use axum::extract::{Path, State};
 use axum::http::Uri;
 use axum::response::Redirect;
 use sinew_catalog::CatalogEntry;
-use sinew_engine::{Actor, Engine, EngineError, ErrorKind, SkillSettingsPatch};
+use sinew_engine::{Engine, EngineError, SkillSettingsPatch};
+use sinew_settings::{Actor, ErrorKind};
 use url::form_urlencoded;
 
 use super::frame::{FormResult, SignedForm};

@@ -4,7 +4,8 @@ use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::Redirect;
 use serde::Deserialize;
-use sinew_engine::{EngineError, ErrorKind};
+use sinew_engine::EngineError;
+use sinew_settings::ErrorKind;
 use sinew_traces::{JudgementEvidence, RunJudgement, RunStep};
 use sinew_workshop::RememberedRun;
 

@@ -5,10 +5,10 @@ use axum::extract::{Path, Query, State};
 use axum::response::Redirect;
 use serde::Deserialize;
 use sinew_cortex::UtcInstant;
-use sinew_engine::{EngineError, ErrorKind};
+use sinew_engine::EngineError;
+use sinew_settings::{Actor, ErrorKind};
 use sinew_workshop::{
-    ApplyConsent, Proposal, ProposalChange, ProposalRevision, ProposalSource, UndoForce,
-    UndoTarget, WorkshopActor,
+    ApplyConsent, Proposal, ProposalChange, ProposalRevision, ProposalSource, UndoForce, UndoTarget,
 };
 
 use super::diff;
@@ -256,7 +256,7 @@ pub(super) async fn act(
     Path((id, action)): Path<(String, String)>,
     form: SignedForm,
 ) -> FormResult {
-    let by = WorkshopActor::Person { name: None };
+    let by = Actor::Person { name: None };
     let back = format!("/workshop/{id}");
     let done = app
         .change(move |look| {

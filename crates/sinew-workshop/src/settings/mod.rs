@@ -6,7 +6,7 @@
 mod reader;
 
 use serde_json::Value;
-use sinew_skill::Reason;
+use sinew_settings::Reason;
 
 /// What happens to a proposal that nothing speaks against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 use sinew_catalog::config::KEYS;
-use sinew_skill::{Reason, ReasonCode, names};
+use sinew_settings::{Reason, ReasonCode};
 
 use super::{
     ApprovalPolicy, ApprovalRule, CaptureProfile, GateMode, ProbationRule, ReviewMode,
@@ -240,7 +240,7 @@ impl WorkshopSettingsReader {
                 ReasonCode::UnknownConfigKey,
                 format!("{prefix}{key} means nothing here"),
             );
-            let near = names::nearest(key, known.iter().copied());
+            let near = sinew_settings::nearest(key, known.iter().copied());
             self.reasons.push(match near.first() {
                 Some(near) => reason.remedy(format!("did you mean {prefix}{near}?")),
                 None => reason.remedy(format!("remove it, or use one of {}", known.join(", "))),

@@ -8,25 +8,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
-use sinew_catalog::Clock;
 use sinew_guard::scan::Scanner;
 use sinew_route::RouteDocument;
+use sinew_settings::{Actor, Clock};
 use sinew_store::Store;
 use sinew_workshop::{
     ApplyConsent, NeighbourSkill, Proposal, ProposalChange, ProposalOrigin, ProposalRequest,
     ProposalSource, ProposalUpdate, Result, SkillOwner, SkillSurroundings, StoredQuery,
-    TrialRecord, TriggerQueries, Workshop, WorkshopActor, WorkshopCaller, WorkshopParts,
-    WorkshopSettings,
+    TrialRecord, TriggerQueries, Workshop, WorkshopCaller, WorkshopParts, WorkshopSettings,
 };
 use tempfile::TempDir;
 
 /// Compiling the scanner's patterns is what costs; all tests of a process share one.
 static SCANNER: LazyLock<Scanner> = LazyLock::new(Scanner::new);
 
-pub(crate) const PERSON: WorkshopActor = WorkshopActor::Person { name: None };
+pub(crate) const PERSON: Actor = Actor::Person { name: None };
 
-pub(crate) fn agent() -> WorkshopActor {
-    WorkshopActor::Agent { name: "claude".to_owned() }
+pub(crate) fn agent() -> Actor {
+    Actor::Agent { name: "claude".to_owned() }
 }
 
 #[derive(Debug, Default)]
@@ -177,11 +176,7 @@ impl Bench {
         }))
     }
 
-    pub(crate) fn suggest(
-        &self,
-        draft: &ProposalRequest,
-        by: WorkshopActor,
-    ) -> Result<ProposalUpdate> {
+    pub(crate) fn suggest(&self, draft: &ProposalRequest, by: Actor) -> Result<ProposalUpdate> {
         let origin = ProposalOrigin {
             by,
             source: ProposalSource::Tool,
@@ -202,11 +197,7 @@ impl Bench {
         self.apply(&made.proposal.id).expect("written").proposal
     }
 
-    pub(crate) fn tool(
-        &self,
-        parameters: Value,
-        by: WorkshopActor,
-    ) -> std::result::Result<Value, String> {
+    pub(crate) fn tool(&self, parameters: Value, by: Actor) -> std::result::Result<Value, String> {
         let caller = WorkshopCaller { by, agent_id: None, session_id: None };
         let answer = self.shop(|shop| shop.call_tool(&parameters, &caller));
         answer.map(|answer| answer.value).map_err(|error| error.to_string())

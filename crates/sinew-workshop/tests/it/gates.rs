@@ -1,9 +1,9 @@
 //! The gates: copies, stolen messages, the prompt's room, and the shape of a text.
 
 use serde_json::json;
+use sinew_settings::Actor;
 use sinew_workshop::{
     ApplyConsent, DuplicateVerdict, ProposalUpdate, StoredQuery, TriggerQueries, TriggerVerdict,
-    WorkshopActor,
 };
 
 use crate::bench::{Bench, PERSON, agent, append, create, draft, replace};
@@ -116,9 +116,8 @@ fn a_copied_description_steals_and_is_not_written_unasked() {
     assert_eq!(trigger.verdict, TriggerVerdict::Steals, "{trigger:?}");
     assert!(trigger.stolen.iter().all(|stolen| stolen.from == "photo-shrinker"));
     assert_eq!(made.status.as_str(), "pending");
-    let apply = |by: &WorkshopActor, consent: &ApplyConsent| {
-        bench.shop(|shop| shop.apply(&made.id, by, consent))
-    };
+    let apply =
+        |by: &Actor, consent: &ApplyConsent| bench.shop(|shop| shop.apply(&made.id, by, consent));
     assert!(apply(&agent(), &ApplyConsent::default()).is_err());
     let error = apply(&PERSON, &ApplyConsent::default()).unwrap_err().to_string();
     assert!(error.contains("photo-shrinker") && error.contains("photos"), "{error}");

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
+use sinew_settings::Actor;
 use sinew_workshop::{
     ApplyConsent, ApplyMode, ProposalChange, ProposalOrigin, ProposalRequest, ProposalRevision,
-    ProposalSource, ProposalState, SkillOwner, UndoForce, UndoTarget, WorkshopActor,
-    WorkshopEventKind, normalise_name,
+    ProposalSource, ProposalState, SkillOwner, UndoForce, UndoTarget, WorkshopEventKind,
+    normalise_name,
 };
 
 use crate::bench::{Bench, PERSON, agent, append, create, draft, replace};
@@ -171,7 +172,7 @@ fn the_size_of_the_whole_result_counts() {
 fn support_files_stay_in_their_folders() {
     let bench = Bench::new();
     bench.write_skill("release-workflow", "- a");
-    let write = |path: &str, by: WorkshopActor| {
+    let write = |path: &str, by: Actor| {
         bench.shop(|shop| shop.write_support_file("release-workflow", path, "- check  \n\n", &by))
     };
     let done = write("references/checklist.md", agent()).expect("written");
@@ -252,9 +253,8 @@ fn the_flag_of_suggest_can_only_queue() {
 fn a_model_needs_a_person_to_apply_under_the_pending_policy() {
     let bench = Bench::new();
     let made = bench.suggest(&create("notes", "- a"), agent()).expect("queued").proposal;
-    let apply = |by: &WorkshopActor, consent: &ApplyConsent| {
-        bench.shop(|shop| shop.apply(&made.id, by, consent))
-    };
+    let apply =
+        |by: &Actor, consent: &ApplyConsent| bench.shop(|shop| shop.apply(&made.id, by, consent));
     let refused = message(apply(&agent(), &ApplyConsent::default()));
     assert!(refused.starts_with("a person has to approve this"), "{refused}");
     let other = ApplyConsent { result_sha256: Some("0".repeat(64)), ..ApplyConsent::default() };
@@ -414,7 +414,7 @@ fn a_person_may_acknowledge_a_rule_and_nobody_else() {
     let body = "- Set the env vars, then open the https docs.";
     let made = bench.suggest(&create("docs", body), agent()).expect("a record").proposal;
     assert_eq!(made.status.as_str(), "quarantined", "a known false alarm of Skill Workshop");
-    let restore = |rules: &[&str], by: &WorkshopActor| {
+    let restore = |rules: &[&str], by: &Actor| {
         let rules: Vec<String> = rules.iter().map(|rule| (*rule).to_owned()).collect();
         bench.shop(|shop| shop.restore(&made.id, &rules, "nothing is sent anywhere", by))
     };

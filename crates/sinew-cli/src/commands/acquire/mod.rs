@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 use sinew_cortex::acquire::{AcquireEnding, AcquireRun};
 use sinew_engine::acquire::{AcquireRequest, AcquireStatus, AcquireWait};
 use sinew_engine::hub::HubOverrides;
-use sinew_engine::{Engine, EngineError, ErrorKind};
+use sinew_engine::{Engine, EngineError};
+use sinew_settings::ErrorKind;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;

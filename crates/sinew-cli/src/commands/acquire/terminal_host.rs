@@ -10,9 +10,10 @@ use sinew_engine::acquire::{AcquireHost, AcquireProgress, AcquireReply, PauseEnd
 use sinew_engine::approval::{
     Approval, ApprovalResponse, ConsentAct, ConsentChannel, ConsentScope,
 };
-use sinew_engine::{Actor, Engine, ExecRequest};
+use sinew_engine::{Engine, ExecRequest};
 use sinew_exec::child::{OutputStream, ProcessControl, StdoutMode};
 use sinew_exec::run::RetryPolicy;
+use sinew_settings::Actor;
 
 use super::progress;
 use crate::commands::approve;

@@ -1,7 +1,8 @@
 use std::fmt::Write as _;
 
 use sinew_cortex::record::ForgetScope;
-use sinew_engine::{Cortex, EngineError, ErrorKind};
+use sinew_engine::{Cortex, EngineError};
+use sinew_settings::ErrorKind;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::{fs, io};
 
-use sinew_engine::{EngineError, Environment, ErrorKind};
+use sinew_engine::EngineError;
+use sinew_settings::{Environment, ErrorKind};
 
 /// Variables of the real machine that the demo sees: where programs lie, and how to draw.
 const KEPT: &[&str] = &["PATH", "TERM", "NO_COLOR", "COLUMNS", "LANG", "SYSTEMROOT"];

@@ -6,7 +6,8 @@ mod scenes;
 use std::io::Read as _;
 use std::path::PathBuf;
 
-use sinew_engine::{EngineError, ErrorKind};
+use sinew_engine::EngineError;
+use sinew_settings::ErrorKind;
 
 use self::machine::DemoMachine;
 use self::scenes::{DAY, DemoScene};

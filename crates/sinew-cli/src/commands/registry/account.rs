@@ -1,8 +1,9 @@
 use std::fmt::Write as _;
 
 use serde_json::json;
-use sinew_engine::{Engine, EngineError, ErrorKind};
+use sinew_engine::{Engine, EngineError};
 use sinew_hub::net::AccessToken;
+use sinew_settings::ErrorKind;
 
 use super::remote::{RegistryRemoteArgs, RemoteRegistry};
 use crate::environment;

@@ -1,11 +1,12 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use sinew_engine::{Engine, EngineError, ErrorKind};
+use sinew_engine::{Engine, EngineError};
 use sinew_hub::reference::{
     GitHubRef, RegistryRef, RequestedVersion, ShorthandMeaning, SkillReference,
 };
 use sinew_registry::{ListenerReach, MirrorResult};
+use sinew_settings::ErrorKind;
 
 use super::remote::parse_skill;
 use crate::exit::{CommandResult, Exit};

@@ -9,11 +9,12 @@ mod token;
 
 use std::sync::Arc;
 
-use sinew_engine::{Engine, EngineError, ErrorKind};
+use sinew_engine::{Engine, EngineError};
 use sinew_registry::{
     ListenerReach, RegistryError, RegistrySettings, RegistrySettingsError, TeamRegistry,
     TokenError, TokenStore,
 };
+use sinew_settings::ErrorKind;
 
 use self::change::RegistrySkillChange;
 use crate::exit::CommandResult;

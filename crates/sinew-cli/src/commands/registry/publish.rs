@@ -2,9 +2,10 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use serde_json::json;
-use sinew_engine::{Engine, EngineError, ErrorKind};
+use sinew_engine::{Engine, EngineError};
 use sinew_hub::publisher::SkillPublication;
 use sinew_hub::tree::SkillTree;
+use sinew_settings::ErrorKind;
 use sinew_skill::names;
 
 use super::remote::{RegistryRemoteArgs, RemoteRegistry};

@@ -1,13 +1,14 @@
 //! The registry that a command speaks to, and with which token.
 
 use sinew_engine::hub::{Hub, HubOverrides, ShorthandMeaning, SkillReference};
-use sinew_engine::{Engine, EngineError, ErrorKind};
+use sinew_engine::{Engine, EngineError};
 use sinew_hub::credentials::RegistryCredentials;
 use sinew_hub::net::AccessToken;
 use sinew_hub::publisher::RegistryPublisher;
 use sinew_hub::reference::RegistryRef;
 use sinew_hub::registry::QualifiedSlug;
 use sinew_hub::settings::display_address;
+use sinew_settings::ErrorKind;
 use url::Url;
 
 /// Where a command goes.

@@ -2,8 +2,9 @@ use std::fmt::Write as _;
 
 use clap::ValueEnum;
 use serde::Serialize;
-use sinew_engine::{Engine, EngineError, ErrorKind};
+use sinew_engine::{Engine, EngineError};
 use sinew_registry::{LoginDecision, NewToken, TokenInfo, TokenRole, handle_from};
+use sinew_settings::ErrorKind;
 
 use super::{token_error, tokens};
 use crate::exit::{CommandResult, Exit};

@@ -2,7 +2,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use sinew_engine::{CaptureOptions, Engine, EngineError, ErrorKind, TurnReport};
+use sinew_engine::{CaptureOptions, Engine, EngineError, TurnReport};
+use sinew_settings::ErrorKind;
 use sinew_workshop::{CaptureProfile, FinishedTurn, read_transcript};
 
 use super::proposal_text;

@@ -1,5 +1,5 @@
 use sinew_engine::Engine;
-use sinew_workshop::WorkshopActor;
+use sinew_settings::Actor;
 
 use super::shared::{print_decision, resolve_id, terminal_person};
 use crate::exit::CommandResult;
@@ -30,7 +30,7 @@ pub(super) fn run(args: &WorkshopRestoreArgs, engine: &Engine, out: &mut Printer
     // A terminal stands for a person: an agent that runs commands has none.
     let by = match out.can_ask() {
         true => terminal_person(engine),
-        false => WorkshopActor::Agent { name: "a program without a terminal".to_owned() },
+        false => Actor::Agent { name: "a program without a terminal".to_owned() },
     };
     let done = engine.workshop(|shop| shop.restore(&id, &args.ack, &args.reason, &by))?;
     print_decision(&done, out)

@@ -239,7 +239,7 @@ fn in_editor(text: &str, engine: &Engine) -> Result<String, CommandError> {
     let editor = env.var("VISUAL").or_else(|| env.var("EDITOR")).unwrap_or("vi");
     let failed = |error: std::io::Error| {
         EngineError::new(
-            sinew_engine::ErrorKind::Environment,
+            sinew_settings::ErrorKind::Environment,
             "no-editor",
             format!("the editor {} cannot be used: {error}", render::safe(editor)),
         )

@@ -4,8 +4,9 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use sinew_engine::{Engine, EngineError, ErrorKind};
-use sinew_workshop::{EventLevel, Proposal, ProposalUpdate, WorkshopActor, WorkshopEvent};
+use sinew_engine::{Engine, EngineError};
+use sinew_settings::{Actor, ErrorKind};
+use sinew_workshop::{EventLevel, Proposal, ProposalUpdate, WorkshopEvent};
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -17,8 +18,8 @@ const MIN_PREFIX: usize = 4;
 const MAX_INPUT: u64 = 4 * 1024 * 1024;
 
 /// Whoever types commands is a person: their call is the approval.
-pub(super) fn terminal_person(engine: &Engine) -> WorkshopActor {
-    WorkshopActor::Person { name: engine.environment().var("USER").map(str::to_owned) }
+pub(super) fn terminal_person(engine: &Engine) -> Actor {
+    Actor::Person { name: engine.environment().var("USER").map(str::to_owned) }
 }
 
 /// The id that a person means: all of it, or its start where only one proposal has it.

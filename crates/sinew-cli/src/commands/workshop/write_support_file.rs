@@ -2,7 +2,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use serde_json::json;
-use sinew_engine::{Engine, EngineError, ErrorKind};
+use sinew_engine::{Engine, EngineError};
+use sinew_settings::ErrorKind;
 
 use super::shared::{print_events, read_text, terminal_person};
 use crate::exit::{CommandResult, Exit};

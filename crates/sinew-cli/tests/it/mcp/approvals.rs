@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
-use sinew_catalog::FixedClock;
 use sinew_engine::approval::{
     ApprovalContent, ApprovalEvidence, ApprovalScan, ApprovalSubject, CandidateVerdict, ConsentAct,
     NewApproval,
 };
-use sinew_engine::{Actor, Engine, EngineOptions, Environment};
+use sinew_engine::{Engine, EngineOptions};
+use sinew_settings::{Actor, Environment, FixedClock};
 use sinew_testkit::TestMachine;
 
 use super::client::Client;

@@ -174,7 +174,7 @@ fn bytes_that_change_after_the_yes_are_not_installed() {
         sinew_engine::approval::ApprovalResponse::Yes(
             sinew_engine::approval::ConsentScope::OnlyThis,
         ),
-        sinew_engine::Actor::Person { name: None },
+        sinew_settings::Actor::Person { name: None },
     );
     engine.decide_approval(&approval.id, &yes).expect("a yes");
     stall.change(&approval.subject.name, |goods| goods.body.push_str("\n3. Something else"));

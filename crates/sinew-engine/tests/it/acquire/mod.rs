@@ -12,12 +12,13 @@ mod stall;
 use std::collections::VecDeque;
 
 use sinew_cortex::acquire::{AcquireRun, UseReport};
+use sinew_engine::Engine;
 use sinew_engine::acquire::{
     AcquireHost, AcquireProgress, AcquireReply, AcquireRequest, AcquireStatus, AcquireWait,
     PauseEnd, ReadySkill,
 };
 use sinew_engine::approval::{Approval, ConsentAct, ConsentChannel};
-use sinew_engine::{Actor, Engine};
+use sinew_settings::Actor;
 
 use stall::Stall;
 

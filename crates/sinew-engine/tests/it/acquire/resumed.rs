@@ -1,11 +1,11 @@
 //! Runs that go on elsewhere: other processes, other surfaces, after a day.
 
 use sinew_cortex::acquire::UseReport;
-use sinew_engine::Actor;
 use sinew_engine::acquire::{AcquireReply, AcquireWait};
 use sinew_engine::approval::{
     ApprovalDecision, ApprovalResponse, ConsentAct, ConsentChannel, ConsentScope,
 };
+use sinew_settings::Actor;
 
 use super::stall::Stall;
 use super::{Kim, TASK, begin, end};

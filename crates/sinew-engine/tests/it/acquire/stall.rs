@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use sinew_engine::EngineError;
 use sinew_engine::acquire::{
     AcquireTarget, FetchedCandidate, InstallOrder, MarketInstall, MarketListing,
     MarketSearchResult, SkillMarket,
 };
 use sinew_engine::approval::{ApprovalContent, ApprovalScan};
-use sinew_engine::{EngineError, ErrorKind};
 use sinew_guard::scan::{Scanner, SkillBundle};
+use sinew_settings::ErrorKind;
 
 use crate::cortex::support::World;
 

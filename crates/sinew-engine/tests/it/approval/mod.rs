@@ -5,12 +5,13 @@ mod remembered;
 mod rules;
 mod together;
 
+use sinew_engine::Engine;
 use sinew_engine::approval::{
     ApprovalContent, ApprovalDecision, ApprovalEvidence, ApprovalResponse, ApprovalScan,
     ApprovalSubject, ApprovalUse, CandidateVerdict, ConsentAct, ConsentChannel, ConsentScope,
     NewApproval,
 };
-use sinew_engine::{Actor, Engine};
+use sinew_settings::Actor;
 
 const YES: ApprovalResponse = ApprovalResponse::Yes(ConsentScope::Listed);
 

@@ -1,10 +1,11 @@
 use sinew_cortex::acquire::ANSWER_WITHIN_MS;
+use sinew_engine::Engine;
 use sinew_engine::approval::{
     Approval, ApprovalContent, ApprovalDecision, ApprovalEvidence, ApprovalResponse, ApprovalScan,
     ApprovalState, ApprovalSubject, ApprovalUse, CandidateVerdict, ConsentAct, ConsentChannel,
     ConsentScope, NewApproval,
 };
-use sinew_engine::{Actor, Engine, ErrorKind};
+use sinew_settings::{Actor, ErrorKind};
 use sinew_store::{RecordSeq, StreamTail};
 
 use super::{YES, agent, clean, files, installing, opened, question, relayed, said, subject};

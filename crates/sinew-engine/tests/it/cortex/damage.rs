@@ -4,7 +4,8 @@ use std::fs;
 
 use sinew_cortex::explain::RecallAction;
 use sinew_cortex::failure::FailureKind::RuntimeError;
-use sinew_engine::{ErrorKind, NewOutcome};
+use sinew_engine::NewOutcome;
+use sinew_settings::ErrorKind;
 
 use crate::cortex::support::{DAY, R, S, World, failed, ok, used};
 

@@ -2,7 +2,8 @@
 
 use sinew_cortex::failure::FailureKind::{DependencyMissing, RuntimeError, TaskMismatch};
 use sinew_cortex::record::{CortexImportMode, ForgetScope};
-use sinew_engine::{ErrorKind, NewOutcome, WhyAnswer};
+use sinew_engine::{NewOutcome, WhyAnswer};
+use sinew_settings::ErrorKind;
 
 use crate::cortex::support::{DAY, R, S, World, failed, ok, used};
 

@@ -5,7 +5,8 @@ use sinew_cortex::acquire::{
     ConsentChannel, ConsentReply, ConsentScope, RelayPolicy, StagedCandidate, UseReport,
 };
 use sinew_cortex::failure::FailureKind::RuntimeError;
-use sinew_engine::{Cortex, ErrorKind};
+use sinew_engine::Cortex;
+use sinew_settings::ErrorKind;
 
 use crate::cortex::support::World;
 

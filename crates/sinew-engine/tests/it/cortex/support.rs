@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use sinew_catalog::Clock;
 use sinew_cortex::UtcInstant;
 use sinew_cortex::failure::FailureKind;
-use sinew_engine::{Engine, EngineOptions, Environment, NewOutcome};
+use sinew_engine::{Engine, EngineOptions, NewOutcome};
+use sinew_settings::{Clock, Environment};
 use sinew_testkit::{PostgresSchema, TestMachine};
 
 /// Writes each test once and runs it on every back end.

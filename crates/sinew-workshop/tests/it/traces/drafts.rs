@@ -4,8 +4,9 @@ use std::fs;
 
 use regex::Regex;
 use serde_json::{Value, json};
+use sinew_settings::Actor;
 use sinew_testkit::{GenericTrace, generic_trace};
-use sinew_workshop::{ApplyConsent, LearnStatus, UndoForce, UndoTarget, WorkshopActor};
+use sinew_workshop::{ApplyConsent, LearnStatus, UndoForce, UndoTarget};
 
 use super::{learn, learn_under};
 use crate::bench::{Bench, PERSON};
@@ -218,7 +219,7 @@ fn a_target_with_a_quote_and_a_line_end_stays_on_its_line() {
 fn a_proposal_waits_and_is_told_to_be_from_a_trace() {
     let bench = Bench::new();
     learn(&bench, &youtube().lines());
-    let by = WorkshopActor::Agent { name: "a".to_owned() };
+    let by = Actor::Agent { name: "a".to_owned() };
     let pending = bench.tool(json!({"action": "list_pending"}), by).expect("a list");
     assert_eq!(pending[0]["source"], "trace", "{pending}");
     assert_eq!(bench.files(), Vec::<String>::new());
@@ -326,7 +327,7 @@ fn a_draft_is_promoted_whole_and_that_can_be_undone() {
         let script = bench.read(&only(&bench.files(), r"^scripts/auto/[^/]+\.sh$"));
         assert!(bench.read(&draft).contains("disable-model-invocation: true"));
         let before = state(&bench);
-        let refused = bench.shop(|shop| shop.promote(&draft, &WorkshopActor::Automatic));
+        let refused = bench.shop(|shop| shop.promote(&draft, &Actor::System));
         assert!(matches!(refused, Err(sinew_workshop::WorkshopError::NeedsPerson(_))));
 
         let done = bench.shop(|shop| shop.promote(&draft, &PERSON)).expect("promoted");

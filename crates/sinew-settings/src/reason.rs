@@ -341,7 +341,7 @@ impl Reason {
 
     /// Names the line where one is known.
     #[must_use]
-    pub(crate) fn at_line(self, line: Option<usize>) -> Self {
+    pub fn at_line(self, line: Option<usize>) -> Self {
         match line {
             Some(line) => self.line(line),
             None => self,

@@ -1,11 +1,11 @@
-//! The machine, as seen by the caller: nothing in this crate looks at it directly.
+//! The machine, as seen by the caller: what receives an [`Environment`] never looks at it directly.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Everything outside the catalog that its result depends on.
+/// Everything about the machine that a result may depend on.
 #[derive(Debug, Clone)]
 pub struct Environment {
     /// The user's home; what `~` means.
@@ -69,23 +69,6 @@ impl Environment {
             }
         }
         folders
-    }
-
-    /// The folders in which programs are looked for: those of PATH, then those that sinew installs
-    /// into.
-    pub fn program_folders(&self) -> Vec<PathBuf> {
-        let mut folders = self.path_folders();
-        for folder in crate::tools::shared_folders(self) {
-            if !folders.contains(&folder) {
-                folders.push(folder);
-            }
-        }
-        folders
-    }
-
-    /// Where a program on PATH lies.
-    pub fn find_program(&self, name: &str) -> Option<PathBuf> {
-        crate::bins::find_in(self.path_folders(), name, self)
     }
 
     /// Where sinew keeps its own things: `SINEW_HOME`, else `~/.sinew`.
