@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use sinew_engine::EngineOptions;
 
 use crate::commands;
+use crate::logging::LogArgs;
 use crate::printer::ColorChoice;
 
 /// The skills engine for AI agents: the right skill for each message, or none, and why
@@ -56,6 +57,8 @@ pub(crate) struct GlobalArgs {
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: ColorChoice,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }
 
 impl GlobalArgs {

@@ -38,6 +38,11 @@ pub(crate) fn of_process() -> Result<Environment, EngineError> {
     })
 }
 
+/// A variable that must be known before there is an [`Environment`].
+pub(crate) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
 fn canonical(path: &std::path::Path) -> Option<PathBuf> {
     std::fs::canonicalize(path).ok()
 }

@@ -6,6 +6,7 @@ mod commands;
 mod environment;
 mod exit;
 mod keys;
+mod logging;
 mod printer;
 #[cfg(test)]
 mod reference;
@@ -18,6 +19,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use crate::cli::Cli;
+use crate::exit::CommandError;
 use crate::printer::Printer;
 
 fn main() -> ExitCode {
@@ -33,6 +35,9 @@ fn main() -> ExitCode {
         Err(error) => error.exit(),
     };
     let mut out = Printer::new(cli.global.json, cli.global.quiet, cli.global.color);
-    let exit = commands::run(&cli, &mut out).unwrap_or_else(|error| exit::report(&error, &mut out));
+    let exit = logging::start(&cli)
+        .map_err(CommandError::from)
+        .and_then(|()| commands::run(&cli, &mut out))
+        .unwrap_or_else(|error| exit::report(&error, &mut out));
     exit.into()
 }

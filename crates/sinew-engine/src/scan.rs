@@ -59,10 +59,12 @@ impl ScanFiles {
         ScanGate::new(Some(self.cache.clone()), read_overrides(&self.audit).unwrap_or_default())
     }
 
-    /// Saves what was learned. A cache that cannot be written only costs time, so nobody is told.
+    /// Saves what was learned. A cache that cannot be written only costs time, so it is no error.
     pub(crate) fn remember(&self, gate: &ScanGate) {
         if let Some(cache) = gate.take_unsaved_cache() {
-            let _ = cache.save(&self.cache);
+            if let Err(error) = cache.save(&self.cache) {
+                tracing::warn!(%error, "the scan cache was not saved");
+            }
         }
     }
 }

@@ -120,10 +120,13 @@ impl Engine {
     pub(crate) fn note_set(&self, skill: &str, actor: &Actor, set: &[Value]) {
         let entry = json!({"skill": skill, "by": actor, "set": set});
         let now = UtcInstant::from_clock(self.env.clock.now_ms());
-        let _ = audit("setting", now, &entry).and_then(|op| {
+        let written = audit("setting", now, &entry).and_then(|op| {
             self.store()?.transact(&[op])?;
             Ok(())
         });
+        if let Err(error) = written {
+            tracing::warn!(skill, %error, "a change of settings is missing in the audit trail");
+        }
     }
 
     fn check_settings(&self, settings: &SkillSettingsPatch) -> Result<(), EngineError> {

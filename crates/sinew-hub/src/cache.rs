@@ -45,13 +45,14 @@ impl HubCache {
         None
     }
 
-    /// Remembers an archive. A cache that cannot be written only costs time, so nobody is told.
+    /// Remembers an archive. A cache that cannot be written only costs time, so it is no error.
     pub fn put<T: Serialize>(&self, key: &str, bytes: &[u8], said: T) {
         let known = ArchiveRecord { sha256: sha256_hex(bytes), said };
         let Some(path) = self.blob(&known.sha256) else { return };
-        let stored = path.exists() || atomic::write(&path, bytes, FileAccess::OwnerOnly).is_ok();
-        if stored && let Ok(text) = serde_json::to_vec(&known) {
-            let _ = atomic::write(&self.key(key), &text, FileAccess::OwnerOnly);
+        if (path.exists() || save(&path, bytes))
+            && let Ok(text) = serde_json::to_vec(&known)
+        {
+            save(&self.key(key), &text);
         }
     }
 
@@ -63,7 +64,7 @@ impl HubCache {
     /// Replaces a document.
     pub fn put_document<T: Serialize>(&self, name: &str, value: &T) {
         if let Ok(text) = serde_json::to_vec(value) {
-            let _ = atomic::write(&self.folder.join(name), &text, FileAccess::OwnerOnly);
+            save(&self.folder.join(name), &text);
         }
     }
 
@@ -75,5 +76,16 @@ impl HubCache {
     fn blob(&self, sha256: &str) -> Option<PathBuf> {
         sinew_guard::digest::from_hex(sha256)?;
         Some(self.folder.join("sha256").join(&sha256[..2]).join(&sha256[2..]))
+    }
+}
+
+/// Whether a file of the cache was written; the failure is an event.
+fn save(path: &Path, bytes: &[u8]) -> bool {
+    match atomic::write(path, bytes, FileAccess::OwnerOnly) {
+        Ok(()) => true,
+        Err(error) => {
+            tracing::warn!(path = %path.display(), %error, "the download cache was not written");
+            false
+        }
     }
 }

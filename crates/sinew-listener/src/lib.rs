@@ -25,6 +25,7 @@
 mod blocking;
 mod origin_check;
 mod rate_limit;
+mod request_log;
 mod server;
 mod write_timeout;
 

@@ -16,7 +16,7 @@ use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, StatusCode};
-use axum::middleware::{from_fn_with_state, map_response};
+use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use hyper::body::Incoming;
@@ -31,6 +31,7 @@ use url::Url;
 use crate::blocking::blocking;
 use crate::origin_check::{self, HostNames, OriginRule, PeerAddress};
 use crate::rate_limit::{RateLimiter, limit_rate};
+use crate::request_log::log_request;
 use crate::write_timeout::WriteTimeout;
 
 /// The largest body of a request, unless a route says otherwise: JSON of people and agents is far
@@ -239,7 +240,8 @@ impl HttpServer {
             .layer(RequestBodyTimeoutLayer::new(STALL_LIMIT))
             .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, REQUEST_LIMIT))
             .layer(from_fn_with_state(self.names, origin_check::check_host))
-            .layer(map_response(with_safe_headers));
+            .layer(map_response(with_safe_headers))
+            .layer(from_fn(log_request));
         (self.listener, router)
     }
 }
@@ -311,7 +313,10 @@ async fn accept(
         let (place, stream, peer) = match accepted {
             (Ok(place), Ok((stream, peer))) => (place, stream, peer),
             // Out of descriptors, or a client that left at once: the next one may fare better.
-            _ => {
+            (_, refused) => {
+                if let Err(error) = refused {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                }
                 tokio::time::sleep(Duration::from_millis(20)).await;
                 continue;
             }
@@ -326,8 +331,9 @@ async fn accept(
         let stream = TokioIo::new(WriteTimeout::new(stream, STALL_LIMIT));
         let connection = graceful.watch(protocol.serve_connection(stream, service));
         tokio::spawn(async move {
-            // A connection that breaks is the client's business.
-            let _ = connection.await;
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection broke");
+            }
             drop(place);
         });
     }

@@ -239,7 +239,9 @@ impl TeamRegistry {
             }
             _ => {
                 // A newer commit that cannot be had, or is blocked, leaves the older version.
-                let _ = self.try_bring_github(&at, FolderLookup::Known);
+                if let Err(error) = self.try_bring_github(&at, FolderLookup::Known) {
+                    tracing::warn!(slug = skill.slug, ?error, "a newer commit was not taken in");
+                }
                 Ok(())
             }
         }

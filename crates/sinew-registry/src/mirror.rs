@@ -313,7 +313,15 @@ impl TeamRegistry {
                 let latest = detail.latest_version.map(|latest| latest.version);
                 if latest.as_ref().is_none_or(|latest| skill.version(latest).is_none()) {
                     // A newer version that cannot be had, or is blocked, leaves the older one.
-                    let _ = self.try_bring(Some(&mirrored.owner), &skill.slug, latest.as_deref());
+                    let brought =
+                        self.try_bring(Some(&mirrored.owner), &skill.slug, latest.as_deref());
+                    if let Err(error) = brought {
+                        tracing::warn!(
+                            slug = skill.slug,
+                            ?error,
+                            "a newer version was not taken in"
+                        );
+                    }
                 }
                 Ok(())
             }
@@ -351,7 +359,9 @@ impl TeamRegistry {
             .collect();
         for skill in due {
             // The next round comes.
-            let _ = self.recheck_upstream(None, &skill);
+            if let Err(error) = self.recheck_upstream(None, &skill) {
+                tracing::warn!(slug = skill.slug, ?error, "a mirrored skill was not checked again");
+            }
         }
     }
 

@@ -230,10 +230,14 @@ impl TeamRegistry {
                     return;
                 }
                 // A store that does not answer is met by requests too, which say so.
-                let _ = registry.catch_up();
+                if let Err(error) = registry.catch_up() {
+                    tracing::warn!(?error, "the registry's index is behind its store");
+                }
                 registry.recheck_due_skills();
                 if collected.is_none_or(|at| at.elapsed() > COLLECT_EVERY) {
-                    let _ = registry.collect_garbage();
+                    if let Err(error) = registry.collect_garbage() {
+                        tracing::warn!(?error, "unused files of the registry were not removed");
+                    }
                     collected = Some(Instant::now());
                 }
             }

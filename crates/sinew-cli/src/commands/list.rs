@@ -25,9 +25,6 @@ pub(crate) struct ListArgs {
     /// Shadowed copies too
     #[arg(long)]
     all: bool,
-    /// Show what each skill lacks and what to do about it
-    #[arg(long, short)]
-    verbose: bool,
 }
 
 #[derive(Serialize)]
@@ -39,7 +36,12 @@ struct SkillListing<'a> {
     issues: Vec<Reason>,
 }
 
-pub(crate) fn run(args: &ListArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+pub(crate) fn run(
+    args: &ListArgs,
+    verbose: bool,
+    engine: &Engine,
+    out: &mut Printer,
+) -> CommandResult {
     let snapshot = engine.snapshot();
     let catalog = &snapshot.catalog;
     let skills: Vec<&CatalogEntry> = catalog
@@ -70,7 +72,7 @@ pub(crate) fn run(args: &ListArgs, engine: &Engine, out: &mut Printer) -> Comman
         let mut columns = vec![TableColumn::fixed("STATE"), TableColumn::fixed("SKILL")];
         columns.push(TableColumn::flexible("DESCRIPTION"));
         columns.push(TableColumn::fixed("SOURCE"));
-        if args.verbose {
+        if verbose {
             columns.push(TableColumn::flexible("MISSING"));
         }
         let mut table = TextTable::new(columns);
@@ -81,7 +83,7 @@ pub(crate) fn run(args: &ListArgs, engine: &Engine, out: &mut Printer) -> Comman
                 render::plain(&description(entry)),
                 render::dim(&entry.source),
             ];
-            if args.verbose {
+            if verbose {
                 row.push(render::plain(&missing(entry)));
             }
             table.row(row);

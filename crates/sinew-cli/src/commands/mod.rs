@@ -101,7 +101,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         CliCommand::Find(args) => find::run(args, &engine, out),
         CliCommand::Dedupe(args) => dedupe::run(args, &engine, out),
         CliCommand::Index(args) => index::run(args, &engine, out),
-        CliCommand::List(args) => list::run(args, &engine, out),
+        CliCommand::List(args) => list::run(args, cli.global.log.is_verbose(), &engine, out),
         CliCommand::Info(args) => info::run(args, &engine, out),
         CliCommand::Why(args) => why::run(args, &engine, out),
         CliCommand::Check(args) => check::run(args, &engine, out),

@@ -178,7 +178,10 @@ impl Cortex<'_> {
     /// A snapshot that cannot be stored only costs time at the next start.
     fn store_snapshot(&self, store: &dyn Store, history: &MemoryHistory, through: RecordSeq) {
         if let Ok(body) = serde_json::to_vec(&history.snapshot()) {
-            let _ = store.put_snapshot(SNAPSHOT, FoldSnapshot { through, tag: self.tag(), body });
+            let snapshot = FoldSnapshot { through, tag: self.tag(), body };
+            if let Err(error) = store.put_snapshot(SNAPSHOT, snapshot) {
+                tracing::warn!(%error, "the snapshot of what was learned was not stored");
+            }
         }
     }
 

@@ -378,7 +378,7 @@ pub fn early_config(env: &Environment, options: &EngineOptions) -> EarlyHookConf
     }
 }
 
-/// Writes down that nothing was said, and why. Where even that fails, there is nobody to tell.
+/// Records that nothing was added, and why.
 pub fn note_failure(env: &Environment, agent: &str, event: &str, took: Duration, why: &str) {
     let short = |text: &str, most: usize| MaskedText::of(text, most).text;
     let decided = HookDecision {
@@ -390,7 +390,9 @@ pub fn note_failure(env: &Environment, agent: &str, event: &str, took: Duration,
         ms: u64::try_from(took.as_millis()).ok(),
         what: HookDecisionKind::Failed { why: short(why, 300) },
     };
-    let _ = HookLog::below(&home(env)).add(&decided);
+    if let Err(error) = HookLog::below(&home(env)).add(&decided) {
+        tracing::warn!(%error, "the hook log could not be written");
+    }
 }
 
 /// Does what events left behind: turns that could not be settled in time, the reviewer's passes, and

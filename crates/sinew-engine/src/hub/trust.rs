@@ -33,7 +33,9 @@ impl Engine {
         let workdirs = self.workdirs();
         for workdir in &workdirs {
             // A folder that cannot be settled now is held back by its lock until it can.
-            let _ = workdir.recover_if_free(&self.env);
+            if let Err(error) = workdir.recover_if_free(&self.env) {
+                tracing::warn!(%error, "an interrupted install could not be settled");
+            }
         }
         let stamps: Vec<LockStamp> = workdirs
             .iter()

@@ -52,12 +52,14 @@ impl IndexFile {
         }
     }
 
-    /// An index that cannot be saved only costs time at the next start, so nobody is told.
+    /// An index that cannot be saved only costs time at the next start, so it is no error.
     pub(crate) fn save(&self, index: &RouteIndex) {
-        if atomic::write(&self.path, &index.to_bytes(), FileAccess::OwnerOnly).is_ok() {
-            for (_, path) in self.others().into_iter().skip(KEPT_FILES - 1) {
-                let _ = fs::remove_file(path);
-            }
+        if let Err(error) = atomic::write(&self.path, &index.to_bytes(), FileAccess::OwnerOnly) {
+            tracing::warn!(path = %self.path.display(), %error, "the routing index was not saved");
+            return;
+        }
+        for (_, path) in self.others().into_iter().skip(KEPT_FILES - 1) {
+            let _ = fs::remove_file(path);
         }
     }
 

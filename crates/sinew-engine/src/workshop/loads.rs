@@ -19,7 +19,9 @@ impl Engine {
     pub(crate) fn note_loaded(&self, entry: &CatalogEntry) {
         let is_own = entry.base_dir.starts_with(self.workspace().join("skills"));
         if is_own && (self.store.get().is_some() || store::local_exists(&self.env)) {
-            let _ = self.try_note_loaded(&entry.name);
+            if let Err(error) = self.try_note_loaded(&entry.name) {
+                tracing::warn!(skill = entry.name, %error, "the use of a skill was not noted");
+            }
         }
     }
 

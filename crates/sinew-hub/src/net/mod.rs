@@ -355,6 +355,9 @@ impl HttpClient {
                 request.config().timeout_global(Some(whole)).build().send(body.to_string())
             }
         };
+        let status = result.as_ref().ok().map(|answer| answer.status().as_u16());
+        // The path and the query may hold what a user typed; the host does not.
+        tracing::debug!(host = url.host_str(), ?status, "asked a registry");
         result.map_err(|error| FailedAttempt::from_ureq(url, &error))
     }
 

@@ -39,7 +39,9 @@ pub(super) fn set_aside_if_corrupt(
         set_aside_corrupt(&log, stamp).map_err(failed)?;
     }
     let _ = fs::remove_file(beside(path, "-shm"));
-    set_aside_corrupt(path, stamp).map(Some).map_err(failed)
+    let aside = set_aside_corrupt(path, stamp).map_err(failed)?;
+    tracing::error!(file = %path.display(), aside = %aside.display(), "a damaged database was set aside");
+    Ok(Some(aside))
 }
 
 fn damage(path: &Path, patience: Duration) -> Result<Option<String>, StoreError> {

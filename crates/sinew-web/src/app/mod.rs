@@ -270,7 +270,9 @@ fn run_every(app: &Weak<WebAppState>, every: Duration, work: impl Fn(&Engine)) {
 fn recheck(engine: &Engine) {
     if let Ok(hub) = engine.hub(&HubOverrides::default()) {
         for workdir in engine.workdirs() {
-            let _ = hub.refresh_verdicts(&workdir);
+            if let Err(error) = hub.refresh_verdicts(&workdir) {
+                tracing::warn!(%error, "registries could not be asked again about installed skills");
+            }
         }
     }
 }
@@ -278,7 +280,9 @@ fn recheck(engine: &Engine) {
 /// Looks through new sessions of the agents that the configuration names. What cannot be read now is
 /// read a minute later; `sinew learn` says why.
 fn learn(engine: &Engine) {
-    let _ = engine.learn(&LearnSource::Sources, None, &|_, _| {});
+    if let Err(error) = engine.learn(&LearnSource::Sources, None, &|_, _| {}) {
+        tracing::warn!(%error, "new sessions of agents could not be looked through");
+    }
 }
 
 /// Looks at the books while somebody listens, until the app is gone.
